@@ -1,0 +1,31 @@
+// A file system in memory, for tests and for stages run inside another program.
+#pragma once
+
+#include <buda/io/file_system.hpp>
+
+#include <map>
+
+namespace buda::io {
+
+// Directories exist implicitly as prefixes of files, or explicitly through make_directories. Standard input is the file "-" put
+// there beforehand; standard output is the file "-" written.
+class MemoryFileSystem final : public FileSystem {
+ public:
+  void put(const std::string& path, std::string content) { files_[path] = Bytes(std::move(content)); }
+  // The content of a file, or nothing.
+  const Bytes* find(const std::string& path) const;
+  const std::map<std::string, Bytes>& files() const { return files_; }
+
+  Result<Bytes> read(const std::string& path) override;
+  Result<std::unique_ptr<OutputFile>> create(const std::string& path, WriteMode mode) override;
+  bool exists(const std::string& path) override;
+  bool is_directory(const std::string& path) override;
+  Result<void> make_directories(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& directory) override;
+
+ private:
+  std::map<std::string, Bytes> files_;
+  std::set<std::string> directories_;
+};
+
+}  // namespace buda::io

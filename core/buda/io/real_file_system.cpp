@@ -1,0 +1,274 @@
+// The machine's file system: mapped reads, atomic writes, standard streams.
+//
+// Atomic writes. Data goes to "<name>.tmp-<pid>-<n>" in the destination's directory and is renamed over the destination on commit,
+// so that a reader (or a crash, a full disk, a signal) sees the old file, the new one, or none, never a part. The names of
+// temporary files in flight are kept in a fixed table of C strings, so that a signal handler can unlink them: it may neither
+// allocate nor lock.
+#include <buda/io/file_system.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace buda::io {
+namespace {
+
+// Below this a copy is cheaper than the page faults of a mapping.
+constexpr std::size_t kMapFrom = 1 << 16;
+
+class TemporaryNames {
+ public:
+  bool add(const std::string& path) {
+    for (auto& slot : slots_) {
+      char* expected = nullptr;
+      char* copy = ::strdup(path.c_str());
+      if (copy == nullptr) return false;
+      if (slot.compare_exchange_strong(expected, copy)) return true;
+      ::free(copy);
+    }
+    return false;
+  }
+  void remove(const std::string& path) {
+    for (auto& slot : slots_) {
+      char* name = slot.load();
+      if (name != nullptr && path == name && slot.compare_exchange_strong(name, nullptr)) {
+        ::free(name);
+        return;
+      }
+    }
+  }
+  void unlink_all() noexcept {
+    for (auto& slot : slots_)
+      if (char* name = slot.exchange(nullptr)) ::unlink(name);
+  }
+
+ private:
+  std::array<std::atomic<char*>, 64> slots_{};
+};
+
+TemporaryNames& temporary_names() {
+  static TemporaryNames names;
+  return names;
+}
+
+Diagnostic cannot(const char* code, const std::string& path, std::string_view what, int error_number) {
+  return input_error(code, {path == kStdStream ? "<stdin>" : path}, cat("cannot be ", what, ": ", error_text(error_number)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int close() {
+    int result = fd_ >= 0 ? ::close(fd_) : 0;
+    fd_ = -1;
+    return result;
+  }
+
+ private:
+  int fd_;
+};
+
+Result<std::string> read_stream(int fd, const std::string& path) {
+  std::string out;
+  std::size_t used = 0;
+  while (true) {
+    out.resize(std::max<std::size_t>(used + (1 << 16), used * 2));
+    ssize_t got = ::read(fd, out.data() + used, out.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot("IO001", path, "read", errno);
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  out.resize(used);
+  return out;
+}
+
+Result<void> write_all(int fd, std::string_view data, const std::string& path) {
+  while (!data.empty()) {
+    ssize_t put = ::write(fd, data.data(), data.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return input_error("IO002", {path == kStdStream ? "<stdout>" : path}, cat("cannot be written: ", error_text(errno)));
+    data.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return success();
+}
+
+// Standard output cannot be taken back, so a product for it is gathered and leaves at commit.
+class StdoutFile final : public OutputFile {
+ public:
+  Result<void> write(std::string_view data) override {
+    content_ += data;
+    return success();
+  }
+  Result<void> commit() override { return write_all(STDOUT_FILENO, content_, std::string(kStdStream)); }
+
+ private:
+  std::string content_;
+};
+
+// A device or a named pipe (/dev/null, /dev/stdout, a fifo) is written in place: renaming over it would destroy it.
+class DirectFile final : public OutputFile {
+ public:
+  DirectFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  Result<void> write(std::string_view data) override { return write_all(fd_.get(), data, path_); }
+  Result<void> commit() override {
+    if (fd_.close() != 0) return cannot("IO002", path_, "written", errno);
+    return success();
+  }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
+class AtomicFile final : public OutputFile {
+ public:
+  AtomicFile(int fd, std::string path, std::string temporary, WriteMode mode)
+      : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)), mode_(mode) {}
+  ~AtomicFile() override {
+    if (done_) return;
+    fd_.close();
+    ::unlink(temporary_.c_str());
+    temporary_names().remove(temporary_);
+  }
+  Result<void> write(std::string_view data) override { return write_all(fd_.get(), data, path_); }
+  Result<void> commit() override {
+    // Some file systems tell of a full disk only here.
+    if (fd_.close() != 0) return cannot("IO002", path_, "written", errno);
+    if (mode_ == WriteMode::if_changed && same_content()) return success();
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return cannot("IO002", path_, "written", errno);
+    done_ = true;
+    temporary_names().remove(temporary_);
+    return success();
+  }
+
+ private:
+  bool same_content() const {
+    auto fs = make_real_file_system();
+    if (!fs->exists(path_) || fs->is_directory(path_)) return false;
+    auto before = fs->read(path_);
+    auto after = fs->read(temporary_);
+    return before && after && before->view() == after->view();
+  }
+
+  Descriptor fd_;
+  std::string path_;
+  std::string temporary_;
+  WriteMode mode_;
+  bool done_ = false;
+};
+
+class RealFileSystem final : public FileSystem {
+ public:
+  Result<Bytes> read(const std::string& path) override {
+    note_read(path);
+    if (path == kStdStream) {
+      if (!stdin_) {
+        BUDA_ASSIGN(std::string text, read_stream(STDIN_FILENO, path));
+        stdin_ = Bytes(std::move(text));
+      }
+      return *stdin_;
+    }
+    Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0) return cannot("IO001", path, "read", errno);
+    struct stat info{};
+    if (::fstat(fd.get(), &info) != 0) return cannot("IO001", path, "read", errno);
+    if (S_ISDIR(info.st_mode)) return cannot("IO001", path, "read", EISDIR);
+    auto size = static_cast<std::size_t>(info.st_size);
+    if (S_ISREG(info.st_mode) && size >= kMapFrom) {
+      void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+      if (address != MAP_FAILED) {
+        std::shared_ptr<const void> owner(address, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+        return Bytes(owner, std::string_view(static_cast<const char*>(address), size));
+      }
+    }
+    BUDA_ASSIGN(std::string text, read_stream(fd.get(), path));
+    return Bytes(std::move(text));
+  }
+
+  Result<std::unique_ptr<OutputFile>> create(const std::string& path, WriteMode mode) override {
+    if (path == kStdStream) return std::unique_ptr<OutputFile>(new StdoutFile);
+    struct stat info{};
+    if (::stat(path.c_str(), &info) == 0) {
+      if (S_ISDIR(info.st_mode)) return cannot("IO002", path, "written", EISDIR);
+      if (!S_ISREG(info.st_mode)) {
+        int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) return cannot("IO002", path, "written", errno);
+        return std::unique_ptr<OutputFile>(new DirectFile(fd, path));
+      }
+    }
+    // A symbolic link keeps pointing where it does; the file behind it is replaced.
+    std::error_code error;
+    std::string target = path;
+    if (std::filesystem::is_symlink(path, error)) target = std::filesystem::weakly_canonical(path, error).string();
+    static std::atomic<unsigned> counter{0};
+    std::string temporary = cat(target, ".tmp-", static_cast<long>(::getpid()), '-', counter++);
+    int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return cannot("IO002", path, "written", errno);
+    if (!temporary_names().add(temporary)) {
+      ::close(fd);
+      ::unlink(temporary.c_str());
+      return cannot("IO002", path, "written", EMFILE);
+    }
+    return std::unique_ptr<OutputFile>(new AtomicFile(fd, target, temporary, mode));
+  }
+
+  bool exists(const std::string& path) override {
+    struct stat info{};
+    return ::stat(path.c_str(), &info) == 0;
+  }
+  bool is_directory(const std::string& path) override {
+    struct stat info{};
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  }
+  Result<void> make_directories(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) return cannot("IO003", path, "made", error.value());
+    if (!is_directory(path)) return cannot("IO003", path, "made", ENOTDIR);
+    return success();
+  }
+  Result<std::vector<std::string>> list(const std::string& directory) override {
+    std::error_code error;
+    std::vector<std::string> names;
+    std::filesystem::directory_iterator it(directory, error), end;
+    for (; !error && it != end; it.increment(error)) names.push_back(it->path().filename().string());
+    if (error) return cannot("IO001", directory, "listed", error.value());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  std::optional<Bytes> stdin_;
+};
+
+}  // namespace
+
+Result<void> FileSystem::write(const std::string& path, std::string_view content, WriteMode mode) {
+  BUDA_ASSIGN(auto file, create(path, mode));
+  BUDA_TRY(file->write(content));
+  return file->commit();
+}
+
+std::unique_ptr<FileSystem> make_real_file_system() { return std::make_unique<RealFileSystem>(); }
+
+void remove_temporary_files() noexcept { temporary_names().unlink_all(); }
+
+std::string error_text(int error_number) { return std::generic_category().message(error_number); }
+
+}  // namespace buda::io

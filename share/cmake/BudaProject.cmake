@@ -1,0 +1,73 @@
+# Settings of this project's own build: compiler flags, output folders, install folders. Not installed.
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The build tree mirrors the install tree, so that a tool finds its plugins and data in both in the same way.
+set(BUDA_ABI 1)
+set(BUDA_PLUGIN_SUBDIR "lib/buda/plugins/abi${BUDA_ABI}")
+set(BUDA_SHARE_SUBDIR "share/buda")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_INSTALL_LIBDIR lib)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+set(CMAKE_BUILD_WITH_INSTALL_RPATH OFF)
+
+find_program(BUDA_CCACHE ccache)
+if(BUDA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${BUDA_CCACHE}")
+endif()
+
+# Warnings and sanitizers of our own code; never passed on to users of the installed package.
+add_library(buda_warnings INTERFACE)
+target_compile_options(buda_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  $<$<BOOL:${BUDA_WERROR}>:-Werror>)
+if(BUDA_SANITIZE)
+  target_compile_options(buda_warnings INTERFACE "-fsanitize=${BUDA_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(buda_warnings INTERFACE "-fsanitize=${BUDA_SANITIZE}")
+endif()
+
+find_package(Threads REQUIRED)
+
+# buda_module(NAME SOURCES a.cpp… [LINK targets…]): one module of libbuda, in core/buda/NAME.
+function(buda_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_library(buda_${name} OBJECT ${arg_SOURCES})
+  target_include_directories(buda_${name} PRIVATE "${PROJECT_SOURCE_DIR}/core")
+  target_link_libraries(buda_${name} PRIVATE buda_warnings Threads::Threads ${arg_LINK})
+  target_sources(buda PRIVATE $<TARGET_OBJECTS:buda_${name}>)
+  target_link_libraries(buda PRIVATE ${arg_LINK})
+endfunction()
+
+# buda_app(NAME [SOURCES …] [LINK …]): the executable NAME from main.cpp, options.cpp and run.cpp of the current folder and what is
+# listed; everything but main.cpp also forms the library app_NAME, for tests in process. Dashes are part of the tool's name.
+function(buda_app name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_library(app_${name} OBJECT options.cpp run.cpp ${arg_SOURCES})
+  target_include_directories(app_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(app_${name} PUBLIC buda PRIVATE buda_warnings ${arg_LINK})
+  add_executable(${name} main.cpp $<TARGET_OBJECTS:app_${name}>)
+  target_link_libraries(${name} PRIVATE app_${name} buda buda_warnings ${arg_LINK})
+  set_property(GLOBAL APPEND PROPERTY BUDA_APPS ${name})
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast.
+function(buda_unit_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(unit_${name} ${arg_SOURCES})
+  target_include_directories(unit_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(unit_${name} PRIVATE buda buda_warnings GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
+  set_target_properties(unit_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME unit.${name} COMMAND unit_${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS "fast;unit" ENVIRONMENT "BUDA_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+endfunction()
