@@ -1,0 +1,73 @@
+// Is this tensor the one that was expected? Several measures, each with its own threshold; passing one excuses none of the others.
+#pragma once
+
+#include <buda/tensor/tensor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda {
+
+// Pearson's correlation. It is not defined where one side does not vary, nor where values are infinite or NaN on one side only.
+struct Correlation {
+  enum class State : std::uint8_t { defined, empty, expected_constant, actual_constant, both_constant, not_finite };
+  State state = State::empty;
+  double value = 0;  // in [-1, 1] where defined
+};
+
+// Two elements at the same place. `place` is the index along each axis.
+struct ElementDifference {
+  std::vector<std::int64_t> place;
+  double expected = 0;
+  double actual = 0;
+  double error = 0;  // |actual - expected|; infinite where just one is NaN or where infinities differ
+};
+
+struct CompareOptions {
+  double rtol = 1e-5;  // an element is close when |actual - expected| <= atol + rtol * |expected|
+  double atol = 1e-8;
+  bool equal_nan = true;  // NaN in the same place is no difference
+  std::size_t worst = 5;  // how many of the largest differences to keep
+};
+
+// What two tensors of the same shape have in common. Values are compared as doubles, 64-bit integers exactly.
+struct Comparison {
+  std::size_t count = 0;
+  std::size_t equal = 0;       // exactly
+  std::size_t close = 0;       // within rtol and atol
+  std::size_t not_finite = 0;  // pairs that differ and of which at least one is NaN or infinite
+  Correlation correlation;
+  double max_abs_error = 0;
+  double mean_abs_error = 0;
+  // Largest distance in units of the expected type's last place (for integers, of 1), counted over values that are finite on both
+  // sides. `actual` is rounded to the expected type first.
+  double max_ulp_error = 0;
+  std::vector<ElementDifference> worst;  // largest error first, then by place; without elements that are equal
+
+  // Elements that are close, of all; 1 for empty tensors.
+  double close_fraction() const { return count == 0 ? 1.0 : static_cast<double>(close) / static_cast<double>(count); }
+};
+
+// Fails (Fault::mismatch) when the shapes differ. Types may differ.
+Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const CompareOptions& options = {});
+
+// What must hold; an absent one is not asked for.
+struct CompareThresholds {
+  std::optional<double> min_correlation;
+  std::optional<double> min_close_fraction;  // with rtol and atol of CompareOptions; 1 is NumPy's allclose
+  std::optional<double> max_abs_error;
+  std::optional<double> max_mean_abs_error;
+  std::optional<double> max_ulp_error;
+};
+
+// One diagnostic (Fault::mismatch, TN04x) for each threshold that does not hold, with `name` as its node and the worst elements as notes
+// on the first. A correlation that is not defined does not hold, unless the tensors are equal element for element.
+Result<void> judge(const Comparison& comparison, const CompareThresholds& thresholds, const std::string& name);
+
+// A few lines for people: every measure, then the worst elements.
+std::string comparison_text(const Comparison& comparison);
+
+}  // namespace buda

@@ -1,0 +1,166 @@
+// Tensors: making, viewing, converting.
+#include <buda/tensor/tensor.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+#include <buda/tensor/visit.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace buda {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensor files are little endian and are viewed where they lie");
+
+// Memory that is aligned for every element type; null when there is not enough of it.
+std::shared_ptr<char> allocate(std::size_t bytes) {
+  constexpr std::align_val_t kAlignment{64};  // a cache line, and the widest vector register
+  void* memory = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
+  if (memory == nullptr) return nullptr;
+  return {static_cast<char*>(memory), [](char* p) { ::operator delete (p, std::align_val_t{64}); }};
+}
+
+Diagnostic no_volume(DType dtype, const Shape& shape) {
+  return input_error("TN001", {},
+                     cat("a tensor of shape ", shape.text(), " and type ", dtype_name(dtype),
+                         " cannot exist: sizes must not be negative, and all bytes together must fit in 63 bits"));
+}
+
+Diagnostic out_of_memory(std::size_t bytes) {
+  return input_error("TN002", {}, cat("a tensor of ", bytes_text(bytes), " does not fit in this machine's memory"));
+}
+
+template <class T>
+auto widened(T v) {
+  if constexpr (std::is_same_v<T, Boolean>) {
+    return static_cast<std::uint8_t>(v.byte != 0);
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return to_float(v);
+  } else {
+    return v;
+  }
+}
+
+template <std::integral To, std::floating_point From>
+To saturated(From v) {
+  constexpr int kBits = std::numeric_limits<To>::digits;
+  // Both bounds are powers of two (or zero) and so exact in any floating-point type.
+  const From above = std::ldexp(From{1}, kBits);
+  const From lowest = static_cast<From>(std::numeric_limits<To>::min());
+  if (std::isnan(v)) return 0;
+  if (v <= lowest) return std::numeric_limits<To>::min();
+  if (v >= above) return std::numeric_limits<To>::max();
+  return static_cast<To>(v);
+}
+
+// A double that rounds to bf16 as the integer does: bits beyond its 53 are summed up in the last one ("round to odd").
+template <std::integral From>
+double rounded_to_odd(From v) {
+  if constexpr (sizeof(From) < 8) {
+    return static_cast<double>(v);
+  } else {
+    bool negative = v < 0;
+    std::uint64_t u = negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+    constexpr std::uint64_t kLow = (1ULL << 11) - 1;
+    if (u >> 53 != 0) u = (u & ~kLow) | ((u & kLow) != 0 ? kLow + 1 : 0);
+    auto d = static_cast<double>(u);
+    return negative ? -d : d;
+  }
+}
+
+template <class To, class From>
+To converted(From from) {
+  auto v = widened(from);
+  using V = decltype(v);
+  if constexpr (std::is_same_v<To, Boolean>) {
+    return {static_cast<std::uint8_t>(v != 0)};
+  } else if constexpr (std::is_same_v<To, Half>) {
+    // A double holds every integer that is small enough to be finite as a half.
+    return half_from_double(static_cast<double>(v));
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    if constexpr (std::is_same_v<V, float>) {
+      return bfloat16_from_float(v);
+    } else if constexpr (std::is_integral_v<V>) {
+      return bfloat16_from_double(rounded_to_odd(v));
+    } else {
+      return bfloat16_from_double(v);
+    }
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<V>) {
+    return saturated<To>(v);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+template <class To>
+std::vector<To> converted_elements(const Tensor& tensor) {
+  std::vector<To> out(tensor.size());
+  visit_dtype(tensor.dtype(), [&](auto tag) {
+    using From = typename decltype(tag)::type;
+    auto elements = tensor.as<From>();
+    std::transform(elements.begin(), elements.end(), out.begin(), [](From v) { return converted<To>(v); });
+  });
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> tensor_bytes(DType dtype, const Shape& shape) {
+  auto volume = shape.volume();
+  if (!volume) return std::nullopt;
+  return checked_mul(*volume, static_cast<std::int64_t>(dtype_size(dtype)));
+}
+
+Result<Tensor> Tensor::zeros(DType dtype, Shape shape) {
+  auto size = tensor_bytes(dtype, shape);
+  if (!size) return no_volume(dtype, shape);
+  auto bytes = static_cast<std::size_t>(*size);
+  auto memory = allocate(bytes);
+  if (!memory) return out_of_memory(bytes);
+  std::memset(memory.get(), 0, bytes);
+  io::Bytes content(memory, std::string_view(memory.get(), bytes));
+  return Tensor(dtype, std::move(shape), std::move(content), bytes / dtype_size(dtype));
+}
+
+Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, io::Bytes bytes) {
+  auto size = tensor_bytes(dtype, shape);
+  if (!size) return no_volume(dtype, shape);
+  if (static_cast<std::uint64_t>(*size) != bytes.size())
+    return input_error(
+        "TN003", {},
+        cat("a tensor of shape ", shape.text(), " and type ", dtype_name(dtype), " takes ", *size, " bytes, not ", bytes.size()));
+  std::size_t count = bytes.size() / dtype_size(dtype);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
+    return Tensor(dtype, std::move(shape), std::move(bytes), count);
+  auto memory = allocate(bytes.size());
+  if (!memory) return out_of_memory(bytes.size());
+  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  io::Bytes content(memory, std::string_view(memory.get(), bytes.size()));
+  return Tensor(dtype, std::move(shape), std::move(content), count);
+}
+
+Result<Tensor> Tensor::reshaped(Shape shape) const {
+  if (shape.volume() != static_cast<std::int64_t>(size_))
+    return input_error("TN003", {},
+                       cat("a tensor of shape ", shape_.text(), " has ", size_, " elements and cannot take shape ", shape.text()));
+  return Tensor(dtype_, std::move(shape), bytes_, size_);
+}
+
+Tensor Tensor::cast(DType to) const {
+  if (to == dtype_) return *this;
+  return visit_dtype(to, [&](auto tag) {
+    using To = typename decltype(tag)::type;
+    return Tensor(shape_, converted_elements<To>(*this));
+  });
+}
+
+std::vector<float> Tensor::to_f32() const { return converted_elements<float>(*this); }
+
+std::string Tensor::describe() const { return cat(dtype_name(dtype_), ' ', shape_.text()); }
+
+}  // namespace buda

@@ -1,0 +1,126 @@
+// A tensor on the host: element type, shape and shared, immutable bytes.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/half.hpp>
+#include <buda/tensor/shape.hpp>
+
+#include <cassert>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace buda {
+
+namespace detail {
+template <class T>
+struct DTypeOf;
+template <DType t>
+struct DTypeIs {
+  static constexpr DType value = t;
+};
+template <>
+struct DTypeOf<Boolean> : DTypeIs<DType::boolean> {};
+template <>
+struct DTypeOf<std::uint8_t> : DTypeIs<DType::u8> {};
+template <>
+struct DTypeOf<std::int8_t> : DTypeIs<DType::i8> {};
+template <>
+struct DTypeOf<std::uint16_t> : DTypeIs<DType::u16> {};
+template <>
+struct DTypeOf<std::int16_t> : DTypeIs<DType::i16> {};
+template <>
+struct DTypeOf<std::uint32_t> : DTypeIs<DType::u32> {};
+template <>
+struct DTypeOf<std::int32_t> : DTypeIs<DType::i32> {};
+template <>
+struct DTypeOf<std::uint64_t> : DTypeIs<DType::u64> {};
+template <>
+struct DTypeOf<std::int64_t> : DTypeIs<DType::i64> {};
+template <>
+struct DTypeOf<Half> : DTypeIs<DType::f16> {};
+template <>
+struct DTypeOf<BFloat16> : DTypeIs<DType::bf16> {};
+template <>
+struct DTypeOf<float> : DTypeIs<DType::f32> {};
+template <>
+struct DTypeOf<double> : DTypeIs<DType::f64> {};
+}  // namespace detail
+
+// The element type that holds T: Boolean, std::uint8_t, …, Half, BFloat16, float or double.
+template <class T>
+inline constexpr DType kDTypeOf = detail::DTypeOf<T>::value;
+
+// Elements are in row-major order, little endian, aligned to their size. Copies share the memory, which may be a part of a mapped file.
+class Tensor {
+ public:
+  // An empty f32 tensor of shape [0].
+  Tensor() : shape_{0} {}
+
+  // Takes over the elements; there must be as many as the shape says (a program's duty: what comes from a file goes to from_bytes).
+  template <class T>
+  Tensor(Shape shape, std::vector<T> elements) : dtype_(kDTypeOf<T>), shape_(std::move(shape)) {
+    assert(shape_.volume() == static_cast<std::int64_t>(elements.size()));
+    size_ = elements.size();
+    auto owner = std::make_shared<const std::vector<T>>(std::move(elements));
+    std::string_view view(reinterpret_cast<const char*>(owner->data()), size_ * sizeof(T));
+    bytes_ = io::Bytes(std::move(owner), view);
+  }
+  template <class T>
+  static Tensor scalar(T value) {
+    return Tensor(Shape{}, std::vector<T>{value});
+  }
+  // All-zero bytes. An error when the shape has no volume or too large a one to be addressed.
+  static Result<Tensor> zeros(DType dtype, Shape shape);
+  // The bytes must be exactly as many as dtype and shape say. They are shared where they are aligned, and copied where not.
+  static Result<Tensor> from_bytes(DType dtype, Shape shape, io::Bytes bytes);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::size_t size() const { return size_; }  // elements
+  std::string_view bytes() const { return bytes_.view(); }
+
+  // The elements. T must be the type of this dtype; a program that may meet others asks dtype() first, or visit_dtype (visit.hpp).
+  template <class T>
+  std::span<const T> as() const {
+    assert(kDTypeOf<T> == dtype_);
+    if (kDTypeOf<T> != dtype_) return {};
+    return {reinterpret_cast<const T*>(bytes_.data()), size_};
+  }
+
+  // The same elements under another shape of the same volume; nothing is copied.
+  Result<Tensor> reshaped(Shape shape) const;
+
+  // Elements converted as NumPy's astype and ONNX's Cast do: float to integer truncates toward zero, integer to integer keeps the low
+  // bits, anything to boolean asks "not zero", to a narrower float rounds to nearest even once. Where those leave the result open (a
+  // float that the integer type cannot hold) it is the nearest value that the type can hold, and 0 for NaN.
+  Tensor cast(DType to) const;
+  // cast(f32) as a vector of one's own.
+  std::vector<float> to_f32() const;
+
+  // "F32 [2, 3]": for messages.
+  std::string describe() const;
+
+  // Same type, same shape, same bytes; so NaN equals itself and -0 does not equal 0.
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ && a.bytes() == b.bytes();
+  }
+
+ private:
+  Tensor(DType dtype, Shape shape, io::Bytes bytes, std::size_t size)
+      : dtype_(dtype), shape_(std::move(shape)), size_(size), bytes_(std::move(bytes)) {}
+
+  DType dtype_ = DType::f32;
+  Shape shape_;
+  std::size_t size_ = 0;
+  io::Bytes bytes_;
+};
+
+// Bytes of a tensor of this type and shape; nothing when there is no volume or they do not fit in 63 bits.
+std::optional<std::int64_t> tensor_bytes(DType dtype, const Shape& shape);
+
+}  // namespace buda
