@@ -1,0 +1,48 @@
+// Look-ups in a device descriptor.
+#include <buda/device/descriptor.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::device {
+namespace {
+
+std::optional<std::int32_t> position(const std::vector<std::int32_t>& sorted, std::int32_t value) {
+  auto it = std::lower_bound(sorted.begin(), sorted.end(), value);
+  if (it == sorted.end() || *it != value) return std::nullopt;
+  return static_cast<std::int32_t>(it - sorted.begin());
+}
+
+}  // namespace
+
+std::string NocCoord::text() const { return cat(x, '-', y); }
+
+const OpCost* CostParameters::find_op(std::string_view op, std::string_view variant) const {
+  const OpCost* base = nullptr;
+  for (const auto& row : ops) {
+    if (row.op != op) continue;
+    if (row.variant == variant) return &row;
+    if (row.variant.empty()) base = &row;
+  }
+  return base;
+}
+
+const MatmulCost* CostParameters::find_matmul(std::string_view variant) const {
+  for (const auto& row : matmul)
+    if (row.variant == variant) return &row;
+  return nullptr;
+}
+
+std::optional<GridCoord> DeviceDescriptor::worker_at(NocCoord c) const {
+  auto row = position(workers.y, c.y);
+  auto col = position(workers.x, c.x);
+  if (!row || !col) return std::nullopt;
+  return GridCoord{*row, *col};
+}
+
+std::int32_t DeviceDescriptor::dest_tiles(DataFormat acc) const { return bits_per_datum(acc) == 32 ? dest.tiles_32bit : dest.tiles_16bit; }
+
+bool DeviceDescriptor::supports(DataFormat format) const { return std::find(formats.begin(), formats.end(), format) != formats.end(); }
+
+}  // namespace buda::device

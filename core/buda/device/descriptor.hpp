@@ -1,0 +1,218 @@
+// One chip kind as it sits on a board: its grid, memories, limits and costs, all data. Nothing here is an enumeration of known chips.
+#pragma once
+
+#include <buda/base/grid.hpp>
+#include <buda/tensor/data_format.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::device {
+
+// A node of the network on chip, written "x-y": column first, unlike the logical [row, col] of workers.
+struct NocCoord {
+  std::int32_t x = 0;
+  std::int32_t y = 0;
+  std::string text() const;
+  friend constexpr auto operator<=>(const NocCoord&, const NocCoord&) = default;
+};
+
+struct NocSize {
+  std::int32_t x = 0;  // columns
+  std::int32_t y = 0;  // rows
+  constexpr bool contains(NocCoord c) const { return c.x >= 0 && c.y >= 0 && c.x < x && c.y < y; }
+  friend constexpr auto operator<=>(const NocSize&, const NocSize&) = default;
+};
+
+// The workers left after harvesting: logical row r stands at NoC row y[r], logical column c at NoC column x[c]. Both ascend.
+struct Workers {
+  std::vector<std::int32_t> x;
+  std::vector<std::int32_t> y;
+  friend bool operator==(const Workers&, const Workers&) = default;
+};
+
+struct DramChannel {
+  std::vector<NocCoord> ports;      // index = sub-channel
+  std::uint64_t lowest_usable = 0;  // byte address below which the channel belongs to the runtime
+  friend bool operator==(const DramChannel&, const DramChannel&) = default;
+};
+
+// Bytes [begin, begin + size) of one DRAM channel that the host can reach directly.
+struct HostWindow {
+  std::int32_t channel = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+  friend bool operator==(const HostWindow&, const HostWindow&) = default;
+};
+
+struct Dram {
+  std::vector<DramChannel> channels;
+  std::uint64_t bank_bytes = 0;  // capacity of each channel
+  std::optional<HostWindow> host_window;
+  friend bool operator==(const Dram&, const Dram&) = default;
+};
+
+// Memory of the host that the chip reaches by DMA: `channels` regions of `channel_bytes` each; the last `reserved_bytes[i]` of
+// channel i belong to the runtime.
+struct HostMemory {
+  std::int32_t channels = 0;
+  std::uint64_t channel_bytes = 0;
+  std::vector<std::uint64_t> reserved_bytes;
+  friend bool operator==(const HostMemory&, const HostMemory&) = default;
+};
+
+// A worker's L1: firmware, kernels and the default overlay blob live below `operands_begin`, operand buffers from there to the end. An op
+// whose overlay blob is larger than `overlay_blob_included` takes the difference from the operand buffers.
+struct L1Map {
+  std::uint64_t size = 0;
+  std::uint64_t operands_begin = 0;
+  std::uint64_t overlay_blob_default = 0;
+  std::uint64_t overlay_blob_included = 0;
+  constexpr std::uint64_t operand_bytes() const { return size > operands_begin ? size - operands_begin : 0; }
+  friend bool operator==(const L1Map&, const L1Map&) = default;
+};
+
+// Tiles of 32x32 that one half of the double-buffered destination register holds, by the width of the accumulated values.
+struct DestRegister {
+  std::int32_t tiles_16bit = 0;
+  std::int32_t tiles_32bit = 0;
+  friend bool operator==(const DestRegister&, const DestRegister&) = default;
+};
+
+// What an op may ask of the chip; the validator and the balancer go by these, never by the name of the architecture.
+struct Features {
+  bool fp32_accumulate = false;   // acc_df Float32
+  bool int32_accumulate = false;  // acc_df Int32 and the integer formats
+  bool l1_accumulate = false;     // the packer adds to what is in L1
+  bool stochastic_rounding = false;
+  bool small_tiles = false;              // tile_dim other than 32x32
+  bool sfpu_on_pack = false;             // sfpu_execution_thread: pack
+  bool binary_transpose = false;         // TM transpose on input 0 of a binary op
+  bool dest_as_operand_1 = false;        // fused sub-op reads dest as its second operand
+  bool gradient_any_op = false;          // gradient_op beyond matmul, multiply, nop and datacopy
+  bool kernel_broadcast_blocks = false;  // kernel_broadcast factors of matmuls must cover whole blocks
+  bool op_to_op_across_graphs = false;   // an op may feed an op of another graph of the same temporal epoch
+  bool dram_sub_channels = false;        // queues may choose read_ports and write_ports
+  bool remote_input_queues = false;      // a queue on one chip may feed an op on another
+  bool mixed_exponents_matmul = false;   // out_df and intermed_df of an accumulating op may differ in exponent family
+  friend bool operator==(const Features&, const Features&) = default;
+};
+
+// Limits of the stream hardware and of the runtime that drives it.
+struct StreamLimits {
+  std::int32_t per_core = 0;  // streams of one worker
+  std::int32_t multicast_per_core = 0;
+  std::int32_t dram_input_per_core = 0;
+  std::int32_t dram_output_per_core = 0;
+  std::int32_t relays_per_core = 0;
+  std::int32_t max_fan_out = 0;        // streams that one producer may feed
+  std::int32_t max_gather_inputs = 0;  // sources of one pipe that keep their bandwidth
+  std::int32_t max_dram_input_queues = 0;
+  std::int32_t max_dram_output_queues = 0;
+  std::int32_t max_dram_reads_per_input = 0;  // entries of one DRAM read list
+  std::int32_t bytes_per_phase = 0;           // of overlay blob, per stream phase
+  std::int32_t max_phases = 0;                // of one core in one epoch, from the default blob
+  std::int32_t max_tiles_per_phase = 0;
+  friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
+};
+
+// Cycles of an op that is not a matmul: ublocks * per_ublock + tiles * per_tile, times t. `variant` narrows a row to an attribute or
+// format: "" is the base, "approx", "int8", "int32", "dim_r", "dim_c", "dim_z", …
+struct OpCost {
+  std::string op;
+  std::string variant;
+  double per_ublock = 0;
+  double per_tile = 0;
+  friend bool operator==(const OpCost&, const OpCost&) = default;
+};
+
+// Cycles of a matmul: t * (tile products * phases * math + spilled tiles * spill + ublocks * per_ublock + unpacked tiles * unpack
+// + (m_k - 1) * per_inner_block), phases = 1…4 for LoFi…HiFi4. `variant`: "fp16", "bfp", "int32", "l1_acc_fp16", "l1_acc_bfp".
+struct MatmulCost {
+  std::string variant;
+  double math = 0;
+  double spill = 0;
+  double per_ublock = 0;
+  double unpack = 0;
+  double per_inner_block = 0;
+  friend bool operator==(const MatmulCost&, const MatmulCost&) = default;
+};
+
+// How an n-ary elementwise op slows down with the width of its operands.
+struct FormatFactors {
+  double bfp = 1;
+  double fp16 = 1;
+  double fp32 = 1;
+  friend bool operator==(const FormatFactors&, const FormatFactors&) = default;
+};
+
+// The weights of sparse matmuls; cycles each.
+struct SparseCost {
+  double tile = 0, reload = 0, reload_config = 0, wait_pop = 0, pack = 0, pack_wait_push = 0;
+  double ublock_decode = 0, nonzero_ublock_decode = 0, nonzero_tile_decode = 0;
+  friend bool operator==(const SparseCost&, const SparseCost&) = default;
+};
+
+// Parameters of the estimators, with their sources in the device file.
+struct CostParameters {
+  double clock_ghz = 0;
+  double math_cycles_per_tile = 0;  // 32x32x32 tile product at LoFi, the hardware's peak
+  double depthwise_math = 0;        // cycles per tile product and fidelity phase
+  double dram_bytes_per_cycle = 0;  // one channel, measured, shared by its ports
+  double noc_bytes_per_cycle = 0;   // one link, one direction
+  double host_bytes_per_cycle = 0;  // PCIe, device to host
+  double eth_bytes_per_cycle = 0;   // one link; 0 without ethernet
+  std::int32_t noc_hop_cycles = 0;
+  FormatFactors binary_format;
+  std::vector<MatmulCost> matmul;
+  std::vector<OpCost> ops;
+  SparseCost sparse;
+  friend bool operator==(const CostParameters&, const CostParameters&) = default;
+
+  // The row for `op` with that variant, else its base row, else null.
+  const OpCost* find_op(std::string_view op, std::string_view variant = "") const;
+  const MatmulCost* find_matmul(std::string_view variant) const;
+};
+
+struct DeviceDescriptor {
+  std::string name;                      // "n150"
+  std::string summary;                   // one line for lists
+  std::string arch;                      // the name netlists use: "grayskull", "wormhole_b0"
+  std::int32_t chips = 1;                // chips of this kind on the board, numbered from 0
+  std::vector<std::int32_t> mmio_chips;  // those that the host reaches directly
+  NocSize noc;
+  Workers workers;
+  std::vector<std::int32_t> harvested_y;  // NoC rows whose workers are switched off
+  std::vector<NocCoord> eth;              // index = ethernet channel
+  std::uint64_t eth_l1_bytes = 0;
+  Dram dram;
+  HostMemory host;
+  L1Map l1;
+  std::int32_t tile_alignment = 0;  // bytes; of tiles, queue addresses and queue sizes
+  std::int32_t queue_header_bytes = 0;
+  DestRegister dest;
+  Features features;
+  std::vector<DataFormat> formats;  // what queues and operands may hold
+  StreamLimits streams;
+  CostParameters cost;
+  friend bool operator==(const DeviceDescriptor&, const DeviceDescriptor&) = default;
+
+  // The logical grid of workers.
+  GridShape grid() const { return {static_cast<std::int32_t>(workers.y.size()), static_cast<std::int32_t>(workers.x.size())}; }
+  // Where the worker at a logical place stands; the place must be inside grid().
+  NocCoord noc_of_worker(GridCoord c) const {
+    return {workers.x[static_cast<std::size_t>(c.col)], workers.y[static_cast<std::size_t>(c.row)]};
+  }
+  // The logical place of a worker, or nothing when no worker stands there.
+  std::optional<GridCoord> worker_at(NocCoord c) const;
+
+  // Tiles of a ublock that the destination register holds when it accumulates in `acc`.
+  std::int32_t dest_tiles(DataFormat acc) const;
+  bool supports(DataFormat format) const;
+};
+
+}  // namespace buda::device

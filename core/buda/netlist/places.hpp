@@ -1,0 +1,84 @@
+// Where the parts of a netlist stood in its file, in 12 bytes each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace buda::netlist {
+
+// Line and column from 1; zeros for what a program made. The file's name is kept once, in the Netlist.
+struct Place {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+// A field a diagnostic may point to.
+enum class Field : std::uint8_t {
+  type,
+  input,
+  input_tms,
+  entries,
+  grid_size,
+  t,
+  mblock,
+  ublock,
+  ublock_order,
+  df,
+  tile_dim,
+  target_device,
+  loc,
+  buffers,
+  ports,
+  layout,
+  alias,
+  grid_loc,
+  grid_transpose,
+  inputs,
+  in_df,
+  out_df,
+  intermed_df,
+  acc_df,
+  math_fidelity,
+  buf_size_mb,
+  untilize_output,
+  gradient_op,
+  overlay_size,
+  input_buf_min_size_tiles,
+  input_dram_io_buf_size_tiles,
+  forked_dram_inputs,
+  attributes,
+  tms,
+  pad,
+  unpad,
+  input_count,
+  output,
+  pop,
+  pop_last,
+  zero_point,
+};
+
+// The places of one element's fields. Not part of its value: two elements that differ in places only are equal.
+class Places {
+ public:
+  Place self;  // the element's name
+
+  // `index` tells the fields of several inputs apart.
+  void set(Field field, Place place, int index = -1) { entries_.push_back({field, static_cast<std::int8_t>(index), place}); }
+  // The place of a field; without one, the element's own.
+  Place of(Field field, int index = -1) const {
+    for (const auto& e : entries_)
+      if (e.field == field && e.index == index) return e.place;
+    return self;
+  }
+  friend bool operator==(const Places&, const Places&) { return true; }
+
+ private:
+  struct Entry {
+    Field field;
+    std::int8_t index;
+    Place place;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace buda::netlist
