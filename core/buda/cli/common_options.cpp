@@ -1,0 +1,27 @@
+// Declaration of the options that every tool has.
+#include <buda/cli/common_options.hpp>
+
+namespace buda::cli {
+
+void declare_common(OptionSet& set, CommonOptions& common) {
+  set.group("Common options");
+  set.flag("help", common.help, "show this text").also("-h");
+  set.flag("version", common.version, "show the version");
+  set.flag("verbose", common.verbose, "say what is being done").also("-v");
+  set.flag("quiet", common.quiet, "say nothing but errors").also("-q");
+  set.choice("diagnostics", common.diagnostics, {"text", "json"}, "form of messages on standard error");
+  set.path("config", common.config, "FILE", "read options from a YAML or JSON map");
+  set.texts("set", common.set, "KEY=VALUE", "set any option, also a plugin's (policy.NAME.OPTION=VALUE)");
+  set.flag("print-config", common.print_config, "write the options in effect to standard output and end");
+  set.choice("list-plugins", common.list_plugins, {"text", "json"}, "list the plugins in use, and those refused, and end");
+  set.texts("plugin", common.plugin, "FILE", "load this plugin");
+  set.texts("plugin-path", common.plugin_path, "DIR", "look for plugins there first");
+  set.unsigned_integer("threads", common.threads, "N", "threads to use, 0 for all cores; the result does not depend on it");
+  set.seed("seed", common.seed, "N", "seed of everything random");
+  set.flag("depfile", common.depfile, "write a Makefile rule that lists every file read").also("-MD");
+  set.path("depfile-name", common.depfile_name, "FILE", "name of that rule's file; default: the product with .d added").also("-MF");
+  set.text("depfile-target", common.depfile_target, "NAME", "target of that rule; default: the product").also("-MT");
+  set.flag("write-if-changed", common.write_if_changed, "leave products alone whose content would be the same");
+}
+
+}  // namespace buda::cli

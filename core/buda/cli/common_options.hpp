@@ -1,0 +1,34 @@
+// The options that every tool has.
+#pragma once
+
+#include <buda/cli/option_set.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::cli {
+
+struct CommonOptions {
+  bool help = false;
+  bool version = false;
+  bool verbose = false;
+  bool quiet = false;
+  std::string diagnostics = "text";
+  std::string config;
+  std::vector<std::string> set;
+  bool print_config = false;
+  std::string list_plugins;  // "", "text" or "json"
+  std::vector<std::string> plugin;
+  std::vector<std::string> plugin_path;
+  unsigned threads = 0;
+  std::uint64_t seed = 1;
+  bool depfile = false;
+  std::string depfile_name;
+  std::string depfile_target;
+  bool write_if_changed = false;
+};
+
+void declare_common(OptionSet& set, CommonOptions& common);
+
+}  // namespace buda::cli

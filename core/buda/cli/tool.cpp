@@ -1,0 +1,224 @@
+// tool_main: the one place that reads arguments and environment, prints, and chooses the exit code.
+#include <buda/cli/tool.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/cli/command_line.hpp>
+#include <buda/cli/common_options.hpp>
+#include <buda/cli/depfile.hpp>
+#include <buda/cli/signals.hpp>
+#include <buda/cli/terminal.hpp>
+#include <buda/plugin/loader.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <thread>
+
+namespace buda::cli {
+namespace {
+
+class TerminalHost final : public ToolHost {
+ public:
+  TerminalHost(io::FileSystem& fs, Terminal& terminal_out) : ToolHost(fs, terminal_out), out_(terminal_out) {}
+  void log(int level, std::string_view message) override {
+    if (level <= verbosity) out_.log(message);
+  }
+  void progress(std::string_view what, std::size_t done, std::size_t total) override { out_.progress(what, done, total); }
+
+ private:
+  Terminal& out_;
+};
+
+std::optional<std::string> environment_value(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::string executable_directory() {
+  std::error_code error;
+  auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "" : path.parent_path().string();
+}
+
+// Line `number` of a file, for excerpts; files too large to be looked through for a message are left alone.
+std::optional<std::string> source_line(io::FileSystem& fs, const std::string& file, std::uint32_t number) {
+  constexpr std::size_t kLargest = 64u << 20;
+  if (file == "<stdin>" || !fs.exists(file) || fs.is_directory(file)) return std::nullopt;
+  auto bytes = fs.read(file);
+  if (!bytes || bytes->size() > kLargest) return std::nullopt;
+  std::string_view rest = bytes->view();
+  for (std::uint32_t i = 1; i < number; ++i) {
+    auto end = rest.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    rest.remove_prefix(end + 1);
+  }
+  return std::string(rest.substr(0, rest.find('\n')));
+}
+
+plugin::SearchPath search_path(const CommonOptions& common, const std::string& bin_dir) {
+  plugin::SearchPath path;
+  path.files = common.plugin;
+  path.directories = common.plugin_path;
+  if (auto text = environment_value("BUDA_PLUGIN_PATH"))
+    for (auto directory : split(*text, ':')) path.environment_directories.emplace_back(directory);
+  if (!bin_dir.empty())
+    path.installed_directory = (std::filesystem::path(bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_MAJOR)).string();
+  return path;
+}
+
+// What a tool hands on to the tools that it starts.
+std::vector<std::string> arguments_for_others(const CommonOptions& common) {
+  std::vector<std::string> out;
+  if (common.verbose) out.push_back("-v");
+  if (common.quiet) out.push_back("-q");
+  if (common.diagnostics != "text") out.push_back("--diagnostics=" + common.diagnostics);
+  for (const auto& file : common.plugin) out.insert(out.end(), {"--plugin", file});
+  for (const auto& directory : common.plugin_path) out.insert(out.end(), {"--plugin-path", directory});
+  if (common.threads != 0) out.insert(out.end(), {"--threads", cat(common.threads)});
+  if (common.seed != Rng::kDefaultSeed) out.insert(out.end(), {"--seed", cat(common.seed)});
+  if (common.write_if_changed) out.push_back("--write-if-changed");
+  return out;
+}
+
+Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io::FileSystem& fs) {
+  std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
+  std::erase_if(products, [](const std::string& p) { return p.empty() || p == io::kStdStream; });
+  std::string target = !common.depfile_target.empty() ? common.depfile_target : products.empty() ? "" : products.front();
+  std::string name = !common.depfile_name.empty() ? common.depfile_name : products.empty() ? "" : products.front() + ".d";
+  if (target.empty() || name.empty())
+    return usage_error("CL007", "option -MD: the product goes to standard output, so the rule needs a target and a file: -MT NAME -MF FILE");
+  std::set<std::string> read = fs.files_read();
+  for (const auto& product : products) read.erase(product);
+  return fs.write(name, depfile_text(target, read));
+}
+
+struct Session {
+  const ToolSpec& spec;
+  Terminal& terminal;
+  io::FileSystem& fs;
+};
+
+Result<void> run_session(Session& s, const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  OptionSet set;
+  if (s.spec.declare) s.spec.declare(set);
+  declare_common(set, common);
+  // The form of messages matters for the messages about the other options too.
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i] == "--diagnostics=json" || (arguments[i] == "--diagnostics" && i + 1 < arguments.size() && arguments[i + 1] == "json"))
+      s.terminal.set_json(true);
+  BUDA_ASSIGN(auto parsed, parse_command_line(arguments, set, environment_value, s.fs));
+  BUDA_TRY(store_options(parsed, set));
+  s.terminal.set_json(common.diagnostics == "json");
+  s.terminal.set_quiet(common.quiet);
+  if (common.help) return s.fs.write(std::string(io::kStdStream), help_text(s.spec));
+  if (common.version) return s.fs.write(std::string(io::kStdStream), cat(s.spec.name, " (OpenBuda) ", version_text(), '\n'));
+  if (common.print_config) return s.fs.write(std::string(io::kStdStream), config_text(parsed, set));
+
+  TerminalHost host(s.fs, s.terminal);
+  host.threads = common.threads != 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
+  host.seed = common.seed;
+  host.bin_dir = executable_directory();
+  if (!host.bin_dir.empty()) host.share_dir = (std::filesystem::path(host.bin_dir).parent_path() / "share/buda").string();
+  host.write_mode = common.write_if_changed ? io::WriteMode::if_changed : io::WriteMode::always;
+  host.terminal = s.terminal.is_terminal();
+  host.verbosity = common.quiet ? -1 : common.verbose ? 1 : 0;
+  host.plugin_options = parsed.plugin_options;
+  host.common_arguments = arguments_for_others(common);
+  for (const auto& [owner, values] : parsed.plugin_options)
+    for (const auto& [name, texts] : values.all())
+      for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
+  BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), s.spec.plugins, host.plugins, host));
+  if (!common.list_plugins.empty()) {
+    std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins) : plugin::list_text(host.plugins, s.spec.plugins);
+    return s.fs.write(std::string(io::kStdStream), text);
+  }
+  BUDA_TRY(s.spec.run(host));
+  if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
+  return success();
+}
+
+// The spec that the first argument chooses, which is then taken off.
+Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::string>& arguments) {
+  if (spec.commands.empty()) return &spec;
+  std::string first = arguments.empty() ? "" : arguments.front();
+  std::vector<std::string> names;
+  for (const auto& command : spec.commands) {
+    names.push_back(command.name.substr(command.name.find(' ') + 1));
+    if (names.back() != first) continue;
+    arguments.erase(arguments.begin());
+    return &command;
+  }
+  if (spec.run || first == "--help" || first == "-h" || first == "--version") return &spec;
+  if (first.empty() || first.starts_with('-')) return usage_error("CL005", cat("missing command; one of: ", join(names, ", ")));
+  Diagnostic d = usage_error("CL005", cat("unknown command '", first, "'; one of: ", join(names, ", ")));
+  if (auto near = nearest_word(first, names)) d.hint = cat("did you mean '", *near, "'?");
+  return d;
+}
+
+int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result) {
+  terminal.clear_bar();
+  if (result) return kOk;
+  bool usage = false;
+  for (const auto& d : result.failure().diagnostics()) {
+    terminal.report(d);
+    usage = usage || (d.fault == Fault::usage && d.code.starts_with("CL"));
+  }
+  if (usage) terminal.report(note("", {}, cat("'", spec.name, " --help' shows the options")));
+  return exit_code(result.failure());
+}
+
+}  // namespace
+
+ExitCode exit_code(const Failure& failure) {
+  auto has = [&](Fault fault) {
+    return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(), [&](const Diagnostic& d) {
+      return d.severity == Severity::error && d.fault == fault;
+    });
+  };
+  if (failure.empty() || has(Fault::bug)) return kBug;
+  if (has(Fault::interrupted)) return kInterrupted;
+  if (has(Fault::usage)) return kUsageError;
+  if (has(Fault::input)) return kInputError;
+  if (has(Fault::fit)) return kDoesNotFit;
+  if (has(Fault::mismatch)) return kMismatch;
+  return kBug;
+}
+
+const schema::OptionValues& ToolHost::options_of(plugin::Kind kind, const std::string& name) const {
+  static const schema::OptionValues none;
+  auto it = plugin_options.find(cat(plugin::kind_name(kind), '.', name));
+  return it == plugin_options.end() ? none : it->second;
+}
+
+std::string version_text() { return BUDA_VERSION; }
+
+int tool_main(int argc, char** argv, const ToolSpec& spec) {
+  std::setlocale(LC_ALL, "C");
+  install_signal_handlers(spec.name.c_str());
+  Terminal terminal(spec.name);
+  try {
+    auto fs = io::make_real_file_system();
+    // Excerpts are read past the file system of the tool, so that a message does not become a dependency.
+    auto excerpt_fs = io::make_real_file_system();
+    terminal.set_source([&](const std::string& file, std::uint32_t line) { return source_line(*excerpt_fs, file, line); });
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    auto chosen = choose_command(spec, arguments);
+    if (!chosen) return finish(terminal, spec, Failure(std::move(chosen).failure()));
+    Session session{**chosen, terminal, *fs};
+    return finish(terminal, **chosen, run_session(session, arguments));
+  } catch (const std::bad_alloc&) {
+    io::remove_temporary_files();
+    return finish(terminal, spec, input_error("IO004", {}, "out of memory"));
+  } catch (const std::exception& e) {
+    io::remove_temporary_files();
+    return finish(terminal, spec, internal_error(cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input")));
+  }
+}
+
+}  // namespace buda::cli

@@ -1,0 +1,75 @@
+// The frame of every executable: options, plugins, diagnostics, exit codes. A tool's main.cpp is
+//
+//   int main(int argc, char** argv) {
+//     balancer::Options options;
+//     return buda::cli::tool_main(argc, argv, balancer::tool(options));
+//   }
+#pragma once
+
+#include <buda/cli/option_set.hpp>
+#include <buda/plugin/registry.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace buda::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kInputError = 1,
+  kUsageError = 2,
+  kDoesNotFit = 3,
+  kMismatch = 4,
+  kBug = 70,
+  kInterrupted = 130,
+};
+
+// The exit code of a failure: that of its gravest diagnostic (a bug before a usage error before an input error, and so on).
+ExitCode exit_code(const Failure& failure);
+
+// What a tool's run function gets: the host, the plugins it asked for, and the options meant for them.
+class ToolHost : public Host {
+ public:
+  using Host::Host;
+  plugin::Registries plugins;
+  // Options of plugins by "kind.name", as --set kind.name.option=value gave them.
+  std::map<std::string, schema::OptionValues> plugin_options;
+  // The folder of the running executable, where its fellow tools are.
+  std::string bin_dir;
+  // Whether standard error is a terminal, and the level of -v (-1 with -q).
+  bool terminal = false;
+  int verbosity = 0;
+  // For tools that start others: the common options of this call, as arguments.
+  std::vector<std::string> common_arguments;
+
+  const schema::OptionValues& options_of(plugin::Kind kind, const std::string& name) const;
+};
+
+// Everything that makes a tool, apart from its work.
+struct ToolSpec {
+  std::string name;
+  std::string summary;                  // one line, begins with a verb
+  std::string description;              // paragraphs for --help
+  std::string example;                  // a command line or several
+  std::string reads;                    // the files it reads, a sentence
+  std::string writes;                   // the files it writes, a sentence
+  std::vector<plugin::Kind> plugins;    // kinds that are loaded before run
+  std::function<void(OptionSet&)> declare;
+  std::function<Result<void>(ToolHost&)> run;
+  // The products named by -o, for depfiles; asked after run.
+  std::function<std::vector<std::string>()> products;
+  // Words that may stand first and stand for a tool of their own: `tti-pack info`.
+  std::vector<ToolSpec> commands;
+};
+
+// Runs the tool and gives its exit code. Sets the C locale and signal handlers, so it is called once, by main.
+int tool_main(int argc, char** argv, const ToolSpec& spec);
+
+// The text of --help.
+std::string help_text(const ToolSpec& spec);
+
+// The version of the tools: "0.1.0".
+std::string version_text();
+
+}  // namespace buda::cli

@@ -1,0 +1,186 @@
+// Loading of plugins with Boost.DLL, and the refusals.
+#include <buda/plugin/loader.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#define BOOST_DLL_USE_STD_FS
+#include <boost/dll/shared_library.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace buda::plugin {
+namespace {
+
+Diagnostic refused(const std::string& file, const char* code, std::string message) {
+  return input_error(code, {file}, std::move(message));
+}
+
+// The libraries outlive every registry entry, whose code lies in them: they are never unloaded.
+std::vector<boost::dll::shared_library>& libraries() {
+  static auto* loaded = new std::vector<boost::dll::shared_library>;
+  return *loaded;
+}
+
+// The fields are checked in the order in which abi.h lists them: nothing after the first that does not fit can be trusted.
+std::optional<Diagnostic> check_info(const std::string& file, const buda_plugin_info* info) {
+  if (info == nullptr) return refused(file, "PL004", "its buda_plugin_query gives no information");
+  if (info->magic != BUDA_PLUGIN_MAGIC)
+    return refused(file, "PL004", "its information does not begin with the magic number of an OpenBuda plugin");
+  if (info->struct_size < sizeof(buda_plugin_info))
+    return refused(file, "PL005", cat("its information has ", info->struct_size, " bytes where this program expects ", sizeof(buda_plugin_info),
+                                      "; it was built for an older OpenBuda and must be built again"));
+  if (info->abi_major != BUDA_ABI_MAJOR)
+    return refused(file, "PL005", cat("it was built for plugin interface ", info->abi_major, " and this program has ", BUDA_ABI_MAJOR,
+                                      "; build it against this OpenBuda"));
+  if (info->abi_minor > BUDA_ABI_MINOR)
+    return refused(file, "PL006", cat("it needs plugin interface ", info->abi_major, '.', info->abi_minor, " of a newer OpenBuda; this program has ",
+                                      BUDA_ABI_MAJOR, '.', BUDA_ABI_MINOR));
+  for (const char* text : {info->name, info->version, info->description, info->license, info->cxx_abi})
+    if (text == nullptr || *text == '\0') return refused(file, "PL004", "its name, version, description, license or C++ ABI is missing");
+  if (info->cxx_abi != std::string_view(BUDA_CXX_ABI))
+    return refused(file, "PL005", cat("it was built for the C++ ABI '", info->cxx_abi, "' and this program has '", BUDA_CXX_ABI,
+                                      "'; build it with the same compiler and standard library"));
+  if (info->register_fn == nullptr) return refused(file, "PL004", "it has no register function");
+  return std::nullopt;
+}
+
+template <class Interface>
+std::optional<Diagnostic> check_names(const std::string& file, Kind kind, const std::vector<Entry<Interface>>& entries,
+                                      const Registry<Interface>& registry) {
+  std::set<std::string> own;
+  for (const auto& e : entries) {
+    if (e.name.empty() || !e.make) return refused(file, "PL004", cat("it registers a ", kind_name(kind), " without a name or a make function"));
+    if (!own.insert(e.name).second) return refused(file, "PL007", cat("it registers the ", kind_name(kind), " '", e.name, "' twice"));
+    if (const auto* other = registry.find(e.name))
+      return refused(file, "PL007", cat("it registers the ", kind_name(kind), " '", e.name, "', which ", other->from.file,
+                                        " has registered already; rename one of them"));
+  }
+  return std::nullopt;
+}
+
+template <class Interface>
+void take_over(std::vector<Entry<Interface>>& entries, Registry<Interface>& registry, const Provenance& from) {
+  for (auto& e : entries) registry.insert({std::move(e), from});
+}
+
+template <class Interface>
+void append_text(std::string& out, Kind kind, const Registry<Interface>& registry, const std::vector<Kind>& kinds) {
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return;
+  for (const auto& [name, r] : registry.all()) {
+    out += cat(kind_name(kind), ' ', name, "  ", r.entry.summary, "\n    from ", r.from.file, " (", r.from.plugin, ' ', r.from.version, ")\n");
+    for (const auto& o : r.entry.options)
+      out += cat("    ", kind_name(kind), '.', name, '.', o.name, '=', o.default_text.empty() ? cat('<', o.value_name, '>') : o.default_text, "  ",
+                 o.summary, '\n');
+  }
+}
+
+template <class Interface>
+void append_json(io::Node& list, Kind kind, const Registry<Interface>& registry, const std::vector<Kind>& kinds) {
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return;
+  for (const auto& [name, r] : registry.all()) {
+    io::Node options = io::Node::list();
+    for (const auto& o : r.entry.options)
+      options.push(io::Node::map({{"name", io::Node::string(o.name)},
+                                  {"default", io::Node::string(o.default_text)},
+                                  {"summary", io::Node::string(o.summary)}}));
+    list.push(io::Node::map({{"kind", io::Node::string(kind_name(kind))},
+                             {"name", io::Node::string(name)},
+                             {"summary", io::Node::string(r.entry.summary)},
+                             {"plugin", io::Node::string(r.from.plugin)},
+                             {"version", io::Node::string(r.from.version)},
+                             {"file", io::Node::string(r.from.file)},
+                             {"options", std::move(options)}}));
+  }
+}
+
+}  // namespace
+
+Result<void> load_plugin(const std::string& file, Registries& registries, Host& host) {
+  if (!host.fs().exists(file)) return refused(file, "PL002", "there is no such plugin file");
+  if (host.fs().is_directory(file)) return refused(file, "PL002", "this is a directory; --plugin names a file, --plugin-path a directory");
+  for (const auto& p : registries.plugins)
+    if (p.identity.file == file) return success();
+  boost::dll::shared_library library;
+  boost::dll::fs::error_code error;
+  // dlopen would look for a name without a slash on its own search path; this is a file.
+  std::string location = file.find('/') == std::string::npos ? "./" + file : file;
+  library.load(location, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  if (error) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", error.message()));
+  if (!library.has("buda_plugin_query"))
+    return refused(file, "PL004", "it is a shared library but no OpenBuda plugin: it does not export buda_plugin_query");
+  const buda_plugin_info* info = library.get<const buda_plugin_info*()>("buda_plugin_query")();
+  if (auto problem = check_info(file, info)) return *problem;
+  // From here on the library stays: its code may be referred to.
+  libraries().push_back(library);
+  Registrar registrar;
+  if (info->register_fn(&registrar, &host) != 0)
+    return refused(file, "PL008", cat("its registration failed", registrar.error.empty() ? "" : cat(": ", registrar.error)));
+  for (auto problem : {check_names(file, Kind::frontend, registrar.frontends, registries.frontends),
+                       check_names(file, Kind::decomposition, registrar.decompositions, registries.decompositions),
+                       check_names(file, Kind::policy, registrar.policies, registries.policies),
+                       check_names(file, Kind::target, registrar.targets, registries.targets)})
+    if (problem) return *problem;
+  Provenance from{info->name, info->version, file};
+  take_over(registrar.frontends, registries.frontends, from);
+  take_over(registrar.decompositions, registries.decompositions, from);
+  take_over(registrar.policies, registries.policies, from);
+  take_over(registrar.targets, registries.targets, from);
+  registries.plugins.push_back({from, info->description, info->license});
+  host.log(2, cat("plugin ", info->name, ' ', info->version, " from ", file));
+  return success();
+}
+
+Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host) {
+  Failure failure;
+  for (const auto& file : path.files)
+    if (auto loaded = load_plugin(file, registries, host); !loaded) failure.add(std::move(loaded).failure());
+  auto load_directory = [&](const std::string& directory) {
+    auto names = host.fs().list(directory);
+    if (!names) return;
+    for (const auto& name : *names) {
+      bool wanted = name.ends_with(".so") && std::any_of(kinds.begin(), kinds.end(), [&](Kind k) { return name.starts_with(cat(kind_name(k), '_')); });
+      if (!wanted) continue;
+      std::string file = (std::filesystem::path(directory) / name).string();
+      if (std::find(path.files.begin(), path.files.end(), file) != path.files.end()) continue;
+      if (auto loaded = load_plugin(file, registries, host); !loaded)
+        for (const auto& d : loaded.failure().diagnostics()) registries.broken.push_back({file, d});
+    }
+  };
+  for (const auto& directory : path.directories) {
+    if (!host.fs().is_directory(directory)) failure.add(refused(directory, "PL002", "--plugin-path: there is no such directory"));
+    load_directory(directory);
+  }
+  for (const auto& directory : path.environment_directories)
+    if (!directory.empty()) load_directory(directory);
+  if (!path.installed_directory.empty()) load_directory(path.installed_directory);
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+std::string list_text(const Registries& registries, const std::vector<Kind>& kinds) {
+  std::string out;
+  append_text(out, Kind::frontend, registries.frontends, kinds);
+  append_text(out, Kind::decomposition, registries.decompositions, kinds);
+  append_text(out, Kind::policy, registries.policies, kinds);
+  append_text(out, Kind::target, registries.targets, kinds);
+  for (const auto& b : registries.broken) out += cat("not loaded: ", b.file, ": ", b.reason.message, '\n');
+  return out;
+}
+
+std::string list_json(const Registries& registries, const std::vector<Kind>& kinds) {
+  io::Node list = io::Node::list();
+  append_json(list, Kind::frontend, registries.frontends, kinds);
+  append_json(list, Kind::decomposition, registries.decompositions, kinds);
+  append_json(list, Kind::policy, registries.policies, kinds);
+  append_json(list, Kind::target, registries.targets, kinds);
+  io::Node broken = io::Node::list();
+  for (const auto& b : registries.broken)
+    broken.push(io::Node::map({{"file", io::Node::string(b.file)}, {"code", io::Node::string(b.reason.code)}, {"reason", io::Node::string(b.reason.message)}}));
+  return io::json_pretty(io::Node::map({{"plugins", std::move(list)}, {"broken", std::move(broken)}}));
+}
+
+}  // namespace buda::plugin

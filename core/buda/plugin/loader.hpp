@@ -1,0 +1,31 @@
+// Finding and loading plugin files.
+#pragma once
+
+#include <buda/plugin/registry.hpp>
+
+#include <string>
+#include <vector>
+
+namespace buda::plugin {
+
+// Where plugins are looked for, in this order: `files` (--plugin), `directories` (--plugin-path), `environment_directories`
+// ($BUDA_PLUGIN_PATH, split at colons), `installed_directory` (<exe>/../lib/buda/plugins/abi1). Never the current directory.
+struct SearchPath {
+  std::vector<std::string> files;
+  std::vector<std::string> directories;
+  std::vector<std::string> environment_directories;
+  std::string installed_directory;
+};
+
+// Loads what was named and what the directories hold for the wanted kinds: files KIND_NAME.so. A file that cannot be used is kept
+// with its reason in `broken`; it is an error only for files and directories that were named on the command line. Plugins stay loaded until the program ends.
+Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host);
+
+// Loads one file.
+Result<void> load_plugin(const std::string& file, Registries& registries, Host& host);
+
+// For --list-plugins: text for people, or one JSON document.
+std::string list_text(const Registries& registries, const std::vector<Kind>& kinds);
+std::string list_json(const Registries& registries, const std::vector<Kind>& kinds);
+
+}  // namespace buda::plugin

@@ -1,0 +1,113 @@
+// What plugins have registered: frontends, decompositions, policies and targets, by name.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/schema/option.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace buda::passes {
+class Decomposition;
+}
+namespace buda::balance {
+class Policy;
+}
+namespace buda::runtime {
+class Target;
+}
+
+namespace buda::plugin {
+
+class Frontend;
+
+enum class Kind { frontend, decomposition, policy, target };
+const char* kind_name(Kind kind);
+
+// One thing that a plugin offers. `make` is called at most once per use, with the option values completed by their defaults.
+template <class Interface>
+struct Entry {
+  std::string name;
+  std::string summary;
+  std::vector<schema::OptionSpec> options;
+  std::function<Result<std::unique_ptr<Interface>>(const schema::OptionValues&, Host&)> make;
+};
+
+// Where an entry comes from.
+struct Provenance {
+  std::string plugin;   // name of the plugin
+  std::string version;  // of the plugin
+  std::string file;     // path of the shared library
+};
+
+// The names of one kind. A name is registered once; a second plugin that claims it is refused.
+template <class Interface>
+class Registry {
+ public:
+  struct Registered {
+    Entry<Interface> entry;
+    Provenance from;
+  };
+
+  const std::map<std::string, Registered>& all() const { return entries_; }
+  const Registered* find(const std::string& name) const {
+    auto it = entries_.find(name);
+    return it == entries_.end() ? nullptr : &it->second;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& [name, registered] : entries_) out.push_back(name);
+    return out;
+  }
+  void insert(Registered r) {
+    std::string name = r.entry.name;
+    entries_.emplace(std::move(name), std::move(r));
+  }
+
+ private:
+  std::map<std::string, Registered> entries_;
+};
+
+// A plugin file that could not be used, and why.
+struct BrokenPlugin {
+  std::string file;
+  Diagnostic reason;
+};
+
+struct LoadedPlugin {
+  Provenance identity;
+  std::string description;
+  std::string license;
+};
+
+// All that is registered in a program.
+class Registries {
+ public:
+  Registry<Frontend> frontends;
+  Registry<passes::Decomposition> decompositions;
+  Registry<balance::Policy> policies;
+  Registry<runtime::Target> targets;
+  std::vector<LoadedPlugin> plugins;
+  std::vector<BrokenPlugin> broken;
+};
+
+namespace detail {
+Diagnostic unknown_name(Kind kind, const std::string& name, const std::vector<std::string>& known, const std::vector<BrokenPlugin>& broken);
+}
+
+// Makes the named thing with the options given for it (keys without the "policy.NAME." in front).
+template <class Interface>
+Result<std::unique_ptr<Interface>> make(const Registries& all, const Registry<Interface>& registry, Kind kind, const std::string& name,
+                                        const schema::OptionValues& given, Host& host) {
+  const auto* found = registry.find(name);
+  if (found == nullptr) return detail::unknown_name(kind, name, registry.names(), all.broken);
+  BUDA_ASSIGN(auto values, schema::complete_options(found->entry.options, given, std::string(kind_name(kind)) + "." + name + "."));
+  host.fs().note_read(found->from.file);
+  return found->entry.make(values, host);
+}
+
+}  // namespace buda::plugin
