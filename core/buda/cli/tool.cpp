@@ -8,6 +8,7 @@
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
+#include <buda/plugin/abi.h>
 #include <buda/plugin/loader.hpp>
 
 #include <unistd.h>
