@@ -1,0 +1,47 @@
+// Frontends: readers of model files.
+//
+// To write one, derive Frontend and register it in a plugin (docs/plugins/frontend.md). The graph that comes out is at tensor level, uses
+// the operators of <buda/ops/registry.hpp>, and names for every node where it came from.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/bytes.hpp>
+#include <buda/io/host.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::plugin {
+
+// A model file as it was found. `path` serves messages and to find files that belong to the model; it may be "-".
+struct ModelSource {
+  std::string path;
+  io::Bytes bytes;
+};
+
+struct ImportOptions {
+  std::string name;                          // of the graph; empty: the file's name without its endings
+  std::map<std::string, std::int64_t> dims;  // values of symbolic dimensions, from --dim batch=4
+};
+
+class Frontend {
+ public:
+  virtual ~Frontend() = default;
+
+  // How sure the frontend is that it can read a file, from its first bytes (at most 4096) and its name: 0 not at all, 100 by a
+  // magic number. The importer asks every frontend and takes the surest.
+  virtual int recognizes(std::string_view head, const std::string& file_name) const {
+    static_cast<void>(head);
+    static_cast<void>(file_name);
+    return 0;
+  }
+
+  // The model as a graph, or every reason why not: node, op type, version and what is missing.
+  virtual Result<graph::Graph> import(const ModelSource& source, const ImportOptions& options, Host& host) = 0;
+};
+
+}  // namespace buda::plugin
