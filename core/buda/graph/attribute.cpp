@@ -1,0 +1,74 @@
+// Attributes as text, and their comparison.
+#include <buda/graph/attribute.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <bit>
+
+namespace buda::graph {
+namespace {
+
+bool same_real(double a, double b) { return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+template <class T>
+std::string value_text(const T& v) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return cat('"', v, '"');
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    std::vector<std::string> quoted;
+    for (const auto& s : v) quoted.push_back(cat('"', s, '"'));
+    return list_text(quoted);
+  } else if constexpr (requires { v.begin(); }) {
+    return list_text(v);
+  } else {
+    return cat(v);
+  }
+}
+
+}  // namespace
+
+std::string_view attr_type_name(AttrType type) {
+  switch (type) {
+    case AttrType::boolean:
+      return "true or false";
+    case AttrType::integer:
+      return "a whole number";
+    case AttrType::real:
+      return "a number";
+    case AttrType::text:
+      return "a string";
+    case AttrType::integers:
+      return "a list of whole numbers";
+    case AttrType::reals:
+      return "a list of numbers";
+    case AttrType::texts:
+      return "a list of strings";
+  }
+  return "";
+}
+
+std::string attr_text(const Attr& a) {
+  return std::visit([](const auto& v) { return value_text(v); }, a);
+}
+
+bool same_attr(const Attr& a, const Attr& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* x = std::get_if<double>(&a)) return same_real(*x, std::get<double>(b));
+  if (const auto* x = std::get_if<std::vector<double>>(&a)) {
+    const auto& y = std::get<std::vector<double>>(b);
+    if (x->size() != y.size()) return false;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (!same_real((*x)[i], y[i])) return false;
+    return true;
+  }
+  return a == b;
+}
+
+bool same_attrs(const AttrMap& a, const AttrMap& b) {
+  if (a.size() != b.size()) return false;
+  for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y)
+    if (x->first != y->first || !same_attr(x->second, y->second)) return false;
+  return true;
+}
+
+}  // namespace buda::graph

@@ -1,0 +1,266 @@
+// The graph's indices: names, users and orders.
+//
+// Users. A node keeps an unordered list of the inputs that its results feed, and each input remembers its slot in that list, so that
+// connecting and disconnecting take constant time: the last use moves into the freed slot. What the list's order is depends on the history
+// of edits; users() sorts, so that what a pass does depends on the graph alone.
+#include <buda/graph/graph.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+namespace buda::graph {
+namespace {
+
+constexpr std::uint32_t kNoSlot = 0xffffffff;
+
+bool reorder(std::vector<NodeId>& current, const std::vector<NodeId>& order) {
+  std::vector<NodeId> a = current, b = order;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  if (a != b) return false;
+  current = order;
+  return true;
+}
+
+}  // namespace
+
+std::string_view level_name(Level level) { return level == Level::tensor ? "tensor" : "device"; }
+
+NodeKind kind_of_op(std::string_view op) {
+  if (op == kInputOp) return NodeKind::input;
+  if (op == kParameterOp) return NodeKind::parameter;
+  if (op == kConstantOp) return NodeKind::constant;
+  if (op == kOutputOp) return NodeKind::output;
+  return NodeKind::op;
+}
+
+Graph::Graph(const Graph& other) { *this = other; }
+
+Graph& Graph::operator=(const Graph& other) {
+  if (this == &other) return *this;
+  name = other.name;
+  level = other.level;
+  tags = other.tags;
+  nodes_.clear();
+  nodes_.reserve(other.nodes_.size());
+  for (const auto& n : other.nodes_) nodes_.push_back(n ? std::make_unique<Node>(*n) : nullptr);
+  live_ = other.live_;
+  names_ = other.names_;
+  output_names_ = other.output_names_;
+  inputs_ = other.inputs_;
+  outputs_ = other.outputs_;
+  next_suffix_ = other.next_suffix_;
+  return *this;
+}
+
+NodeId Graph::find(std::string_view node_name) const {
+  auto it = names_.find(node_name);
+  return it == names_.end() ? NodeId() : it->second;
+}
+
+NodeId Graph::find_output(std::string_view output_name) const {
+  auto it = output_names_.find(output_name);
+  return it == output_names_.end() ? NodeId() : it->second;
+}
+
+std::vector<NodeId> Graph::ids() const {
+  std::vector<NodeId> out;
+  out.reserve(live_);
+  for (const auto& n : nodes_)
+    if (n) out.push_back(n->id());
+  return out;
+}
+
+std::vector<NodeId> Graph::topological_order() const {
+  std::vector<std::uint32_t> missing(nodes_.size(), 0);
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  for (const auto& n : nodes_) {
+    if (!n) continue;
+    for (const auto& edge : n->inputs_)
+      if (contains(edge.source.node)) ++missing[n->id().index()];
+    if (missing[n->id().index()] == 0) ready.push(n->id());
+  }
+  std::vector<NodeId> order;
+  order.reserve(live_);
+  while (!ready.empty()) {
+    NodeId id = ready.top();
+    ready.pop();
+    order.push_back(id);
+    for (const auto& use : node(id).uses_)
+      if (--missing[use.node.index()] == 0) ready.push(use.node);
+  }
+  if (order.size() < live_)
+    for (const auto& n : nodes_)
+      if (n && missing[n->id().index()] != 0) order.push_back(n->id());
+  return order;
+}
+
+std::vector<Use> Graph::users(NodeId id) const {
+  std::vector<Use> out = node(id).uses_;
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<Use> Graph::users(ValueRef value) const {
+  std::vector<Use> out;
+  for (const auto& use : node(value.node).uses_)
+    if (node(use.node).inputs_[use.input].source.port == value.port) out.push_back(use);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+const ValueType* Graph::type(ValueRef value) const {
+  if (!contains(value.node)) return nullptr;
+  const auto& outputs = node(value.node).outputs;
+  return value.port < outputs.size() ? &outputs[value.port] : nullptr;
+}
+
+Result<ValueType> Graph::type(const Edge& edge) const {
+  const ValueType* source = type(edge.source);
+  if (source == nullptr) {
+    if (!contains(edge.source.node)) return input_error("GR002", {}, "an input comes from a node that does not exist");
+    return input_error("GR003", {},
+                       cat("an input is result ", edge.source.port, " of '", node(edge.source.node).name(), "', which has ",
+                           node(edge.source.node).outputs.size()));
+  }
+  ValueType out = *source;
+  BUDA_ASSIGN(out.shape, shape_after(source->shape, edge.tms));
+  return out;
+}
+
+bool Graph::name_taken(const std::string& candidate) const {
+  return names_.find(candidate) != names_.end() || output_names_.find(candidate) != output_names_.end();
+}
+
+std::string Graph::fresh_name(std::string_view wanted) const {
+  std::string base(wanted.empty() ? "node" : wanted);
+  if (!name_taken(base)) return base;
+  auto& next = next_suffix_[base];
+  for (;;) {
+    std::string candidate = cat(base, '.', ++next);
+    if (!name_taken(candidate)) return candidate;
+  }
+}
+
+NodeId Graph::add(std::string node_name, std::string op, std::vector<Edge> inputs) {
+  NodeId id(static_cast<NodeId::rep>(nodes_.size()));
+  auto n = std::make_unique<Node>();
+  n->id_ = id;
+  n->kind_ = kind_of_op(op);
+  n->op_ = std::move(op);
+  Names& names = names_for(n->kind_);
+  if (node_name.empty() || names.find(node_name) != names.end()) node_name = fresh_name(node_name);
+  names.emplace(node_name, id);
+  n->name_ = std::move(node_name);
+  nodes_.push_back(std::move(n));
+  ++live_;
+  enlist(*nodes_.back());
+  set_inputs(id, std::move(inputs));
+  return id;
+}
+
+bool Graph::rename(NodeId id, std::string new_name) {
+  Node& n = node(id);
+  if (new_name == n.name_) return true;
+  Names& names = names_for(n.kind_);
+  if (new_name.empty() || !names.emplace(new_name, id).second) return false;
+  names.erase(n.name_);
+  n.name_ = std::move(new_name);
+  return true;
+}
+
+void Graph::enlist(const Node& n) {
+  if (n.kind_ == NodeKind::input) inputs_.push_back(n.id_);
+  if (n.kind_ == NodeKind::output) outputs_.push_back(n.id_);
+}
+
+void Graph::delist(const Node& n) {
+  if (n.kind_ == NodeKind::input) std::erase(inputs_, n.id_);
+  if (n.kind_ == NodeKind::output) std::erase(outputs_, n.id_);
+}
+
+void Graph::set_op(NodeId id, std::string op) {
+  Node& n = node(id);
+  NodeKind kind = kind_of_op(op);
+  n.op_ = std::move(op);
+  if (kind == n.kind_) return;
+  delist(n);
+  names_for(n.kind_).erase(n.name_);
+  n.kind_ = kind;
+  Names& names = names_for(kind);
+  if (names.find(n.name_) != names.end()) n.name_ = fresh_name(n.name_);
+  names.emplace(n.name_, id);
+  enlist(n);
+}
+
+void Graph::connect(NodeId user, std::uint32_t input) {
+  Node& n = node(user);
+  NodeId source = n.inputs_[input].source.node;
+  if (!contains(source)) {
+    n.use_slots_[input] = kNoSlot;
+    return;
+  }
+  auto& uses = node(source).uses_;
+  n.use_slots_[input] = static_cast<std::uint32_t>(uses.size());
+  uses.push_back({user, input});
+}
+
+void Graph::disconnect(NodeId user, std::uint32_t input) {
+  Node& n = node(user);
+  std::uint32_t slot = n.use_slots_[input];
+  if (slot == kNoSlot) return;
+  n.use_slots_[input] = kNoSlot;
+  auto& uses = node(n.inputs_[input].source.node).uses_;
+  Use moved = uses.back();
+  uses.pop_back();
+  if (slot == uses.size()) return;
+  uses[slot] = moved;
+  node(moved.node).use_slots_[moved.input] = slot;
+}
+
+void Graph::set_inputs(NodeId id, std::vector<Edge> inputs) {
+  Node& n = node(id);
+  for (std::uint32_t i = 0; i < n.inputs_.size(); ++i) disconnect(id, i);
+  n.inputs_ = std::move(inputs);
+  n.use_slots_.assign(n.inputs_.size(), kNoSlot);
+  for (std::uint32_t i = 0; i < n.inputs_.size(); ++i) connect(id, i);
+}
+
+void Graph::set_input(NodeId id, std::uint32_t input, Edge edge) {
+  Node& n = node(id);
+  if (input >= n.inputs_.size()) return;
+  disconnect(id, input);
+  n.inputs_[input] = std::move(edge);
+  connect(id, input);
+}
+
+void Graph::replace_uses(ValueRef from, ValueRef to) {
+  if (from == to) return;
+  for (const Use& use : users(from)) {
+    disconnect(use.node, use.input);
+    node(use.node).inputs_[use.input].source = to;
+    connect(use.node, use.input);
+  }
+}
+
+void Graph::erase(NodeId id) {
+  Node& n = node(id);
+  for (std::uint32_t i = 0; i < n.inputs_.size(); ++i) disconnect(id, i);
+  for (const auto& use : n.uses_) {
+    Node& user = node(use.node);
+    user.inputs_[use.input].source = ValueRef();
+    user.use_slots_[use.input] = kNoSlot;
+  }
+  delist(n);
+  names_for(n.kind_).erase(n.name_);
+  nodes_[id.index()].reset();
+  --live_;
+}
+
+bool Graph::order_inputs(const std::vector<NodeId>& order) { return reorder(inputs_, order); }
+bool Graph::order_outputs(const std::vector<NodeId>& order) { return reorder(outputs_, order); }
+
+}  // namespace buda::graph

@@ -1,0 +1,118 @@
+// Nodes of the graph, the edges between them, and where they came from.
+#pragma once
+
+#include <buda/base/strong_id.hpp>
+#include <buda/diag/diagnostic.hpp>
+#include <buda/graph/attribute.hpp>
+#include <buda/graph/tm.hpp>
+#include <buda/graph/value_type.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace buda::graph {
+
+using NodeId = StrongId<struct NodeTag>;
+
+// One result of a node. Nearly all ops have a single one, port 0.
+struct ValueRef {
+  NodeId node;
+  std::uint32_t port = 0;
+
+  ValueRef() = default;
+  ValueRef(NodeId n, std::uint32_t p = 0) : node(n), port(p) {}  // NOLINT: a node stands for its first result
+  bool valid() const { return node.valid(); }
+  friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
+};
+
+// An input of a node: a value, and what happens to it on the way (from left to right; device level only).
+struct Edge {
+  ValueRef source;
+  std::vector<Tm> tms;
+
+  Edge() = default;
+  Edge(ValueRef s, std::vector<Tm> t = {}) : source(s), tms(std::move(t)) {}  // NOLINT: a value is an edge without manipulations
+  Edge(NodeId n) : source(n) {}                                               // NOLINT
+  friend bool operator==(const Edge&, const Edge&) = default;
+};
+
+// A place where a value is used: input number `input` of `node`.
+struct Use {
+  NodeId node;
+  std::uint32_t input = 0;
+  friend auto operator<=>(const Use&, const Use&) = default;
+};
+
+// A node of the user's model that a node stems from. `file` is a name without folders, so that products do not depend on where files are.
+struct Origin {
+  std::string file;
+  std::string node;
+  friend auto operator<=>(const Origin&, const Origin&) = default;
+};
+
+// Where the bytes of a tensor lie: the file as the file system knows it, and the tensor's name in it.
+struct TensorSource {
+  std::string path;
+  std::string name;
+  friend bool operator==(const TensorSource&, const TensorSource&) = default;
+};
+
+// The content of a parameter or constant. A value with a source is one that a file holds already, and a graph file refers there instead of
+// writing it again; the source's tensor has the same bytes and type, perhaps under another shape. A changed tensor is a new Value.
+struct Value {
+  Tensor tensor;
+  std::optional<TensorSource> source;
+
+  Value() = default;
+  Value(Tensor t) : tensor(std::move(t)) {}  // NOLINT: a tensor made by the program has no source
+  Value(Tensor t, TensorSource s) : tensor(std::move(t)), source(std::move(s)) {}
+};
+
+// input: what the user pushes; parameter: a weight; constant: a value of the model's code; output: what the user pops. Everything else is
+// an op. The four names are ops without a definition.
+enum class NodeKind : std::uint8_t { input, parameter, constant, output, op };
+
+inline constexpr std::string_view kInputOp = "input";
+inline constexpr std::string_view kParameterOp = "parameter";
+inline constexpr std::string_view kConstantOp = "constant";
+inline constexpr std::string_view kOutputOp = "output";
+
+NodeKind kind_of_op(std::string_view op);
+
+// What the graph has an index of (name, op, inputs) is changed through Graph; the rest is open.
+class Node {
+ public:
+  NodeId id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& op() const { return op_; }
+  NodeKind kind() const { return kind_; }
+  bool is_op() const { return kind_ == NodeKind::op; }
+  // Parameters and constants: they have a value.
+  bool has_value() const { return kind_ == NodeKind::parameter || kind_ == NodeKind::constant; }
+  const std::vector<Edge>& inputs() const { return inputs_; }
+
+  std::vector<ValueType> outputs;  // types of the results, one per port; none for an output
+  AttrMap attrs;
+  Precision precision;
+  std::vector<Origin> origins;              // in order, without repetitions
+  std::map<std::string, std::string> tags;  // marks for passes and for the user's rules
+  std::optional<Value> value;
+  SourceLoc loc;  // in the file from which this graph was read
+
+ private:
+  friend class Graph;
+  NodeId id_;
+  std::string name_;
+  std::string op_;
+  NodeKind kind_ = NodeKind::op;
+  std::vector<Edge> inputs_;
+  std::vector<Use> uses_;                 // of any port, in no order
+  std::vector<std::uint32_t> use_slots_;  // for each input: where its Use stands among those of the producer
+};
+
+}  // namespace buda::graph

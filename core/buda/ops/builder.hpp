@@ -1,0 +1,106 @@
+// Building graphs in C++: one call per operation, types derived on the way.
+#pragma once
+
+#include <buda/graph/editor.hpp>
+#include <buda/ops/registry.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::ops {
+
+// A new graph:                                    Or inside a rewrite, with names and provenance of the node being replaced:
+//   Builder b("mlp");                               GraphEditor editor(graph, node);
+//   auto x = b.input("x", {1, 64});                 Builder b(editor);
+//   auto w = b.parameter("w", tensor);              auto e = b.exp(b.subtract(x, m));
+//   b.output("y", b.relu(b.matmul(x, w)));          BUDA_TRY(b.status());
+//   Result<Graph> graph = b.finish();               editor.replace(node, e.node);
+//
+// Errors are kept until finish() or status(): a call that fails gives an invalid value, and calls on invalid values do nothing.
+class Builder {
+ public:
+  using Edge = graph::Edge;
+  using Ref = graph::ValueRef;
+  using Dims = std::vector<std::int64_t>;
+
+  explicit Builder(std::string graph_name, Level level = Level::tensor);
+  explicit Builder(graph::GraphEditor& editor);
+
+  // The name of the next node (in a rewrite: its suffix). Without it a node is called after its op.
+  Builder& named(std::string name);
+
+  Ref input(std::string name, Shape shape, DType dtype = DType::f32);
+  Ref parameter(std::string name, Tensor tensor);
+  Ref constant(Tensor tensor);
+  Ref constant(float scalar);
+  void output(std::string name, Edge value);
+
+  // Any operation of the registry. The first result; others are Ref(node, 1), ….
+  Ref op(std::string_view op_name, std::vector<Edge> inputs, AttrMap attrs = {});
+
+  // General
+  Ref matmul(Edge a, Edge b);
+  Ref matmul(Edge a, Edge b, Edge bias);
+  Ref gemm(Edge a, Edge b, Edge c, AttrMap attrs = {});
+  Ref add(Edge a, Edge b);
+  Ref subtract(Edge a, Edge b);
+  Ref multiply(Edge a, Edge b);
+  Ref divide(Edge a, Edge b);
+  Ref maximum(Edge a, Edge b);
+  Ref minimum(Edge a, Edge b);
+  Ref power(Edge a, Edge b);
+  Ref reduce_sum(Edge a, Dims dims, bool keep_dims = true);
+  Ref reduce_avg(Edge a, Dims dims, bool keep_dims = true);
+  Ref reduce_max(Edge a, Dims dims, bool keep_dims = true);
+  Ref identity(Edge a);
+  // Transformations
+  Ref reshape(Edge a, Shape shape);
+  Ref transpose(Edge a, Dims permutation);
+  Ref squeeze(Edge a, Dims dims);
+  Ref unsqueeze(Edge a, Dims dims);
+  Ref broadcast(Edge a, Shape shape);
+  Ref slice(Edge a, std::int64_t dim, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
+  Ref concatenate(std::vector<Edge> parts, std::int64_t dim);
+  Ref pad(Edge a, Dims before, Dims after, double value = 0);
+  // Activations and mathematics
+  Ref relu(Edge a);
+  Ref leaky_relu(Edge a, double alpha);
+  Ref gelu(Edge a, std::string approximate = "none");
+  Ref sigmoid(Edge a);
+  Ref tanh(Edge a);
+  Ref exp(Edge a);
+  Ref log(Edge a);
+  Ref sqrt(Edge a);
+  Ref reciprocal(Edge a);
+  Ref abs(Edge a);
+  Ref negative(Edge a);
+  Ref square(Edge a);
+  Ref clip(Edge a, double least, double most);
+  // Neural networks
+  Ref softmax(Edge a, std::int64_t dim);
+  Ref log_softmax(Edge a, std::int64_t dim);
+  Ref layernorm(Edge a, Edge weights, Edge bias, double epsilon = 1e-5);
+
+  // For attributes, tags and the like of what was just built. The value must be valid.
+  graph::Node& node(Ref value) { return graph().node(value.node); }
+  graph::Graph& graph() { return *graph_; }
+
+  Result<void> status() const;
+  // The graph, if nothing failed and it is sound. Only for a Builder that made its own graph, once.
+  Result<graph::Graph> finish();
+
+ private:
+  Ref fail(const std::string& node_name, Failure failure);
+  std::string take_name(std::string_view fallback);
+
+  std::unique_ptr<graph::Graph> own_;
+  graph::Graph* graph_;
+  graph::GraphEditor* editor_ = nullptr;
+  std::string next_name_;
+  Failure failure_;
+};
+
+}  // namespace buda::ops

@@ -1,0 +1,40 @@
+// How the model's tensors sit in the padded 4-D values of a device graph, and what TMs do to such values.
+//
+// At device level a value has the shape (w, z, r, c) with r and c whole tiles, and its padding is part of it: an op computes on padding as
+// on anything else, so a graph in which padding could reach a result masks it (a softmax over 10 classes adds a constant that is very
+// negative in columns 10 to 31 before its maximum). Only the graph's border knows the model's shapes:
+//
+//   input, output      attribute `model_shape`: the shape of what the user pushes or pops
+//   parameter, constant  the value keeps the model's shape; the node's type is the padded one
+//
+// A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then
+// r and c are filled up to the node's type with zeros at their ends, or, where a source says `tile_broadcast`, with copies of its only row
+// ("r"), its only column ("c") or its only datum ("rc"). An output is read back from the corner.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace buda::ops {
+
+inline constexpr std::string_view kModelShape = "model_shape";        // integers; on inputs and outputs of device graphs
+inline constexpr std::string_view kTileBroadcast = "tile_broadcast";  // "r", "c" or "rc"; on inputs, parameters and constants
+
+// The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.
+Result<Shape> four_axes(const Shape& model_shape);
+// The same with r and c rounded up to whole tiles: the type of a lowered value.
+Result<Shape> tiled_shape(const Shape& model_shape);
+
+// A model's tensor as the device value of the given shape. tile_broadcast may be empty.
+Result<Tensor> to_device(const Tensor& model, const Shape& device, std::string_view tile_broadcast = "");
+// The way back: the corner of a device value, under the model's shape.
+Result<Tensor> from_device(const Tensor& device, const Shape& model_shape);
+
+// The manipulations of an edge, from left to right, on a 4-D tensor of any element type.
+Result<Tensor> apply_tms(const Tensor& value, const std::vector<graph::Tm>& tms);
+
+}  // namespace buda::ops
