@@ -57,10 +57,12 @@ function(buda_app name)
   add_library(app_${name} OBJECT options.cpp run.cpp ${arg_SOURCES})
   target_include_directories(app_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(app_${name} PUBLIC buda PRIVATE buda_warnings ${arg_LINK})
-  add_executable(${name} main.cpp $<TARGET_OBJECTS:app_${name}>)
-  target_link_libraries(${name} PRIVATE app_${name} buda buda_warnings ${arg_LINK})
+  # The target has a prefix, because the library's target is called like one of the tools.
+  add_executable(tool_${name} main.cpp $<TARGET_OBJECTS:app_${name}>)
+  set_target_properties(tool_${name} PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(tool_${name} PRIVATE app_${name} buda buda_warnings ${arg_LINK})
   set_property(GLOBAL APPEND PROPERTY BUDA_APPS ${name})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(TARGETS tool_${name} RUNTIME DESTINATION bin)
 endfunction()
 
 # buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast.

@@ -258,7 +258,8 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   // A call for help or for the version asks nothing of the rest of the line.
   bool only_asks = command.values.flag("help") || command.values.flag("version") || command.values.has("list-plugins") ||
                    command.values.flag("print-config");
-  if (!only_asks) check_positionals(out.positionals, set, failure);
+  // An unknown option may have had a value, which then stands here as an argument: one message is enough.
+  if (!only_asks && failure.empty()) check_positionals(out.positionals, set, failure);
 
   for (const auto& option : set.options())
     if (!option.spec.default_text.empty()) out.values.set(option.spec.name, option.spec.default_text);

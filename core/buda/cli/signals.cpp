@@ -3,6 +3,7 @@
 
 #include <buda/cli/tool.hpp>
 #include <buda/io/file_system.hpp>
+#include <buda/io/process.hpp>
 
 #include <csignal>
 #include <cstring>
@@ -20,7 +21,9 @@ void say(const char* text) {
   static_cast<void>(ignored);
 }
 
-extern "C" void on_interrupt(int) {
+extern "C" void on_interrupt(int signal) {
+  // A program that waits for others ends when they have ended, and cleans up itself.
+  if (io::interrupt_processes(signal)) return;
   io::remove_temporary_files();
   say("\n");
   say(program_name);

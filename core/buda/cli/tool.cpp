@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
 #include <cstdlib>
 #include <filesystem>
@@ -127,6 +128,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.bin_dir = executable_directory();
   if (!host.bin_dir.empty()) host.share_dir = (std::filesystem::path(host.bin_dir).parent_path() / "share/buda").string();
   host.write_mode = common.write_if_changed ? io::WriteMode::if_changed : io::WriteMode::always;
+  host.temporary_dir = environment_value("TMPDIR").value_or("/tmp");
   host.terminal = s.terminal.is_terminal();
   host.verbosity = common.quiet ? -1 : common.verbose ? 1 : 0;
   host.plugin_options = parsed.plugin_options;
@@ -160,6 +162,16 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
   Diagnostic d = usage_error("CL005", cat("unknown command '", first, "'; one of: ", join(names, ", ")));
   if (auto near = nearest_word(first, names)) d.hint = cat("did you mean '", *near, "'?");
   return d;
+}
+
+// Replaces this program by a fellow tool; returns only when that fails.
+Result<void> become(const std::string& tool, const std::vector<std::string>& arguments) {
+  std::string path = (std::filesystem::path(executable_directory()) / tool).string();
+  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+  for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  ::execv(path.c_str(), argv.data());
+  return input_error("IO005", {path}, cat("cannot be started: ", io::error_text(errno)));
 }
 
 int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result) {
@@ -211,6 +223,7 @@ int tool_main(int argc, char** argv, const ToolSpec& spec) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     auto chosen = choose_command(spec, arguments);
     if (!chosen) return finish(terminal, spec, Failure(std::move(chosen).failure()));
+    if (!(*chosen)->executable.empty()) return finish(terminal, **chosen, become((*chosen)->executable, arguments));
     Session session{**chosen, terminal, *fs};
     return finish(terminal, **chosen, run_session(session, arguments));
   } catch (const std::bad_alloc&) {

@@ -37,6 +37,8 @@ class ToolHost : public Host {
   std::map<std::string, schema::OptionValues> plugin_options;
   // The folder of the running executable, where its fellow tools are.
   std::string bin_dir;
+  // The system's folder for temporary files ($TMPDIR or /tmp).
+  std::string temporary_dir = "/tmp";
   // Whether standard error is a terminal, and the level of -v (-1 with -q).
   bool terminal = false;
   int verbosity = 0;
@@ -61,6 +63,8 @@ struct ToolSpec {
   std::function<std::vector<std::string>()> products;
   // Words that may stand first and stand for a tool of their own: `tti-pack info`.
   std::vector<ToolSpec> commands;
+  // A command that is another executable of the suite, which gets the rest of the line as it is: `buda run` is `runner`.
+  std::string executable;
 };
 
 // Runs the tool and gives its exit code. Sets the C locale and signal handlers, so it is called once, by main.

@@ -1,0 +1,56 @@
+// Declaration of the driver's commands and options.
+#include "apps/buda/options.hpp"
+
+#include "apps/buda/run.hpp"
+
+namespace buda::driver {
+namespace {
+
+void declare(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
+  set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
+  set.text("device", o.device, "NAME|FILE", "device to compile for: a name of share/buda/devices or a descriptor file");
+  set.text("frontend", o.frontend, "NAME", "frontend to read the model with; default: the one that recognises it");
+  set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
+  set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
+  set.text("policy", o.policy, "NAME", "balancer policy");
+  set.flag("check", o.check, "let the stages prove their products: optimizer --verify, netlist2pipe --check");
+  set.flag("save-temps", o.save_temps, "keep the intermediate files, in the image's name with .build");
+  set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
+  set.flag("dry-run", o.dry_run, "print the commands and run none").also("-###");
+  for (const char* stage : kStages)
+    set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage], std::string("--set KEY=VALUE for ") + stage);
+  set.family("op.", "op.NAME.KEY=VALUE", o.stage_options["op"], "the balancer's per-op overrides");
+}
+
+}  // namespace
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec compile;
+  compile.name = "buda compile";
+  compile.summary = "compile a model into an image that `buda run` executes";
+  compile.description =
+      "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the files of "
+      "the one before. -### shows the commands; any of them may be run by hand, or replaced.";
+  compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
+  compile.writes = "the image (.tti); with --save-temps or --build-dir also what every stage made.";
+  compile.example = "buda compile digits.onnx -o digits.tti --device n150\nbuda run digits.tti --inputs digits.images.npz -o out.npz";
+  compile.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  compile.run = [&o](cli::ToolHost& host) { return compile_model(o, host); };
+  compile.products = [&o] { return std::vector<std::string>{image_path(o)}; };
+
+  cli::ToolSpec run;
+  run.name = "buda run";
+  run.summary = "run an image: the tool runner, with all its options";
+  run.executable = "runner";
+
+  cli::ToolSpec spec;
+  spec.name = "buda";
+  spec.summary = "compile models for tile-grid chips and run the result without hardware";
+  spec.description = "A driver: it runs the other tools of the suite as processes, as gcc runs cc1, as and ld.";
+  spec.example = compile.example;
+  spec.commands = {std::move(compile), std::move(run)};
+  return spec;
+}
+
+}  // namespace buda::driver

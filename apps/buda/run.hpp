@@ -1,0 +1,20 @@
+// `buda compile`: the stages as processes.
+#pragma once
+
+#include "apps/buda/options.hpp"
+
+#include <buda/diag/result.hpp>
+
+#include <string>
+
+namespace buda::driver {
+
+// The tools in the order in which they run.
+inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "tti-pack"};
+
+Result<void> compile_model(const Options& options, cli::ToolHost& host);
+
+// Where the image goes.
+std::string image_path(const Options& options);
+
+}  // namespace buda::driver

@@ -1,0 +1,92 @@
+// Command lines of the stages.
+#include "apps/buda/stages.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <filesystem>
+
+namespace buda::driver {
+namespace {
+
+StageCommand begin(const Options& o, const cli::ToolHost& host, const std::string& stage, const std::string& product, std::vector<std::string> inputs) {
+  StageCommand command{stage, {(std::filesystem::path(host.bin_dir) / stage).string()}, product, product + ".d"};
+  auto& argv = command.argv;
+  argv.insert(argv.end(), inputs.begin(), inputs.end());
+  argv.insert(argv.end(), {"-o", product, "-MD", "-MF", command.depfile});
+  if (auto own = o.stage_options.find(stage); own != o.stage_options.end())
+    for (const auto& [key, value] : own->second) argv.insert(argv.end(), {"--set", cat(key, '=', value)});
+  argv.insert(argv.end(), host.common_arguments.begin(), host.common_arguments.end());
+  return command;
+}
+
+}  // namespace
+
+std::string model_stem(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const char* ending : {".graph.json", ".json"})
+    if (name.ends_with(ending) && name.size() > std::string_view(ending).size()) return name.substr(0, name.size() - std::string_view(ending).size());
+  auto dot = name.rfind('.');
+  if (dot != std::string::npos && dot > 0) name.resize(dot);
+  return name.empty() || name == "-" ? "model" : name;
+}
+
+BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
+  std::string base = (std::filesystem::path(folder) / model).string();
+  graph = base + ".graph.json";
+  device = base + ".device.graph.json";
+  netlist = base + ".yaml";
+  plan = base + ".plan.json";
+  report = base + ".report.json";
+  pipes = base + ".pipes";
+}
+
+StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "importer", files.graph, {o.model});
+  c.argv.insert(c.argv.end(), {"--name", model_stem(o.model)});
+  if (!o.frontend.empty()) c.argv.insert(c.argv.end(), {"--frontend", o.frontend});
+  for (const auto& dim : o.dims) c.argv.insert(c.argv.end(), {"--dim", dim});
+  return c;
+}
+
+StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "optimizer", files.device, {files.graph});
+  c.argv.insert(c.argv.end(), {"--device", o.device});
+  if (!o.level.empty()) c.argv.push_back("-O" + o.level);
+  if (o.check) c.argv.push_back("--verify");
+  return c;
+}
+
+StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "balancer", files.netlist, {files.device});
+  c.argv.insert(c.argv.end(), {"--device", o.device, "--plan", files.plan, "--report", files.report});
+  if (!o.policy.empty()) c.argv.insert(c.argv.end(), {"--policy", o.policy});
+  if (auto op = o.stage_options.find("op"); op != o.stage_options.end())
+    for (const auto& [key, value] : op->second) c.argv.insert(c.argv.end(), {"--set", cat("op.", key, '=', value)});
+  return c;
+}
+
+StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "netlist2pipe", files.pipes, {files.netlist});
+  c.argv.insert(c.argv.end(), {"--device", o.device});
+  if (o.check) c.argv.push_back("--check");
+  return c;
+}
+
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch) {
+  std::string overlay = cat(files.pipes, '/', epoch, "/overlay/");
+  StageCommand c = begin(o, host, "pipegen", overlay + "blob.json", {overlay + "pipegen.yaml"});
+  c.argv.insert(c.argv.end(), {"--device", o.device});
+  return c;
+}
+
+StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
+  StageCommand c = begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes});
+  // The image's own folder is the user's; the depfile stays with the other intermediate files.
+  std::string moved = files.netlist + ".tti.d";
+  for (auto& a : c.argv)
+    if (a == c.depfile) a = moved;
+  c.depfile = moved;
+  return c;
+}
+
+}  // namespace buda::driver

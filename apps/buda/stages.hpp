@@ -1,0 +1,40 @@
+// The command line of every stage, from the driver's options.
+#pragma once
+
+#include "apps/buda/options.hpp"
+
+#include <string>
+#include <vector>
+
+namespace buda::driver {
+
+struct StageCommand {
+  std::string stage;
+  std::vector<std::string> argv;
+  std::string product;  // what it writes: a file or a folder
+  std::string depfile;
+};
+
+// Names of the intermediate files in the build folder.
+struct BuildFiles {
+  BuildFiles(const std::string& folder, const std::string& model);
+  std::string graph;      // importer's
+  std::string device;     // optimizer's
+  std::string netlist;    // balancer's
+  std::string plan;
+  std::string report;
+  std::string pipes;      // folder of netlist2pipe's and pipegen's
+};
+
+// Names without folders and endings: "models/digits.onnx" is "digits".
+std::string model_stem(const std::string& path);
+
+StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+// `epoch` is a folder name below files.pipes, such as "temporal_epoch_0".
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch);
+StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
+
+}  // namespace buda::driver

@@ -1,0 +1,112 @@
+// Child processes, kept in a table that a signal handler may read.
+#include <buda/io/process.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/file_system.hpp>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+extern char** environ;
+
+namespace buda::io {
+namespace {
+
+std::array<std::atomic<pid_t>, 64> running{};
+std::atomic<bool> interrupted{false};
+
+Diagnostic stopped() {
+  Diagnostic d = input_error("IO006", {}, "interrupted");
+  d.fault = Fault::interrupted;
+  return d;
+}
+
+std::atomic<pid_t>* enlist(pid_t pid) {
+  for (auto& slot : running) {
+    pid_t free = 0;
+    if (slot.compare_exchange_strong(free, pid)) return &slot;
+  }
+  return nullptr;
+}
+
+// The child starts with the default reaction to every signal and an empty mask, whatever ours are.
+struct SpawnAttributes {
+  posix_spawnattr_t value;
+  SpawnAttributes() {
+    ::posix_spawnattr_init(&value);
+    sigset_t all, none;
+    ::sigfillset(&all);
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&value, &all);
+    ::posix_spawnattr_setsigmask(&value, &none);
+    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&value); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+};
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
+  if (interrupted) return stopped();
+  std::vector<char*> arguments;
+  for (const auto& a : argv) arguments.push_back(const_cast<char*>(a.c_str()));
+  arguments.push_back(nullptr);
+  SpawnAttributes attributes;
+  pid_t pid = 0;
+  int error = ::posix_spawn(&pid, argv.front().c_str(), nullptr, &attributes.value, arguments.data(), environ);
+  if (error != 0) return input_error("IO005", {argv.front()}, cat("cannot be started: ", error_text(error)));
+  std::atomic<pid_t>* slot = enlist(pid);
+  if (interrupted) ::kill(pid, SIGTERM);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    if (slot != nullptr) slot->store(0);
+    return input_error("IO005", {argv.front()}, cat("cannot be waited for: ", error_text(errno)));
+  }
+  if (slot != nullptr) slot->store(0);
+  if (interrupted) return stopped();
+  ProcessResult result;
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+    result.exit_code = 128 + result.signal;
+  }
+  return result;
+}
+
+bool interrupt_processes(int signal) noexcept {
+  bool any = false;
+  for (auto& slot : running) {
+    pid_t pid = slot.load();
+    if (pid == 0) continue;
+    any = true;
+    ::kill(pid, signal);
+  }
+  if (any) interrupted = true;
+  return any;
+}
+
+std::string shell_line(const std::vector<std::string>& argv) {
+  constexpr std::string_view kSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+  std::vector<std::string> words;
+  for (const auto& a : argv) {
+    if (!a.empty() && a.find_first_not_of(kSafe) == std::string::npos) {
+      words.push_back(a);
+      continue;
+    }
+    std::string word = "'";
+    for (char c : a) word += c == '\'' ? "'\\''" : std::string(1, c);
+    words.push_back(word + '\'');
+  }
+  return join(words, " ");
+}
+
+}  // namespace buda::io

@@ -1,0 +1,28 @@
+// A folder for intermediate files that goes away with its scope.
+#pragma once
+
+#include <buda/diag/result.hpp>
+
+#include <string>
+
+namespace buda::io {
+
+class TemporaryDirectory {
+ public:
+  // A new folder in `parent` (the system's place for temporary files), its name beginning with `prefix`.
+  static Result<TemporaryDirectory> make(const std::string& parent, const std::string& prefix);
+  ~TemporaryDirectory();
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace buda::io
