@@ -2,8 +2,8 @@
 #
 #   NAME.onnx (or another model) -> NAME.graph.json -> NAME.device.graph.json -> NAME.yaml -> NAME.pipes/ -> NAME.tti
 #
-# Every stage writes a depfile, so that a changed device descriptor, plugin or weight file rebuilds what depends on it and nothing else;
-# and no stage touches a product whose content would be the same. Settings, before or after the include:
+# Every stage writes a depfile, so that a changed device descriptor, plugin or weight file rebuilds what depends on it and nothing else.
+# Models may lie in the Makefile's folder or one below. Settings, before or after the include:
 #
 #   BUDA_DEVICE                          device to compile for (n150)
 #   IMPORTER_FLAGS … TTI_PACK_FLAGS      further options of one tool
@@ -14,7 +14,7 @@ BUDA_DEVICE ?= n150
 BUDA_MK_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
 BUDA_BIN ?= $(patsubst %/,%,$(dir $(firstword $(wildcard $(BUDA_MK_DIR)../../../bin/importer))))
 buda_tool = $(if $(BUDA_BIN),$(BUDA_BIN)/)$(1)
-buda_common = --write-if-changed -MD -MF $@.d -MT $@ $(BUDA_FLAGS)
+buda_common = -MD -MF $@.d -MT $@ $(BUDA_FLAGS)
 
 # Model formats, by ending; `MODEL_ENDINGS += .xyz` before the include adds one that a frontend of yours reads.
 MODEL_ENDINGS += .onnx .mlp
@@ -22,23 +22,20 @@ MODEL_ENDINGS += .onnx .mlp
 define buda_import_rule
 %.graph.json: %$(1)
 	$$(call buda_tool,importer) $$< -o $$@ $$(buda_common) $$(IMPORTER_FLAGS)
-	@touch $$@
 endef
 $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 %.device.graph.json: %.graph.json
 	$(call buda_tool,optimizer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(OPTIMIZER_FLAGS)
-	@touch $@
 
 %.yaml: %.device.graph.json
 	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(BALANCER_FLAGS)
-	@touch $@
 
 # A folder of products; its stamp stands for it.
 %.pipes/stamp: %.yaml
 	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
 	for epoch in $(@D)/temporal_epoch_*; do \
-	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) --write-if-changed \
+	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) \
 	    -MD -MF $$epoch/blob.d -MT $@ $(BUDA_FLAGS) $(PIPEGEN_FLAGS) || exit $$?; \
 	  cat $$epoch/blob.d >> $@.d; rm -f $$epoch/blob.d; \
 	done
@@ -46,8 +43,7 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 %.tti: %.yaml %.pipes/stamp
 	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ $(buda_common) $(TTI_PACK_FLAGS)
-	@touch $@
 
 .PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp
 
--include $(wildcard *.graph.json.d *.yaml.d *.pipes/stamp.d *.tti.d)
+-include $(wildcard $(foreach folder,. *,$(addprefix $(folder)/,*.graph.json.d *.yaml.d *.pipes/stamp.d *.tti.d)))
