@@ -38,6 +38,8 @@ class Node {
   bool is_string() const { return kind_ == Kind::string; }
 
   SourceLoc loc() const;
+  std::uint32_t line() const { return line_; }
+  std::uint32_t column() const { return column_; }
   void set_loc(const std::string* interned_file, std::uint32_t line, std::uint32_t column) {
     file_ = interned_file;
     line_ = line;

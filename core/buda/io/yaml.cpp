@@ -56,7 +56,7 @@ struct Refused {
 
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(const std::string& file) : file_(intern_file_name(file)) {}
+  Builder(const std::string& file, const YamlOptions& options) : options_(options), file_(intern_file_name(file)) {}
 
   std::vector<Node> documents;
 
@@ -124,7 +124,7 @@ class Builder final : public YAML::EventHandler {
       top.node.add(std::move(top.key), std::move(n));
     } else {
       if (!n.is_scalar()) refuse(mark, "a list or map as a key");
-      if (!top.keys.insert(n.text()).second) refuse(mark, cat("key '", n.text(), "' stands here a second time"));
+      if (!options_.repeated_keys && !top.keys.insert(n.text()).second) refuse(mark, cat("key '", n.text(), "' stands here a second time"));
       top.key = n.is_null() ? "null" : n.text();
       top.has_key = true;
     }
@@ -142,6 +142,7 @@ class Builder final : public YAML::EventHandler {
     attach(std::move(top.node), top.mark);
   }
 
+  YamlOptions options_;
   const std::string* file_;
   std::vector<Open> stack_;
   std::map<YAML::anchor_t, std::pair<Node, std::size_t>> anchors_;
@@ -164,11 +165,11 @@ std::optional<Diagnostic> too_deep(std::string_view text, const std::string& fil
 
 }  // namespace
 
-Result<std::vector<Node>> parse_yaml_stream(std::string_view text, const std::string& file) {
+Result<std::vector<Node>> parse_yaml_stream(std::string_view text, const std::string& file, const YamlOptions& options) {
   if (!is_valid_utf8(text)) return input_error("IO030", {file}, "not valid YAML: the file is not UTF-8 text");
   if (text.find('\0') != std::string_view::npos) return input_error("IO030", {file}, "not valid YAML: the file holds a zero byte");
   if (auto deep = too_deep(text, file)) return *deep;
-  Builder builder(file);
+  Builder builder(file, options);
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);
@@ -184,8 +185,8 @@ Result<std::vector<Node>> parse_yaml_stream(std::string_view text, const std::st
   return std::move(builder.documents);
 }
 
-Result<Node> parse_yaml(std::string_view text, const std::string& file) {
-  BUDA_ASSIGN(auto documents, parse_yaml_stream(text, file));
+Result<Node> parse_yaml(std::string_view text, const std::string& file, const YamlOptions& options) {
+  BUDA_ASSIGN(auto documents, parse_yaml_stream(text, file, options));
   if (documents.empty()) return input_error("IO031", {file}, "the file is empty; expected a YAML document");
   if (documents.size() > 1) return node_error("IO031", documents[1], "a second YAML document; expected one");
   return std::move(documents.front());

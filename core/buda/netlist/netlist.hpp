@@ -35,9 +35,12 @@ struct Netlist {
   std::vector<FusedOp> fused_ops;
   std::vector<std::pair<std::string, io::Node>> other;  // test-config, performance-check and what else stands at the top
 
+  // What the reader saw that does not keep this from being a netlist: repeated keys, surplus list elements. check_netlist repeats it.
+  std::vector<Diagnostic> findings;
+
   SourceLoc loc(Place p) const { return {file, p.line, p.column}; }
 };
-// Equal in all but places and the name of the file.
+// Equal in all but places, findings and the name of the file.
 bool operator==(const Netlist& a, const Netlist& b);
 
 }  // namespace buda::netlist

@@ -1,0 +1,27 @@
+// Reads netlists.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/netlist/netlist.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace buda::netlist {
+
+struct ParseOptions {
+  // Which architecture is meant when the file lists several; it must be one of them. Empty: the file has to name just one.
+  std::string arch;
+};
+
+// Every error of the file is collected, up to a hundred, in the order of their places. What comes out is complete and well-formed: all
+// required fields are there, lists have the lengths they should, products of dimensions fit in 64 bits, several instances are expanded.
+// Whether it makes sense is check_netlist's business. Time is linear in the size of the file.
+Result<Netlist> parse_netlist(std::string_view text, const std::string& file, const ParseOptions& options = {});
+
+// Bounds that the reader keeps, far above what any chip can hold, so that nobody behind it needs to check products.
+inline constexpr std::int64_t kMostDimension = 1 << 20;                 // of a grid, t, mblock or ublock
+inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 32;       // of a tensor
+inline constexpr std::int64_t kMostQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue
+
+}  // namespace buda::netlist
