@@ -1,0 +1,39 @@
+// The image of a compiled model: one file with everything that running it needs (docs/formats/tti.md).
+#pragma once
+
+#include <buda/image/archive.hpp>
+#include <buda/image/device_json.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace buda::image {
+
+// An image in parts. `device` names the netlist and the tensors by the names of their members; write_image sets these names, and the
+// entries of `device.tensors`, from what it writes.
+struct Image {
+  DeviceJson device;
+  std::string netlist_name;  // "digits.yaml"
+  io::Bytes netlist;
+  Members build;            // products of the compiler, by their names below its output folder
+  NamedTensors parameters;  // by queue; as they are pushed: (w, z, r, c), with all transforms of the plan done
+  Members extras;           // further members at the top: the device descriptor, host graphs
+};
+
+// The folder in which everything lies.
+inline constexpr std::string_view kTopFolder = "unzipped_tti/";
+
+Result<void> write_image(io::OutputFile& out, Image image);
+
+// Reads the members of an image, without their top folder, and verifies their checksums; an error names the member that is not what it was.
+// An archive of TT-Buda without checksums by member is taken as it is.
+Result<Members> read_members(const io::Bytes& bytes, const std::string& path);
+
+// The parts of an image. Tensors share the archive's memory.
+Result<Image> read_image(const io::Bytes& bytes, const std::string& path);
+
+// Whether a file begins as a tar or zip archive does, so that it is no netlist and no graph.
+bool looks_like_image(std::string_view head);
+
+}  // namespace buda::image
