@@ -115,7 +115,6 @@ struct StreamLimits {
   std::int32_t max_dram_output_queues = 0;
   std::int32_t max_dram_reads_per_input = 0;  // entries of one DRAM read list
   std::int32_t bytes_per_phase = 0;           // of overlay blob, per stream phase
-  std::int32_t max_phases = 0;                // of one core in one epoch, from the default blob
   std::int32_t max_tiles_per_phase = 0;
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
@@ -162,10 +161,10 @@ struct CostParameters {
   double clock_ghz = 0;
   double math_cycles_per_tile = 0;  // 32x32x32 tile product at LoFi, the hardware's peak
   double depthwise_math = 0;        // cycles per tile product and fidelity phase
-  double dram_bytes_per_cycle = 0;  // one channel, measured, shared by its ports
+  double dram_channel_gbs = 0;      // 1e9 bytes per second of one channel, measured, shared by its ports
+  double host_gbs = 0;              // PCIe, device to host
+  double eth_link_gbs = 0;          // 0 without ethernet
   double noc_bytes_per_cycle = 0;   // one link, one direction
-  double host_bytes_per_cycle = 0;  // PCIe, device to host
-  double eth_bytes_per_cycle = 0;   // one link; 0 without ethernet
   std::int32_t noc_hop_cycles = 0;
   FormatFactors binary_format;
   std::vector<MatmulCost> matmul;
@@ -179,6 +178,7 @@ struct CostParameters {
 };
 
 struct DeviceDescriptor {
+  std::string base;                      // in files: the descriptor whose values this one starts from; empty once loaded
   std::string name;                      // "n150"
   std::string summary;                   // one line for lists
   std::string arch;                      // the name netlists use: "grayskull", "wormhole_b0"

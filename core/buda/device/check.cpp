@@ -1,0 +1,97 @@
+// What a descriptor must fulfil so that nobody behind it has to look again.
+#include <buda/device/load.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace buda::device {
+namespace {
+
+constexpr std::int32_t kLargestNoc = 256;
+
+class Checker {
+ public:
+  Checker(const DeviceDescriptor& device, const SourceLoc& loc) : d_(device), loc_(loc) {}
+
+  std::vector<Diagnostic> run() {
+    names();
+    grid();
+    memories();
+    limits();
+    return std::move(found_);
+  }
+
+ private:
+  void require(bool fine, std::string_view code, std::string message) {
+    if (fine) return;
+    Diagnostic d = input_error(std::string(code), loc_, cat("device '", d_.name, "': ", message));
+    found_.push_back(std::move(d));
+  }
+
+  void names() {
+    require(!d_.name.empty() && !d_.arch.empty(), "DV010", "'name' and 'arch' are required");
+    require(d_.chips >= 1 && d_.chips <= 256, "DV010", cat("'chips' is ", d_.chips, "; it has to be between 1 and 256"));
+    for (std::int32_t chip : d_.mmio_chips)
+      require(chip >= 0 && chip < d_.chips, "DV010", cat("'mmio_chips' names chip ", chip, " of ", d_.chips));
+  }
+
+  bool ascending(const std::vector<std::int32_t>& v, std::int32_t end) {
+    for (std::size_t i = 0; i < v.size(); ++i)
+      if (v[i] < 0 || v[i] >= end || (i > 0 && v[i] <= v[i - 1])) return false;
+    return !v.empty();
+  }
+
+  void grid() {
+    require(d_.noc.x >= 1 && d_.noc.y >= 1 && d_.noc.x <= kLargestNoc && d_.noc.y <= kLargestNoc, "DV011",
+            cat("the NoC grid is ", d_.noc.x, " x ", d_.noc.y, "; its sides have to be between 1 and ", kLargestNoc));
+    require(ascending(d_.workers.x, d_.noc.x) && ascending(d_.workers.y, d_.noc.y), "DV011",
+            "'workers' has to list ascending columns x and rows y inside the NoC grid");
+    for (std::int32_t y : d_.harvested_y)
+      require(std::find(d_.workers.y.begin(), d_.workers.y.end(), y) == d_.workers.y.end(), "DV011",
+              cat("row ", y, " is both harvested and in use"));
+    for (NocCoord c : d_.eth) require(d_.noc.contains(c), "DV011", cat("ethernet core ", c.text(), " is off the NoC grid"));
+  }
+
+  void memories() {
+    require(!d_.dram.channels.empty() && d_.dram.bank_bytes > 0, "DV012", "'dram' needs channels and bank_bytes");
+    for (std::size_t i = 0; i < d_.dram.channels.size(); ++i) {
+      const DramChannel& channel = d_.dram.channels[i];
+      require(!channel.ports.empty(), "DV012", cat("DRAM channel ", i, " has no ports"));
+      require(channel.lowest_usable < d_.dram.bank_bytes, "DV012", cat("nothing of DRAM channel ", i, " is usable"));
+      for (NocCoord c : channel.ports) require(d_.noc.contains(c), "DV012", cat("DRAM port ", c.text(), " is off the NoC grid"));
+    }
+    if (const auto& w = d_.dram.host_window)
+      require(w->channel >= 0 && static_cast<std::size_t>(w->channel) < d_.dram.channels.size() && w->begin <= d_.dram.bank_bytes &&
+                  w->size <= d_.dram.bank_bytes - w->begin,
+              "DV012", "'host_window' is not inside a channel");
+    require(d_.host.channels >= 0 && d_.host.channels <= 256, "DV012", "'host' has to have between 0 and 256 channels");
+    for (std::uint64_t reserved : d_.host.reserved_bytes)
+      require(reserved <= d_.host.channel_bytes, "DV012", "a host channel's reserved bytes exceed it");
+    require(d_.l1.operands_begin < d_.l1.size, "DV013", "'l1' leaves no room for operands");
+    require(d_.l1.overlay_blob_default <= d_.l1.size && d_.l1.overlay_blob_included <= d_.l1.operands_begin, "DV013",
+            "the overlay blob does not fit where 'l1' puts it");
+  }
+
+  void limits() {
+    require(d_.tile_alignment >= 1 && d_.tile_alignment <= 4096 && std::has_single_bit(static_cast<std::uint32_t>(d_.tile_alignment)),
+            "DV014", "'tile_alignment' has to be a power of two up to 4096");
+    require(d_.queue_header_bytes >= 1 && d_.queue_header_bytes <= 4096, "DV014", "'queue_header_bytes' has to be between 1 and 4096");
+    require(d_.dest.tiles_16bit >= 1 && d_.dest.tiles_32bit >= 1, "DV014", "'dest' needs tiles_16bit and tiles_32bit");
+    require(!d_.formats.empty(), "DV014", "'formats' is empty");
+    require(d_.streams.per_core >= 1 && d_.streams.max_fan_out >= 1, "DV014", "'streams' needs per_core and max_fan_out");
+    require(d_.cost.clock_ghz > 0 && d_.cost.noc_bytes_per_cycle > 0 && d_.cost.dram_channel_gbs > 0, "DV014",
+            "'cost' needs clock_ghz, noc_bytes_per_cycle and dram_channel_gbs above 0");
+  }
+
+  const DeviceDescriptor& d_;
+  const SourceLoc& loc_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> check_device(const DeviceDescriptor& device, const SourceLoc& loc) { return Checker(device, loc).run(); }
+
+}  // namespace buda::device

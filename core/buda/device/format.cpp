@@ -1,0 +1,242 @@
+// What each key of a device file means. Everything is optional here: a file may start from another one; load.cpp checks the result.
+#include <buda/device/format.hpp>
+
+#include <buda/base/text.hpp>
+
+namespace buda::schema {
+
+void Codec<DataFormat>::read(const io::Node& node, DataFormat& out, Reader& reader) {
+  auto text = node.as_string();
+  if (!text) return reader.error(std::move(text).failure());
+  auto format = format_from_name(*text);
+  if (format) {
+    out = *format;
+    return;
+  }
+  for (Diagnostic& d : format.failure().diagnostics()) d.loc = node.loc();
+  reader.error(std::move(format).failure());
+}
+
+io::Node Codec<DataFormat>::write(DataFormat value) { return io::Node::string(std::string(format_name(value))); }
+
+io::Node Codec<DataFormat>::json_schema() {
+  std::vector<std::string> names;
+  for (DataFormat f : netlist_formats()) names.emplace_back(format_name(f));
+  return detail::enum_schema(names);
+}
+
+void Codec<device::NocCoord>::read(const io::Node& node, device::NocCoord& out, Reader& reader) {
+  auto parts = split(node.text(), '-');
+  auto x = parts.size() == 2 ? parse_uint(parts[0]) : std::nullopt;
+  auto y = parts.size() == 2 ? parse_uint(parts[1]) : std::nullopt;
+  if (!node.is_string() || !x || !y || *x > 1000 || *y > 1000) {
+    reader.error(
+        io::node_error("DV001", node, cat("expected a place on the NoC grid such as 3-11 (column 3, row 11), found ", node.describe())));
+    return;
+  }
+  out = {static_cast<std::int32_t>(*x), static_cast<std::int32_t>(*y)};
+}
+
+io::Node Codec<device::NocCoord>::write(device::NocCoord value) { return io::Node::string(value.text()); }
+
+io::Node Codec<device::NocCoord>::json_schema() {
+  return io::Node::map({{"type", io::Node::string("string")}, {"pattern", io::Node::string("^[0-9]+-[0-9]+$")}});
+}
+
+}  // namespace buda::schema
+
+namespace buda::device {
+
+using schema::Record;
+
+const Record<NocSize>& describe(const NocSize*) {
+  static const auto record =
+      Record<NocSize>("the size of the NoC grid").required("x", &NocSize::x, "columns").required("y", &NocSize::y, "rows");
+  return record;
+}
+
+const Record<Workers>& describe(const Workers*) {
+  static const auto record = Record<Workers>("the workers in use")
+                                 .optional("x", &Workers::x, "NoC columns of the logical columns 0, 1, ..., ascending")
+                                 .optional("y", &Workers::y, "NoC rows of the logical rows 0, 1, ..., ascending");
+  return record;
+}
+
+const Record<DramChannel>& describe(const DramChannel*) {
+  static const auto record =
+      Record<DramChannel>("a DRAM channel")
+          .required("ports", &DramChannel::ports, "places on the NoC, one per sub-channel")
+          .optional("lowest_usable", &DramChannel::lowest_usable, "byte address below which the runtime keeps its own data");
+  return record;
+}
+
+const Record<HostWindow>& describe(const HostWindow*) {
+  static const auto record = Record<HostWindow>("the part of DRAM that the host maps")
+                                 .required("channel", &HostWindow::channel, "DRAM channel")
+                                 .required("begin", &HostWindow::begin, "first byte")
+                                 .required("size", &HostWindow::size, "bytes");
+  return record;
+}
+
+const Record<Dram>& describe(const Dram*) {
+  static const auto record = Record<Dram>("the device's DRAM")
+                                 .optional("channels", &Dram::channels, "channels in order of their numbers")
+                                 .optional("bank_bytes", &Dram::bank_bytes, "capacity of each channel")
+                                 .optional("host_window", &Dram::host_window, "what the host reaches without the device's help");
+  return record;
+}
+
+const Record<HostMemory>& describe(const HostMemory*) {
+  static const auto record =
+      Record<HostMemory>("host memory that the device reaches")
+          .optional("channels", &HostMemory::channels, "number of regions")
+          .optional("channel_bytes", &HostMemory::channel_bytes, "size of each")
+          .optional("reserved_bytes", &HostMemory::reserved_bytes, "per region: bytes at its end that the runtime keeps");
+  return record;
+}
+
+const Record<L1Map>& describe(const L1Map*) {
+  static const auto record =
+      Record<L1Map>("the map of a worker's L1")
+          .optional("size", &L1Map::size, "bytes")
+          .optional("operands_begin", &L1Map::operands_begin, "first byte for operand buffers; firmware, kernels and overlay lie below")
+          .optional("overlay_blob_default", &L1Map::overlay_blob_default, "bytes of overlay blob when an op does not say")
+          .optional("overlay_blob_included", &L1Map::overlay_blob_included, "bytes of overlay blob that fit below operands_begin");
+  return record;
+}
+
+const Record<DestRegister>& describe(const DestRegister*) {
+  static const auto record = Record<DestRegister>("one half of the destination register")
+                                 .optional("tiles_16bit", &DestRegister::tiles_16bit, "tiles of values up to 16 bits")
+                                 .optional("tiles_32bit", &DestRegister::tiles_32bit, "tiles of Float32 and Int32");
+  return record;
+}
+
+const Record<Features>& describe(const Features*) {
+  static const auto record =
+      Record<Features>("what the chip can do")
+          .optional("fp32_accumulate", &Features::fp32_accumulate, "acc_df Float32")
+          .optional("int32_accumulate", &Features::int32_accumulate, "acc_df Int32 and integer ops")
+          .optional("l1_accumulate", &Features::l1_accumulate, "l1_acc: the packer adds to L1")
+          .optional("stochastic_rounding", &Features::stochastic_rounding, "stoch_rnd_mode")
+          .optional("small_tiles", &Features::small_tiles, "tile_dim other than 32x32")
+          .optional("sfpu_on_pack", &Features::sfpu_on_pack, "sfpu_execution_thread pack")
+          .optional("binary_transpose", &Features::binary_transpose, "transpose on input 0 of binary ops")
+          .optional("dest_as_operand_1", &Features::dest_as_operand_1, "fused sub-ops may read dest as second operand")
+          .optional("gradient_any_op", &Features::gradient_any_op, "gradient_op on more than matmul, multiply, nop, datacopy")
+          .optional("kernel_broadcast_blocks", &Features::kernel_broadcast_blocks, "kernel_broadcast of matmuls goes by whole blocks")
+          .optional("op_to_op_across_graphs", &Features::op_to_op_across_graphs,
+                    "ops of different graphs of a temporal epoch may be connected")
+          .optional("dram_sub_channels", &Features::dram_sub_channels, "queues choose DRAM ports")
+          .optional("remote_input_queues", &Features::remote_input_queues, "queues of one chip feed ops of another")
+          .optional("mixed_exponents_matmul", &Features::mixed_exponents_matmul,
+                    "out_df and intermed_df may differ in family when accumulating");
+  return record;
+}
+
+const Record<StreamLimits>& describe(const StreamLimits*) {
+  static const auto record =
+      Record<StreamLimits>("limits of the stream hardware")
+          .optional("per_core", &StreamLimits::per_core, "streams of a worker")
+          .optional("multicast_per_core", &StreamLimits::multicast_per_core, "multicasts that a worker may send")
+          .optional("dram_input_per_core", &StreamLimits::dram_input_per_core, "streams that read DRAM")
+          .optional("dram_output_per_core", &StreamLimits::dram_output_per_core, "streams that write DRAM")
+          .optional("relays_per_core", &StreamLimits::relays_per_core, "relay buffers")
+          .optional("max_fan_out", &StreamLimits::max_fan_out, "streams that one producer feeds")
+          .optional("max_gather_inputs", &StreamLimits::max_gather_inputs, "sources that one pipe collects from at full speed")
+          .optional("max_dram_input_queues", &StreamLimits::max_dram_input_queues, "DRAM buffers that one core reads")
+          .optional("max_dram_output_queues", &StreamLimits::max_dram_output_queues, "DRAM buffers that one core writes")
+          .optional("max_dram_reads_per_input", &StreamLimits::max_dram_reads_per_input, "entries of one input's DRAM read list")
+          .optional("bytes_per_phase", &StreamLimits::bytes_per_phase, "overlay blob bytes per stream phase")
+          .optional("max_tiles_per_phase", &StreamLimits::max_tiles_per_phase, "tiles that one phase moves");
+  return record;
+}
+
+const Record<OpCost>& describe(const OpCost*) {
+  static const auto record = Record<OpCost>("the cost of an op")
+                                 .required("op", &OpCost::op, "op type of netlists")
+                                 .optional("variant", &OpCost::variant, "attribute or format that the row is for; empty: the base")
+                                 .optional("per_ublock", &OpCost::per_ublock, "cycles per ublock")
+                                 .required("per_tile", &OpCost::per_tile, "cycles per tile");
+  return record;
+}
+
+const Record<MatmulCost>& describe(const MatmulCost*) {
+  static const auto record = Record<MatmulCost>("the cost of a matmul")
+                                 .required("variant", &MatmulCost::variant, "fp16, bfp, int32, l1_acc_fp16 or l1_acc_bfp")
+                                 .required("math", &MatmulCost::math, "cycles per tile product and fidelity phase")
+                                 .optional("spill", &MatmulCost::spill, "cycles per tile of partial result that leaves dest and comes back")
+                                 .optional("per_ublock", &MatmulCost::per_ublock, "cycles per ublock and inner block")
+                                 .optional("unpack", &MatmulCost::unpack, "cycles per unpacked tile")
+                                 .optional("per_inner_block", &MatmulCost::per_inner_block, "cycles per inner block after the first");
+  return record;
+}
+
+const Record<FormatFactors>& describe(const FormatFactors*) {
+  static const auto record = Record<FormatFactors>("factors on the cost per tile of binary ops")
+                                 .optional("bfp", &FormatFactors::bfp, "block floating point")
+                                 .optional("fp16", &FormatFactors::fp16, "16-bit formats")
+                                 .optional("fp32", &FormatFactors::fp32, "32-bit formats");
+  return record;
+}
+
+const Record<SparseCost>& describe(const SparseCost*) {
+  static const auto record = Record<SparseCost>("the cost of sparse matmuls, in cycles")
+                                 .optional("tile", &SparseCost::tile, "per tile product")
+                                 .optional("reload", &SparseCost::reload, "per reloaded tile")
+                                 .optional("reload_config", &SparseCost::reload_config, "per change to reloading")
+                                 .optional("wait_pop", &SparseCost::wait_pop, "per input block")
+                                 .optional("pack", &SparseCost::pack, "per packed tile")
+                                 .optional("pack_wait_push", &SparseCost::pack_wait_push, "per output block")
+                                 .optional("ublock_decode", &SparseCost::ublock_decode, "per ublock")
+                                 .optional("nonzero_ublock_decode", &SparseCost::nonzero_ublock_decode, "per ublock that is not all zero")
+                                 .optional("nonzero_tile_decode", &SparseCost::nonzero_tile_decode, "per tile that is not all zero");
+  return record;
+}
+
+const Record<CostParameters>& describe(const CostParameters*) {
+  static const auto record =
+      Record<CostParameters>("parameters of the estimators")
+          .optional("clock_ghz", &CostParameters::clock_ghz, "AI clock")
+          .optional("math_cycles_per_tile", &CostParameters::math_cycles_per_tile, "32x32x32 tile product at LoFi")
+          .optional("depthwise_math", &CostParameters::depthwise_math, "depthwise cycles per tile product and fidelity phase")
+          .optional("dram_channel_gbs", &CostParameters::dram_channel_gbs, "measured bandwidth of a DRAM channel, 1e9 bytes per second")
+          .optional("host_gbs", &CostParameters::host_gbs, "PCIe from device to host, 1e9 bytes per second")
+          .optional("eth_link_gbs", &CostParameters::eth_link_gbs, "one ethernet link, 1e9 bytes per second")
+          .optional("noc_bytes_per_cycle", &CostParameters::noc_bytes_per_cycle, "one NoC link in one direction")
+          .optional("noc_hop_cycles", &CostParameters::noc_hop_cycles, "latency of a hop")
+          .optional("binary_format", &CostParameters::binary_format, "how binary ops slow down with the width of their operands")
+          .optional("matmul", &CostParameters::matmul, "weights of matmuls")
+          .optional("ops", &CostParameters::ops, "weights of other ops")
+          .optional("sparse", &CostParameters::sparse, "weights of sparse matmuls");
+  return record;
+}
+
+const Record<DeviceDescriptor>& describe(const DeviceDescriptor*) {
+  using D = DeviceDescriptor;
+  static const auto record = Record<D>("a device", {"buda.device", 1})
+                                 .optional("base", &D::base, "another device, whose values hold where this file says nothing")
+                                 .optional("name", &D::name, "name of the device")
+                                 .optional("summary", &D::summary, "one line for lists of devices")
+                                 .optional("arch", &D::arch, "architecture, as netlists name it")
+                                 .optional("chips", &D::chips, "chips of this kind on the board")
+                                 .optional("mmio_chips", &D::mmio_chips, "chips that the host reaches directly")
+                                 .optional("noc", &D::noc, "size of the NoC grid")
+                                 .optional("workers", &D::workers, "workers left after harvesting")
+                                 .optional("harvested_y", &D::harvested_y, "NoC rows whose workers are off")
+                                 .optional("eth", &D::eth, "ethernet cores in order of their channels")
+                                 .optional("eth_l1_bytes", &D::eth_l1_bytes, "L1 of an ethernet core")
+                                 .optional("dram", &D::dram, "DRAM")
+                                 .optional("host", &D::host, "host memory")
+                                 .optional("l1", &D::l1, "L1 of a worker")
+                                 .optional("tile_alignment", &D::tile_alignment, "bytes that tiles and queue addresses are aligned to")
+                                 .optional("queue_header_bytes", &D::queue_header_bytes, "bytes in front of a queue's data")
+                                 .optional("dest", &D::dest, "destination register")
+                                 .optional("features", &D::features, "what the chip can do")
+                                 .optional("formats", &D::formats, "data formats of queues and operands")
+                                 .optional("streams", &D::streams, "limits of streams")
+                                 .optional("cost", &D::cost, "parameters of the estimators");
+  return record;
+}
+
+}  // namespace buda::device

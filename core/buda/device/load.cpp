@@ -1,0 +1,106 @@
+// Looks devices up and reads them, bases first.
+#include <buda/device/load.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/device/format.hpp>
+#include <buda/io/yaml.hpp>
+
+#include <algorithm>
+
+namespace buda::device {
+namespace {
+
+constexpr int kDeepestBase = 8;
+constexpr std::string_view kSuffix = ".yaml";
+
+bool is_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml") || name == io::kStdStream;
+}
+
+std::string folder(Host& host) { return cat(host.share_dir, "/devices"); }
+
+Diagnostic unknown_device(Host& host, const std::string& name, SourceLoc loc) {
+  auto known = known_devices(host);
+  Diagnostic d = input_error("DV002", std::move(loc), "");
+  if (known.empty()) {
+    d.message = cat("device '", name, "' is unknown; there are no device files in ", folder(host));
+    d.hint = "name the path of a device file";
+    return d;
+  }
+  d.message = cat("device '", name, "' is unknown; known are ", join(known, ", "));
+  if (auto near = nearest_word(name, known)) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else {
+    d.hint = "a path to a device file is possible too";
+  }
+  return d;
+}
+
+class Loader {
+ public:
+  explicit Loader(Host& host) : host_(host) {}
+
+  // `asked` is where the device is named, when a file does so.
+  Result<DeviceDescriptor> load(const std::string& name, const SourceLoc& asked) {
+    std::string path = name;
+    if (!is_path(name)) {
+      path = cat(folder(host_), '/', name, kSuffix);
+      if (!host_.fs().exists(path)) return unknown_device(host_, name, asked);
+    }
+    if (std::find(chain_.begin(), chain_.end(), path) != chain_.end() || chain_.size() >= kDeepestBase)
+      return input_error("DV003", asked, cat("device '", name, "' is based on itself: ", join(chain_, " -> ")));
+    chain_.push_back(path);
+    BUDA_ASSIGN(io::Bytes bytes, host_.fs().read(path));
+    BUDA_ASSIGN(io::Node top, io::parse_yaml(bytes.view(), path));
+    return is_soc_descriptor(top) ? soc(top) : own(top, path);
+  }
+
+ private:
+  Result<DeviceDescriptor> own(const io::Node& top, const std::string& path) {
+    BUDA_TRY(schema::check_header(top, {"buda.device", 1}));
+    DeviceDescriptor device;
+    if (const io::Node* base = top.find("base")) {
+      BUDA_ASSIGN(std::string name, base->as_name());
+      // A base beside the file itself is written like a path: ./mine.yaml
+      if (name.starts_with("./")) name = cat(path.substr(0, path.find_last_of('/') + 1), name.substr(2));
+      BUDA_ASSIGN(device, load(name, base->loc()));
+    }
+    schema::Reader reader;
+    describe(static_cast<const DeviceDescriptor*>(nullptr)).read(top, device, reader);
+    if (reader.failed()) return std::move(reader).failure();
+    device.base.clear();
+    return checked(std::move(device), top.loc());
+  }
+
+  Result<DeviceDescriptor> soc(const io::Node& top) {
+    BUDA_ASSIGN(std::string arch, soc_arch(top));
+    BUDA_ASSIGN(DeviceDescriptor device, load(arch, top.loc()));
+    BUDA_TRY(apply_soc_descriptor(top, device));
+    return checked(std::move(device), top.loc());
+  }
+
+  static Result<DeviceDescriptor> checked(DeviceDescriptor device, const SourceLoc& loc) {
+    auto problems = check_device(device, loc);
+    if (!problems.empty()) return Failure(std::move(problems));
+    return device;
+  }
+
+  Host& host_;
+  std::vector<std::string> chain_;
+};
+
+}  // namespace
+
+Result<DeviceDescriptor> load_device(Host& host, const std::string& name_or_path) { return Loader(host).load(name_or_path, {}); }
+
+std::vector<std::string> known_devices(Host& host) {
+  std::vector<std::string> names;
+  auto entries = host.fs().list(folder(host));
+  if (!entries) return names;
+  for (const auto& entry : *entries)
+    if (entry.ends_with(kSuffix)) names.push_back(entry.substr(0, entry.size() - kSuffix.size()));
+  return names;
+}
+
+}  // namespace buda::device
