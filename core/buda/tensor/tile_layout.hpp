@@ -20,7 +20,7 @@ namespace buda {
 
 struct TileLayout {
   DataFormat format = DataFormat::float32;
-  TileDim dim;
+  TileDim dim = {};
   std::int32_t alignment = kTileAlignment;
   BfpRounding rounding = BfpRounding::half_up;
 

@@ -1,0 +1,72 @@
+// Quantizing whole matrices: one dispatch on the format, then loops that the compiler vectorises.
+#include <buda/tensor/quantize.hpp>
+
+#include <buda/tensor/datum.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace buda {
+namespace {
+
+using datum::kGroup;
+
+template <class Group>
+void quantize_rows(Group, float* values, std::size_t rows, std::size_t cols, BfpRounding rounding) {
+  std::size_t whole = cols / kGroup * kGroup;
+  std::size_t rest = cols - whole;
+  // Without a rest rows follow each other in groups, so that the matrix is one long row.
+  if (rest == 0) {
+    whole = rows * cols;
+    rows = whole == 0 ? 0 : 1;
+    cols = whole;
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* row = values + r * cols;
+    for (std::size_t c = 0; c < whole; c += kGroup) Group::quantize(row + c, rounding);
+    if (rest == 0) continue;
+    std::array<float, kGroup> padded{};
+    std::copy_n(row + whole, rest, padded.begin());
+    Group::quantize(padded.data(), rounding);
+    std::copy_n(padded.begin(), rest, row + whole);
+  }
+}
+
+}  // namespace
+
+void quantize_to_format(std::span<float> values, std::size_t rows, std::size_t cols, DataFormat format, BfpRounding rounding) {
+  datum::with_codec(
+      format,
+      [&](auto codec) {
+        using Codec = decltype(codec);
+        if constexpr (!std::is_same_v<Codec, datum::Float32>)
+          for (float& v : values) v = Codec::decode(Codec::encode(v));
+      },
+      [&](auto group) { quantize_rows(group, values.data(), rows, cols, rounding); });
+}
+
+void quantize_to_format(std::span<std::int32_t> values, std::size_t rows, std::size_t cols, DataFormat format, BfpRounding rounding) {
+  if (is_integer(format)) {
+    datum::with_codec(
+        format,
+        [&](auto codec) {
+          using Codec = decltype(codec);
+          for (std::int32_t& v : values) v = Codec::decode_int(Codec::encode(v));
+        },
+        [](auto) {});
+    return;
+  }
+  if (values.empty()) return;
+  // Through floats, a piece of a row at a time; pieces are whole groups.
+  std::array<float, 16 * kGroup> piece;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < cols; c += piece.size()) {
+      std::span<std::int32_t> part = values.subspan(r * cols + c, std::min(piece.size(), cols - c));
+      std::transform(part.begin(), part.end(), piece.begin(), [](std::int32_t v) { return static_cast<float>(v); });
+      quantize_to_format(std::span<float>(piece.data(), part.size()), 1, part.size(), format, rounding);
+      std::transform(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(part.size()), part.begin(), datum::nearest_int32);
+    }
+  }
+}
+
+}  // namespace buda
