@@ -83,6 +83,19 @@ class Descriptor {
   int fd_;
 };
 
+// A symbolic link keeps pointing where it does, and the file behind it is replaced, whether it exists yet or not.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel's limit
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
+    auto next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = target.parent_path() / next;
+  }
+  return target.string();
+}
+
 Result<std::string> read_stream(int fd, const std::string& path) {
   std::string out;
   std::size_t used = 0;
@@ -212,10 +225,7 @@ class RealFileSystem final : public FileSystem {
         return std::unique_ptr<OutputFile>(new DirectFile(fd, path));
       }
     }
-    // A symbolic link keeps pointing where it does; the file behind it is replaced.
-    std::error_code error;
-    std::string target = path;
-    if (std::filesystem::is_symlink(path, error)) target = std::filesystem::weakly_canonical(path, error).string();
+    std::string target = behind_links(path);
     static std::atomic<unsigned> counter{0};
     std::string temporary = cat(target, ".tmp-", static_cast<long>(::getpid()), '-', counter++);
     int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -17,8 +17,8 @@ namespace buda::io {
 namespace {
 
 constexpr std::size_t kDeepest = 200;
-// Aliases may multiply a small file; no legitimate document of ours comes near this many values.
-constexpr std::size_t kMostNodes = 50'000'000;
+// Every value takes at least a byte of text, unless aliases multiply it; this much multiplying is fair.
+constexpr std::size_t kMostNodesFromAliases = 1'000'000;
 
 class ViewBuffer final : public std::streambuf {
  public:
@@ -56,7 +56,8 @@ struct Refused {
 
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(const std::string& file, const YamlOptions& options) : options_(options), file_(intern_file_name(file)) {}
+  Builder(const std::string& file, std::size_t text_size, const YamlOptions& options)
+      : options_(options), file_(intern_file_name(file)), limit_(text_size + kMostNodesFromAliases) {}
 
   std::vector<Node> documents;
 
@@ -100,7 +101,7 @@ class Builder final : public YAML::EventHandler {
   }
   void count(std::size_t more, const YAML::Mark& mark) {
     count_ += more;
-    if (count_ > kMostNodes) refuse(mark, cat("the document has more than ", kMostNodes, " values"));
+    if (count_ > limit_) refuse(mark, cat("aliases make more than ", kMostNodesFromAliases, " values of this file"));
   }
   void place(Node& n, const YAML::Mark& mark) {
     n.set_loc(file_, static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1));
@@ -144,6 +145,7 @@ class Builder final : public YAML::EventHandler {
 
   YamlOptions options_;
   const std::string* file_;
+  std::size_t limit_;
   std::vector<Open> stack_;
   std::map<YAML::anchor_t, std::pair<Node, std::size_t>> anchors_;
   std::size_t count_ = 0;
@@ -169,7 +171,7 @@ Result<std::vector<Node>> parse_yaml_stream(std::string_view text, const std::st
   if (!is_valid_utf8(text)) return input_error("IO030", {file}, "not valid YAML: the file is not UTF-8 text");
   if (text.find('\0') != std::string_view::npos) return input_error("IO030", {file}, "not valid YAML: the file holds a zero byte");
   if (auto deep = too_deep(text, file)) return *deep;
-  Builder builder(file, options);
+  Builder builder(file, text.size(), options);
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

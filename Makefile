@@ -1,0 +1,59 @@
+# The front door: every target installs and builds what it needs. `make help` lists them.
+BUILD ?= build/release
+PRESET ?= release
+JOBS ?= $(shell nproc)
+# Extra arguments of ctest: make test TESTS='-L fast'
+TESTS ?=
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+# Debian packages, each with its reason in docs/internals/dependencies.md.
+PACKAGES := $(shell sed -n 's/^| `\([a-z0-9.+-]*\)` |.*/\1/p' docs/internals/dependencies.md)
+
+.PHONY: help deps build demo test bench fmt lint install clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo     install, build, compile the digits model through every stage, run it, show what it did"
+	@echo "make test     install, build, run all tests           make test TESTS='-L fast'   the fast ones"
+	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
+	@echo "make bench    run the benchmarks                      make fmt     format the sources"
+	@echo "make lint     clang-tidy and the layering laws        make install install to PREFIX (/usr/local)"
+
+# Asks dpkg first, so that nothing needs the network or rights where all is there already.
+deps:
+	@missing=$$(for p in $(PACKAGES); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "== installing Debian packages:" $$missing; \
+	  $(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends $$missing; \
+	fi
+
+$(BUILD)/build.ninja: | deps
+	@echo "== configuring $(BUILD)"
+	cmake --preset $(PRESET) -B $(BUILD)
+
+build: deps $(BUILD)/build.ninja
+	@echo "== building with $(JOBS) jobs"
+	cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@sh share/examples/digits/demo.sh $(BUILD)
+
+test: build
+	@echo "== testing"
+	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
+
+bench: build
+	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
+
+fmt:
+	git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format -i
+
+lint: build
+	python3 tests/laws/check.py .
+	git ls-files 'core/*.cpp' 'apps/*.cpp' 'plugins/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(BUILD) --quiet
+
+install: build
+	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	rm -rf build

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Check the laws of the house (docs/internals/architecture.md): layers, where things may be named, sizes.
+
+    check.py SOURCE_DIR
+
+Prints file:line: what is wrong, and exits with 1 if anything is. A file past a size limit is fine when a comment in it says why: "long because".
+"""
+import pathlib
+import re
+import sys
+
+# A module includes only itself and modules that stand before it.
+MODULES = "base diag io schema tensor graph ops device passes netlist balance pipes overlay kernels image runtime perf plugin cli".split()
+THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib)")
+# Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
+FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")
+LIMITS = {".cpp": 600, ".hpp": 250, ".h": 250}
+
+
+def without_comments(text):
+    """Blanks comments and string literals, keeping line numbers."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+    return pattern.sub(lambda m: m.group() if m.group().startswith('"') and "include" in m.group() else re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def module_of(path):
+    parts = path.parts
+    return parts[2] if parts[:2] == ("core", "buda") and len(parts) > 3 else None
+
+
+def check_includes(path, line_number, line, problems):
+    match = re.match(r'\s*#include\s+[<"]([^>"]+)[>"]', line)
+    if not match:
+        return
+    included = match[1]
+    own = module_of(path)
+    target = re.match(r"buda/(\w+)/", included)
+    if own and target and target[1] in MODULES and MODULES.index(target[1]) > MODULES.index(own):
+        problems.append(f"{path}:{line_number}: module {own} includes {included}, of the higher module {target[1]}")
+    if own and (included.startswith("apps/") or included.startswith("plugins/")):
+        problems.append(f"{path}:{line_number}: core includes {included}")
+    if path.parts[0] == "apps" and included.startswith("apps/") and included.split("/")[1] != path.parts[1]:
+        problems.append(f"{path}:{line_number}: one app includes a header of another: {included}")
+    if path.parts[0] == "plugins" and included.startswith(("apps/", "plugins/")) and not included.startswith("/".join(path.parts[:3])):
+        problems.append(f"{path}:{line_number}: a plugin includes {included}")
+    # A frontend's own headers may show the format it reads; nobody else sees them.
+    if path.suffix != ".cpp" and path.parts[0] != "plugins" and THIRD_PARTY.match(line.strip()):
+        problems.append(f"{path}:{line_number}: a header includes a third-party header: {included}")
+
+
+def check_file(root, path, problems):
+    text = (root / path).read_text()
+    lines = text.splitlines()
+    if not re.match(r"(//|/\*) ?\S", lines[0] if lines else ""):
+        problems.append(f"{path}:1: a file opens with one sentence that says what it is for")
+    limit = LIMITS[path.suffix]
+    if len(lines) > limit and "long because" not in text:
+        problems.append(f"{path}:{len(lines)}: {len(lines)} lines; the limit is {limit} without a comment 'long because …'")
+    if path.name == "main.cpp" and path.parts[0] == "apps" and len(lines) > 30:
+        problems.append(f"{path}:{len(lines)}: a main.cpp has at most 30 lines")
+    for number, line in enumerate(lines, 1):
+        check_includes(path, number, line, problems)
+        if len(line) > 160:
+            problems.append(f"{path}:{number}: a line of {len(line)} columns")
+    if path.suffix in (".hpp", ".h") and "#pragma once" not in text and "#ifndef" not in text:
+        problems.append(f"{path}:1: a header without an include guard")
+    if module_of(path) == "cli":
+        return
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        if match := FORBIDDEN.search(line):
+            problems.append(f"{path}:{number}: {match.group().strip()} below tool_main")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    files = [p.relative_to(root) for d in ("core", "apps", "plugins") for p in (root / d).rglob("*") if p.suffix in LIMITS]
+    problems = []
+    for path in sorted(files):
+        check_file(root, path, problems)
+    allowed = {"CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "apps", "build", "core", "docs", "plugins",
+               "schemas", "share", "tests", "CMakeUserPresets.json"}
+    for entry in sorted(root.iterdir()):
+        if not entry.name.startswith(".") and entry.name not in allowed:
+            problems.append(f"{entry.name}: nothing else belongs at the top")
+    print("\n".join(problems))
+    print(f"{len(files)} files, {len(problems)} findings")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

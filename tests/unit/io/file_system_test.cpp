@@ -1,0 +1,142 @@
+// The real and the in-memory file system, processes, temporary folders.
+#include <buda/io/file_system.hpp>
+#include <buda/io/memory_file_system.hpp>
+#include <buda/io/process.hpp>
+#include <buda/io/temporary_directory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace buda::io {
+namespace {
+
+namespace stdfs = std::filesystem;
+
+class RealFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TemporaryDirectory::make("/tmp", "buda-io-test-");
+    ASSERT_TRUE(made);
+    folder_ = std::make_unique<TemporaryDirectory>(std::move(*made));
+  }
+  std::string path(const std::string& name) const { return folder_->path() + "/" + name; }
+  std::vector<std::string> names() { return *fs_->list(folder_->path()); }
+
+  std::unique_ptr<TemporaryDirectory> folder_;
+  std::unique_ptr<FileSystem> fs_ = make_real_file_system();
+};
+
+TEST_F(RealFiles, WritesAppearWholeOrNotAtAll) {
+  ASSERT_TRUE(fs_->write(path("a"), "old"));
+  {
+    auto file = fs_->create(path("a"));
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->write("new and longer"));
+    EXPECT_EQ(fs_->read(path("a"))->view(), "old");
+    EXPECT_EQ(names().size(), 2u);
+  }  // never committed
+  EXPECT_EQ(fs_->read(path("a"))->view(), "old");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(RealFiles, ReadsSmallAndMappedFilesAlike) {
+  for (std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{1} << 20}) {
+    std::string content(size, 'x');
+    ASSERT_TRUE(fs_->write(path("f"), content));
+    EXPECT_EQ(fs_->read(path("f"))->view(), content);
+  }
+}
+
+TEST_F(RealFiles, AnUnchangedFileKeepsItsTime) {
+  ASSERT_TRUE(fs_->write(path("a"), "same"));
+  auto long_ago = stdfs::last_write_time(path("a")) - std::chrono::hours(1);
+  stdfs::last_write_time(path("a"), long_ago);
+  ASSERT_TRUE(fs_->write(path("a"), "same", WriteMode::if_changed));
+  EXPECT_EQ(stdfs::last_write_time(path("a")), long_ago);
+  ASSERT_TRUE(fs_->write(path("a"), "other", WriteMode::if_changed));
+  EXPECT_NE(stdfs::last_write_time(path("a")), long_ago);
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(RealFiles, RefusalsNameThePath) {
+  for (const std::string& bad : {path("missing"), folder_->path()}) {
+    auto r = fs_->read(bad);
+    ASSERT_FALSE(r);
+    EXPECT_EQ(r.failure().diagnostics()[0].loc.file, bad);
+  }
+  EXPECT_FALSE(fs_->create(folder_->path()));
+  EXPECT_FALSE(fs_->create(path("no/such/folder")));
+  ASSERT_TRUE(fs_->write(path("file"), ""));
+  EXPECT_FALSE(fs_->make_directories(path("file/below")));
+  EXPECT_FALSE(fs_->list(path("file")));
+  EXPECT_TRUE(fs_->make_directories(path("d/e")));
+  EXPECT_TRUE(fs_->make_directories(path("d/e")));
+}
+
+TEST_F(RealFiles, AFullDiskIsAnError) {
+  auto r = fs_->write("/dev/full", "x");
+  ASSERT_FALSE(r);
+  EXPECT_NE(r.failure().diagnostics()[0].message.find("No space left"), std::string::npos);
+}
+
+TEST_F(RealFiles, DevicesAreWrittenInPlaceAndLinksStayLinks) {
+  EXPECT_TRUE(fs_->write("/dev/null", "x"));
+  EXPECT_TRUE(stdfs::is_character_file("/dev/null"));
+  stdfs::create_symlink("target", path("link"));
+  ASSERT_TRUE(fs_->write(path("link"), "through"));
+  EXPECT_TRUE(stdfs::is_symlink(path("link")));
+  EXPECT_EQ(fs_->read(path("target"))->view(), "through");
+}
+
+TEST_F(RealFiles, RemembersWhatWasRead) {
+  ASSERT_TRUE(fs_->write(path("a"), ""));
+  static_cast<void>(fs_->read(path("a")));
+  EXPECT_EQ(fs_->files_read(), std::set<std::string>{path("a")});
+}
+
+TEST_F(RealFiles, TemporaryFoldersGoAwayWithTheirContent) {
+  std::string name;
+  {
+    auto made = TemporaryDirectory::make(folder_->path(), "t-");
+    ASSERT_TRUE(made);
+    name = made->path();
+    ASSERT_TRUE(fs_->write(name + "/x", "y"));
+  }
+  EXPECT_FALSE(stdfs::exists(name));
+  EXPECT_FALSE(TemporaryDirectory::make(path("missing"), "t-"));
+}
+
+TEST(Process, GivesTheExitCodeAndTheSignal) {
+  EXPECT_EQ(run_process({"/bin/sh", "-c", "exit 3"})->exit_code, 3);
+  auto killed = run_process({"/bin/sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(killed->signal, 9);
+  EXPECT_EQ(killed->exit_code, 137);
+  EXPECT_FALSE(run_process({"/no/such/program"}));
+}
+
+TEST(Process, ShownCommandsSurviveAShell) {
+  EXPECT_EQ(shell_line({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
+}
+
+TEST(MemoryFiles, BehavesLikeTheRealOne) {
+  MemoryFileSystem fs;
+  fs.put("d/a", "1");
+  EXPECT_TRUE(fs.is_directory("d"));
+  EXPECT_FALSE(fs.read("d"));
+  EXPECT_FALSE(fs.read("missing"));
+  ASSERT_TRUE(fs.write("d/b", "2"));
+  EXPECT_EQ(*fs.list("d"), (std::vector<std::string>{"a", "b"}));
+  {
+    auto file = fs.create("d/c", WriteMode::always);
+    ASSERT_TRUE((*file)->write("x"));
+  }
+  EXPECT_FALSE(fs.exists("d/c"));
+}
+
+}  // namespace
+}  // namespace buda::io

@@ -1,0 +1,52 @@
+// Plugins for the loader's tests. FIXTURE chooses the way in which one is wrong; `good` is not.
+#include <buda/plugin/frontend.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#include <cstring>
+#include <stdexcept>
+
+namespace {
+
+class Empty final : public buda::plugin::Frontend {
+ public:
+  buda::Result<buda::graph::Graph> import(const buda::plugin::ModelSource&, const buda::plugin::ImportOptions& options, buda::Host&) override {
+    return buda::graph::Graph(options.name);
+  }
+};
+
+bool fixture_is(const char* name) { return std::strcmp(FIXTURE, name) == 0; }
+
+void add(buda::plugin::Registrar& registrar) {
+  registrar.add_frontend({.name = fixture_is("nameless") ? "" : "fixture",
+                          .summary = "an empty graph",
+                          .options = {{.name = "depth", .type = buda::schema::OptionType::integer, .summary = "how deep", .default_text = "3"}},
+                          .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
+                            return std::unique_ptr<buda::plugin::Frontend>(new Empty);
+                          }});
+}
+
+int register_fixture(void* registrar_ptr, void*) {
+  auto& registrar = *static_cast<buda::plugin::Registrar*>(registrar_ptr);
+  if (fixture_is("failing")) {
+    registrar.error = "the moon is in the wrong phase";
+    return 1;
+  }
+  add(registrar);
+  if (fixture_is("twice")) add(registrar);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_plugin_query(void) {
+  static buda_plugin_info info = {BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_MAJOR, BUDA_ABI_MINOR, "fixture-plugin", "1.2",
+                                  "for tests",       "Apache-2.0",             BUDA_CXX_ABI,   register_fixture};
+  if (fixture_is("magic")) info.magic = 1;
+  if (fixture_is("struct")) info.struct_size = 8;
+  if (fixture_is("major")) info.abi_major = BUDA_ABI_MAJOR + 1;
+  if (fixture_is("minor")) info.abi_minor = BUDA_ABI_MINOR + 1;
+  if (fixture_is("cxx")) info.cxx_abi = "another compiler";
+  if (fixture_is("anonymous")) info.license = "";
+  if (fixture_is("null")) return nullptr;
+  return &info;
+}

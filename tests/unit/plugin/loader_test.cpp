@@ -1,0 +1,118 @@
+// Loading of plugins, and every sentence with which one is refused.
+#include <buda/io/file_system.hpp>
+#include <buda/io/json.hpp>
+#include <buda/io/temporary_directory.hpp>
+#include <buda/plugin/frontend.hpp>
+#include <buda/plugin/loader.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace buda::plugin {
+namespace {
+
+class Loader : public ::testing::Test {
+ protected:
+  std::string refusal(const std::string& file) {
+    auto r = load_plugin(file, registries_, host_);
+    return r ? "loaded" : r.failure().diagnostics().front().code + " " + r.failure().diagnostics().front().message;
+  }
+  static std::string fixture(const std::string& name) { return std::string(FIXTURE_DIR) + "/" + name + ".so"; }
+
+  std::unique_ptr<io::FileSystem> fs_ = io::make_real_file_system();
+  CollectingSink sink_;
+  Host host_{*fs_, sink_};
+  Registries registries_;
+};
+
+TEST_F(Loader, AGoodPluginIsRegisteredWithItsOriginAndItsOptions) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  const auto* found = registries_.frontends.find("fixture");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->from.file, fixture("good"));
+  EXPECT_EQ(found->from.version, "1.2");
+  auto made = make(registries_, registries_.frontends, Kind::frontend, "fixture", {}, host_);
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->import({}, {.name = "g", .dims = {}}, host_)->name, "g");
+  EXPECT_EQ(fs_->files_read().count(fixture("good")), 1u) << "a used plugin is a dependency";
+  EXPECT_EQ(refusal(fixture("good")), "loaded") << "a second time is no second registration";
+}
+
+TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
+  auto begins = [&](const std::string& name, const std::string& expected) {
+    std::string got = refusal(fixture(name));
+    EXPECT_EQ(got.substr(0, expected.size()), expected) << name;
+  };
+  begins("nowhere", "PL002 there is no such plugin file");
+  begins("not-a-plugin", "PL004 it is a shared library but no OpenBuda plugin");
+  begins("magic", "PL004 its information does not begin with the magic number");
+  begins("struct", "PL005 its information has 8 bytes");
+  begins("major", "PL005 it was built for plugin interface 2 and this program has 1");
+  begins("minor", "PL006 it needs plugin interface 1.1 of a newer OpenBuda; this program has 1.0");
+  begins("cxx", "PL005 it was built for the C++ ABI 'another compiler'");
+  begins("anonymous", "PL004 its name, version, description, license or C++ ABI is missing");
+  begins("null", "PL004 its buda_plugin_query gives no information");
+  begins("failing", "PL008 its registration failed: the moon is in the wrong phase");
+  begins("nameless", "PL004 it registers a frontend without a name");
+  begins("twice", "PL007 it registers the frontend 'fixture' twice");
+  begins("macro", "PL008 its registration failed: thrown in the plugin");
+  EXPECT_TRUE(registries_.frontends.all().empty()) << "a refused plugin leaves nothing behind";
+  EXPECT_EQ(refusal(FIXTURE_DIR).substr(0, 5), "PL002");
+}
+
+TEST_F(Loader, AFileThatIsNoLibraryIsRefused) {
+  auto folder = io::TemporaryDirectory::make("/tmp", "buda-plugin-test-");
+  ASSERT_TRUE(fs_->write(folder->path() + "/text.so", "hello"));
+  EXPECT_EQ(refusal(folder->path() + "/text.so").substr(0, 47), "PL003 it cannot be loaded as a shared library: ");
+}
+
+TEST_F(Loader, ADuplicateNameNamesBothFiles) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  EXPECT_EQ(refusal(fixture("same")), "PL007 it registers the frontend 'fixture', which " + fixture("good") + " has registered already; rename one of them");
+}
+
+TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {
+  auto folder = io::TemporaryDirectory::make("/tmp", "buda-plugin-test-");
+  auto copy = [&](const std::string& from, const std::string& to) { std::filesystem::copy_file(fixture(from), folder->path() + "/" + to); };
+  copy("good", "frontend_good.so");
+  copy("minor", "frontend_newer.so");
+  copy("same", "policy_same.so");
+  copy("same", "readme.txt");
+  SearchPath path;
+  path.environment_directories = {"", folder->path(), "/no/such/folder"};
+  ASSERT_TRUE(load_plugins(path, {Kind::frontend}, registries_, host_));
+  EXPECT_EQ(registries_.frontends.names(), std::vector<std::string>{"fixture"});
+  ASSERT_EQ(registries_.broken.size(), 1u);
+  EXPECT_EQ(registries_.broken[0].file, folder->path() + "/frontend_newer.so");
+  auto unknown = make(registries_, registries_.frontends, Kind::frontend, "fxture", {}, host_);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.failure().diagnostics()[0].hint, "did you mean 'fixture'?");
+  EXPECT_EQ(unknown.failure().diagnostics()[0].notes.size(), 1u);
+  EXPECT_NE(list_text(registries_, {Kind::frontend}).find("not loaded: " + folder->path() + "/frontend_newer.so"), std::string::npos);
+  auto json = io::parse_json(list_json(registries_, {Kind::frontend}), "list");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->find("plugins")->items()[0].find("name")->text(), "fixture");
+  EXPECT_EQ(json->find("broken")->size(), 1u);
+}
+
+TEST_F(Loader, WhatIsNamedOnTheCommandLineMustWork) {
+  SearchPath path;
+  path.files = {fixture("minor"), fixture("good")};
+  path.directories = {"/no/such/folder"};
+  auto r = load_plugins(path, {Kind::frontend}, registries_, host_);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.failure().diagnostics().size(), 2u);
+}
+
+TEST_F(Loader, OptionsOfAPluginAreChecked) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  schema::OptionValues given;
+  given.set("depht", "1");
+  auto r = make(registries_, registries_.frontends, Kind::frontend, "fixture", given, host_);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.failure().diagnostics()[0].hint, "did you mean 'frontend.fixture.depth'?");
+}
+
+}  // namespace
+}  // namespace buda::plugin
