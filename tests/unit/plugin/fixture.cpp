@@ -1,9 +1,12 @@
-// Plugins for the loader's tests. FIXTURE chooses the way in which one is wrong; `good` is not.
+// The plugin of the loader's tests. It is copied under many names, and its file's name chooses the way in which it is wrong; `good` is not.
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 
-#include <cstring>
-#include <stdexcept>
+#include <dlfcn.h>
+
+#include <filesystem>
+
+extern "C" const buda_plugin_info* buda_plugin_query(void);
 
 namespace {
 
@@ -14,7 +17,11 @@ class Empty final : public buda::plugin::Frontend {
   }
 };
 
-bool fixture_is(const char* name) { return std::strcmp(FIXTURE, name) == 0; }
+bool fixture_is(const char* name) {
+  Dl_info own{};
+  ::dladdr(reinterpret_cast<void*>(&buda_plugin_query), &own);
+  return std::filesystem::path(own.dli_fname).stem() == name;
+}
 
 void add(buda::plugin::Registrar& registrar) {
   registrar.add_frontend({.name = fixture_is("nameless") ? "" : "fixture",
