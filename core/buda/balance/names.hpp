@@ -1,0 +1,28 @@
+// Names of queues and ops in a netlist: those of the graph's nodes, made of letters that YAML takes plainly, each used once.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace buda::balance {
+
+// Netlist names have letters, digits, '_' and '.', begin with a letter or '_', and are none of the words that a netlist reader takes for
+// something else ("HOST", "true", "input_count", …; a name with "net2net" in it would count as written from outside). Everything else
+// becomes '_'. Names are handed out in the order of the calls; one that is taken gets _1, _2, …
+class NameTable {
+ public:
+  std::string take(std::string_view wanted);
+  // Whether take() would have to add to the name.
+  bool taken(std::string_view wanted) const;
+
+ private:
+  std::set<std::string, std::less<>> taken_;
+  std::map<std::string, unsigned, std::less<>> next_;
+};
+
+// The name alone, without regard to others.
+std::string netlist_name(std::string_view node_name);
+
+}  // namespace buda::balance

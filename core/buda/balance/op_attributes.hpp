@@ -1,0 +1,14 @@
+// Attributes of device-level nodes as attributes of netlist ops.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/node.hpp>
+#include <buda/netlist/op.hpp>
+
+namespace buda::balance {
+
+// Attributes bear the names of netlists. Those of the blocking (m_k, u_kt, …) are the balancer's own and refused here, as are unknown ones;
+// every finding is reported, with the node.
+Result<netlist::OpAttributes> netlist_attributes(const graph::Node& node);
+
+}  // namespace buda::balance

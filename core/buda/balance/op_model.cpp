@@ -1,0 +1,313 @@
+// Enumeration of op models and the account of those that were rejected.
+#include <buda/balance/op_model.hpp>
+
+#include <buda/balance/candidates.hpp>
+#include <buda/balance/cost.hpp>
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+#include <buda/netlist/parse.hpp>
+
+#include <algorithm>
+
+namespace buda::balance {
+namespace {
+
+using netlist::BlockShape;
+using netlist::Op;
+using netlist::OpClass;
+
+std::string pair_text(std::int64_t a, std::int64_t b) { return cat(a, 'x', b); }
+
+bool has_inner(const Op& op) {
+  auto c = netlist::op_class(op.type);
+  return c == OpClass::matmul || (c == OpClass::reduce && op.attributes.reduce_dim != netlist::Dim::z);
+}
+
+void enumerate(Candidates& candidates) {
+  switch (netlist::op_class(candidates.spec().op.type)) {
+    case OpClass::matmul:
+      return matmul_models(candidates);
+    case OpClass::reduce:
+      return reduce_models(candidates);
+    default:
+      return eltwise_models(candidates);
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> low, high;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d != n / d) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::string OpModel::text() const {
+  std::string out = cat("grid ", pair_text(grid.rows, grid.cols), ", mblock ", pair_text(block.mblock_m, block.mblock_n), ", ublock ",
+                        pair_text(block.ublock_rt, block.ublock_ct));
+  if (u_kt > 0) out += cat(", u_kt ", u_kt);
+  return out;
+}
+
+std::string_view rejection_name(Rejection r) {
+  switch (r) {
+    case Rejection::grid:
+      return "for the size of the chip";
+    case Rejection::override:
+      return "by the user's overrides";
+    case Rejection::dest:
+      return "for the destination register";
+    case Rejection::l1:
+      return "for L1";
+    case Rejection::other:
+      return "for other limits";
+  }
+  return "";
+}
+
+void Rejections::count(Rejection r, const OpModel& model, Usage usage) {
+  ++counts[r];
+  bool nearer = !nearest || (usage.resource == nearest_usage.resource && usage.used < nearest_usage.used);
+  if (!nearer) return;
+  nearest = model;
+  nearest_usage = std::move(usage);
+}
+
+std::string Rejections::text() const {
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : counts) parts.push_back(cat(count, ' ', rejection_name(reason)));
+  return parts.empty() ? "none was tried" : join(parts, ", ");
+}
+
+std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
+  GridShape chip = device_.grid();
+  auto fits = [&](std::int64_t r, std::int64_t c) {
+    return (r <= chip.rows && c <= chip.cols) || (options_.allow_transpose && c <= chip.rows && r <= chip.cols);
+  };
+  std::vector<GridShape> out;
+  for (std::int64_t r : divisors(rows))
+    for (std::int64_t c : divisors(cols)) {
+      bool wanted = wish_ == nullptr || !wish_->grid || (wish_->grid->rows == r && wish_->grid->cols == c);
+      if (!fits(r, c)) {
+        out_.rejections.count(Rejection::grid);
+      } else if (!wanted) {
+        out_.rejections.count(Rejection::override);
+      } else {
+        out.push_back({static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)});
+      }
+    }
+  return out;
+}
+
+std::optional<BlockShape> Candidates::blocking(GridShape grid, std::int64_t dest) {
+  std::int64_t rows = spec_.out.rt / grid.rows, cols = spec_.out.ct / grid.cols;
+  std::int64_t best_r = 0, best_c = 0;
+  bool bound = wish_ != nullptr && (wish_->ublock || wish_->mblock);
+  for (std::int64_t r : divisors(rows)) {
+    if (r > dest) break;
+    for (std::int64_t c : divisors(cols)) {
+      if (r * c > dest) break;
+      if (bound && wish_->ublock && ((*wish_->ublock)[0] != r || (*wish_->ublock)[1] != c)) continue;
+      if (bound && wish_->mblock && ((*wish_->mblock)[0] != rows / r || (*wish_->mblock)[1] != cols / c)) continue;
+      if (r * c > best_r * best_c || (r * c == best_r * best_c && c > best_c)) {
+        best_r = r;
+        best_c = c;
+      }
+    }
+  }
+  if (best_r == 0) {
+    out_.rejections.count(Rejection::override);
+    return std::nullopt;
+  }
+  BlockShape b;
+  b.t = static_cast<std::int32_t>(spec_.out.t);
+  b.mblock_m = static_cast<std::int32_t>(rows / best_r);
+  b.mblock_n = static_cast<std::int32_t>(cols / best_c);
+  b.ublock_rt = static_cast<std::int32_t>(best_r);
+  b.ublock_ct = static_cast<std::int32_t>(best_c);
+  return b;
+}
+
+std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
+  std::vector<std::int64_t> out;
+  auto all = divisors(inner);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (wish_ == nullptr || !wish_->u_kt || *wish_->u_kt == *it) {
+      out.push_back(*it);
+    } else {
+      out_.rejections.count(Rejection::override);
+    }
+  }
+  return out;
+}
+
+Usage Candidates::l1_of(const OpModel& model) const { return l1_usage(with_model(spec_, model), links_alone(spec_, model), device_); }
+
+// All parameters in L1 at first; while that is too much, the largest of them goes back to DRAM.
+void Candidates::keep_residents(OpModel& model) const {
+  model.resident = 0;
+  bool wanted = options_.resident_parameters && (wish_ == nullptr || !wish_->dram_parameters.value_or(false));
+  if (!wanted) return;
+  Op op = with_model(spec_, model);
+  std::vector<std::pair<std::int64_t, std::size_t>> sizes;
+  for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
+    if (!spec_.operands[i].constant) continue;
+    std::int64_t tiles = input_tiles(op, i);
+    if (tiles > netlist::kMostDimension) continue;
+    model.resident |= 1u << i;
+    sizes.emplace_back(tiles, i);
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  for (const auto& [tiles, input] : sizes) {
+    if (l1_of(model).fits()) return;
+    model.resident &= ~(1u << input);
+  }
+}
+
+bool Candidates::offer(OpModel model) {
+  model.buf_size_mb = static_cast<std::int32_t>(2 * spec_.depth);
+  keep_residents(model);
+  Usage l1 = l1_of(model);
+  if (!l1.fits() && spec_.depth == 1 && options_.single_buffer_fallback) {
+    model.buf_size_mb = 1;
+    keep_residents(model);
+    l1 = l1_of(model);
+  }
+  if (!l1.fits()) {
+    out_.rejections.count(Rejection::l1, model, std::move(l1));
+    return false;
+  }
+  Op op = with_model(spec_, model);
+  auto all = usages(op, links_alone(spec_, model), device_);
+  if (const Usage* over = first_misfit(all)) {
+    out_.rejections.count(over->resource == Resource::dest ? Rejection::dest : Rejection::other, model, *over);
+    return false;
+  }
+  model.l1_bytes = l1.used;
+  model.kernel_cycles = kernel_cycles(op, device_);
+  out_.models.push_back(model);
+  return true;
+}
+
+Op with_model(const OpSpec& spec, const OpModel& model) {
+  Op op = spec.op;
+  op.grid = model.grid;
+  op.block = model.block;
+  op.ublock_order = model.order;
+  op.buf_size_mb = model.buf_size_mb;
+  if (has_inner(op)) {
+    op.attributes.m_k = model.m_k;
+    op.attributes.u_kt = model.u_kt;
+  }
+  if (netlist::op_class(op.type) == OpClass::matmul && op.block.mblock_m > 1) op.attributes.min_buffer_input = 0;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_tiles(op, i));
+  return op;
+}
+
+Links links_alone(const OpSpec& spec, const OpModel& model) {
+  Links links;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    InputLink in;
+    in.from_queue = spec.operands[i].from.source.valid();
+    in.prologue = model.is_resident(i);
+    links.inputs.push_back(in);
+  }
+  links.outputs.assign(spec.outputs, OutputLink{.to_queue = true});
+  // Users may all stand in later epochs, and then read one queue.
+  if (!spec.users.empty()) links.outputs.push_back({.to_queue = true});
+  return links;
+}
+
+LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
+  LegalModels out;
+  Candidates candidates(spec, device, options, wish, out);
+  enumerate(candidates);
+  std::stable_sort(out.models.begin(), out.models.end(), [](const OpModel& a, const OpModel& b) {
+    if (a.cores() != b.cores()) return a.cores() < b.cores();
+    if (a.grid.rows != b.grid.rows) return a.grid.rows < b.grid.rows;
+    return a.u_kt > b.u_kt;
+  });
+  return out;
+}
+
+namespace {
+
+// The nearest change of circumstances under which the op would have a model, tried one after the other.
+std::string remedy(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
+  if (wish != nullptr && (wish->blocks() || wish->dram_parameters)) {
+    auto free = legal_models(spec, device, options, nullptr);
+    if (!free.models.empty())
+      return cat("without the overrides there are ", free.models.size(),
+                 " legal implementations; the smallest: ", free.models.front().text());
+  }
+  if (!options.allow_transpose) {
+    ModelOptions turned = options;
+    turned.allow_transpose = true;
+    auto models = legal_models(spec, device, turned, nullptr);
+    if (!models.models.empty()) return cat("it fits with --auto-transpose: ", models.models.front().text());
+  }
+  constexpr DataFormat kNarrower[] = {DataFormat::float16_b, DataFormat::bfp8_b, DataFormat::bfp4_b};
+  for (DataFormat format : kNarrower) {
+    OpSpec narrow = spec;
+    bool narrower = false;
+    auto shrink = [&](DataFormat& f) {
+      if (!is_float(f) || bits_per_datum(f) <= bits_per_datum(format)) return;
+      f = format;
+      narrower = true;
+    };
+    for (auto& in : narrow.op.inputs) shrink(in.format);
+    shrink(narrow.op.out_format);
+    shrink(narrow.op.intermed_format);
+    if (!narrower || !device.supports(format)) continue;
+    if (auto models = legal_models(narrow, device, options, nullptr); !models.models.empty())
+      return cat("it fits with values in ", format_name(format), " (", models.models.front().text(),
+                 "): run the optimizer with that format");
+  }
+  OpSpec half = spec;
+  while (half.out.rt > 1 || half.out.ct > 1) {
+    // Fewer columns first: what is cut is the weight.
+    std::int64_t& side = half.out.ct > 1 ? half.out.ct : half.out.rt;
+    side = ceil_div<std::int64_t>(side, 2);
+    if (auto models = legal_models(half, device, options, nullptr); !models.models.empty())
+      return cat("a result of ", half.out.text(), " tiles would fit: split the op, or pad it to a size with more divisors");
+  }
+  return "no format, grid or split that the balancer knows makes it fit";
+}
+
+}  // namespace
+
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, const ModelOptions& options,
+                          const OpOverride* wish) {
+  const auto& device = *problem.device;
+  const Rejections& r = legal.rejections;
+  GridShape chip = device.grid();
+  bool blocked = wish != nullptr && (wish->blocks() || wish->dram_parameters);
+  Diagnostic d;
+  if (r.nearest) {
+    d = misfit(spec.label, r.nearest_usage, remedy(spec, device, options, wish));
+    d.code = "BL011";
+    d.message = cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
+                    ") has no legal implementation on ", device.name, "; the nearest, ", r.nearest->text(), ", needs ",
+                    r.nearest_usage.used, " of ", r.nearest_usage.available, ' ', resource_name(r.nearest_usage.resource));
+  } else {
+    d = does_not_fit("BL011", spec.label, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
+                     cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
+                         ") has no legal implementation on ", device.name),
+                     remedy(spec, device, options, wish));
+    d.data.clear();
+  }
+  if (blocked) {
+    d.fault = Fault::usage;
+    d.notes.push_back({{}, cat("demanded: ", join(wish->given, ", "))});
+  }
+  d.notes.push_back({{}, cat("candidates rejected: ", r.text())});
+  return d;
+}
+
+}  // namespace buda::balance

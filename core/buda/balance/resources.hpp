@@ -1,0 +1,119 @@
+// The resource model: what an op of a netlist takes from the core it stands on, and what that core has.
+//
+// There is one such model. The balancer chooses by it, the stages behind it (pipes, streams) lay out by it, so that what fits here
+// fits there. It works on netlist ops with a complete blocking, whoever wrote them.
+//
+// L1 of a core, in the operand space of the device (L1Map):
+//   input        each kernel input buffer (input_buffer)
+//   output       buf_size_mb mblocks
+//   intermediate one mblock where partial results leave the destination register in another format than the output's
+//   relay        for an input that a row or column of cores shares: the buffer of the core that sends it on
+//   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column
+//   overlay      what the stream program needs beyond the default blob
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/diagnostic.hpp>
+#include <buda/netlist/op.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::balance {
+
+enum class Resource : std::uint8_t {
+  l1,            // bytes of one core
+  dest,          // tiles of the destination register
+  streams,       // of one core
+  multicasts,    // streams of one core that send to several
+  dram_inputs,   // streams of one core that read DRAM
+  dram_outputs,  // streams of one core that write DRAM
+  dram_buffers,  // DRAM buffers that one core reads
+  dram_reads,    // entries of the read list of one input
+  fan_out,       // pipes that one core feeds
+  phases,        // of the streams of one core
+  workers,       // rows, columns or cores of the grid
+  dram,          // bytes of a channel
+};
+std::string_view resource_name(Resource resource);  // "L1 bytes", "streams per core"
+std::string_view resource_key(Resource resource);   // "l1", "streams": for files
+
+// A part of a sum: "input 0: 24 tiles of 2080 B".
+struct Part {
+  std::string what;
+  std::uint64_t amount = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Usage {
+  Resource resource = Resource::l1;
+  std::uint64_t used = 0;
+  std::uint64_t available = 0;
+  std::vector<Part> parts;
+  bool fits() const { return used <= available; }
+};
+
+// The kernel's buffer for one input.
+struct InputBuffer {
+  std::int64_t clear_tiles = 0;  // what the kernel takes at a time
+  std::int64_t tiles = 0;        // a multiple of it, at least two
+  std::uint64_t bytes = 0;
+};
+
+// Input `input` of an op that is not fused. Everything follows netlist conventions: two blocks of what the kernel takes at a time, or
+// what arrives in kHideCycles at kHideBytesPerCycle if that is more, or input_buf_min_size_tiles if that is more still.
+InputBuffer input_buffer(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
+inline constexpr std::int64_t kHideCycles = 1024;
+inline constexpr std::int64_t kHideBytesPerCycle = 32;
+
+// The tiles that the kernel takes from an input at a time, by op class.
+std::int64_t clear_tiles(const netlist::Op& op, std::size_t input);
+// The tiles of an input that one core needs for one input of the op, repetitions by broadcasts counted.
+std::int64_t input_tiles(const netlist::Op& op, std::size_t input);
+
+std::uint64_t output_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
+// 0 where partial results stay in the destination register or share the output buffer.
+std::uint64_t intermediate_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
+// Of the core that passes a shared input on; 0 where nothing is shared.
+std::uint64_t relay_bytes(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
+
+// Who receives the same tiles of an input: one core, a row of the grid or a column.
+enum class Reach : std::uint8_t { core, row, column };
+Reach reach(const netlist::Op& op, std::size_t input);
+
+// What is known of an op's surroundings; what is not known counts as the simplest case.
+struct InputLink {
+  bool from_queue = false;
+  bool prologue = false;     // loaded into L1 before the epoch
+  std::int64_t sources = 1;  // producer cores or queue buffers that one pipe gathers from
+  std::int64_t reads = 0;    // entries of the DRAM read list of one pipe
+  std::int64_t phases = 1;   // at the receiver
+};
+struct OutputLink {
+  bool to_queue = false;
+  std::int64_t fan_out = 1;  // pipes that one core feeds
+  std::int64_t phases = 1;   // at the sender, over all its pipes
+};
+struct Links {
+  std::vector<InputLink> inputs;    // one per input
+  std::vector<OutputLink> outputs;  // one per reader
+};
+
+Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
+Usage phase_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
+// All resources of a core: L1 first, then those that have a limit.
+std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
+
+// The overlay_size with which the op's stream program has room: -1 (the default) or a number of bytes.
+std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescriptor& device);
+
+// The first usage that is over its limit.
+const Usage* first_misfit(const std::vector<Usage>& usages);
+// "op 'fc1': L1 bytes: 1.6 MiB needed, 1.2 MiB available", with the parts as notes. `remedy`: the nearest change that makes it fit.
+Diagnostic misfit(const std::string& op, const Usage& usage, std::string remedy);
+
+}  // namespace buda::balance
