@@ -1,0 +1,186 @@
+// Compiles programs.
+#include <buda/netlist/program_code.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <map>
+
+namespace buda::netlist {
+namespace {
+
+const char* class_name(VariableClass c) {
+  switch (c) {
+    case VariableClass::param:
+      return "param";
+    case VariableClass::local:
+      return "var";
+    case VariableClass::fixed:
+      return "staticvar";
+    case VariableClass::undeclared:
+      break;
+  }
+  return "variable";
+}
+
+class Compiler {
+ public:
+  Compiler(const Program& program, const Index& index, std::vector<Diagnostic>& errors)
+      : program_(program), index_(index), errors_(errors) {}
+
+  ProgramCode run() {
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      place_ = program_.instructions[i].place;
+      first_ = i == 0;
+      std::visit([this](const auto& inst) { compile(inst); }, program_.instructions[i].what);
+    }
+    for (std::size_t start : loops_) {
+      place_ = out_.code[start].place;
+      error("NL601", "this loop has no endloop");
+      out_.code[start].target = out_.code.size();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void error(std::string code, std::string message) {
+    Diagnostic d = input_error(std::move(code), index_.netlist().loc(place_), cat("program '", program_.name, "': ", message));
+    d.node = program_.name;
+    errors_.push_back(std::move(d));
+  }
+
+  Slot slot(const std::string& name) {
+    auto [it, added] = slots_.emplace(name, static_cast<Slot>(out_.variables.size()));
+    if (added) {
+      out_.variables.push_back(name);
+      out_.classes.push_back(VariableClass::undeclared);
+    }
+    return it->second;
+  }
+
+  Operand operand(const Value& value) {
+    if (!value.is_variable()) return {false, 0, value.immediate};
+    return {true, slot(value.variable), 0};
+  }
+  std::optional<Operand> operand(const std::optional<Value>& value) {
+    if (!value) return std::nullopt;
+    return operand(*value);
+  }
+
+  Code& emit(Code::Kind kind) {
+    out_.code.emplace_back();
+    out_.code.back().kind = kind;
+    out_.code.back().place = place_;
+    return out_.code.back();
+  }
+
+  void declare(Code& code, const std::string& name, std::int32_t value, VariableClass c) {
+    Slot s = slot(name);
+    VariableClass& known = out_.classes[s];
+    if (known != VariableClass::undeclared && known != c)
+      error("NL605", cat("'", name, "' is a ", class_name(known), " already and cannot become a ", class_name(c)));
+    known = c;
+    code.variables.emplace_back(s, value);
+  }
+
+  void compile(const instruction::Param& p) {
+    if (!first_) error("NL610", "'param' has to be the first instruction, and the only one of its kind");
+    for (const auto& name : p.names) {
+      Slot s = slot(name);
+      if (out_.classes[s] != VariableClass::undeclared) error("NL605", cat("'", name, "' is declared twice"));
+      out_.classes[s] = VariableClass::param;
+      out_.parameters.push_back(s);
+    }
+  }
+  void compile(const instruction::Var& v) {
+    VariableClass c = v.is_static ? VariableClass::fixed : VariableClass::local;
+    Code& code = emit(Code::Kind::declare);
+    code.declared = c;
+    for (const auto& [name, value] : v.values) declare(code, name, value, c);
+  }
+  void compile(const instruction::VarInst& v) {
+    std::size_t wanted = v.op == VarOp::set || v.op == VarOp::inc ? 1 : 2;
+    if (v.args.size() != wanted) {
+      error("NL006", cat("'", name_of(v.op), "' takes ", wanted, " arguments, not ", v.args.size()));
+      return;
+    }
+    Slot out = slot(v.out);
+    if (out_.classes[out] == VariableClass::undeclared) out_.classes[out] = VariableClass::local;
+    std::vector<Operand> operands;
+    for (const auto& arg : v.args) operands.push_back(operand(arg));
+    Code& code = emit(Code::Kind::compute);
+    code.op = v.op;
+    code.out = out;
+    code.operands = std::move(operands);
+  }
+  void compile(const instruction::Loop& l) {
+    Operand count = operand(l.count);
+    loops_.push_back(out_.code.size());
+    emit(Code::Kind::loop).operands.push_back(count);
+  }
+  void compile(const instruction::EndLoop&) {
+    if (loops_.empty()) {
+      error("NL601", "this endloop ends no loop");
+      return;
+    }
+    std::size_t start = loops_.back();
+    loops_.pop_back();
+    out_.code[start].target = out_.code.size();
+    emit(Code::Kind::end_loop).target = start;
+  }
+  std::vector<std::size_t> queues(const std::vector<std::string>& names) {
+    std::vector<std::size_t> out;
+    for (const auto& name : names) {
+      if (auto queue = index_.queue(name)) {
+        out.push_back(*queue);
+      } else {
+        error("NL603", cat("there is no queue '", name, "'"));
+      }
+    }
+    return out;
+  }
+  void compile(const instruction::Allocate& a) {
+    auto list = queues(a.queues);
+    emit(Code::Kind::allocate).queues = std::move(list);
+  }
+  void compile(const instruction::Deallocate& d) {
+    auto list = queues(d.queues);
+    emit(Code::Kind::deallocate).queues = std::move(list);
+  }
+  void compile(const instruction::Execute& e) {
+    auto graph = index_.graph(e.graph);
+    if (!graph) error("NL602", cat("there is no graph '", e.graph, "'"));
+    std::vector<SettingCode> settings;
+    for (const auto& s : e.settings) {
+      auto queue = index_.queue(s.queue);
+      if (!queue) {
+        place_ = s.place;
+        error("NL603", cat("there is no queue '", s.queue, "'"));
+        continue;
+      }
+      settings.push_back({*queue, operand(s.prologue), operand(s.epilogue), operand(s.zero), operand(s.read_only), operand(s.rd_ptr_local),
+                          operand(s.rd_ptr_global), operand(s.wr_ptr_global), operand(s.rd_ptr_autoinc), operand(s.global_rdptr_autoinc),
+                          operand(s.global_wrptr_autoinc)});
+    }
+    if (!graph) return;
+    Code& code = emit(Code::Kind::execute);
+    code.target = *graph;
+    code.settings = std::move(settings);
+  }
+
+  const Program& program_;
+  const Index& index_;
+  std::vector<Diagnostic>& errors_;
+  ProgramCode out_;
+  std::map<std::string, Slot> slots_;
+  std::vector<std::size_t> loops_;
+  Place place_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+ProgramCode compile_program(const Program& program, const Index& index, std::vector<Diagnostic>& errors) {
+  return Compiler(program, index, errors).run();
+}
+
+}  // namespace buda::netlist

@@ -1,0 +1,292 @@
+// The machine that runs compiled programs.
+#include <buda/netlist/program_vm.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/netlist/program_code.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace buda::netlist {
+
+struct ProgramVm::State {
+  explicit State(const Netlist& netlist) : index(netlist) {}
+  Index index;
+  std::vector<ProgramCode> programs;
+  std::vector<std::vector<std::optional<std::int32_t>>> statics;  // by program and slot
+  std::uint64_t step_limit = kDefaultStepLimit;
+};
+
+namespace {
+
+using Variables = std::vector<std::optional<std::int32_t>>;
+
+class Run {
+ public:
+  Run(const Netlist& netlist, const std::string& name, const ProgramCode& code, Variables& statics, std::uint64_t limit,
+      ProgramEvents& events)
+      : netlist_(netlist), name_(name), code_(code), statics_(statics), limit_(limit), events_(events), variables_(code.variables.size()) {
+    for (std::size_t s = 0; s < statics.size(); ++s)
+      if (code.classes[s] == VariableClass::fixed) variables_[s] = statics[s];
+  }
+
+  Result<void> bind(const ProgramParameters& parameters) {
+    std::set<std::string> used;
+    for (Slot slot : code_.parameters) {
+      const std::string& name = code_.variables[slot];
+      auto it = parameters.find(name);
+      if (it == parameters.end()) it = parameters.find(name.substr(1));
+      if (it == parameters.end()) return error({}, "NL609", cat("parameter '", name, "' has no value"));
+      used.insert(it->first);
+      variables_[slot] = it->second;
+    }
+    for (const auto& [name, value] : parameters) {
+      if (used.count(name) != 0) continue;
+      std::vector<std::string> known;
+      for (Slot slot : code_.parameters) known.push_back(code_.variables[slot]);
+      Diagnostic d = error({}, "NL609",
+                           known.empty() ? cat("it has no parameters; '", name, "' is given")
+                                         : cat("it has no parameter '", name, "'; known are ", join(known, ", ")));
+      if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
+      return d;
+    }
+    return success();
+  }
+
+  Result<void> go() {
+    std::uint64_t steps = 0;
+    while (at_ < code_.code.size()) {
+      const Code& code = code_.code[at_];
+      if (++steps > limit_) return error(code.place, "NL607", cat("it does not end within ", limit_, " steps"));
+      BUDA_TRY(step(code));
+    }
+    return success();
+  }
+
+  // What the next run starts from, whether this one ended well or not.
+  void keep_statics() {
+    for (std::size_t s = 0; s < variables_.size(); ++s)
+      if (code_.classes[s] == VariableClass::fixed) statics_[s] = variables_[s];
+  }
+
+ private:
+  Diagnostic error(Place place, std::string code, std::string message) const {
+    Diagnostic d =
+        input_error(std::move(code), place.line == 0 ? SourceLoc{} : netlist_.loc(place), cat("program '", name_, "': ", message));
+    d.node = name_;
+    return d;
+  }
+
+  Result<std::int32_t> value(const Operand& operand, Place place) const {
+    if (!operand.is_variable) return operand.immediate;
+    if (variables_[operand.slot]) return *variables_[operand.slot];
+    return error(place, "NL604", cat("variable '", code_.variables[operand.slot], "' is read before it has a value"));
+  }
+
+  Result<void> step(const Code& code) {
+    switch (code.kind) {
+      case Code::Kind::declare:
+        for (const auto& [slot, first] : code.variables)
+          if (code.declared != VariableClass::fixed || !variables_[slot]) variables_[slot] = first;
+        break;
+      case Code::Kind::compute:
+        BUDA_TRY(compute(code));
+        break;
+      case Code::Kind::loop: {
+        BUDA_ASSIGN(std::int32_t count, value(code.operands[0], code.place));
+        if (count < 1) return error(code.place, "NL606", cat("a loop runs at least once, not ", count, " times"));
+        loops_.push_back(count);
+        break;
+      }
+      case Code::Kind::end_loop:
+        if (--loops_.back() > 0) {
+          at_ = code.target + 1;
+          return success();
+        }
+        loops_.pop_back();
+        break;
+      case Code::Kind::allocate:
+        for (std::size_t queue : code.queues) BUDA_TRY(events_.allocate(queue));
+        break;
+      case Code::Kind::deallocate:
+        for (std::size_t queue : code.queues) BUDA_TRY(events_.deallocate(queue));
+        break;
+      case Code::Kind::execute:
+        BUDA_TRY(execute(code));
+        break;
+    }
+    ++at_;
+    return success();
+  }
+
+  Result<void> compute(const Code& code) {
+    BUDA_ASSIGN(std::int32_t first, value(code.operands[0], code.place));
+    std::int64_t a = first, b = 0;
+    if (code.operands.size() > 1) {
+      BUDA_ASSIGN(b, value(code.operands[1], code.place));
+    }
+    std::int64_t old = variables_[code.out].value_or(0);
+    std::int64_t result = a;
+    switch (code.op) {
+      case VarOp::set:
+        break;
+      case VarOp::add:
+        result = a + b;
+        break;
+      case VarOp::mul:
+        result = a * b;
+        break;
+      case VarOp::inc:
+        result = old + a;
+        break;
+      case VarOp::incwrap:
+        if (b < 1) return error(code.place, "NL608", cat("incwrap by modulus ", b, "; it has to be at least 1"));
+        result = (old + (a >= 0 ? a : a + (-a + b - 1) / b * b)) % b;
+        break;
+    }
+    if (result < std::numeric_limits<std::int32_t>::min() || result > std::numeric_limits<std::int32_t>::max())
+      return error(code.place, "NL608", cat("'", code_.variables[code.out], "' becomes ", result, ", which does not fit in 32 bits"));
+    variables_[code.out] = static_cast<std::int32_t>(result);
+    return success();
+  }
+
+  Result<void> flag(const std::optional<Operand>& operand, Place place, bool& out) const {
+    if (!operand) return success();
+    BUDA_ASSIGN(std::int32_t v, value(*operand, place));
+    out = v != 0;
+    return success();
+  }
+  template <class T>
+  Result<void> number(const std::optional<Operand>& operand, Place place, T& out) const {
+    if (!operand) return success();
+    BUDA_ASSIGN(out, value(*operand, place));
+    return success();
+  }
+
+  Result<void> execute(const Code& code) {
+    execution_.graph = code.target;
+    execution_.settings.clear();
+    for (const SettingCode& s : code.settings) {
+      ResolvedSetting r;
+      r.queue = s.queue;
+      bool is_queue = netlist_.queues[s.queue].kind == QueueKind::queue;
+      r.rd_ptr_autoinc = is_queue ? 1 : 0;
+      r.global_wrptr_autoinc = is_queue ? 1 : 0;
+      BUDA_TRY(flag(s.prologue, code.place, r.prologue));
+      BUDA_TRY(flag(s.epilogue, code.place, r.epilogue));
+      BUDA_TRY(flag(s.zero, code.place, r.zero));
+      BUDA_TRY(flag(s.read_only, code.place, r.read_only));
+      BUDA_TRY(number(s.rd_ptr_local, code.place, r.rd_ptr_local));
+      BUDA_TRY(number(s.rd_ptr_global, code.place, r.rd_ptr_global));
+      BUDA_TRY(number(s.wr_ptr_global, code.place, r.wr_ptr_global));
+      BUDA_TRY(number(s.rd_ptr_autoinc, code.place, r.rd_ptr_autoinc));
+      BUDA_TRY(number(s.global_rdptr_autoinc, code.place, r.global_rdptr_autoinc));
+      BUDA_TRY(number(s.global_wrptr_autoinc, code.place, r.global_wrptr_autoinc));
+      execution_.settings.push_back(r);
+    }
+    return events_.execute(execution_);
+  }
+
+  const Netlist& netlist_;
+  const std::string& name_;
+  const ProgramCode& code_;
+  Variables& statics_;
+  std::uint64_t limit_;
+  ProgramEvents& events_;
+  Variables variables_;
+  std::vector<std::int32_t> loops_;  // rounds left of the open loops
+  std::size_t at_ = 0;
+  Execution execution_;
+};
+
+}  // namespace
+
+ProgramVm::ProgramVm(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgramVm::ProgramVm(ProgramVm&&) noexcept = default;
+ProgramVm& ProgramVm::operator=(ProgramVm&&) noexcept = default;
+ProgramVm::~ProgramVm() = default;
+
+Result<ProgramVm> ProgramVm::make(const Netlist& netlist) {
+  auto state = std::make_unique<State>(netlist);
+  std::vector<Diagnostic> errors;
+  for (const Program& p : netlist.programs) state->programs.push_back(compile_program(p, state->index, errors));
+  if (!errors.empty()) return Failure(std::move(errors));
+  ProgramVm vm(std::move(state));
+  vm.reset();
+  return vm;
+}
+
+void ProgramVm::reset() {
+  state_->statics.clear();
+  for (const ProgramCode& code : state_->programs) state_->statics.emplace_back(code.variables.size());
+}
+
+void ProgramVm::set_step_limit(std::uint64_t steps) { state_->step_limit = steps; }
+
+Result<void> ProgramVm::run(const std::string& program, const ProgramParameters& parameters, ProgramEvents& events) {
+  const Netlist& netlist = state_->index.netlist();
+  auto index = state_->index.program(program);
+  if (!index) {
+    std::vector<std::string> known;
+    for (const Program& p : netlist.programs) known.push_back(p.name);
+    Diagnostic d = input_error("NL611", {netlist.file}, cat("there is no program '", program, "'; there are ", join(known, ", ")));
+    if (auto near = nearest_word(program, known)) d.hint = cat("did you mean '", *near, "'?");
+    return d;
+  }
+  Run run(netlist, netlist.programs[*index].name, state_->programs[*index], state_->statics[*index], state_->step_limit, events);
+  BUDA_TRY(run.bind(parameters));
+  auto result = run.go();
+  run.keep_statics();
+  return result;
+}
+
+std::vector<std::string> ProgramVm::parameters(const std::string& program) const {
+  std::vector<std::string> out;
+  if (auto index = state_->index.program(program))
+    for (Slot slot : state_->programs[*index].parameters) out.push_back(state_->programs[*index].variables[slot]);
+  return out;
+}
+
+std::optional<std::int32_t> ProgramVm::static_value(const std::string& program, const std::string& variable) const {
+  auto index = state_->index.program(program);
+  if (!index) return std::nullopt;
+  const ProgramCode& code = state_->programs[*index];
+  for (std::size_t s = 0; s < code.variables.size(); ++s)
+    if (code.variables[s] == variable && code.classes[s] == VariableClass::fixed) return state_->statics[*index][s];
+  return std::nullopt;
+}
+
+namespace {
+constexpr std::size_t kMostEpochs = 10'000;
+}
+
+Result<std::vector<StaticEpoch>> static_epochs(const Netlist& netlist) {
+  struct Collector final : ProgramEvents {
+    std::vector<StaticEpoch> epochs;
+    std::size_t program = 0;
+    // Graph, and queue * 4 + prologue * 2 + epilogue in queue order.
+    std::set<std::pair<std::size_t, std::vector<std::size_t>>> seen;
+
+    Result<void> execute(const Execution& e) override {
+      std::vector<std::size_t> key;
+      for (const auto& s : e.settings) key.push_back(s.queue * 4 + (s.prologue ? 2u : 0u) + (s.epilogue ? 1u : 0u));
+      std::sort(key.begin(), key.end());
+      if (seen.emplace(e.graph, std::move(key)).second) epochs.push_back({program, e.graph, e.settings});
+      if (epochs.size() > kMostEpochs) return input_error("NL607", {}, cat("the programs execute more than ", kMostEpochs, " different epochs"));
+      return success();
+    }
+  };
+  BUDA_ASSIGN(ProgramVm vm, ProgramVm::make(netlist));
+  Collector collector;
+  for (std::size_t p = 0; p < netlist.programs.size(); ++p) {
+    collector.program = p;
+    ProgramParameters ones;
+    for (const auto& name : vm.parameters(netlist.programs[p].name)) ones[name] = 1;
+    BUDA_TRY(vm.run(netlist.programs[p].name, ones, collector));
+  }
+  return std::move(collector.epochs);
+}
+
+}  // namespace buda::netlist
