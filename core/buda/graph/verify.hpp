@@ -1,4 +1,4 @@
-// Is this graph well formed? Everything that does not need the meaning of ops; ops/verify.hpp adds that.
+// Is this graph well formed? Everything that does not need the meaning of ops; ops/infer.hpp adds that.
 #pragma once
 
 #include <buda/graph/graph.hpp>
@@ -7,10 +7,15 @@
 
 namespace buda::graph {
 
-// All findings, in the order of nodes, each with the node's name and place. Empty for a sound graph. Checked: names (not empty, UTF-8),
-// dangling edges and ports that do not exist, cycles, sources with inputs, missing or ill-fitting values of parameters and constants,
-// types (a volume that fits in 63 bits, one per result), TMs that do not apply or stand at tensor level, shapes that are no whole tiles at
-// device level, outputs (exactly one input; at least one output in the graph).
-std::vector<Diagnostic> verify(const Graph& graph);
+// Graphs written by hand may leave the types of ops to be inferred.
+enum class OpTypes { required, optional };
+
+// All findings, node by node in topological order, each with the node's name and place. Empty for a sound graph. Checked: names (not
+// empty, UTF-8), dangling edges and ports that do not exist, cycles, the number of inputs and results of sources and outputs, missing or
+// ill-fitting values of parameters and constants, shapes (at most kMostAxes axes, a volume that fits in 63 bits, whole tiles at device
+// level), TMs that do not apply or stand at tensor level, and that there is an output.
+std::vector<Diagnostic> verify(const Graph& graph, OpTypes op_types = OpTypes::required);
+
+inline constexpr std::size_t kMostAxes = 32;
 
 }  // namespace buda::graph

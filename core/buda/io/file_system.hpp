@@ -41,6 +41,8 @@ class FileSystem {
   virtual bool exists(const std::string& path) = 0;
   virtual bool is_directory(const std::string& path) = 0;
   virtual Result<void> make_directories(const std::string& path) = 0;
+  // An absolute path without links, "." and ".." for a path that need not exist: two names of one file have the same.
+  virtual std::string canonical(const std::string& path) = 0;
   // Names (not paths) of what is in a directory, sorted.
   virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
 

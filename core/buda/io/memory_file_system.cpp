@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 
+#include <filesystem>
+
 namespace buda::io {
 namespace {
 
@@ -56,6 +58,8 @@ Result<void> MemoryFileSystem::make_directories(const std::string& path) {
   directories_.insert(path);
   return success();
 }
+
+std::string MemoryFileSystem::canonical(const std::string& path) { return (std::filesystem::path("/") / path).lexically_normal().string(); }
 
 Result<std::vector<std::string>> MemoryFileSystem::list(const std::string& directory) {
   if (!is_directory(directory)) return input_error("IO001", {directory}, "cannot be listed: no such directory");

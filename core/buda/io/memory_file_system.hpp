@@ -21,6 +21,7 @@ class MemoryFileSystem final : public FileSystem {
   bool exists(const std::string& path) override;
   bool is_directory(const std::string& path) override;
   Result<void> make_directories(const std::string& path) override;
+  std::string canonical(const std::string& path) override;  // the working directory is "/"
   Result<std::vector<std::string>> list(const std::string& directory) override;
 
  private:

@@ -253,6 +253,11 @@ class RealFileSystem final : public FileSystem {
     if (!is_directory(path)) return cannot("IO003", path, "made", ENOTDIR);
     return success();
   }
+  std::string canonical(const std::string& path) override {
+    std::error_code error;
+    auto out = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    return error ? std::filesystem::path(path).lexically_normal().string() : out.string();
+  }
   Result<std::vector<std::string>> list(const std::string& directory) override {
     std::error_code error;
     std::vector<std::string> names;

@@ -32,11 +32,14 @@ class Builder {
   // The name of the next node (in a rewrite: its suffix). Without it a node is called after its op.
   Builder& named(std::string name);
 
+  // A name given twice is an error. At device level shapes here are the model's, and types become the padded ones (device_layout.hpp);
+  // an output without a model shape is the whole padded value.
   Ref input(std::string name, Shape shape, DType dtype = DType::f32);
   Ref parameter(std::string name, Tensor tensor);
   Ref constant(Tensor tensor);
   Ref constant(float scalar);
   void output(std::string name, Edge value);
+  void output(std::string name, Edge value, const Shape& model_shape);
 
   // Any operation of the registry. The first result; others are Ref(node, 1), ….
   Ref op(std::string_view op_name, std::vector<Edge> inputs, AttrMap attrs = {});
@@ -95,6 +98,8 @@ class Builder {
  private:
   Ref fail(const std::string& node_name, Failure failure);
   std::string take_name(std::string_view fallback);
+  Ref source(std::string_view kind, std::string name, ValueType type);
+  Ref valued(std::string_view kind, std::string name, Tensor tensor);
 
   std::unique_ptr<graph::Graph> own_;
   graph::Graph* graph_;

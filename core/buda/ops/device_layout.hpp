@@ -7,9 +7,8 @@
 //   input, output      attribute `model_shape`: the shape of what the user pushes or pops
 //   parameter, constant  the value keeps the model's shape; the node's type is the padded one
 //
-// A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then
-// r and c are filled up to the node's type with zeros at their ends, or, where a source says `tile_broadcast`, with copies of its only row
-// ("r"), its only column ("c") or its only datum ("rc"). An output is read back from the corner.
+// A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then r and c are
+// filled up to the node's type with zeros at their ends. An output is read back from the corner.
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -21,16 +20,15 @@
 
 namespace buda::ops {
 
-inline constexpr std::string_view kModelShape = "model_shape";        // integers; on inputs and outputs of device graphs
-inline constexpr std::string_view kTileBroadcast = "tile_broadcast";  // "r", "c" or "rc"; on inputs, parameters and constants
+inline constexpr std::string_view kModelShape = "model_shape";  // integers; on inputs and outputs of device graphs
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.
 Result<Shape> four_axes(const Shape& model_shape);
 // The same with r and c rounded up to whole tiles: the type of a lowered value.
 Result<Shape> tiled_shape(const Shape& model_shape);
 
-// A model's tensor as the device value of the given shape. tile_broadcast may be empty.
-Result<Tensor> to_device(const Tensor& model, const Shape& device, std::string_view tile_broadcast = "");
+// A model's tensor as the device value of the given shape.
+Result<Tensor> to_device(const Tensor& model, const Shape& device);
 // The way back: the corner of a device value, under the model's shape.
 Result<Tensor> from_device(const Tensor& device, const Shape& model_shape);
 

@@ -15,8 +15,8 @@ Result<std::vector<ValueType>> infer_node(const graph::Graph& graph, const graph
 // that fails, but not those that merely depend on them.
 Result<void> infer_types(graph::Graph& graph, const Registry& registry = standard_ops());
 
-// The findings of graph::verify, and for each op: is it known at this level, are its attributes and inputs right, and do its types agree
-// with its rule. In the order of nodes.
+// The findings of graph::verify, and then for each op: is it known at this level, are its attributes and inputs right, and do its types
+// agree with its rule; at device level, whether the model's shapes fit into the padded ones (device_layout.hpp).
 std::vector<Diagnostic> verify(const graph::Graph& graph, const Registry& registry = standard_ops());
 // The same as a Result: all findings as one failure.
 Result<void> check(const graph::Graph& graph, const Registry& registry = standard_ops());

@@ -1,0 +1,159 @@
+// The evaluator: nodes in topological order, each result freed after its last use.
+#include <buda/ops/evaluate.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/ops/device_layout.hpp>
+#include <buda/ops/infer.hpp>
+
+namespace buda::ops {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+
+Failure of_node(const Node& node, Failure failure) {
+  for (auto& d : failure.diagnostics()) {
+    d.message = cat(node.kind() == NodeKind::output ? "output '" : "node '", node.name(), "' (", node.op(), "): ", d.message);
+    d.node = node.name();
+    if (d.loc.file.empty()) d.loc = node.loc;
+  }
+  return failure;
+}
+
+// The shape in which the user sees an input or output of a device graph.
+Shape model_shape(const Node& node, const Shape& device) {
+  auto it = node.attrs.find(kModelShape);
+  const auto* dims = it == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&it->second);
+  return dims == nullptr ? device : Shape(*dims);
+}
+
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options)
+      : graph_(graph), inputs_(inputs), options_(options), results_(graph.id_bound()), uses_left_(graph.id_bound(), 0) {}
+
+  Result<NamedTensors> run() {
+    BUDA_TRY(check(graph_, options_.registry == nullptr ? standard_ops() : *options_.registry));
+    BUDA_TRY(check_inputs());
+    count_uses();
+    for (NodeId id : graph_.topological_order())
+      if (uses_left_[id.index()] != 0 || graph_.node(id).kind() == NodeKind::output) BUDA_TRY(step(graph_.node(id)));
+    return std::move(outputs_);
+  }
+
+ private:
+  // What the user must push: one tensor for each input, and no other.
+  Result<void> check_inputs() {
+    Failure failure;
+    std::vector<std::string> names;
+    for (NodeId id : graph_.inputs()) {
+      const Node& node = graph_.node(id);
+      names.push_back(node.name());
+      ValueType wanted = node.outputs[0];
+      if (graph_.level == Level::device) wanted = {wanted.dtype, model_shape(node, wanted.shape), std::nullopt};
+      auto it = inputs_.find(node.name());
+      std::string problem;
+      if (it == inputs_.end()) {
+        problem = cat("the input '", node.name(), "' (", wanted.text(), ") is missing");
+      } else if (it->second.dtype() != wanted.dtype || it->second.shape() != wanted.shape) {
+        problem = cat("the input '", node.name(), "' is ", wanted.text(), "; given is ", it->second.describe());
+      }
+      if (problem.empty()) continue;
+      Diagnostic d = input_error("OP007", {}, std::move(problem));
+      d.node = node.name();
+      failure.add(std::move(d));
+    }
+    for (const auto& [name, tensor] : inputs_) {
+      NodeId id = graph_.find(name);
+      if (id.valid() && graph_.node(id).kind() == NodeKind::input) continue;
+      Diagnostic d = input_error("OP007", {}, cat("the graph has no input '", name, "'"));
+      auto near = nearest_word(name, names);
+      d.hint = near ? cat("did you mean '", *near, "'?") : cat("its inputs: ", join(names, ", "));
+      failure.add(std::move(d));
+    }
+    if (!failure.empty()) return failure;
+    return success();
+  }
+
+  // Uses that outputs depend on; a node without any is not computed.
+  void count_uses() {
+    std::vector<NodeId> order = graph_.topological_order();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const Node& node = graph_.node(*it);
+      if (node.kind() != NodeKind::output && uses_left_[it->index()] == 0) continue;
+      for (const auto& edge : node.inputs()) ++uses_left_[edge.source.node.index()];
+    }
+  }
+
+  Result<void> step(const Node& node) {
+    std::vector<Tensor> inputs;
+    for (const auto& edge : node.inputs()) inputs.push_back(results_[edge.source.node.index()][edge.source.port]);
+    for (const auto& edge : node.inputs())
+      if (--uses_left_[edge.source.node.index()] == 0) results_[edge.source.node.index()].clear();
+    auto results = node.kind() == NodeKind::input ? pushed(node) : evaluate_node(node, graph_.level, inputs, options_);
+    if (!results) return std::move(results).failure();
+    if (options_.observe) options_.observe(node, *results);
+    if (node.kind() == NodeKind::output) {
+      outputs_.emplace(node.name(), std::move(results->front()));
+    } else {
+      results_[node.id().index()] = std::move(*results);
+    }
+    return success();
+  }
+
+  Result<std::vector<Tensor>> pushed(const Node& node) {
+    Tensor tensor = inputs_.at(node.name());
+    if (graph_.level == Level::device) {
+      auto padded = to_device(tensor, node.outputs[0].shape);
+      if (!padded) return of_node(node, std::move(padded).failure());
+      tensor = std::move(*padded);
+    }
+    return std::vector<Tensor>{std::move(tensor)};
+  }
+
+  const Graph& graph_;
+  const NamedTensors& inputs_;
+  const EvaluateOptions& options_;
+  std::vector<std::vector<Tensor>> results_;  // by id
+  std::vector<std::uint32_t> uses_left_;      // by id
+  NamedTensors outputs_;
+};
+
+Result<std::vector<Tensor>> evaluated(const Node& node, Level level, std::span<const Tensor> inputs, const EvaluateOptions& options) {
+  if (node.has_value()) {
+    if (!node.value) return input_error("GR006", {}, cat("the ", node.op(), " has no value"));
+    if (level == Level::tensor || node.outputs.empty()) return std::vector<Tensor>{node.value->tensor};
+    BUDA_ASSIGN(Tensor padded, to_device(node.value->tensor, node.outputs[0].shape));
+    return std::vector<Tensor>{std::move(padded)};
+  }
+  std::vector<Tensor> arriving;
+  for (std::size_t i = 0; i < node.inputs().size() && i < inputs.size(); ++i) {
+    BUDA_ASSIGN(Tensor tensor, apply_tms(inputs[i], node.inputs()[i].tms));
+    arriving.push_back(std::move(tensor));
+  }
+  if (node.kind() == NodeKind::output && arriving.size() == 1) {
+    if (level == Level::tensor) return arriving;
+    BUDA_ASSIGN(Tensor cut, from_device(arriving[0], model_shape(node, arriving[0].shape())));
+    return std::vector<Tensor>{std::move(cut)};
+  }
+  const Registry& registry = options.registry == nullptr ? standard_ops() : *options.registry;
+  BUDA_ASSIGN(const OpDef* def, registry.require(level, node.op()));
+  return evaluate(*def, arriving, node.attrs, options.threads);
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> evaluate_node(const Node& node, Level level, std::span<const Tensor> inputs, const EvaluateOptions& options) {
+  auto results = evaluated(node, level, inputs, options);
+  if (!results) return of_node(node, std::move(results).failure());
+  return results;
+}
+
+Result<NamedTensors> evaluate_graph(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options) {
+  return Evaluator(graph, inputs, options).run();
+}
+
+}  // namespace buda::ops

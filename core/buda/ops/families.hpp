@@ -1,0 +1,21 @@
+// The families of operations, one file each.
+#pragma once
+
+#include <buda/ops/op.hpp>
+
+#include <array>
+#include <vector>
+
+namespace buda::ops {
+
+std::vector<OpDef> eltwise_binary_ops();
+std::vector<OpDef> eltwise_unary_ops();
+std::vector<OpDef> matmul_ops();
+std::vector<OpDef> reduce_ops();
+std::vector<OpDef> movement_ops();
+std::vector<OpDef> nn_ops();
+
+// In the order in which they are documented.
+inline constexpr std::array kFamilies = {&eltwise_binary_ops, &eltwise_unary_ops, &matmul_ops, &reduce_ops, &movement_ops, &nn_ops};
+
+}  // namespace buda::ops

@@ -1,0 +1,66 @@
+// Look-ups of operations.
+#include <buda/ops/registry.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/ops/families.hpp>
+
+#include <algorithm>
+
+namespace buda::ops {
+
+Result<void> Registry::add(OpDef def) {
+  auto key = std::pair(def.level, def.name);
+  if (defs_.find(key) != defs_.end())
+    return internal_error(cat("the operation '", def.name, "' is defined twice at ", graph::level_name(def.level), " level"));
+  if (std::find(families_.begin(), families_.end(), def.family) == families_.end()) families_.push_back(def.family);
+  defs_.emplace(std::move(key), std::move(def));
+  return success();
+}
+
+const OpDef* Registry::find(Level level, std::string_view name) const {
+  auto it = defs_.find(std::pair(level, std::string(name)));
+  return it == defs_.end() ? nullptr : &it->second;
+}
+
+Result<const OpDef*> Registry::require(Level level, std::string_view name) const {
+  if (const OpDef* def = find(level, name)) return def;
+  Diagnostic d = input_error("OP005", {}, cat("there is no operation '", name, "' at ", graph::level_name(level), " level"));
+  if (auto near = nearest_word(name, names(level))) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else if (find(level == Level::tensor ? Level::device : Level::tensor, name) != nullptr) {
+    d.hint = level == Level::device ? "it is one of tensor level: the optimizer lowers it to device ops" : "it is one of device level";
+  }
+  return d;
+}
+
+std::vector<const OpDef*> Registry::all() const {
+  std::vector<const OpDef*> out;
+  for (const auto& [key, def] : defs_) out.push_back(&def);
+  auto family = [this](const OpDef* d) { return std::find(families_.begin(), families_.end(), d->family) - families_.begin(); };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const OpDef* a, const OpDef* b) { return std::pair(a->level, family(a)) < std::pair(b->level, family(b)); });
+  return out;
+}
+
+std::vector<std::string> Registry::names(Level level) const {
+  std::vector<std::string> out;
+  for (const auto& [key, def] : defs_)
+    if (key.first == level) out.push_back(def.name);
+  return out;
+}
+
+const Registry& standard_ops() {
+  static const Registry registry = [] {
+    Registry r;
+    for (auto family : kFamilies)
+      for (auto& def : family()) {
+        // A repetition would be our mistake; a test looks for it.
+        if (auto added = r.add(std::move(def)); !added) break;
+      }
+    return r;
+  }();
+  return registry;
+}
+
+}  // namespace buda::ops
