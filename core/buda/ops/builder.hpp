@@ -19,6 +19,9 @@ namespace buda::ops {
 //   b.output("y", b.relu(b.matmul(x, w)));          BUDA_TRY(b.status());
 //   Result<Graph> graph = b.finish();               editor.replace(node, e.node);
 //
+// C++ does not say which argument of a call is computed first. Where the order of nodes (and so that of a file) should be the same with
+// every compiler, at most one argument of a call makes new nodes.
+//
 // Errors are kept until finish() or status(): a call that fails gives an invalid value, and calls on invalid values do nothing.
 class Builder {
  public:
@@ -29,7 +32,8 @@ class Builder {
   explicit Builder(std::string graph_name, Level level = Level::tensor);
   explicit Builder(graph::GraphEditor& editor);
 
-  // The name of the next node (in a rewrite: its suffix). Without it a node is called after its op.
+  // The name of the next node that is made (in a rewrite: its suffix), so not for calls whose arguments make nodes too. Without it a
+  // node is called after its op.
   Builder& named(std::string name);
 
   // A name given twice is an error. At device level shapes here are the model's, and types become the padded ones (device_layout.hpp);
