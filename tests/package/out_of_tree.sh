@@ -1,0 +1,33 @@
+#!/bin/sh
+# What a plugin author does: installs OpenBuda, starts from each template, builds it against the installation alone, lists and uses it.
+#   out_of_tree.sh BUILD_DIR CMAKE
+set -eu
+build=$(cd "$1" && pwd)
+cmake=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+"$cmake" --install "$build" --prefix "$prefix" > "$work/install.log"
+# Nothing of the source or build tree may be needed: only the installation is on the way.
+PATH=$prefix/bin:$PATH
+digits=$prefix/share/buda/examples/digits
+for kind in frontend decomposition policy target; do
+  cp -r "$prefix/share/buda/templates/plugin/$kind" "$work/$kind"
+  "$cmake" -S "$work/$kind" -B "$work/$kind/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$kind.log"
+  "$cmake" --build "$work/$kind/build" >> "$work/$kind.log"
+  plugin=$(find "$work/$kind/build" -name "${kind}_*.so")
+  exported=$(nm -D --defined-only "$plugin" | awk '{print $3}')
+  [ "$exported" = buda_plugin_query ] || { echo "$plugin exports more than one symbol: $exported" >&2; exit 1; }
+  echo "$kind: $(basename "$plugin")"
+done
+cd "$work"
+name() { basename "$(find "$work/$1/build" -name "$1_*.so")" .so | sed "s/^$1_//"; }
+balancer --plugin "$(find policy/build -name 'policy_*.so')" --list-plugins | grep "^policy $(name policy) "
+balancer --plugin-path policy/build/lib/buda/plugins/abi1 --list-plugins=json | grep -q "\"name\": \"$(name policy)\""
+BUDA_PLUGIN_PATH=$work/policy/build/lib/buda/plugins/abi1 balancer --list-plugins | grep -q "^policy $(name policy) "
+buda compile "$digits/digits.onnx" -o digits.tti --policy "$(name policy)" --plugin "$(find "$work/policy/build" -name 'policy_*.so')" -q
+buda run digits.tti --inputs "$digits/digits.images.npz" --expect "$digits/digits.expected.npz" --pcc 0.999 -q
+# A plugin installed into the prefix is found without being named.
+"$cmake" --install "$work/policy/build" --prefix "$prefix" > /dev/null
+balancer --list-plugins | grep -q "^policy $(name policy) "
+echo "used the out-of-tree policy $(name policy)"
