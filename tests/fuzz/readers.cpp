@@ -1,0 +1,91 @@
+// Any bytes into a reader: it must answer with a value or with diagnostics. READER names the function that is fuzzed.
+#include <buda/base/text.hpp>
+#include <buda/cli/command_line.hpp>
+#include <buda/diag/format.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/image/image.hpp>
+#include <buda/io/json.hpp>
+#include <buda/io/memory_file_system.hpp>
+#include <buda/io/yaml.hpp>
+#include <buda/netlist/host_plan.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/netlist/write.hpp>
+#include <buda/device/load.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <cstdlib>
+
+namespace {
+
+using namespace buda;
+
+// A failure must have something to say, and saying it must work.
+template <class T>
+bool check(const Result<T>& r) {
+  if (r) return true;
+  if (r.failure().empty()) std::abort();
+  for (const auto& d : r.failure().diagnostics()) {
+    if (d.message.empty() || format_text(d, {}, nullptr).empty() || format_json(d).empty()) std::abort();
+  }
+  return false;
+}
+
+[[maybe_unused]] void json(std::string text) {
+  auto node = io::parse_json(text, "f");
+  // What was read is written and read again as the same.
+  if (check(node) && io::json_line(*io::parse_json(io::json_pretty(*node), "f")) != io::json_line(*node)) std::abort();
+}
+
+[[maybe_unused]] void yaml(std::string text) { check(io::parse_yaml_stream(text, "f")); }
+
+[[maybe_unused]] void tensors(std::string text) { check(parse_tensors(io::Bytes(std::move(text)), "f")); }
+
+[[maybe_unused]] void graph(std::string text) {
+  io::MemoryFileSystem fs;
+  auto read = graph::parse_graph(fs, text, "f.json");
+  if (check(read)) static_cast<void>(graph::graph_text(*read));
+}
+
+[[maybe_unused]] void netlist(std::string text) {
+  auto read = netlist::parse_netlist(text, "f.yaml");
+  if (!check(read)) return;
+  std::string once = netlist::write_netlist(*read);
+  auto again = netlist::parse_netlist(once, "f.yaml");
+  if (!again || netlist::write_netlist(*again) != once) std::abort();
+}
+
+[[maybe_unused]] void device(std::string text) {
+  io::MemoryFileSystem fs;
+  fs.put("./d.yaml", std::move(text));
+  CollectingSink sink;
+  Host host(fs, sink);
+  check(device::load_device(host, "./d.yaml"));
+}
+
+[[maybe_unused]] void plan(std::string text) {
+  io::MemoryFileSystem fs;
+  fs.put("p.json", std::move(text));
+  check(netlist::read_host_plan(fs, "p.json"));
+}
+
+[[maybe_unused]] void archive(std::string text) { check(image::read_image(io::Bytes(std::move(text)), "f.tti")); }
+
+[[maybe_unused]] void command(std::string text) {
+  std::vector<std::string> arguments;
+  for (auto word : split(text, '\0')) arguments.emplace_back(word);
+  std::string model, output;
+  std::int64_t level = 0;
+  cli::OptionSet set;
+  set.positional("MODEL", model, "m");
+  set.path("output", output, "FILE", "o").also("-o");
+  set.integer("level", level, "N", "l");
+  io::MemoryFileSystem fs;
+  check(cli::parse_command_line(arguments, set, [](const std::string&) { return std::nullopt; }, fs));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  READER(std::string(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
