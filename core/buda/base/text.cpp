@@ -98,6 +98,11 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
+std::string hex_text(std::uint64_t value) {
+  char buffer[20] = "0x";
+  return std::string(buffer, std::to_chars(buffer + 2, buffer + sizeof buffer, value, 16).ptr);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

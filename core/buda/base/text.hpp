@@ -66,6 +66,9 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::optional<std::uint64_t> parse_uint(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
 
+// "0x1f".
+std::string hex_text(std::uint64_t value);
+
 // "1.5 KiB", "12 B": for people, not for files.
 std::string bytes_text(std::uint64_t bytes);
 

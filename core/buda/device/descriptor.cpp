@@ -41,7 +41,10 @@ std::optional<GridCoord> DeviceDescriptor::worker_at(NocCoord c) const {
   return GridCoord{*row, *col};
 }
 
-std::int32_t DeviceDescriptor::dest_tiles(DataFormat acc) const { return bits_per_datum(acc) == 32 ? dest.tiles_32bit : dest.tiles_16bit; }
+std::int32_t DeviceDescriptor::dest_tiles(DataFormat acc) const {
+  // Raw 32-bit words pass through in the 16-bit layout.
+  return acc == DataFormat::float32 || acc == DataFormat::int32 ? dest.tiles_32bit : dest.tiles_16bit;
+}
 
 bool DeviceDescriptor::supports(DataFormat format) const { return std::find(formats.begin(), formats.end(), format) != formats.end(); }
 

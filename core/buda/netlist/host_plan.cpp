@@ -24,21 +24,23 @@ const schema::EnumNames<SegmentKind>& describe_enum(const SegmentKind*) {
 }
 
 const schema::Record<Transform>& describe(const Transform*) {
-  static const auto record = schema::Record<Transform>("a step between a tensor and its queue")
-                                 .required("kind", &Transform::kind, "what is done")
-                                 .required("dims", &Transform::dims, "one number per axis: new shape, permutation, elements added, or length kept")
-                                 .optional("value", &Transform::value, "what padding is filled with");
+  static const auto record =
+      schema::Record<Transform>("a step between a tensor and its queue")
+          .required("kind", &Transform::kind, "what is done")
+          .required("dims", &Transform::dims, "one number per axis: new shape, permutation, elements added, or length kept")
+          .optional("value", &Transform::value, "what padding is filled with");
   return record;
 }
 
 const schema::Record<PlanTensor>& describe(const PlanTensor*) {
-  static const auto record = schema::Record<PlanTensor>("an input or output of the model")
-                                 .required("name", &PlanTensor::name, "name in the model")
-                                 .required("dtype", &PlanTensor::dtype, "element type in the model, as safetensors spells it")
-                                 .required("shape", &PlanTensor::shape, "shape in the model")
-                                 .required("queue", &PlanTensor::queue, "queue of the netlist")
-                                 .optional("transforms", &PlanTensor::transforms,
-                                           "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)");
+  static const auto record =
+      schema::Record<PlanTensor>("an input or output of the model")
+          .required("name", &PlanTensor::name, "name in the model")
+          .required("dtype", &PlanTensor::dtype, "element type in the model, as safetensors spells it")
+          .required("shape", &PlanTensor::shape, "shape in the model")
+          .required("queue", &PlanTensor::queue, "queue of the netlist")
+          .optional("transforms", &PlanTensor::transforms,
+                    "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)");
   return record;
 }
 
@@ -54,10 +56,11 @@ const schema::Record<PlanParameter>& describe(const PlanParameter*) {
 }
 
 const schema::Record<Segment>& describe(const Segment*) {
-  static const auto record = schema::Record<Segment>("a stretch of the execution")
-                                 .required("kind", &Segment::kind, "where it runs")
-                                 .required("file", &Segment::file, "netlist (device) or graph (host), relative to the plan's folder")
-                                 .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run once per batch");
+  static const auto record =
+      schema::Record<Segment>("a stretch of the execution")
+          .required("kind", &Segment::kind, "where it runs")
+          .required("file", &Segment::file, "netlist (device) or graph (host), relative to the plan's folder")
+          .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run once per batch");
   return record;
 }
 
@@ -92,7 +95,8 @@ std::string host_plan_text(const HostPlan& plan) { return io::json_pretty(schema
 namespace {
 
 Diagnostic bad_step(const Shape& shape, const Transform& t, const std::string& why) {
-  return input_error("HP001", {}, cat("transform ", schema::write(t.kind).text(), ' ', list_text(t.dims), " of shape ", list_text(shape), ": ", why));
+  return input_error("HP001", {},
+                     cat("transform ", schema::write(t.kind).text(), ' ', list_text(t.dims), " of shape ", list_text(shape), ": ", why));
 }
 
 Result<Shape> step_shape(const Shape& from, const Transform& t) {
@@ -202,10 +206,14 @@ Result<Tensor> transposed(const Tensor& tensor, const Transform& t, const Shape&
 Result<Tensor> apply(const Tensor& tensor, const Transform& t) {
   BUDA_ASSIGN(Shape shape, step_shape(tensor.shape(), t));
   switch (t.kind) {
-    case TransformKind::reshape: return tensor.reshaped(shape);
-    case TransformKind::pad: return resized(tensor, t, shape, true);
-    case TransformKind::narrow: return resized(tensor, t, shape, false);
-    case TransformKind::transpose: return transposed(tensor, t, shape);
+    case TransformKind::reshape:
+      return tensor.reshaped(shape);
+    case TransformKind::pad:
+      return resized(tensor, t, shape, true);
+    case TransformKind::narrow:
+      return resized(tensor, t, shape, false);
+    case TransformKind::transpose:
+      return transposed(tensor, t, shape);
   }
   return internal_error("unknown transform");
 }

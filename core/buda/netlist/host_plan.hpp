@@ -64,10 +64,10 @@ struct Segment {
 };
 
 struct HostPlan {
-  std::string model;                      // name of the graph
-  std::string device;                     // name of the device descriptor it was placed for
+  std::string model;   // name of the graph
+  std::string device;  // name of the device descriptor it was placed for
   std::string arch;
-  std::vector<PlanTensor> inputs;         // in the model's order
+  std::vector<PlanTensor> inputs;  // in the model's order
   std::vector<PlanTensor> outputs;
   std::vector<PlanParameter> parameters;
   std::vector<Segment> segments;

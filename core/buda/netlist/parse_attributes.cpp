@@ -159,6 +159,11 @@ void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAt
   Places nowhere;
   read_fields(ctx, node, rows(), d, nowhere,
               [&](const std::string& key, const io::Node& value) { return splice_range(ctx, key, value, d); });
+  // Grayskull's and Wormhole's kernels know these two of SFPU ops only; whoever writes them elsewhere expects an SFPU op.
+  OpClass c = op_class(type);
+  for (const char* key : {"sfpu_execution_thread", "approximate_mode"})
+    if (const io::Node* found = node.find(key); found != nullptr && c != OpClass::sfpu && c != OpClass::fused && c != OpClass::matmul)
+      ctx.finding(Severity::error, "NL012", *found, cat("attribute '", key, "' is for SFPU ops, not for ", op_type_name(type)));
   if (d.srnd_fpu && out.stochastic_rounding == StochasticRounding::none) out.stochastic_rounding = StochasticRounding::fpu;
   if (type == OpType::reduce && d.reduce_type.empty()) ctx.error("NL002", node, "attribute 'type: max' is missing");
   if (!d.reduce_type.empty() && d.reduce_type != "max") ctx.unknown("NL003", node, "reduce type", d.reduce_type, {"max"});

@@ -274,7 +274,8 @@ Result<std::vector<StaticEpoch>> static_epochs(const Netlist& netlist) {
       for (const auto& s : e.settings) key.push_back(s.queue * 4 + (s.prologue ? 2u : 0u) + (s.epilogue ? 1u : 0u));
       std::sort(key.begin(), key.end());
       if (seen.emplace(e.graph, std::move(key)).second) epochs.push_back({program, e.graph, e.settings});
-      if (epochs.size() > kMostEpochs) return input_error("NL607", {}, cat("the programs execute more than ", kMostEpochs, " different epochs"));
+      if (epochs.size() > kMostEpochs)
+        return input_error("NL607", {}, cat("the programs execute more than ", kMostEpochs, " different epochs"));
       return success();
     }
   };

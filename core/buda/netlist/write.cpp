@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kWidestName = 48;  // names are padded to the longest, but not beyond this
 
-std::string hex(std::uint64_t value) {
-  char buffer[20];
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, value, 16).ptr;
-  return cat("0x", std::string_view(buffer, static_cast<std::size_t>(end - buffer)));
-}
-
 std::string pair_text(std::int32_t a, std::int32_t b) { return cat('[', a, ", ", b, ']'); }
 
 template <class Range>
@@ -39,7 +33,7 @@ std::string buffers_text(const Queue& q) {
   bool bare = q.location == QueueLocation::host &&
               std::all_of(q.buffers.begin(), q.buffers.end(), [](const BufferAddress& b) { return b.channel == 0; });
   std::vector<std::string> parts;
-  for (const auto& b : q.buffers) parts.push_back(bare ? hex(b.address) : cat('[', b.channel, ", ", hex(b.address), ']'));
+  for (const auto& b : q.buffers) parts.push_back(bare ? hex_text(b.address) : cat('[', b.channel, ", ", hex_text(b.address), ']'));
   return list_text(parts);
 }
 

@@ -1,0 +1,39 @@
+// The rules of netlists.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/diagnostic.hpp>
+#include <buda/netlist/netlist.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::netlist {
+
+// How much is checked. TT-Buda checks some rules, above all those about addresses, only when a netlist is run; netlists that are compiled
+// and never run may break them.
+enum class CheckLevel {
+  compile,  // breaches of run-time rules are warnings
+  run,      // they are errors
+};
+
+struct CheckOptions {
+  CheckLevel level = CheckLevel::compile;
+};
+
+// Everything that is wrong with the netlist on this device, in the order of places: at most kMostFindings errors and as many warnings,
+// and the reader's findings. Without errors in it, later stages need not look again. What does not fit the device has Fault::fit,
+// everything else Fault::input. Linear in the size of the netlist, but for overlaps, which cost n log n.
+std::vector<Diagnostic> check_netlist(const Netlist& netlist, const device::DeviceDescriptor& device, const CheckOptions& options = {});
+
+inline constexpr std::size_t kMostFindings = 200;
+
+// A rule, for documentation: docs/formats/netlist.md lists them.
+struct Rule {
+  std::string_view code;
+  std::string_view text;
+};
+const std::vector<Rule>& netlist_rules();
+
+}  // namespace buda::netlist

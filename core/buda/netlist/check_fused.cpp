@@ -1,0 +1,355 @@
+// Fused ops: what may follow what in a schedule, who reads which buffer when, and blocks that fit together.
+//
+// A fused op's intermediates are FIFOs in L1; `dest` is the destination register, whose content lives until the next sub-op only. The
+// walk below goes through the sub-ops in execution order and keeps, for each intermediate, who wrote it and in which schedule.
+#include <buda/netlist/check_context.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace buda::netlist {
+namespace {
+
+constexpr std::int32_t kMostIntermediates = 8;
+
+using Kind = SubOperand::Kind;
+
+// mblock and ublock sides; 0 = anything.
+struct Block {
+  std::int64_t m = 0, n = 0, rt = 0, ct = 0;
+};
+
+Block block_of(const SubOp& s) { return {s.block.mblock_m, s.block.mblock_n, s.block.ublock_rt, s.block.ublock_ct}; }
+
+std::string text(const Block& b) {
+  auto one = [](std::int64_t v) { return v == 0 ? std::string("any") : cat(v); };
+  return cat("mblock [", one(b.m), ", ", one(b.n), "] ublock [", one(b.rt), ", ", one(b.ct), "]");
+}
+
+// The block that operand `i` of a sub-op has to have.
+Block needed_block(const SubOp& s, std::size_t i) {
+  Block b = block_of(s);
+  const OpAttributes& a = s.attributes;
+  if (op_class(s.type) == OpClass::matmul) {
+    if (i == 0) return {b.m, a.m_k, b.rt, a.u_kt};
+    if (i == 1) return {a.m_k, b.n, a.u_kt, b.ct};
+  }
+  if (op_class(s.type) == OpClass::reduce) {
+    if (a.reduce_dim == Dim::r) return {a.m_k, b.n, a.u_kt, b.ct};
+    if (a.reduce_dim == Dim::c) return {b.m, a.m_k, b.rt, a.u_kt};
+  }
+  return b;
+}
+
+bool ends_schedule(const SubOp& s) { return s.type == OpType::matmul || s.type == OpType::reduce; }
+
+bool contains(const std::vector<SubOperand>& list, const SubOperand& o) { return std::find(list.begin(), list.end(), o) != list.end(); }
+
+class FusedChecker {
+ public:
+  FusedChecker(CheckContext& ctx, const FusedOp& fused)
+      : ctx_(ctx), fused_(fused), buffers_(static_cast<std::size_t>(std::clamp(fused.intermediates, 0, kMostIntermediates))) {}
+
+  void run() {
+    if (fused_.intermediates > kMostIntermediates)
+      fused_error("NL501", cat("it has ", fused_.intermediates, " intermediates; at most ", kMostIntermediates, " are possible"));
+    check_names();
+    for (schedule_ = 0; schedule_ < fused_.schedules.size(); ++schedule_) walk_schedule(fused_.schedules[schedule_]);
+    finish();
+  }
+
+ private:
+  struct Buffer {
+    const SubOp* writer = nullptr;  // null: empty
+    std::size_t schedule = 0;
+    bool read = false;
+  };
+
+  Diagnostic& fused_error(std::string_view code, std::string message) {
+    return ctx_.error(code, "fused op", fused_.id, fused_.places.self, std::move(message));
+  }
+  Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "") {
+    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field), std::move(message), std::move(hint));
+  }
+
+  void check_names() {
+    std::set<std::string_view> names;
+    std::set<std::int32_t> inputs;
+    bool output = false;
+    for (const auto& schedule : fused_.schedules) {
+      for (const SubOp& s : schedule) {
+        if (!names.insert(s.name).second) error("NL502", s, Field::type, "there is another sub-op of this name");
+        for (const auto& input : s.inputs)
+          if (input.operand.kind == Kind::input) inputs.insert(input.operand.index);
+        output = output || s.output.kind == Kind::output;
+      }
+    }
+    for (std::int32_t i = 0; i < fused_.inputs; ++i)
+      if (inputs.count(i) == 0) fused_error("NL503", cat("no sub-op reads input", i));
+    if (!output) fused_error("NL503", "no sub-op writes output");
+  }
+
+  void walk_schedule(const std::vector<SubOp>& schedule) {
+    dest_ = nullptr;
+    if (schedule.empty()) fused_error("NL501", "a schedule is empty");
+    for (std::size_t i = 0; i < schedule.size(); ++i) {
+      const SubOp& s = schedule[i];
+      check_arity(s);
+      if (ends_schedule(s) && i + 1 < schedule.size())
+        error("NL504", s, Field::type, cat(op_type_name(s.type), " has to be the last of its schedule"));
+      check_inputs(s);
+      check_matmul(s);
+      pop(s);
+      write(s);
+    }
+    if (dest_ != nullptr)
+      error("NL505", *dest_, Field::output, "it leaves its result in dest at the end of the schedule, where nobody reads it");
+    for (const SubOp& s : schedule) pop_last(s);
+    check_crossing(schedule);
+  }
+
+  void check_arity(const SubOp& s) {
+    auto least = static_cast<std::size_t>(info(s.type).least_inputs), most = static_cast<std::size_t>(info(s.type).most_inputs);
+    if (s.inputs.size() < least || s.inputs.size() > most)
+      error("NL105", s, Field::inputs, cat(op_type_name(s.type), " takes ", least, " inputs, not ", s.inputs.size()));
+  }
+
+  Buffer* buffer(const SubOp& s, const SubOperand& o, Field field) {
+    if (o.index >= 0 && static_cast<std::size_t>(o.index) < buffers_.size()) return &buffers_[static_cast<std::size_t>(o.index)];
+    error("NL501", s, field, cat("intermed", o.index, " is one of ", fused_.intermediates, " intermediates"));
+    return nullptr;
+  }
+
+  void check_inputs(const SubOp& s) {
+    bool reads_dest = false;
+    for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+      const SubOpInput& input = s.inputs[i];
+      switch (input.operand.kind) {
+        case Kind::input:
+          if (input.operand.index >= fused_.inputs)
+            error("NL501", s, Field::inputs, cat("input", input.operand.index, " is one of ", fused_.inputs, " inputs"));
+          check_tms(s, i, nullptr);
+          break;
+        case Kind::intermed: {
+          Buffer* b = buffer(s, input.operand, Field::inputs);
+          if (b == nullptr) break;
+          if (b->writer == nullptr) {
+            error("NL506", s, Field::inputs, cat("intermed", input.operand.index, " is read, but holds nothing here"));
+            break;
+          }
+          b->read = true;
+          check_tms(s, i, b->writer);
+          break;
+        }
+        case Kind::dest:
+          reads_dest = true;
+          check_dest_operand(s, i);
+          break;
+        case Kind::output:
+          error("NL506", s, Field::inputs, "output cannot be read");
+          break;
+      }
+    }
+    if (dest_ != nullptr && !reads_dest)
+      error("NL505", s, Field::inputs, cat("'", dest_->name, "' left its result in dest; the next sub-op has to read it"));
+    dest_ = nullptr;
+  }
+
+  void check_dest_operand(const SubOp& s, std::size_t i) {
+    if (dest_ == nullptr) {
+      error("NL505", s, Field::inputs, "dest is read, but the sub-op before did not write it");
+      return;
+    }
+    if (s.type == OpType::matmul || s.type == OpType::reduce || s.type == OpType::maximum)
+      error("NL505", s, Field::inputs, cat(op_type_name(s.type), " cannot read dest"));
+    if (i == 1 && !ctx_.device.features.dest_as_operand_1)
+      error("NL505", s, Field::inputs, cat(ctx_.device.arch, " cannot read dest as second operand"),
+            "swap the operands, or write an intermediate");
+    check_tms(s, i, dest_);
+  }
+
+  void check_tile_broadcast(const SubOp& s, std::size_t i) {
+    if (op_class(s.type) != OpClass::binary || i != 1)
+      error("NL508", s, Field::tms, "tile_broadcast is for the second operand of add, subtract, multiply and maximum");
+  }
+
+  // Manipulations of operand i, and its block. `writer` made it; null for external inputs, whose shape the edges' check looks at.
+  void check_tms(const SubOp& s, std::size_t i, const SubOp* writer) {
+    Block wanted = needed_block(s, i);
+    Block given = writer != nullptr ? block_of(*writer) : wanted;
+    bool row = false, col = false;
+    for (const Tm& tm : s.inputs[i].tms) {
+      if (tm.kind == TmKind::tile_broadcast) {
+        check_tile_broadcast(s, i);
+        continue;
+      }
+      bool is_r = tm.kind == TmKind::broadcast && tm.dim == Dim::r, is_c = tm.kind == TmKind::broadcast && tm.dim == Dim::c;
+      if (!is_r && !is_c) {
+        error("NL508", s, Field::tms, cat("'", tm.text(), "' cannot stand in a fused op; broadcast r or c and tile_broadcast can"));
+        return;
+      }
+      if (writer == nullptr || s.inputs[i].operand.kind != Kind::intermed) {
+        error("NL508", s, Field::tms,
+              cat("'", tm.text(), "' of ", netlist::text(s.inputs[i].operand), "; only intermediates can be broadcast inside a fused op"),
+              writer == nullptr ? "broadcast the input of the op that uses it" : "");
+        return;
+      }
+      if (s.type == OpType::matmul && (!is_c || i != 0)) {
+        error("NL508", s, Field::tms, "a matmul takes a broadcast of c on its first operand only");
+        return;
+      }
+      if (s.type == OpType::matmul) {
+        // Its inner dimension is what counts: the broadcast repeats the columns that there are.
+        if (given.n * given.ct * tm.factor != wanted.n * wanted.ct)
+          error("NL508", s, Field::tms,
+                cat("'", tm.text(), "' makes ", given.n * given.ct * tm.factor, " tiles, ", wanted.n * wanted.ct, " are needed"));
+        given.n = wanted.n;
+        given.ct = wanted.ct;
+        continue;
+      }
+      row = row || is_r;
+      col = col || is_c;
+      std::int64_t& outer = is_r ? given.m : given.n;
+      std::int64_t& inner = is_r ? given.rt : given.ct;
+      std::int64_t total = is_r ? wanted.m * wanted.rt : wanted.n * wanted.ct;
+      if (outer != 1 || inner != 1) {
+        error("NL508", s, Field::tms,
+              cat("'", tm.text(), "' needs an intermediate of one tile along ", is_r ? "r" : "c", "; it is ", text(given)));
+        return;
+      }
+      if (total != 0 && tm.factor != total) {
+        error("NL508", s, Field::tms, cat("'", tm.text(), "' makes ", tm.factor, " tiles, ", total, " are needed"));
+        return;
+      }
+      if (is_r && given.n != 1 && wanted.m > 1) {
+        error("NL508", s, Field::tms, cat("'", tm.text(), "' over ", wanted.m, " ublock rows needs mblock_n 1; it is ", given.n));
+        return;
+      }
+      outer = is_r ? wanted.m : wanted.n;
+      inner = is_r ? wanted.rt : wanted.ct;
+    }
+    if (row && col) error("NL508", s, Field::tms, "an operand cannot be broadcast along r and c");
+    auto differs = [](std::int64_t w, std::int64_t g) { return w != 0 && w != g; };
+    if (differs(wanted.m, given.m) || differs(wanted.n, given.n) || differs(wanted.rt, given.rt) || differs(wanted.ct, given.ct))
+      error("NL507", s, Field::inputs,
+            cat("operand ", i, " (", netlist::text(s.inputs[i].operand), ") has ", text(given), ", but ", text(wanted), " is needed"));
+  }
+
+  void check_matmul(const SubOp& s) {
+    const OpAttributes& a = s.attributes;
+    if (s.type == OpType::matmul && (a.m_k < 1 || a.u_kt < 1))
+      error("NL306", s, Field::attributes, cat("m_k is ", a.m_k, " and u_kt ", a.u_kt, "; both have to be at least 1"));
+    if (!ends_schedule(s) || a.m_k <= 1) return;
+    if (s.output.kind != Kind::intermed)
+      error("NL504", s, Field::output,
+            cat("with m_k ", a.m_k, ", ", op_type_name(s.type), " has to write an intermediate, where it accumulates"));
+    if (s.type == OpType::matmul && s.inputs.size() > 1 && s.inputs[1].operand.kind != Kind::input)
+      error("NL504", s, Field::inputs, cat("with m_k ", a.m_k, ", operand 1 of matmul has to be an input of the fused op"));
+  }
+
+  void pop(const SubOp& s) {
+    for (const SubOperand& o : s.pop) {
+      bool listed = std::any_of(s.inputs.begin(), s.inputs.end(), [&](const SubOpInput& i) { return i.operand == o; });
+      if (!listed) error("NL509", s, Field::pop, cat("it pops ", netlist::text(o), ", which it does not read"));
+      if (contains(s.pop_last, o)) error("NL509", s, Field::pop, cat(netlist::text(o), " is in both pop and pop_last"));
+      release(s, o, Field::pop);
+    }
+  }
+  void pop_last(const SubOp& s) {
+    for (const SubOperand& o : s.pop_last) {
+      if (o.kind != Kind::intermed) error("NL509", s, Field::pop_last, cat("pop_last takes intermediates, not ", netlist::text(o)));
+      release(s, o, Field::pop_last);
+    }
+  }
+  void release(const SubOp& s, const SubOperand& o, Field field) {
+    if (o.kind != Kind::intermed) return;
+    Buffer* b = buffer(s, o, field);
+    if (b == nullptr) return;
+    if (b->writer == nullptr) error("NL509", s, field, cat("it pops ", netlist::text(o), ", which holds nothing here"));
+    *b = {};
+  }
+
+  void write(const SubOp& s) {
+    switch (s.output.kind) {
+      case Kind::dest:
+        dest_ = &s;
+        break;
+      case Kind::intermed: {
+        Buffer* b = buffer(s, s.output, Field::output);
+        if (b == nullptr) break;
+        if (b->writer != nullptr) error("NL509", s, Field::output, cat(netlist::text(s.output), " is written again before it is popped"));
+        *b = {&s, schedule_, false};
+        break;
+      }
+      case Kind::input:
+        error("NL506", s, Field::output, "an input cannot be written");
+        break;
+      case Kind::output:
+        break;
+    }
+  }
+
+  // What lives on into the next schedule.
+  void check_crossing(const std::vector<SubOp>& schedule) {
+    if (schedule.empty() || schedule_ + 1 == fused_.schedules.size() || !ends_schedule(schedule.back())) return;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const SubOp* w = buffers_[i].writer;
+      if (w == nullptr || ends_schedule(*w) || (w->block.mblock_m == 1 && w->block.mblock_n == 1)) continue;
+      error("NL510", *w, Field::output,
+            cat("intermed", i, " lives on after a schedule that ends in ", op_type_name(schedule.back().type),
+                "; it has to have mblock [1, 1] for that, not [", w->block.mblock_m, ", ", w->block.mblock_n, "]"));
+    }
+  }
+
+  void finish() {
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (const SubOp* w = buffers_[i].writer)
+        error("NL509", *w, Field::output, cat("intermed", i, " is never popped"), "its last reader pops it: pop: [intermed" + cat(i) + "]");
+  }
+
+  CheckContext& ctx_;
+  const FusedOp& fused_;
+  std::vector<Buffer> buffers_;
+  std::size_t schedule_ = 0;
+  const SubOp* dest_ = nullptr;  // the sub-op whose result is in dest
+};
+
+void check_integer_sub_op(CheckContext& ctx, const Op& op, const FusedOp& fused, const SubOp& s) {
+  if (op.acc_format != DataFormat::int32) return;
+  OpClass c = op_class(s.type);
+  if (c != OpClass::binary && c != OpClass::quant && c != OpClass::unary)
+    ctx.error("NL511", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::type),
+              cat(op_type_name(s.type), " has no Int32 form; op '", op.name, "' accumulates in Int32"));
+  bool dest = std::any_of(s.inputs.begin(), s.inputs.end(), [](const SubOpInput& i) { return i.operand.kind == Kind::dest; });
+  if (s.type == OpType::requantization && dest && s.block.ublock_tiles() > 2)
+    ctx.error("NL511", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
+              cat("requantization of dest takes ublocks of at most 2 tiles, not ", s.block.ublock_tiles()));
+}
+
+}  // namespace
+
+void check_fused_op(CheckContext& ctx, const FusedOp& fused) { FusedChecker(ctx, fused).run(); }
+
+void check_fused_use(CheckContext& ctx, const Op& op, const FusedOp& fused) {
+  std::int32_t room = ctx.device.dest_tiles(op.acc_format);
+  for (const auto& schedule : fused.schedules) {
+    for (const SubOp& s : schedule) {
+      if (s.block.ublock_tiles() > room) {
+        Diagnostic& d =
+            ctx.error("NL303", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
+                      cat("a ublock of ", s.block.ublock_rt, "x", s.block.ublock_ct, " does not fit the destination register, which holds ",
+                          room, " tiles of ", format_name(op.acc_format), ", the acc_df of op '", op.name, "'"));
+        needs(d, "dest tiles", static_cast<std::uint64_t>(s.block.ublock_tiles()), static_cast<std::uint64_t>(room));
+      }
+      bool same = s.block.mblock_m == op.block.mblock_m && s.block.mblock_n == op.block.mblock_n &&
+                  s.block.ublock_rt == op.block.ublock_rt && s.block.ublock_ct == op.block.ublock_ct;
+      if (s.output.kind == Kind::output && !same)
+        ctx.error("NL507", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::output),
+                  cat("it writes the output with ", text(block_of(s)), ", but op '", op.name, "' has mblock [", op.block.mblock_m, ", ",
+                      op.block.mblock_n, "] ublock [", op.block.ublock_rt, ", ", op.block.ublock_ct, "]"));
+      check_integer_sub_op(ctx, op, fused, s);
+    }
+  }
+}
+
+}  // namespace buda::netlist

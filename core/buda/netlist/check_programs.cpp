@@ -1,0 +1,163 @@
+// Programs: structure, and what they may say of queues.
+#include <buda/netlist/check_context.hpp>
+#include <buda/netlist/program_code.hpp>
+#include <buda/netlist/program_vm.hpp>
+
+#include <algorithm>
+
+namespace buda::netlist {
+namespace {
+
+bool is_true(const std::optional<Value>& v) { return v && !v->is_variable() && v->immediate != 0; }
+
+// What a graph does with a queue.
+struct Use {
+  bool reads = false, writes = false;
+  bool raw_reader = false;  // an embedding or tilizer reads it
+  bool gradient = false;    // a gradient op writes it
+};
+using Uses = std::map<std::size_t, Use>;  // by queue
+
+Uses uses_of(const CheckContext& ctx, const Graph& graph) {
+  Uses out;
+  for (const Op& op : graph.ops) {
+    bool raw = op.type == OpType::embedding || op.type == OpType::tilizer;
+    for (const OpInput& input : op.inputs) {
+      if (auto q = ctx.index.queue(input.name)) {
+        out[*q].reads = true;
+        out[*q].raw_reader = out[*q].raw_reader || raw;
+      }
+    }
+    for (std::size_t q : ctx.queues_fed_by(op.name)) {
+      out[q].writes = true;
+      out[q].gradient = out[q].gradient || op.gradient_op;
+    }
+  }
+  return out;
+}
+
+class ExecuteChecker {
+ public:
+  ExecuteChecker(CheckContext& ctx, const Program& program, const Graph& graph, const Uses& uses)
+      : ctx_(ctx), program_(program), graph_(graph), uses_(uses) {}
+
+  void run(const instruction::Execute& execute, Place place) {
+    std::set<std::size_t> named;
+    for (const QueueSetting& s : execute.settings) {
+      auto q = ctx_.index.queue(s.queue);
+      if (!q) continue;  // reported as NL603
+      named.insert(*q);
+      auto use = uses_.find(*q);
+      if (use == uses_.end()) {
+        error("NL624", s, cat("graph '", graph_.name, "' neither reads nor writes '", s.queue, "'"));
+        continue;
+      }
+      check_pointers(s, ctx_.netlist.queues[*q]);
+      check_flags(s, ctx_.netlist.queues[*q], use->second);
+    }
+    for (const auto& [q, use] : uses_) {
+      if (named.count(q) != 0) continue;
+      const Queue& queue = ctx_.netlist.queues[q];
+      if (use.reads && queue.from_outside() && queue.kind == QueueKind::queue)
+        ctx_.error("NL625", "program", program_.name, place,
+                   cat("execute of '", graph_.name, "' says nothing of its input queue '", queue.name, "'"));
+      if (use.gradient)
+        ctx_.error("NL626", "program", program_.name, place,
+                   cat("execute of '", graph_.name, "' says nothing of '", queue.name, "', where gradients accumulate"));
+    }
+  }
+
+ private:
+  Diagnostic& error(std::string_view code, const QueueSetting& s, std::string message) {
+    return ctx_.error(code, "program", program_.name, s.place, std::move(message));
+  }
+
+  void check_pointers(const QueueSetting& s, const Queue& q) {
+    bool ram = q.kind == QueueKind::ram;
+    if (!s.rd_ptr_global) error("NL620", s, cat("rd_ptr_global of '", s.queue, "' is missing"));
+    if (!ram && !s.rd_ptr_local) error("NL621", s, cat("rd_ptr_local of queue '", s.queue, "' is missing"));
+    if (!ram && s.wr_ptr_global) error("NL621", s, cat("wr_ptr_global is for rams; '", s.queue, "' is a queue"));
+    if (ram && !s.wr_ptr_global) error("NL622", s, cat("wr_ptr_global of ram '", s.queue, "' is missing"));
+    if (ram && s.rd_ptr_local) error("NL622", s, cat("rd_ptr_local is for queues; '", s.queue, "' is a ram"));
+    const auto &rd = s.global_rdptr_autoinc, &wr = s.global_wrptr_autoinc;
+    if (rd && wr && !rd->is_variable() && !wr->is_variable() && rd->immediate != 0 && wr->immediate != 0 && rd->immediate != wr->immediate)
+      error(
+          "NL623", s,
+          cat("global_rdptr_autoinc ", rd->immediate, " and global_wrptr_autoinc ", wr->immediate, " of '", s.queue, "' have to be equal"));
+  }
+
+  void check_flags(const QueueSetting& s, const Queue& q, const Use& use) {
+    for (const auto* v : {&s.prologue, &s.epilogue})
+      if (*v && (*v)->is_variable() && is_parameter((*v)->variable))
+        error(
+            "NL627", s,
+            cat("prologue and epilogue of '", s.queue, "' are fixed when the netlist is compiled; '", (*v)->variable, "' is a parameter"));
+    bool prologue = is_true(s.prologue), epilogue = is_true(s.epilogue);
+    if (use.gradient) {
+      if (q.kind != QueueKind::ram || !prologue || !epilogue)
+        error("NL626", s, cat("gradients accumulate in '", s.queue, "': it has to be a ram with prologue and epilogue true"));
+      return;
+    }
+    if (use.raw_reader && prologue) error("NL627", s, cat("'", s.queue, "' feeds an embedding or tilizer and cannot have a prologue"));
+    if (use.writes && !use.reads && (prologue || epilogue))
+      error("NL627", s, cat("'", s.queue, "' is an output and takes gradients of nothing; it has prologue and epilogue false"));
+    if (use.reads && !use.writes && epilogue) error("NL627", s, cat("'", s.queue, "' is an input and cannot have an epilogue"));
+  }
+
+  bool is_parameter(const std::string& name) const {
+    for (const auto& inst : program_.instructions)
+      if (auto* p = std::get_if<instruction::Param>(&inst.what))
+        if (std::find(p->names.begin(), p->names.end(), name) != p->names.end()) return true;
+    return false;
+  }
+
+  CheckContext& ctx_;
+  const Program& program_;
+  const Graph& graph_;
+  const Uses& uses_;
+};
+
+// `$c_...` are constants: they get their value before the loops.
+void check_constants(CheckContext& ctx, const Program& program) {
+  int depth = 0;
+  for (const auto& inst : program.instructions) {
+    if (std::holds_alternative<instruction::Loop>(inst.what)) ++depth;
+    if (std::holds_alternative<instruction::EndLoop>(inst.what)) --depth;
+    auto* v = std::get_if<instruction::VarInst>(&inst.what);
+    if (v != nullptr && depth > 0 && v->out.starts_with("$c_"))
+      ctx.error("NL628", "program", program.name, inst.place,
+                cat("'", v->out, "' is a constant by its name and cannot change inside a loop"));
+  }
+}
+
+// Queues between epochs that nobody allocates keep their content over runs, which is seldom meant.
+void check_run(CheckContext& ctx) {
+  auto epochs = static_epochs(ctx.netlist);
+  if (epochs) return;
+  for (Diagnostic& d : epochs.failure().diagnostics()) ctx.error(d.code, "", d.node, {d.loc.line, d.loc.column}, d.message);
+}
+
+}  // namespace
+
+void check_programs(CheckContext& ctx) {
+  std::vector<Diagnostic> errors;
+  std::set<std::string_view> names;
+  std::vector<std::optional<Uses>> uses(ctx.netlist.graphs.size());
+  for (const Program& p : ctx.netlist.programs) {
+    if (!names.insert(p.name).second) ctx.error("NL101", "program", p.name, p.places.self, "there is another program of this name");
+    compile_program(p, ctx.index, errors);
+    check_constants(ctx, p);
+    for (const auto& inst : p.instructions) {
+      if (ctx.full()) return;
+      auto* execute = std::get_if<instruction::Execute>(&inst.what);
+      auto graph = execute == nullptr ? std::nullopt : ctx.index.graph(execute->graph);
+      if (!graph) continue;
+      if (!uses[*graph]) uses[*graph] = uses_of(ctx, ctx.netlist.graphs[*graph]);
+      ExecuteChecker(ctx, p, ctx.netlist.graphs[*graph], *uses[*graph]).run(*execute, inst.place);
+    }
+  }
+  for (Diagnostic& d : errors) ctx.error(d.code, "", d.node, {d.loc.line, d.loc.column}, d.message);
+  if (errors.empty()) check_run(ctx);
+}
+
+}  // namespace buda::netlist
