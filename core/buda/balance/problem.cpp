@@ -1,7 +1,6 @@
 // From a device graph to the ops that are to be balanced.
 #include <buda/balance/problem.hpp>
 
-#include <buda/balance/names.hpp>
 #include <buda/balance/op_attributes.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
@@ -188,7 +187,7 @@ class Builder {
     spec.node = node.id();
     spec.kind = kind;
     spec.label = node.name();
-    spec.name = names_.take(node.name());
+    spec.name = problem_.names.take(node.name());
     if (shape) {
       spec.shape = *shape;
       spec.format = format_of(node);
@@ -202,7 +201,7 @@ class Builder {
     OpSpec spec;
     spec.node = node.id();
     spec.label = node.name();
-    spec.op.name = names_.take(node.name());
+    spec.op.name = problem_.names.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
     bool sound = set_type(node, spec) && set_operands(node, id, spec);
     if (auto shape = tiles(node, problem_.entries_per_push)) {
@@ -365,7 +364,7 @@ class Builder {
       return;
     }
     problem_.ops[found->second.op.index()].outputs += 1;
-    problem_.sinks.push_back({node.id(), found->second.op, names_.take(names_.taken(node.name()) ? node.name() + ".output" : node.name())});
+    problem_.sinks.push_back({node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
   }
 
   void set_depth(OpSpec& spec) {
@@ -385,7 +384,6 @@ class Builder {
   const Graph& graph_;
   const device::DeviceDescriptor& device_;
   Problem& problem_;
-  NameTable names_;
   std::map<NodeId, Origin> origins_;
   Failure failure_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <buda/balance/edge.hpp>
+#include <buda/balance/names.hpp>
 #include <buda/base/strong_id.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
@@ -81,6 +82,7 @@ struct Problem {
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
   std::vector<SinkSpec> sinks;      // in the model's order
+  NameTable names;                  // what is taken already
 
   const OpSpec& op(OpId id) const { return ops[id.index()]; }
   const SourceSpec& source(SourceId id) const { return sources[id.index()]; }

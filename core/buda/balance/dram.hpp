@@ -1,0 +1,54 @@
+// Where queues lie in DRAM: allocation within the channels of one chip.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/netlist/queue.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+// Bytes of one buffer of a queue, header included, rounded up to the alignment. Nothing when they do not fit in 63 bits.
+std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const device::DeviceDescriptor& device);
+
+// Buffers go to the channels in turn; one that is full is passed over. Within a channel the smallest free block that is large enough is
+// taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the window that the host reaches directly is kept
+// for queues that the host writes or reads, as long as they fit there.
+class DramAllocator {
+ public:
+  explicit DramAllocator(const device::DeviceDescriptor& device);
+
+  // The addresses of all buffers of a queue. The error names the queue, the fullest attempt, what was needed and what is free.
+  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, bool host_window, const device::DeviceDescriptor& device);
+
+  // Bytes given out, by channel.
+  const std::vector<std::uint64_t>& used() const { return used_; }
+  // Bytes that could be given out in an empty channel, the window included.
+  std::uint64_t capacity(std::size_t channel) const { return capacity_[channel]; }
+  // The largest buffer that an empty chip could take.
+  std::uint64_t largest_block() const { return largest_; }
+
+ private:
+  struct Block {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+  };
+  using FreeList = std::vector<Block>;  // by address, no two adjacent
+
+  static std::optional<std::uint64_t> take(FreeList& list, std::uint64_t bytes);
+  static std::uint64_t largest_in(const FreeList& list);
+  std::optional<netlist::BufferAddress> take_anywhere(std::uint64_t bytes, bool host_window);
+
+  std::vector<FreeList> free_;  // by channel
+  FreeList window_;
+  std::int32_t window_channel_ = -1;
+  std::vector<std::uint64_t> used_, capacity_;
+  std::uint64_t largest_ = 0;
+  std::size_t next_ = 0;  // channel whose turn it is
+};
+
+}  // namespace buda::balance

@@ -1,0 +1,51 @@
+// Queues: between host and device, between epochs, and the rams of parameters and constants.
+#pragma once
+
+#include <buda/balance/policy.hpp>
+#include <buda/balance/problem.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/netlist/queue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch };
+std::string_view role_name(QueueRole role);  // "input", "epoch-to-epoch"
+
+struct QueuePlan {
+  netlist::Queue queue;  // complete but for the addresses of its buffers
+  QueueRole role = QueueRole::input;
+  SourceId source;             // of inputs, parameters and constants
+  OpId writer;                 // of outputs and epoch-to-epoch queues
+  std::vector<OpUse> readers;  // ops; in order
+  bool prologue = false;       // its readers hold it in L1
+};
+
+inline constexpr std::size_t kNoQueue = static_cast<std::size_t>(-1);
+
+struct QueueSet {
+  std::vector<QueuePlan> queues;                // inputs, outputs, parameters, constants, epoch-to-epoch
+  std::vector<std::vector<std::size_t>> feeds;  // by OpId and input: index into queues, or kNoQueue where an op feeds it directly
+};
+
+struct QueueOptions {
+  std::int32_t entries = 2;  // pushes of the model's inputs that input and output queues hold
+};
+// Read and write pointers of a queue run to twice its entries in 16 bits.
+inline constexpr std::int64_t kMostEntries = 32767;
+
+// - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
+// - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.
+// - Outputs and epoch-to-epoch queues have the blocking of the op that writes them. The latter are shared by all readers in later epochs.
+// The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.
+Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options);
+
+// Entries of the queues that the host fills or empties, and of those between epochs.
+std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
+std::int64_t epoch_entries(const Problem& problem);
+
+}  // namespace buda::balance

@@ -1,0 +1,22 @@
+// The order in which ops are placed and, epoch by epoch, executed.
+#pragma once
+
+#include <buda/graph/graph.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace buda::balance {
+
+enum class SchedulePolicy {
+  module_inputs_bfs,  // breadth first from the model's inputs; what an op needs besides comes right before it
+  topological,        // by node id among those that are ready
+};
+
+inline constexpr std::string_view kModuleInputsBfs = "ModuleInputsBFS";
+inline constexpr std::string_view kTopological = "Topological";
+
+// All op nodes, each after its producers. Nodes on or behind a cycle are left out. O((n + e) log n).
+std::vector<graph::NodeId> schedule(const graph::Graph& graph, SchedulePolicy policy);
+
+}  // namespace buda::balance
