@@ -88,7 +88,7 @@ double OpCycles::limiter() const {
 }
 
 double dram_share(std::int64_t dram_cores, const device::DeviceDescriptor& device) {
-  double channel = device.cost.dram_bytes_per_cycle;
+  double channel = device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9);
   double link = device.cost.noc_bytes_per_cycle;
   double all = channel * static_cast<double>(device.dram.channels.size());
   return std::max(std::min({channel, link, all / static_cast<double>(std::max<std::int64_t>(dram_cores, 1))}), 1e-9);

@@ -78,7 +78,8 @@ std::optional<netlist::BufferAddress> DramAllocator::take_anywhere(std::uint64_t
   return std::nullopt;
 }
 
-Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, bool host_window, const device::DeviceDescriptor& device) {
+Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, bool host_window,
+                                                                    const device::DeviceDescriptor& device) {
   auto bytes = buffer_bytes(queue, device);
   std::vector<netlist::BufferAddress> out;
   for (std::int64_t i = 0; bytes && i < queue.grid.volume(); ++i) {
@@ -92,11 +93,12 @@ Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlis
   for (std::size_t i = 0; i < free_.size(); ++i)
     if (largest_in(free_[i]) > largest_in(free_[channel])) channel = i;
   std::uint64_t needed = bytes.value_or(std::uint64_t{1} << 62), available = free_.empty() ? 0 : largest_in(free_[channel]);
-  Diagnostic d = does_not_fit("BL016", queue.name, "dram", needed, available,
-                              cat("queue '", queue.name, "': buffer ", out.size() + 1, " of ", queue.grid.volume(), " (", queue.entries,
-                                  queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ", needed,
-                                  " bytes; the largest free block, in channel ", channel, ", has ", available),
-                              queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
+  Diagnostic d = does_not_fit(
+      "BL016", queue.name, "dram", needed, available,
+      cat("queue '", queue.name, "': buffer ", out.size() + 1, " of ", queue.grid.volume(), " (", queue.entries,
+          queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
+          needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
+      queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
   d.data.emplace_back("channel", cat(channel));
   return d;
 }

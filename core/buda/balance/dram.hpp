@@ -16,14 +16,15 @@ namespace buda::balance {
 std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const device::DeviceDescriptor& device);
 
 // Buffers go to the channels in turn; one that is full is passed over. Within a channel the smallest free block that is large enough is
-// taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the window that the host reaches directly is kept
-// for queues that the host writes or reads, as long as they fit there.
+// taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the window that the host reaches directly is
+// kept for queues that the host writes or reads, as long as they fit there.
 class DramAllocator {
  public:
   explicit DramAllocator(const device::DeviceDescriptor& device);
 
   // The addresses of all buffers of a queue. The error names the queue, the fullest attempt, what was needed and what is free.
-  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, bool host_window, const device::DeviceDescriptor& device);
+  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, bool host_window,
+                                                       const device::DeviceDescriptor& device);
 
   // Bytes given out, by channel.
   const std::vector<std::uint64_t>& used() const { return used_; }

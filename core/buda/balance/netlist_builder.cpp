@@ -11,7 +11,9 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Choice& choice, QueueSet queues) : problem_(problem), choice_(choice) { out_.queues = std::move(queues); }
+  Builder(const Problem& problem, const Choice& choice, QueueSet queues) : problem_(problem), choice_(choice) {
+    out_.queues = std::move(queues);
+  }
 
   Result<BuiltNetlist> run() {
     netlist::Netlist& n = out_.netlist;
@@ -62,7 +64,8 @@ class Builder {
         std::size_t queue = out_.queues.feeds[i][k];
         Layout from = queue != kNoQueue ? layout_of(out_.queues.queues[queue].queue) : producer_layout(spec.operands[k].from.op);
         auto cost = measure_edge(from, op.inputs[k].maps, op, k);
-        if (auto* reason = std::get_if<std::string>(&cost)) failure_.add(internal_error(cat("op '", spec.label, "', input ", k, ": ", *reason)));
+        if (auto* reason = std::get_if<std::string>(&cost))
+          failure_.add(internal_error(cat("op '", spec.label, "', input ", k, ": ", *reason)));
         entry.costs.push_back(std::holds_alternative<EdgeCost>(cost) ? std::get<EdgeCost>(cost) : EdgeCost{1, 1, 1, 1, 1, 1});
         entry.direct.push_back(queue == kNoQueue);
       }
@@ -70,7 +73,9 @@ class Builder {
     }
   }
 
-  Layout producer_layout(OpId op) const { return layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), problem_.microbatch); }
+  Layout producer_layout(OpId op) const {
+    return layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), problem_.microbatch);
+  }
 
   void place_op(OpId id) {
     const OpSpec& spec = problem_.op(id);

@@ -19,8 +19,8 @@ struct BuiltNetlist {
   QueueSet queues;
 };
 
-// Gives queues their addresses and ops their places, inputs and overlay sizes; one graph per epoch. Every op is judged once more with the links
-// that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
+// Gives queues their addresses and ops their places, inputs and overlay sizes; one graph per epoch. Every op is judged once more with the
+// links that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
 Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues);
 
 }  // namespace buda::balance

@@ -239,13 +239,7 @@ LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& dev
 namespace {
 
 // The nearest change of circumstances under which the op would have a model, tried one after the other.
-std::string remedy(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
-  if (wish != nullptr && (wish->blocks() || wish->dram_parameters)) {
-    auto free = legal_models(spec, device, options, nullptr);
-    if (!free.models.empty())
-      return cat("without the overrides there are ", free.models.size(),
-                 " legal implementations; the smallest: ", free.models.front().text());
-  }
+std::string remedy(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options) {
   if (!options.allow_transpose) {
     ModelOptions turned = options;
     turned.allow_transpose = true;
@@ -282,15 +276,13 @@ std::string remedy(const OpSpec& spec, const device::DeviceDescriptor& device, c
 
 }  // namespace
 
-Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, const ModelOptions& options,
-                          const OpOverride* wish) {
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, const ModelOptions& options) {
   const auto& device = *problem.device;
   const Rejections& r = legal.rejections;
   GridShape chip = device.grid();
-  bool blocked = wish != nullptr && (wish->blocks() || wish->dram_parameters);
   Diagnostic d;
   if (r.nearest) {
-    d = misfit(spec.label, r.nearest_usage, remedy(spec, device, options, wish));
+    d = misfit(spec.label, r.nearest_usage, remedy(spec, device, options));
     d.code = "BL011";
     d.message = cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                     ") has no legal implementation on ", device.name, "; the nearest, ", r.nearest->text(), ", needs ",
@@ -299,12 +291,8 @@ Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const Lega
     d = does_not_fit("BL011", spec.label, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
                      cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                          ") has no legal implementation on ", device.name),
-                     remedy(spec, device, options, wish));
+                     remedy(spec, device, options));
     d.data.clear();
-  }
-  if (blocked) {
-    d.fault = Fault::usage;
-    d.notes.push_back({{}, cat("demanded: ", join(wish->given, ", "))});
   }
   d.notes.push_back({{}, cat("candidates rejected: ", r.text())});
   return d;

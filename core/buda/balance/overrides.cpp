@@ -99,7 +99,8 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device
   auto divides = [](std::int64_t d, std::int64_t n) { return n % d == 0; };
   if (wish.grid) {
     if (wish.grid->rows > chip.rows || wish.grid->cols > chip.cols)
-      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols, " workers)");
+      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
+                 " workers)");
     if (!divides(wish.grid->rows, out.rt) || !divides(wish.grid->cols, out.ct))
       return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not divide the result's ", out.rt, 'x', out.ct, " tiles");
   }
@@ -108,13 +109,17 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device
     std::int64_t tiles = std::int64_t{(*wish.ublock)[0]} * (*wish.ublock)[1];
     std::int32_t dest = device.dest_tiles(spec.op.acc_format);
     if (tiles > dest)
-      return cat("a ublock of ", tiles, " tiles does not fit the destination register, which holds ", dest, " of ", format_name(spec.op.acc_format));
+      return cat("a ublock of ", tiles, " tiles does not fit the destination register, which holds ", dest, " of ",
+                 format_name(spec.op.acc_format));
     if (!divides((*wish.ublock)[0], rows) || !divides((*wish.ublock)[1], cols))
-      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows, 'x', cols, " tiles");
+      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
+                 'x', cols, " tiles");
   }
   if (wish.mblock && (!divides((*wish.mblock)[0], rows) || !divides((*wish.mblock)[1], cols)))
-    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows, 'x', cols, " tiles");
-  if (wish.u_kt && !divides(*wish.u_kt, spec.inner)) return cat("u_kt ", *wish.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
+    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
+               'x', cols, " tiles");
+  if (wish.u_kt && !divides(*wish.u_kt, spec.inner))
+    return cat("u_kt ", *wish.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
   if (wish.ublock && wish.mblock && wish.grid) return "grid, mblock and ublock together do not make up the result";
   return "";
 }

@@ -19,8 +19,8 @@ inline constexpr const char* kOverrideForms =
 // unknown names, unknown keys, bad values and impossible blockings are reported, each with what is allowed.
 Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const std::map<std::string, std::string>& given);
 
-// Why an override leaves an op without a model although it would have some, with the legal choices nearest to it. `legal`: the models without
-// the override, none empty.
+// Why an override leaves an op without a model although it would have some, with the legal choices nearest to it. `legal`: the models
+// without the override, none empty.
 Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance

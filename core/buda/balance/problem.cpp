@@ -364,7 +364,8 @@ class Builder {
       return;
     }
     problem_.ops[found->second.op.index()].outputs += 1;
-    problem_.sinks.push_back({node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
+    problem_.sinks.push_back(
+        {node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
   }
 
   void set_depth(OpSpec& spec) {

@@ -58,8 +58,9 @@ class Builder {
     const Op& op = blocked_[use.op.index()];
     auto cost = measure_edge(layout, op.inputs[use.input].maps, op, use.input);
     if (auto* reason = std::get_if<std::string>(&cost)) {
-      Diagnostic d = does_not_fit("BL012", spec.label, "edge", 0, 0,
-                                  cat("op '", spec.label, "': input ", use.input, ", from ", describe(problem_, spec.operands[use.input].from), ": ", *reason), "");
+      Diagnostic d = does_not_fit(
+          "BL012", spec.label, "edge", 0, 0,
+          cat("op '", spec.label, "': input ", use.input, ", from ", describe(problem_, spec.operands[use.input].from), ": ", *reason), "");
       d.data.clear();
       return d;
     }
@@ -90,7 +91,8 @@ class Builder {
     std::vector<Layout> layouts;
     for (const OpUse& use : readers) layouts.push_back(source_layout(problem_, use.op, blocked_[use.op.index()], use.input));
     for (const OpUse& use : readers)
-      layouts.push_back(preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
+      layouts.push_back(
+          preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
     std::int64_t entries = host_entries(problem_, options_);
     std::optional<Diagnostic> first;
     for (const Layout& layout : layouts) {
@@ -129,7 +131,8 @@ class Builder {
       for (const OpUse& use : groups[g].readers)
         if (auto d = trouble(groups[g].layout, use)) failure_.add(std::move(*d));
       std::string name = g == 0 ? source.name : problem_.names.take(source.name);
-      QueuePlan plan{queue_of(groups[g].layout, std::move(name), source.format, 1, problem_), role, id, OpId{}, groups[g].readers, groups[g].resident};
+      QueuePlan plan{
+          queue_of(groups[g].layout, std::move(name), source.format, 1, problem_), role, id, OpId{}, groups[g].readers, groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
       add(std::move(plan));
     }
@@ -137,8 +140,12 @@ class Builder {
 
   QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
     const OpSpec& spec = problem_.op(writer);
-    QueuePlan plan{queue_of(queue_layout(spec, choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_), role,
-                   SourceId{}, writer, {}, false};
+    QueuePlan plan{queue_of(queue_layout(spec, choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_),
+                   role,
+                   SourceId{},
+                   writer,
+                   {},
+                   false};
     plan.queue.input = spec.op.name;
     return plan;
   }
@@ -151,7 +158,8 @@ class Builder {
     for (const OpUse& use : spec.users)
       if (choice_.ops[use.op.index()].epoch != choice_.ops[writer.index()].epoch) readers.push_back(use);
     if (readers.empty()) return;
-    QueuePlan plan = written_by(writer, problem_.names.take(cat("e2e_", spec.op.name, "_0")), epoch_entries(problem_), QueueRole::epoch_to_epoch);
+    QueuePlan plan =
+        written_by(writer, problem_.names.take(cat("e2e_", spec.op.name, "_0")), epoch_entries(problem_), QueueRole::epoch_to_epoch);
     plan.readers = std::move(readers);
     add(std::move(plan));
   }
@@ -193,8 +201,8 @@ std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{pro
 
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
   if (host_entries(problem, options) > kMostEntries)
-    return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.entries, " times ", problem.entries_per_push,
-                                    ") are more than their pointers can count, ", kMostEntries));
+    return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.entries, " times ",
+                                    problem.entries_per_push, ") are more than their pointers can count, ", kMostEntries));
   return Builder(problem, choice, options).run();
 }
 

@@ -70,6 +70,13 @@ std::int64_t inner_steps(const Op& op) {
          (op.attributes.requant || op.attributes.dequant ? 1 : 0) + (op.gradient_op ? 1 : 0);
 }
 
+// Half of an overlay blob is for phases; the rest describes streams, DRAM buffers and the epoch.
+constexpr std::uint64_t kHalves = 2;
+
+std::uint64_t phases_in(std::uint64_t blob, const device::DeviceDescriptor& device) {
+  return blob / as_count(std::max(device.streams.bytes_per_phase, 1)) / kHalves;
+}
+
 Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
   Usage u{Resource::streams, 0, as_count(device.streams.per_core), {}};
   std::int64_t gathers = 0, fan_out = 0;
@@ -304,10 +311,8 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
 }
 
 Usage phase_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
-  Usage u{Resource::phases, 0, as_count(device.streams.max_phases), {}};
-  // A larger blob has room for more; half of it is for phases, as in the default.
-  if (op.overlay_size > 0 && device.streams.bytes_per_phase > 0)
-    u.available = std::max(u.available, as_count(op.overlay_size) / as_count(device.streams.bytes_per_phase) / 2);
+  std::uint64_t blob = op.overlay_size > 0 ? as_count(op.overlay_size) : device.l1.overlay_blob_default;
+  Usage u{Resource::phases, 0, phases_in(blob, device), {}};
   for (std::size_t i = 0; i < links.inputs.size(); ++i) u.parts.push_back({cat("input ", i), as_count(links.inputs[i].phases)});
   for (std::size_t i = 0; i < links.outputs.size(); ++i) u.parts.push_back({cat("reader ", i), as_count(links.outputs[i].phases)});
   for (const auto& p : u.parts) u.used += p.amount;
@@ -327,9 +332,9 @@ std::vector<Usage> usages(const Op& op, const Links& links, const device::Device
 }
 
 std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescriptor& device) {
-  if (phases.used <= as_count(device.streams.max_phases)) return -1;
+  if (phases.used <= phases_in(device.l1.overlay_blob_default, device)) return -1;
   constexpr std::uint64_t kStep = 4096;
-  std::uint64_t bytes = align_up<std::uint64_t>(2 * phases.used * as_count(device.streams.bytes_per_phase), kStep);
+  std::uint64_t bytes = align_up<std::uint64_t>(kHalves * phases.used * as_count(device.streams.bytes_per_phase), kStep);
   return static_cast<std::int32_t>(std::min<std::uint64_t>(bytes, 1u << 30));
 }
 

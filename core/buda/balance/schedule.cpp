@@ -9,8 +9,8 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 
-// A queue is seeded with the model's inputs. A node taken from it is emitted after the ops that it still waits for, depth first in the order
-// of its inputs, and then its users join the queue. So ops stand close to what they read, and branches of a fork advance together.
+// A queue is seeded with the model's inputs. A node taken from it is emitted after the ops that it still waits for, depth first in the
+// order of its inputs, and then its users join the queue. So ops stand close to what they read, and branches of a fork advance together.
 class BreadthFirst {
  public:
   explicit BreadthFirst(const Graph& graph) : graph_(graph), state_(graph.id_bound(), State::fresh) {}

@@ -1,0 +1,41 @@
+// The whole way from a device graph to a netlist.
+#pragma once
+
+#include <buda/balance/netlist_builder.hpp>
+#include <buda/balance/policy.hpp>
+#include <buda/balance/queues.hpp>
+#include <buda/balance/report.hpp>
+#include <buda/balance/schedule.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace buda::balance {
+
+struct BalanceOptions {
+  ModelOptions models;
+  SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
+  QueueOptions queues;
+  std::int32_t microbatch = 1;                   // inputs per epoch
+  std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
+};
+
+struct Balanced {
+  graph::Graph graph;  // as it was balanced: without dead nodes, with nops before outputs that no op fed
+  Problem problem;
+  Choice choice;
+  BuiltNetlist built;
+  PlacementReport report;
+};
+
+// Steps: normalize, schedule, make_problem, overrides, legal models of every op, the policy's choice and its check, queues, netlist,
+// report. Each step reports all that it finds before the next begins. The device must outlive the result. `policy_name` is for messages and
+// the report.
+Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
+                         const BalanceOptions& options, Host& host);
+
+}  // namespace buda::balance

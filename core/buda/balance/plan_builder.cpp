@@ -1,0 +1,172 @@
+// Inputs, outputs and parameters of a host plan.
+#include <buda/balance/plan_builder.hpp>
+
+#include <buda/balance/program.hpp>
+#include <buda/base/text.hpp>
+#include <buda/ops/device_layout.hpp>
+
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using netlist::Transform;
+using netlist::TransformKind;
+
+// Names that safetensors keeps for itself.
+constexpr std::string_view kReservedTensorName = "__metadata__";
+
+Result<Shape> model_shape(const Node& node, const Shape& otherwise) {
+  auto found = node.attrs.find(ops::kModelShape);
+  if (found == node.attrs.end()) return otherwise;
+  const auto* dims = std::get_if<std::vector<std::int64_t>>(&found->second);
+  Shape shape = dims != nullptr ? Shape(*dims) : Shape{-1};
+  if (!shape.volume()) {
+    Diagnostic d =
+        input_error("BL018", node.loc,
+                    cat("node '", node.name(), "': attribute 'model_shape' is ", graph::attr_text(found->second), ", not a list of sizes"));
+    d.node = node.name();
+    return d;
+  }
+  return shape;
+}
+
+// Errors of shapes, told of their node.
+template <class T>
+Result<T> at_node(const Node& node, Result<T> result) {
+  if (result) return result;
+  for (auto& d : result.failure().diagnostics()) {
+    d.message = cat("node '", node.name(), "': ", d.message);
+    d.node = node.name();
+    if (d.loc.line == 0) d.loc = node.loc;
+  }
+  return std::move(result).failure();
+}
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files)
+      : graph_(graph), problem_(problem), queues_(queues), files_(files) {}
+
+  Result<BuiltPlan> run() {
+    netlist::HostPlan& plan = out_.plan;
+    plan.model = graph_.name;
+    plan.device = problem_.device->name;
+    plan.arch = problem_.device->arch;
+    plan.microbatch = problem_.microbatch;
+    find_replaced();
+    std::size_t sink = 0;
+    for (const QueuePlan& q : queues_.queues) {
+      Result<void> added = success();
+      if (q.role == QueueRole::input) added = add_input(q);
+      if (q.role == QueueRole::output) added = add_output(q, problem_.sinks[sink++]);
+      if (q.role == QueueRole::parameter || q.role == QueueRole::constant) added = add_parameter(q);
+      if (!added) failure_.add(std::move(added).failure());
+    }
+    if (!failure_.empty()) return failure_;
+    plan.segments.push_back({netlist::SegmentKind::device, files_.netlist, {kProgramName}});
+    return std::move(out_);
+  }
+
+ private:
+  Result<void> add_input(const QueuePlan& q) {
+    const Node& node = graph_.node(problem_.source(q.source).node);
+    const graph::ValueType& type = node.outputs[0];
+    BUDA_ASSIGN(Shape shape, model_shape(node, type.shape));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shape, type.shape)));
+    out_.plan.inputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shape.dims(), q.queue.name, std::move(steps)});
+    return success();
+  }
+
+  Result<void> add_output(const QueuePlan& q, const SinkSpec& sink) {
+    const Node& node = graph_.node(sink.node);
+    const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
+    BUDA_ASSIGN(Shape shape, model_shape(node, type.shape));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shape)));
+    out_.plan.outputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shape.dims(), q.queue.name, std::move(steps)});
+    return success();
+  }
+
+  Result<void> add_parameter(const QueuePlan& q) {
+    const Node& node = graph_.node(problem_.source(q.source).node);
+    if (!node.value) {
+      Diagnostic d = input_error("BL019", node.loc, cat(node.op(), " '", node.name(), "' has no value"));
+      d.node = node.name();
+      return d;
+    }
+    const Tensor& tensor = node.value->tensor;
+    netlist::PlanParameter p;
+    p.name = node.name();
+    p.queue = q.queue.name;
+    p.shape = tensor.shape().dims();
+    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), node.outputs[0].shape)));
+    if (is_written(node)) {
+      p.file = files_.tensors;
+      p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();
+      out_.tensors.emplace(p.tensor, tensor);
+    } else {
+      p.file = files_.relative(node.value->source->path);
+      p.tensor = node.value->source->name;
+    }
+    out_.plan.parameters.push_back(std::move(p));
+    return success();
+  }
+
+  // Does any tensor lack a file? Then the file that takes it may replace one that others refer to.
+  void find_replaced() {
+    for (const SourceSpec& s : problem_.sources) {
+      const Node& node = graph_.node(s.node);
+      if (node.has_value() && node.value && !node.value->source) any_new_ = true;
+    }
+  }
+  bool is_written(const Node& node) const {
+    const auto& source = node.value->source;
+    return !source || (any_new_ && files_.is_replaced(source->path));
+  }
+
+  const Graph& graph_;
+  const Problem& problem_;
+  const QueueSet& queues_;
+  const PlanFiles& files_;
+  bool any_new_ = false;
+  BuiltPlan out_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Result<std::vector<Transform>> steps_to_device(const Shape& model, const Shape& device) {
+  std::vector<Transform> out;
+  BUDA_ASSIGN(Shape four, ops::four_axes(model));
+  std::vector<std::int64_t> added;
+  bool pads = false, lies = device.rank() == 4;
+  for (std::size_t i = 0; i < 4 && lies; ++i) {
+    added.push_back(device[i] - four[i]);
+    pads = pads || added[i] != 0;
+    lies = added[i] >= 0 && (i >= 2 || added[i] == 0);
+  }
+  if (!lies)
+    return input_error("BL018", {},
+                       cat("the model's shape ", model.text(), ", ", four.text(), " in four axes, does not lie in ", device.text(),
+                           ": w and z have to be equal, r and c may be larger"));
+  if (four != model) out.push_back({TransformKind::reshape, four.dims(), 0});
+  if (pads) out.push_back({TransformKind::pad, std::move(added), 0});
+  return out;
+}
+
+Result<std::vector<Transform>> steps_from_device(const Shape& device, const Shape& model) {
+  BUDA_TRY(steps_to_device(model, device));
+  BUDA_ASSIGN(Shape four, ops::four_axes(model));
+  std::vector<Transform> out;
+  if (four != device) out.push_back({TransformKind::narrow, four.dims(), 0});
+  if (four != model) out.push_back({TransformKind::reshape, model.dims(), 0});
+  return out;
+}
+
+Result<BuiltPlan> build_plan(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files) {
+  return Builder(graph, problem, queues, files).run();
+}
+
+}  // namespace buda::balance
