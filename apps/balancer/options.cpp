@@ -1,0 +1,64 @@
+// Declaration of the balancer's options.
+#include "apps/balancer/options.hpp"
+
+#include "apps/balancer/output.hpp"
+#include "apps/balancer/run.hpp"
+
+#include <buda/balance/overrides.hpp>
+#include <buda/balance/queues.hpp>
+#include <buda/balance/schedule.hpp>
+
+namespace buda::balancer {
+namespace {
+
+void declare(cli::OptionSet& set, Options& o) {
+  set.positional("GRAPH", o.graph, "graph at device level, as the optimizer writes it; - for standard input");
+  set.path("output", o.output, "FILE", "the netlist; - for standard output, then plan and report are written where their options say")
+      .also("-o");
+  set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
+  set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");
+  set.text("device", o.device, "NAME|FILE", "device to place for: a name of share/buda/devices or a descriptor file");
+  set.group("Choice");
+  set.text("policy", o.policy, "NAME", "policy that chooses and places; --list-plugins shows them")
+      .environment("PYBUDA_BALANCER_POLICY_TYPE");
+  set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
+             "order in which ops are placed")
+      .environment("PYBUDA_SCHEDULER_POLICY");
+  set.flag("auto-transpose", o.auto_transpose, "let grids be turned by 90 degrees where they only fit so");
+  set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM");
+  set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
+  set.group("Batches");
+  set.integer("queue-entries", o.queue_entries, "N", "pushes of the model's inputs that input and output queues hold")
+      .range(1, static_cast<double>(balance::kMostEntries));
+  set.integer("microbatch", o.microbatch, "N", "inputs that an epoch takes at once; the runner then pushes multiples of it")
+      .range(1, static_cast<double>(balance::kMostEntries));
+}
+
+}  // namespace
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "balancer";
+  spec.summary = "place the ops of a device graph on a chip's cores and write the netlist";
+  spec.description =
+      "Lists for each op the implementations that are legal on the device (grid, blocking, buffers), lets a policy choose and place them "
+      "epoch "
+      "by epoch, makes the queues and gives them their addresses in DRAM. Besides the netlist it writes the host plan, which says which "
+      "tensor feeds "
+      "which queue, and the placement report. An op that does not fit is reported with what it needs, what there is, and the nearest "
+      "change that "
+      "makes it fit.";
+  spec.reads = "the graph and its tensor files; the device descriptor; the policy plugin.";
+  spec.writes =
+      "the netlist; NETLIST.plan.json; NETLIST.report.json; and, if the graph holds tensors that no file holds, NETLIST.safetensors.";
+  spec.example =
+      "balancer digits.device.graph.json --device n150 -o digits.yaml\n"
+      "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v";
+  spec.plugins = {plugin::Kind::policy};
+  spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.products = [&o] { return products(o); };
+  return spec;
+}
+
+}  // namespace buda::balancer

@@ -1,0 +1,67 @@
+// Output paths and their contents.
+#include "apps/balancer/output.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/netlist/host_plan.hpp>
+
+#include <filesystem>
+
+namespace buda::balancer {
+namespace {
+
+// "a/digits.plan.json" and "a/digits.yaml" have the stem "a/digits".
+std::string stem_of(std::string path) {
+  for (std::string_view ending : {".plan.json", ".yaml", ".yml", ".json"})
+    if (path.ends_with(ending) && path.size() > ending.size() && path[path.size() - ending.size() - 1] != '/') {
+      path.resize(path.size() - ending.size());
+      break;
+    }
+  return path;
+}
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// `path` as seen from the folder of `from`.
+std::string relative_to(io::FileSystem& fs, const std::string& path, const std::string& from) {
+  std::string folder = std::filesystem::path(from).parent_path().string();
+  std::filesystem::path base = fs.canonical(folder.empty() ? "." : folder);
+  return std::filesystem::path(fs.canonical(path)).lexically_relative(base).string();
+}
+
+}  // namespace
+
+OutputFiles output_files(const Options& options) {
+  OutputFiles out;
+  out.netlist = options.output.empty() ? std::string(io::kStdStream) : options.output;
+  bool to_stream = out.netlist == io::kStdStream;
+  out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : netlist::plan_file_for(out.netlist);
+  out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";
+  if (!out.plan.empty() && out.plan != io::kStdStream) out.tensors = stem_of(out.plan) + ".safetensors";
+  return out;
+}
+
+std::vector<std::string> products(const Options& options) {
+  OutputFiles files = output_files(options);
+  // Tensors are written only where the graph brings new ones, and then they change with the plan.
+  return {files.netlist, files.plan, files.report};
+}
+
+Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& balanced, const std::string& netlist_text, Host& host) {
+  io::FileSystem& fs = host.fs();
+  if (!files.plan.empty()) {
+    if (files.tensors.empty()) return usage_error("BA001", "the host plan cannot go to standard output: it refers to files by their place");
+    balance::PlanFiles names;
+    // A netlist that goes to standard output is expected beside the plan, under the plan's name.
+    names.netlist = files.netlist == io::kStdStream ? file_name(stem_of(files.plan)) + ".yaml" : relative_to(fs, files.netlist, files.plan);
+    names.tensors = file_name(files.tensors);
+    names.relative = [&](const std::string& path) { return relative_to(fs, path, files.plan); };
+    names.is_replaced = [&](const std::string& path) { return fs.canonical(path) == fs.canonical(files.tensors); };
+    BUDA_ASSIGN(auto plan, balance::build_plan(balanced.graph, balanced.problem, balanced.built.queues, names));
+    if (!plan.tensors.empty()) BUDA_TRY(write_tensors(fs, files.tensors, plan.tensors, host.write_mode));
+    BUDA_TRY(fs.write(files.plan, netlist::host_plan_text(plan.plan), host.write_mode));
+  }
+  if (!files.report.empty()) BUDA_TRY(fs.write(files.report, balance::report_text(balanced.report), host.write_mode));
+  return fs.write(files.netlist, netlist_text, host.write_mode);
+}
+
+}  // namespace buda::balancer

@@ -1,0 +1,12 @@
+// The balancer's work.
+#pragma once
+
+#include "apps/balancer/options.hpp"
+
+#include <buda/diag/result.hpp>
+
+namespace buda::balancer {
+
+Result<void> run(const Options& options, cli::ToolHost& host);
+
+}  // namespace buda::balancer

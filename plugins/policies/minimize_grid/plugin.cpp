@@ -1,0 +1,36 @@
+// The policy `minimize_grid`: every op on as few cores as it can stand on. It compiles what can be compiled at all, in few epochs; it does
+// not look at speed beyond taking the largest steps of the inner dimension and keeping parameters in L1.
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/policy.hpp>
+
+namespace {
+
+using namespace buda;
+
+class MinimizeGrid final : public balance::Policy {
+ public:
+  Result<balance::Choice> choose(balance::PolicyContext& context) override {
+    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, smaller));
+    return context.choice();
+  }
+
+ private:
+  static bool smaller(const balance::OpModel& a, const balance::OpModel& b) {
+    if (a.cores() != b.cores()) return a.cores() < b.cores();
+    // Of equal grids: the one that reads the least from DRAM while it runs, then the faster one.
+    if (__builtin_popcount(a.resident) != __builtin_popcount(b.resident))
+      return __builtin_popcount(a.resident) > __builtin_popcount(b.resident);
+    return a.kernel_cycles < b.kernel_cycles;
+  }
+};
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "minimize_grid", .version = "1.0", .description = "the smallest legal grid for every op", .license = "Apache-2.0") {
+  registrar.add_policy({.name = "minimize_grid",
+                        .summary = "every op on as few cores as possible, as many ops in an epoch as fit",
+                        .options = {},
+                        .make = [](const schema::OptionValues&, Host&) -> Result<std::unique_ptr<balance::Policy>> {
+                          return std::unique_ptr<balance::Policy>(std::make_unique<MinimizeGrid>());
+                        }});
+}

@@ -1,0 +1,130 @@
+// Device graphs and devices for the tests of balancing.
+#pragma once
+
+#include <buda/balance/balance.hpp>
+#include <buda/base/text.hpp>
+#include <buda/device/load.hpp>
+#include <buda/diag/sink.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+inline const std::vector<std::string> kBoards = {"e75", "e150", "n150", "n300"};
+
+// The boards that ship, read once.
+inline const device::DeviceDescriptor& board(const std::string& name) {
+  static std::map<std::string, device::DeviceDescriptor> cache;
+  auto found = cache.find(name);
+  if (found != cache.end()) return found->second;
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  EXPECT_NE(source, nullptr) << "run through ctest, which sets BUDA_SOURCE_DIR";
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
+  auto device = device::load_device(host, name);
+  EXPECT_TRUE(device.ok()) << name;
+  return cache.emplace(name, device.ok() ? *device : device::DeviceDescriptor{}).first->second;
+}
+
+inline std::string text_of(const Failure& failure) {
+  std::string out;
+  for (const auto& d : failure.diagnostics()) out += cat(d.message, d.hint.empty() ? "" : cat(" | ", d.hint), '\n');
+  return out;
+}
+
+// A device graph under construction. Shapes are given in datums (w, z, r, c).
+class DeviceGraph {
+ public:
+  explicit DeviceGraph(std::string name = "net") : graph(std::move(name), graph::Level::device) {}
+
+  graph::NodeId input(const std::string& name, Shape shape, std::vector<std::int64_t> model_shape = {},
+                      DataFormat format = DataFormat::float16_b) {
+    auto id = source("input", name, shape, format);
+    if (!model_shape.empty()) graph.node(id).attrs["model_shape"] = std::move(model_shape);
+    return id;
+  }
+  // The value has the model's shape, zeros.
+  graph::NodeId parameter(const std::string& name, Shape shape, DataFormat format = DataFormat::float16_b, std::string op = "parameter") {
+    auto id = source(op, name, shape, format);
+    graph.node(id).value = graph::Value(Tensor::zeros(DType::f32, shape).value());
+    return id;
+  }
+  graph::NodeId op(const std::string& name, const std::string& type, std::vector<graph::Edge> inputs, Shape shape,
+                   graph::AttrMap attrs = {}, DataFormat format = DataFormat::float16_b) {
+    auto id = graph.add(name, type, std::move(inputs));
+    graph.node(id).outputs = {{DType::f32, std::move(shape), format}};
+    graph.node(id).attrs = std::move(attrs);
+    return id;
+  }
+  graph::NodeId output(const std::string& name, graph::Edge from, std::vector<std::int64_t> model_shape = {}) {
+    auto id = graph.add(name, "output", {std::move(from)});
+    if (!model_shape.empty()) graph.node(id).attrs["model_shape"] = std::move(model_shape);
+    return id;
+  }
+  // matmul with bias: bias is one row, repeated down the result.
+  graph::NodeId linear(const std::string& name, graph::Edge x, std::int64_t rows, std::int64_t inner, std::int64_t cols,
+                       graph::AttrMap attrs = {}) {
+    auto w = parameter(name + ".weight", {1, 1, inner, cols});
+    auto b = parameter(name + ".bias", {1, 1, 32, cols});
+    attrs["bias"] = true;
+    graph::Edge bias(b);
+    if (rows > 32) bias.tms = {graph::Tm::broadcast(graph::TmDim::r, rows / 32)};
+    return op(name, "matmul", {std::move(x), w, std::move(bias)}, {1, 1, rows, cols}, std::move(attrs));
+  }
+
+  graph::Graph graph;
+
+ private:
+  graph::NodeId source(const std::string& op, const std::string& name, Shape shape, DataFormat format) {
+    auto id = graph.add(name, op);
+    graph.node(id).outputs = {{DType::f32, std::move(shape), format}};
+    return id;
+  }
+};
+
+// The smallest grid for every op, as the policy plugin minimize_grid chooses it; or, turned round, the largest.
+class BySize final : public Policy {
+ public:
+  explicit BySize(bool largest = false) : largest_(largest) {}
+  Result<Choice> choose(PolicyContext& context) override {
+    for (OpId op : context.schedule())
+      BUDA_TRY(context.place_best(
+          op, [this](const OpModel& a, const OpModel& b) { return largest_ ? a.cores() > b.cores() : a.cores() < b.cores(); }));
+    return context.choice();
+  }
+
+ private:
+  bool largest_;
+};
+
+inline Result<Balanced> balance_with(graph::Graph graph, const std::string& device, BalanceOptions options = {}, bool largest = false) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  BySize policy(largest);
+  return balance(std::move(graph), board(device), policy, "by_size", options, host);
+}
+
+// A perceptron: x -> relu(x W1 + b1) -> … -> y, on `rows` samples.
+inline graph::Graph perceptron(std::int64_t rows, const std::vector<std::int64_t>& sizes) {
+  DeviceGraph g("perceptron");
+  graph::NodeId x = g.input("x", {1, 1, rows, sizes.front()});
+  for (std::size_t i = 1; i < sizes.size(); ++i)
+    x = g.linear(cat("fc", i), x, rows, sizes[i - 1], sizes[i],
+                 {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}});
+  g.output("y", x);
+  return std::move(g.graph);
+}
+
+}  // namespace buda::balance
