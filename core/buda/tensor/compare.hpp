@@ -18,12 +18,14 @@ struct Correlation {
   double value = 0;  // in [-1, 1] where defined
 };
 
-// Two elements at the same place. `place` is the index along each axis.
+// Two elements at the same place. `place` is the index along each axis; the texts are exact where the doubles are not (64-bit integers).
 struct ElementDifference {
   std::vector<std::int64_t> place;
   double expected = 0;
   double actual = 0;
   double error = 0;  // |actual - expected|; infinite where just one is NaN or where infinities differ
+  std::string expected_text;
+  std::string actual_text;
 };
 
 struct CompareOptions {
@@ -35,6 +37,7 @@ struct CompareOptions {
 
 // What two tensors of the same shape have in common. Values are compared as doubles, 64-bit integers exactly.
 struct Comparison {
+  CompareOptions options;
   std::size_t count = 0;
   std::size_t equal = 0;       // exactly
   std::size_t close = 0;       // within rtol and atol
@@ -42,8 +45,8 @@ struct Comparison {
   Correlation correlation;
   double max_abs_error = 0;
   double mean_abs_error = 0;
-  // Largest distance in units of the expected type's last place (for integers, of 1), counted over values that are finite on both
-  // sides. `actual` is rounded to the expected type first.
+  // Largest distance in units of the last place: how many values of the expected type apart two elements are, after `actual` was
+  // rounded to that type. For integers and booleans the same as max_abs_error; infinite where max_abs_error is.
   double max_ulp_error = 0;
   std::vector<ElementDifference> worst;  // largest error first, then by place; without elements that are equal
 
@@ -56,14 +59,14 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
 
 // What must hold; an absent one is not asked for.
 struct CompareThresholds {
-  std::optional<double> min_correlation;
-  std::optional<double> min_close_fraction;  // with rtol and atol of CompareOptions; 1 is NumPy's allclose
-  std::optional<double> max_abs_error;
-  std::optional<double> max_mean_abs_error;
-  std::optional<double> max_ulp_error;
+  std::optional<double> min_correlation = {};
+  std::optional<double> min_close_fraction = {};  // with rtol and atol of CompareOptions; 1 is NumPy's allclose
+  std::optional<double> max_abs_error = {};
+  std::optional<double> max_mean_abs_error = {};
+  std::optional<double> max_ulp_error = {};
 };
 
-// One diagnostic (Fault::mismatch, TN04x) for each threshold that does not hold, with `name` as its node and the worst elements as notes
+// One diagnostic (Fault::mismatch) for each threshold that does not hold, with `name` as its node and the worst elements as notes
 // on the first. A correlation that is not defined does not hold, unless the tensors are equal element for element.
 Result<void> judge(const Comparison& comparison, const CompareThresholds& thresholds, const std::string& name);
 

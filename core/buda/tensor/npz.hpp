@@ -3,18 +3,17 @@
 
 #include <buda/io/bytes.hpp>
 #include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/zip.hpp>
 
-#include <cstdint>
 #include <string>
 
 namespace buda {
 
-enum class NpzCompression : std::uint8_t { stored, deflated };
-
-// Stored and deflated members, ZIP64 too; checksums are verified, overlapping members refused. A stored member shares the file's memory.
+// Each member NAME.npy becomes the tensor NAME; anything else in the archive is an error. Stored members share the file's memory where
+// they are aligned in it.
 Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path);
 
-// Members in the order of names, with a fixed time. Becomes ZIP64 where sizes demand it.
-Result<void> write_npz(io::OutputFile& out, const NamedTensors& tensors, NpzCompression compression = NpzCompression::stored);
+// Members in the order of names. Same tensors, same bytes.
+Result<void> write_npz(io::OutputFile& out, const NamedTensors& tensors, ZipMethod method = ZipMethod::stored);
 
 }  // namespace buda

@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
@@ -10,20 +11,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <new>
 
 namespace buda {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor files are little endian and are viewed where they lie");
-
-// Memory that is aligned for every element type; null when there is not enough of it.
-std::shared_ptr<char> allocate(std::size_t bytes) {
-  constexpr std::align_val_t kAlignment{64};  // a cache line, and the widest vector register
-  void* memory = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
-  if (memory == nullptr) return nullptr;
-  return {static_cast<char*>(memory), [](char* p) { ::operator delete (p, std::align_val_t{64}); }};
-}
 
 Diagnostic no_volume(DType dtype, const Shape& shape) {
   return input_error("TN001", {},
@@ -120,7 +112,7 @@ Result<Tensor> Tensor::zeros(DType dtype, Shape shape) {
   auto size = tensor_bytes(dtype, shape);
   if (!size) return no_volume(dtype, shape);
   auto bytes = static_cast<std::size_t>(*size);
-  auto memory = allocate(bytes);
+  auto memory = allocate_aligned(bytes);
   if (!memory) return out_of_memory(bytes);
   std::memset(memory.get(), 0, bytes);
   io::Bytes content(memory, std::string_view(memory.get(), bytes));
@@ -137,7 +129,7 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, io::Bytes bytes) {
   std::size_t count = bytes.size() / dtype_size(dtype);
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
     return Tensor(dtype, std::move(shape), std::move(bytes), count);
-  auto memory = allocate(bytes.size());
+  auto memory = allocate_aligned(bytes.size());
   if (!memory) return out_of_memory(bytes.size());
   std::memcpy(memory.get(), bytes.data(), bytes.size());
   io::Bytes content(memory, std::string_view(memory.get(), bytes.size()));

@@ -1,0 +1,46 @@
+// .npz: arrays as members of a zip archive.
+#include <buda/tensor/npz.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/tensor/npy.hpp>
+
+namespace buda {
+namespace {
+
+constexpr std::string_view kMemberEnding = ".npy";
+
+}  // namespace
+
+Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path) {
+  BUDA_ASSIGN(std::vector<ZipMember> members, parse_zip(bytes, path));
+  NamedTensors tensors;
+  Failure failure;
+  for (const ZipMember& member : members) {
+    if (!member.name.ends_with(kMemberEnding)) {
+      failure.add(
+          input_error("TN021", {path}, cat("is a zip archive, but not an .npz file: its member '", member.name, "' is no .npy file")));
+      continue;
+    }
+    auto tensor = parse_npy(member.content, path);
+    if (!tensor) {
+      for (Diagnostic& d : tensor.failure().diagnostics()) d.message = cat("member '", member.name, "': ", d.message);
+      failure.add(std::move(tensor).failure());
+      continue;
+    }
+    tensors.emplace(member.name.substr(0, member.name.size() - kMemberEnding.size()), std::move(*tensor));
+  }
+  if (!failure.empty()) return failure;
+  return tensors;
+}
+
+Result<void> write_npz(io::OutputFile& out, const NamedTensors& tensors, ZipMethod method) {
+  ZipWriter zip(out);
+  for (const auto& [name, tensor] : tensors) {
+    std::string header = npy_header(tensor);
+    const std::string_view pieces[] = {header, tensor.bytes()};
+    BUDA_TRY(zip.add(cat(name, kMemberEnding), pieces, method));
+  }
+  return zip.finish();
+}
+
+}  // namespace buda

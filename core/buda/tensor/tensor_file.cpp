@@ -1,0 +1,85 @@
+// The formats of tensor files: which one a file is in, and which one is wanted.
+#include <buda/tensor/tensor_file.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/tensor/little_endian.hpp>
+#include <buda/tensor/npy.hpp>
+#include <buda/tensor/npz.hpp>
+#include <buda/tensor/safetensors.hpp>
+
+namespace buda {
+namespace {
+
+std::string stem(const std::string& path) {
+  if (path == io::kStdStream) return "stdin";
+  std::size_t slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  std::size_t dot = name.rfind('.');
+  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+// The header of a safetensors file is an object; its length precedes it. A file that calls itself one gets that reader's diagnosis.
+bool looks_like_safetensors(std::string_view bytes, const std::string& path) {
+  if (path.ends_with(".safetensors")) return true;
+  return bytes.size() > 8 && bytes[8] == '{' && load_le<std::uint64_t>(bytes, 0) <= bytes.size() - 8;
+}
+
+// Messages about what is to be written name the file.
+Result<void> at_path(Result<void> result, const std::string& path) {
+  if (!result)
+    for (Diagnostic& d : result.failure().diagnostics())
+      if (d.loc.file.empty()) d.loc.file = path;
+  return result;
+}
+
+Result<void> write_npy(io::OutputFile& out, const NamedTensors& tensors) {
+  if (tensors.size() != 1) {
+    Diagnostic d = input_error("TN022", {}, cat("an .npy file holds one tensor, not ", tensors.size()));
+    d.hint = "name the file .npz or .safetensors";
+    return d;
+  }
+  const Tensor& tensor = tensors.begin()->second;
+  BUDA_TRY(out.write(npy_header(tensor)));
+  return out.write(tensor.bytes());
+}
+
+}  // namespace
+
+Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path) {
+  std::string_view text = bytes.view();
+  if (text.starts_with(kNpyMagic)) {
+    BUDA_ASSIGN(Tensor tensor, parse_npy(bytes, path));
+    NamedTensors tensors;
+    tensors.emplace(stem(path), std::move(tensor));
+    return tensors;
+  }
+  // The end mark comes first in an archive without members.
+  if (text.starts_with("PK\3\4") || text.starts_with("PK\5\6")) return parse_npz(bytes, path);
+  if (looks_like_safetensors(text, path)) return parse_safetensors(bytes, path);
+  std::string found = text.empty() ? "it is empty" : "its first bytes are those of none of them";
+  return input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz or safetensors): ", found));
+}
+
+Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path) {
+  BUDA_ASSIGN(io::Bytes bytes, fs.read(path));
+  return parse_tensors(std::move(bytes), path);
+}
+
+Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const NamedTensors& tensors, io::WriteMode mode) {
+  auto writer = [&]() -> Result<void> (*)(io::OutputFile&, const NamedTensors&) {
+    if (path.ends_with(".npy")) return write_npy;
+    if (path.ends_with(".npz")) return [](io::OutputFile& out, const NamedTensors& t) { return write_npz(out, t); };
+    if (path.ends_with(".safetensors")) return write_safetensors;
+    return nullptr;
+  }();
+  if (writer == nullptr) {
+    Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz and .safetensors files only");
+    d.hint = "give the file one of these endings";
+    return d;
+  }
+  BUDA_ASSIGN(auto out, fs.create(path, mode));
+  BUDA_TRY(at_path(writer(*out, tensors), path));
+  return out->commit();
+}
+
+}  // namespace buda
