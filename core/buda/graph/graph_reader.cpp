@@ -60,10 +60,10 @@ Tensor from_values(const io::Node& list, Shape shape, schema::Reader& reader) {
 
 class GraphReader {
  public:
-  GraphReader(io::FileSystem& fs, const std::string& path) : fs_(fs), path_(path) {}
+  GraphReader(io::FileSystem& fs, const std::string& path) : fs_(fs), path_(path), shown_(path == io::kStdStream ? "<stdin>" : path) {}
 
   Result<Graph> read(std::string_view text) {
-    BUDA_ASSIGN(io::Node top, io::parse_json(text, path_));
+    BUDA_ASSIGN(io::Node top, io::parse_json(text, shown_));
     BUDA_ASSIGN(FileRecord file, schema::read<FileRecord>(top));
     Graph graph(file.name, file.level);
     graph.tags = std::move(file.tags);
@@ -76,7 +76,7 @@ class GraphReader {
     if (const io::Node* names = top.find("inputs")) order(graph, *names, NodeKind::input);
     if (const io::Node* names = top.find("outputs")) order(graph, *names, NodeKind::output);
     if (reader_.failed()) return std::move(reader_).failure();
-    for (auto& d : verify(graph, OpTypes::optional)) reader_.error(at(std::move(d), {path_}));
+    for (auto& d : verify(graph, OpTypes::optional)) reader_.error(at(std::move(d), {shown_}));
     if (reader_.failed()) return std::move(reader_).failure();
     return graph;
   }
@@ -246,6 +246,7 @@ class GraphReader {
 
   io::FileSystem& fs_;
   const std::string& path_;
+  std::string shown_;  // in messages
   schema::Reader reader_;
   std::map<std::string, std::optional<Value>> tensors_;
   std::map<std::string, Result<NamedTensors>> files_;
