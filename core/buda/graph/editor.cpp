@@ -49,7 +49,7 @@ void GraphEditor::replace(NodeId old, ValueRef by) {
   merge_origins(by.node, old);
   if (graph_->use_count(old) != 0) return;
   std::string name = graph_->node(old).name();
-  bool made_here = std::find(added_.begin(), added_.end(), by.node) != added_.end() && graph_->node(by.node).is_op();
+  bool made_here = std::find(added_.begin(), added_.end(), by.node) != added_.end();
   erase_unused(old);
   if (made_here && !graph_->contains(old)) graph_->rename(by.node, std::move(name));
 }

@@ -33,7 +33,7 @@ class GraphEditor {
 
   // Uses of `old`'s results become uses of `by` (where old has several results, of by.node's results in their order), but for uses by
   // nodes that this editor added. If nobody uses `old` then, it is erased with all that it alone needed. The new node takes over the
-  // old one's origins and, when it is an op that this editor added, its name.
+  // old one's origins and, when this editor added it, its name.
   void replace(NodeId old, ValueRef by);
 
   // Origins of `from` are added to those of `to`, without repetitions: for a node that now does the work of two.
