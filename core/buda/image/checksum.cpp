@@ -1,9 +1,9 @@
-// SHA-256 through nettle, which libarchive needs anyway.
+// SHA-256 through libcrypto.
 #include <buda/image/checksum.hpp>
 
 #include <buda/base/text.hpp>
 
-#include <nettle/sha2.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 namespace buda::image {
 namespace {
 
-constexpr std::size_t kDigestDigits = 2 * SHA256_DIGEST_SIZE;
+constexpr std::size_t kDigestDigits = 64;
 
 bool is_digest(std::string_view text) {
   return text.size() == kDigestDigits &&
@@ -21,11 +21,8 @@ bool is_digest(std::string_view text) {
 }  // namespace
 
 std::string sha256_hex(std::string_view bytes) {
-  sha256_ctx context;
-  sha256_init(&context);
-  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
-  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest;
-  sha256_digest(&context, digest.size(), digest.data());
+  std::array<unsigned char, kDigestDigits / 2> digest{};
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
   std::string out;
   for (auto byte : digest) {
     out += "0123456789abcdef"[byte >> 4];

@@ -133,6 +133,10 @@ Result<Members> read_members(const io::Bytes& bytes, const std::string& path) {
 
 Result<Image> read_image(const io::Bytes& bytes, const std::string& path) {
   BUDA_ASSIGN(auto members, read_members(bytes, path));
+  return read_image(members, path);
+}
+
+Result<Image> read_image(const Members& members, const std::string& path) {
   auto device_file = members.find(std::string(kDeviceFile));
   if (device_file == members.end()) return input_error("IM005", {path}, cat("not a TTI image: it has no ", kDeviceFile));
   BUDA_ASSIGN(auto top, io::parse_json(device_file->second.view(), cat(path, ":", kDeviceFile)));

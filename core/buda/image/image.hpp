@@ -30,8 +30,9 @@ Result<void> write_image(io::OutputFile& out, Image image);
 // An archive of TT-Buda without checksums by member is taken as it is.
 Result<Members> read_members(const io::Bytes& bytes, const std::string& path);
 
-// The parts of an image. Tensors share the archive's memory.
+// The parts of an image, from the archive or from its members. Tensors share the archive's memory.
 Result<Image> read_image(const io::Bytes& bytes, const std::string& path);
+Result<Image> read_image(const Members& members, const std::string& path);
 
 // Whether a file begins as a tar or zip archive does, so that it is no netlist and no graph.
 bool looks_like_image(std::string_view head);

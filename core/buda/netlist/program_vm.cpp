@@ -149,6 +149,8 @@ class Run {
     if (result < std::numeric_limits<std::int32_t>::min() || result > std::numeric_limits<std::int32_t>::max())
       return error(code.place, "NL608", cat("'", code_.variables[code.out], "' becomes ", result, ", which does not fit in 32 bits"));
     variables_[code.out] = static_cast<std::int32_t>(result);
+    if (auto bound = readers_.find(code.out); bound != readers_.end())
+      for (std::size_t queue : bound->second) events_.read_pointer_moved(queue, *variables_[code.out]);
     return success();
   }
 
@@ -185,8 +187,20 @@ class Run {
       BUDA_TRY(number(s.global_rdptr_autoinc, code.place, r.global_rdptr_autoinc));
       BUDA_TRY(number(s.global_wrptr_autoinc, code.place, r.global_wrptr_autoinc));
       execution_.settings.push_back(r);
+      bind_reader(s);
     }
     return events_.execute(execution_);
+  }
+
+  // From now on the queue's read pointer follows the variable that this setting takes it from.
+  void bind_reader(const SettingCode& s) {
+    if (auto old = read_pointers_.find(s.queue); old != read_pointers_.end()) {
+      readers_[old->second].erase(s.queue);
+      read_pointers_.erase(old);
+    }
+    if (!s.rd_ptr_global || !s.rd_ptr_global->is_variable) return;
+    read_pointers_[s.queue] = s.rd_ptr_global->slot;
+    readers_[s.rd_ptr_global->slot].insert(s.queue);
   }
 
   const Netlist& netlist_;
@@ -196,7 +210,9 @@ class Run {
   std::uint64_t limit_;
   ProgramEvents& events_;
   Variables variables_;
-  std::vector<std::int32_t> loops_;  // rounds left of the open loops
+  std::vector<std::int32_t> loops_;                // rounds left of the open loops
+  std::map<std::size_t, Slot> read_pointers_;      // by queue: the variable that its read pointer follows
+  std::map<Slot, std::set<std::size_t>> readers_;  // the same by variable
   std::size_t at_ = 0;
   Execution execution_;
 };

@@ -44,6 +44,13 @@ class ProgramEvents {
     (void)queue;
     return success();
   }
+  // The variable that gave rd_ptr_global in the queue's last execution has changed: the header's read pointer follows, which is how a
+  // program tells the queue's writer that entries were taken. (Programs advance their pointers after an execute; were the header to
+  // wait for the next one, a queue as deep as one batch would stay full.)
+  virtual void read_pointer_moved(std::size_t queue, std::int32_t value) {
+    (void)queue;
+    (void)value;
+  }
 };
 
 // Values of a program's parameters by name, with or without the "$".

@@ -11,6 +11,7 @@
 #include <buda/netlist/netlist.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ class Device {
   virtual Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) = 0;
   // Takes entries from the front of a queue; an error when it holds fewer.
   virtual Result<Tensor> pop(const std::string& queue, std::int64_t entries) = 0;
+  // How many entries a queue of type `queue` holds: what can be popped now.
+  virtual Result<std::int64_t> waiting(const std::string& queue) = 0;
   // Looks at slots without taking them: of a ram, or the present contents of a queue from its read pointer on.
   virtual Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) = 0;
 
@@ -52,7 +55,8 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  // Loads a program for a device. The netlist has been validated against the descriptor.
+  // Loads a program for a device. The netlist has been validated against the descriptor. The device keeps what it needs of the program; the
+  // host outlives it.
   virtual Result<std::unique_ptr<Device>> open(const Program& program, const device::DeviceDescriptor& descriptor, Host& host) = 0;
 
   // The device that this target is, when the user names none; most targets take any and have none of their own.

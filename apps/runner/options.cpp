@@ -1,0 +1,57 @@
+// Declaration of the runner's options.
+#include "apps/runner/options.hpp"
+
+#include "apps/runner/run.hpp"
+
+namespace buda::runner {
+namespace {
+
+void declare(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "image (.tti), netlist (.yaml) or graph (.graph.json); - for standard input");
+  set.texts("inputs", o.inputs, "[NAME=]FILE",
+            "input tensors by name, from .npz or .safetensors; or one from .npy, named NAME (or as the file, or as the only input)");
+  set.path("output", o.output, "FILE", "output tensors by name, as .npz or .safetensors; or the only one as .npy").also("-o");
+  set.text("target", o.target, "NAME",
+           "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
+  set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
+  set.path("trace", o.trace, "FILE", "write what was asked of the device, one JSON object per line");
+  set.group("Netlists");
+  set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");
+  set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
+  set.texts("param", o.params, "NAME=VALUE", "value of a program's parameter, for a bare netlist");
+  set.group("Comparison");
+  set.path("expect", o.expect, "FILE", "compare the outputs with these tensors; a difference ends with exit code 4");
+  set.real("pcc", o.pcc, "X", "lowest correlation allowed; 0.99 when no limit at all is given").range(-1, 1);
+  set.real("rtol", o.rtol, "X", "every element within atol + rtol * |expected|; 0 when only atol is given").at_least(0);
+  set.real("atol", o.atol, "X", "see rtol; 0 when only rtol is given").at_least(0);
+  set.real("max-error", o.max_error, "X", "largest absolute error allowed").at_least(0);
+  set.real("mean-error", o.mean_error, "X", "largest mean absolute error allowed").at_least(0);
+}
+
+}  // namespace
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "runner";
+  spec.summary = "run a compiled model, a netlist or a graph on given inputs";
+  spec.description =
+      "An image runs on a target: inputs are pushed into its queues, its programs executed, its outputs popped, as its host plan says. "
+      "Inputs with "
+      "another first size than the model's run as several batches. A netlist runs in the same way with the host plan beside it; without a "
+      "plan its queues "
+      "are inputs and outputs themselves. A graph is evaluated in fp32 on the host (target cpu), which is what the model means.\n"
+      "Limits of a comparison are separate: passing one excuses none of the others.";
+  spec.reads = "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors.";
+  spec.writes = "the output tensors; with --trace the trace.";
+  spec.example =
+      "runner digits.tti --inputs digits.images.npz -o out.npz\n"
+      "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"
+      "runner digits.graph.json --target cpu --inputs digits.images.npz -o reference.npz";
+  spec.plugins = {plugin::Kind::target};
+  spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.products = [&o] { return std::vector<std::string>{o.output}; };
+  return spec;
+}
+
+}  // namespace buda::runner

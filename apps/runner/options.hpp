@@ -1,0 +1,31 @@
+// The runner's command line.
+#pragma once
+
+#include <buda/cli/tool.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::runner {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> inputs;  // FILE or NAME=FILE
+  std::string output;               // empty: outputs are not kept
+  std::string target;               // empty: golden, for a graph cpu
+  std::string device;               // empty: the one that image or plan name
+  std::string plan;                 // of a netlist; empty: beside it, if there is one
+  bool bare = false;                // a netlist without its plan
+  std::vector<std::string> params;  // NAME=VALUE
+  std::string trace;
+  std::string expect;
+  std::optional<double> pcc, rtol, atol, max_error, mean_error;
+};
+
+// The target that evaluates graphs; it is no plugin.
+inline constexpr const char* kCpu = "cpu";
+
+cli::ToolSpec tool(Options& options);
+
+}  // namespace buda::runner

@@ -1,0 +1,191 @@
+// What kind of model it is, and running it.
+#include "apps/runner/run.hpp"
+
+#include "apps/runner/expect.hpp"
+#include "apps/runner/inputs.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/device/load.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/image/image.hpp>
+#include <buda/netlist/check.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/plugin/target.hpp>
+#include <buda/runtime/graph_run.hpp>
+#include <buda/runtime/netlist_run.hpp>
+#include <buda/runtime/session.hpp>
+#include <buda/runtime/trace.hpp>
+
+namespace buda::runner {
+namespace {
+
+enum class Kind { image, netlist, graph };
+
+Kind kind_of(const std::string& path, std::string_view bytes) {
+  if (image::looks_like_image(bytes)) return Kind::image;
+  if (path.ends_with(".tti")) return Kind::image;
+  if (path.ends_with(".json")) return Kind::graph;
+  if (path.ends_with(".yaml") || path.ends_with(".yml")) return Kind::netlist;
+  std::string_view start = trim(bytes.substr(0, 4096));
+  return start.starts_with('{') && start.find("buda.graph/") != std::string_view::npos ? Kind::graph : Kind::netlist;
+}
+
+std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
+  std::vector<std::string> out;
+  for (const auto& p : ports) out.push_back(p.tensor->name);
+  return out;
+}
+
+class Runner {
+ public:
+  Runner(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
+
+  Result<void> run() {
+    BUDA_TRY(check_options());
+    BUDA_ASSIGN(auto bytes, host_.fs().read(o_.model));
+    const Kind kind = kind_of(o_.model, bytes.view());
+    NamedTensors outputs;
+    if (kind == Kind::graph) {
+      BUDA_ASSIGN(outputs, run_graph(bytes));
+    } else {
+      if (o_.target == kCpu)
+        return usage_error(
+            "RN001", cat("option --target: cpu evaluates graphs; '", o_.model, "' is ", kind == Kind::image ? "an image" : "a netlist"));
+      BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
+    }
+    if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
+    if (!o_.output.empty()) BUDA_TRY(write_tensors(host_.fs(), o_.output, outputs, host_.write_mode));
+    if (!o_.expect.empty()) return compare_outputs(o_, outputs, host_);
+    return success();
+  }
+
+ private:
+  Result<void> check_options() {
+    if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error))
+      return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
+    for (const auto& text : o_.params) {
+      auto equal = text.find('=');
+      auto value = equal == std::string::npos ? std::nullopt : parse_int(text.substr(equal + 1));
+      if (!value || equal == 0) return usage_error("RN001", cat("option --param: '", text, "' is not NAME=VALUE with an integer"));
+      params_.parameters[text.substr(0, equal)] = *value;
+    }
+    return success();
+  }
+
+  Result<NamedTensors> run_graph(const io::Bytes& bytes) {
+    if (!o_.target.empty() && o_.target != kCpu) {
+      Diagnostic d = usage_error("RN001", cat("option --target: '", o_.model, "' is a graph, which only target cpu evaluates"));
+      d.hint = "compile it first: buda compile";
+      return d;
+    }
+    if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
+    BUDA_ASSIGN(auto graph, graph::parse_graph(host_.fs(), bytes.view(), o_.model));
+    std::vector<std::string> wanted;
+    for (auto id : graph.inputs()) wanted.push_back(graph.node(id).name());
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, wanted, "inputs"));
+    BUDA_ASSIGN(auto done, runtime::run_graph(std::move(graph), inputs, host_));
+    tell(done.batches);
+    return std::move(done.outputs);
+  }
+
+  Result<NamedTensors> run_on_target(Kind kind, const io::Bytes& bytes) {
+    const std::string name = o_.target.empty() ? "golden" : o_.target;
+    BUDA_ASSIGN(target_, plugin::make(host_.plugins, host_.plugins.targets, plugin::Kind::target, name,
+                                      host_.options_of(plugin::Kind::target, name), host_));
+    if (!o_.trace.empty()) tracer_ = runtime::traced(*target_, trace_);
+    if (kind == Kind::image) {
+      BUDA_ASSIGN(auto model, runtime::load_image(o_.model, bytes));
+      return run_model(std::move(model));
+    }
+    const std::string plan = !o_.plan.empty() ? o_.plan : netlist::plan_file_for(o_.model);
+    if (!o_.bare && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
+      BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
+      return run_model(std::move(model));
+    }
+    return run_bare(bytes);
+  }
+
+  Result<NamedTensors> run_model(runtime::Model model) {
+    if (!params_.parameters.empty())
+      return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
+    BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
+    BUDA_TRY(check(model.program.netlist, device));
+    BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, names_of(session->ports().inputs), "inputs"));
+    BUDA_ASSIGN(auto outputs, session->run(inputs));
+    tell(session->batches());
+    tell(session->telemetry());
+    return outputs;
+  }
+
+  Result<NamedTensors> run_bare(const io::Bytes& bytes) {
+    runtime::Program program;
+    netlist::ParseOptions options;
+    BUDA_ASSIGN(auto device, bare_descriptor(options));
+    BUDA_ASSIGN(program.netlist, netlist::parse_netlist(bytes.view(), o_.model, options));
+    if (!device) {
+      BUDA_ASSIGN(device, descriptor(program.netlist.arch, std::nullopt));
+    }
+    BUDA_TRY(check(program.netlist, *device));
+    std::vector<std::string> wanted;
+    for (const auto* q : runtime::input_queues(program.netlist)) wanted.push_back(q->name);
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, wanted, "inputs"));
+    BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), *device, inputs, params_, host_));
+    tell(done.telemetry);
+    return std::move(done.outputs);
+  }
+
+  // The device that the user names decides which of a netlist's architectures is meant; otherwise the netlist names just one.
+  Result<std::optional<device::DeviceDescriptor>> bare_descriptor(netlist::ParseOptions& options) {
+    if (o_.device.empty()) return std::optional<device::DeviceDescriptor>();
+    BUDA_ASSIGN(auto device, device::load_device(host_, o_.device));
+    options.arch = device.arch;
+    return std::optional<device::DeviceDescriptor>(std::move(device));
+  }
+
+  Result<device::DeviceDescriptor> descriptor(const std::string& name, std::optional<device::DeviceDescriptor> own) {
+    if (!o_.device.empty()) return device::load_device(host_, o_.device);
+    if (own) return *own;
+    if (const auto* fixed = target_->describe()) return *fixed;
+    auto device = device::load_device(host_, name);
+    if (!device)
+      for (auto& d : device.failure().diagnostics()) d.hint = "name the device with --device NAME|FILE";
+    return device;
+  }
+
+  // Targets rely on a netlist that obeys the rules.
+  Result<void> check(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+    Failure failure;
+    for (auto& d : netlist::check_netlist(netlist, device)) {
+      if (d.severity == Severity::error) {
+        failure.add(std::move(d));
+      } else {
+        host_.report(d);
+      }
+    }
+    if (!failure.empty()) return failure;
+    return success();
+  }
+
+  runtime::Target& used_target() { return tracer_ ? *tracer_ : *target_; }
+
+  void tell(const runtime::Batches& batches) {
+    if (batches.rows != 0) host_.report(note("RN005", {}, batches.text()));
+  }
+  void tell(const runtime::Telemetry& telemetry) {
+    for (const auto& [name, value] : telemetry) host_.log(1, cat(name, ": ", value));
+  }
+
+  const Options& o_;
+  cli::ToolHost& host_;
+  runtime::NetlistRunOptions params_;
+  runtime::Trace trace_;
+  std::unique_ptr<runtime::Target> target_;
+  std::unique_ptr<runtime::Target> tracer_;
+};
+
+}  // namespace
+
+Result<void> run(const Options& options, cli::ToolHost& host) { return Runner(options, host).run(); }
+
+}  // namespace buda::runner

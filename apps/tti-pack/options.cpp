@@ -1,0 +1,75 @@
+// Declaration of tti-pack's options.
+#include "apps/tti-pack/options.hpp"
+
+#include "apps/tti-pack/run.hpp"
+
+namespace buda::tti_pack {
+namespace {
+
+cli::ToolSpec info_tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "tti-pack info";
+  spec.summary = "show what an image holds";
+  spec.description =
+      "Prints the model, its inputs and outputs, the queues and programs of the netlist, and all members with their sizes. The image is "
+      "read as "
+      "`runner` reads it, checksums included: an image that info shows can be loaded.";
+  spec.reads = "the image.";
+  spec.writes = "the description on standard output.";
+  spec.example = "tti-pack info digits.tti\ntti-pack info digits.tti --json | jq .queues";
+  spec.declare = [&o](cli::OptionSet& set) {
+    set.positional("IMAGE", o.image, "image (.tti) to look at; - for standard input");
+    set.flag("json", o.json, "one JSON document for programs");
+  };
+  spec.run = [&o](cli::ToolHost& host) { return info(o, host); };
+  return spec;
+}
+
+cli::ToolSpec extract_tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "tti-pack extract";
+  spec.summary = "write the members of an image into a folder";
+  spec.description =
+      "Every member becomes a file below the folder, without the archive's top folder. Nothing is written unless the whole archive is "
+      "sound; names "
+      "that would lead out of the folder, links and devices are refused.";
+  spec.reads = "the image.";
+  spec.writes = "a file for each member below the folder.";
+  spec.example = "tti-pack extract digits.tti -o digits.image";
+  spec.declare = [&o](cli::OptionSet& set) {
+    set.positional("IMAGE", o.image, "image (.tti) to take apart; - for standard input");
+    set.path("output", o.output, "DIR", "folder to write to; made when it does not exist").also("-o");
+  };
+  spec.run = [&o](cli::ToolHost& host) { return extract(o, host); };
+  return spec;
+}
+
+}  // namespace
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "tti-pack";
+  spec.summary = "pack a netlist, its host plan, weights and compiled programs into one image";
+  spec.description =
+      "The image (.tti) is a plain tar in the layout of TT-Buda with all that running the model needs. The weights named by the host plan "
+      "are brought "
+      "into the shape of their queues on the way. Plan and netlist are checked against each other before anything is written. The same "
+      "input "
+      "gives the same bytes.";
+  spec.reads = "the netlist, the host plan and the tensor files that it names, the device descriptor, everything below the build folder.";
+  spec.writes = "the image.";
+  spec.example = "tti-pack --netlist digits.yaml --build digits.pipes -o digits.tti\ntti-pack info digits.tti";
+  spec.declare = [&o](cli::OptionSet& set) {
+    set.path("netlist", o.netlist, "FILE", "netlist of the model");
+    set.path("plan", o.plan, "FILE", "host plan; default: the netlist's name with .plan.json");
+    set.path("build", o.build, "DIR", "folder of compiled products (stream programs, kernels), packed as it is, without .d and .log files");
+    set.text("device", o.device, "NAME|FILE", "device that it was compiled for; default: the one that the plan names");
+    set.path("output", o.output, "FILE", "the image; - for standard output").also("-o");
+  };
+  spec.run = [&o](cli::ToolHost& host) { return pack(o, host); };
+  spec.products = [&o] { return std::vector<std::string>{o.output}; };
+  spec.commands = {info_tool(o), extract_tool(o)};
+  return spec;
+}
+
+}  // namespace buda::tti_pack

@@ -1,0 +1,22 @@
+// The command lines of tti-pack and its commands.
+#pragma once
+
+#include <buda/cli/tool.hpp>
+
+#include <string>
+
+namespace buda::tti_pack {
+
+struct Options {
+  std::string netlist;
+  std::string plan;    // empty: beside the netlist
+  std::string build;   // empty: no products of the compiler
+  std::string device;  // empty: the one that the plan names
+  std::string output;  // image, or folder of `extract`
+  std::string image;   // of `info` and `extract`
+  bool json = false;
+};
+
+cli::ToolSpec tool(Options& options);
+
+}  // namespace buda::tti_pack

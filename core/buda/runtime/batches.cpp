@@ -1,0 +1,136 @@
+// Cutting and joining along the first axis.
+#include <buda/runtime/batches.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::runtime {
+namespace {
+
+std::string inputs_text(const Ports& ports) {
+  std::vector<std::string> texts;
+  for (const auto& port : ports.inputs) texts.push_back(cat("'", port.tensor->name, "' ", dtype_name(port.dtype), ' ', port.shape.text()));
+  return texts.empty() ? "the model has no inputs" : cat("the model's inputs are ", join(texts, ", "));
+}
+
+// The shapes are equal, but perhaps for the first axis.
+bool same_rows(const Shape& a, const Shape& b) {
+  return a.rank() == b.rank() && a.rank() > 0 && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+}
+
+std::size_t row_bytes(const Tensor& tensor) {
+  auto rows = static_cast<std::size_t>(tensor.shape()[0]);
+  return rows == 0 ? 0 : tensor.bytes().size() / rows;
+}
+
+Diagnostic wrong(const char* code, const Ports& ports, std::string message) {
+  Diagnostic d = input_error(code, {}, std::move(message));
+  d.notes.push_back({{}, inputs_text(ports)});
+  return d;
+}
+
+}  // namespace
+
+std::string Batches::text() const {
+  std::string out = cat(rows, rows == 1 ? " row" : " rows", " run as ", count, count == 1 ? " batch of " : " batches of ", batch);
+  if (padded() > 0)
+    out += cat(count == 1 ? ", " : ", the last one ", "padded with ", padded(), padded() == 1 ? " row of zeros" : " rows of zeros");
+  return out;
+}
+
+Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
+  Failure failure;
+  std::vector<std::string> names;
+  for (const auto& port : ports.inputs) names.push_back(port.tensor->name);
+  for (const auto& name : names)
+    if (inputs.count(name) == 0) failure.add(wrong("RT020", ports, cat("input '", name, "' is missing")));
+  for (const auto& [name, tensor] : inputs) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    Diagnostic d = wrong("RT020", ports, cat("the model has no input '", name, "'"));
+    if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
+    failure.add(std::move(d));
+  }
+  if (!failure.empty()) return failure;
+
+  bool exact = true;
+  for (const auto& port : ports.inputs) exact = exact && inputs.at(port.tensor->name).shape() == port.shape;
+  if (exact) return Batches{};
+
+  // All inputs have to be longer or shorter along the first axis, and the outputs have to have the batch there too.
+  Batches out;
+  for (const auto& port : ports.inputs) {
+    const Shape& given = inputs.at(port.tensor->name).shape();
+    if (!same_rows(given, port.shape)) {
+      failure.add(wrong("RT021", ports,
+                        cat("input '", port.tensor->name, "' has the shape ", given.text(), ", the model's is ", port.shape.text(),
+                            "; only the first size may differ, as a number of rows to run in batches")));
+      continue;
+    }
+    const auto& first = ports.inputs.front();
+    if (given[0] < 1) failure.add(wrong("RT021", ports, cat("input '", port.tensor->name, "' has no rows")));
+    if (port.shape[0] != first.shape[0])
+      failure.add(wrong("RT021", ports,
+                        cat("inputs cannot be run in batches: '", first.tensor->name, "' has ", first.shape[0], " rows per batch and '",
+                            port.tensor->name, "' ", port.shape[0])));
+    const std::int64_t rows = inputs.at(first.tensor->name).shape()[0];
+    if (given[0] != rows)
+      failure.add(wrong("RT021", ports,
+                        cat("inputs '", first.tensor->name, "' and '", port.tensor->name, "' have ", rows, " and ", given[0],
+                            " rows; all have to have the same number")));
+    out.rows = given[0];
+    out.batch = port.shape[0];
+  }
+  for (const auto& port : ports.outputs)
+    if (failure.empty() && (port.shape.rank() == 0 || port.shape[0] != out.batch))
+      failure.add(wrong("RT021", ports,
+                        cat("inputs cannot be run in batches: output '", port.tensor->name, "' has the shape ", port.shape.text(),
+                            ", without the batch of ", out.batch, " as its first size")));
+  if (!failure.empty()) return failure;
+  if (out.batch < 1) return wrong("RT021", ports, "the model's batch is empty");
+  out.count = ceil_div(out.rows, out.batch);
+  return out;
+}
+
+Result<Tensor> with_dtype(const Port& port, const Tensor& tensor) {
+  if (tensor.dtype() == port.dtype) return tensor;
+  auto wrong_type = [&](const std::string& why) {
+    return input_error("RT022", {},
+                       cat("input '", port.tensor->name, "' has elements of type ", dtype_name(tensor.dtype()), ", the model's are ",
+                           dtype_name(port.dtype), why));
+  };
+  if (is_float(tensor.dtype()) && is_float(port.dtype)) return tensor.cast(port.dtype);
+  if (!is_integer(tensor.dtype()) || !is_integer(port.dtype)) return wrong_type("; convert it first");
+  Tensor converted = tensor.cast(port.dtype);
+  if (converted.cast(tensor.dtype()) != tensor) return wrong_type(", which cannot hold all of its values");
+  return converted;
+}
+
+Result<Tensor> rows_of(const Tensor& tensor, std::int64_t first, std::int64_t rows) {
+  Shape shape = tensor.shape();
+  const std::size_t bytes = row_bytes(tensor);
+  const std::int64_t there = std::clamp<std::int64_t>(shape[0] - first, 0, rows);
+  std::string out(tensor.bytes().substr(static_cast<std::size_t>(first) * bytes, static_cast<std::size_t>(there) * bytes));
+  out.resize(static_cast<std::size_t>(rows) * bytes, '\0');
+  shape[0] = rows;
+  return Tensor::from_bytes(tensor.dtype(), std::move(shape), io::Bytes(std::move(out)));
+}
+
+Result<Tensor> joined(const std::vector<Tensor>& tensors, std::int64_t rows) {
+  if (tensors.size() == 1 && (rows < 0 || rows == tensors.front().shape()[0])) return tensors.front();
+  Shape shape = tensors.front().shape();
+  const std::size_t bytes = row_bytes(tensors.front());
+  std::string out;
+  std::int64_t total = 0;
+  for (const auto& t : tensors) total += t.shape()[0];
+  if (rows >= 0) total = std::min(total, rows);
+  out.reserve(static_cast<std::size_t>(total) * bytes);
+  for (const auto& t : tensors) out += t.bytes();
+  out.resize(static_cast<std::size_t>(total) * bytes);
+  shape[0] = total;
+  return Tensor::from_bytes(tensors.front().dtype(), std::move(shape), io::Bytes(std::move(out)));
+}
+
+}  // namespace buda::runtime

@@ -1,0 +1,20 @@
+// Running a graph without a chip: its reference meaning, with inputs cut into batches as for an image.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+#include <buda/runtime/batches.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+namespace buda::runtime {
+
+struct GraphRun {
+  NamedTensors outputs;
+  Batches batches;
+};
+
+// Open types are derived first. Inputs are treated as Session::run treats them.
+Result<GraphRun> run_graph(graph::Graph graph, const NamedTensors& inputs, Host& host);
+
+}  // namespace buda::runtime

@@ -1,0 +1,40 @@
+// A compiled model as it is run: from an image, or from a netlist and the host plan beside it.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/netlist/host_plan.hpp>
+#include <buda/runtime/target.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <optional>
+#include <string>
+
+namespace buda::runtime {
+
+// `parameters` by queue, in the queue's shape (w, z, r, c): the plan's transforms are done. `device` is what an image was compiled for;
+// a plan beside a netlist only knows its name.
+struct Model {
+  std::string path;
+  io::Bytes text;  // of the netlist
+  std::optional<device::DeviceDescriptor> device;
+  netlist::HostPlan plan;
+  Program program;
+  NamedTensors parameters;
+};
+
+// A .tti image.
+Result<Model> load_image(const std::string& path, const io::Bytes& bytes);
+// A netlist with its plan; files that the plan names are read from the plan's folder.
+Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path);
+
+// The parameters of a plan, read from their files in `folder` ("" for the working directory) and brought into their queues' shape.
+Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder);
+
+// Name of the image's member that holds its device descriptor (buda.device/1, without a base).
+inline constexpr const char* kDeviceMember = "device.yaml";
+
+// The folder of a path, with its slash; "" for a bare name.
+std::string folder_of(const std::string& path);
+
+}  // namespace buda::runtime

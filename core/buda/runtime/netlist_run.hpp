@@ -1,0 +1,37 @@
+// Running a bare netlist, without a host plan: its queues are its inputs and outputs.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/runtime/target.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace buda::runtime {
+
+struct NetlistRunOptions {
+  std::map<std::string, std::int64_t> parameters;  // of programs, by name with or without "$"; what a program lacks is not given to it
+};
+
+struct NetlistRun {
+  NamedTensors outputs;
+  Telemetry telemetry;
+};
+
+// Fills the queues and rams that come from outside (`inputs` by queue, (w, z, r, c) or with leading sizes of 1 left out; w entries are
+// pushed, or written from slot 0 on), runs all programs in file order, and reads what ops have written and no op reads: the waiting entries
+// of queues, all slots of rams. $p_loop_count, when not given, is the number of entries pushed divided by the input_count of the graph that
+// reads them. Other parameters without a value are an error.
+Result<NetlistRun> run_netlist(const Program& program, Target& target, const device::DeviceDescriptor& descriptor,
+                               const NamedTensors& inputs, const NetlistRunOptions& options, Host& host);
+
+// The queues that have to be filled before such a run, and those that it gives back; in file order.
+std::vector<const netlist::Queue*> input_queues(const netlist::Netlist& netlist);
+std::vector<const netlist::Queue*> output_queues(const netlist::Netlist& netlist);
+
+}  // namespace buda::runtime

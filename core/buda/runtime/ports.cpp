@@ -1,0 +1,168 @@
+// Checks of a plan.
+#include <buda/runtime/ports.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace buda::runtime {
+namespace {
+
+using netlist::HostPlan;
+using netlist::Netlist;
+using netlist::PlanTensor;
+using netlist::Queue;
+using netlist::QueueKind;
+
+class Binder {
+ public:
+  Binder(const HostPlan& plan, const Netlist& netlist, const NamedTensors& parameters)
+      : plan_(plan), netlist_(netlist), parameters_(parameters) {
+    for (const auto& q : netlist.queues) queues_.emplace(q.name, &q);
+  }
+
+  Result<Ports> run() {
+    for (const auto& t : plan_.inputs)
+      if (auto port = bind(t, "input")) input(*port);
+    // Outputs begin in their queues, with as many entries as a batch of inputs has.
+    ports_.microbatch = ports_.inputs.empty() ? 1 : ports_.inputs.front().queued[0];
+    for (const auto& t : plan_.outputs)
+      if (auto port = bind(t, "output")) output(*port);
+    for (const auto& [queue, tensor] : parameters_) parameter(queue, tensor);
+    uncovered();
+    if (!failure_.empty()) return failure_;
+    room();
+    return std::move(ports_);
+  }
+
+ private:
+  const Queue* find(const std::string& what, const std::string& name, const std::string& queue) {
+    auto it = queues_.find(queue);
+    if (it == queues_.end()) {
+      std::vector<std::string> known;
+      for (const auto& [q, pointer] : queues_) known.push_back(q);
+      Diagnostic d = input_error("RT010", {netlist_.file}, cat(what, " '", name, "': the netlist has no queue '", queue, "'"));
+      if (auto near = nearest_word(queue, known)) d.hint = cat("did you mean '", *near, "'?");
+      failure_.add(std::move(d));
+      return nullptr;
+    }
+    if (!used_.insert(queue).second) error("RT010", cat(what, " '", name, "': queue '", queue, "' is used by another tensor of the plan"));
+    return it->second;
+  }
+
+  std::optional<Port> bind(const PlanTensor& t, const std::string& what) {
+    if (!names_.insert(cat(what, ' ', t.name)).second) error("RT010", cat("the plan has two ", what, "s named '", t.name, "'"));
+    const Queue* queue = find(what, t.name, t.queue);
+    auto dtype = dtype_from_name(t.dtype);
+    if (!dtype) error("RT010", cat(what, " '", t.name, "': '", t.dtype, "' is no element type"));
+    Shape shape(t.shape);
+    if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
+    if (queue == nullptr || !dtype || !shape.volume()) return std::nullopt;
+    if (queue->kind != QueueKind::queue) {
+      error("RT012", cat(what, " '", t.name, "': '", t.queue, "' is a ram; a tensor of every batch needs a queue"));
+      return std::nullopt;
+    }
+    return Port{&t, queue, *dtype, std::move(shape), {}};
+  }
+
+  void input(Port port) {
+    if (!port.queue->from_outside())
+      return error("RT012", cat("input '", port.tensor->name, "': queue '", port.queue->name, "' is written by op '", port.queue->input,
+                                "', not by the host"));
+    auto queued = netlist::shape_after(port.shape, port.tensor->transforms);
+    if (!queued) return transform_error("input", *port.tensor, std::move(queued).failure());
+    port.queued = *queued;
+    if (!fits("input", port.tensor->name, *port.queue, port.queued)) return;
+    if (!ports_.inputs.empty() && ports_.inputs.front().queued[0] != port.queued[0])
+      return error("RT013", cat("inputs '", ports_.inputs.front().tensor->name, "' and '", port.tensor->name, "' take ",
+                                ports_.inputs.front().queued[0], " and ", port.queued[0],
+                                " queue entries per batch; all have to take the same number"));
+    ports_.inputs.push_back(std::move(port));
+  }
+
+  void output(Port port) {
+    if (port.queue->from_outside())
+      return error("RT012", cat("output '", port.tensor->name, "': queue '", port.queue->name, "' is written by the host, not by an op"));
+    Shape entry = entry_shape(*port.queue);
+    port.queued = Shape{ports_.microbatch, entry[0], entry[1], entry[2]};
+    if (!fits("output", port.tensor->name, *port.queue, port.queued)) return;
+    auto shape = netlist::shape_after(port.queued, port.tensor->transforms);
+    if (!shape) return transform_error("output", *port.tensor, std::move(shape).failure());
+    if (*shape != port.shape)
+      return error("RT011", cat("output '", port.tensor->name, "': the transforms make ", shape->text(), " of the ", port.queued.text(),
+                                " that queue '", port.queue->name, "' holds, but the model's shape is ", port.shape.text()));
+    ports_.outputs.push_back(std::move(port));
+  }
+
+  void parameter(const std::string& name, const Tensor& tensor) {
+    const Queue* queue = find("parameter for", name, name);
+    if (queue == nullptr) return;
+    if (!queue->from_outside())
+      return error("RT012", cat("parameter: '", name, "' is written by op '", queue->input, "', not by the host"));
+    fits("parameter for", name, *queue, tensor.shape());
+  }
+
+  bool fits(const std::string& what, const std::string& name, const Queue& queue, const Shape& shape) {
+    Shape entry = entry_shape(queue);
+    Shape wanted{shape.rank() == 4 ? shape[0] : 1, entry[0], entry[1], entry[2]};
+    if (shape != wanted) {
+      error("RT011", cat(what, " '", name, "' reaches queue '", queue.name, "' as ", shape.text(), "; the queue's entries are ",
+                         entry.text(), ", so the last three sizes have to be these"));
+      return false;
+    }
+    if (shape[0] < 1 || shape[0] > queue.entries) {
+      error("RT013", cat(what, " '", name, "' takes ", shape[0], " entries of queue '", queue.name, "', which has ", queue.entries));
+      return false;
+    }
+    return true;
+  }
+
+  // Whatever ops read from outside has to come from somewhere.
+  void uncovered() {
+    std::set<std::string> read;
+    for (const auto& graph : netlist_.graphs)
+      for (const auto& op : graph.ops)
+        for (const auto& in : op.inputs) read.insert(in.name);
+    for (const auto& q : netlist_.queues)
+      if (q.from_outside() && q.alias.empty() && used_.count(q.name) == 0 && read.count(q.name) != 0)
+        error("RT014",
+              cat("the plan says nothing about ", q.kind == QueueKind::ram ? "ram '" : "queue '", q.name, "', which the host has to fill"));
+  }
+
+  void room() {
+    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    for (const auto* list : {&ports_.inputs, &ports_.outputs})
+      for (const auto& port : *list) room = std::min(room, port.queue->entries / ports_.microbatch);
+    ports_.room = ports_.inputs.empty() ? 1 : room;
+  }
+
+  void error(const char* code, std::string message) { failure_.add(input_error(code, {netlist_.file}, std::move(message))); }
+  void transform_error(const char* what, const PlanTensor& t, Failure f) {
+    for (auto& d : f.diagnostics()) d.message = cat(what, " '", t.name, "': ", d.message);
+    failure_.add(std::move(f));
+  }
+
+  const HostPlan& plan_;
+  const Netlist& netlist_;
+  const NamedTensors& parameters_;
+  std::map<std::string, const Queue*> queues_;
+  std::set<std::string> used_, names_;
+  Ports ports_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Shape entry_shape(const Queue& queue) {
+  auto tiles = queue.shape();
+  return Shape{tiles.t, tiles.rt * queue.tile_dim.rows, tiles.ct * queue.tile_dim.cols};
+}
+
+Result<Ports> bind_ports(const HostPlan& plan, const Netlist& netlist, const NamedTensors& parameters) {
+  return Binder(plan, netlist, parameters).run();
+}
+
+}  // namespace buda::runtime

@@ -1,0 +1,40 @@
+// A host plan bound to its netlist: every tensor with its queue, all shapes checked.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/netlist/host_plan.hpp>
+#include <buda/netlist/netlist.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::runtime {
+
+// A tensor of the model and the queue that it goes through. `entry` is (z, r, c), what one entry of the queue holds, in datums.
+struct Port {
+  const netlist::PlanTensor* tensor = nullptr;
+  const netlist::Queue* queue = nullptr;
+  DType dtype = DType::f32;
+  Shape shape;   // in the model
+  Shape queued;  // of one batch in the queue: (w, z, r, c)
+};
+
+struct Ports {
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  // Queue entries that one batch takes: the same for all inputs and outputs.
+  std::int64_t microbatch = 1;
+  // Batches that the queues of the model hold at once.
+  std::int64_t room = 1;
+};
+
+// What an entry of a queue looks like from the host: (z, r, c).
+Shape entry_shape(const netlist::Queue& queue);
+
+// Collects every contradiction between plan, netlist and parameters (RT010 to RT014) without allocating any tensor. The plan and the
+// netlist must outlive the ports.
+Result<Ports> bind_ports(const netlist::HostPlan& plan, const netlist::Netlist& netlist, const NamedTensors& parameters);
+
+}  // namespace buda::runtime

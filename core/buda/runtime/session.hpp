@@ -1,0 +1,67 @@
+// A model at work on a device: follows its host plan.
+//
+//   BUDA_ASSIGN(auto model, runtime::load_image("digits.tti", bytes));
+//   BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), target, descriptor, host));
+//   BUDA_ASSIGN(auto outputs, session->run({{"x", images}}));
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/runtime/batches.hpp>
+#include <buda/runtime/model.hpp>
+#include <buda/runtime/ports.hpp>
+#include <buda/runtime/target.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace buda::runtime {
+
+class Session {
+ public:
+  // Checks the plan against the netlist, opens the target, and writes the parameters into their rams. The target and the host must
+  // outlive the session.
+  static Result<std::unique_ptr<Session>> open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host);
+
+  // One tensor per input of the model, by name; gives one per output. Inputs in the model's shapes are one batch. Where all of them have
+  // another first size n than the model's b, and the outputs have b first too, they run as ceil(n / b) batches, the last one filled up with
+  // zeros; the outputs then have n rows. Queues are filled with as many batches as they hold, so that a program with the parameter
+  // $p_loop_count does them in one run.
+  Result<NamedTensors> run(const NamedTensors& inputs);
+
+  const netlist::HostPlan& plan() const { return model_.plan; }
+  const Ports& ports() const { return ports_; }
+  // How the inputs of the last run were cut.
+  const Batches& batches() const { return batches_; }
+  Telemetry telemetry() const { return device_->telemetry(); }
+  Device& device() { return *device_; }
+
+ private:
+  Session(Model model, Host& host) : model_(std::move(model)), host_(host) {}
+  Result<void> find_programs();
+  Result<void> push_parameters();
+  Result<void> push(const std::vector<Tensor>& inputs, std::int64_t first, std::int64_t batches);
+  Result<void> run_programs(std::int64_t batches);
+  Result<void> pop(std::int64_t batches, std::vector<std::vector<Tensor>>& outputs);
+
+  struct RunProgram {
+    std::string name;
+    bool loops = false;  // has the parameter $p_loop_count
+  };
+
+  Model model_;
+  Host& host_;
+  Ports ports_;
+  std::vector<RunProgram> programs_;
+  std::int64_t most_at_once_ = 1;  // batches per run of the programs
+  Batches batches_;
+  std::unique_ptr<Device> device_;
+};
+
+// The parameter by which the programs of a model are told how many batches wait in their queues.
+inline constexpr const char* kLoopCount = "$p_loop_count";
+
+}  // namespace buda::runtime

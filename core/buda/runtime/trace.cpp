@@ -1,0 +1,88 @@
+// The recording device.
+#include <buda/runtime/trace.hpp>
+
+#include <buda/io/json.hpp>
+#include <buda/schema/codec.hpp>
+
+namespace buda::runtime {
+namespace {
+
+using io::Node;
+
+class Line {
+ public:
+  explicit Line(const char* call) { node_.add("call", Node::string(call)); }
+  Line& text(const char* key, const std::string& value) {
+    node_.add(key, Node::string(value));
+    return *this;
+  }
+  Line& number(const char* key, std::int64_t value) {
+    node_.add(key, Node::integer(value));
+    return *this;
+  }
+  Line& shape(const Tensor& tensor) {
+    node_.add("shape", schema::Codec<std::vector<std::int64_t>>::write(tensor.shape().dims()));
+    return *this;
+  }
+  Line& numbers(const char* key, const std::map<std::string, std::int64_t>& values) {
+    node_.add(key, schema::Codec<std::map<std::string, std::int64_t>>::write(values));
+    return *this;
+  }
+  std::string done() const { return io::json_line(node_) + "\n"; }
+
+ private:
+  Node node_ = Node::map();
+};
+
+class TracedDevice final : public Device {
+ public:
+  TracedDevice(std::unique_ptr<Device> device, Trace& trace) : device_(std::move(device)), trace_(trace) {}
+
+  Result<void> push(const std::string& queue, const Tensor& entries) override {
+    trace_.push_back(Line("push").text("queue", queue).shape(entries).done());
+    return device_->push(queue, entries);
+  }
+  Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override {
+    trace_.push_back(Line("write").text("queue", queue).number("slot", slot).shape(entries).done());
+    return device_->write(queue, slot, entries);
+  }
+  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+    trace_.push_back(Line("run").text("program", program).numbers("parameters", parameters).done());
+    return device_->run(program, parameters);
+  }
+  Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
+    trace_.push_back(Line("pop").text("queue", queue).number("entries", entries).done());
+    return device_->pop(queue, entries);
+  }
+  Result<std::int64_t> waiting(const std::string& queue) override { return device_->waiting(queue); }
+  Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override {
+    trace_.push_back(Line("read").text("queue", queue).number("slot", slot).number("entries", entries).done());
+    return device_->read(queue, slot, entries);
+  }
+  Telemetry telemetry() const override { return device_->telemetry(); }
+
+ private:
+  std::unique_ptr<Device> device_;
+  Trace& trace_;
+};
+
+class TracedTarget final : public Target {
+ public:
+  TracedTarget(Target& target, Trace& trace) : target_(target), trace_(trace) {}
+  Result<std::unique_ptr<Device>> open(const Program& program, const device::DeviceDescriptor& descriptor, Host& host) override {
+    trace_.push_back(Line("open").text("netlist", program.netlist.file).text("device", descriptor.name).done());
+    BUDA_ASSIGN(auto device, target_.open(program, descriptor, host));
+    return std::unique_ptr<Device>(new TracedDevice(std::move(device), trace_));
+  }
+  const device::DeviceDescriptor* describe() const override { return target_.describe(); }
+
+ private:
+  Target& target_;
+  Trace& trace_;
+};
+
+}  // namespace
+
+std::unique_ptr<Target> traced(Target& target, Trace& trace) { return std::make_unique<TracedTarget>(target, trace); }
+
+}  // namespace buda::runtime

@@ -1,0 +1,104 @@
+// The target `dry_run`: goes through a model's programs, says which epochs they execute and what moves through the queues, and computes
+// nothing; outputs are zeros. Small, but real: a start for targets of your own, next to docs/plugins/target.md.
+#include <buda/base/text.hpp>
+#include <buda/netlist/program_vm.hpp>
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/target.hpp>
+#include <buda/runtime/ports.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace buda;
+
+// A device executes the programs of one netlist. ProgramVm does the reading of programs: variables, loops, queue pointers; the device is
+// told what to execute.
+class DryRun final : public runtime::Device, private netlist::ProgramEvents {
+ public:
+  static Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, Host& host) {
+    std::unique_ptr<DryRun> device(new DryRun(program.netlist, host));
+    BUDA_ASSIGN(auto vm, netlist::ProgramVm::make(device->netlist_));
+    device->vm_ = std::make_unique<netlist::ProgramVm>(std::move(vm));
+    return std::unique_ptr<runtime::Device>(std::move(device));
+  }
+
+  Result<void> push(const std::string& name, const Tensor& entries) override {
+    BUDA_TRY(find(name));
+    host_.log(0, cat("push ", entries.shape()[0], " to ", name));
+    waiting_[name] += entries.shape()[0];
+    return success();
+  }
+  Result<void> write(const std::string& name, std::int64_t slot, const Tensor& entries) override {
+    BUDA_TRY(find(name));
+    host_.log(0, cat("write ", entries.describe(), " to slot ", slot, " of ", name));
+    return success();
+  }
+  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+    host_.log(0, cat("run ", program));
+    netlist::ProgramParameters values;
+    for (const auto& [name, value] : parameters) values[name] = static_cast<std::int32_t>(value);
+    return vm_->run(program, values, *this);
+  }
+  Result<Tensor> pop(const std::string& name, std::int64_t entries) override {
+    BUDA_ASSIGN(Tensor zeros, read(name, 0, entries));
+    waiting_[name] -= entries;
+    return zeros;
+  }
+  Result<std::int64_t> waiting(const std::string& name) override {
+    BUDA_TRY(find(name));
+    return waiting_[name];
+  }
+  Result<Tensor> read(const std::string& name, std::int64_t, std::int64_t entries) override {
+    BUDA_ASSIGN(const netlist::Queue* queue, find(name));
+    Shape shape = runtime::entry_shape(*queue);  // (z, r, c) of one entry
+    return Tensor::zeros(DType::f32, Shape{entries, shape[0], shape[1], shape[2]});
+  }
+  runtime::Telemetry telemetry() const override { return {{"epochs", epochs_}}; }
+
+ private:
+  DryRun(netlist::Netlist netlist, Host& host) : netlist_(std::move(netlist)), host_(host) {}
+
+  // An epoch: here a chip would compute.
+  Result<void> execute(const netlist::Execution& execution) override {
+    const netlist::Graph& graph = netlist_.graphs[execution.graph];
+    std::string text = cat("  epoch ", epochs_++, ": ", graph.name, ", ", graph.ops.size(), " ops, ", graph.input_count, " inputs");
+    for (const auto& s : execution.settings)
+      if (s.rd_ptr_local) text += cat(", ", netlist_.queues[s.queue].name, " at ", *s.rd_ptr_local);
+    host_.log(0, text);
+    for (const auto& queue : netlist_.queues)
+      if (std::any_of(graph.ops.begin(), graph.ops.end(), [&](const auto& op) { return op.name == queue.input; }))
+        waiting_[queue.name] += graph.input_count;
+    return success();
+  }
+
+  Result<const netlist::Queue*> find(const std::string& name) const {
+    for (const auto& queue : netlist_.queues)
+      if (queue.name == name) return &queue;
+    return input_error("DR001", {netlist_.file}, cat("the netlist has no queue named '", name, "'"));
+  }
+
+  netlist::Netlist netlist_;
+  Host& host_;
+  std::unique_ptr<netlist::ProgramVm> vm_;
+  std::map<std::string, std::int64_t> waiting_;  // entries by queue
+  int epochs_ = 0;
+};
+
+class DryRunTarget final : public runtime::Target {
+ public:
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
+    return DryRun::open(program, host);
+  }
+};
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "example", .version = "1.0", .description = "an example of a target", .license = "Apache-2.0") {
+  registrar.add_target({.name = "dry_run",
+                        .summary = "tells which epochs a model executes, and computes nothing",
+                        .options = {},
+                        .make = [](const schema::OptionValues&, Host&) -> Result<std::unique_ptr<runtime::Target>> {
+                          return std::unique_ptr<runtime::Target>(std::make_unique<DryRunTarget>());
+                        }});
+}

@@ -1,0 +1,118 @@
+// The host's side: queues by name.
+#include "device.hpp"
+
+#include "host_tensor.hpp"
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <limits>
+
+namespace buda::golden {
+
+using netlist::Queue;
+using netlist::QueueKind;
+
+GoldenDevice::GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host)
+    : netlist_(std::move(netlist)), options_(options), host_(host) {}
+
+Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program& program, const DeviceOptions& options, Host& host) {
+  std::unique_ptr<GoldenDevice> device(new GoldenDevice(program.netlist, options, host));
+  BUDA_TRY(device->prepare());
+  return device;
+}
+
+Result<void> GoldenDevice::prepare() {
+  BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
+  BUDA_ASSIGN(graphs_, plan_graphs(netlist_));
+  for (std::size_t q = 0; q < netlist_.queues.size(); ++q) {
+    const Queue& queue = netlist_.queues[q];
+    queue_index_.emplace(queue.name, q);
+    queues_.emplace_back(queue);
+    if (queue.alias.empty()) continue;
+    Diagnostic d =
+        input_error("GD001", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
+                    cat("queue '", queue.name, "': a second view (alias) of another queue's memory is not supported by this target yet"));
+    d.node = queue.name;
+    return d;
+  }
+  return success();
+}
+
+Result<QueueMemory*> GoldenDevice::find(const std::string& name) {
+  auto it = queue_index_.find(name);
+  if (it != queue_index_.end()) return &queues_[it->second];
+  std::vector<std::string> known;
+  for (const auto& [queue, index] : queue_index_) known.push_back(queue);
+  Diagnostic d = input_error("GD011", {netlist_.file}, cat("the netlist has no queue named '", name, "'"));
+  if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
+  return d;
+}
+
+Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
+  BUDA_ASSIGN(QueueMemory * queue, find(name));
+  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: its slots are written, not pushed"));
+  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), options_.mode));
+  if (static_cast<std::int64_t>(entries.size()) > queue->room())
+    return input_error(
+        "GD013", {netlist_.file},
+        cat("queue '", name, "' has room for ", queue->room(), " of its ", queue->entries(), " entries, ", entries.size(), " are pushed"));
+  for (auto& entry : entries) queue->append(std::move(entry));
+  return success();
+}
+
+Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, const Tensor& tensor) {
+  BUDA_ASSIGN(QueueMemory * queue, find(name));
+  if (!queue->is_ram())
+    return input_error("GD012", {netlist_.file}, cat("'", name, "' is a queue: entries are pushed, slots cannot be written"));
+  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), options_.mode));
+  if (slot < 0 || slot > queue->entries() || static_cast<std::int64_t>(entries.size()) > queue->entries() - slot)
+    return input_error("GD013", {netlist_.file},
+                       cat("ram '", name, "' has ", queue->entries(), " slots; ", entries.size(), " from slot ", slot, " on do not fit"));
+  for (auto& entry : entries) queue->put(slot++, std::move(entry));
+  return success();
+}
+
+Result<Tensor> GoldenDevice::pop(const std::string& name, std::int64_t count) {
+  BUDA_ASSIGN(QueueMemory * queue, find(name));
+  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: its slots are read, not popped"));
+  BUDA_ASSIGN(Tensor out, read(name, 0, count));
+  queue->drop(count);
+  return out;
+}
+
+Result<std::int64_t> GoldenDevice::waiting(const std::string& name) {
+  BUDA_ASSIGN(QueueMemory * queue, find(name));
+  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: it has slots, and nothing waits in it"));
+  return queue->occupancy();
+}
+
+Result<Tensor> GoldenDevice::read(const std::string& name, std::int64_t slot, std::int64_t count) {
+  BUDA_ASSIGN(QueueMemory * queue, find(name));
+  const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
+  if (slot < 0 || count < 0 || slot > there || count > there - slot)
+    return input_error(
+        "GD014", {netlist_.file},
+        cat(queue->is_ram() ? "ram '" : "queue '", name, "' holds ", there, " entries; ", count, " from ", slot, " on are asked for"));
+  std::vector<ValuePtr> entries;
+  const std::int64_t first = queue->is_ram() ? slot : queue->read_pointer() + slot;
+  for (std::int64_t i = 0; i < count; ++i) entries.push_back(queue->at(first + i));
+  return tensor_from(entries, queue->queue());
+}
+
+Result<void> GoldenDevice::run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) {
+  netlist::ProgramParameters values;
+  for (const auto& [name, value] : parameters) {
+    if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
+      return input_error("GD015", {netlist_.file},
+                         cat("parameter '", name, "' of program '", program, "' is ", value, ", which does not fit in 32 bits"));
+    values[name] = static_cast<std::int32_t>(value);
+  }
+  return vm_->run(program, values, *this);
+}
+
+runtime::Telemetry GoldenDevice::telemetry() const {
+  return {{"epochs", epochs_}, {"flops", flops_}, {"inputs", inputs_}, {"ops", ops_}, {"tiles_moved", tiles_moved_}};
+}
+
+}  // namespace buda::golden

@@ -1,0 +1,73 @@
+// A device that lives on the host: queues as ring buffers, graphs executed op by op.
+#pragma once
+
+#include "graph_plan.hpp"
+#include "queue_memory.hpp"
+
+#include <buda/netlist/program_vm.hpp>
+#include <buda/runtime/target.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace buda::golden {
+
+struct DeviceOptions {
+  Mode mode = Mode::exact;
+  bool check_nan = false;  // report the first NaN or infinity that each op makes
+};
+
+class GoldenDevice final : public runtime::Device, private netlist::ProgramEvents {
+ public:
+  // The host must outlive the device.
+  static Result<std::unique_ptr<GoldenDevice>> make(const runtime::Program& program, const DeviceOptions& options, Host& host);
+
+  Result<void> push(const std::string& queue, const Tensor& entries) override;
+  Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override;
+  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override;
+  Result<Tensor> pop(const std::string& queue, std::int64_t entries) override;
+  Result<std::int64_t> waiting(const std::string& queue) override;
+  Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override;
+  runtime::Telemetry telemetry() const override;
+
+ private:
+  GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host);
+  Result<void> prepare();
+
+  // One epoch at work: where each queue is read and written, and what the ops have made of the present input.
+  struct Epoch;
+
+  Result<void> execute(const netlist::Execution& execution) override;
+  Result<void> allocate(std::size_t queue) override;
+  void read_pointer_moved(std::size_t queue, std::int32_t value) override;
+
+  Result<void> begin(Epoch& epoch);
+  Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting);
+  Result<void> run_input(Epoch& epoch, std::int64_t input);
+  Result<ValuePtr> fetch(Epoch& epoch, const OpPlan& op, std::size_t index, std::int64_t input);
+  Result<void> store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input);
+  ValuePtr gradient_start(const Epoch& epoch, const OpPlan& op) const;
+  Result<void> end(Epoch& epoch);
+  void check_numbers(const OpPlan& op, const Value& value);
+
+  Result<QueueMemory*> find(const std::string& queue);
+  Diagnostic epoch_error(const Epoch& epoch, const char* code, const std::string& queue, const std::string& message) const;
+
+  netlist::Netlist netlist_;
+  DeviceOptions options_;
+  Host& host_;
+  std::optional<netlist::ProgramVm> vm_;
+  std::map<std::size_t, GraphPlan> graphs_;
+  std::vector<QueueMemory> queues_;
+  std::map<std::string, std::size_t> queue_index_;
+  // Outputs of ops that other graphs read, one per input, from the last execution of their graph.
+  std::map<std::string, std::vector<ValuePtr>> exports_;
+  std::set<std::string> reported_;
+  double epochs_ = 0, ops_ = 0, inputs_ = 0, tiles_moved_ = 0, flops_ = 0;
+};
+
+}  // namespace buda::golden

@@ -1,0 +1,240 @@
+// One execution of a graph.
+//
+// Readers. A queue setting says where the graph's ops read (rd_ptr_local, for rams rd_ptr_global) and what the header publishes as popped
+// (rd_ptr_global). Input i of the epoch is read at the pointer plus i times rd_ptr_autoinc. With prologue everything is fetched before the
+// first input, so that writes of the same epoch do not show. Reading entries that are not there would make a chip wait forever; here it is
+// an error.
+//
+// Writers. An op's output goes to the slot at the write pointer of every queue that it feeds. Of a gradient op the sum over all inputs is
+// written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
+#include "device.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace buda::golden {
+
+using netlist::Graph;
+using netlist::Queue;
+using netlist::ResolvedSetting;
+
+struct GoldenDevice::Epoch {
+  const GraphPlan& plan;
+  const netlist::Execution& execution;
+  struct Reader {
+    std::int64_t pointer = 0;
+    std::int64_t step = 0;
+    std::int64_t published_step = 0;
+    std::vector<ValuePtr> prologue;  // by input
+  };
+  std::map<std::size_t, Reader> readers;  // by queue
+  std::vector<ValuePtr> values;           // by op: its output for the present input
+  std::vector<std::size_t> uses;          // by op: readers still to come
+  std::map<std::size_t, ValuePtr> sums;   // by op: of gradient ops
+
+  const Graph& graph() const { return *plan.graph; }
+  const ResolvedSetting* setting(std::size_t queue) const {
+    for (const auto& s : execution.settings)
+      if (s.queue == queue) return &s;
+    return nullptr;
+  }
+};
+
+Diagnostic GoldenDevice::epoch_error(const Epoch& epoch, const char* code, const std::string& queue, const std::string& message) const {
+  const auto place = epoch.graph().places.self;
+  Diagnostic d = input_error(code, place.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(place),
+                             cat("graph '", epoch.graph().name, "': ", message));
+  d.node = queue;
+  return d;
+}
+
+Result<void> GoldenDevice::allocate(std::size_t queue) {
+  queues_[queue].clear();
+  return success();
+}
+
+void GoldenDevice::read_pointer_moved(std::size_t queue, std::int32_t value) {
+  if (!queues_[queue].is_ram()) queues_[queue].set_read(value);
+}
+
+Result<void> GoldenDevice::execute(const netlist::Execution& execution) {
+  Epoch epoch{graphs_.at(execution.graph), execution, {}, {}, {}, {}};
+  BUDA_TRY(begin(epoch));
+  const std::int64_t inputs = epoch.graph().input_count;
+  for (std::int64_t i = 0; i < inputs; ++i) BUDA_TRY(run_input(epoch, i));
+  BUDA_TRY(end(epoch));
+  epochs_ += 1;
+  inputs_ += static_cast<double>(inputs);
+  host_.progress(cat("epoch ", epoch.graph().name), static_cast<std::size_t>(epochs_), 0);
+  return success();
+}
+
+Result<void> GoldenDevice::begin(Epoch& epoch) {
+  for (std::size_t queue : epoch.plan.queues) BUDA_TRY(open_reader(epoch, queue, epoch.setting(queue)));
+  for (std::size_t i = 0; i < epoch.plan.ops.size(); ++i) {
+    const OpPlan& op = epoch.plan.ops[i];
+    if (op.op->gradient_op) epoch.sums[i] = gradient_start(epoch, op);
+    if (op.exported) exports_[op.op->name].clear();
+  }
+  return success();
+}
+
+Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const ResolvedSetting* setting) {
+  QueueMemory& queue = queues_[index];
+  const std::string& name = queue.queue().name;
+  if (queue.entries() == 0) return epoch_error(epoch, "GD020", name, cat("queue '", name, "' has no entries to read from"));
+  Epoch::Reader& reader = epoch.readers[index];
+  if (queue.is_ram()) {
+    reader.pointer = setting != nullptr ? setting->rd_ptr_global.value_or(0) : 0;
+    reader.step = setting != nullptr ? setting->rd_ptr_autoinc : 0;
+  } else {
+    if (setting != nullptr && setting->rd_ptr_global) queue.set_read(*setting->rd_ptr_global);
+    reader.pointer = setting != nullptr && setting->rd_ptr_local ? *setting->rd_ptr_local : queue.read_pointer();
+    reader.step = setting != nullptr ? setting->rd_ptr_autoinc : 1;
+    reader.published_step = setting != nullptr ? setting->global_rdptr_autoinc : 0;
+  }
+  const std::int64_t inputs = epoch.graph().input_count;
+  if (!queue.is_ram()) {
+    // An op of the same graph may feed the queue while it is read: then entries turn up as they are needed.
+    const bool fed_here = std::any_of(epoch.plan.ops.begin(), epoch.plan.ops.end(), [&](const OpPlan& op) {
+      return std::any_of(op.writes.begin(), op.writes.end(), [&](const WritePlan& w) { return w.queue == index; });
+    });
+    const std::int64_t there = queue.from(reader.pointer), needed = (inputs - 1) * std::max<std::int64_t>(reader.step, 0) + 1;
+    if (there > queue.entries())
+      return epoch_error(epoch, "GD021", name,
+                         cat("it reads queue '", name, "' at ", reader.pointer, ", ahead of its write pointer ", queue.write_pointer()));
+    if (there < needed && !fed_here)
+      return epoch_error(epoch, "GD021", name,
+                         cat("it needs ", needed, needed == 1 ? " entry" : " entries", " of queue '", name, "' from ", reader.pointer,
+                             " on, where there ", there == 1 ? "is " : "are ", there, "; a chip would wait forever"));
+  }
+  if (setting != nullptr && setting->prologue)
+    for (std::int64_t i = 0; i < inputs; ++i) reader.prologue.push_back(queue.at(reader.pointer + i * reader.step));
+  return success();
+}
+
+ValuePtr GoldenDevice::gradient_start(const Epoch& epoch, const OpPlan& op) const {
+  for (const WritePlan& w : op.writes) {
+    const ResolvedSetting* setting = epoch.setting(w.queue);
+    if (setting != nullptr && setting->zero) return nullptr;
+    return queues_[w.queue].at(setting != nullptr ? setting->wr_ptr_global.value_or(0) : 0);
+  }
+  return nullptr;
+}
+
+Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t index, std::int64_t input) {
+  const EdgePlan& edge = op.inputs[index];
+  const std::string& name = op.op->inputs[index].name;
+  ValuePtr value;
+  switch (edge.from) {
+    case EdgePlan::From::queue: {
+      const Epoch::Reader& reader = epoch.readers[edge.index];
+      const QueueMemory& queue = queues_[edge.index];
+      const std::int64_t pointer = reader.pointer + input * reader.step;
+      value = reader.prologue.empty() ? queue.at(pointer) : reader.prologue[static_cast<std::size_t>(input)];
+      if (value) break;
+      if (queue.queue().from_outside() || !queue.is_ram())
+        return epoch_error(epoch, "GD022", name,
+                           cat("op '", op.op->name, "' reads ", queue.is_ram() ? "ram '" : "queue '", name, "' at ", pointer,
+                               ", where nothing was written yet"));
+      value = std::make_shared<Value>(queue.queue().shape(), queue.queue().tile_dim, queue.queue().format);
+      break;
+    }
+    case EdgePlan::From::op:
+      value = epoch.values[edge.index];
+      if (--epoch.uses[edge.index] == 0) epoch.values[edge.index] = nullptr;
+      break;
+    case EdgePlan::From::other_graph: {
+      const auto& made = exports_[name];
+      if (static_cast<std::size_t>(input) >= made.size())
+        return epoch_error(
+            epoch, "GD023", name,
+            cat("op '", op.op->name, "' reads op '", name, "' of another graph, which has not run for input ", input, " before it"));
+      value = made[static_cast<std::size_t>(input)];
+      break;
+    }
+  }
+  tiles_moved_ += static_cast<double>(edge.gather.shape().volume());
+  value = edge.gather.apply(value, options_.mode, host_.threads);
+  if (edge.convert == DataFormat::invalid) return value;
+  Value converted = *value;
+  converted.format = edge.convert;
+  store(options_.mode, edge.convert, converted.floats, converted.cols());
+  return ValuePtr(std::make_shared<Value>(std::move(converted)));
+}
+
+Result<void> GoldenDevice::run_input(Epoch& epoch, std::int64_t input) {
+  const auto& ops = epoch.plan.ops;
+  epoch.values.assign(ops.size(), nullptr);
+  epoch.uses.clear();
+  for (const OpPlan& op : ops) epoch.uses.push_back(op.uses);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const OpPlan& op = ops[i];
+    std::vector<ValuePtr> inputs;
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+      BUDA_ASSIGN(auto value, fetch(epoch, op, k, input));
+      inputs.push_back(std::move(value));
+    }
+    auto sum = epoch.sums.find(i);
+    OpCall call{*op.op, inputs, options_.mode, host_.threads, sum == epoch.sums.end() ? nullptr : sum->second};
+    auto value = std::make_shared<const Value>(op_kind(op.op->type).run(call));
+    ops_ += 1;
+    flops_ += op.flops;
+    if (options_.check_nan) check_numbers(op, *value);
+    if (sum != epoch.sums.end()) sum->second = value;
+    if (op.uses > 0) epoch.values[i] = value;
+    if (op.exported) exports_[op.op->name].push_back(value);
+    if (sum == epoch.sums.end() || op.writes.empty()) BUDA_TRY(store_output(epoch, op, value, input));
+  }
+  return success();
+}
+
+Result<void> GoldenDevice::store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input) {
+  for (const WritePlan& w : op.writes) {
+    QueueMemory& queue = queues_[w.queue];
+    const std::string& name = queue.queue().name;
+    if (queue.entries() == 0) return epoch_error(epoch, "GD020", name, cat("queue '", name, "' has no entries to write to"));
+    tiles_moved_ += static_cast<double>(w.gather.shape().volume());
+    ValuePtr stored = w.gather.apply(value, options_.mode, host_.threads);
+    const ResolvedSetting* setting = epoch.setting(w.queue);
+    if (queue.is_ram()) {
+      const std::int64_t first = setting != nullptr ? setting->wr_ptr_global.value_or(0) : 0,
+                         step = setting != nullptr ? setting->global_wrptr_autoinc : 0;
+      queue.put(first + input * step, std::move(stored));
+      continue;
+    }
+    if (queue.room() == 0)
+      return epoch_error(epoch, "GD024", name,
+                         cat("op '", op.op->name, "' writes to queue '", name, "', all of whose ", queue.entries(),
+                             " entries are waiting to be read; a chip would wait forever"));
+    queue.append(std::move(stored));
+  }
+  return success();
+}
+
+Result<void> GoldenDevice::end(Epoch& epoch) {
+  for (const auto& [index, sum] : epoch.sums) BUDA_TRY(store_output(epoch, epoch.plan.ops[index], sum, 0));
+  for (const auto& [index, reader] : epoch.readers)
+    if (reader.published_step != 0)
+      queues_[index].set_read(queues_[index].read_pointer() + epoch.graph().input_count * reader.published_step);
+  return success();
+}
+
+void GoldenDevice::check_numbers(const OpPlan& op, const Value& value) {
+  if (value.integer() || reported_.count(op.op->name) != 0) return;
+  std::size_t nan = 0, infinite = 0;
+  for (float v : value.floats) {
+    nan += std::isnan(v) ? 1 : 0;
+    infinite += std::isinf(v) ? 1 : 0;
+  }
+  if (nan + infinite == 0) return;
+  reported_.insert(op.op->name);
+  Diagnostic d = warning("GD030", op.op->places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(op.op->places.self),
+                         cat("op '", op.op->name, "' made ", nan, " NaN and ", infinite, " infinite of ", value.floats.size(), " numbers"));
+  d.node = op.op->name;
+  host_.report(d);
+}
+
+}  // namespace buda::golden

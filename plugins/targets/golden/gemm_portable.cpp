@@ -1,0 +1,32 @@
+// The kernel for every processor: fused multiply-adds one by one. Where the processor has none the library computes them, slowly, with the
+// same result.
+#include "gemm_kernel.hpp"
+#include "precision.hpp"
+
+#include <cmath>
+
+namespace buda::golden::detail {
+namespace {
+
+constexpr std::size_t kRows = 4;
+constexpr std::size_t kCols = 16;
+
+void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, Rounding rounding) {
+  for (std::size_t i = 0; i < kRows; ++i) {
+    float sum[kCols];
+    for (std::size_t j = 0; j < kCols; ++j) sum[j] = c[i * ldc + j];
+    for (std::size_t p = 0; p < k; ++p)
+      for (std::size_t j = 0; j < kCols; ++j) sum[j] = std::fma(a[p * kRows + i], b[p * kCols + j], sum[j]);
+    round_to(rounding, sum);
+    for (std::size_t j = 0; j < kCols; ++j) c[i * ldc + j] = sum[j];
+  }
+}
+
+}  // namespace
+
+const Kernel& portable_kernel() {
+  static constexpr Kernel kernel = {kRows, kCols, &run, "portable"};
+  return kernel;
+}
+
+}  // namespace buda::golden::detail

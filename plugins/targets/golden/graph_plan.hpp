@@ -1,0 +1,52 @@
+// A graph made ready to run: ops in an order in which inputs come first, and for each edge where its values come from and what happens to
+// them on the way.
+#pragma once
+
+#include "gather.hpp"
+#include "op.hpp"
+
+#include <buda/diag/result.hpp>
+#include <buda/netlist/netlist.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace buda::golden {
+
+struct EdgePlan {
+  enum class From : std::uint8_t { queue, op, other_graph };
+  From from = From::queue;
+  std::size_t index = 0;  // of the queue in the netlist; of the op in this graph; of the op in GraphPlan::exports of all graphs
+  Gather gather;
+  DataFormat convert = DataFormat::invalid;  // the format to round to, where in_df differs from the producer's
+};
+
+// An op's output on its way into a queue.
+struct WritePlan {
+  std::size_t queue = 0;
+  Gather gather;
+};
+
+struct OpPlan {
+  const netlist::Op* op = nullptr;
+  std::vector<EdgePlan> inputs;
+  std::vector<WritePlan> writes;
+  std::size_t uses = 0;   // by ops of this graph, for one input
+  bool exported = false;  // another graph reads its output
+  double flops = 0;
+};
+
+struct GraphPlan {
+  const netlist::Graph* graph = nullptr;
+  std::vector<OpPlan> ops;          // in the order of execution
+  std::vector<std::size_t> queues;  // read by ops, each once, ascending
+};
+
+// Plans for the graphs that programs execute, by their index in the netlist. Reports everything that stands in the way, of all graphs, with
+// the op's place: what this target cannot do (GD001), inputs that do not have the shape that their op needs (GD002), manipulations that do
+// not apply (GD003), and names of nothing (GD004). The netlist must outlive the plans.
+Result<std::map<std::size_t, GraphPlan>> plan_graphs(const netlist::Netlist& netlist);
+
+}  // namespace buda::golden

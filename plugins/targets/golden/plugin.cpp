@@ -1,0 +1,59 @@
+// Target `golden`: executes a netlist on the host, with the number formats of the device.
+#include "device.hpp"
+
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/target.hpp>
+
+namespace {
+
+using namespace buda;
+
+class GoldenTarget final : public runtime::Target {
+ public:
+  explicit GoldenTarget(const golden::DeviceOptions& options) : options_(options) {}
+
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
+    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, options_, host));
+    return std::unique_ptr<runtime::Device>(std::move(device));
+  }
+
+ private:
+  golden::DeviceOptions options_;
+};
+
+schema::OptionSpec choice(std::string name, std::string summary, std::string value_name, std::string standard,
+                          std::vector<std::string> choices) {
+  schema::OptionSpec spec;
+  spec.name = std::move(name);
+  spec.type = schema::OptionType::choice;
+  spec.summary = std::move(summary);
+  spec.value_name = std::move(value_name);
+  spec.default_text = std::move(standard);
+  spec.choices = std::move(choices);
+  return spec;
+}
+
+schema::OptionSpec flag(std::string name, std::string summary) {
+  schema::OptionSpec spec;
+  spec.name = std::move(name);
+  spec.type = schema::OptionType::flag;
+  spec.summary = std::move(summary);
+  return spec;
+}
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "golden", .version = "1.0", .description = "executes netlists on the host with the number formats of the device",
+            .license = "Apache-2.0") {
+  registrar.add_target({.name = "golden",
+                        .summary = "functional execution on the host; formats exact at every buffer, or plain fp32",
+                        .options = {choice("mode", "exact: device formats at every boundary; fp32: floating-point formats are ignored",
+                                           "MODE", "exact", {"exact", "fp32"}),
+                                    flag("check-nan", "warn of the first NaN or infinity that each op makes")},
+                        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
+                          golden::DeviceOptions options;
+                          options.mode = values.text("mode") == "fp32" ? golden::Mode::fp32 : golden::Mode::exact;
+                          options.check_nan = values.flag("check-nan");
+                          return std::unique_ptr<runtime::Target>(new GoldenTarget(options));
+                        }});
+}

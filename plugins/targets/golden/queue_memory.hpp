@@ -1,0 +1,55 @@
+// The memory of one queue or ram, with the pointers of its header.
+#pragma once
+
+#include "value.hpp"
+
+#include <buda/diag/result.hpp>
+#include <buda/netlist/netlist.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace buda::golden {
+
+// A queue's pointers run from 0 to 2 * entries - 1, so that full and empty differ: slot = pointer mod entries, occupancy = (write - read)
+// mod 2 * entries. A ram has slots only. Pointers given from outside are taken modulo their range, because netlists exist that never wrap
+// them.
+class QueueMemory {
+ public:
+  explicit QueueMemory(const netlist::Queue& queue);
+
+  const netlist::Queue& queue() const { return *queue_; }
+  bool is_ram() const { return queue_->kind == netlist::QueueKind::ram; }
+  std::int64_t entries() const { return static_cast<std::int64_t>(slots_.size()); }
+
+  // Of queues.
+  std::int64_t occupancy() const { return from(read_); }
+  std::int64_t room() const { return entries() - occupancy(); }
+  // Entries between a pointer and the write pointer: what a reader there can take. Above entries() the reader is ahead of the writer.
+  std::int64_t from(std::int64_t pointer) const { return pointers() == 0 ? 0 : wrapped(write_ - pointer, pointers()); }
+  void set_read(std::int64_t pointer) { read_ = wrapped(pointer, pointers()); }
+  std::int64_t read_pointer() const { return read_; }
+  std::int64_t write_pointer() const { return write_; }
+  // Puts a value at the write pointer; there must be room.
+  void append(ValuePtr value);
+  // Moves the read pointer over entries that are there.
+  void drop(std::int64_t count) { set_read(read_ + count); }
+  // Back to what a queue is when it is allocated.
+  void clear();
+
+  // The value in the slot that a pointer means; null where nothing was written yet.
+  const ValuePtr& at(std::int64_t pointer) const { return slots_[slot(pointer)]; }
+  void put(std::int64_t pointer, ValuePtr value) { slots_[slot(pointer)] = std::move(value); }
+
+ private:
+  static std::int64_t wrapped(std::int64_t value, std::int64_t range) { return range == 0 ? 0 : ((value % range) + range) % range; }
+  std::int64_t pointers() const { return 2 * entries(); }
+  std::size_t slot(std::int64_t pointer) const { return static_cast<std::size_t>(wrapped(pointer, entries())); }
+
+  const netlist::Queue* queue_;
+  std::vector<ValuePtr> slots_;
+  std::int64_t read_ = 0;
+  std::int64_t write_ = 0;
+};
+
+}  // namespace buda::golden

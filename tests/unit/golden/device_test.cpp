@@ -1,0 +1,272 @@
+// Queues, rams and their pointers, as programs move them.
+#include "netlist_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace buda::golden::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Entries that are constants: one number per entry.
+Tensor entries(const std::vector<float>& values) {
+  std::vector<float> v;
+  for (float x : values) v.insert(v.end(), 1024, x);
+  return Tensor(Shape{static_cast<std::int64_t>(values.size()), 1, 32, 32}, std::move(v));
+}
+
+std::vector<float> constants(const Result<Tensor>& t) {
+  if (!t) return {-999};
+  std::vector<float> out;
+  for (std::size_t i = 0; i < t->size(); i += 1024) out.push_back(t->as<float>()[i]);
+  return out;
+}
+
+std::string message(const Result<void>& r) { return r.ok() ? "(no error)" : first_error(r.failure()); }
+
+// out = a + w, one input per epoch, looping.
+std::string add_text(int entries_in, int entries_out, int input_count = 1) {
+  OpText op{"op", "add", {"a", "w"}};
+  std::string program =
+      cat("  - main:\n"
+          "    - param: [$p_loop_count]\n"
+          "    - var: {$c_one: ",
+          input_count,
+          ", $c_zero: 0}\n"
+          "    - staticvar: {$g: 0, $l: 0}\n"
+          "    - loop: $p_loop_count\n"
+          "    - execute: {graph_name: g, queue_settings: {a: {prologue: false, epilogue: false, zero: false, rd_ptr_local: $l, "
+          "rd_ptr_global: $g}, w: {prologue: true, epilogue: "
+          "false, zero: false, rd_ptr_global: $c_zero, wr_ptr_global: $c_zero}}}\n"
+          "    - varinst: [$g, incwrap, $c_one, ",
+          2 * entries_in,
+          "]\n"
+          "    - varinst: [$l, incwrap, $c_one, ",
+          2 * entries_in,
+          "]\n"
+          "    - endloop\n");
+  return netlist_text(queue("a", "HOST", 1, 1, 1, "Float32", entries_in) + queue("w", "HOST", 1, 1, 1, "Float32", 1, "ram") +
+                          queue("out", "op", 1, 1, 1, "Float32", entries_out),
+                      op.text(), program, input_count);
+}
+
+TEST(Queues, LoopsPopWhatTheyUsedSoThatMoreCanBePushed) {
+  TestHost host;
+  auto device = open_device(add_text(2, 4), host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->write("w", 0, entries({100})));
+  float next = 1;
+  // Far beyond the wrap of both pointers.
+  for (int round = 0; round < 9; ++round) {
+    ASSERT_TRUE((*device)->push("a", entries({next, next + 1}))) << round;
+    ASSERT_TRUE((*device)->run("main", {{"$p_loop_count", 2}}));
+    EXPECT_EQ(constants((*device)->pop("out", 2)), (std::vector<float>{100 + next, 101 + next}));
+    next += 2;
+  }
+  EXPECT_EQ((*device)->telemetry().at("epochs"), 18);
+}
+
+TEST(Queues, SeveralInputsPerEpoch) {
+  TestHost host;
+  auto device = open_device(add_text(4, 4, 2), host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->write("w", 0, entries({10})));
+  ASSERT_TRUE((*device)->push("a", entries({1, 2, 3, 4})));
+  ASSERT_TRUE((*device)->run("main", {{"p_loop_count", 2}}));
+  EXPECT_EQ(constants((*device)->pop("out", 4)), (std::vector<float>{11, 12, 13, 14}));
+}
+
+TEST(Queues, FullAndEmptyAreErrorsThatSayHowMuchThereIs) {
+  TestHost host;
+  auto device = open_device(add_text(2, 1), host);
+  ASSERT_TRUE(device);
+  EXPECT_THAT(message((*device)->push("a", entries({1, 2, 3}))), HasSubstr("room for 2 of its 2 entries, 3 are pushed"));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
+              HasSubstr("needs 1 entry of queue 'a' from 0 on, where there are 0; a chip would wait forever"));
+  ASSERT_TRUE((*device)->push("a", entries({1, 2})));
+  EXPECT_THAT(message((*device)->push("a", entries({3}))), HasSubstr("room for 0"));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("reads ram 'w' at 0, where nothing was written yet"));
+  ASSERT_TRUE((*device)->write("w", 0, entries({1})));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 2}})),
+              HasSubstr("writes to queue 'out', all of whose 1 entries are waiting to be read"));
+  auto popped = (*device)->pop("out", 2);
+  ASSERT_FALSE(popped);
+  EXPECT_THAT(first_error(popped.failure()), HasSubstr("holds 1 entries; 2 from 0 on are asked for"));
+}
+
+TEST(Queues, CallsThatDoNotFitTheKindOrTheShape) {
+  TestHost host;
+  auto device = open_device(add_text(2, 1), host);
+  ASSERT_TRUE(device);
+  EXPECT_THAT(message((*device)->push("w", entries({1}))), HasSubstr("is a ram"));
+  EXPECT_THAT(message((*device)->write("a", 0, entries({1}))), HasSubstr("is a queue"));
+  EXPECT_THAT(message((*device)->write("w", 1, entries({1}))), HasSubstr("1 slots; 1 from slot 1 on do not fit"));
+  EXPECT_THAT(message((*device)->write("w", -1, entries({1}))), HasSubstr("do not fit"));
+  EXPECT_THAT(message((*device)->push("aa", entries({1}))), HasSubstr("no queue named 'aa'"));
+  EXPECT_THAT(message((*device)->push("a", Tensor(Shape{1, 32, 32}, std::vector<float>(1024)))), HasSubstr("an entry is [1, 1, 32, 32]"));
+  EXPECT_THAT(message((*device)->push("a", Tensor(Shape{1, 1, 32, 64}, std::vector<float>(2048)))),
+              HasSubstr("shape [1, 1, 32, 64] is given"));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", std::int64_t{1} << 40}})), HasSubstr("does not fit in 32 bits"));
+  EXPECT_THAT(message((*device)->run("mian", {})), HasSubstr("no program 'mian'"));
+}
+
+TEST(Queues, PushingRoundsToTheFormat) {
+  TestHost host;
+  OpText op{"op", "nop", {"a"}};
+  op.in_df = op.out_df = "Float16_b";
+  op.acc_df = op.intermed_df = "Float16_b";
+  auto text =
+      netlist_text(queue("a", "HOST", 1, 1, 1, "Float16_b") + queue("out", "op", 1, 1, 1, "Float16_b"), op.text(), once(at_start("a")));
+  auto device = open_device(text, host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->push("a", entries({1.0f + 0x1p-8f})));  // the host's packer truncates
+  EXPECT_EQ(constants((*device)->read("a", 0, 1)), (std::vector<float>{1.0f}));
+  auto kept = open_device(text, host, {Mode::fp32, false});
+  ASSERT_TRUE((*kept)->push("a", entries({1.0f + 0x1p-8f})));
+  EXPECT_EQ(constants((*kept)->read("a", 0, 1)), (std::vector<float>{1.0f + 0x1p-8f}));
+}
+
+TEST(Queues, BetweenEpochsAndReadTwice) {
+  // g1: mid = a * a; g2: out = mid + a. `mid` is as deep as one epoch, so its pointers have to follow the program.
+  OpText square{"sq", "multiply", {"a", "a"}}, add{"sum", "add", {"mid", "a"}};
+  std::string ops = square.text();
+  std::string text = cat(
+      "devices: {arch: wormhole_b0}\nqueues:\n", queue("a", "HOST", 1, 1, 1, "Float32", 4), queue("mid", "sq", 1, 1, 1, "Float32", 1),
+      queue("out", "sum", 1, 1, 1), "graphs:\n  g1:\n    target_device: 0\n    input_count: 1\n", square.text(),
+      "  g2:\n    target_device: 0\n    input_count: 1\n", add.text(),
+      "programs:\n  - main:\n    - param: [$n]\n    - var: {$one: 1}\n    - staticvar: {$ga: 0, $la: 0, $gm: 0, $lm: 0}\n    - loop: $n\n"
+      "    - execute: {graph_name: g1, queue_settings: {a: {rd_ptr_local: $la, rd_ptr_global: $ga}}}\n"
+      "    - execute: {graph_name: g2, queue_settings: {a: {rd_ptr_local: $la, rd_ptr_global: $ga}, mid: {rd_ptr_local: $lm, "
+      "rd_ptr_global: $gm}}}\n"
+      "    - varinst: [$ga, incwrap, $one, 8]\n    - varinst: [$la, incwrap, $one, 8]\n    - varinst: [$gm, incwrap, $one, 2]\n    - "
+      "varinst: [$lm, incwrap, $one, 2]\n"
+      "    - endloop\n");
+  TestHost host;
+  auto device = open_device(text, host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->push("a", entries({1, 2, 3})));
+  auto ran = (*device)->run("main", {{"n", 3}});
+  ASSERT_TRUE(ran) << message(ran);
+  EXPECT_EQ(constants((*device)->pop("out", 3)), (std::vector<float>{2, 6, 12}));
+  EXPECT_EQ(*(*device)->waiting("a"), 0);
+  EXPECT_EQ(*(*device)->waiting("mid"), 0);
+}
+
+TEST(Queues, DynamicOnesAreEmptyWhenAllocated) {
+  OpText op{"op", "nop", {"a"}};
+  std::string program =
+      "  - main:\n    - allocate_queue: [out]\n    - execute: {graph_name: g, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: 0}}}\n  "
+      "  - deallocate_queue: [out]\n";
+  TestHost host;
+  auto device =
+      open_device(netlist_text(queue("a", "HOST", 1, 1, 1) + queue("out", "op", 1, 1, 1, "Float32", 1), op.text(), program), host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->push("a", entries({5})));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE((*device)->run("main", {}));  // would be full without
+}
+
+TEST(Rams, SlotsAndIncrements) {
+  // Slots 1 and 2 of a ram of three, then written to slots 2 and 0 of another.
+  OpText op{"op", "nop", {"a"}};
+  std::string settings =
+      "a: {prologue: true, rd_ptr_global: 1, wr_ptr_global: 0, rd_ptr_autoinc: 1, global_wrptr_autoinc: 1}, out: {rd_ptr_global: 0, "
+      "wr_ptr_global: 2, rd_ptr_autoinc: 1, "
+      "global_wrptr_autoinc: 1}";
+  TestHost host;
+  auto device =
+      open_device(netlist_text(queue("a", "HOST", 1, 1, 1, "Float32", 3, "ram") + queue("out", "op", 1, 1, 1, "Float32", 3, "ram"),
+                               op.text(), once(settings), 2),
+                  host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->write("a", 0, entries({7, 8, 9})));
+  auto ran = (*device)->run("main", {});
+  ASSERT_TRUE(ran) << message(ran);
+  EXPECT_EQ(constants((*device)->read("out", 0, 3)), (std::vector<float>{9, 0, 8}));
+  EXPECT_EQ(constants((*device)->read("out", 2, 1)), (std::vector<float>{8}));
+  EXPECT_FALSE((*device)->read("out", 3, 1));
+  EXPECT_FALSE((*device)->waiting("out"));
+}
+
+TEST(Rams, PrologueReadsBeforeTheEpochWrites) {
+  // w = w + a, for three inputs: with prologue every input sees the old w.
+  OpText op{"op", "add", {"w", "a"}};
+  for (bool prologue : {true, false}) {
+    std::string settings = cat(at_start("a"), ", w: {prologue: ", prologue, ", rd_ptr_global: 0, wr_ptr_global: 0}");
+    TestHost host;
+    auto device = open_device(
+        netlist_text(queue("a", "HOST", 1, 1, 1) + queue("w", "op", 1, 1, 1, "Float32", 1, "ram"), op.text(), once(settings), 3), host);
+    ASSERT_TRUE(device) << first_error(device.failure());
+    ASSERT_TRUE((*device)->push("a", entries({1, 2, 4})));
+    ASSERT_TRUE((*device)->write("w", 0, entries({100})));
+    auto ran = (*device)->run("main", {});
+    ASSERT_TRUE(ran) << message(ran);
+    EXPECT_EQ(constants((*device)->read("w", 0, 1)), (std::vector<float>{prologue ? 104.0f : 107.0f}));
+  }
+}
+
+TEST(Rams, GradientsAddUpOverInputsAndRuns) {
+  OpText op{"op", "multiply", {"a", "a"}};
+  op.more = ", gradient_op: true";
+  std::string program =
+      "  - main:\n    - param: [$zero]\n"
+      "    - execute: {graph_name: g, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: 0}, grad: {prologue: true, epilogue: true, "
+      "zero: $zero, rd_ptr_global: 0, wr_ptr_global: 0}}}\n";
+  TestHost host;
+  auto device = open_device(
+      netlist_text(queue("a", "HOST", 1, 1, 1) + queue("grad", "op", 1, 1, 1, "Float32", 1, "ram"), op.text(), program, 3), host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  ASSERT_TRUE((*device)->push("a", entries({1, 2, 3})));
+  ASSERT_TRUE((*device)->run("main", {{"zero", 1}}));
+  EXPECT_EQ(constants((*device)->read("grad", 0, 1)), (std::vector<float>{14}));
+  ASSERT_TRUE((*device)->run("main", {{"zero", 0}}));
+  EXPECT_EQ(constants((*device)->read("grad", 0, 1)), (std::vector<float>{28}));
+  ASSERT_TRUE((*device)->run("main", {{"zero", 1}}));
+  EXPECT_EQ(constants((*device)->read("grad", 0, 1)), (std::vector<float>{14}));
+}
+
+TEST(Device, ReportsNanOnceForEachOp) {
+  OpText op{"op", "log", {"a"}};
+  TestHost host;
+  auto device = open_device(netlist_text(queue("a", "HOST", 1, 1, 1) + queue("out", "op", 1, 1, 1), op.text(), once(at_start("a")), 2),
+                            host, {Mode::fp32, true});
+  ASSERT_TRUE(device);
+  ASSERT_TRUE((*device)->push("a", entries({-1, 0})));
+  ASSERT_TRUE((*device)->run("main", {}));
+  ASSERT_EQ(host.sink.diagnostics().size(), 1u);
+  EXPECT_THAT(host.sink.diagnostics()[0].message, HasSubstr("op 'op' made 1024 NaN and 0 infinite of 1024 numbers"));
+}
+
+TEST(Device, CountsWhatItDoes) {
+  TestHost host;
+  auto device = open_device(add_text(2, 2), host);
+  ASSERT_TRUE((*device)->write("w", 0, entries({1})));
+  ASSERT_TRUE((*device)->push("a", entries({1})));
+  ASSERT_TRUE((*device)->run("main", {{"p_loop_count", 1}}));
+  auto t = (*device)->telemetry();
+  EXPECT_EQ(t.at("epochs"), 1);
+  EXPECT_EQ(t.at("ops"), 1);
+  EXPECT_EQ(t.at("flops"), 1024);
+  EXPECT_EQ(t.at("tiles_moved"), 3);
+}
+
+TEST(Device, IntegersOfTheHost) {
+  OpText op{"op", "nop", {"a"}};
+  op.in_df = op.out_df = "Int8";
+  op.acc_df = op.intermed_df = "Int32";
+  TestHost host;
+  auto device = open_device(
+      netlist_text(queue("a", "HOST", 1, 1, 1, "Int8") + queue("out", "op", 1, 1, 1, "Int8"), op.text(), once(at_start("a"))), host);
+  ASSERT_TRUE(device) << first_error(device.failure());
+  std::vector<std::int32_t> v(1024);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<std::int32_t>(i) - 512;
+  ASSERT_TRUE((*device)->push("a", Tensor(Shape{1, 1, 32, 32}, v)));
+  ASSERT_TRUE((*device)->run("main", {}));
+  auto out = (*device)->pop("out", 1);
+  ASSERT_TRUE(out);
+  ASSERT_EQ(out->dtype(), DType::i8);
+  for (std::size_t i = 0; i < v.size(); ++i) EXPECT_EQ(out->as<std::int8_t>()[i], std::clamp(v[i], -127, 127));
+}
+
+}  // namespace
+}  // namespace buda::golden::test
