@@ -54,10 +54,11 @@ class DeviceGraph {
     if (!model_shape.empty()) graph.node(id).attrs["model_shape"] = std::move(model_shape);
     return id;
   }
-  // The value has the model's shape, zeros.
+  // Whether parameters get a value: zeros in the node's shape. Placing needs none, and large ones take time.
+  bool with_values = true;
   graph::NodeId parameter(const std::string& name, Shape shape, DataFormat format = DataFormat::float16_b, std::string op = "parameter") {
     auto id = source(op, name, shape, format);
-    graph.node(id).value = graph::Value(Tensor::zeros(DType::f32, shape).value());
+    if (with_values) graph.node(id).value = graph::Value(Tensor::zeros(DType::f32, shape).value());
     return id;
   }
   graph::NodeId op(const std::string& name, const std::string& type, std::vector<graph::Edge> inputs, Shape shape,

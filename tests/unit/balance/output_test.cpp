@@ -1,0 +1,259 @@
+// What is written besides the netlist's ops: DRAM addresses, host plan, report.
+#include <buda/balance/cost.hpp>
+#include <buda/balance/dram.hpp>
+#include <buda/balance/plan_builder.hpp>
+#include <buda/balance/report.hpp>
+
+#include "unit/balance/fixture.hpp"
+
+#include <buda/base/rng.hpp>
+#include <buda/io/json.hpp>
+#include <buda/ops/device_layout.hpp>
+
+namespace buda::balance {
+namespace {
+
+using netlist::Transform;
+using netlist::TransformKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+netlist::Queue queue(std::int32_t entries, GridShape grid, std::int32_t tiles, DataFormat format = DataFormat::float16_b) {
+  netlist::Queue q;
+  q.name = "q";
+  q.entries = entries;
+  q.grid = grid;
+  q.block.ublock_ct = tiles;
+  q.format = format;
+  return q;
+}
+
+TEST(Dram, BuffersHoldHeaderAndEntries) {
+  // Header of 32 bytes and 3 entries of 2 tiles.
+  EXPECT_EQ(buffer_bytes(queue(3, {1, 1}, 2), board("n150")), 32u + 3 * 2 * 2080);
+  EXPECT_EQ(buffer_bytes(queue(1, {2, 2}, 1, DataFormat::bfp8_b), board("n150")), 32u + 1120);
+  netlist::Queue huge = queue(1 << 30, {1, 1}, 1 << 30);
+  huge.block.mblock_m = 1 << 20;
+  EXPECT_EQ(buffer_bytes(huge, board("n150")), std::nullopt);
+}
+
+TEST(Dram, ChannelsTakeTurnsAndNothingOverlaps) {
+  const auto& device = board("n150");
+  DramAllocator dram(device);
+  std::vector<std::pair<netlist::BufferAddress, std::uint64_t>> all;
+  Rng rng(3);
+  for (int i = 0; i < 200; ++i) {
+    netlist::Queue q = queue(static_cast<std::int32_t>(1 + rng.below(4)), {1, static_cast<std::int32_t>(1 + rng.below(4))},
+                             static_cast<std::int32_t>(1 + rng.below(64)));
+    auto buffers = dram.allocate(q, rng.below(4) == 0, device);
+    ASSERT_TRUE(buffers.ok());
+    for (const auto& b : *buffers) all.emplace_back(b, *buffer_bytes(q, device));
+  }
+  std::set<std::int32_t> channels;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [a, size] = all[i];
+    channels.insert(a.channel);
+    EXPECT_EQ(a.address % 32, 0u);
+    EXPECT_GE(a.address, device.dram.channels[static_cast<std::size_t>(a.channel)].lowest_usable);
+    EXPECT_LE(a.address + size, device.dram.bank_bytes);
+    for (std::size_t k = 0; k < i; ++k) {
+      const auto& [b, other] = all[k];
+      EXPECT_FALSE(a.channel == b.channel && a.address < b.address + other && b.address < a.address + size);
+    }
+  }
+  EXPECT_EQ(channels.size(), 6u);
+  std::uint64_t used = 0, sum = 0;
+  for (auto u : dram.used()) used += u;
+  for (const auto& [a, size] : all) sum += size;
+  EXPECT_EQ(used, sum);
+}
+
+TEST(Dram, TheHostWindowIsForQueuesOfTheHost) {
+  const auto& device = board("n150");
+  DramAllocator dram(device);
+  const auto& w = *device.dram.host_window;
+  auto inside = [&](const netlist::BufferAddress& b) {
+    return b.channel == w.channel && b.address >= w.begin && b.address < w.begin + w.size;
+  };
+  EXPECT_TRUE(inside(dram.allocate(queue(2, {1, 1}, 1), true, device)->front()));
+  for (int i = 0; i < 12; ++i) EXPECT_FALSE(inside(dram.allocate(queue(2, {1, 1}, 1), false, device)->front()));
+  // What is larger than the window goes elsewhere.
+  EXPECT_FALSE(inside(dram.allocate(queue(1, {1, 1}, 150000), true, device)->front()));
+}
+
+TEST(Dram, AFullChipIsReportedWithChannelAndNumbers) {
+  const auto& device = board("e75");
+  DramAllocator dram(device);
+  Diagnostic found;
+  for (int i = 0; i < 100 && found.code.empty(); ++i)
+    if (auto r = dram.allocate(queue(1, {1, 1}, 200000), false, device); !r.ok()) found = r.failure().diagnostics().front();
+  EXPECT_EQ(found.fault, Fault::fit);
+  EXPECT_THAT(
+      found.message,
+      HasSubstr(
+          "queue 'q': buffer 1 of 1 (1 entry of 200000 tiles in Float16_b) needs 416000032 bytes; the largest free block, in channel "));
+  EXPECT_EQ(found.data.size(), 4u);
+}
+
+// ---- host plan
+
+TEST(Plan, StepsLeadToTheDeviceAndBack) {
+  auto to = steps_to_device({7, 10}, {1, 1, 32, 32});
+  ASSERT_TRUE(to.ok());
+  EXPECT_THAT(*to, ElementsAre(Transform{TransformKind::reshape, {1, 1, 7, 10}, 0}, Transform{TransformKind::pad, {0, 0, 25, 22}, 0}));
+  auto back = steps_from_device({1, 1, 32, 32}, {7, 10});
+  ASSERT_TRUE(back.ok());
+  EXPECT_THAT(*back, ElementsAre(Transform{TransformKind::narrow, {1, 1, 7, 10}, 0}, Transform{TransformKind::reshape, {7, 10}, 0}));
+  EXPECT_TRUE(steps_to_device({1, 2, 32, 64}, {1, 2, 32, 64})->empty());
+  EXPECT_FALSE(steps_to_device({40, 10}, {1, 1, 32, 32}).ok());
+  EXPECT_FALSE(steps_to_device({2, 1, 8, 8}, {1, 1, 32, 32}).ok());
+  EXPECT_FALSE(steps_from_device({1, 1, 32, 32}, {2, 2, 2, 2}).ok());
+}
+
+TEST(Plan, StepsDoWhatTheOpsModuleDoes) {
+  // An independent implementation of the same padding.
+  std::vector<float> values(2 * 3 * 5 * 40);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  Tensor model(Shape{2, 3, 5, 40}, values);
+  Shape device{2, 3, 32, 64};
+  auto padded = netlist::apply_transforms(model, *steps_to_device(model.shape(), device));
+  ASSERT_TRUE(padded.ok());
+  EXPECT_EQ(*padded, *ops::to_device(model, device));
+  EXPECT_EQ(*netlist::apply_transforms(*padded, *steps_from_device(device, model.shape())), model);
+}
+
+PlanFiles files() {
+  return {"net.yaml", "net.safetensors", [](const std::string& path) { return "../" + path; },
+          [](const std::string& path) { return path == "out/net.safetensors"; }};
+}
+
+TEST(Plan, NamesTensorsQueuesAndFiles) {
+  DeviceGraph g("mlp");
+  auto x = g.input("x", {1, 1, 32, 64}, {1, 50});
+  auto y = g.linear("fc 1", x, 32, 64, 32);
+  g.output("y", y, {1, 10});
+  auto& weight = g.graph.node(g.graph.find("fc 1.weight"));
+  weight.value->source = graph::TensorSource{"in/w.safetensors", "weight"};
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_TRUE(built.ok()) << text_of(built.failure());
+  const netlist::HostPlan& plan = built->plan;
+  EXPECT_EQ(plan.model, "mlp");
+  EXPECT_EQ(plan.device, "n150");
+  EXPECT_EQ(plan.arch, "wormhole_b0");
+  ASSERT_EQ(plan.inputs.size(), 1u);
+  EXPECT_EQ(plan.inputs[0].name, "x");
+  EXPECT_EQ(plan.inputs[0].dtype, "F32");
+  EXPECT_THAT(plan.inputs[0].shape, ElementsAre(1, 50));
+  EXPECT_EQ(plan.inputs[0].transforms.size(), 2u);
+  EXPECT_EQ(plan.outputs[0].queue, "y");
+  ASSERT_EQ(plan.parameters.size(), 2u);
+  EXPECT_EQ(plan.parameters[0].name, "fc 1.weight");
+  EXPECT_EQ(plan.parameters[0].queue, "fc_1.weight");
+  EXPECT_EQ(plan.parameters[0].file, "../in/w.safetensors");
+  EXPECT_EQ(plan.parameters[0].tensor, "weight");
+  EXPECT_EQ(plan.parameters[1].file, "net.safetensors");
+  EXPECT_EQ(plan.parameters[1].tensor, "fc 1.bias");
+  EXPECT_EQ(built->tensors.size(), 1u);
+  ASSERT_EQ(plan.segments.size(), 1u);
+  EXPECT_EQ(plan.segments[0].file, "net.yaml");
+  EXPECT_THAT(plan.segments[0].programs, ElementsAre("run_fwd_0"));
+}
+
+TEST(Plan, TensorsOfAFileThatIsReplacedAreWrittenAgain) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 32, 64});
+  g.output("y", g.linear("fc", x, 32, 64, 32));
+  g.graph.node(g.graph.find("fc.weight")).value->source = graph::TensorSource{"out/net.safetensors", "w"};
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_TRUE(built.ok());
+  EXPECT_EQ(built->tensors.size(), 2u);
+}
+
+TEST(Plan, ShapesThatDoNotLieInTheirNodesAreErrors) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 32, 64}, {40, 40});
+  g.output("y", g.op("e", "exp", {x}, {1, 1, 32, 64}), {3, 32, 64});
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_FALSE(built.ok());
+  ASSERT_EQ(built.failure().diagnostics().size(), 2u);
+  EXPECT_EQ(built.failure().diagnostics()[0].node, "x");
+  EXPECT_THAT(built.failure().diagnostics()[1].message, HasSubstr("node 'y'"));
+  g.graph.node(g.graph.find("x")).attrs["model_shape"] = std::string("wide");
+  auto again = balance_with(g.graph, "n150");
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(build_plan(again->graph, again->problem, again->built.queues, files()).ok());
+}
+
+// ---- report
+
+TEST(Report, ReadsBackAndAddsUp) {
+  auto balanced = balance_with(perceptron(64, {128, 256, 64}), "n150");
+  ASSERT_TRUE(balanced.ok());
+  const PlacementReport& r = balanced->report;
+  auto node = io::parse_json(report_text(r), "report.json");
+  ASSERT_TRUE(node.ok());
+  auto back = schema::read<PlacementReport>(*node);
+  ASSERT_TRUE(back.ok()) << text_of(back.failure());
+  EXPECT_EQ(*back, r);
+  EXPECT_EQ(r.totals.ops, 2);
+  EXPECT_EQ(r.totals.epochs, 1);
+  EXPECT_EQ(r.totals.chip_cores, 72);
+  EXPECT_EQ(r.totals.most_cores, 2);
+  std::uint64_t queues = 0, channels = 0;
+  for (const auto& q : r.queues) queues += q.bytes;
+  for (const auto& c : r.totals.dram) {
+    channels += c.used;
+    EXPECT_LE(c.used, c.capacity);
+  }
+  EXPECT_EQ(queues, channels);
+  const ReportOp& op = r.epochs[0].ops[0];
+  EXPECT_EQ(op.resources.front().resource, "l1");
+  std::uint64_t parts = 0;
+  for (const auto& p : op.resources.front().parts) parts += p.amount;
+  EXPECT_EQ(parts, op.resources.front().used);
+  EXPECT_THAT(op.resident_inputs, ElementsAre(1, 2));
+  // One input at a time goes through both ops.
+  EXPECT_EQ(r.epochs[0].cycles, r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
+  EXPECT_NEAR(r.totals.inputs_per_second, 1e9 / static_cast<double>(r.totals.cycles), 1e9 / static_cast<double>(r.totals.cycles) * 0.01);
+  EXPECT_EQ(report_table(r).size(), 4u);
+  EXPECT_THAT(report_table(r).back(), HasSubstr("2 ops in 1 epoch, 2 of 72 workers"));
+}
+
+TEST(Cost, FollowsTheFormulasOfTheDevice) {
+  const auto& device = board("n150");
+  netlist::Op op;
+  op.type = netlist::OpType::matmul;
+  op.block = {2, 3, 2, 2, 4};
+  op.attributes.m_k = 5;
+  op.attributes.u_kt = 6;
+  op.inputs.resize(2);
+  op.inputs[0].format = op.inputs[1].format = op.out_format = DataFormat::float16_b;
+  op.fidelity = netlist::MathFidelity::hifi3;
+  // products 48 * 30, spilled 48 * 4, ublocks 6 * 5, unpacked 30 * 6 * 2 * 5; twice.
+  EXPECT_NEAR(kernel_cycles(op, device), 2 * (1440 * 3 * 15.52 + 192 * 47.70 + 30 * 93.20 + 1800 * 3.33), 0.01);
+  op.type = netlist::OpType::exp;
+  op.inputs.resize(1);
+  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 9 + 48 * 1771.0), 0.01);
+  op.attributes.approximate_mode = true;
+  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 10 + 48 * 813.0), 0.01);
+  op.type = netlist::OpType::add;
+  op.inputs.push_back(op.inputs[0]);
+  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 234 + 48 * 49.6 * 2), 0.01);
+  // From DRAM an input of 96 tiles takes its bytes over a channel's share, from a neighbour over half a link.
+  Traffic near, far;
+  far.input_from_dram = {true, false};
+  far.dram_cores = 72;
+  EXPECT_NEAR(estimate(op, near, device).inputs[0], 96 * 2080 / 16.0, 0.01);
+  EXPECT_NEAR(estimate(op, far, device).inputs[0], 96 * 2080 / (6 * 40.8 / 72), 0.01);
+  EXPECT_NEAR(estimate(op, far, device).inputs[1], 96 * 2080 / 16.0, 0.01);
+  EXPECT_GE(estimate(op, far, device).limiter(), estimate(op, far, device).kernel);
+}
+
+}  // namespace
+}  // namespace buda::balance

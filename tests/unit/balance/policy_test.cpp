@@ -1,0 +1,204 @@
+// The context that policies work with, and the check of what they return.
+#include "unit/balance/fixture.hpp"
+
+namespace buda::balance {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A space over a graph, with all legal models.
+struct Space {
+  explicit Space(graph::Graph graph, const std::string& device = "n150", ModelOptions options = {}, std::vector<std::string> breaks = {}) {
+    normalize(graph);
+    auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device), 1);
+    EXPECT_TRUE(made.ok());
+    problem = std::move(*made);
+    space.problem = &problem;
+    space.options = options;
+    space.overrides.resize(problem.ops.size());
+    for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+      space.models.push_back(legal_models(problem.ops[i], *problem.device, options, nullptr));
+      for (const auto& name : breaks)
+        if (name == problem.ops[i].label) space.overrides[i].epoch_break = true;
+    }
+  }
+  Problem problem;
+  ChoiceSpace space;
+};
+
+// The model with the most cores, or with the fewest.
+const OpModel& largest(const PolicyContext& c, OpId op) { return c.models(op).back(); }
+const OpModel& smallest(const PolicyContext& c, OpId op) { return c.models(op).front(); }
+
+std::string first_message(const std::vector<Diagnostic>& all) { return all.empty() ? "" : all.front().message; }
+
+TEST(Placer, TakesTheFirstFreePlace) {
+  Placer p({4, 6});
+  EXPECT_EQ(p.find({2, 3}, false), (Place{{0, 0}, false}));
+  p.take({{0, 0}, {2, 3}});
+  EXPECT_EQ(p.free_cores(), 18);
+  EXPECT_EQ(p.find({2, 3}, false), (Place{{0, 3}, false}));
+  EXPECT_EQ(p.find({1, 6}, false), (Place{{2, 0}, false}));
+  EXPECT_EQ(p.find({4, 4}, false), std::nullopt);
+  EXPECT_EQ(p.find({6, 1}, false), std::nullopt);
+  EXPECT_EQ(p.find({6, 1}, true), (Place{{2, 0}, true}));
+  EXPECT_FALSE(p.is_free({{1, 2}, {1, 1}}));
+  EXPECT_FALSE(p.is_free({{3, 5}, {2, 1}}));
+  EXPECT_FALSE(p.is_free({{-1, 0}, {1, 1}}));
+  p.release({{0, 0}, {2, 3}});
+  EXPECT_EQ(p.free_cores(), 24);
+  p.take({{1, 1}, {3, 5}});
+  p.clear();
+  EXPECT_EQ(p.find({4, 6}, false), (Place{{0, 0}, false}));
+}
+
+TEST(PolicyContext, PlacesAndTakesBack) {
+  Space s(perceptron(288, {256, 256, 256}));
+  PolicyContext c(s.space, 1);
+  OpId a = c.schedule()[0], b = c.schedule()[1];
+  EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("its producer is not placed yet"));
+  ASSERT_TRUE(c.place(a, largest(c, a)));  // 9 x 8: the whole chip
+  EXPECT_EQ(c.placer().free_cores(), 0);
+  EXPECT_THAT(c.objection(a, largest(c, a))->message, HasSubstr("placed already"));
+  EXPECT_FALSE(c.place(b, smallest(c, b)));
+  EXPECT_FALSE(c.choice().ok());
+  c.next_epoch();
+  EXPECT_EQ(c.epoch(), 1);
+  c.next_epoch();  // an empty epoch is not left
+  EXPECT_EQ(c.epoch(), 1);
+  // One core cannot read the 72 buffers that the first op writes.
+  EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("DRAM buffers read by one core: "));
+  ASSERT_TRUE(c.place_at(b, largest(c, b), {{0, 0}, false}));
+  ASSERT_TRUE(c.choice().ok());
+  EXPECT_EQ(c.choice()->epochs(), 2);
+  EXPECT_TRUE(check_choice(s.space, *c.choice()).empty());
+  c.rewind(a);
+  EXPECT_EQ(c.epoch(), 0);
+  EXPECT_FALSE(c.is_placed(a));
+  EXPECT_FALSE(c.is_placed(b));
+  EXPECT_EQ(c.placer().free_cores(), 72);
+  ASSERT_TRUE(c.place(a, smallest(c, a)));
+  ASSERT_TRUE(c.place(b, smallest(c, b)));
+  c.rewind(b);
+  EXPECT_EQ(c.placer().free_cores(), 71);
+  EXPECT_EQ(c.in_epoch(), std::vector<OpId>{a});
+}
+
+TEST(PolicyContext, PlacesOutsideTheChipOrOnOthersAreRefused) {
+  Space s(perceptron(64, {64, 64, 64}));
+  PolicyContext c(s.space, 1);
+  OpId a = c.schedule()[0], b = c.schedule()[1];
+  EXPECT_FALSE(c.place_at(a, largest(c, a), {{8, 7}, false}));
+  EXPECT_FALSE(c.place_at(a, smallest(c, a), {{0, 0}, true}));  // turning is not allowed
+  ASSERT_TRUE(c.place_at(a, largest(c, a), {{0, 0}, false}));
+  EXPECT_FALSE(c.place_at(b, largest(c, b), {{1, 1}, false}));
+}
+
+TEST(PolicyContext, EpochBreaksAreKept) {
+  Space s(perceptron(32, {32, 32, 32}), "n150", {}, {"fc2"});
+  PolicyContext c(s.space, 1);
+  OpId a = c.schedule()[0], b = c.schedule()[1];
+  ASSERT_TRUE(c.place(a, smallest(c, a)));
+  EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("is to begin an epoch"));
+  ASSERT_TRUE(c.place_best(b, [](const auto&, const auto&) { return false; }).ok());
+  EXPECT_EQ(c.placed(b).epoch, 1);
+}
+
+TEST(PolicyContext, AForkThatIsTooWideWaitsForTheNextEpoch) {
+  // 20 readers of one core: each needs a pipe, and a core can feed 16 (one of them is kept for the queue to later epochs).
+  DeviceGraph g;
+  Shape s{1, 1, 32, 32};
+  auto x = g.input("x", s);
+  auto fork = g.op("fork", "exp", {x}, s);
+  for (int i = 0; i < 20; ++i) g.output(cat("y", i), g.op(cat("branch", i), "exp", {fork}, s));
+  Space space(g.graph);
+  PolicyContext c(space.space, 1);
+  for (OpId op : c.schedule()) ASSERT_TRUE(c.place_best(op, [](const auto&, const auto&) { return false; }).ok());
+  auto choice = c.choice();
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->epochs(), 2);
+  int direct = 0;
+  for (std::size_t i = 1; i < choice->ops.size(); ++i) direct += choice->ops[i].epoch == 0 ? 1 : 0;
+  EXPECT_EQ(direct, 15);
+  EXPECT_TRUE(check_choice(space.space, *choice).empty());
+  // With one more beside it, the fork is over its limit, and the objection says so.
+  PolicyContext again(space.space, 1);
+  for (std::size_t i = 0; i < 16; ++i)
+    ASSERT_TRUE(again.place(OpId(static_cast<std::uint32_t>(i)), smallest(again, OpId(static_cast<std::uint32_t>(i)))));
+  auto d = again.objection(OpId(16), smallest(again, OpId(16)));
+  ASSERT_TRUE(d.has_value());
+  EXPECT_EQ(d->node, "fork");
+  EXPECT_THAT(d->message, HasSubstr("pipes fed by one core: 17 needed, 16 available"));
+  EXPECT_THAT(d->notes.back().message, HasSubstr("'branch15'"));
+}
+
+// ---- choices that a policy made up
+
+class CheckChoice : public ::testing::Test {
+ protected:
+  CheckChoice() : s_(perceptron(64, {64, 64, 64})) {
+    PolicyContext c(s_.space, 1);
+    for (OpId op : c.schedule()) EXPECT_TRUE(c.place(op, largest(c, op)));
+    good_ = *c.choice();
+  }
+  Space s_;
+  Choice good_;
+};
+
+TEST_F(CheckChoice, AcceptsWhatTheContextMade) { EXPECT_TRUE(check_choice(s_.space, good_).empty()); }
+
+TEST_F(CheckChoice, FindsMissingOps) {
+  good_.ops.pop_back();
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("placed 1 of 2 ops"));
+}
+
+TEST_F(CheckChoice, FindsForeignModels) {
+  good_.ops[0].model.block.ublock_ct = 5;
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("none of its legal ones"));
+}
+
+TEST_F(CheckChoice, FindsOverlaps) {
+  good_.ops[1].place.at = {1, 1};
+  auto all = check_choice(s_.space, good_);
+  EXPECT_THAT(first_message(all), HasSubstr("overlaps another or leaves the chip"));
+  EXPECT_EQ(all.front().fault, Fault::bug);
+  good_.ops[1].place.at = {8, 7};
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("leaves the chip"));
+}
+
+TEST_F(CheckChoice, FindsWrongEpochs) {
+  good_.ops[0].epoch = 1;
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("before its producer op 'fc1'"));
+  good_.ops[0].epoch = -1;
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("epoch -1"));
+}
+
+TEST_F(CheckChoice, FindsTurnedGrids) {
+  good_.ops[0].place.transposed = true;
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("turned"));
+}
+
+// A policy that makes a mistake is named, and the fault is not the user's.
+class Careless final : public Policy {
+ public:
+  Result<Choice> choose(PolicyContext& context) override {
+    for (OpId op : context.schedule()) BUDA_TRY(context.place_best(op, [](const auto&, const auto&) { return false; }));
+    BUDA_ASSIGN(Choice choice, context.choice());
+    choice.ops[1].place = choice.ops[0].place;
+    return choice;
+  }
+};
+
+TEST(Balance, NamesThePolicyThatWasWrong) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  Careless policy;
+  auto result = balance(perceptron(32, {32, 32, 32}), board("n150"), policy, "careless", {}, host);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.failure().diagnostics()[0].fault, Fault::bug);
+  EXPECT_THAT(result.failure().diagnostics()[0].message, HasSubstr("policy 'careless' made an illegal choice: "));
+}
+
+}  // namespace
+}  // namespace buda::balance
