@@ -5,6 +5,8 @@
 #include <buda/netlist/host_plan.hpp>
 
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 namespace buda::balancer {
 namespace {
@@ -46,8 +48,20 @@ std::vector<std::string> products(const Options& options) {
   return {files.netlist, files.plan, files.report};
 }
 
+namespace {
+
+// A file that waits for the others: created and written, and not yet in its place.
+Result<std::unique_ptr<io::OutputFile>> staged(Host& host, const std::string& path, const std::string& content) {
+  BUDA_ASSIGN(auto file, host.fs().create(path, host.write_mode));
+  BUDA_TRY(file->write(content));
+  return file;
+}
+
+}  // namespace
+
 Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& balanced, const std::string& netlist_text, Host& host) {
   io::FileSystem& fs = host.fs();
+  balance::BuiltPlan plan;
   if (!files.plan.empty()) {
     if (files.tensors.empty()) return usage_error("BA001", "the host plan cannot go to standard output: it refers to files by their place");
     balance::PlanFiles names;
@@ -56,12 +70,23 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& ba
     names.tensors = file_name(files.tensors);
     names.relative = [&](const std::string& path) { return relative_to(fs, path, files.plan); };
     names.is_replaced = [&](const std::string& path) { return fs.canonical(path) == fs.canonical(files.tensors); };
-    BUDA_ASSIGN(auto plan, balance::build_plan(balanced.graph, balanced.problem, balanced.built.queues, names));
-    if (!plan.tensors.empty()) BUDA_TRY(write_tensors(fs, files.tensors, plan.tensors, host.write_mode));
-    BUDA_TRY(fs.write(files.plan, netlist::host_plan_text(plan.plan), host.write_mode));
+    BUDA_ASSIGN(plan, balance::build_plan(balanced.graph, balanced.problem, balanced.built.queues, names));
   }
-  if (!files.report.empty()) BUDA_TRY(fs.write(files.report, balance::report_text(balanced.report), host.write_mode));
-  return fs.write(files.netlist, netlist_text, host.write_mode);
+  // Whatever can fail comes before the first file appears.
+  std::vector<std::unique_ptr<io::OutputFile>> all;
+  if (!files.plan.empty()) {
+    BUDA_ASSIGN(auto file, staged(host, files.plan, netlist::host_plan_text(plan.plan)));
+    all.push_back(std::move(file));
+  }
+  if (!files.report.empty()) {
+    BUDA_ASSIGN(auto file, staged(host, files.report, balance::report_text(balanced.report)));
+    all.push_back(std::move(file));
+  }
+  BUDA_ASSIGN(auto netlist_file, staged(host, files.netlist, netlist_text));
+  all.push_back(std::move(netlist_file));
+  if (!plan.tensors.empty()) BUDA_TRY(write_tensors(fs, files.tensors, plan.tensors, host.write_mode));
+  for (auto& file : all) BUDA_TRY(file->commit());
+  return success();
 }
 
 }  // namespace buda::balancer

@@ -4,11 +4,10 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/balance/balance.hpp>
+#include <buda/balance/product_check.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/plugin/policy.hpp>
@@ -27,26 +26,17 @@ balance::BalanceOptions balance_options(const Options& o) {
   return out;
 }
 
-// Whatever the next stages would refuse is refused here, and then it is a bug of ours.
-Result<void> check_product(const netlist::Netlist& netlist, const std::string& text, const device::DeviceDescriptor& device) {
-  Failure failure;
-  auto add = [&](Diagnostic d) {
-    if (d.severity != Severity::error) return;
-    d.fault = Fault::bug;
-    d.notes.push_back({d.loc, "found in the netlist that was about to be written; please report it with the graph"});
-    d.loc = {};
-    failure.add(std::move(d));
-  };
-  auto parsed = netlist::parse_netlist(text, "<netlist>");
-  if (!parsed) {
-    for (auto& d : parsed.failure().diagnostics()) add(std::move(d));
-    return failure;
+// PyBuda writes policies like MinimizeGrid; here they are called minimize_grid. Names that are known as they stand stay so.
+std::string policy_name(const Options& o, const cli::ToolHost& host) {
+  if (host.plugins.policies.find(o.policy) != nullptr) return o.policy;
+  std::string out;
+  for (std::size_t i = 0; i < o.policy.size(); ++i) {
+    char c = o.policy[i];
+    bool upper = c >= 'A' && c <= 'Z';
+    if (upper && i > 0 && !(o.policy[i - 1] >= 'A' && o.policy[i - 1] <= 'Z')) out += '_';
+    out += upper ? static_cast<char>(c - 'A' + 'a') : c;
   }
-  if (!(*parsed == netlist))
-    failure.add(internal_error("the netlist reads back differently from how it was built; please report it with the graph"));
-  for (auto& d : netlist::check_netlist(*parsed, device, {netlist::CheckLevel::run})) add(std::move(d));
-  if (!failure.empty()) return failure;
-  return success();
+  return host.plugins.policies.find(out) != nullptr ? out : o.policy;
 }
 
 }  // namespace
@@ -54,16 +44,17 @@ Result<void> check_product(const netlist::Netlist& netlist, const std::string& t
 Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
-  BUDA_ASSIGN(auto policy, plugin::make(host.plugins, host.plugins.policies, plugin::Kind::policy, o.policy,
-                                        host.options_of(plugin::Kind::policy, o.policy), host));
+  std::string name = policy_name(o, host);
+  BUDA_ASSIGN(auto policy, plugin::make(host.plugins, host.plugins.policies, plugin::Kind::policy, name,
+                                        host.options_of(plugin::Kind::policy, name), host));
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
   }
-  BUDA_ASSIGN(auto balanced, balance::balance(std::move(graph), device, *policy, o.policy, balance_options(o), host));
+  BUDA_ASSIGN(auto balanced, balance::balance(std::move(graph), device, *policy, name, balance_options(o), host));
   std::string text = netlist::write_netlist(balanced.built.netlist);
-  BUDA_TRY(check_product(balanced.built.netlist, text, device));
+  BUDA_TRY(balance::check_product(balanced, text));
   for (const auto& line : balance::report_table(balanced.report)) host.log(1, line);
   return write_outputs(files, balanced, text, host);
 }

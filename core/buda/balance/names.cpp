@@ -10,8 +10,8 @@ namespace buda::balance {
 namespace {
 
 // YAML's words in any case, keys of a graph beside its ops, and the host.
-constexpr std::array<std::string_view, 12> kReserved = {"true", "false", "yes", "no",          "on",            "off",
-                                                        "null", "nan",   "inf", "input_count", "target_device", "host"};
+constexpr std::array<std::string_view, 12> kReserved = {"true", "false",       "yes",           "no",  "on", "off", "null", "nan",
+                                                        "inf",  "input_count", "target_device", "host"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -202,7 +202,7 @@ std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{pro
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
   if (host_entries(problem, options) > kMostEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.entries, " times ",
-                                    problem.entries_per_push, ") are more than their pointers can count, ", kMostEntries));
+                                    host_entries(problem, {1}), ") are more than their pointers can count, ", kMostEntries));
   return Builder(problem, choice, options).run();
 }
 

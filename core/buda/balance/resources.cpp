@@ -77,6 +77,12 @@ std::uint64_t phases_in(std::uint64_t blob, const device::DeviceDescriptor& devi
   return blob / as_count(std::max(device.streams.bytes_per_phase, 1)) / kHalves;
 }
 
+// Whether several cores receive the same tiles.
+bool is_shared(const Op& op, std::size_t input) {
+  Reach r = reach(op, input);
+  return (r == Reach::row && op.grid.cols > 1) || (r == Reach::column && op.grid.rows > 1);
+}
+
 Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
   Usage u{Resource::streams, 0, as_count(device.streams.per_core), {}};
   std::int64_t gathers = 0, fan_out = 0;
@@ -84,8 +90,7 @@ Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescrip
     if (in.sources > 1) gathers += std::min<std::int64_t>(in.sources, device.streams.max_gather_inputs);
   for (const auto& out : links.outputs) fan_out += out.fan_out;
   std::int64_t shared = 0;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i)
-    if (reach(op, i) != Reach::core) ++shared;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) shared += is_shared(op, i) ? 1 : 0;
   u.parts = {{"inputs", op.inputs.size()},
              {"outputs", as_count(fan_out)},
              {"gathers", as_count(gathers)},
@@ -98,8 +103,7 @@ Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescrip
 Usage multicast_usage(const Op& op, const device::DeviceDescriptor& device) {
   Usage u{Resource::multicasts, 0, as_count(device.streams.multicast_per_core), {}};
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    Reach r = reach(op, i);
-    if ((r == Reach::row && op.grid.cols > 1) || (r == Reach::column && op.grid.rows > 1)) u.parts.push_back({cat("input ", i), 1});
+    if (is_shared(op, i)) u.parts.push_back({cat("input ", i), 1});
   }
   u.used = u.parts.size();
   return u;
@@ -276,9 +280,7 @@ Reach reach(const Op& op, std::size_t input) {
 }
 
 std::uint64_t relay_bytes(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
-  Reach r = reach(op, input);
-  bool shared = (r == Reach::row && op.grid.cols > 1) || (r == Reach::column && op.grid.rows > 1);
-  if (!shared) return 0;
+  if (!is_shared(op, input)) return 0;
   // Half of the receiver's buffer is what travels at a time; of inputs that are held as a whole it is no more than a stream would need.
   InputBuffer b = input_buffer(op, input, device);
   std::int64_t tile = tile_size(op.inputs[input].format, op.tile_dim, device);
