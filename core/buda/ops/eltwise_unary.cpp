@@ -124,9 +124,9 @@ Result<std::vector<Tensor>> evaluate_clip(const EvaluateCall& call) {
   double least = call.attrs.real("min"), most = call.attrs.real("max");
   return evaluate_with<true>(call, [=](auto tag) {
     using T = typename decltype(tag)::type;
-    auto [lo, hi] = clip_bounds<T>(least, most);
+    auto bounds = clip_bounds<T>(least, most);
     // As ONNX: min(max(x, lo), hi), so that hi wins where the bounds cross.
-    return [lo, hi](T x) { return x != x ? x : std::min(std::max(x, lo), hi); };
+    return [lo = bounds.first, hi = bounds.second](T x) { return x != x ? x : std::min(std::max(x, lo), hi); };
   });
 }
 

@@ -9,6 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <limits>
 
 namespace buda::graph {
@@ -201,6 +204,33 @@ TEST(GraphFile, TheFolderDoesNotMatter) {
     EXPECT_THAT(texts[i], Not(HasSubstr("some")));
   }
   EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(GraphFile, LinksAndFoldersOfTheMachine) {
+  namespace stdfs = std::filesystem;
+  stdfs::path root = stdfs::path(testing::TempDir()) / cat("graph_file_test-", static_cast<long>(::getpid()));
+  stdfs::create_directories(root / "deep" / "a");
+  stdfs::create_directories(root / "b");
+  stdfs::create_directory_symlink(root / "deep" / "a", root / "link");
+  auto fs = io::make_real_file_system();
+  ASSERT_TRUE(write_graph(*fs, small(), (root / "deep/a/g.json").string()));
+  // "link/.." is not the folder in which "link" lies.
+  auto g = read_graph(*fs, (root / "link/g.json").string());
+  ASSERT_TRUE(g);
+  ASSERT_TRUE(write_graph(*fs, *g, (root / "b/h.json").string()));
+  auto text = fs->read((root / "b/h.json").string());
+  ASSERT_TRUE(text);
+  EXPECT_THAT(std::string(text->view()), HasSubstr(R"("file": "../deep/a/g.safetensors"})"));
+  auto h = read_graph(*fs, (root / "b/h.json").string());
+  ASSERT_TRUE(h);
+  EXPECT_EQ(diff(*g, *h), std::vector<std::string>{});
+  // Over itself, through the link.
+  h->node(h->find("w")).value = Value(f32({2, 2}, {9, 9, 9, 9}));
+  ASSERT_TRUE(write_graph(*fs, *h, (root / "link/g.json").string()));
+  auto again = read_graph(*fs, (root / "deep/a/g.json").string());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(diff(*h, *again), std::vector<std::string>{});
+  stdfs::remove_all(root);
 }
 
 TEST(GraphFile, RefusesToWriteWhatIsNotSound) {

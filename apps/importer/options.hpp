@@ -1,0 +1,24 @@
+// The importer's command line.
+#pragma once
+
+#include <buda/cli/tool.hpp>
+
+#include <string>
+#include <vector>
+
+namespace buda::importer {
+
+struct Options {
+  std::string model;              // "-": standard input
+  std::string output;             // empty: output_path() decides
+  std::string frontend;           // empty: the one that recognises the model
+  std::string name;               // of the graph; empty: the frontend decides
+  std::vector<std::string> dims;  // NAME=N
+};
+
+// Where the graph goes: "models/mlp.onnx" to "mlp.graph.json" in the current folder, standard input to standard output.
+std::string output_path(const Options& options);
+
+cli::ToolSpec tool(Options& options);
+
+}  // namespace buda::importer

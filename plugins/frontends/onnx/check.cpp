@@ -1,0 +1,157 @@
+// What must hold before a model is turned into a graph: known operators, nodes as ONNX defines them, producers before users.
+//
+// libonnx's check_model() stops at the first error, so its parts are called one by one here, and what they find is collected.
+#include "model.hpp"
+#include "op_table.hpp"
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <onnx/checker.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace buda::onnx_frontend {
+namespace {
+
+using ::onnx::NodeProto;
+
+const ::onnx::OpSchema* definition(const Model& model, const NodeProto& node) {
+  return ::onnx::OpSchemaRegistry::Schema(node.op_type(), model.opset, std::string(kDefaultDomain));
+}
+
+bool is_supported(const Model& model, const NodeProto& node) {
+  return find_importer(node.domain(), node.op_type()) != nullptr && definition(model, node) != nullptr;
+}
+
+Result<void> check_versions(const Model& model) {
+  if (!model.proto->has_ir_version()) return model.error("ON020", "is no ONNX model: it has no ir_version");
+  if (model.opset >= kOldestOpset && model.opset <= kNewestOpset) return success();
+  Diagnostic d = model.error("ON020", cat("uses ONNX opset ", model.opset, "; opsets ", kOldestOpset, " to ", kNewestOpset, " are read"));
+  d.hint = model.opset > kNewestOpset ? cat("export the model with opset ", kNewestOpset) : "export the model with opset 13";
+  d.data = {{"opset", cat(model.opset)}};
+  return d;
+}
+
+// Why an operator is not read.
+std::string unsupported_reason(const Model& model, const NodeProto& node) {
+  if (node.domain() != kDefaultDomain) return "operators of this domain are not read";
+  if (definition(model, node) != nullptr) return "not read yet";
+  if (const auto* newest = ::onnx::OpSchemaRegistry::Schema(node.op_type(), std::string(kDefaultDomain)))
+    return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", newest->since_version(), " on");
+  std::vector<std::string> known;
+  for (const auto& schema : ::onnx::OpSchemaRegistry::get_all_schemas())
+    if (schema.domain() == kDefaultDomain) known.push_back(schema.Name());
+  std::sort(known.begin(), known.end());
+  if (auto near = nearest_word(node.op_type(), known)) return cat("unknown to ONNX; did the exporter mean ", *near, '?');
+  return "unknown to ONNX";
+}
+
+// All nodes with operators that are not read, as one error with a note for each operator.
+void check_operators(const Model& model, Failure& failure) {
+  constexpr std::size_t kNamesShown = 8;
+  struct Group {
+    const NodeProto* first = nullptr;
+    std::vector<std::string> names;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const auto& node : model.proto->graph().node()) {
+    if (is_supported(model, node)) continue;
+    Group& group = groups[{node.domain(), node.op_type()}];
+    if (group.first == nullptr) group.first = &node;
+    group.names.push_back(node.name());
+  }
+  if (groups.empty()) return;
+  Diagnostic d = model.error("ON030", groups.size() == 1 ? "the model uses an operator that is not read"
+                                                         : cat("the model uses ", groups.size(), " operators that are not read"));
+  for (const auto& [key, group] : groups) {
+    std::vector<std::string> shown(group.names.begin(),
+                                   group.names.begin() + static_cast<std::ptrdiff_t>(std::min(group.names.size(), kNamesShown)));
+    std::string more = group.names.size() > shown.size() ? cat(", and ", group.names.size() - shown.size(), " more") : "";
+    d.notes.push_back({{},
+                       cat("op type ", key.second, " (", domain_text(model, key.first), "): ", unsupported_reason(model, *group.first),
+                           "; used by ", group.names.size(), group.names.size() == 1 ? " node: " : " nodes: ", join(shown, ", "), more)});
+    d.data.emplace_back(cat("unsupported.", domain_name(key.first), '.', key.second), join(group.names, ", "));
+  }
+  if (groups.size() == 1) d.node = groups.begin()->second.names.front();
+  failure.add(std::move(d));
+}
+
+// libonnx's text is a sentence, a blank line and "==> Context: …"; the context repeats what our own message says.
+std::string checker_text(std::string text) {
+  text = text.substr(0, text.find("\n\n==> Context"));
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  return text;
+}
+
+// Elements outside the model file would be looked for by libonnx itself, past our file system.
+bool has_external_data(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const ::onnx::AttributeProto& a) { return a.has_t() && a.t().data_location() == ::onnx::TensorProto::EXTERNAL; });
+}
+
+void check_nodes(const Model& model, Failure& failure) {
+  ::onnx::checker::CheckerContext context;
+  // A newer format of the file, not of its operators: what it added (8-bit floats, metadata) does not concern nodes that are read.
+  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
+  context.set_opset_imports({{"", model.opset}});
+  ::onnx::checker::LexicalScopeContext scope;
+  for (const auto& node : model.proto->graph().node()) {
+    if (!is_supported(model, node) || has_external_data(node)) continue;
+    try {
+      ::onnx::checker::check_node(node, context, scope);
+    } catch (const std::exception& e) {
+      failure.add(node_error(model, node, "ON031", checker_text(e.what())));
+    }
+  }
+}
+
+void check_order(const Model& model, Failure& failure) {
+  const auto& graph = model.proto->graph();
+  std::set<std::string> known;
+  std::unordered_map<std::string, const NodeProto*> producers;
+  for (const auto& [name, tensor] : model.initializers) known.insert(name);
+  for (const auto& input : model.inputs)
+    if (input.name.empty() || !known.insert(input.name).second)
+      failure.add(model.error(
+          "ON032", input.name.empty() ? "has an input without a name" : cat("has two inputs or weights named '", input.name, "'")));
+  for (const auto& node : graph.node())
+    for (const auto& output : node.output())
+      if (!output.empty() && !producers.emplace(output, &node).second)
+        failure.add(
+            node_error(model, node, "ON032", cat("computes '", output, "', which node '", producers[output]->name(), "' computes too")));
+  for (const auto& node : graph.node()) {
+    for (const auto& input : node.input()) {
+      if (input.empty() || known.count(input) != 0) continue;
+      auto later = producers.find(input);
+      failure.add(node_error(model, node, "ON033",
+                             later == producers.end() ? cat("its input '", input, "' is computed by no node and is no input of the model")
+                                                      : cat("its input '", input, "' is computed by '", later->second->name(),
+                                                            "', which is not before it; nodes must stand in an order without cycles")));
+    }
+    for (const auto& output : node.output()) known.insert(output);
+  }
+  if (graph.output_size() == 0) failure.add(model.error("ON034", "the model has no output"));
+  for (const auto& output : graph.output())
+    if (known.count(output.name()) == 0 || output.name().empty())
+      failure.add(model.error("ON034", cat("output '", output.name(), "' is computed by no node")));
+}
+
+}  // namespace
+
+Result<void> check_model(const Model& model) {
+  BUDA_TRY(check_versions(model));
+  Failure failure;
+  check_operators(model, failure);
+  check_nodes(model, failure);
+  check_order(model, failure);
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+}  // namespace buda::onnx_frontend

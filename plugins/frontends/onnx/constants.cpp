@@ -1,0 +1,61 @@
+// Operators whose result is known while importing, or is their input.
+#include "node_import.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::onnx_frontend {
+namespace {
+
+Result<void> import_constant(NodeImport& n) {
+  if (n.has("value")) {
+    BUDA_ASSIGN(Tensor tensor, n.tensor("value"));
+    n.output_known(std::move(tensor));
+  } else if (n.has("value_float")) {
+    n.output_known(Tensor::scalar(static_cast<float>(n.real("value_float", 0))));
+  } else if (n.has("value_int")) {
+    n.output_known(Tensor::scalar(n.integer("value_int", 0)));
+  } else if (n.has("value_floats")) {
+    auto values = n.floats("value_floats");
+    Shape shape{static_cast<std::int64_t>(values.size())};
+    n.output_known(Tensor(std::move(shape), std::move(values)));
+  } else if (n.has("value_ints")) {
+    auto values = n.integers("value_ints");
+    Shape shape{static_cast<std::int64_t>(values.size())};
+    n.output_known(Tensor(std::move(shape), std::move(values)));
+  } else {
+    return n.refuse("its value is a string or a sparse tensor; dense tensors of numbers are read");
+  }
+  return success();
+}
+
+Result<void> import_identity(NodeImport& n) {
+  n.output_input(0);
+  return success();
+}
+
+// Shapes are known: symbolic dimensions have got their values before.
+Result<void> import_shape(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  auto rank = static_cast<std::int64_t>(shape.rank());
+  auto clamped = [rank](std::int64_t v) { return std::clamp<std::int64_t>(v < 0 ? std::max(v, -rank) + rank : v, 0, rank); };
+  std::int64_t start = clamped(n.integer("start", 0));
+  std::int64_t end = std::max(start, clamped(n.integer("end", rank)));
+  std::vector<std::int64_t> sizes(shape.begin() + start, shape.begin() + end);
+  Shape list{static_cast<std::int64_t>(sizes.size())};
+  n.output_known(Tensor(std::move(list), std::move(sizes)));
+  return success();
+}
+
+constexpr OpImporter kOps[] = {
+    {"Constant", 1, import_constant},
+    {"Identity", 1, import_identity},
+    {"Shape", 1, import_shape},
+};
+
+}  // namespace
+
+std::span<const OpImporter> constant_ops() { return kOps; }
+
+}  // namespace buda::onnx_frontend

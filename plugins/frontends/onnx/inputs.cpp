@@ -1,0 +1,121 @@
+// The inputs of a model, and the values of its symbolic dimensions.
+#include "model.hpp"
+
+#include "tensor_reader.hpp"
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <set>
+
+namespace buda::onnx_frontend {
+namespace {
+
+class DimResolver {
+ public:
+  DimResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), given_(&options.dims) {}
+
+  void input(::onnx::ValueInfoProto& value) {
+    std::size_t before = failure_.diagnostics().size();
+    if (!value.type().has_tensor_type()) {
+      refuse(value, "is no dense tensor; sequences, maps, optionals and sparse tensors are not read");
+      return;
+    }
+    auto& type = *value.mutable_type()->mutable_tensor_type();
+    auto dtype = dtype_of(type.elem_type());
+    if (!dtype)
+      refuse(value, cat("has elements of ", onnx_type_name(type.elem_type()), "; numbers and booleans of at most 64 bits are read"));
+    if (!type.has_shape()) {
+      refuse(value, "has no shape; save the model with one (its dimensions may be symbolic)");
+      return;
+    }
+    Shape shape;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis)
+      shape.push_back(input_dim(value.name(), axis, *type.mutable_shape()->mutable_dim(axis)));
+    if (failure_.diagnostics().size() != before) return;
+    if (!shape.volume()) {
+      refuse(value, cat("has the impossible shape ", shape.text()));
+      return;
+    }
+    model_->inputs.push_back({value.name(), *dtype, std::move(shape)});
+  }
+
+  // Values that are no inputs: dimensions of known names get their values, others stay open.
+  void other(::onnx::ValueInfoProto& value) {
+    if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape()) return;
+    for (auto& dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+      if (!dim.has_dim_param()) continue;
+      auto it = given_->find(dim.dim_param());
+      if (it != given_->end()) dim.set_dim_value(it->second);
+    }
+  }
+
+  Result<void> finish() {
+    for (const auto& [name, value] : *given_) {
+      if (used_.count(name) != 0) continue;
+      std::vector<std::string> known(known_.begin(), known_.end());
+      Diagnostic d = usage_error("ON022", cat("--dim ", name, '=', value, ": the model has no symbolic dimension '", name, '\''));
+      if (auto near = nearest_word(name, known))
+        d.hint = cat("did you mean '", *near, "'?");
+      else
+        d.hint = known.empty() ? "all its dimensions are fixed" : cat("it has: ", join(known, ", "));
+      d.loc = model_->error("", "").loc;
+      failure_.add(std::move(d));
+    }
+    if (!failure_.empty()) return std::move(failure_);
+    return success();
+  }
+
+ private:
+  // A symbolic dimension is reached by its name, and any that is not fixed by "<input>.<axis>".
+  std::int64_t input_dim(const std::string& input, int axis, ::onnx::TensorShapeProto_Dimension& dim) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
+    std::string place = cat(input, '.', axis);
+    bool named = dim.has_dim_param() && !dim.dim_param().empty();
+    std::string name = named ? dim.dim_param() : place;
+    known_.insert(name);
+    auto it = given_->find(name);
+    if (it == given_->end()) it = given_->find(place);
+    if (it != given_->end()) {
+      used_.insert(it->first);
+      dim.set_dim_value(it->second);
+      return it->second;
+    }
+    Diagnostic d =
+        model_->error("ON021", named ? cat("input '", input, "': dimension ", axis, " is symbolic ('", name, "') and has no value")
+                                     : cat("input '", input, "': dimension ", axis, " is not known"));
+    d.node = input;
+    d.hint = cat("give it a value, for example --dim ", name, "=1");
+    d.data = {{"input", input}, {"axis", cat(axis)}, {"dim", name}};
+    failure_.add(std::move(d));
+    return 0;
+  }
+
+  void refuse(const ::onnx::ValueInfoProto& value, std::string_view reason) {
+    Diagnostic d = model_->error("ON021", cat("input '", value.name(), "' ", reason));
+    d.node = value.name();
+    failure_.add(std::move(d));
+  }
+
+  Model* model_;
+  const std::map<std::string, std::int64_t>* given_;
+  std::set<std::string> known_;
+  std::set<std::string> used_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options) {
+  auto& graph = *model.proto->mutable_graph();
+  DimResolver dims(model, options);
+  for (auto& value : *graph.mutable_input())
+    if (model.initializers.find(value.name()) == model.initializers.end()) dims.input(value);
+  for (auto& value : *graph.mutable_output()) dims.other(value);
+  for (auto& value : *graph.mutable_value_info()) dims.other(value);
+  return dims.finish();
+}
+
+}  // namespace buda::onnx_frontend

@@ -1,0 +1,134 @@
+// Parsing of ONNX files.
+#include "model.hpp"
+
+#include "records.hpp"
+#include "tensor_reader.hpp"
+#include "values.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <limits>
+
+namespace buda::onnx_frontend {
+namespace {
+
+template <class Message>
+bool parse(Message& message, const std::string& bytes) {
+  return bytes.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
+         message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+std::string file_name(const std::string& path) {
+  if (path == io::kStdStream) return "<stdin>";
+  return path.substr(path.rfind('/') + 1);
+}
+
+Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records, Host& host) {
+  Failure failure;
+  TensorReader reader(model.path, host.fs());
+  for (auto& record : records) {
+    ::onnx::TensorProto header;
+    if (!parse(header, record.header)) {
+      failure.add(model.error("ON001", "is not a whole ONNX model: an initializer cannot be decoded"));
+      continue;
+    }
+    std::string().swap(record.header);
+    if (header.name().empty()) {
+      failure.add(model.error("ON011", "has an initializer without a name"));
+      continue;
+    }
+    auto tensor = reader.read(header, record.raw);
+    if (!tensor) {
+      for (Diagnostic& d : tensor.failure().diagnostics()) {
+        if (!d.loc.file.empty())
+          d.notes.push_back({{model.path}, cat("initializer '", header.name(), "' lies in that file")});
+        else
+          d = model.error(d.code, cat("initializer '", header.name(), "' ", d.message));
+        d.node = header.name();
+        failure.add(std::move(d));
+      }
+    } else if (!model.initializers.emplace(header.name(), std::move(tensor).value()).second) {
+      failure.add(model.error("ON011", cat("has two initializers named '", header.name(), "'")));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+// The version of the default domain, and one spelling of its name.
+Result<void> settle_domains(Model& model) {
+  bool found = false;
+  for (auto& opset : *model.proto->mutable_opset_import()) {
+    if (opset.domain() == "ai.onnx") opset.clear_domain();
+    if (opset.domain() != kDefaultDomain) continue;
+    if (opset.version() < 0 || opset.version() > 1'000'000)
+      return model.error("ON020", cat("imports the impossible opset ", opset.version()));
+    auto version = static_cast<int>(opset.version());
+    if (found && version != model.opset) return model.error("ON020", cat("imports both opset ", model.opset, " and opset ", version));
+    model.opset = version;
+    found = true;
+  }
+  if (!found) return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
+  for (auto& node : *model.proto->mutable_graph()->mutable_node())
+    if (node.domain() == "ai.onnx") node.clear_domain();
+  return success();
+}
+
+}  // namespace
+
+std::string domain_name(std::string_view domain) { return domain == kDefaultDomain ? "ai.onnx" : std::string(domain); }
+
+std::string domain_text(const Model& model, std::string_view domain) {
+  for (const auto& opset : model.proto->opset_import())
+    if (opset.domain() == domain) return cat("domain ", domain_name(domain), ", opset ", opset.version());
+  return cat("domain ", domain_name(domain));
+}
+
+void name_nodes(Model& model) {
+  int index = 0;
+  for (auto& node : *model.proto->mutable_graph()->mutable_node()) {
+    node.set_name(graph_name(node.name().empty() ? cat(node.op_type(), '_', index) : node.name()));
+    ++index;
+  }
+}
+
+Diagnostic Model::error(std::string code, std::string message) const {
+  return input_error(std::move(code), {path == io::kStdStream ? "<stdin>" : path}, std::move(message));
+}
+
+Diagnostic node_error(const Model& model, const ::onnx::NodeProto& node, std::string code, std::string reason) {
+  Diagnostic d = model.error(
+      std::move(code), cat("node '", node.name(), "' (op type ", node.op_type(), ", ", domain_text(model, node.domain()), "): ", reason));
+  d.node = node.name();
+  d.data = {{"op_type", node.op_type()}, {"domain", domain_name(node.domain())}, {"opset", cat(model.opset)}};
+  return d;
+}
+
+Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
+  Model model;
+  model.path = source.path;
+  model.file = file_name(source.path);
+  if (source.bytes.empty()) return model.error("ON001", "is empty, and so no ONNX model");
+  auto records = take_apart(source.bytes);
+  if (!records) {
+    const Diagnostic& d = records.failure().diagnostics().front();
+    return model.error(d.code, d.message);
+  }
+  model.proto = std::make_shared<::onnx::ModelProto>();
+  if (!parse(*model.proto, records->model))
+    return model.error("ON001", "is not a whole ONNX model: its outermost fields cannot be decoded");
+  if (!records->has_graph) return model.error("ON001", "is no ONNX model: it has no graph");
+  if (!parse(*model.proto->mutable_graph(), records->graph))
+    return model.error("ON001", "is not a whole ONNX model: its graph cannot be decoded");
+  std::string().swap(records->graph);
+  if (model.proto->graph().sparse_initializer_size() != 0)
+    return model.error("ON012", cat("has ", model.proto->graph().sparse_initializer_size(), " sparse initializers, which are not read"));
+  BUDA_TRY(settle_domains(model));
+  name_nodes(model);
+  BUDA_TRY(read_initializers(model, records->initializers, host));
+  return model;
+}
+
+}  // namespace buda::onnx_frontend

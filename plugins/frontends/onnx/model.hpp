@@ -1,0 +1,67 @@
+// An ONNX model on its way to becoming a graph: what was read, checked and, where needed, converted to a newer operator set.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/plugin/frontend.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace buda::onnx_frontend {
+
+// What the user pushes; weights that the model also lists among its inputs are none.
+struct ModelInput {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+};
+
+struct Model {
+  std::string path;                           // as given, for messages
+  std::string file;                           // without folders, for provenance
+  int opset = 0;                              // of the default domain
+  std::shared_ptr<::onnx::ModelProto> proto;  // without initializers
+  std::map<std::string, Tensor> initializers;
+  std::vector<ModelInput> inputs;
+
+  // An error of the file as a whole.
+  Diagnostic error(std::string code, std::string message) const;
+};
+
+// The domain of ONNX's own operators; "ai.onnx" is another spelling, which reading replaces.
+inline constexpr std::string_view kDefaultDomain = "";
+// As it stands in messages: "ai.onnx"; and with its version in this model: "domain ai.onnx, opset 13".
+std::string domain_name(std::string_view domain);
+std::string domain_text(const Model& model, std::string_view domain);
+
+// Gives every node without a name one, "<op type>_<index in the graph>", and makes all names UTF-8.
+void name_nodes(Model& model);
+
+// "node 'fc1' (op type Gemm, domain ai.onnx, opset 13): <reason>": every refusal of a node has this form.
+Diagnostic node_error(const Model& model, const ::onnx::NodeProto& node, std::string code, std::string reason);
+
+// Parses a file, reads its initializers and names its nodes. All initializers that cannot be read are reported.
+Result<Model> read_model(const plugin::ModelSource& source, Host& host);
+
+// Fills model.inputs, and puts the values of symbolic dimensions in wherever their names stand. Reports every input that has no concrete
+// shape afterwards, and every value that was given for no dimension.
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options);
+
+// Is every operator known here, every node as its definition in ONNX demands, and every value computed before it is used?
+Result<void> check_model(const Model& model);
+
+// Brings the model to the oldest operator set at which every node has a form that this frontend knows; most models are there already
+// and stay untouched.
+Result<void> convert_model(Model& model, Host& host);
+
+}  // namespace buda::onnx_frontend

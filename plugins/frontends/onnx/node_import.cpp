@@ -1,0 +1,179 @@
+// Access to one ONNX node.
+#include "node_import.hpp"
+
+#include "tensor_reader.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+namespace buda::onnx_frontend {
+namespace {
+
+// Floats become doubles by way of their shortest decimal form, so that 0.01 stays 0.01 and does not become 0.009999999776482582; back in
+// fp32 it is the same number.
+double as_double(float value) { return parse_double(to_text(value)).value_or(static_cast<double>(value)); }
+
+}  // namespace
+
+const std::string& NodeImport::input_name(std::size_t i) const { return node_->input(static_cast<int>(i)); }
+
+std::size_t NodeImport::input_count() const { return static_cast<std::size_t>(node_->input_size()); }
+
+bool NodeImport::has_input(std::size_t i) const { return i < input_count() && !input_name(i).empty(); }
+
+graph::ValueRef NodeImport::input(std::size_t i) {
+  auto ref = values_->ref(input_name(i));
+  // A known tensor that has just become a node may have taken the name that the next one was to get.
+  if (!pending_.empty() && builder_->graph().find(pending_).valid()) named(pending_);
+  return ref;
+}
+
+Result<graph::ValueType> NodeImport::type(std::size_t i) const {
+  if (!has_input(i)) return refuse(cat("input ", i, " is missing"));
+  if (const Tensor* known = values_->tensor(input_name(i)))
+    return graph::ValueType{.dtype = known->dtype(), .shape = known->shape(), .format = {}};
+  if (const auto* type = builder_->graph().type(values_->ref(input_name(i)))) return *type;
+  return refuse(cat("input ", i, " has no type"));
+}
+
+Result<Shape> NodeImport::shape(std::size_t i) const {
+  BUDA_ASSIGN(auto t, type(i));
+  return t.shape;
+}
+
+Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
+  if (!has_input(i)) return refuse(cat("its ", what, " (input ", i, ") is missing"));
+  if (const Tensor* tensor = values_->tensor(input_name(i))) return *tensor;
+  return refuse(
+      cat("its ", what, " (input ", i, ", '", input_name(i), "') is computed while the model runs; it is read only where it is constant"));
+}
+
+Result<NodeImport::Dims> NodeImport::known_integers(std::size_t i, std::string_view what) const {
+  BUDA_ASSIGN(Tensor tensor, known(i, what));
+  if (!is_integer(tensor.dtype()) || tensor.shape().rank() > 1)
+    return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a list of whole numbers"));
+  Tensor wide = tensor.cast(DType::i64);
+  auto elements = wide.as<std::int64_t>();
+  return Dims(elements.begin(), elements.end());
+}
+
+Result<double> NodeImport::known_number(std::size_t i, std::string_view what) const {
+  BUDA_ASSIGN(Tensor tensor, known(i, what));
+  if (tensor.size() != 1) return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a single number"));
+  return tensor.dtype() == DType::f32 ? as_double(tensor.as<float>()[0]) : tensor.cast(DType::f64).as<double>()[0];
+}
+
+const ::onnx::AttributeProto* NodeImport::find(std::string_view name) const {
+  for (const auto& attribute : node_->attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+bool NodeImport::has(std::string_view name) const { return find(name) != nullptr; }
+
+std::int64_t NodeImport::integer(std::string_view name, std::int64_t otherwise) const {
+  const auto* a = find(name);
+  return a == nullptr ? otherwise : a->i();
+}
+
+double NodeImport::real(std::string_view name, double otherwise) const {
+  const auto* a = find(name);
+  return a == nullptr ? otherwise : as_double(a->f());
+}
+
+NodeImport::Dims NodeImport::integers(std::string_view name) const {
+  const auto* a = find(name);
+  return a == nullptr ? Dims() : Dims(a->ints().begin(), a->ints().end());
+}
+
+std::string NodeImport::text(std::string_view name, std::string_view otherwise) const {
+  const auto* a = find(name);
+  return std::string(a == nullptr ? otherwise : std::string_view(a->s()));
+}
+
+std::vector<float> NodeImport::floats(std::string_view name) const {
+  const auto* a = find(name);
+  return a == nullptr ? std::vector<float>() : std::vector<float>(a->floats().begin(), a->floats().end());
+}
+
+Result<Tensor> NodeImport::tensor(std::string_view name) const {
+  const auto* a = find(name);
+  if (a == nullptr || !a->has_t()) return refuse(cat("attribute '", name, "' is missing"));
+  TensorReader reader(model_->path, host_->fs());
+  auto read = reader.read(a->t());
+  if (read) return read;
+  Failure failure;
+  for (const Diagnostic& d : read.failure().diagnostics()) {
+    Diagnostic refused = refuse(cat("attribute '", name, "' ", d.message));
+    refused.hint = d.hint;
+    failure.add(std::move(refused));
+  }
+  return failure;
+}
+
+Result<std::int64_t> NodeImport::axis(std::int64_t axis, std::size_t rank) const {
+  auto r = static_cast<std::int64_t>(rank);
+  if (axis >= -r && axis < r) return axis < 0 ? axis + r : axis;
+  return refuse(cat("axis ", axis, " is outside [", -r, ", ", r - 1, "]: the tensor has ", rank, " axes"));
+}
+
+Result<NodeImport::Dims> NodeImport::axes(const Dims& axes, std::size_t rank) const {
+  Dims out;
+  for (auto given : axes) {
+    BUDA_ASSIGN(auto one, axis(given, rank));
+    out.push_back(one);
+  }
+  std::sort(out.begin(), out.end());
+  if (std::adjacent_find(out.begin(), out.end()) != out.end()) return refuse(cat("its axes ", list_text(axes), " name one axis twice"));
+  return out;
+}
+
+Result<Shape> NodeImport::as_matrix(const Shape& shape, std::int64_t axis) const {
+  auto rows = Shape(Dims(shape.begin(), shape.begin() + axis)).volume();
+  auto columns = Shape(Dims(shape.begin() + axis, shape.end())).volume();
+  if (!rows || !columns) return refuse(cat("shape ", shape.text(), " is too large to be seen as a matrix"));
+  return Shape{*rows, *columns};
+}
+
+Result<std::optional<NodeImport::Dims>> NodeImport::axes_argument(std::size_t i) const {
+  if (has("axes")) return std::optional<Dims>(integers("axes"));
+  if (!has_input(i)) return std::optional<Dims>();
+  BUDA_ASSIGN(Dims axes, known_integers(i, "axes"));
+  return std::optional<Dims>(std::move(axes));
+}
+
+ops::Builder& NodeImport::named(std::string_view name) {
+  pending_ = builder_->graph().fresh_name(name);
+  return builder_->named(pending_);
+}
+
+ops::Builder& NodeImport::result() { return named(node_->name()); }
+
+ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(node_->name(), '.', suffix)); }
+
+void NodeImport::output(Ref value, std::size_t i) {
+  if (i < static_cast<std::size_t>(node_->output_size())) values_->define(node_->output(static_cast<int>(i)), value);
+}
+
+void NodeImport::output_known(Tensor tensor, std::size_t i) {
+  if (i < static_cast<std::size_t>(node_->output_size()))
+    values_->define(node_->output(static_cast<int>(i)), std::move(tensor), Values::Role::constant, node_->name());
+}
+
+void NodeImport::output_input(std::size_t input, std::size_t i) {
+  if (i < static_cast<std::size_t>(node_->output_size())) values_->alias(node_->output(static_cast<int>(i)), input_name(input));
+}
+
+Result<void> NodeImport::refuse_outputs_from(std::size_t i, std::string_view why) const {
+  for (std::size_t k = i; k < static_cast<std::size_t>(node_->output_size()); ++k)
+    if (!node_->output(static_cast<int>(k)).empty())
+      return refuse(cat("its result ", k, " ('", node_->output(static_cast<int>(k)), "') ", why));
+  return success();
+}
+
+Diagnostic NodeImport::refuse(std::string reason) const { return node_error(*model_, *node_, "ON040", std::move(reason)); }
+
+}  // namespace buda::onnx_frontend

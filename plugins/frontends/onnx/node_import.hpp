@@ -1,0 +1,106 @@
+// What the importer of an operator works with: one ONNX node, its attributes and inputs, and the graph being built.
+//
+//   Result<void> import_flatten(NodeImport& n) {
+//     …
+//     n.output(n.result().reshape(n.input(0), {rows, columns}));
+//     return success();
+//   }
+#pragma once
+
+#include "model.hpp"
+#include "op_table.hpp"
+#include "values.hpp"
+
+#include <buda/ops/builder.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace buda::onnx_frontend {
+
+class NodeImport {
+ public:
+  using Ref = graph::ValueRef;
+  using Dims = std::vector<std::int64_t>;
+
+  NodeImport(const Model& model, const ::onnx::NodeProto& node, const OpImporter& importer, Values& values, ops::Builder& builder,
+             Host& host)
+      : model_(&model), node_(&node), importer_(&importer), values_(&values), builder_(&builder), host_(&host) {}
+
+  const OpImporter& importer() const { return *importer_; }
+  int opset() const { return model_->opset; }
+
+  // ---- inputs, which all exist and were imported. An optional input that is absent at the end, or has an empty name, is not there.
+
+  std::size_t input_count() const;
+  bool has_input(std::size_t i) const;
+  Ref input(std::size_t i);
+  // The type of an input, without making a node of a known tensor.
+  Result<graph::ValueType> type(std::size_t i) const;
+  Result<Shape> shape(std::size_t i) const;
+  // An input that must be known while importing, because it decides about types. `what` it is, for the message.
+  Result<Tensor> known(std::size_t i, std::string_view what) const;
+  Result<Dims> known_integers(std::size_t i, std::string_view what) const;
+  Result<double> known_number(std::size_t i, std::string_view what) const;
+
+  // ---- attributes; their types were checked
+
+  bool has(std::string_view name) const;
+  std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  double real(std::string_view name, double otherwise) const;
+  Dims integers(std::string_view name) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::vector<float> floats(std::string_view name) const;
+  // A tensor, which `name` must be.
+  Result<Tensor> tensor(std::string_view name) const;
+
+  // An axis of an input of this rank, counted from the end where negative.
+  Result<std::int64_t> axis(std::int64_t axis, std::size_t rank) const;
+  // The same for several, sorted; a repetition is an error.
+  Result<Dims> axes(const Dims& axes, std::size_t rank) const;
+  // The shape [product of the sizes before the axis, product of the others].
+  Result<Shape> as_matrix(const Shape& shape, std::int64_t axis) const;
+  // Axes that older definitions have as an attribute and newer ones as input `i`; nothing where they are absent.
+  Result<std::optional<Dims>> axes_argument(std::size_t i) const;
+
+  // ---- results
+
+  // The builder, set to give the next node the name of this ONNX node; or, for a node on the way there, that name and a suffix. Inputs may
+  // be fetched before or after.
+  ops::Builder& result();
+  ops::Builder& step(std::string_view suffix);
+
+  void output(Ref value, std::size_t i = 0);
+  // The result is a tensor that is known now.
+  void output_known(Tensor tensor, std::size_t i = 0);
+  // The result is the input, unchanged.
+  void output_input(std::size_t input, std::size_t i = 0);
+  // An error if someone uses an optional result.
+  Result<void> refuse_outputs_from(std::size_t i, std::string_view why) const;
+
+  // "node 'fc1' (op type Gemm, …): reason".
+  Diagnostic refuse(std::string reason) const;
+
+ private:
+  const ::onnx::AttributeProto* find(std::string_view name) const;
+  const std::string& input_name(std::size_t i) const;
+  ops::Builder& named(std::string_view name);
+
+  const Model* model_;
+  const ::onnx::NodeProto* node_;
+  const OpImporter* importer_;
+  Values* values_;
+  ops::Builder* builder_;
+  Host* host_;
+  std::string pending_;  // the name that the builder was told last
+};
+
+}  // namespace buda::onnx_frontend

@@ -1,0 +1,40 @@
+// Which operators of ONNX are read, and by which function.
+#pragma once
+
+#include <buda/diag/result.hpp>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace buda::onnx_frontend {
+
+class NodeImport;
+
+// ONNX defines an operator anew whenever it changes it, and names each definition by the opset in which it came ("since version").
+// `since` is the oldest definition that `import` understands; it understands all later ones up to kNewestOpset. A model that uses an older
+// one is converted first (convert.cpp).
+struct OpImporter {
+  std::string_view op_type;
+  int since = 1;
+  Result<void> (*import)(NodeImport& node) = nullptr;
+  std::string_view op = {};  // for functions that serve several operators: the op of ours that this one is
+};
+
+// The opsets that models may have: libonnx's converter starts to be dependable at 7, and the libonnx of Debian 12 ends at 17.
+inline constexpr int kOldestOpset = 7;
+inline constexpr int kNewestOpset = 17;
+
+// Null for what is not read. All operators read now are of the default domain.
+const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
+std::vector<std::string_view> imported_op_types();
+
+// The families, each in the file of its name.
+std::span<const OpImporter> elementwise_ops();
+std::span<const OpImporter> linear_ops();
+std::span<const OpImporter> shape_ops();
+std::span<const OpImporter> normalization_ops();
+std::span<const OpImporter> reduction_ops();
+std::span<const OpImporter> constant_ops();
+
+}  // namespace buda::onnx_frontend

@@ -1,0 +1,79 @@
+// The frontend `onnx`: models in the Open Neural Network Exchange format, opsets 7 to 17 (docs/formats/onnx.md says what is read).
+#include "graph_import.hpp"
+#include "model.hpp"
+#include "records.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/plugin/frontend.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#include <exception>
+
+namespace buda::onnx_frontend {
+namespace {
+
+// "models/mlp.onnx" gives "mlp".
+std::string stem(const std::string& path) {
+  if (path == io::kStdStream) return "model";
+  std::string name = path.substr(path.rfind('/') + 1);
+  auto dot = name.rfind('.');
+  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+// A ModelProto has no magic number, but it begins with its fields in their order: the version of the format (1, a small number), then
+// strings like the producer's name (2 to 6), opset imports (8) or the graph (7). A few fields that fit are proof enough against text.
+bool looks_like_model(std::string_view head) {
+  WireReader reader(head);
+  auto first = reader.next();
+  if (!first || first->number != 1 || first->type != 0 || first->varint == 0 || first->varint > 100 || reader.at_end()) return false;
+  auto second = reader.next();
+  // The graph, and nothing else, may be longer than what is shown here.
+  if (!second) return head.size() > first->end && static_cast<unsigned char>(head[first->end]) == (7u << 3 | 2u);
+  bool text = second->number >= 2 && second->number <= 6;
+  return (text && (second->type == 2 || (second->number == 5 && second->type == 0))) ||
+         ((second->number == 7 || second->number == 8) && second->type == 2);
+}
+
+class OnnxFrontend final : public plugin::Frontend {
+ public:
+  int recognizes(std::string_view head, const std::string& file_name) const override {
+    bool named = to_lower(file_name).ends_with(".onnx");
+    if (looks_like_model(head)) return named ? 90 : 60;
+    return named ? 40 : 0;
+  }
+
+  Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
+    // libonnx and protobuf throw where this project returns; nothing of theirs gets past this line.
+    try {
+      BUDA_ASSIGN(Model model, read_model(source, host));
+      BUDA_TRY(prepare(model, options, host));
+      return import_graph(model, options.name.empty() ? stem(source.path) : options.name, host);
+    } catch (const std::bad_alloc&) {
+      return input_error("ON003", {source.path}, "does not fit in this machine's memory");
+    } catch (const std::exception& e) {
+      return input_error("ON004", {source.path}, cat("cannot be read; libonnx says: ", e.what()));
+    }
+  }
+
+ private:
+  static Result<void> prepare(Model& model, const plugin::ImportOptions& options, Host& host) {
+    Failure failure;
+    if (auto inputs = resolve_inputs(model, options); !inputs) failure.add(std::move(inputs).failure());
+    if (auto checked = check_model(model); !checked) failure.add(std::move(checked).failure());
+    if (!failure.empty()) return failure;
+    return convert_model(model, host);
+  }
+};
+
+}  // namespace
+}  // namespace buda::onnx_frontend
+
+BUDA_PLUGIN(.name = "onnx", .version = "1.0", .description = "reads ONNX models of opsets 7 to 17", .license = "Apache-2.0") {
+  registrar.add_frontend(
+      {.name = "onnx",
+       .summary = "ONNX models (.onnx), opsets 7 to 17",
+       .options = {},
+       .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
+         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<buda::onnx_frontend::OnnxFrontend>());
+       }});
+}

@@ -1,0 +1,43 @@
+// TensorProto as a tensor: from the model file, or from files of external data beside it.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
+#include <buda/io/file_system.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace buda::onnx_frontend {
+
+// The element type that an ONNX number (TensorProto::DataType) stands for; nothing for strings, complex numbers and numbers that ONNX
+// does not define.
+std::optional<DType> dtype_of(int onnx_type);
+// "FLOAT", or "type 99": for messages.
+std::string onnx_type_name(int onnx_type);
+
+class TensorReader {
+ public:
+  // External data is looked for in the folder of the model, and nowhere else.
+  TensorReader(std::string model_path, io::FileSystem& fs) : model_path_(std::move(model_path)), fs_(&fs) {}
+
+  // `raw` is the tensor's raw_data where that was taken out of the message; it is shared, not copied, where it is aligned. Every number
+  // of elements and bytes is checked against the shape before anything is allocated. Errors need a place and the tensor's name.
+  Result<Tensor> read(const ::onnx::TensorProto& tensor, const std::optional<io::Bytes>& raw = std::nullopt);
+
+ private:
+  Result<Tensor> read_external(const ::onnx::TensorProto& tensor, DType dtype, Shape shape, std::int64_t bytes);
+  Result<io::Bytes> external_file(const std::string& location);
+
+  std::string model_path_;
+  io::FileSystem* fs_;
+  std::map<std::string, io::Bytes> files_;  // by location
+};
+
+}  // namespace buda::onnx_frontend

@@ -1,0 +1,89 @@
+// Importing in process.
+#include "import_fixture.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/ops/evaluate.hpp>
+#include <buda/plugin/loader.hpp>
+
+#include <cmath>
+
+namespace buda::test {
+namespace {
+
+const plugin::Registries& plugins() {
+  static const plugin::Registries loaded = [] {
+    plugin::Registries out;
+    auto fs = io::make_real_file_system();
+    CollectingSink sink;
+    Host host(*fs, sink);
+    for (const char* name : {"onnx", "native", "example"})
+      if (auto r = plugin::load_plugin(cat(PLUGIN_DIR "/frontend_", name, ".so"), out, host); !r) ADD_FAILURE() << text_of(r.failure());
+    return out;
+  }();
+  return loaded;
+}
+
+}  // namespace
+
+std::string text_of(const Failure& failure) {
+  std::string out;
+  for (const auto& d : failure.diagnostics()) {
+    out += cat(d.code, ' ', d.message, '\n');
+    for (const auto& n : d.notes) out += cat("  note: ", n.message, '\n');
+    if (!d.hint.empty()) out += cat("  hint: ", d.hint, '\n');
+  }
+  return out;
+}
+
+ImportTest::ImportTest() { host_.plugins = plugins(); }
+
+Result<graph::Graph> ImportTest::import(const std::string& bytes, std::vector<std::string> dims, const std::string& path) {
+  fs_.put(path, bytes);
+  importer::Options options{.model = path, .output = "out/m.graph.json", .frontend = {}, .name = {}, .dims = std::move(dims)};
+  BUDA_TRY(importer::run(options, host_));
+  return graph::read_graph(fs_, options.output);
+}
+
+graph::Graph ImportTest::imported(const std::string& bytes, std::vector<std::string> dims) {
+  auto graph = import(bytes, std::move(dims));
+  if (!graph) {
+    ADD_FAILURE() << text_of(graph.failure());
+    return graph::Graph();
+  }
+  return std::move(graph).value();
+}
+
+std::vector<float> ImportTest::evaluated(const std::string& bytes, const std::vector<Tensor>& inputs, Shape* shape) {
+  graph::Graph graph = imported(bytes);
+  EXPECT_EQ(graph.inputs().size(), inputs.size());
+  if (graph.inputs().size() != inputs.size() || graph.outputs().size() != 1) return {};
+  NamedTensors named;
+  for (std::size_t i = 0; i < inputs.size(); ++i) named.emplace(graph.node(graph.inputs()[i]).name(), inputs[i]);
+  auto outputs = ops::evaluate_graph(graph, named);
+  if (!outputs) {
+    ADD_FAILURE() << text_of(outputs.failure());
+    return {};
+  }
+  if (shape != nullptr) *shape = outputs->begin()->second.shape();
+  return outputs->begin()->second.to_f32();
+}
+
+std::string ImportTest::refusal(const std::string& bytes, std::vector<std::string> dims) {
+  auto graph = import(bytes, std::move(dims));
+  EXPECT_EQ(fs_.find("out/m.graph.json"), nullptr) << "nothing may be written";
+  return graph ? "imported" : text_of(graph.failure());
+}
+
+Tensor pattern(Shape shape, float phase) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < shape.volume().value(); ++i) values.push_back(1.5f * std::sin(phase + 2.3f * static_cast<float>(i)));
+  return Tensor(std::move(shape), std::move(values));
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected, double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], tolerance) << "at " << i;
+}
+
+}  // namespace buda::test
