@@ -1,0 +1,102 @@
+// Models from files: a netlist with its plan, and an image.
+#include "fixture.hpp"
+
+#include <buda/image/image.hpp>
+#include <buda/io/json.hpp>
+
+#include <gmock/gmock.h>
+
+namespace buda::runtime::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ModelTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    plan_ = plan();
+    plan_.parameters = {{"w",
+                         "q_w",
+                         "weights.npz",
+                         "fc.w",
+                         {3, 3},
+                         {{netlist::TransformKind::reshape, {1, 1, 3, 3}, 0}, {netlist::TransformKind::pad, {0, 0, 29, 29}, 0}}}};
+    host_.files.put("a/net.yaml", netlist_text());
+    // Nine elements under another shape, as exporters like to have it.
+    ASSERT_TRUE(write_tensors(host_.files, "a/weights.npz", {{"fc.w", Tensor(Shape{9}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9})}}));
+  }
+  Result<Model> load() {
+    host_.files.put("a/net.plan.json", netlist::host_plan_text(plan_));
+    return load_planned(host_, "a/net.yaml", "a/net.plan.json");
+  }
+  TestHost host_;
+  netlist::HostPlan plan_;
+};
+
+TEST_F(ModelTest, NetlistWithPlan) {
+  auto m = load();
+  ASSERT_TRUE(m) << error_of(m);
+  const Tensor& w = m->parameters.at("q_w");
+  EXPECT_EQ(w.shape(), (Shape{1, 1, 32, 32}));
+  EXPECT_EQ(w.as<float>()[32 + 1], 5);
+  EXPECT_EQ(w.as<float>()[3], 0);
+  EXPECT_TRUE(bind_ports(m->plan, m->program.netlist, m->parameters));
+  EXPECT_THAT(host_.files.files_read(), testing::UnorderedElementsAre("a/net.yaml", "a/net.plan.json", "a/weights.npz"));
+}
+
+TEST_F(ModelTest, ParametersThatAreNotThere) {
+  plan_.parameters[0].tensor = "fc.v";
+  EXPECT_THAT(error_of(load()), HasSubstr("RT002: parameter 'w': there is no tensor 'fc.v' in the file"));
+  plan_.parameters[0].tensor = "fc.w";
+  plan_.parameters[0].shape = {3, 4};
+  EXPECT_THAT(error_of(load()), HasSubstr("RT002: parameter 'w': tensor 'fc.w' is F32 [9], the plan says [3, 4]"));
+  plan_.parameters[0].shape = {9};
+  plan_.parameters[0].transforms[1].dims = {0, 0, 29};
+  EXPECT_THAT(error_of(load()), HasSubstr("parameter 'w': transform pad"));
+  plan_.parameters[0].file = "missing.npz";
+  EXPECT_FALSE(load());
+  plan_.parameters.push_back(plan_.parameters[0]);
+}
+
+TEST_F(ModelTest, SegmentsOfTheHostAreForLater) {
+  plan_.segments.push_back({netlist::SegmentKind::host, "tail.graph.json", {}});
+  EXPECT_THAT(error_of(load()),
+              HasSubstr("RT001: the plan runs graph 'tail.graph.json' on the host's processor, which is not supported yet"));
+  plan_.segments = {plan_.segments[0], plan_.segments[0]};
+  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has several device segments"));
+  plan_.segments.clear();
+  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has no segments"));
+}
+
+TEST_F(ModelTest, Image) {
+  image::Image image;
+  image.device.name = "m";
+  image.device.arch = "wormhole_b0";
+  image.device.grid = {8, 8};
+  image.device.plan = plan();
+  image.netlist_name = "net.yaml";
+  image.netlist = io::Bytes(netlist_text());
+  image.parameters.emplace("q_w", tile(3));
+  auto out = host_.files.create("m.tti", io::WriteMode::always);
+  ASSERT_TRUE(image::write_image(**out, image));
+  ASSERT_TRUE((*out)->commit());
+  auto m = load_image("m.tti", *host_.files.find("m.tti"));
+  ASSERT_TRUE(m) << error_of(m);
+  EXPECT_EQ(m->plan, plan());
+  EXPECT_FALSE(m->device);
+  FakeTarget target;
+  auto session = Session::open(std::move(*m), target, {}, host_);
+  ASSERT_TRUE(session) << error_of(session);
+  auto y = (*session)->run({{"x", Tensor(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6})}});
+  ASSERT_TRUE(y);
+  EXPECT_EQ(y->at("y"), Tensor(Shape{2, 3}, std::vector<float>{3, 6, 9, 12, 15, 18}));
+
+  image.extras[kDeviceMember] = io::Bytes(std::string("schema: buda.device/1\nname: broken\n"));
+  out = host_.files.create("m.tti", io::WriteMode::always);
+  ASSERT_TRUE(image::write_image(**out, image));
+  ASSERT_TRUE((*out)->commit());
+  EXPECT_THAT(error_of(load_image("m.tti", *host_.files.find("m.tti"))), HasSubstr("DV01"));
+}
+
+}  // namespace
+}  // namespace buda::runtime::test
