@@ -5,7 +5,7 @@
 #include "apps/balancer/run.hpp"
 
 #include <buda/balance/overrides.hpp>
-#include <buda/balance/queues.hpp>
+#include <buda/balance/problem.hpp>
 #include <buda/balance/schedule.hpp>
 
 namespace buda::balancer {
@@ -27,10 +27,7 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("auto-transpose", o.auto_transpose, "let grids be turned by 90 degrees where they only fit so");
   set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM");
   set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
-  set.group("Batches");
-  set.integer("queue-entries", o.queue_entries, "N", "pushes of the model's inputs that input and output queues hold")
-      .range(1, static_cast<double>(balance::kMostEntries));
-  set.integer("microbatch", o.microbatch, "N", "inputs that an epoch takes at once; the runner then pushes multiples of it")
+  set.integer("queue-entries", o.queue_entries, "N", "batches of the model's inputs and outputs that the queues of the host hold")
       .range(1, static_cast<double>(balance::kMostEntries));
 }
 

@@ -18,7 +18,6 @@ struct Options {
   std::string policy = "minimize_grid";
   std::string scheduler = "ModuleInputsBFS";
   std::int64_t queue_entries = 2;
-  std::int64_t microbatch = 1;
   bool auto_transpose = false;
   bool dram_parameters = false;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"

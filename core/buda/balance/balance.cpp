@@ -57,7 +57,7 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   for (const std::string& name : normalize(out.graph))
     host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
                         cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, schedule(out.graph, options.schedule), device, options.microbatch));
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, schedule(out.graph, options.schedule), device));
   BUDA_ASSIGN(ChoiceSpace space, make_space(out.problem, options, host));
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
   BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));

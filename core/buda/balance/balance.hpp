@@ -20,7 +20,6 @@ struct BalanceOptions {
   ModelOptions models;
   SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
   QueueOptions queues;
-  std::int32_t microbatch = 1;                   // inputs per epoch
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };
 

@@ -55,7 +55,6 @@ class Builder {
     plan.model = graph_.name;
     plan.device = problem_.device->name;
     plan.arch = problem_.device->arch;
-    plan.microbatch = problem_.microbatch;
     find_replaced();
     std::size_t sink = 0;
     for (const QueuePlan& q : queues_.queues) {

@@ -113,7 +113,8 @@ class Builder {
       : graph_(graph), device_(device), problem_(problem) {}
 
   Result<void> run(const std::vector<NodeId>& order) {
-    choose_entries(order);
+    choose_microbatch(order);
+    if (!failure_.empty()) return failure_;
     for (NodeId id : graph_.inputs()) add_source(graph_.node(id), SourceKind::input);
     for (auto [op, kind] :
          {std::pair{graph::NodeKind::parameter, SourceKind::parameter}, std::pair{graph::NodeKind::constant, SourceKind::constant}})
@@ -131,10 +132,18 @@ class Builder {
   void fail(Diagnostic d) { failure_.add(std::move(d)); }
 
   // The model's w: the largest of all activations.
-  void choose_entries(const std::vector<NodeId>& order) {
+  void choose_microbatch(const std::vector<NodeId>& order) {
     auto look = [&](NodeId id) {
-      for (const auto& type : graph_.node(id).outputs)
-        if (type.shape.rank() == 4) problem_.entries_per_push = std::max(problem_.entries_per_push, type.shape[0]);
+      const Node& node = graph_.node(id);
+      for (const auto& type : node.outputs) {
+        if (type.shape.rank() != 4 || type.shape[0] <= problem_.microbatch) continue;
+        // Two epochs' worth have to find room in a queue.
+        if (type.shape[0] > kMostEntries / 2) {
+          fail(node_error("BL002", node, cat("w = ", type.shape[0], " is more than queues can take at once, ", kMostEntries / 2)));
+          return;
+        }
+        problem_.microbatch = static_cast<std::int32_t>(type.shape[0]);
+      }
     };
     for (NodeId id : graph_.inputs()) look(id);
     for (NodeId id : order) look(id);
@@ -182,7 +191,7 @@ class Builder {
 
   void add_source(const Node& node, SourceKind kind) {
     if (graph_.use_count(node.id()) == 0) return;
-    auto shape = tiles(node, kind == SourceKind::input ? problem_.entries_per_push : 1);
+    auto shape = tiles(node, kind == SourceKind::input ? problem_.microbatch : 1);
     SourceSpec spec;
     spec.node = node.id();
     spec.kind = kind;
@@ -204,7 +213,9 @@ class Builder {
     spec.op.name = problem_.names.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
     bool sound = set_type(node, spec) && set_operands(node, id, spec);
-    if (auto shape = tiles(node, problem_.entries_per_push)) {
+    // What parameters alone determine is the same for all inputs, and computed again for each.
+    bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
+    if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
       spec.out = *shape;
       if (sound) {
         set_precision(node, spec);
@@ -363,6 +374,12 @@ class Builder {
       fail(node_error("BL007", node, "an output has to be fed by an op, without manipulations"));
       return;
     }
+    const Node& producer = graph_.node(problem_.ops[found->second.op.index()].node);
+    if (producer.outputs.size() == 1 && producer.outputs[0].shape.rank() == 4 && producer.outputs[0].shape[0] != problem_.microbatch) {
+      fail(node_error("BL002", node,
+                      cat("it has w = ", producer.outputs[0].shape[0], ", and the model's inputs have ", problem_.microbatch)));
+      return;
+    }
     problem_.ops[found->second.op.index()].outputs += 1;
     problem_.sinks.push_back(
         {node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
@@ -391,8 +408,7 @@ class Builder {
 
 }  // namespace
 
-Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& order, const device::DeviceDescriptor& device,
-                             std::int32_t microbatch) {
+Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& order, const device::DeviceDescriptor& device) {
   if (graph.level != graph::Level::device) {
     Diagnostic d = input_error("BL000", {}, cat("graph '", graph.name, "' is at tensor level; the balancer takes graphs at device level"));
     d.hint = "run the optimizer on it first";
@@ -401,7 +417,6 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
   Problem problem;
   problem.name = graph.name;
   problem.device = &device;
-  problem.microbatch = microbatch;
   Builder builder(graph, device, problem);
   BUDA_TRY(builder.run(order));
   return problem;

@@ -67,6 +67,9 @@ struct SourceSpec {
   std::vector<OpUse> users;
 };
 
+// Read and write pointers of a queue run to twice its entries in 16 bits.
+inline constexpr std::int64_t kMostEntries = 32767;
+
 // An output of the model and the op that computes it.
 struct SinkSpec {
   graph::NodeId node;
@@ -77,8 +80,7 @@ struct SinkSpec {
 struct Problem {
   std::string name;  // of the graph
   const device::DeviceDescriptor* device = nullptr;
-  std::int32_t microbatch = 1;        // inputs per epoch
-  std::int64_t entries_per_push = 1;  // the size of w: how many inputs the model takes at once
+  std::int32_t microbatch = 1;  // the size of w: inputs that the model takes at once, entries of a push, inputs per epoch
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
   std::vector<SinkSpec> sinks;      // in the model's order
@@ -91,8 +93,7 @@ struct Problem {
 // `order`: the op nodes in execution order (schedule.hpp). Checks what the blocking relies on: op types that the balancer knows, shapes
 // that agree, formats that the device has. All findings are reported. The graph must be sound (graph::verify) and have neither outputs fed
 // by anything but ops nor manipulations on their edges (normalize).
-Result<Problem> make_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device,
-                             std::int32_t microbatch);
+Result<Problem> make_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device);
 
 // Makes a graph fit for make_problem: erases what no output needs, and puts a nop before outputs that an input, a parameter or a constant
 // feeds, or on whose edge there are manipulations. Names of model inputs that nothing needs are returned.

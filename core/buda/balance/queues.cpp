@@ -191,9 +191,7 @@ std::string_view role_name(QueueRole role) {
 }
 
 std::int64_t host_entries(const Problem& problem, const QueueOptions& options) {
-  // A whole number of epochs, since that is how entries are consumed.
-  std::int64_t per_push = align_up<std::int64_t>(problem.entries_per_push, problem.microbatch);
-  return per_push * options.entries;
+  return std::int64_t{problem.microbatch} * options.batches;
 }
 
 // Room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
@@ -201,8 +199,8 @@ std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{pro
 
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
   if (host_entries(problem, options) > kMostEntries)
-    return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.entries, " times ",
-                                    host_entries(problem, {1}), ") are more than their pointers can count, ", kMostEntries));
+    return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
+                                    problem.microbatch, ") are more than their pointers can count, ", kMostEntries));
   return Builder(problem, choice, options).run();
 }
 

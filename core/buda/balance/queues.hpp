@@ -33,10 +33,8 @@ struct QueueSet {
 };
 
 struct QueueOptions {
-  std::int32_t entries = 2;  // pushes of the model's inputs that input and output queues hold
+  std::int32_t batches = 2;  // of the model's inputs and outputs, that queues of the host hold
 };
-// Read and write pointers of a queue run to twice its entries in 16 bits.
-inline constexpr std::int64_t kMostEntries = 32767;
 
 // - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
 // - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.

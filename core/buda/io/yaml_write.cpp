@@ -14,6 +14,9 @@ std::string scalar_text(const Node& node) {
 // Keys are names; whole numbers among them stay unquoted, as people write them.
 std::string key_text(const std::string& key) { return parse_int(key) ? key : yaml_scalar(key); }
 
+// YAML ends a plain `key:` after 1024 characters; longer ones are written `? key`.
+bool is_long_key(const std::string& text) { return text.size() > 1000; }
+
 void flow(const Node& node, std::string& out) {
   if (node.is_scalar()) {
     out += scalar_text(node);
@@ -22,7 +25,10 @@ void flow(const Node& node, std::string& out) {
   out += node.is_list() ? '[' : '{';
   for (std::size_t i = 0; i < node.size(); ++i) {
     if (i > 0) out += ", ";
-    if (node.is_map()) out += key_text(node.keys()[i]) + ": ";
+    if (node.is_map()) {
+      std::string key = key_text(node.keys()[i]);
+      out += is_long_key(key) ? cat("? ", key, " : ") : cat(key, ": ");
+    }
     flow(node.items()[i], out);
   }
   out += node.is_list() ? ']' : '}';
@@ -42,6 +48,12 @@ void block(const Node& node, std::size_t indent, std::size_t width, std::string&
     const Node& item = node.items()[i];
     out.append(indent, ' ');
     std::string head = node.is_map() ? key_text(node.keys()[i]) + ":" : "-";
+    if (node.is_map() && is_long_key(head)) {
+      head.pop_back();
+      out += cat("? ", head, '\n');
+      out.append(indent, ' ');
+      head = ":";
+    }
     out += head;
     std::string line;
     std::size_t used = indent + head.size() + 1;

@@ -22,6 +22,7 @@ class CheckContext {
   const device::DeviceDescriptor& device;
   const Index index;
   const CheckOptions options;
+  int hints_left = 20;
   // Readers of each queue and op by name, in file order.
   struct Reader {
     OpRef op;

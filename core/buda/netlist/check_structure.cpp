@@ -27,9 +27,10 @@ void check_names(CheckContext& ctx) {
   }
 }
 
-// What may have been meant by a name that nobody has. Only asked for once the first bound of findings is not reached.
-std::string hint_for(const CheckContext& ctx, const std::string& name) {
-  if (ctx.full()) return "";
+// What may have been meant by a name that nobody has. Looking costs a walk through all names, so only the first few are looked for.
+std::string hint_for(CheckContext& ctx, const std::string& name) {
+  if (ctx.full() || ctx.hints_left == 0) return "";
+  --ctx.hints_left;
   std::vector<std::string> known;
   for (const Queue& q : ctx.netlist.queues) known.push_back(q.name);
   for (const Graph& g : ctx.netlist.graphs)

@@ -69,7 +69,6 @@ const schema::Record<HostPlan>& describe(const HostPlan*) {
                                  .required("model", &HostPlan::model, "name of the model")
                                  .required("device", &HostPlan::device, "name of the device it was placed for")
                                  .required("arch", &HostPlan::arch, "architecture of that device")
-                                 .optional("microbatch", &HostPlan::microbatch, "entries of each input that one turn of a program's loop takes")
                                  .required("inputs", &HostPlan::inputs, "what is pushed for each batch, in the model's order")
                                  .required("outputs", &HostPlan::outputs, "what is popped after each batch, in the model's order")
                                  .required("parameters", &HostPlan::parameters, "what is pushed once")

@@ -67,7 +67,6 @@ struct HostPlan {
   std::string model;   // name of the graph
   std::string device;  // name of the device descriptor it was placed for
   std::string arch;
-  std::int32_t microbatch = 1;     // entries of each input that one turn of a program's loop takes
   std::vector<PlanTensor> inputs;  // in the model's order
   std::vector<PlanTensor> outputs;
   std::vector<PlanParameter> parameters;

@@ -67,6 +67,7 @@ void read_programs(ParseContext& ctx, const io::Node& node, Netlist& out) {
       ctx.error("NL006", item, cat("a program is a map {name: [instructions]}, not ", item.describe()));
       continue;
     }
+    ctx.check_length(item, item.keys()[0]);
     out.programs.push_back(parse_program(ctx, item.keys()[0], item.items()[0]));
   }
 }

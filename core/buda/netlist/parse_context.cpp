@@ -9,6 +9,10 @@
 #include <tuple>
 
 namespace buda::netlist {
+namespace {
+// YAML ends an implicit key after 1024 characters; quoting turns a control character into four.
+constexpr std::size_t kLongestName = 255;
+}  // namespace
 
 Diagnostic ParseContext::make(std::string code, Place at, std::string message, std::string hint) const {
   Diagnostic d = input_error(std::move(code), {file_, at.line, at.column}, prefix_ + message);
@@ -131,8 +135,13 @@ bool ParseContext::name(const io::Node& node, std::string_view field, std::strin
     error("NL003", node, cat("'", field, "' is a name, not ", node.describe()));
     return false;
   }
+  check_length(node, node.text());
   out = node.text();
   return true;
+}
+
+void ParseContext::check_length(const io::Node& at, const std::string& name) {
+  if (name.size() > kLongestName) error("NL004", at, cat("a name of ", name.size(), " bytes; at most ", kLongestName, " are possible"));
 }
 
 bool ParseContext::names(const io::Node& node, std::string_view field, std::vector<std::string>& out) {
@@ -183,9 +192,11 @@ bool read_devices(ParseContext& ctx, const io::Node& node, std::vector<std::int3
 
 void check_unique_keys(ParseContext& ctx, const io::Node& node, std::string_view what) {
   std::set<std::string_view> seen;
-  for (std::size_t i = 0; i < node.size(); ++i)
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    ctx.check_length(node.items()[i], node.keys()[i]);
     if (!seen.insert(node.keys()[i]).second)
       ctx.error("NL009", node.items()[i], cat(what, " '", node.keys()[i], "' stands here a second time"));
+  }
 }
 
 std::optional<InputKey> split_input_key(std::string_view key) {

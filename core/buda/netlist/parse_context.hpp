@@ -52,6 +52,8 @@ class ParseContext {
   bool boolean(const io::Node& node, std::string_view field, bool& out);
   bool real(const io::Node& node, std::string_view field, double& out);
   bool name(const io::Node& node, std::string_view field, std::string& out);
+  // Names are keys in netlists, and YAML's keys are short.
+  void check_length(const io::Node& at, const std::string& name);
   bool names(const io::Node& node, std::string_view field, std::vector<std::string>& out);
   bool format(const io::Node& node, std::string_view field, DataFormat& out);
   bool list(const io::Node& node, std::string_view field);
@@ -119,7 +121,7 @@ void read_fields(ParseContext& ctx, const io::Node& node, const std::vector<Fiel
   }
 }
 
-// Reports names that occur twice among the keys of a map of named elements.
+// Reports names that are too long, or occur twice among the keys of a map of named elements.
 void check_unique_keys(ParseContext& ctx, const io::Node& node, std::string_view what);
 
 // An int or a list of ints: the chips of a queue or graph.

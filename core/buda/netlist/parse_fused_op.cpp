@@ -121,6 +121,7 @@ void read_schedules(ParseContext& ctx, const io::Node& node, FusedOp& out) {
         ctx.error("NL003", step, cat("a step of a schedule is a map {name: {...}}, not ", step.describe()));
         continue;
       }
+      ctx.check_length(step, step.keys()[0]);
       out.schedules.back().push_back(parse_sub_op(ctx, out.id, step.keys()[0], step.items()[0]));
     }
   }

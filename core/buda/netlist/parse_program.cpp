@@ -6,6 +6,7 @@ namespace {
 
 bool read_variable(ParseContext& ctx, const io::Node& node, std::string& out) {
   if (node.is_string() && node.text().size() > 1 && node.text().front() == '$') {
+    ctx.check_length(node, node.text());
     out = node.text();
     return true;
   }
@@ -47,6 +48,7 @@ void read_var(ParseContext& ctx, const io::Node& node, Instruction& out, bool is
   } else if (node.is_map()) {
     for (std::size_t i = 0; i < node.size(); ++i) {
       const std::string& name = node.keys()[i];
+      ctx.check_length(node.items()[i], name);
       if (name.size() < 2 || name.front() != '$') ctx.error("NL006", node.items()[i], cat("a variable is written $name, not '", name, "'"));
       Value value;
       if (read_value(ctx, node.items()[i], value) && value.is_variable())

@@ -116,19 +116,6 @@ TEST(Balance, AFullChipBeginsAnEpoch) {
   EXPECT_EQ(result->choice.ops[0].model.grid, (GridShape{9, 8}));
 }
 
-TEST(Balance, MicrobatchesTakeSeveralEntriesAtOnce) {
-  BalanceOptions options;
-  options.microbatch = 4;
-  options.queues.entries = 3;
-  options.overrides = {{"fc2.epoch-break", "true"}};
-  auto result = balance_with(perceptron(32, {32, 32, 32}), "e150", options);
-  ASSERT_TRUE(result.ok()) << text_of(result.failure());
-  expect_sound(*result, "e150");
-  EXPECT_EQ(result->built.netlist.graphs[0].input_count, 4);
-  EXPECT_EQ(queue(*result, "x").entries, 12);
-  EXPECT_EQ(queue(*result, "e2e_fc1_0").entries, 8);
-}
-
 TEST(Balance, ParametersOfReadersThatDifferAreCopied) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 64});
@@ -226,16 +213,27 @@ TEST(Balance, AnUnusedInputIsReported) {
   EXPECT_EQ(result->problem.ops.size(), 1u);
 }
 
-TEST(Balance, ABatchOfEntriesPerPush) {
-  // w = 8: a push brings eight entries.
+TEST(Balance, ABatchTakesSeveralEntriesAtOnce) {
+  // w = 8: a push brings eight entries, and an epoch takes them one after the other. The scale is the same for all of them.
   DeviceGraph g;
   auto x = g.input("x", {8, 1, 32, 64}, {8, 1, 1, 50});
-  auto y = g.op("y", "matmul", {x, g.parameter("w", {1, 1, 64, 32})}, {8, 1, 32, 32});
+  auto a = g.op("a", "matmul", {x, g.parameter("w", {1, 1, 64, 32})}, {8, 1, 32, 32});
+  auto scale = g.op("scale", "exp", {g.parameter("s", {1, 1, 32, 32})}, {1, 1, 32, 32});
+  auto y = g.op("y", "multiply", {a, scale}, {8, 1, 32, 32});
   g.output("y", y, {8, 10});
-  auto result = balance_with(g.graph, "n150");
+  BalanceOptions options;
+  options.queues.batches = 3;
+  options.overrides = {{"y.epoch-break", "true"}};
+  auto result = balance_with(g.graph, "n150", options);
   ASSERT_TRUE(result.ok()) << text_of(result.failure());
   expect_sound(*result, "n150");
-  EXPECT_EQ(queue(*result, "x").entries, 16);
+  EXPECT_EQ(result->built.netlist.graphs[0].input_count, 8);
+  EXPECT_EQ(queue(*result, "x").entries, 24);
+  EXPECT_EQ(queue(*result, "e2e_a_0").entries, 16);
+  EXPECT_EQ(queue(*result, "e2e_scale_0").entries, 16);
+  // An output that is the same for all inputs would be popped eight times.
+  g.output("scale", scale);
+  EXPECT_FALSE(balance_with(g.graph, "n150").ok());
 }
 
 TEST(Balance, LargeInputsAreSplitWhereAChannelIsTooSmall) {
@@ -245,7 +243,7 @@ TEST(Balance, LargeInputsAreSplitWhereAChannelIsTooSmall) {
   auto y = g.op("y", "exp", {x}, {1, 8, 16384, 1024});
   g.output("y", y);
   BalanceOptions options;
-  options.queues.entries = 4;
+  options.queues.batches = 4;
   auto result = balance_with(g.graph, "e150", options);
   ASSERT_TRUE(result.ok()) << text_of(result.failure());
   expect_sound(*result, "e150");

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 Problem problem_of(graph::Graph& graph, const std::string& device = "n150") {
   normalize(graph);
-  auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device), 1);
+  auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device));
   EXPECT_TRUE(problem.ok()) << (problem.ok() ? "" : text_of(problem.failure()));
   return problem.ok() ? std::move(*problem) : Problem{};
 }

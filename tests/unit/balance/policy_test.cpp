@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 struct Space {
   explicit Space(graph::Graph graph, const std::string& device = "n150", ModelOptions options = {}, std::vector<std::string> breaks = {}) {
     normalize(graph);
-    auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device), 1);
+    auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device));
     EXPECT_TRUE(made.ok());
     problem = std::move(*made);
     space.problem = &problem;

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 Result<Problem> problem_of(graph::Graph& graph, const std::string& device = "n150") {
   normalize(graph);
-  return make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device), 1);
+  return make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device));
 }
 
 // The one finding, or an empty diagnostic.
@@ -92,7 +92,7 @@ TEST(Problem, NamesArePlainAndUnique) {
 
 TEST(Problem, RefusesAGraphAtTensorLevel) {
   graph::Graph g("net", graph::Level::tensor);
-  auto problem = make_problem(g, {}, board("n150"), 1);
+  auto problem = make_problem(g, {}, board("n150"));
   ASSERT_FALSE(problem.ok());
   EXPECT_THAT(problem.failure().diagnostics()[0].hint, HasSubstr("optimizer"));
 }

@@ -81,7 +81,6 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     graph::Graph graph = Generator(seed).run();
     BalanceOptions options;
-    options.microbatch = seed % 3 == 0 ? 4 : 1;
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 5 != 0;
     auto result = balance_with(graph, GetParam(), options, seed % 2 == 0);

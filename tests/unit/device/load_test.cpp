@@ -138,19 +138,20 @@ TEST_P(BadDevice, IsRefused) {
   EXPECT_GT(d.loc.line, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rules, BadDevice,
-    ::testing::Values(Bad{"buda.device/1", "buda.device/2", "SC007", "buda.device/1"}, Bad{"x: [1, 2]", "x: [2, 1]", "DV011", "ascending"},
-                      Bad{"x: [1, 2]", "x: [1, 4]", "DV011", "inside the NoC"}, Bad{"x: [1, 2]", "x: []", "DV011", "workers"},
-                      Bad{"y: 4}", "y: 100000}", "DV011", "256"}, Bad{"[0-0]", "[0-7]", "DV012", "0-7"},
-                      Bad{"[0-0]", "[00]", "DV001", "3-11"}, Bad{"lowest_usable: 0x100", "lowest_usable: 0x1000", "DV012", "channel 0"},
-                      Bad{"operands_begin: 0x200", "operands_begin: 0x1000", "DV013", "no room"},
-                      Bad{"tile_alignment: 32", "tile_alignment: 48", "DV014", "power of two"},
-                      Bad{"formats: [Float16_b, Bfp8_b]", "formats: []", "DV014", "formats"},
-                      Bad{"name: small", "name: small\nchips: 0", "DV010", "chips"},
-                      Bad{"name: small", "name: small\nmmio_chips: [1]", "DV010", "chip 1 of 1"},
-                      Bad{"name: small", "name: small\nharvested_y: [3]", "DV011", "row 3"},
-                      Bad{"name: small", "name: small\nhost: {channels: -1}", "DV012", "host"}));
+INSTANTIATE_TEST_SUITE_P(Rules, BadDevice,
+                         ::testing::Values(Bad{"buda.device/1", "buda.device/2", "SC007", "buda.device/1"},
+                                           Bad{"x: [1, 2]", "x: [2, 1]", "DV011", "ascending"},
+                                           Bad{"x: [1, 2]", "x: [1, 4]", "DV011", "inside the NoC"},
+                                           Bad{"x: [1, 2]", "x: []", "DV011", "workers"}, Bad{"y: 4}", "y: 100000}", "DV011", "256"},
+                                           Bad{"[0-0]", "[0-7]", "DV012", "0-7"}, Bad{"[0-0]", "[00]", "DV001", "3-11"},
+                                           Bad{"lowest_usable: 0x100", "lowest_usable: 0x1000", "DV012", "channel 0"},
+                                           Bad{"operands_begin: 0x200", "operands_begin: 0x1000", "DV013", "no room"},
+                                           Bad{"tile_alignment: 32", "tile_alignment: 48", "DV014", "power of two"},
+                                           Bad{"formats: [Float16_b, Bfp8_b]", "formats: []", "DV014", "formats"},
+                                           Bad{"name: small", "name: small\nchips: 0", "DV010", "chips"},
+                                           Bad{"name: small", "name: small\nmmio_chips: [1]", "DV010", "chip 1 of 1"},
+                                           Bad{"name: small", "name: small\nharvested_y: [3]", "DV011", "row 3"},
+                                           Bad{"name: small", "name: small\nhost: {channels: -1}", "DV012", "host"}));
 
 TEST(LoadDevice, AnUnknownFormatIsNamed) {
   MemoryHost m;
