@@ -80,7 +80,7 @@ StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const 
 }
 
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
-  StageCommand c = begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes});
+  StageCommand c = begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--device", o.device});
   // The image's own folder is the user's; the depfile stays with the other intermediate files.
   std::string moved = files.netlist + ".tti.d";
   for (auto& a : c.argv)

@@ -172,7 +172,11 @@ Result<void> write_archive(io::OutputFile& out, const Members& members) {
   Writer writer(archive_write_new(), &archive_write_free);
   if (!writer) return internal_error("libarchive gives no writer");
   archive_write_set_format_pax_restricted(writer.get());
-  archive_write_set_options(writer.get(), "hdrcharset=BINARY");  // names are bytes, whatever the locale
+  // Names are bytes, whatever the locale. Said only where it matters: it costs every member a header of its own, which GNU tar wonders at.
+  const bool ascii = std::all_of(members.begin(), members.end(), [](const auto& member) {
+    return std::all_of(member.first.begin(), member.first.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  });
+  if (!ascii) archive_write_set_options(writer.get(), "hdrcharset=BINARY");
   archive_write_set_bytes_in_last_block(writer.get(), 1);        // no padding beyond tar's own two blocks
   std::pair<io::OutputFile*, std::optional<Failure>> client{&out, std::nullopt};
   auto failed = [&]() -> Failure {
