@@ -25,6 +25,9 @@ std::string netlist_name(std::string_view node_name) {
   std::string lower = to_lower(out);
   bool reserved = std::find(kReserved.begin(), kReserved.end(), lower) != kReserved.end();
   if (out.empty() || !is_letter(out.front()) || reserved) out = "n_" + out;
+  // The netlist's reader takes at most 255 bytes; the rest is for what makes a name unique and for names made from it.
+  constexpr std::size_t kLongest = 200;
+  if (out.size() > kLongest) out.resize(kLongest);
   return out;
 }
 
