@@ -138,7 +138,8 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
   BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), s.spec.plugins, host.plugins, host));
   if (!common.list_plugins.empty()) {
-    std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins) : plugin::list_text(host.plugins, s.spec.plugins);
+    std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins)
+                                                     : plugin::list_text(host.plugins, s.spec.plugins);
     return s.fs.write(std::string(io::kStdStream), text);
   }
   BUDA_TRY(s.spec.run(host));
@@ -231,7 +232,8 @@ int tool_main(int argc, char** argv, const ToolSpec& spec) {
     return finish(terminal, spec, input_error("IO004", {}, "out of memory"));
   } catch (const std::exception& e) {
     io::remove_temporary_files();
-    return finish(terminal, spec, internal_error(cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input")));
+    std::string text = cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input");
+    return finish(terminal, spec, internal_error(text));
   }
 }
 
