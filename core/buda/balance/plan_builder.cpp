@@ -18,19 +18,31 @@ using netlist::TransformKind;
 // Names that safetensors keeps for itself.
 constexpr std::string_view kReservedTensorName = "__metadata__";
 
-Result<Shape> model_shape(const Node& node, const Shape& otherwise) {
-  auto found = node.attrs.find(ops::kModelShape);
+Result<Shape> shape_attr(const Node& node, std::string_view name, const Shape& otherwise) {
+  auto found = node.attrs.find(name);
   if (found == node.attrs.end()) return otherwise;
   const auto* dims = std::get_if<std::vector<std::int64_t>>(&found->second);
   Shape shape = dims != nullptr ? Shape(*dims) : Shape{-1};
   if (!shape.volume()) {
     Diagnostic d =
         input_error("BL018", node.loc,
-                    cat("node '", node.name(), "': attribute 'model_shape' is ", graph::attr_text(found->second), ", not a list of sizes"));
+                    cat("node '", node.name(), "': attribute '", name, "' is ", graph::attr_text(found->second), ", not a list of sizes"));
     d.node = node.name();
     return d;
   }
   return shape;
+}
+
+// What the user pushes or pops, and the shape under which it is padded: the host reshapes between them (ops/device_layout.hpp).
+Result<ops::BorderShapes> border_shapes(const Node& node, const Shape& device) {
+  BUDA_ASSIGN(Shape model, shape_attr(node, ops::kModelShape, device));
+  BUDA_ASSIGN(Shape view, shape_attr(node, ops::kViewShape, model));
+  if (model.volume() == view.volume()) return ops::BorderShapes{std::move(model), std::move(view)};
+  Diagnostic d = input_error("BL018", node.loc,
+                             cat("node '", node.name(), "': its model_shape ", model.text(), " and its view_shape ", view.text(),
+                                 " have different numbers of elements"));
+  d.node = node.name();
+  return d;
 }
 
 // Errors of shapes, told of their node.
@@ -73,18 +85,20 @@ class Builder {
   Result<void> add_input(const QueuePlan& q) {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
-    BUDA_ASSIGN(Shape shape, model_shape(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shape, type.shape)));
-    out_.plan.inputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shape.dims(), q.queue.name, std::move(steps)});
+    BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, type.shape)));
+    if (shapes.view != shapes.model) steps.insert(steps.begin(), {TransformKind::reshape, shapes.view.dims(), 0});
+    out_.plan.inputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }
 
   Result<void> add_output(const QueuePlan& q, const SinkSpec& sink) {
     const Node& node = graph_.node(sink.node);
     const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
-    BUDA_ASSIGN(Shape shape, model_shape(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shape)));
-    out_.plan.outputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shape.dims(), q.queue.name, std::move(steps)});
+    BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shapes.view)));
+    if (shapes.view != shapes.model) steps.push_back({TransformKind::reshape, shapes.model.dims(), 0});
+    out_.plan.outputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }
 

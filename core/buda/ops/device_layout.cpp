@@ -59,6 +59,16 @@ Result<Tensor> moved(const Tensor& in, const Tm& tm, const Shape& out) {
 
 }  // namespace
 
+BorderShapes border_shapes(const graph::Node& node, const Shape& device) {
+  auto shape = [&](std::string_view name, const Shape& otherwise) {
+    auto it = node.attrs.find(name);
+    const auto* dims = it == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&it->second);
+    return dims == nullptr ? otherwise : Shape(*dims);
+  };
+  Shape model = shape(kModelShape, device);
+  return {model, shape(kViewShape, model)};
+}
+
 Result<Shape> four_axes(const Shape& model_shape) {
   std::size_t rank = model_shape.rank();
   Shape out{1, 1, 1, 1};

@@ -4,7 +4,8 @@
 // on anything else, so a graph in which padding could reach a result masks it (a softmax over 10 classes adds a constant that is very
 // negative in columns 10 to 31 before its maximum). Only the graph's border knows the model's shapes:
 //
-//   input, output      attribute `model_shape`: the shape of what the user pushes or pops
+//   input, output      attribute `model_shape`: the shape of what the user pushes or pops; and where the host reshapes it on its way in or
+//                      out (same elements, in row-major order) `view_shape`: the shape that stands in its place below
 //   parameter, constant  the value keeps the model's shape; the node's type is the padded one
 //
 // A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then r and c are
@@ -21,6 +22,14 @@
 namespace buda::ops {
 
 inline constexpr std::string_view kModelShape = "model_shape";  // integers; on inputs and outputs of device graphs
+inline constexpr std::string_view kViewShape = "view_shape";    // likewise; absent: the model's shape
+
+// The two shapes of an input or output of a device graph, whose value has the shape `device`: without attributes it is that one.
+struct BorderShapes {
+  Shape model;
+  Shape view;
+};
+BorderShapes border_shapes(const graph::Node& node, const Shape& device);
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.
 Result<Shape> four_axes(const Shape& model_shape);

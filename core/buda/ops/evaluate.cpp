@@ -23,13 +23,6 @@ Failure of_node(const Node& node, Failure failure) {
   return failure;
 }
 
-// The shape in which the user sees an input or output of a device graph.
-Shape model_shape(const Node& node, const Shape& device) {
-  auto it = node.attrs.find(kModelShape);
-  const auto* dims = it == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&it->second);
-  return dims == nullptr ? device : Shape(*dims);
-}
-
 class Evaluator {
  public:
   Evaluator(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options)
@@ -53,7 +46,7 @@ class Evaluator {
       const Node& node = graph_.node(id);
       names.push_back(node.name());
       ValueType wanted = node.outputs[0];
-      if (graph_.level == Level::device) wanted = {wanted.dtype, model_shape(node, wanted.shape), std::nullopt};
+      if (graph_.level == Level::device) wanted = {wanted.dtype, border_shapes(node, wanted.shape).model, std::nullopt};
       auto it = inputs_.find(node.name());
       std::string problem;
       if (it == inputs_.end()) {
@@ -107,11 +100,17 @@ class Evaluator {
   Result<std::vector<Tensor>> pushed(const Node& node) {
     Tensor tensor = inputs_.at(node.name());
     if (graph_.level == Level::device) {
-      auto padded = to_device(tensor, node.outputs[0].shape);
+      auto padded = padded_input(node, tensor);
       if (!padded) return of_node(node, std::move(padded).failure());
       tensor = std::move(*padded);
     }
     return std::vector<Tensor>{std::move(tensor)};
+  }
+
+  static Result<Tensor> padded_input(const Node& node, const Tensor& tensor) {
+    const Shape& device = node.outputs[0].shape;
+    BUDA_ASSIGN(Tensor seen, tensor.reshaped(border_shapes(node, device).view));
+    return to_device(seen, device);
   }
 
   const Graph& graph_;
@@ -136,7 +135,9 @@ Result<std::vector<Tensor>> evaluated(const Node& node, Level level, std::span<c
   }
   if (node.kind() == NodeKind::output && arriving.size() == 1) {
     if (level == Level::tensor) return arriving;
-    BUDA_ASSIGN(Tensor cut, from_device(arriving[0], model_shape(node, arriving[0].shape())));
+    BorderShapes shapes = border_shapes(node, arriving[0].shape());
+    BUDA_ASSIGN(Tensor cut, from_device(arriving[0], shapes.view));
+    BUDA_ASSIGN(cut, cut.reshaped(shapes.model));
     return std::vector<Tensor>{std::move(cut)};
   }
   const Registry& registry = options.registry == nullptr ? standard_ops() : *options.registry;

@@ -68,13 +68,19 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
     if (node.value && node.outputs.size() == 1) return fits(node.value->tensor.shape(), node.outputs[0].shape);
     return success();
   }
-  auto it = node.attrs.find(kModelShape);
-  if (it == node.attrs.end()) return success();
-  const auto* dims = std::get_if<std::vector<std::int64_t>>(&it->second);
-  if (dims == nullptr) return shape_error(cat("'", kModelShape, "' must be a list of whole numbers"));
-  if (node.kind() == NodeKind::input) return node.outputs.size() == 1 ? fits(Shape(*dims), node.outputs[0].shape) : success();
-  auto type = node.inputs().size() == 1 ? graph.type(node.inputs()[0]) : Result<ValueType>(Failure());
-  return type ? fits(Shape(*dims), type->shape) : success();
+  for (std::string_view name : {kModelShape, kViewShape}) {
+    auto it = node.attrs.find(name);
+    if (it == node.attrs.end()) continue;
+    if (!std::holds_alternative<std::vector<std::int64_t>>(it->second)) return shape_error(cat("'", name, "' must be a list of whole numbers"));
+  }
+  auto type = node.kind() == NodeKind::input ? Result<ValueType>(node.outputs.size() == 1 ? node.outputs[0] : ValueType{})
+              : node.inputs().size() == 1    ? graph.type(node.inputs()[0])
+                                             : Result<ValueType>(Failure());
+  if (!type || type->shape.rank() != 4) return success();  // the graph's verifier tells
+  BorderShapes shapes = border_shapes(node, type->shape);
+  if (shapes.model.volume() != shapes.view.volume())
+    return shape_error(cat("the model's shape ", shapes.model.text(), " and its view ", shapes.view.text(), " have different numbers of elements"));
+  return fits(shapes.view, type->shape);
 }
 
 }  // namespace

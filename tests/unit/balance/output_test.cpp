@@ -190,6 +190,34 @@ TEST(Plan, ShapesThatDoNotLieInTheirNodesAreErrors) {
   EXPECT_FALSE(build_plan(again->graph, again->problem, again->built.queues, files()).ok());
 }
 
+TEST(Plan, TheHostReshapesWhereTheGraphSaysSo) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 32, 64}, {1, 1, 8, 8});
+  g.graph.node(x).attrs["view_shape"] = std::vector<std::int64_t>{1, 64};
+  g.output("y", g.op("e", "exp", {x}, {1, 1, 32, 64}), {4, 16});
+  g.graph.node(g.graph.find_output("y")).attrs["view_shape"] = std::vector<std::int64_t>{64};
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_TRUE(built.ok()) << text_of(built.failure());
+  const netlist::PlanTensor& in = built->plan.inputs[0];
+  const netlist::PlanTensor& out = built->plan.outputs[0];
+  EXPECT_THAT(in.shape, ElementsAre(1, 1, 8, 8));
+  EXPECT_THAT(out.shape, ElementsAre(4, 16));
+  EXPECT_EQ(*netlist::shape_after(Shape(in.shape), in.transforms), (Shape{1, 1, 32, 64}));
+  EXPECT_EQ(*netlist::shape_after(Shape{1, 1, 32, 64}, out.transforms), (Shape{4, 16}));
+  // Element 9 of the model's stands in the first row.
+  std::vector<float> v(64);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i);
+  auto pushed = netlist::apply_transforms(Tensor(Shape{1, 1, 8, 8}, v), in.transforms);
+  ASSERT_TRUE(pushed.ok());
+  EXPECT_EQ(pushed->as<float>()[9], 9);
+  g.graph.node(x).attrs["view_shape"] = std::vector<std::int64_t>{1, 63};
+  auto again = balance_with(g.graph, "n150");
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(build_plan(again->graph, again->problem, again->built.queues, files()).ok());
+}
+
 // ---- report
 
 TEST(Report, ReadsBackAndAddsUp) {

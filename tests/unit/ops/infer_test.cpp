@@ -66,6 +66,24 @@ TEST(Verify, ComparesTypesWithRules) {
                                  }));
 }
 
+TEST(Verify, ViewsOfTheModelsShapes) {
+  Graph g("d", Level::device);
+  NodeId x = g.add("x", "input");
+  g.node(x).outputs = {{DType::f32, {1, 1, 32, 64}, {}}};
+  g.node(x).attrs["model_shape"] = Ints{1, 1, 8, 8};
+  NodeId e = g.add("e", "exp", {x});
+  g.node(e).outputs = g.node(x).outputs;
+  NodeId y = g.add("y", "output", {e});
+  g.node(y).attrs["model_shape"] = Ints{4, 16};
+  g.node(y).attrs["view_shape"] = Ints{1, 64};
+  EXPECT_TRUE(verify(g).empty());
+  g.node(x).attrs["view_shape"] = Ints{65};
+  EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{"OP003: node 'x' (input): the model's shape [1, 1, 8, 8] and its view [65] have "
+                                                           "different numbers of elements"}));
+  g.node(x).attrs["view_shape"] = std::string("wide");
+  EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{"OP003: node 'x' (input): 'view_shape' must be a list of whole numbers"}));
+}
+
 TEST(Verify, DeviceShapesAgainstTheModels) {
   Graph g("d", Level::device);
   NodeId x = g.add("x", "input");
