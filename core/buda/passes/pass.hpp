@@ -43,16 +43,17 @@ class RewriteCounter {
   explicit RewriteCounter(std::uint64_t limit = kNoLimit) : limit_(limit) {}
 
   // Asked right before a rewrite at a node; false: leave it.
-  bool allow(std::string_view pass, const graph::Node& at);
+  bool allow(std::string_view pass, const graph::Node& at);  // pass: its name in standard_passes()
   std::uint64_t done() const { return done_; }
   // The last rewrite that was done and the first that was refused: "fuse-bias at 'fc1'"; empty when there is none.
-  const std::string& last_done() const { return last_done_; }
+  std::string last_done() const;
   const std::string& first_refused() const { return first_refused_; }
 
  private:
   std::uint64_t limit_;
   std::uint64_t done_ = 0;
-  std::string last_done_;
+  std::string_view last_done_pass_;  // names of passes live as long as the program
+  std::string last_done_node_;
   std::string first_refused_;
 };
 
@@ -62,8 +63,8 @@ struct PassContext {
 
   Host& host;
   const ops::Registry* ops = &ops::standard_ops();
-  const DecompositionSet* decompositions = nullptr;   // null: none
-  const device::DeviceDescriptor* device = nullptr;   // null: not chosen; passes with needs_device then fail
+  const DecompositionSet* decompositions = nullptr;  // null: none
+  const device::DeviceDescriptor* device = nullptr;  // null: not chosen; passes with needs_device then fail
   FormatOptions formats;
   RewriteCounter rewrites;
 };
@@ -75,8 +76,8 @@ struct PassReport {
 
 struct Pass {
   std::string_view name;
-  std::string_view summary;  // one line, begins with a verb
-  graph::Level level;        // of graphs that it works on
+  std::string_view summary;           // one line, begins with a verb
+  std::optional<graph::Level> level;  // of the graphs that it works on; nothing: of both
   bool needs_device = false;
   Result<PassReport> (*run)(graph::Graph& graph, PassContext& context) = nullptr;
 };

@@ -1,4 +1,5 @@
-// Pipelines: which passes run, in which order, at which optimisation level. They are data: format buda.pipeline/1, docs/formats/pipeline.md.
+// Pipelines: which passes run, in which order, at which optimisation level. They are data: format buda.pipeline/1,
+// docs/formats/pipeline.md.
 #pragma once
 
 #include <buda/passes/pass.hpp>
@@ -23,7 +24,7 @@ struct PassName {
 // Passes that run one after the other, and with rounds > 1 again, until a round changes nothing.
 struct Stage {
   std::string name;
-  std::string comment;          // why the stage is there
+  std::string comment;  // why the stage is there
   std::vector<PassName> passes;
   std::int64_t from_level = 0;  // the lowest optimisation level at which it runs
   std::int64_t rounds = 1;      // at most
@@ -61,12 +62,12 @@ struct PassRun {
 
 struct RunOptions {
   std::int64_t level = 1;
-  std::string stop_after;  // the name of a pass: the run ends after its first execution; empty: at the end
+  std::string stop_after = {};  // the name of a pass: the run ends after its first execution; empty: at the end
   // Passes for another level than the graph's are left out, so that a lowered graph may go through again; otherwise they are errors.
   bool skip_other_level = true;
   // Around each execution; a failure ends the run.
-  std::function<Result<void>(const PassRun&, const graph::Graph&)> before;
-  std::function<Result<void>(const PassRun&, const graph::Graph&)> after;
+  std::function<Result<void>(const PassRun&, const graph::Graph&)> before = {};
+  std::function<Result<void>(const PassRun&, const graph::Graph&)> after = {};
 };
 
 // Runs the pipeline and gives what it did, in order. A stage that still changes the graph after its last round is reported as a warning.

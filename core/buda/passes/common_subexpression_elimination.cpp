@@ -1,0 +1,109 @@
+// common-subexpression-elimination: one node instead of several that compute the same.
+//
+// before                                        after
+//   a = exp(x)                                    a = exp(x)
+//   b = exp(x)                                    y = add(a, a)
+//   y = add(a, b)
+//
+// Two ops are the same when op, inputs with their TMs, attributes, types, precision and tags are; two constants when their tensors are, bit
+// for bit. Parameters are merged only where they stem from the same tensor of the same file (tied weights): the user knows them by name
+// and may push other values later. Walking in topological order, one pass finds all: the inputs of a node are merged before it. O(n log n).
+#include <buda/passes/standard_passes.hpp>
+
+#include <buda/base/hash.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
+
+#include <unordered_map>
+
+namespace buda::passes {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+
+// Ops whose every execution may differ.
+bool is_random(const Node& n) { return n.op() == "dropout"; }
+
+void append_values(std::string& key, const Node& n) {
+  const graph::Value& value = *n.value;
+  key += n.op();
+  if (n.kind() == graph::NodeKind::parameter) {
+    key += cat('\n', value.source->path, '\n', value.source->name);
+  } else {
+    key += cat('\n', Fnv1a{}.add(value.tensor.bytes()).value());
+  }
+  key += cat('\n', value.tensor.shape().text());
+}
+
+std::string key_of(const Node& n) {
+  std::string key;
+  if (n.has_value()) {
+    append_values(key, n);
+  } else {
+    key = n.op();
+    for (const auto& edge : n.inputs()) {
+      key += cat('\n', edge.source.node.value(), ':', edge.source.port);
+      for (const auto& tm : edge.tms) key += cat(' ', tm.text());
+    }
+    for (const auto& [name, attr] : n.attrs) key += cat('\n', name, '=', graph::attr_text(attr));
+  }
+  for (const auto& type : n.outputs) key += cat('\n', type.text());
+  for (const auto& [name, text] : n.tags) key += cat("\n#", name, '=', text);
+  return key;
+}
+
+bool may_merge(const Node& n) {
+  switch (n.kind()) {
+    case graph::NodeKind::op:
+      return !is_random(n);
+    case graph::NodeKind::constant:
+      return n.value.has_value();
+    case graph::NodeKind::parameter:
+      return n.value && n.value->source;
+    default:
+      return false;
+  }
+}
+
+// Keys may be equal by accident (a hash, a name with a line break in it).
+bool same(const Node& a, const Node& b) {
+  if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || a.tags != b.tags ||
+      !(a.precision == b.precision))
+    return false;
+  if (!a.has_value()) return true;
+  if (a.kind() == graph::NodeKind::parameter)
+    return a.value->source == b.value->source && a.value->tensor.shape() == b.value->tensor.shape();
+  return a.value->tensor == b.value->tensor;
+}
+
+Result<PassReport> run(Graph& graph, PassContext& context) {
+  PassReport report;
+  std::unordered_map<std::string, std::vector<NodeId>> seen;  // only looked up, never walked
+  for (NodeId id : graph.topological_order()) {
+    const Node& n = graph.node(id);
+    if (!may_merge(n)) continue;
+    auto& alike = seen[key_of(n)];
+    NodeId first;
+    for (NodeId other : alike)
+      if (same(graph.node(other), n)) first = other;
+    if (!first.valid() || !context.rewrites.allow(kCommonSubexpressionElimination.name, n)) {
+      alike.push_back(id);
+      continue;
+    }
+    for (std::uint32_t port = 0; port < n.outputs.size(); ++port) graph.replace_uses({id, port}, {first, port});
+    graph::GraphEditor editor(graph, id);
+    editor.merge_origins(first, id);
+    graph.erase(id);
+    ++report.rewrites;
+  }
+  return report;
+}
+
+}  // namespace
+
+const Pass kCommonSubexpressionElimination = {
+    .name = "common-subexpression-elimination", .summary = "compute equal subexpressions once", .level = std::nullopt, .run = run};
+
+}  // namespace buda::passes

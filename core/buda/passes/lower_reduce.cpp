@@ -1,0 +1,197 @@
+// Lowering of reductions.
+//
+// Maximum: the device's op `reduce`, one axis at a time. What stands in the padding along the axis takes part, so it is made very negative
+// first, unless it is known to be no larger than the data (zeros after a ReLU).
+//
+// Sum and mean: products with constants, which the matrix unit does best. Along c: x times a matrix whose first n rows are all ones (or
+// 1/n) and whose others are zero; that takes no account of padding, and puts the sum into every column of the tile, where an elementwise op
+// that follows wants it (a softmax's divisor, a layernorm's mean). Along r the same from the left. Where n is a multiple of 32 the matrix
+// is one tile, broadcast. Along z: x times the unit matrix, accumulated over z.
+#include <buda/base/text.hpp>
+#include <buda/passes/lowering_rules.hpp>
+
+#include <algorithm>
+
+namespace buda::passes {
+namespace {
+
+using graph::AttrMap;
+using graph::Node;
+using graph::Tm;
+using graph::TmDim;
+
+// Far below what models compute with; exact in bf16 (a power of two), and, being no more negative than it must be, without danger of
+// overflow in what follows. The largest of all data in a row must be above it.
+constexpr double kVeryNegative = -1048576;
+constexpr double kVeryNegativeF16 = -32768;
+// What padding may add to that number: beyond it the padding is set to zero first.
+constexpr double kMostPadding = 65536;
+// A unit matrix of this size has 16 MiB.
+constexpr std::int64_t kMostUnitColumns = 2048;
+
+enum class Kind : std::uint8_t { sum, mean, maximum };
+
+Kind kind_of(const Node& n) { return n.op() == "reduce_max" ? Kind::maximum : n.op() == "reduce_avg" ? Kind::mean : Kind::sum; }
+
+// The reduced axes among (w, z, r, c), leaving out those of size 1.
+Result<std::vector<std::size_t>> reduced_axes(Lowering& l, const Node& n) {
+  const Shape& shape = l.type(n.inputs()[0]).shape;
+  std::vector<std::int64_t> dims = l.attrs(n).integers("dims");
+  if (dims.empty())
+    for (std::size_t i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+  std::vector<std::size_t> axes;
+  for (std::int64_t dim : dims) {
+    std::size_t axis = *shape.axis(dim);
+    if (shape[axis] == 1) continue;
+    if (axis + 4 <= shape.rank())
+      return l.refuse(n, cat("axis ", axis, " is the batch, which the device works through one after the other"),
+                      "reduce over the last three axes only, or reshape the value so that it has fewer than four");
+    axes.push_back(axis + 4 - shape.rank());
+  }
+  // The last axis first: it leaves the smallest intermediate results.
+  std::sort(axes.rbegin(), axes.rend());
+  return axes;
+}
+
+// ---- maximum
+
+// A value whose columns (rows) beyond the end are no larger than its data.
+Result<Lowered> masked(Lowering& l, const Node& n, const Lowered& x, bool columns) {
+  bool pads = columns ? x.pads_cols() : x.pads_rows();
+  const Span& padding = columns ? x.cols : x.rows;
+  if (!pads || (padding.finite && padding.most <= x.data.least)) return x;
+  double negative = l.type(n.inputs()[0]).dtype == DType::f16 ? kVeryNegativeF16 : kVeryNegative;
+  Lowered out = x;
+  if (!padding.finite || padding.most > kMostPadding) {
+    BUDA_ASSIGN(out, columns ? l.with_cols(n, out, 0) : l.with_rows(n, out, 0));
+  }
+  return l.with_added_padding(n, out, columns, negative);
+}
+
+Result<Lowered> maximum(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, std::size_t axis, bool only) {
+  if (axis == 1) {
+    BUDA_ASSIGN(Lowered out, l.without_transpose(n, "copy", given));
+    BUDA_ASSIGN(out.source,
+                l.emit(n, suffix, "reduce", {out.edge()}, {{"dim", std::string("z")}, {"type", std::string("max")}, {"z", out.shape[1]}}));
+    out.tms.clear();
+    out.shape[1] = 1;
+    return out;
+  }
+  bool columns = axis == 3;
+  BUDA_ASSIGN(Lowered x, masked(l, n, given, columns));
+  BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
+  if (columns && only) l.masked_for_max[n.inputs()[0].source] = {n.id(), x};
+  Lowered out = x;
+  out.tms.clear();
+  BUDA_ASSIGN(out.source,
+              l.emit(n, suffix, "reduce", {x.edge()}, {{"dim", std::string(columns ? "c" : "r")}, {"type", std::string("max")}}));
+  // The result stands in the first column (row), and zeros beside it.
+  out.shape[axis] = 1;
+  out.rows_alike = out.cols_alike = false;
+  out.corner = Span::exactly(0);
+  if (columns) {
+    out.cols = Span::exactly(0);
+    if (x.pads_cols()) out.rows = join(x.rows, x.corner);
+  } else {
+    out.rows = Span::exactly(0);
+    if (x.pads_rows()) out.cols = join(x.cols, x.corner);
+  }
+  return out;
+}
+
+// ---- sum and mean
+
+// A matrix that is `factor` in its first n rows (columns) and 0 in the others, one tile wide (high); one tile for whole tiles.
+Result<Lowered> ones(Lowering& l, const Node& n, const Lowered& x, bool columns, double factor) {
+  std::int64_t count = x.shape[columns ? 3 : 2];
+  bool whole = count % graph::kTileSide == 0;
+  std::int64_t stored = whole ? graph::kTileSide : count;
+  Tensor tensor(columns ? Shape{stored, graph::kTileSide} : Shape{graph::kTileSide, stored},
+                std::vector<float>(static_cast<std::size_t>(stored * graph::kTileSide), static_cast<float>(factor)));
+  BUDA_ASSIGN(Lowered out, l.constant(n, "ones", tensor));
+  if (x.shape[1] > 1) out.tms.push_back(Tm::broadcast(TmDim::z, x.shape[1]));
+  if (whole && count > graph::kTileSide) out.tms.push_back(Tm::broadcast(columns ? TmDim::r : TmDim::c, tiles(count)));
+  out.shape = columns ? Shape{1, x.shape[1], count, 1} : Shape{1, x.shape[1], 1, count};
+  (columns ? out.cols_alike : out.rows_alike) = true;
+  (columns ? out.cols : out.rows) = out.data;
+  return out;
+}
+
+Result<Lowered> sum_along(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, bool columns, double factor) {
+  BUDA_ASSIGN(Lowered by, ones(l, n, given, columns, factor));
+  Lowered x = given;
+  Lowered out;
+  if (columns) {
+    BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
+    out = after_matmul(x, by);
+    BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), by.edge()}));
+    out.cols = out.data;
+    out.corner = out.rows;
+  } else {
+    out = after_matmul(by, x);
+    BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {by.edge(), x.edge()}));
+    out.rows = out.data;
+    out.corner = out.cols;
+  }
+  return out;
+}
+
+Result<Lowered> sum_along_z(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, double factor) {
+  std::int64_t size = tiles(given.shape[3]) * graph::kTileSide, z = given.shape[1];
+  if (size > kMostUnitColumns)
+    return l.refuse(n, cat("a sum over ", z, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
+                    "transpose the value in the model so that the sum runs over the last two axes");
+  BUDA_ASSIGN(Lowered x, l.without_transpose(n, "copy", given));
+  std::vector<float> elements(static_cast<std::size_t>(size * size), 0.0f);
+  for (std::int64_t i = 0; i < size; ++i) elements[static_cast<std::size_t>(i * size + i)] = static_cast<float>(factor);
+  BUDA_ASSIGN(Lowered unit, l.constant(n, "unit", Tensor(Shape{size, size}, std::move(elements))));
+  unit.tms.push_back(Tm::broadcast(TmDim::z, z));
+  Lowered out = x;
+  out.tms.clear();
+  BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), unit.edge()}, {{"accumulate", true}, {"z", z}}));
+  out.shape[1] = 1;
+  double n_times = static_cast<double>(z) * factor;
+  for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
+  // A row with infinities in its padding would come out as NaN in all its columns.
+  if (!x.corner.finite || !x.rows.finite) out.rows.finite = out.corner.finite = false;
+  return out;
+}
+
+// ----
+
+Result<Lowered> lower_reduction(Lowering& l, const Node& n) {
+  BUDA_ASSIGN(std::vector<std::size_t> axes, reduced_axes(l, n));
+  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
+  Shape kept = x.shape;
+  for (std::size_t axis : axes) kept[axis] = 1;
+  BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
+  ReshapeWay way = reshape_way(kept, wanted);
+  if (way != ReshapeWay::same && way != ReshapeWay::transpose)
+    return l.refuse(n, cat("without its reduced axes the result's ", n.outputs[0].shape.text(), " lies in another order of tiles"),
+                    "let the reduction keep its axes (keep_dims) in the model");
+  Kind kind = kind_of(n);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    bool last = i + 1 == axes.size() && way == ReshapeWay::same;
+    std::string suffix = last ? "" : axes[i] == 3 ? "c" : axes[i] == 2 ? "r" : "z";
+    double factor = kind == Kind::mean ? 1.0 / static_cast<double>(x.shape[axes[i]]) : 1.0;
+    if (kind == Kind::maximum) {
+      BUDA_ASSIGN(x, maximum(l, n, suffix, x, axes[i], axes.size() == 1));
+    } else if (axes[i] == 1) {
+      BUDA_ASSIGN(x, sum_along_z(l, n, suffix, x, factor));
+    } else {
+      BUDA_ASSIGN(x, sum_along(l, n, suffix, x, axes[i] == 3, factor));
+    }
+  }
+  if (way == ReshapeWay::transpose) x = transposed(std::move(x));
+  return x;
+}
+
+}  // namespace
+
+const std::vector<LoweringRule>& reduce_rules() {
+  static const std::vector<LoweringRule> rules = {
+      {"reduce_max", lower_reduction}, {"reduce_sum", lower_reduction}, {"reduce_avg", lower_reduction}};
+  return rules;
+}
+
+}  // namespace buda::passes

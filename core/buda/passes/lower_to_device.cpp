@@ -1,0 +1,71 @@
+// lower-to-device: from tensors of any rank to what a chip holds: 4-D values of whole tiles, netlist ops, manipulations on edges.
+//
+// before                                            after, at device level
+//   x = input : F32 [64, 100]                         x = input : F32 [1, 1, 64, 128]
+//   w = parameter : F32 [100, 10]                     w = parameter : F32 [1, 1, 128, 32]
+//   b = parameter : F32 [10]                          b = parameter : F32 [1, 1, 32, 32]
+//   y = matmul(x, w, b) : F32 [64, 10]                y = matmul(x, w, b {broadcast: {r: 2}}) bias=true : F32 [1, 1, 64, 32]
+//   p = relu(y) : F32 [64, 10]                        p = nop(y) relu_en=true … : F32 [1, 1, 64, 32]
+//
+// Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
+// (ops/device_layout.hpp). Reshapes that only add or remove leading ones, and the like, vanish; those of model inputs and outputs are the
+// host's; a transpose of r and c lies on the edge to a user that can have it there, and otherwise on the edge to a nop.
+//
+// Padding. A device op computes on padding as on data, so that padding stays zero only for as long as ops keep it so (0 + b is not, e^0 is
+// not). For each value the lowering keeps track of what may stand in its padding (lowered.hpp) and adds a mask before an op that would mix
+// other than harmless padding into data: products along k, maxima, sums.
+//
+// Broadcasts. Along z, r and c whole tiles are repeated on the edge. An axis of size 1 that must fill its tile too is copied through it:
+// by the host where the value is known, by a product with a constant tile where it is not. Sums come out copied anyway (lower_reduce.cpp).
+//
+// What depends on parameters and constants alone is computed now, whatever the op; so a graph is lowered also where no other pass ran.
+#include <buda/passes/lowering_rules.hpp>
+#include <buda/passes/standard_passes.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/ops/infer.hpp>
+
+#include <map>
+
+namespace buda::passes {
+namespace {
+
+Result<PassReport> run(graph::Graph& graph, PassContext& context) {
+  PassReport report{graph.size()};
+  BUDA_ASSIGN(graph::Graph lowered, Lowering(graph, context).run());
+  graph::erase_dead_nodes(lowered);
+  // What is wrong with it now, the lowering made wrong.
+  if (auto sound = ops::check(lowered, *context.ops); !sound) {
+    Failure failure;
+    for (Diagnostic d : sound.failure().diagnostics()) {
+      d.fault = Fault::bug;
+      d.message = cat("the lowered graph is not sound: ", d.message);
+      failure.add(std::move(d));
+    }
+    return failure;
+  }
+  graph = std::move(lowered);
+  return report;
+}
+
+}  // namespace
+
+const LoweringRule* find_lowering_rule(std::string_view op) {
+  static const auto* by_op = [] {
+    auto* map = new std::map<std::string_view, const LoweringRule*>;
+    for (const auto* rules : {&eltwise_rules(), &matmul_rules(), &reduce_rules(), &movement_rules()})
+      for (const LoweringRule& rule : *rules) map->emplace(rule.op, &rule);
+    return map;
+  }();
+  auto it = by_op->find(op);
+  return it == by_op->end() ? nullptr : it->second;
+}
+
+const Pass kLowerToDevice = {.name = "lower-to-device",
+                             .summary = "turn the graph into netlist ops on padded tiles, with broadcasts and transposes on edges",
+                             .level = graph::Level::tensor,
+                             .needs_device = true,
+                             .run = run};
+
+}  // namespace buda::passes

@@ -1,0 +1,117 @@
+// The state of lower-to-device, and the steps that its rules are made of. Internal to the passes module.
+#pragma once
+
+#include <buda/passes/lowered.hpp>
+#include <buda/passes/pass.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace buda::passes {
+
+// How the only row, the only column or both of a known tensor is copied through its tile when it is placed.
+enum class Copies : std::uint8_t { none, rows, columns, both };
+
+// Builds the device graph of a tensor graph. Rules (lowering_rules.hpp) translate one node each; what they need of their inputs they ask
+// for here, and the ops that this takes (masks, copies through a tile, nops that carry a transpose out) are added on the way.
+class Lowering {
+ public:
+  Lowering(const graph::Graph& from, PassContext& context);
+
+  // The device graph, or one diagnostic per node that cannot be lowered (nodes behind it are left out).
+  Result<graph::Graph> run();
+
+  const graph::Graph& from() const { return from_; }
+  const device::DeviceDescriptor& device() const { return *context_.device; }
+  const graph::ValueType& type(const graph::Edge& edge) const { return *from_.type(edge.source); }
+  ops::Attrs attrs(const graph::Node& n) const { return {*context_.ops->find(graph::Level::tensor, n.op()), n.attrs}; }
+
+  // "cannot be lowered": the node, its op and shapes, `reason`, and as a hint what would help.
+  Diagnostic refuse(const graph::Node& n, const std::string& reason, std::string remedy) const;
+
+  // ---- values
+
+  // A value whose content is known now: it depends on parameters and constants only.
+  const Tensor* known(const graph::Edge& edge) const;
+  // Its only number, if all its elements are equal.
+  std::optional<double> uniform(const graph::Edge& edge) const;
+  // As it is, known values placed in the device graph.
+  Result<Lowered> value(const graph::Edge& edge);
+  // Broadcast to (w, z, r, c) as NumPy does, for an elementwise op at `n`.
+  Result<Lowered> stretched(const graph::Edge& edge, const Shape& target, const graph::Node& n);
+  // A tensor of the compiler's own.
+  Result<Lowered> constant(const graph::Node& n, std::string_view suffix, const Tensor& tensor);
+
+  // ---- steps
+
+  // The sizes that a model shape stands for; a failure when there are none.
+  Result<Shape> four(const graph::Node& n, const Shape& model) const;
+  // An op in the device graph. With an empty suffix it is called like `n`, whose value it then must be; `n` gives provenance and tags.
+  Result<graph::ValueRef> emit(const graph::Node& n, std::string_view suffix, std::string op, std::vector<graph::Edge> inputs,
+                               graph::AttrMap attrs = {});
+  // Notes on the node of a value that its padding is far away from its data (lowering_tags.hpp).
+  void mark_range(const Lowered& x);
+  // A value without TMs, by a nop that takes them over.
+  Result<Lowered> settled(const graph::Node& n, std::string_view suffix, const Lowered& x);
+  // The same where one of the TMs is a transpose.
+  Result<Lowered> without_transpose(const graph::Node& n, std::string_view suffix, const Lowered& x);
+  // The same numbers with another padding at the ends of c (r), and in the corner: zero, or any number.
+  Result<Lowered> with_cols(const graph::Node& n, const Lowered& x, double padding);
+  Result<Lowered> with_rows(const graph::Node& n, const Lowered& x, double padding);
+  // The same with a number added to the padding, whatever that is.
+  Result<Lowered> with_added_padding(const graph::Node& n, const Lowered& x, bool columns, double number);
+  // The one column (row) copied through its tile: a product with a constant tile.
+  Result<Lowered> with_cols_alike(const graph::Node& n, const Lowered& x);
+  Result<Lowered> with_rows_alike(const graph::Node& n, const Lowered& x);
+  // x as an argument of a device op that must not give NaN or infinities where they would be read: padding is changed where it has to be.
+  Result<Lowered> harmless_for(const graph::Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
+  // Whether a value is a model input, perhaps reshaped, that enters the device under the only shape in which it is used.
+  bool is_viewed(const graph::Edge& edge) const;
+  // Whether someone may read the padding below the rows of a node's result.
+  bool rows_are_read(const graph::Node& n) const { return rows_read_[n.id().index()] != 0; }
+
+  // The argument of a maximum along c whose padding was made very negative, for a later subtraction of that maximum: by the tensor-level
+  // value. See lower_reduce.cpp.
+  std::map<graph::ValueRef, std::pair<graph::NodeId, Lowered>> masked_for_max;
+
+ private:
+  struct Known {
+    graph::Value value;
+    graph::NodeKind kind = graph::NodeKind::constant;
+    graph::NodeId from;  // the node that it is, or the op that gave it
+  };
+
+  void find_row_readers();
+  bool reads_rows(const graph::Node& n, std::uint32_t input) const;
+  void find_views();
+
+  Result<void> visit(const graph::Node& n);
+  Result<void> visit_source(const graph::Node& n);
+  Result<void> visit_input(const graph::Node& n);
+  Result<void> visit_output(const graph::Node& n);
+  Result<void> fold(const graph::Node& n);
+  bool all_known(const graph::Node& n) const;
+
+  Result<Lowered> place(graph::ValueRef value, Copies copies);
+  std::string free_name(const std::string& wanted) const;
+  void describe_as(graph::Node& made, const graph::Node& basis);
+  Result<Lowered> padding_mask(const graph::Node& n, const Shape& shape, bool columns, float data, float padding);
+  Result<Lowered> combined_with_mask(const graph::Node& n, std::string_view op, const Lowered& x, bool columns, float data, float padding);
+  Result<Lowered> with_padding(const graph::Node& n, const Lowered& x, bool columns, double padding);
+
+  const graph::Graph& from_;
+  PassContext& context_;
+  graph::Graph out_;
+  std::map<graph::ValueRef, Lowered> values_;
+  std::map<graph::ValueRef, Known> known_;
+  std::map<std::pair<graph::ValueRef, Copies>, Lowered> placed_;
+  std::map<graph::NodeId, Shape> views_;  // model inputs that are only used under another shape
+  std::vector<char> rows_read_;
+  std::set<graph::NodeId> failed_;
+};
+
+}  // namespace buda::passes

@@ -1,0 +1,55 @@
+// Does the graph still mean the same? The graph before and after each pass is evaluated on the same inputs, in fp32, and compared.
+#pragma once
+
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+#include <buda/ops/registry.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace buda::passes {
+
+// Correlation and error are judged apart; one good value does not excuse the other. Values that hardly vary (the sums of a softmax's
+// results) have no meaningful correlation, and are judged by their error alone.
+struct MeaningThresholds {
+  double min_correlation = 0.99999;
+  double max_error = 1e-4;  // of the largest absolute value of the tensor
+};
+
+// One tensor per input of the graph: floating-point ones hold numbers from -2 to 2, integers 0 to 3. The same seed and name give the
+// same numbers.
+Result<NamedTensors> random_inputs(const graph::Graph& graph, std::uint64_t seed);
+
+class MeaningCheck {
+ public:
+  MeaningCheck(Host& host, const ops::Registry& registry, MeaningThresholds thresholds = {})
+      : host_(&host), registry_(&registry), thresholds_(thresholds) {}
+
+  // Evaluates the graph as it is before the first pass, on the given inputs.
+  Result<void> start(const graph::Graph& graph, NamedTensors inputs);
+
+  // Compares the graph with what it was before: its outputs with those of the first graph, and the values of all nodes that are still
+  // there with their last ones (a node's name stands for its value). A difference is a failure with Fault::mismatch that names the pass,
+  // the first node in topological order and, as notes, all outputs that differ.
+  Result<void> after(const graph::Graph& graph, std::string_view pass);
+
+ private:
+  using Values = std::map<std::string, Tensor, std::less<>>;
+
+  Result<NamedTensors> evaluate(const graph::Graph& graph, Values& values) const;
+  std::optional<Diagnostic> judge(const Tensor& expected, const Tensor& actual, const std::string& what) const;
+
+  Host* host_;
+  const ops::Registry* registry_;
+  MeaningThresholds thresholds_;
+  NamedTensors inputs_;
+  NamedTensors outputs_;                 // of the first graph
+  std::map<std::string, Shape> shapes_;  // of its nodes' values, by name: what of a padded value counts
+  Values values_;                        // of the last graph, by node
+};
+
+}  // namespace buda::passes

@@ -1,0 +1,20 @@
+// The passes of this toolchain, each in the file that its name says.
+#pragma once
+
+#include <buda/passes/pass.hpp>
+
+namespace buda::passes {
+
+extern const Pass kAlgebraicSimplification;
+extern const Pass kAssignFormats;
+extern const Pass kCommonSubexpressionElimination;
+extern const Pass kConstantFolding;
+extern const Pass kDeadCodeElimination;
+extern const Pass kDecompose;
+extern const Pass kFoldScale;
+extern const Pass kFuseBias;
+extern const Pass kFuseRelu;
+extern const Pass kInferTypes;
+extern const Pass kLowerToDevice;
+
+}  // namespace buda::passes
