@@ -1,0 +1,88 @@
+// Decomposition plugin `math`: elementwise operations that the chips have no op for.
+//
+//   minimum(a, b)   -max(-a, -b)
+//   power(x, c)     for constants c: x², 1/x, √x, 1/x^-c; otherwise e^(c ln x). Positive whole powers have a device op and are left.
+#include <buda/plugin/decomposition.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#include <buda/passes/constant_value.hpp>
+
+#include <cmath>
+
+namespace {
+
+using buda::graph::Edge;
+using buda::graph::Graph;
+using buda::graph::GraphEditor;
+using buda::graph::Node;
+using buda::graph::NodeId;
+using buda::ops::Builder;
+
+class Minimum final : public buda::passes::Decomposition {
+ public:
+  std::vector<std::string> consumes() const override { return {"minimum"}; }
+  std::vector<std::string> produces() const override { return {"negative", "maximum"}; }
+  bool matches(const Graph&, const Node& node) const override { return buda::is_float(node.outputs[0].dtype); }
+
+  buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
+    std::vector<Edge> in = editor.graph().node(id).inputs();
+    Builder b(editor);
+    auto left = b.named("a").negative(in[0]);
+    auto right = b.named("b").negative(in[1]);
+    auto y = b.negative(b.maximum(left, right));
+    BUDA_TRY(b.status());
+    editor.replace(id, y);
+    return buda::success();
+  }
+};
+
+class Power final : public buda::passes::Decomposition {
+ public:
+  std::vector<std::string> consumes() const override { return {"power"}; }
+  std::vector<std::string> produces() const override { return {"square", "reciprocal", "sqrt", "power", "log", "multiply", "exp"}; }
+
+  bool matches(const Graph& graph, const Node& node) const override {
+    if (!buda::is_float(node.outputs[0].dtype)) return false;
+    auto c = constant_exponent(graph, node);
+    return !c || *c < 0 || *c == 2 || *c != std::trunc(*c) || *c > kMostDevicePower;
+  }
+
+  buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
+    const Node& n = editor.graph().node(id);
+    std::vector<Edge> in = n.inputs();
+    auto c = constant_exponent(editor.graph(), n);
+    buda::DType dtype = n.outputs[0].dtype;
+    Builder b(editor);
+    buda::graph::ValueRef y;
+    if (c && *c == 2) {
+      y = b.square(in[0]);
+    } else if (c && *c == 0.5) {
+      y = b.sqrt(in[0]);
+    } else if (c && *c == -1) {
+      y = b.reciprocal(in[0]);
+    } else if (c && *c < 0 && *c == std::trunc(*c)) {
+      y = b.reciprocal(b.op("power", {in[0], b.named("exponent").constant(buda::Tensor::scalar(-*c).cast(dtype))}));
+    } else {
+      y = b.exp(b.multiply(b.log(in[0]), in[1]));
+    }
+    BUDA_TRY(b.status());
+    editor.replace(id, y);
+    return buda::success();
+  }
+
+ private:
+  // As far as the device's op goes; beyond it a power of 16-bit floats has few right digits anyway.
+  static constexpr double kMostDevicePower = 64;
+
+  static std::optional<double> constant_exponent(const Graph& graph, const Node& node) {
+    if (node.outputs[0] != *graph.type(node.inputs()[0].source)) return std::nullopt;
+    return buda::passes::uniform_value(graph, node.inputs()[1]);
+  }
+};
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "math", .version = "1.0", .description = "elementwise operations without a device op", .license = "Apache-2.0") {
+  registrar.add_decomposition(buda::plugin::decomposition_entry<Minimum>("minimum", "minimum through maximum"));
+  registrar.add_decomposition(buda::plugin::decomposition_entry<Power>("power", "powers through square, reciprocal, sqrt, or exp and log"));
+}

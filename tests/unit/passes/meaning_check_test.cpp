@@ -1,0 +1,147 @@
+// The check that a pass keeps the meaning: it finds what changed, and only that.
+#include "harness.hpp"
+
+namespace buda::passes {
+namespace {
+
+Graph network() {
+  Builder b("g");
+  auto m = called(b, "m", b.matmul(b.input("x", {8, 6}), b.parameter("w", varied({6, 5}))));
+  b.output("y", called(b, "s", b.softmax(called(b, "h", b.relu(m)), -1)));
+  return finished(b);
+}
+
+struct Checked : Bench {
+  Graph graph = network();
+  MeaningCheck check{host, ops::standard_ops()};
+
+  Checked() {
+    auto inputs = random_inputs(graph, 1);
+    EXPECT_TRUE(inputs.ok());
+    auto started = check.start(graph, std::move(*inputs));
+    EXPECT_TRUE(started.ok()) << message(started.failure());
+  }
+  Diagnostic difference() {
+    auto result = check.after(graph, "bad-pass");
+    if (!result) return result.failure().diagnostics().front();
+    ADD_FAILURE() << "no difference was found";
+    return {};
+  }
+  void scale_weights(float factor) {
+    Node& w = graph.node(graph.find("w"));
+    std::vector<float> v = w.value->tensor.to_f32();
+    for (float& e : v) e *= factor;
+    w.value = graph::Value(f32({6, 5}, v));
+  }
+};
+
+TEST(MeaningCheck, AcceptsTheSameGraph) {
+  Checked c;
+  EXPECT_TRUE(c.check.after(c.graph, "none").ok());
+  c.scale_weights(1.0000001f);
+  EXPECT_TRUE(c.check.after(c.graph, "rounding").ok());
+}
+
+TEST(MeaningCheck, NamesPassNodeAndOutputs) {
+  Checked c;
+  c.graph.node(c.graph.find("m")).origins = {{"m.onnx", "Gemm_4"}};
+  c.scale_weights(1.01f);
+  Diagnostic d = c.difference();
+  EXPECT_EQ(d.code, "PA040");
+  EXPECT_EQ(d.fault, Fault::mismatch);
+  EXPECT_EQ(d.node, "m") << "the first in the order of computation, not the output";
+  EXPECT_EQ(d.message.substr(0, 81), "pass 'bad-pass' changed the meaning of the graph: the value of node 'm' differs b") << d.message;
+  std::string notes;
+  for (const Note& n : d.notes) notes += n.message + '\n';
+  EXPECT_NE(notes.find("'m' comes from node 'Gemm_4'"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("output 'y'"), std::string::npos) << notes;
+}
+
+TEST(MeaningCheck, AScaleThatCorrelationWouldForgive) {
+  Checked c;
+  c.scale_weights(1.0005f);
+  EXPECT_NE(c.difference().message.find("differs by up to"), std::string::npos);
+}
+
+TEST(MeaningCheck, NoiseThatTheErrorWouldForgive) {
+  Bench bench;
+  auto graph_with = [](float noise) {
+    Builder b("g");
+    std::vector<float> v(1000);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = i == 0 ? 1000.0f : static_cast<float>(i % 7) + (i % 2 == 0 ? noise : -noise);
+    b.output("y", called(b, "sum", b.add(b.input("x", {1000}), b.constant(f32({1000}, v)))));
+    return finished(b);
+  };
+  MeaningCheck strict(bench.host, ops::standard_ops(), {.min_correlation = 0.9999999, .max_error = 1e-2});
+  Graph graph = graph_with(0);
+  ASSERT_TRUE(strict.start(graph, {{"x", f32({1000}, std::vector<float>(1000, 0.0f))}}).ok());
+  auto result = strict.after(graph_with(0.5f), "p");
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.failure().diagnostics()[0].message.find("correlates by 0.99"), std::string::npos) << Bench::message(result.failure());
+}
+
+TEST(MeaningCheck, ConstantValuesHaveNoCorrelation) {
+  Bench bench;
+  Builder b("g");
+  b.output("y", called(b, "total", b.reduce_sum(b.softmax(b.input("x", {50, 10}), -1), {1})));
+  Graph graph = finished(b);
+  bench.context.decompositions = &plugin_decompositions();
+  expect_meaning_kept(graph, bench, {&kDecompose, &kLowerToDevice});
+}
+
+TEST(MeaningCheck, NaNOnOneSideIsADifference) {
+  Bench bench;
+  auto graph_of = [](const char* op) {
+    Builder b("g");
+    b.output("y", called(b, "v", b.op(op, {b.input("x", {4})})));
+    return finished(b);
+  };
+  MeaningCheck check(bench.host, ops::standard_ops());
+  ASSERT_TRUE(check.start(graph_of("log"), {{"x", f32({4}, {1, 2, -1, 4})}}).ok());
+  EXPECT_TRUE(check.after(graph_of("log"), "same").ok()) << "NaN in the same place is no difference";
+  MeaningCheck other(bench.host, ops::standard_ops());
+  ASSERT_TRUE(other.start(graph_of("abs"), {{"x", f32({4}, {1, 2, -1, 4})}}).ok());
+  EXPECT_FALSE(other.after(graph_of("sqrt"), "p").ok());
+}
+
+TEST(MeaningCheck, ShapesAndLostOutputsAreDifferences) {
+  Checked c;
+  c.graph.erase(c.graph.find_output("y"));
+  NodeId other = c.graph.add("z", "output", {Edge(c.graph.find("m"))});
+  static_cast<void>(other);
+  EXPECT_NE(c.difference().message.find("output 'y' is gone"), std::string::npos);
+}
+
+TEST(MeaningCheck, ComparesWithTheGraphBeforeAndTheFirstOutputs) {
+  Checked c;
+  c.scale_weights(1.01f);
+  c.difference();
+  auto again = c.check.after(c.graph, "innocent");
+  ASSERT_FALSE(again.ok()) << "the outputs are still wrong";
+  EXPECT_EQ(again.failure().diagnostics()[0].node, "y") << "but no node changed";
+}
+
+TEST(RandomInputs, DependOnSeedAndNameOnly) {
+  Builder b("g");
+  auto x = b.input("x", {100}), y = b.input("y", {100});
+  b.output("i", b.input("i", {100}, DType::i64));
+  b.output("o", b.add(x, y));
+  Graph graph = finished(b);
+  NamedTensors one = *random_inputs(graph, 1), same = *random_inputs(graph, 1), two = *random_inputs(graph, 2);
+  EXPECT_EQ(one, same);
+  EXPECT_FALSE(one.at("x") == two.at("x"));
+  EXPECT_FALSE(one.at("x") == one.at("y"));
+  for (float v : one.at("x").as<float>()) EXPECT_TRUE(v >= -2 && v <= 2);
+  for (std::int64_t v : one.at("i").as<std::int64_t>()) EXPECT_TRUE(v >= 0 && v < 4);
+  Bench bench;
+  bench.run(
+      kLowerToDevice, graph = [] {
+        Builder d("d");
+        d.output("o", d.exp(d.input("x", {3, 5})));
+        return finished(d);
+      }());
+  EXPECT_EQ(random_inputs(graph, 1)->at("x").shape(), (Shape{3, 5})) << "of a device graph too";
+}
+
+}  // namespace
+}  // namespace buda::passes

@@ -1,0 +1,106 @@
+// Random graphs go through the whole pipeline and must mean the same after every pass. BUDA_RANDOM_GRAPHS=FIRST:COUNT runs others.
+#include "random_graphs.hpp"
+
+#include "harness.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace buda::passes {
+namespace {
+
+Pipeline default_pipeline() {
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
+  std::stringstream text;
+  text << in.rdbuf();
+  auto pipeline = parse_pipeline(text.str(), "default.yaml");
+  return pipeline ? *pipeline : Pipeline{};
+}
+
+struct Tally {
+  std::size_t lowered = 0;
+  std::map<std::string, std::size_t> refused;  // by reason
+};
+
+// Empty when all is well, else what went wrong.
+std::string try_graph(std::uint64_t seed, std::int64_t level, const Pipeline& pipeline, Tally& tally) {
+  RandomGraph r = random_graph(seed);
+  Bench bench;
+  if (seed % 3 == 0) bench.device = grayskull_like();
+  bench.context.decompositions = &plugin_decompositions();
+  MeaningCheck check(bench.host, ops::standard_ops());
+  if (auto started = check.start(r.graph, r.inputs); !started) return Bench::message(started.failure());
+  RunOptions options;
+  options.level = level;
+  options.after = [&](const PassRun& run, const Graph& graph) -> Result<void> {
+    return run.report.changed() ? check.after(graph, run.pass->name) : success();
+  };
+  std::string before = listing(r.graph);
+  auto runs = run_pipeline(pipeline, r.graph, bench.context, options);
+  if (runs) {
+    ++tally.lowered;
+    if (auto sound = ops::check(r.graph); !sound) return Bench::message(sound.failure());
+    return "";
+  }
+  for (const Diagnostic& d : runs.failure().diagnostics()) {
+    if (d.code != "PA020") return cat(d.code, ": ", d.message, '\n', before, listing(r.graph));
+    std::string reason = d.message.substr(d.message.find("device: ") + 8);
+    for (char& c : reason)
+      if (c >= '0' && c <= '9') c = '#';
+    ++tally.refused[reason];
+  }
+  return "";
+}
+
+TEST(RandomGraphs, MeanTheSameAfterEveryPass) {
+  std::uint64_t first = 1, count = 300;
+  if (const char* range = std::getenv("BUDA_RANDOM_GRAPHS")) {
+    auto parts = split(range, ':');
+    first = parse_uint(parts[0]).value_or(1);
+    if (parts.size() > 1) count = parse_uint(parts[1]).value_or(count);
+  }
+  Pipeline pipeline = default_pipeline();
+  ASSERT_FALSE(pipeline.stages.empty());
+  Tally tally;
+  std::size_t failures = 0;
+  for (std::uint64_t seed = first; seed < first + count && failures < 5; ++seed) {
+    std::string problem = try_graph(seed, static_cast<std::int64_t>(seed % 3), pipeline, tally);
+    if (problem.empty()) continue;
+    ++failures;
+    ADD_FAILURE() << "seed " << seed << ", level " << seed % 3 << ": " << problem;
+  }
+  // The generator is meant to make what can be lowered.
+  EXPECT_GE(tally.lowered * 10, count * 8) << "only " << tally.lowered << " of " << count << " were lowered";
+  if (std::getenv("BUDA_RANDOM_GRAPHS") == nullptr) return;
+  std::printf("%zu of %zu graphs lowered\n", tally.lowered, static_cast<std::size_t>(count));
+  for (const auto& [reason, times] : tally.refused) std::printf("%6zu %s\n", times, reason.c_str());
+}
+
+TEST(RandomGraphs, TheSameSeedGivesTheSameGraph) {
+  EXPECT_EQ(listing(random_graph(5).graph), listing(random_graph(5).graph));
+  EXPECT_NE(listing(random_graph(5).graph), listing(random_graph(6).graph));
+}
+
+TEST(RandomGraphs, ThePipelineIsDeterministic) {
+  Pipeline pipeline = default_pipeline();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::string results[2];
+    for (int i = 0; i < 2; ++i) {
+      Bench bench;
+      bench.host.threads = i == 0 ? 1 : 4;
+      bench.context.decompositions = &plugin_decompositions();
+      Graph graph = random_graph(seed).graph;
+      auto runs = run_pipeline(pipeline, graph, bench.context, {.level = 2});
+      results[i] = runs ? listing(graph) : Bench::message(runs.failure());
+    }
+    EXPECT_EQ(results[0], results[1]) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace buda::passes
