@@ -1,0 +1,88 @@
+// Declaration of the optimizer's options.
+#include "apps/optimizer/options.hpp"
+
+#include "apps/optimizer/run.hpp"
+
+#include <buda/graph/graph_file.hpp>
+
+namespace buda::optimizer {
+namespace {
+
+void declare_passes(cli::OptionSet& set, Options& o) {
+  set.group("Choosing and watching passes");
+  set.path("pipeline", o.pipeline, "FILE", "run this pipeline; default: share/buda/pipelines/default.yaml");
+  set.flag("list-passes", o.list_passes, "list the passes and end");
+  set.text("passes", o.passes, "A,B,C", "run these passes instead of a pipeline, each once");
+  set.text("stop-after", o.stop_after, "PASS", "end after the first execution of this pass, and write what there is");
+  set.texts("print-after", o.print_after, "PASS", "list the graph on standard error after each execution of this pass, or of all");
+  set.integer("bisect-limit", o.bisect_limit, "N", "do only the first N optional rewrites; negative: all").at_least(-1);
+  set.path("dump-dir", o.dump_dir, "DIR", "write the graph to DIR after each execution that changed it");
+  set.flag("timings", o.timings, "show a table of all executions: rewrites, nodes, time");
+  set.group("Verifying");
+  set.flag("verify", o.verify, "evaluate the graph on random inputs before and after every pass, and compare");
+  set.real("verify-correlation", o.verify_correlation, "R", "least correlation of a value with what it was").range(-1, 1);
+  set.real("verify-error", o.verify_error, "E", "largest error of an element, as a part of the value's largest element").at_least(0);
+  set.group("Data formats");
+  set.text("default-df", o.default_df, "FORMAT", "format of values, parameters and constants").environment("PYBUDA_DEFAULT_DF");
+  set.text("default-accumulate-df", o.default_accumulate_df, "FORMAT",
+           "format of the destination register; default: by each op's first input");
+  set.choice("default-math-fidelity", o.default_math_fidelity, {"LoFi", "HiFi2", "HiFi3", "HiFi4"},
+             "passes over the mantissas in a multiplication");
+  set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "what Float32 becomes on a device that does not compute in it");
+}
+
+void declare(cli::OptionSet& set, Options& o) {
+  set.optional_positional("GRAPH", o.graph, "the graph file; - reads standard input");
+  set.path("output", o.output, "FILE",
+           "the optimized graph; default: GRAPH's name with .device.graph.json, in the current folder; - is standard output")
+      .also("-o");
+  set.text("device", o.device, "NAME|FILE", "device to lower for: a name of share/buda/devices or a descriptor file");
+  set.choice("opt-level", o.level, {"0", "1", "2"},
+             "0: only what lowering needs; 1: simplify, fold and fuse; 2: also where rounding changes")
+      .also("-O");
+  declare_passes(set, o);
+}
+
+}  // namespace
+
+std::string output_path(const Options& o) {
+  if (!o.output.empty()) return o.output;
+  if (o.graph == io::kStdStream) return std::string(io::kStdStream);
+  std::string name = o.graph.substr(o.graph.rfind('/') + 1);
+  for (std::string_view ending : {".graph.json", ".json"})
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+      name.resize(name.size() - ending.size());
+      break;
+    }
+  return name + ".device.graph.json";
+}
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "optimizer";
+  spec.summary = "turn a model's graph into device ops on tiles";
+  spec.description =
+      "Runs a pipeline of passes: ops are decomposed by plugins, constants folded, biases and scales moved into weights, and the graph "
+      "lowered to "
+      "netlist ops on padded 4-D values with broadcasts and transposes on edges; at last data formats are chosen. Which passes run in "
+      "which order "
+      "is data: share/buda/pipelines/default.yaml.\n"
+      "What cannot be lowered is reported node by node, all at once, and nothing is written then.";
+  spec.example =
+      "importer mlp.onnx -o - | optimizer - --device n150 -o mlp.device.graph.json\n"
+      "optimizer mlp.graph.json --passes decompose,constant-folding --print-after all -o -\n"
+      "optimizer mlp.graph.json --verify --bisect-limit 12";
+  spec.reads = "the graph and its tensor files; the device descriptor; the pipeline; the decomposition plugins.";
+  spec.writes = "the graph (JSON), and beside it a .safetensors file with the tensors that changed; to standard output all in one.";
+  spec.plugins = {plugin::Kind::decomposition};
+  spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.products = [&o] {
+    std::string path = output_path(o);
+    if (o.list_passes || path == io::kStdStream) return std::vector<std::string>{path};
+    return std::vector<std::string>{path, graph::tensor_file_for(path)};
+  };
+  return spec;
+}
+
+}  // namespace buda::optimizer

@@ -1,0 +1,39 @@
+// The optimizer's command line.
+#pragma once
+
+#include <buda/cli/tool.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::optimizer {
+
+struct Options {
+  std::string graph;
+  std::string output;  // empty: output_path()
+  std::string device = "n150";
+  std::string level = "1";
+  std::string pipeline;  // empty: share/pipelines/default.yaml
+  bool list_passes = false;
+  std::string passes;  // names with commas between them; empty: the pipeline
+  std::string stop_after;
+  std::vector<std::string> print_after;
+  std::int64_t bisect_limit = -1;  // negative: none
+  std::string dump_dir;
+  bool timings = false;
+  bool verify = false;
+  double verify_correlation = 0.99999;
+  double verify_error = 1e-4;
+  std::string default_df = "Float16_b";
+  std::string default_accumulate_df;  // empty: by the inputs of each op
+  std::string default_math_fidelity = "HiFi3";
+  std::string fp32_fallback = "Float16_b";
+};
+
+// Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.
+std::string output_path(const Options& options);
+
+cli::ToolSpec tool(Options& options);
+
+}  // namespace buda::optimizer
