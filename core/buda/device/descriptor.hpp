@@ -56,11 +56,12 @@ struct Dram {
   friend bool operator==(const Dram&, const Dram&) = default;
 };
 
-// Memory of the host that the chip reaches by DMA: `channels` regions of `channel_bytes` each; the last `reserved_bytes[i]` of
-// channel i belong to the runtime.
+// Memory of the host that the chip reaches by DMA: `channels` regions of `channel_bytes` each, which the chip sees one after the other
+// from address `base` on; the last `reserved_bytes[i]` of channel i belong to the runtime.
 struct HostMemory {
   std::int32_t channels = 0;
   std::uint64_t channel_bytes = 0;
+  std::uint64_t base = 0;
   std::vector<std::uint64_t> reserved_bytes;
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };

@@ -91,6 +91,7 @@ const Record<HostMemory>& describe(const HostMemory*) {
       Record<HostMemory>("host memory that the device reaches")
           .optional("channels", &HostMemory::channels, "number of regions")
           .optional("channel_bytes", &HostMemory::channel_bytes, "size of each")
+          .optional("base", &HostMemory::base, "address at which the device sees the first region")
           .optional("reserved_bytes", &HostMemory::reserved_bytes, "per region: bytes at its end that the runtime keeps");
   return record;
 }

@@ -1,0 +1,36 @@
+// Declaration of netlist2pipe's options.
+#include "apps/netlist2pipe/options.hpp"
+
+#include "apps/netlist2pipe/run.hpp"
+
+namespace buda::netlist2pipe {
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "netlist2pipe";
+  spec.summary = "compute where every tile of every operand comes from, as pipes between buffers";
+  spec.description =
+      "Re-blocks each edge of the netlist: follows the tiles that each core consumes back through the manipulations to the core or queue "
+      "that holds "
+      "them, and writes buffers and pipes, one file per temporal epoch, in the form of TT-Buda's net2pipe. What is not supported yet is an "
+      "error "
+      "that names the op, the input and the feature.";
+  spec.example = "netlist2pipe digits.yaml -o digits.pipes --device n150 --check";
+  spec.reads = "the netlist (- for standard input), and the device descriptor.";
+  spec.writes =
+      "DIR/temporal_epoch_N/overlay/pipegen.yaml, queue_to_producer.yaml and queue_to_consumer.yaml, DIR/netlist_queues.yaml, "
+      "DIR/padding_table.yaml and DIR/reports; with -o - the pipegen file of one epoch.";
+  spec.declare = [&o](cli::OptionSet& set) {
+    set.positional("NETLIST", o.netlist, "the netlist; - for standard input");
+    set.path("output", o.output, "DIR", "folder of the products; - writes one epoch's pipegen file to standard output").also("-o");
+    set.text("device", o.device, "NAME|FILE", "device to make pipes for; default: the full grid of the netlist's architecture");
+    set.text("arch", o.arch, "NAME", "architecture that is meant when the netlist lists several; default: the device's");
+    set.integer("epoch", o.epoch, "N", "make this temporal epoch only, counted from 0; -1: all").at_least(-1);
+    set.flag("check", o.check, "prove tile by tile that every core gets the right tiles in the right order, once");
+  };
+  spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.products = [&o] { return o.products; };
+  return spec;
+}
+
+}  // namespace buda::netlist2pipe

@@ -1,0 +1,286 @@
+// Buffer sizes. The rules are those of the reference (docs/formats/pipegen.md), so that either tool's files serve the other.
+#include <buda/pipes/buffer_sizes.hpp>
+
+#include <buda/base/checked.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace buda::pipes {
+
+using netlist::Dim;
+using netlist::Op;
+using netlist::OpClass;
+using netlist::OpType;
+using netlist::SubOp;
+
+namespace {
+
+// An input buffer hides the time from asking for a tile to its arrival: 1024 cycles at 32 bytes each.
+constexpr std::int64_t kHiddenBytes = 1024 * 32;
+
+bool minimal(const Op& op, int input) { return op.attributes.min_buffer_input == input; }
+
+FusedInput user_of(const OpContext& c, std::size_t input) {
+  const netlist::FusedOp* f = fused_op_of(c.netlist, c.op);
+  return f == nullptr ? FusedInput{} : fused_input(*f, input);
+}
+
+// Tiles that the kernel waits for, reads and frees together.
+std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
+  const Op& op = context.op;
+  const auto& a = op.attributes;
+  const auto& b = op.block;
+  const std::int64_t ublock = b.ublock_tiles();
+  const std::int64_t u_kt = a.u_kt, rt = b.ublock_rt, ct = b.ublock_ct;
+  if (op.inputs[input].kernel_broadcast.tiles > 0) return op.inputs[input].kernel_broadcast.tiles;
+  switch (op_class(op.type)) {
+    case OpClass::matmul:
+      if (a.identity) {
+        if (input == 0) return a.sparse.num_sparse_tiles;
+        return input == 1 ? b.mblock_n * ct * u_kt : input == 2 ? 1 : ublock;
+      }
+      if (input == 0) return (minimal(op, 0) ? 1 : b.mblock_m) * rt * u_kt;
+      return input == 1 ? (minimal(op, 1) ? 1 : b.mblock_n) * ct * u_kt : ublock;
+    case OpClass::depthwise:
+      if (input == 0) return (minimal(op, 0) ? 1 : b.mblock_m) * ublock;
+      return input == 1 ? (minimal(op, 1) ? 1 : b.mblock_n) * ct * u_kt : ublock;
+    case OpClass::reduce:
+      return a.reduce_dim == Dim::r ? ct * u_kt : a.reduce_dim == Dim::c ? rt * u_kt : ublock;
+    case OpClass::topk:
+      return rt * u_kt;
+    case OpClass::fused: {
+      FusedInput user = user_of(context, input);
+      if (user.sub == nullptr) return ublock;
+      const SubOp& s = *user.sub;
+      std::int64_t inner = s.attributes.u_kt, tiles = s.block.ublock_tiles();
+      if (s.type == OpType::matmul) tiles = user.operand == 0 ? s.block.ublock_rt * inner : inner * s.block.ublock_ct;
+      if (s.type == OpType::reduce) tiles = inner * (s.attributes.reduce_dim == Dim::r ? s.block.ublock_ct : s.block.ublock_rt);
+      return tiles * user.buffered;
+    }
+    default:
+      return ublock;
+  }
+}
+
+// The block that input buffers are filled with, as the file tells it.
+std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& consumption) {
+  const Op& op = context.op;
+  const auto& a = op.attributes;
+  const auto& b = op.block;
+  if (op.inputs[input].kernel_broadcast.tiles > 0) return clear;
+  switch (op_class(op.type)) {
+    case OpClass::matmul:
+      if (a.identity) return input == 2 ? a.sparse.num_index_tiles : input > 2 ? b.mblock_tiles() : clear;
+      return input < 2 ? clear : b.mblock_tiles();
+    case OpClass::depthwise:
+      if (input == 0) return b.mblock_m * b.ublock_tiles();
+      return input == 1 ? std::int64_t{b.mblock_n} * b.ublock_ct * a.u_kt : b.mblock_tiles();
+    case OpClass::reduce:
+      return a.reduce_dim == Dim::z ? b.mblock_tiles() : clear;
+    case OpClass::topk:
+      return clear;
+    case OpClass::fused: {
+      FusedInput user = user_of(context, input);
+      if (user.sub == nullptr) return consumption.tiles_per_t();
+      std::int64_t once = clear / user.buffered;
+      if (user.sub->type == OpType::matmul) return user.operand == 0 ? once : user.sub->attributes.m_k * once;
+      return user.sub->type == OpType::reduce ? once : consumption.tiles_per_t();
+    }
+    default:
+      return consumption.tiles_per_t();
+  }
+}
+
+// The hidden bytes as whole tiles, so many that their count is near a power of two.
+std::int64_t hidden_bytes(std::int64_t tile) {
+  if (kHiddenBytes % tile == 0) return kHiddenBytes;
+  auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(tile)));
+  std::int64_t nearest = 2 * lower - tile < tile - lower ? 2 * lower : lower;
+  return kHiddenBytes / nearest * tile;
+}
+
+std::int64_t least_bytes(const OpContext& context, std::size_t input, std::int64_t tile, std::int64_t clear) {
+  const Op& op = context.op;
+  std::int64_t hidden = hidden_bytes(tile);
+  OpClass kind = op_class(op.type);
+  if (op.inputs[input].kernel_broadcast.tiles > 0) return 0;
+  if (kind == OpClass::matmul && op.attributes.identity && (input == 0 || input == 2)) return 0;
+  if (kind != OpClass::fused && kind != OpClass::splice) return hidden;
+  auto inputs = static_cast<std::int64_t>(op.inputs.size());
+  std::int64_t bytes = inputs > 3 ? hidden * 3 / inputs : hidden;
+  if (kind == OpClass::splice) return bytes;
+  FusedInput user = user_of(context, input);
+  if (user.sub == nullptr || user.sub->type != OpType::matmul) return bytes;
+  // The right operand of a fused matmul stays while the left one passes by, unless the result is one column of blocks.
+  std::int64_t m_k = user.sub->attributes.m_k, n = user.sub->block.mblock_n;
+  if (user.operand == 1) return 2 * tile * m_k * n * clear;
+  return n > 1 ? 2 * tile * m_k * clear : bytes;
+}
+
+std::int64_t splice_tiles(const Op& op, std::size_t input, const Consumption& c) {
+  std::int64_t tiles = c.tiles();
+  const auto& range = op.inputs[input].splice;
+  std::int64_t round = range ? std::int64_t{range->index} + range->stride : 0;
+  return round > 0 ? tiles / round * range->length : tiles;
+}
+
+std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& c) {
+  const Op& op = context.op;
+  const auto& broadcast = op.inputs[input].kernel_broadcast;
+  if (broadcast.tiles > 0) return context.input_count * clear * (broadcast.per_t ? op.block.t : 1);
+  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, c);
+  // The activations of a sparse product are counted per t of the output, whatever t they come with.
+  if (op.attributes.identity && input == 1) return context.input_count * op.block.t * c.tiles_per_t();
+  return context.input_count * c.tiles();
+}
+
+}  // namespace
+
+InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim) {
+  const Op& op = context.op;
+  InputSizes s;
+  s.tile_bytes = tile_bytes(op.inputs[input].format, dim, context.tile_alignment);
+  s.clear = clear_tiles(context, input);
+  s.block = block_tiles(context, input, s.clear, consumption);
+  s.epoch_tiles = epoch_tiles(context, input, s.clear, consumption);
+  std::int64_t tile = std::max(s.tile_bytes, 1), clear = std::max<std::int64_t>(s.clear, 1) * tile;
+  std::int64_t bytes = std::max(least_bytes(context, input, tile, s.clear), 2 * clear);
+  std::int64_t asked = std::int64_t{op.inputs[input].min_buffer_tiles} * tile;
+  s.size = (bytes < asked ? align_up(asked, clear) : align_up(bytes, 2 * clear)) / tile;
+  return s;
+}
+
+std::int64_t buffered_t(const Op& op, std::int64_t input_count) {
+  if (op_class(op.type) == OpClass::buffer) return 1;
+  return std::min(input_count * op.block.t, std::int64_t{op.single_buffer_mblocks()});
+}
+
+OutputSizes output_sizes(const OpContext& context, bool scattered, std::int64_t granularity) {
+  const Op& op = context.op;
+  const std::int64_t mblock = op.block.mblock_tiles(), single = op.single_buffer_mblocks();
+  const std::int64_t epoch_mblocks = context.input_count * op.block.t;
+  OutputSizes s;
+  s.scattered = scattered;
+  s.tiles_per_input = op.block.tiles();
+  s.tile_bytes = op.untilize_output ? tile_datum_bytes(op.out_format, op.tile_dim) + tile_exponent_bytes(op.out_format, op.tile_dim)
+                                    : tile_bytes(op.out_format, op.tile_dim, context.tile_alignment);
+  if (scattered) {
+    // Nothing is gained by a second half when the whole epoch fits into the first.
+    bool whole = epoch_mblocks <= single;
+    std::int64_t half = whole ? epoch_mblocks : single;
+    s.block = granularity;
+    s.replicate = half * mblock / granularity;
+    s.size = (whole ? half : std::int64_t{op.buf_size_mb}) * mblock / s.replicate;
+    s.epoch_tiles = epoch_mblocks * mblock / s.replicate;
+  } else {
+    s.block = mblock * single;
+    s.size = op.untilize_output ? std::int64_t{op.buf_size_mb} * op.block.ublock_tiles() * op.block.mblock_n : op.buf_size_mb * mblock;
+    s.epoch_tiles = epoch_mblocks * mblock;
+  }
+  return s;
+}
+
+bool has_intermediates(const Op& op) {
+  const auto& a = op.attributes;
+  switch (op_class(op.type)) {
+    case OpClass::matmul:
+      return a.identity || a.bias || op.gradient_op || a.requant || a.dequant || a.m_k > 1 || a.accumulate;
+    case OpClass::depthwise:
+      return a.m_k > 1 || a.bias || op.gradient_op;
+    case OpClass::topk:
+      return true;
+    case OpClass::reduce:
+      return (a.reduce_dim == Dim::z && a.z > 1) || op.gradient_op;
+    case OpClass::fused:
+      return true;  // as many as the fused op declares, perhaps none
+    default:
+      return op.gradient_op;
+  }
+}
+
+bool shares_output(const Op& op) {
+  OpClass kind = op_class(op.type);
+  return !op.gradient_op && kind != OpClass::drainer && has_intermediates(op) && !op.untilize_output && kind != OpClass::fused &&
+         kind != OpClass::topk && op.intermed_format == op.out_format;
+}
+
+namespace {
+
+// Intermediate buffers of a fused op hold the ublocks that their sub-ops write; all m_k of them where a matmul reads them once per column.
+std::int64_t fused_intermediate_tiles(const netlist::FusedOp& fused, std::int32_t index) {
+  using Kind = netlist::SubOperand::Kind;
+  std::int64_t tiles = 1;
+  for (const auto& schedule : fused.schedules) {
+    if (schedule.empty()) continue;
+    const SubOp& last = schedule.back();
+    bool read_per_column = last.type == OpType::matmul && last.block.mblock_n > 1 && !last.inputs.empty() &&
+                           last.inputs.front().operand.kind == Kind::intermed && last.inputs.front().operand.index == index;
+    for (const SubOp& sub : schedule) {
+      if (sub.output.kind != Kind::intermed || sub.output.index != index) continue;
+      bool all_blocks = read_per_column && sub.type != OpType::matmul;
+      tiles = std::max(tiles, sub.block.ublock_tiles() * (all_blocks ? last.attributes.m_k : 1));
+    }
+  }
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<IntermediateSizes> intermediate_sizes(const OpContext& context, const OutputSizes& output) {
+  const Op& op = context.op;
+  std::vector<IntermediateSizes> out;
+  if (!has_intermediates(op)) return out;
+  const std::int64_t mblock = op.block.mblock_tiles();
+  auto make = [&](std::int32_t operand, std::int64_t tiles, DataFormat format, std::int64_t block) {
+    std::int64_t epoch = op.gradient_op ? block : context.input_count * block;
+    out.push_back({operand, tiles, block, epoch, tile_bytes(format, op.tile_dim, context.tile_alignment)});
+  };
+  switch (op_class(op.type)) {
+    case OpClass::fused: {
+      const netlist::FusedOp* fused = fused_op_of(context.netlist, op);
+      for (std::int32_t i = fused == nullptr ? -1 : fused->intermediates - 1; i >= 0; --i)
+        make(24 + i, fused_intermediate_tiles(*fused, i), op.intermed_format, mblock);
+      break;
+    }
+    case OpClass::topk: {
+      std::int64_t block = std::int64_t{op.block.mblock_m} * op.attributes.m_k * op.attributes.u_kt * op.block.ublock_rt;
+      for (std::int32_t i = 1; i >= 0; --i)
+        make(24 + i, block, op.inputs.size() > 1 ? op.inputs[static_cast<std::size_t>(i)].format : op.intermed_format, block);
+      break;
+    }
+    default: {
+      std::int64_t tiles = op.gradient_op ? op.block.t * mblock : mblock;
+      if (shares_output(op)) tiles = output.scattered ? output.size * output.replicate : output.size;
+      make(24, tiles, op.intermed_format, mblock);
+    }
+  }
+  return out;
+}
+
+std::int32_t passes_over_output(const Op& op) {
+  const auto& a = op.attributes;
+  std::int32_t passes = 1;
+  switch (op_class(op.type)) {
+    case OpClass::matmul:
+      // A sparse product's passes are known at run time only.
+      passes = a.identity ? std::numeric_limits<std::uint16_t>::max() - 2 : a.m_k * (a.accumulate ? std::max(a.z, 1) : 1);
+      break;
+    case OpClass::reduce:
+      passes = a.z;
+      break;
+    case OpClass::depthwise:
+      passes = a.m_k;
+      break;
+    default:
+      break;
+  }
+  if (a.bias) {
+    if (op.acc_format != DataFormat::int32) ++passes;
+    if (a.requant || a.dequant) ++passes;
+  }
+  return passes;
+}
+
+}  // namespace buda::pipes

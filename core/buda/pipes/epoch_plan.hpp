@@ -1,0 +1,103 @@
+// Everything that is decided about one epoch before its buffers and pipes are written down. Internal to the module.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/pipes/buffer_sizes.hpp>
+#include <buda/pipes/consumption.hpp>
+#include <buda/pipes/epochs.hpp>
+#include <buda/pipes/netlist_index.hpp>
+#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/route.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::pipes {
+
+inline constexpr std::size_t kNone = NetlistIndex::kNone;
+
+// The op or the queue that an input comes from: an index into EpochPlan::ops or Netlist::queues; the other is kNone.
+struct Source {
+  std::size_t op = kNone;
+  std::size_t queue = kNone;
+  bool is_queue() const { return queue != kNone; }
+};
+
+// An input of an op.
+struct InputPlan {
+  Source source;
+  Consumption consumption;
+  EdgeRoutes routes;
+  InputSizes sizes;
+  bool prologue = false;
+  bool post_tm = false;  // the prologue reads tiles in the order of consumption
+  // A prologue in two steps: each column of cores reads its tiles once, cut into `chunks` shares, and gathers them while the epoch runs.
+  // `routes` then lead from the queue into shares, destination chunk * columns + column. 0 without.
+  std::int64_t chunks = 0;
+  std::int64_t chunk_tiles = 0;
+  double pad_value = 0;
+  std::vector<Id> buffers;  // of the kernel, per core
+  std::vector<Id> relays;   // shares, like the destinations
+};
+
+struct OpPlan {
+  const netlist::Op* op = nullptr;
+  const netlist::Graph* graph = nullptr;
+  std::vector<InputPlan> inputs;
+  std::vector<std::size_t> output_queues;  // indices in Netlist::queues
+  bool scattered = false;
+  std::int64_t granularity = 0;
+  OutputSizes output;
+  std::vector<IntermediateSizes> intermediates;
+  std::vector<Id> output_buffers;  // per core; empty for gradient ops
+};
+
+// A queue that the epoch reads or writes.
+struct QueuePlan {
+  std::size_t queue = kNone;
+  QueueUse use;
+  std::vector<std::size_t> readers;  // ops, in order, once each
+  std::size_t writer = kNone;        // an op of this epoch
+  EdgeRoutes from_writer;            // not for untilized and gradient outputs
+  bool scattered = false;
+  std::int64_t granularity = 0;
+  std::vector<std::vector<Id>> prologue_buffers;  // per reader: a copy of the queue's buffers
+};
+
+struct EpochPlan {
+  const NetlistIndex* index = nullptr;
+  const device::DeviceDescriptor* device = nullptr;
+  const Epoch* epoch = nullptr;
+  std::vector<OpPlan> ops;
+  std::map<std::string_view, std::size_t> op_index;
+  std::vector<QueuePlan> queues;                   // in order of first use
+  std::map<std::size_t, std::size_t> queue_index;  // from Netlist::queues to `queues`
+
+  const netlist::Netlist& netlist() const { return index->netlist(); }
+  const QueuePlan& queue_plan(std::size_t queue) const { return queues[queue_index.at(queue)]; }
+  QueuePlan& queue_plan(std::size_t queue) { return queues[queue_index.at(queue)]; }
+};
+
+// The worker of an op's core, in logical coordinates.
+GridCoord worker_of(const netlist::Op& op, std::int32_t row, std::int32_t col);
+inline GridCoord worker_of(const netlist::Op& op, std::size_t core) {
+  auto cols = static_cast<std::size_t>(op.grid.cols);
+  return worker_of(op, static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
+}
+
+// How a pipe into an input is multicast: along a row or column of the grid, and on which network.
+struct Multicast {
+  bool rows = false;     // reaches a whole row of the op's grid
+  bool columns = false;  // a whole column
+  bool noc1 = false;
+};
+Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::Op& op, std::size_t input);
+
+// Bytes of a tile as a queue stores it.
+std::int32_t stored_tile_bytes(const NetlistIndex& index, const netlist::Queue& queue, std::int32_t alignment);
+
+Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch);
+
+}  // namespace buda::pipes

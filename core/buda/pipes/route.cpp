@@ -1,0 +1,361 @@
+// Walks consumers' tensors back to the producers' buffers.
+//
+// The consumer's part of the tensor is gone through in the order in which it is consumed, line by line (tile_lines.hpp), which gives runs
+// of indices in the buffers of the producer's cores. An index may lie beyond the producer's buffer, which holds only `buffered_t` of its
+// ts:
+// - without stacks each t of the producer becomes ts of the consumer, in the same order and in the same way for each. The runs of the first
+//   window are those of every window, so the walk ends where it leaves the first;
+// - with stacks one t of the consumer draws on several windows. The walk goes through the whole input, its runs are sorted by window, and
+// the
+//   windows are compared: what a pipe takes from the first window must be taken from each, though it may go to another destination. Such
+//   pipes have several destinations and are called phased.
+// The reference computes the destinations of phased pipes from the factors of the manipulations; comparing windows needs no such rules, and
+// what it accepts is right by construction.
+#include <buda/pipes/route.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace buda::pipes {
+
+using netlist::TileIndex;
+using netlist::UblockOrder;
+
+namespace {
+
+// Goes through a list of runs piece by piece.
+class RunCursor {
+ public:
+  explicit RunCursor(const std::vector<Run>& runs) : runs_(runs) {}
+  bool at_end() const { return index_ == runs_.size(); }
+  Run rest() const { return {runs_[index_].core, runs_[index_].first + done_, runs_[index_].count - done_}; }
+  void advance(std::int64_t count) {
+    done_ += count;
+    while (index_ < runs_.size() && done_ >= runs_[index_].count) {
+      done_ -= runs_[index_].count;
+      ++index_;
+    }
+  }
+
+ private:
+  const std::vector<Run>& runs_;
+  std::size_t index_ = 0;
+  std::int64_t done_ = 0;
+};
+
+bool same_beginning(const Run& a, const Run& b) { return a.core == b.core && (a.core == kPaddingCore || a.first == b.first); }
+
+// Appends the first `count` tiles of `from` to `to` when the rest of `from` repeats them; false when it does not.
+bool take_period(const RunList& from, std::int64_t count, RunList& to) {
+  RunCursor cursor(from.runs());
+  RunList head;
+  while (!cursor.at_end() && head.tiles() < count) {
+    Run run = cursor.rest();
+    run.count = std::min(run.count, count - head.tiles());
+    cursor.advance(run.count);
+    head.add(run);
+  }
+  for (const Run& run : head.runs()) to.add(run);
+  while (!cursor.at_end()) {
+    for (RunCursor again(head.runs()); !again.at_end() && !cursor.at_end();) {
+      Run a = cursor.rest(), b = again.rest();
+      if (!same_beginning(a, b)) return false;
+      std::int64_t both = std::min(a.count, b.count);
+      cursor.advance(both);
+      again.advance(both);
+    }
+  }
+  return true;
+}
+
+class Walk {
+ public:
+  Walk(const ProducerLayout& producer, std::int64_t buffered_t, const LineMap& map, const Consumption& consumer)
+      : producer_(producer), map_(map), consumer_(consumer), buffered_t_(buffered_t) {
+    window_ = buffered_t * producer.block.mblock_tiles();
+    input_tiles_ = producer.block.tiles();
+  }
+
+  std::variant<EdgeRoutes, RouteError> run();
+
+ private:
+  bool check();
+  bool collect_plain();
+  bool collect_phased();
+  bool by_window(std::int32_t destination, std::vector<RunList>& lists);
+  void walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const;
+  bool broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out);
+  void finish();
+  bool fail(std::string reason, bool too_large = false) {
+    error_ = {std::move(reason), too_large, false};
+    return false;
+  }
+
+  const ProducerLayout& producer_;
+  const LineMap& map_;
+  const Consumption& consumer_;
+  std::int64_t buffered_t_, window_, input_tiles_;
+  EdgeRoutes out_;
+  RouteError error_;
+};
+
+bool Walk::check() {
+  std::int64_t t = producer_.block.t;
+  if (buffered_t_ % t != 0 && t % buffered_t_ != 0)
+    return fail(
+        cat("the producer's buffer holds ", buffered_t_, " mblocks and its t is ", t, "; one of these must be a multiple of the other"));
+  if (map_.shape() != consumer_.needed())
+    return fail(cat("the tensor that arrives has ", map_.shape().text(), " tiles, and the consumer takes ", consumer_.needed().text()));
+  auto tiles = checked_mul(consumer_.destinations(), consumer_.tiles());
+  if (tiles) tiles = checked_mul(*tiles, std::max<std::int64_t>(1, buffered_t_ / t));
+  if (!tiles || *tiles > kMostTilesOfEdge)
+    return fail(cat("the consumer's cores take more than ", kMostTilesOfEdge, " tiles for one buffer of the producer"), true);
+  const auto& broadcast = consumer_.kernel_broadcast;
+  if (broadcast.tiles > 0 && !broadcast.per_t && (t != 1 || buffered_t_ != 1))
+    return fail(
+        cat("kernel_broadcast needs a producer with t = 1 that buffers one mblock; this one has t = ", t, " and buffers ", buffered_t_));
+  std::int64_t most = broadcast.per_t ? consumer_.tiles_per_t() : consumer_.tiles();
+  if (broadcast.tiles > most) return fail(cat("kernel_broadcast of ", broadcast.tiles, " tiles, and the input has only ", most));
+  return true;
+}
+
+void Walk::walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const {
+  const Consumption& c = consumer_;
+  TileIndex origin = c.origin(destination);
+  std::int64_t offset = input * input_tiles_;
+  // A row of blocks that are one tile high is one line.
+  bool long_lines = c.order == UblockOrder::r && c.block_rt == 1;
+  std::int64_t width = long_lines ? c.part_ct() : c.block_ct;
+  std::int64_t blocks_c = long_lines ? 1 : c.blocks_c;
+  std::int64_t outer = c.order == UblockOrder::r ? c.blocks_r : blocks_c;
+  std::int64_t inner = c.order == UblockOrder::r ? blocks_c : c.blocks_r;
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t i = 0; i < inner; ++i) {
+      std::int64_t block_r = c.order == UblockOrder::r ? o : i, block_c = c.order == UblockOrder::r ? i : o;
+      for (std::int64_t row = 0; row < c.block_rt; ++row) {
+        TileIndex at{t, origin.r + block_r * c.block_rt + row, origin.c + block_c * width};
+        for (std::int64_t left = width; left > 0;) {
+          Line line = map_.line(at, left);
+          producer_.add_runs(line, offset, out);
+          at.c += line.count;
+          left -= line.count;
+        }
+      }
+    }
+  }
+}
+
+// The part of a destination that a kernel reads again and again by itself.
+bool Walk::broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out) {
+  const auto& broadcast = consumer_.kernel_broadcast;
+  RunList all;
+  for (std::int64_t input = 0; input < inputs; ++input) {
+    for (std::int64_t t = 0; t < consumer_.t; ++t) {
+      walk_t(destination, input, t, all);
+      bool last = t + 1 == consumer_.t;
+      if (!broadcast.per_t && !last) continue;
+      if (!take_period(all, broadcast.tiles, out))
+        return fail(cat("kernel_broadcast of ", broadcast.tiles, " tiles", broadcast.per_t ? cat(" per t, and at t = ", t) : ", and",
+                        " the tiles that arrive do not repeat after so many"));
+      all = {};
+    }
+    if (!broadcast.per_t) break;
+  }
+  return true;
+}
+
+// Cuts a list where it leaves the window; true when it did.
+bool cut(RunList& list, std::int64_t window) {
+  RunList kept;
+  for (const Run& run : list.runs()) {
+    if (run.core != kPaddingCore && run.first + run.count > window) {
+      if (run.first < window) kept.add({run.core, run.first, window - run.first});
+      list = std::move(kept);
+      return true;
+    }
+    kept.add(run);
+  }
+  return false;
+}
+
+// Whether one of the runs from number `seen` on (or the one before, which may have grown) goes beyond the window.
+bool leaves(const RunList& list, std::size_t seen, std::int64_t window) {
+  const auto& runs = list.runs();
+  auto begin = runs.begin() + static_cast<std::ptrdiff_t>(seen == 0 ? 0 : seen - 1);
+  return std::any_of(begin, runs.end(), [&](const Run& r) { return r.core != kPaddingCore && r.first + r.count > window; });
+}
+
+bool Walk::collect_plain() {
+  std::int64_t inputs = std::max<std::int64_t>(1, buffered_t_ / producer_.block.t);
+  for (std::int32_t d = 0; d < consumer_.destinations(); ++d) {
+    PipeRoute pipe;
+    pipe.destinations = {d};
+    if (consumer_.kernel_broadcast.tiles > 0) {
+      if (!broadcast_part(d, inputs, pipe.tiles)) return false;
+      cut(pipe.tiles, window_);
+    } else {
+      bool left = false;
+      for (std::int64_t input = 0; input < inputs && !left; ++input)
+        for (std::int64_t t = 0; t < consumer_.t && !left; ++t) {
+          std::size_t seen = pipe.tiles.runs().size();
+          walk_t(d, input, t, pipe.tiles);
+          left = leaves(pipe.tiles, seen, window_) && cut(pipe.tiles, window_);
+        }
+    }
+    out_.pipes.push_back(std::move(pipe));
+  }
+  return true;
+}
+
+// What a destination takes, sorted by the window in which it is. Padding belongs to what comes before it (at the beginning: after it).
+bool Walk::by_window(std::int32_t destination, std::vector<RunList>& lists) {
+  RunList all;
+  for (std::int64_t t = 0; t < consumer_.t; ++t) walk_t(destination, 0, t, all);
+  std::int64_t current = -1;
+  std::int64_t padding = 0;
+  for (RunCursor cursor(all.runs()); !cursor.at_end();) {
+    Run run = cursor.rest();
+    if (run.core == kPaddingCore) {
+      padding += run.count;
+    } else {
+      std::int64_t w = run.first / window_;
+      run.count = std::min(run.count, (w + 1) * window_ - run.first);
+      if (w < current)
+        return fail(cat("destination ", destination, " needs tiles of the producer's buffer ", w, " after tiles of its buffer ", current,
+                        "; the producer would have to keep both (a buf_size_mb of all ts would)"));
+      if (padding > 0) lists[static_cast<std::size_t>(current < 0 ? w : current)].add({kPaddingCore, 0, padding});
+      padding = 0;
+      current = w;
+      lists[static_cast<std::size_t>(w)].add({run.core, run.first - w * window_, run.count});
+    }
+    cursor.advance(run.count);
+  }
+  if (padding > 0 && current < 0) return fail(cat("destination ", destination, " gets nothing but padding"));
+  if (padding > 0) lists[static_cast<std::size_t>(current)].add({kPaddingCore, 0, padding});
+  return true;
+}
+
+bool Walk::collect_phased() {
+  if (map_.pads()) {
+    error_ = {"padding of a tensor that is stacked from several buffers of its producer", false, true};
+    return false;
+  }
+  if (consumer_.kernel_broadcast.tiles > 0)
+    return fail("kernel_broadcast of a tensor that is stacked from several buffers of its producer");
+  auto windows = static_cast<std::size_t>(producer_.block.t / buffered_t_);
+  auto destinations = static_cast<std::int32_t>(consumer_.destinations());
+  std::vector<std::vector<RunList>> lists(static_cast<std::size_t>(destinations), std::vector<RunList>(windows));
+  for (std::int32_t d = 0; d < destinations; ++d)
+    if (!by_window(d, lists[static_cast<std::size_t>(d)])) return false;
+
+  struct Twins {  // pipes that take the same
+    std::vector<std::size_t> pipes;
+    std::size_t used = 0;
+  };
+  std::map<std::vector<Run>, Twins> with_list;
+  for (std::int32_t d = 0; d < destinations; ++d) {
+    RunList& first = lists[static_cast<std::size_t>(d)][0];
+    if (first.empty()) continue;
+    with_list[first.runs()].pipes.push_back(out_.pipes.size());
+    out_.pipes.push_back({first, {d}});
+  }
+  for (std::size_t w = 1; w < windows; ++w) {
+    for (auto& [runs, twins] : with_list) twins.used = 0;
+    std::size_t matched = 0;
+    for (std::int32_t d = 0; d < destinations; ++d) {
+      const RunList& list = lists[static_cast<std::size_t>(d)][w];
+      if (list.empty()) continue;
+      auto it = with_list.find(list.runs());
+      if (it == with_list.end() || it->second.used == it->second.pipes.size())
+        return fail(cat("buffer ", w,
+                        " of the producer is not taken in the way its buffer 0 is, so that no pipe can serve both"
+                        " (a buf_size_mb of all ts would do)"));
+      Twins& twins = it->second;
+      out_.pipes[twins.pipes[twins.used++]].destinations.push_back(d);
+      ++matched;
+    }
+    if (matched != out_.pipes.size()) return fail(cat("buffer ", w, " of the producer is taken by fewer destinations than its buffer 0"));
+  }
+  return true;
+}
+
+// The shortest list of destinations that, repeated, gives this one.
+void shorten(std::vector<std::int32_t>& destinations) {
+  std::size_t n = destinations.size();
+  for (std::size_t p = 1; p < n; ++p) {
+    if (n % p != 0) continue;
+    bool repeats = true;
+    for (std::size_t i = p; i < n && repeats; ++i) repeats = destinations[i] == destinations[i - p];
+    if (repeats) {
+      destinations.resize(p);
+      return;
+    }
+  }
+}
+
+// Granularity, and whether every producer core hands out its tiles one after the other to one pipe.
+void Walk::finish() {
+  out_.share = consumer_.share;
+  out_.window = window_;
+  out_.granularity = window_;
+  auto cores = static_cast<std::size_t>(producer_.grid.volume());
+  std::vector<std::int64_t> next(cores, 0);
+  std::vector<std::int64_t> owner(cores, -1);
+  for (std::size_t p = 0; p < out_.pipes.size(); ++p) {
+    PipeRoute& pipe = out_.pipes[p];
+    shorten(pipe.destinations);
+    out_.scattered = out_.scattered || pipe.destinations.size() > 1;
+    for (const Run& run : pipe.tiles.runs()) {
+      if (run.core == kPaddingCore) {
+        // A block of padding is one tile: the constant in DRAM has only a few.
+        out_.granularity = 1;
+        out_.scattered = true;
+        continue;
+      }
+      out_.granularity = std::gcd(std::gcd(out_.granularity, run.count), run.first);
+      auto core = static_cast<std::size_t>(run.core);
+      if (owner[core] < 0) owner[core] = static_cast<std::int64_t>(p);
+      out_.scattered = out_.scattered || owner[core] != static_cast<std::int64_t>(p) || next[core] != run.first;
+      next[core] = run.first + run.count;
+    }
+  }
+  for (std::int64_t n : next) out_.scattered = out_.scattered || n % producer_.block.mblock_tiles() != 0;
+}
+
+std::variant<EdgeRoutes, RouteError> Walk::run() {
+  bool phased = map_.stacks() && buffered_t_ < producer_.block.t;
+  if (!check() || !(phased ? collect_phased() : collect_plain())) return error_;
+  for (const PipeRoute& pipe : out_.pipes) {
+    const auto& runs = pipe.tiles.runs();
+    if (std::all_of(runs.begin(), runs.end(), [](const Run& r) { return r.core == kPaddingCore; }))
+      return RouteError{cat("destination ", pipe.destinations.front(), " gets nothing but padding"), false, false};
+  }
+  finish();
+  return std::move(out_);
+}
+
+}  // namespace
+
+std::variant<EdgeRoutes, RouteError> route_edge(const ProducerLayout& producer, std::int64_t buffered_t, const LineMap& map,
+                                                const Consumption& consumer) {
+  return Walk(producer, buffered_t, map, consumer).run();
+}
+
+void unshare(EdgeRoutes& routes, GridShape consumer) {
+  if (routes.share == Share::core) return;
+  bool rows = routes.share == Share::row;
+  std::vector<PipeRoute> pipes;
+  for (const PipeRoute& pipe : routes.pipes)
+    for (std::int32_t i = 0; i < (rows ? consumer.cols : consumer.rows); ++i) {
+      pipes.push_back({pipe.tiles, {}});
+      for (std::int32_t d : pipe.destinations) pipes.back().destinations.push_back(rows ? d * consumer.cols + i : i * consumer.cols + d);
+    }
+  routes.pipes = std::move(pipes);
+  routes.share = Share::core;
+}
+
+}  // namespace buda::pipes

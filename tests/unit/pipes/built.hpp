@@ -1,0 +1,130 @@
+// A netlist text with everything that becomes of it, for tests.
+#pragma once
+
+#include <buda/base/text.hpp>
+#include <buda/device/load.hpp>
+#include <buda/diag/sink.hpp>
+#include <buda/io/host.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/pipes/build.hpp>
+#include <buda/pipes/check.hpp>
+#include <buda/pipes/epochs.hpp>
+#include <buda/pipes/netlist_index.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::pipes {
+
+// A device that ships; read once.
+inline const device::DeviceDescriptor& shipped(const std::string& name) {
+  static std::map<std::string, device::DeviceDescriptor> known;
+  auto it = known.find(name);
+  if (it != known.end()) return it->second;
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
+  auto loaded = device::load_device(host, name);
+  EXPECT_TRUE(loaded.ok()) << "device " << name << ": run from the source folder, or set BUDA_SOURCE_DIR";
+  return known[name] = loaded.ok() ? *loaded : device::DeviceDescriptor{};
+}
+
+inline std::string messages(const Failure& failure) {
+  std::string out;
+  for (const auto& d : failure.diagnostics()) out += d.message + " [" + d.code + "]\n";
+  return out;
+}
+
+// The first epoch of a netlist. `problem` has the messages when it could not be built.
+struct Built {
+  explicit Built(const std::string& text, const std::string& device_name = "wormhole_b0") : device(&shipped(device_name)) {
+    if (auto made = make(text); !made) {
+      problem = messages(made.failure());
+      diagnostics = made.failure().diagnostics();
+    }
+  }
+  bool ok() const { return problem.empty(); }
+  // What the checker says; empty when all is right.
+  std::string check(const PipeGraph& g) const {
+    auto result = check_pipes(*index, *device, epochs.front(), padding, g);
+    return result ? "" : messages(result.failure());
+  }
+  std::string check() const { return check(graph); }
+
+  // The buffer of an op's core and operand.
+  const Buffer* input(const std::string& op, GridCoord worker, std::int32_t operand) const {
+    for (const Buffer& b : graph.buffers)
+      if (b.type == BufferType::unpacker && b.op == op && b.core == worker && b.operand == operand) return &b;
+    return nullptr;
+  }
+  // The first buffer of that kind of an op or queue.
+  const Buffer* buffer(const std::string& op, BufferType type) const {
+    for (const Buffer& b : graph.buffers)
+      if (b.op == op && b.type == type) return &b;
+    return nullptr;
+  }
+  // The pipes that lead to a buffer.
+  std::vector<const Pipe*> feeding(const Buffer* b) const {
+    std::vector<const Pipe*> out;
+    for (const Pipe& p : graph.pipes)
+      for (const auto& group : p.outputs)
+        for (Id id : group)
+          if (b != nullptr && id == b->id) out.push_back(&p);
+    return out;
+  }
+
+  const device::DeviceDescriptor* device;
+  std::unique_ptr<netlist::Netlist> netlist;
+  std::unique_ptr<NetlistIndex> index;
+  std::vector<Epoch> epochs;
+  PaddingTable padding;
+  PipeGraph graph;
+  std::string problem;
+  std::vector<Diagnostic> diagnostics;
+
+ private:
+  Result<void> make(const std::string& text) {
+    BUDA_ASSIGN(auto parsed, netlist::parse_netlist(text, "net.yaml", {device->arch}));
+    netlist = std::make_unique<netlist::Netlist>(std::move(parsed));
+    index = std::make_unique<NetlistIndex>(*netlist);
+    BUDA_ASSIGN(epochs, epochs_of(*netlist, *device));
+    BUDA_ASSIGN(padding, PaddingTable::make(*netlist, epochs, device->tile_alignment));
+    if (epochs.empty()) return success();
+    BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding));
+    return success();
+  }
+};
+
+// The parts of a netlist text.
+inline std::string queue_text(const std::string& name, const std::string& input, const std::string& shape, int buffers, unsigned base,
+                              const std::string& more = "type: queue, entries: 4") {
+  std::string dram;
+  for (int i = 0; i < buffers; ++i)
+    dram += cat(i == 0 ? "" : ", ", '[', i % 6, ", ", std::uint64_t{base} + 0x1000000ull * static_cast<unsigned>(i / 6), ']');
+  return cat("  ", name, ": {input: ", input, ", ", shape, ", ", more, ", df: Float16_b, target_device: 0, loc: dram, dram: [", dram,
+             "]}\n");
+}
+inline std::string op_text(const std::string& name, const std::string& type, const std::string& inputs, int count, const std::string& place,
+                           const std::string& shape, const std::string& more = "") {
+  std::string formats;
+  for (int i = 0; i < count; ++i) formats += i == 0 ? "Float16_b" : ", Float16_b";
+  return cat("    ", name, ": {type: ", type, ", ", place, ", inputs: [", inputs, "], in_df: [", formats,
+             "], out_df: Float16_b, intermed_df: Float16_b, acc_df: Float16_b, math_fidelity: HiFi3, untilize_output: false, ", shape,
+             more.empty() ? "" : ", ", more, "}\n");
+}
+inline std::string netlist_text(const std::string& queues, const std::string& ops, int input_count, const std::string& settings = "",
+                                const std::string& tail = "") {
+  return cat("devices: {arch: [wormhole_b0, grayskull]}\nqueues:\n", queues,
+             "graphs:\n  g:\n    target_device: 0\n    input_count: ", input_count, "\n", ops,
+             "programs:\n  - p:\n    - execute: {graph_name: g, queue_settings: {", settings, "}}\n", tail);
+}
+
+}  // namespace buda::pipes

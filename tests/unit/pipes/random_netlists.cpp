@@ -1,0 +1,169 @@
+// Draws netlists.
+#include "unit/pipes/random_netlists.hpp"
+
+#include "unit/pipes/built.hpp"
+
+#include <buda/netlist/tensor_maps.hpp>
+
+#include <algorithm>
+
+namespace buda::pipes {
+namespace {
+
+using netlist::Dim;
+using netlist::TileShape;
+using netlist::Tm;
+
+std::int64_t divisor(std::int64_t n, Rng& rng, std::int64_t most = 8) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t d = 1; d <= std::min(n, most); ++d)
+    if (n % d == 0) all.push_back(d);
+  return all[rng.below(all.size())];
+}
+
+// A blocking of r x c tiles: grid, mblock and ublock.
+struct Blocking {
+  std::int64_t grid_r, grid_c, m, n, rt, ct;
+  Blocking(std::int64_t r, std::int64_t c, Rng& rng, std::int64_t most_grid = 4) {
+    grid_r = divisor(r, rng, most_grid);
+    grid_c = divisor(c, rng, most_grid);
+    rt = divisor(r / grid_r, rng, 4);
+    ct = divisor(c / grid_c, rng, 4);
+    m = r / grid_r / rt;
+    n = c / grid_c / ct;
+  }
+  std::string blocks(std::int64_t t) const { return cat("t: ", t, ", mblock: [", m, ", ", n, "], ublock: [", rt, ", ", ct, ']'); }
+  std::string grid() const { return cat("grid_size: [", grid_r, ", ", grid_c, ']'); }
+  int cores() const { return static_cast<int>(grid_r * grid_c); }
+};
+
+Tm random_tm(const TileShape& s, Rng& rng) {
+  bool large = s.volume() > 256;
+  auto small = [&](std::int64_t most) { return static_cast<std::int32_t>(1 + rng.below(static_cast<std::uint64_t>(most))); };
+  switch (rng.below(8)) {
+    case 0:
+      if (!large) return Tm::broadcast(Dim::r, small(4));
+      break;
+    case 1:
+      if (!large) return Tm::broadcast(Dim::c, small(4));
+      break;
+    case 2:
+      if (!large && s.t == 1) return Tm::broadcast(Dim::z, small(4));
+      break;
+    case 3:
+      return Tm::hslice(static_cast<std::int32_t>(divisor(s.ct, rng, 4)));
+    case 4:
+      return Tm::vslice(static_cast<std::int32_t>(divisor(s.rt, rng, 4)));
+    case 5:
+      return Tm::hstack(static_cast<std::int32_t>(divisor(s.t, rng, 4)));
+    case 6:
+      return Tm::vstack(static_cast<std::int32_t>(divisor(s.t, rng, 4)));
+    default:
+      break;
+  }
+  return Tm::transpose();
+}
+
+struct Consumer {
+  std::string type, place, shape, attributes, extra_inputs, extra_queues, out_queue;
+  int inputs = 1;
+};
+
+std::string order(bool row_major) { return row_major ? "ublock_order: r" : "ublock_order: c"; }
+
+Consumer elementwise(const TileShape& s, Rng& rng) {
+  Blocking b(s.rt, s.ct, rng);
+  bool rows = rng.below(2) == 0;
+  Consumer c;
+  c.type = "nop";
+  c.place = b.grid();
+  c.shape = cat(b.blocks(s.t), ", ", order(rows));
+  c.out_queue = queue_text("out", "op", cat(b.grid(), ", ", b.blocks(s.t), ", ", order(rows)), b.cores(), 0x50000000);
+  return c;
+}
+
+// As in0 (or in1) of a matmul whose other operand comes from a queue that has just the right blocks.
+Consumer matmul(const TileShape& s, bool left, Rng& rng) {
+  std::int64_t inner = left ? s.ct : s.rt, side = left ? s.rt : s.ct, other = 1 + static_cast<std::int64_t>(rng.below(6));
+  std::int64_t u_kt = divisor(inner, rng), m_k = inner / u_kt;
+  Blocking b(left ? side : other, left ? other : side, rng);
+  Blocking q(left ? inner : other, left ? other : inner, rng);
+  Consumer c;
+  c.type = "matmul";
+  c.inputs = 2;
+  c.place = b.grid();
+  c.shape = cat(b.blocks(s.t), ", ublock_order: r");
+  c.attributes = cat("m_k: ", m_k, ", u_kt: ", u_kt);
+  c.extra_inputs = "other";
+  c.extra_queues = queue_text("other", "HOST", cat(q.grid(), ", ", q.blocks(s.t)), q.cores(), 0x40000000);
+  c.out_queue = queue_text("out", "op", cat(b.grid(), ", ", b.blocks(s.t)), b.cores(), 0x50000000);
+  return c;
+}
+
+Consumer reduce(const TileShape& s, Rng& rng) {
+  Consumer c;
+  c.type = "reduce";
+  auto out = [&](const Blocking& b, std::int64_t t) {
+    c.place = b.grid();
+    c.shape = cat(b.blocks(t), ", ublock_order: r");
+    c.out_queue = queue_text("out", "op", cat(b.grid(), ", ", b.blocks(t)), b.cores(), 0x50000000);
+  };
+  std::uint64_t dim = rng.below(3);
+  if (dim == 2) {
+    std::int64_t z = divisor(s.t, rng);
+    out(Blocking(s.rt, s.ct, rng), s.t / z);
+    c.attributes = cat("dim: z, type: max, z: ", z);
+    return c;
+  }
+  std::int64_t collapsed = dim == 0 ? s.rt : s.ct, grid = divisor(collapsed, rng, 3), u_kt = divisor(collapsed / grid, rng, 4);
+  Blocking b(dim == 0 ? grid : s.rt, dim == 0 ? s.ct : grid, rng);
+  (dim == 0 ? b.grid_r : b.grid_c) = grid;
+  (dim == 0 ? b.m : b.n) = 1;
+  (dim == 0 ? b.rt : b.ct) = 1;
+  out(b, s.t);
+  c.attributes = cat("dim: ", dim == 0 ? "r" : "c", ", type: max, m_k: ", collapsed / grid / u_kt, ", u_kt: ", u_kt);
+  return c;
+}
+
+}  // namespace
+
+std::string random_netlist(Rng& rng) {
+  TileShape s{1 + static_cast<std::int64_t>(rng.below(4)), 1 + static_cast<std::int64_t>(rng.below(8)),
+              1 + static_cast<std::int64_t>(rng.below(8))};
+  if (rng.below(2) == 0) s.t = 1;
+  Blocking source(s.rt, s.ct, rng, 3);
+  bool by_rows = rng.below(3) != 0, from_op = rng.below(2) == 0, prologue = !from_op && rng.below(3) == 0;
+  std::int64_t input_count = 1 + static_cast<std::int64_t>(rng.below(3));
+  std::string blocks = cat(source.blocks(s.t), ", ", order(by_rows));
+  std::string queues = queue_text("q", "HOST", cat(source.grid(), ", ", blocks), source.cores(), 0x20000000,
+                                  prologue ? "type: ram, entries: 1" : "type: queue, entries: 4");
+  std::string ops;
+  if (from_op) {
+    // Buffers that hold a part of the ts, all of them, or several inputs.
+    std::int64_t half = rng.below(3) == 0 ? s.t * (1 + static_cast<std::int64_t>(rng.below(2))) : divisor(s.t, rng);
+    if (half > s.t) input_count = half / s.t * (1 + static_cast<std::int64_t>(rng.below(2)));
+    ops += op_text("f", "nop", "q", 1, cat("grid_loc: [0, 0], ", source.grid()),
+                   cat(blocks, ", buf_size_mb: ", half == 1 && rng.below(2) == 0 ? 1 : 2 * half));
+  }
+  netlist::EdgeMaps maps;
+  TileShape arriving = s;
+  std::string tms;
+  for (std::uint64_t i = rng.below(5); i > 0; --i) {
+    Tm tm = random_tm(arriving, rng);
+    arriving = std::get<TileShape>(netlist::shape_after(arriving, tm));
+    tms += cat(tms.empty() ? "" : ", ", tm.text());
+  }
+  std::uint64_t kind = rng.below(4);
+  Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
+  std::string producer = from_op ? "f" : "q";
+  bool second = c.inputs == 2 && kind == 2;
+  std::string inputs = c.inputs == 1 ? producer : second ? cat("other, ", producer) : cat(producer, ", other");
+  std::string more = c.attributes.empty() ? "" : cat("attributes: {", c.attributes, '}');
+  if (!tms.empty()) more += cat(more.empty() ? "" : ", ", second ? "input_1_tms: [" : "input_0_tms: [", tms, ']');
+  std::string transposed = rng.below(5) == 0 ? "grid_transpose: true, " : "";
+  ops += op_text("op", c.type, inputs, c.inputs, cat(transposed, "grid_loc: [4, 4], ", c.place), cat(c.shape, ", buf_size_mb: 2"), more);
+  return netlist_text(queues + c.extra_queues + c.out_queue, ops, static_cast<int>(input_count),
+                      prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "");
+}
+
+}  // namespace buda::pipes

@@ -1,0 +1,14 @@
+// Random netlists with one edge of interest: any producer blocking, any chain of manipulations, any consumer.
+#pragma once
+
+#include <buda/base/rng.hpp>
+
+#include <string>
+
+namespace buda::pipes {
+
+// A netlist in which a queue or an op (with a queue in front of it) feeds an op, whose output goes to a queue. Shapes always agree; whether
+// stacked buffers can be handed out in the order that the consumer wants is left to chance.
+std::string random_netlist(Rng& rng);
+
+}  // namespace buda::pipes

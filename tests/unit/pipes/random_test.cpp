@@ -1,0 +1,35 @@
+// Random netlists through building and checking.
+#include <buda/pipes/pipegen_file.hpp>
+
+#include "unit/pipes/built.hpp"
+#include "unit/pipes/random_netlists.hpp"
+
+namespace buda::pipes {
+namespace {
+
+TEST(RandomNetlists, EveryTileArrives) {
+  constexpr int kWanted = 600;
+  Rng rng(2024);
+  int built = 0, refused = 0;
+  for (int round = 0; built < kWanted && round < 4 * kWanted; ++round) {
+    std::string text = random_netlist(rng);
+    Built b(text);
+    if (!b.ok()) {
+      // Stacks may ask for more of the producer than it keeps; nothing else may be refused.
+      ++refused;
+      ASSERT_TRUE(b.problem.find("buffer") != std::string::npos) << b.problem << text;
+      continue;
+    }
+    ++built;
+    ASSERT_EQ(b.check(), "") << text;
+    if (built % 20 != 0) continue;
+    auto back = parse_pipegen(pipegen_text(b.graph), "p.yaml");
+    ASSERT_TRUE(back.ok()) << messages(back.failure());
+    ASSERT_EQ(*back, b.graph);
+  }
+  EXPECT_EQ(built, kWanted) << refused << " were refused";
+  EXPECT_LT(refused, kWanted / 4);
+}
+
+}  // namespace
+}  // namespace buda::pipes
