@@ -153,7 +153,7 @@ Result<Lowered> sum_along_z(Lowering& l, const Node& n, std::string_view suffix,
   double n_times = static_cast<double>(z) * factor;
   for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
   // A row with infinities in its padding would come out as NaN in all its columns.
-  if (!x.corner.finite || !x.rows.finite) out.rows.finite = out.corner.finite = false;
+  if (!x.rows.finite || (x.pads_cols() && !x.corner.finite)) out.rows.finite = out.corner.finite = false;
   return out;
 }
 

@@ -58,7 +58,13 @@ Result<Lowered> Lowering::stretched(const Edge& edge, const Shape& target, const
     return refuse(n, cat("an input of shape ", seen.text(), " is broadcast along some of its leading axes and not along others"),
                   "give its leading axes all their sizes, or all 1, in the model");
   if (is_known) {
-    BUDA_ASSIGN(x, place(edge.source, rows && cols ? Copies::both : rows ? Copies::rows : cols ? Copies::columns : Copies::none));
+    // A single number fills its tile for nothing, so that what it meets in the padding is what it meets in the data: a layernorm's epsilon
+    // keeps the copies of its variance away from 0.
+    bool number = x.shape.volume() == 1;
+    BUDA_ASSIGN(x, place(edge.source, number || (rows && cols) ? Copies::both
+                                      : rows                   ? Copies::rows
+                                      : cols                   ? Copies::columns
+                                                               : Copies::none));
   } else {
     if (cols && !x.cols_alike) {
       BUDA_ASSIGN(x, with_cols_alike(n, x));

@@ -23,7 +23,7 @@ using graph::Node;
 using graph::NodeId;
 
 // Errors below this come from rounding numbers of ordinary size, however small the result is.
-constexpr double kLeastScale = 1e-3;
+constexpr double kLeastScale = 1e-2;
 // A spread of less than this part of the largest value is the rounding's, not the model's.
 constexpr double kLeastSpread = 1e-3;
 

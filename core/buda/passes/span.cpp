@@ -13,6 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostExponent = 80;
 // Nearer to zero than this a reciprocal leaves fp32.
 constexpr double kLeastDivisor = 1e-30;
+// Of bf16, the coarsest format in which the device adds.
+constexpr double kRounding = 1.0 / 128;
 
 Span reciprocal(const Span& x) {
   if (!x.finite || (x.least < kLeastDivisor && x.most > -kLeastDivisor)) return {-kInfinity, kInfinity, false};
@@ -58,6 +60,10 @@ double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 // An infinite bound less another is no bound.
 Span bounded(const Span& x) { return std::isnan(x.least) || std::isnan(x.most) ? Span{-kInfinity, kInfinity, x.finite} : x; }
 
+// The ends of a sum, with room for the rounding of what is added: where numbers cancel, nothing but that is left of them.
+double sum_below(double a, double b) { return a + b - kRounding * (std::abs(a) + std::abs(b)); }
+double sum_above(double a, double b) { return a + b + kRounding * (std::abs(a) + std::abs(b)); }
+
 double threshold_of(const graph::AttrMap& attrs) {
   auto it = attrs.find("relu_threshold");
   const auto* value = it == attrs.end() ? nullptr : std::get_if<double>(&it->second);
@@ -96,8 +102,8 @@ Span after_unary(std::string_view op, const graph::AttrMap& attrs, const Span& x
 
 Span after_binary(std::string_view op, const Span& a, const Span& b) {
   bool finite = a.finite && b.finite;
-  if (op == "add") return bounded({a.least + b.least, a.most + b.most, finite});
-  if (op == "subtract") return bounded({a.least - b.most, a.most - b.least, finite});
+  if (op == "add") return bounded({sum_below(a.least, b.least), sum_above(a.most, b.most), finite});
+  if (op == "subtract") return bounded({sum_below(a.least, -b.most), sum_above(a.most, -b.least), finite});
   if (op == "maximum") return {std::max(a.least, b.least), std::max(a.most, b.most), finite};
   if (op == "multiply") {
     auto [least, most] =

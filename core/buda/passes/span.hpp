@@ -9,8 +9,8 @@
 namespace buda::passes {
 
 // All numbers lie in [least, most], an infinite bound standing for "not known". `finite`: none of them is infinite or NaN, provided that
-// the model's data are not. Rounding and overflow of sums and products are left out of account: the bounds serve to tell 0 from values
-// near a pole, not to prove anything about the last digits.
+// the model's data are not. Sums leave room for rounding, so that a difference of equal numbers is not taken for a number that is not 0;
+// overflow of sums and products is left out of account.
 struct Span {
   double least = 0;
   double most = 0;

@@ -78,6 +78,13 @@ TEST(Span, UnknownNumbersNeverLookSafe) {
   EXPECT_EQ(lost.most, INFINITY);
 }
 
+TEST(Span, DifferencesOfEqualNumbersMayBeZero) {
+  Span third = times(Span::exactly(static_cast<double>(1.0f / 3)), 3);
+  EXPECT_FALSE(after_unary("reciprocal", {}, after_binary("subtract", third, Span::exactly(1))).finite);
+  EXPECT_TRUE(after_binary("add", Span::exactly(0), Span::exactly(0)).is(0));
+  EXPECT_TRUE(after_unary("reciprocal", {}, after_binary("add", Span::exactly(0), Span::exactly(1))).finite);
+}
+
 TEST(Span, ReluClamps) {
   graph::AttrMap relu = {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}};
   EXPECT_EQ(after_relu(relu, {-3, 2, true}), (Span{0, 2, true}));
