@@ -60,7 +60,7 @@ inline device::DeviceDescriptor wormhole() {
   d.workers = {{1, 2, 3, 4, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 7, 8, 9, 10, 11}};
   for (std::int32_t c = 0; c < 6; ++c) d.dram.channels.push_back({{{0, c}, {5, c}}, 0x1000000});
   d.dram.bank_bytes = 0x80000000;
-  d.host = {4, 0x40000000, {0x8000000, 0, 0, 0}};
+  d.host = {4, 0x40000000, 0x800000000, {0x8000000, 0, 0, 0}};
   d.l1 = {1499136, 0x33000, 65408, 65536};
   d.tile_alignment = 32;
   d.queue_header_bytes = 32;
