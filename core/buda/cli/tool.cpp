@@ -87,13 +87,23 @@ std::vector<std::string> arguments_for_others(const CommonOptions& common) {
   return out;
 }
 
-Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io::FileSystem& fs) {
+std::vector<std::string> product_files(const ToolSpec& spec) {
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   std::erase_if(products, [](const std::string& p) { return p.empty() || p == io::kStdStream; });
-  std::string target = !common.depfile_target.empty() ? common.depfile_target : products.empty() ? "" : products.front();
-  std::string name = !common.depfile_name.empty() ? common.depfile_name : products.empty() ? "" : products.front() + ".d";
-  if (target.empty() || name.empty())
-    return usage_error("CL007", "option -MD: the product goes to standard output, so the rule needs a target and a file: -MT NAME -MF FILE");
+  return products;
+}
+
+// Asked before the work, so that a product for a pipe does not leave first.
+Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
+  bool named = !common.depfile_target.empty() && !common.depfile_name.empty();
+  if (!common.depfile || named || !product_files(spec).empty()) return success();
+  return usage_error("CL007", "option -MD: the product goes to standard output, so the rule needs a target and a file: -MT NAME -MF FILE");
+}
+
+Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io::FileSystem& fs) {
+  std::vector<std::string> products = product_files(spec);
+  std::string target = !common.depfile_target.empty() || products.empty() ? common.depfile_target : products.front();
+  std::string name = !common.depfile_name.empty() || products.empty() ? common.depfile_name : products.front() + ".d";
   std::set<std::string> read = fs.files_read();
   for (const auto& product : products) read.erase(product);
   return fs.write(name, depfile_text(target, read));
@@ -142,6 +152,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
                                                      : plugin::list_text(host.plugins, s.spec.plugins);
     return s.fs.write(std::string(io::kStdStream), text);
   }
+  BUDA_TRY(check_depfile(common, s.spec));
   BUDA_TRY(s.spec.run(host));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
   return success();

@@ -59,7 +59,7 @@ struct ToolSpec {
   std::vector<plugin::Kind> plugins;    // kinds that are loaded before run
   std::function<void(OptionSet&)> declare;
   std::function<Result<void>(ToolHost&)> run;
-  // The products named by -o, for depfiles; asked after run.
+  // The products named by -o, for depfiles; asked before and after run.
   std::function<std::vector<std::string>()> products;
   // Words that may stand first and stand for a tool of their own: `tti-pack info`.
   std::vector<ToolSpec> commands;

@@ -34,7 +34,7 @@ struct Note {
   std::string message;
 };
 
-// code: a stable identifier such as "NL021", one per rule, listed in docs/diagnostics.md.
+// code: a stable identifier such as "NL021", one per rule; the pages of the tools and formats list them.
 // node: name of the graph node, op or queue concerned, if there is one.
 // hint: what the reader can do about it, as a command or a sentence; may be empty.
 // data: facts for programs (needed, available, resource, …), written by --diagnostics=json.
