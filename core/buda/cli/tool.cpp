@@ -87,23 +87,26 @@ std::vector<std::string> arguments_for_others(const CommonOptions& common) {
   return out;
 }
 
-std::vector<std::string> product_files(const ToolSpec& spec) {
-  std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
-  std::erase_if(products, [](const std::string& p) { return p.empty() || p == io::kStdStream; });
-  return products;
-}
-
-// Asked before the work, so that a product for a pipe does not leave first.
-Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
-  bool named = !common.depfile_target.empty() && !common.depfile_name.empty();
-  if (!common.depfile || named || !product_files(spec).empty()) return success();
+Diagnostic unnamed_depfile() {
   return usage_error("CL007", "option -MD: the product goes to standard output, so the rule needs a target and a file: -MT NAME -MF FILE");
 }
 
+// Asked before the work, so that a product for a pipe does not leave first. A tool whose products only the work tells is asked after it.
+Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
+  bool named = !common.depfile_target.empty() && !common.depfile_name.empty();
+  if (!common.depfile || named || !spec.products) return success();
+  std::vector<std::string> products = spec.products();
+  bool piped = !products.empty() && std::all_of(products.begin(), products.end(), [](const std::string& p) { return p == io::kStdStream; });
+  if (piped) return unnamed_depfile();
+  return success();
+}
+
 Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io::FileSystem& fs) {
-  std::vector<std::string> products = product_files(spec);
+  std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
+  std::erase_if(products, [](const std::string& p) { return p.empty() || p == io::kStdStream; });
   std::string target = !common.depfile_target.empty() || products.empty() ? common.depfile_target : products.front();
   std::string name = !common.depfile_name.empty() || products.empty() ? common.depfile_name : products.front() + ".d";
+  if (target.empty() || name.empty()) return unnamed_depfile();
   std::set<std::string> read = fs.files_read();
   for (const auto& product : products) read.erase(product);
   return fs.write(name, depfile_text(target, read));
