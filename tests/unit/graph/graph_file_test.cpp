@@ -197,7 +197,7 @@ TEST(GraphFile, TheFolderDoesNotMatter) {
   std::string texts[2];
   for (int i = 0; i < 2; ++i) {
     io::MemoryFileSystem fs;
-    std::string root = i == 0 ? "/home/someone/work/" : "elsewhere/";
+    std::string root = i == 0 ? "/home/someone/models/" : "elsewhere/";
     ASSERT_TRUE(write_graph(fs, small(), root + "in/g.json"));
     ASSERT_TRUE(write_graph(fs, read_back(fs, root + "in/g.json"), root + "out/g.json"));
     texts[i] = text_of(fs, root + "out/g.json");
