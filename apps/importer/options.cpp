@@ -14,6 +14,8 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.text("frontend", o.frontend, "NAME", "frontend to read the model with; default: the one that recognises it best");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension; an unnamed one is called INPUT.AXIS");
+  set.texts("value", o.values, "NAME=FILE",
+            "fixes the value of an input that decides about shapes, from a file with one tensor (.npy, ONNX .pb, …); the graph keeps the input");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 
@@ -37,7 +39,7 @@ cli::ToolSpec tool(Options& o) {
   spec.description =
       "A frontend, which is a plugin, turns the model into a graph at tensor level: the operators of frameworks, on tensors of any rank. "
       "Every node names the node of the model that it stems from, so that the tools behind can say so. Shapes must be known: symbolic "
-      "dimensions get their values by --dim.\n"
+      "dimensions get their values by --dim, and inputs that decide about shapes by --value.\n"
       "All that is wrong with a model is reported at once; nothing is written then.";
   spec.example =
       "importer mlp.onnx\n"

@@ -6,6 +6,7 @@
 #include <buda/ops/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/registry.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 
@@ -36,6 +37,29 @@ Result<std::map<std::string, std::int64_t>> parse_dims(const std::vector<std::st
   }
   if (!failure.empty()) return failure;
   return dims;
+}
+
+Result<std::map<std::string, Tensor>> read_values(const std::vector<std::string>& texts, Host& host) {
+  std::map<std::string, Tensor> values;
+  Failure failure;
+  for (const auto& text : texts) {
+    auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      failure.add(usage_error("IM003", cat("option --value: expected NAME=FILE, found '", text, '\'')));
+      continue;
+    }
+    std::string name = text.substr(0, equals), file = text.substr(equals + 1);
+    auto tensors = read_tensors(host.fs(), file);
+    if (!tensors) {
+      failure.add(std::move(tensors).failure());
+    } else if (tensors->size() != 1) {
+      failure.add(input_error("IM003", {file}, cat("option --value: a file with one tensor is wanted, this one has ", tensors->size())));
+    } else if (!values.emplace(name, std::move(tensors->begin()->second)).second) {
+      failure.add(usage_error("IM003", cat("option --value: '", name, "' is given twice")));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return values;
 }
 
 struct Candidate {
@@ -103,6 +127,7 @@ Result<void> check(graph::Graph& graph, const std::string& frontend, const plugi
 
 Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto dims, parse_dims(options.dims));
+  BUDA_ASSIGN(auto values, read_values(options.values, host));
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
     return usage_error("IM004", cat("the graph would replace the model '", options.model, "'; give another name with -o"));
@@ -114,7 +139,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto frontend,
               plugin::make(host.plugins, host.plugins.frontends, Kind::frontend, name, host.options_of(Kind::frontend, name), host));
   host.log(1, cat(place(options.model), ": reading with frontend '", name, '\''));
-  BUDA_ASSIGN(auto graph, frontend->import(source, {.name = options.name, .dims = std::move(dims)}, host));
+  BUDA_ASSIGN(auto graph, frontend->import(source, {.name = options.name, .dims = std::move(dims), .values = std::move(values)}, host));
   BUDA_TRY(check(graph, name, source));
   host.log(1, cat(graph.name, ": ", graph.size(), " nodes, ", graph.inputs().size(), " inputs, ", graph.outputs().size(), " outputs"));
   return graph::write_graph(host.fs(), graph, output, host.write_mode);

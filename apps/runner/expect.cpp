@@ -64,10 +64,10 @@ void print_table(const std::vector<std::vector<std::string>>& rows, Host& host) 
 
 }  // namespace
 
-Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, Host& host) {
-  std::vector<std::string> names;
-  for (const auto& [name, tensor] : outputs) names.push_back(name);
-  BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, names, "expect"));
+Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
+  if (names.empty())
+    for (const auto& [name, tensor] : outputs) names.push_back(name);
+  BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, {"expect", "output", names}));
   CompareOptions options;
   options.rtol = o.rtol.value_or(0);
   options.atol = o.atol.value_or(0);
@@ -79,6 +79,13 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, Host
       Diagnostic d = input_error("RN003", {o.expect},
                                  cat("tensor '", name, "' is expected, but the model has no such output; it has ", join(names, ", ")));
       if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
+      failure.add(std::move(d));
+      continue;
+    }
+    if (o.same_type && want.dtype() != output->second.dtype()) {
+      Diagnostic d = input_error("RN006", {o.expect}, cat("output '", name, "' is ", output->second.describe(), ", and expected is ", want.describe()));
+      d.fault = Fault::mismatch;
+      d.node = name;
       failure.add(std::move(d));
       continue;
     }

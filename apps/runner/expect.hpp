@@ -6,10 +6,14 @@
 #include <buda/diag/result.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <string>
+#include <vector>
+
 namespace buda::runner {
 
 // Prints a table of all measures on standard error and fails (Fault::mismatch) where a limit does not hold. Every expected tensor needs an
 // output of its name; outputs that nothing is expected of are told in a note.
-Result<void> compare_outputs(const Options& options, const NamedTensors& outputs, Host& host);
+// `order`: the names of the outputs in the order in which the model has them; empty: by name.
+Result<void> compare_outputs(const Options& options, const NamedTensors& outputs, std::vector<std::string> order, Host& host);
 
 }  // namespace buda::runner

@@ -10,9 +10,16 @@
 
 namespace buda::runner {
 
-// What --inputs and --expect name, joined; a name that occurs twice is an error. `wanted` are the names that the model has: a file with a
-// single tensor (.npy) fills the only one, whatever its own name.
-Result<NamedTensors> read_named(Host& host, const std::vector<std::string>& files, const std::vector<std::string>& wanted,
-                                const std::string& option);
+// Which of the model's sides is meant: the option that names the files, the first half of the names that ONNX's tests give to files
+// ("input_0.pb" is the first input), and the names of the tensors in the order in which the model has them.
+struct Side {
+  std::string option;
+  std::string file_stem;
+  std::vector<std::string> wanted;
+};
+
+// What --inputs or --expect name, joined; a name that occurs twice is an error. A file with a single tensor (.npy) fills the only one,
+// whatever its own name. A folder stands for its files input_0.pb, input_1.pb, … (output_0.pb, …).
+Result<NamedTensors> read_named(Host& host, const std::vector<std::string>& files, const Side& side);
 
 }  // namespace buda::runner

@@ -21,6 +21,7 @@ struct Options {
   std::string trace;
   std::string expect;
   std::optional<double> pcc, rtol, atol, max_error, mean_error;
+  bool same_type = false;
 };
 
 // The target that evaluates graphs; it is no plugin.

@@ -36,6 +36,8 @@ std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
   return out;
 }
 
+Side input_side(std::vector<std::string> names) { return {"inputs", "input", std::move(names)}; }
+
 class Runner {
  public:
   Runner(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
@@ -55,13 +57,13 @@ class Runner {
     }
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
     if (!o_.output.empty()) BUDA_TRY(write_tensors(host_.fs(), o_.output, outputs, host_.write_mode));
-    if (!o_.expect.empty()) return compare_outputs(o_, outputs, host_);
+    if (!o_.expect.empty()) return compare_outputs(o_, outputs, output_order_, host_);
     return success();
   }
 
  private:
   Result<void> check_options() {
-    if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error))
+    if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error || o_.same_type))
       return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
     for (const auto& text : o_.params) {
       auto equal = text.find('=');
@@ -82,7 +84,8 @@ class Runner {
     BUDA_ASSIGN(auto graph, graph::parse_graph(host_.fs(), bytes.view(), o_.model));
     std::vector<std::string> wanted;
     for (auto id : graph.inputs()) wanted.push_back(graph.node(id).name());
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, wanted, "inputs"));
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
+    for (auto id : graph.outputs()) output_order_.push_back(graph.node(id).name());
     BUDA_ASSIGN(auto done, runtime::run_graph(std::move(graph), inputs, host_));
     tell(done.batches);
     return std::move(done.outputs);
@@ -111,7 +114,8 @@ class Runner {
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     BUDA_TRY(check(model.program.netlist, device));
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, names_of(session->ports().inputs), "inputs"));
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
+    output_order_ = names_of(session->ports().outputs);
     BUDA_ASSIGN(auto outputs, session->run(inputs));
     tell(session->batches());
     tell(session->telemetry());
@@ -129,7 +133,7 @@ class Runner {
     BUDA_TRY(check(program.netlist, *device));
     std::vector<std::string> wanted;
     for (const auto* q : runtime::input_queues(program.netlist)) wanted.push_back(q->name);
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, wanted, "inputs"));
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
     BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), *device, inputs, params_, host_));
     tell(done.telemetry);
     return std::move(done.outputs);
@@ -179,6 +183,7 @@ class Runner {
   const Options& o_;
   cli::ToolHost& host_;
   runtime::NetlistRunOptions params_;
+  std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
   std::unique_ptr<runtime::Target> target_;
   std::unique_ptr<runtime::Target> tracer_;

@@ -38,7 +38,10 @@ bool check(const Result<T>& r) {
 
 [[maybe_unused]] void yaml(std::string text) { check(io::parse_yaml_stream(text, "f")); }
 
-[[maybe_unused]] void tensors(std::string text) { check(parse_tensors(io::Bytes(std::move(text)), "f")); }
+[[maybe_unused]] void tensors(std::string text) {
+  check(parse_tensors(io::Bytes(text), "f.pb"));
+  check(parse_tensors(io::Bytes(std::move(text)), "f"));
+}
 
 [[maybe_unused]] void graph(std::string text) {
   io::MemoryFileSystem fs;

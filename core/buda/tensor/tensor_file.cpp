@@ -6,6 +6,7 @@
 #include <buda/tensor/npy.hpp>
 #include <buda/tensor/npz.hpp>
 #include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/tensor_proto.hpp>
 
 namespace buda {
 namespace {
@@ -32,14 +33,24 @@ Result<void> at_path(Result<void> result, const std::string& path) {
   return result;
 }
 
+Result<void> check_single(const NamedTensors& tensors, std::string_view kind) {
+  if (tensors.size() == 1) return success();
+  Diagnostic d = input_error("TN022", {}, cat("an ", kind, " file holds one tensor, not ", tensors.size()));
+  d.hint = "name the file .npz or .safetensors";
+  return d;
+}
+
 Result<void> write_npy(io::OutputFile& out, const NamedTensors& tensors) {
-  if (tensors.size() != 1) {
-    Diagnostic d = input_error("TN022", {}, cat("an .npy file holds one tensor, not ", tensors.size()));
-    d.hint = "name the file .npz or .safetensors";
-    return d;
-  }
+  BUDA_TRY(check_single(tensors, ".npy"));
   const Tensor& tensor = tensors.begin()->second;
   BUDA_TRY(out.write(npy_header(tensor)));
+  return out.write(tensor.bytes());
+}
+
+Result<void> write_tensor_proto(io::OutputFile& out, const NamedTensors& tensors) {
+  BUDA_TRY(check_single(tensors, "ONNX .pb"));
+  const auto& [name, tensor] = *tensors.begin();
+  BUDA_TRY(out.write(tensor_proto_header(name, tensor)));
   return out.write(tensor.bytes());
 }
 
@@ -55,9 +66,16 @@ Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path) {
   }
   // The end mark comes first in an archive without members.
   if (text.starts_with("PK\3\4") || text.starts_with("PK\5\6")) return parse_npz(bytes, path);
+  // Nothing in its first bytes says that a file is a TensorProto.
+  if (path.ends_with(".pb")) {
+    BUDA_ASSIGN(auto named, parse_tensor_proto(bytes, path));
+    NamedTensors tensors;
+    tensors.emplace(named.first.empty() ? stem(path) : named.first, std::move(named.second));
+    return tensors;
+  }
   if (looks_like_safetensors(text, path)) return parse_safetensors(bytes, path);
   std::string found = text.empty() ? "it is empty" : "its first bytes are those of none of them";
-  return input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz or safetensors): ", found));
+  return input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz, safetensors or .pb): ", found));
 }
 
 Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path) {
@@ -70,10 +88,11 @@ Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const Na
     if (path.ends_with(".npy")) return write_npy;
     if (path.ends_with(".npz")) return [](io::OutputFile& out, const NamedTensors& t) { return write_npz(out, t); };
     if (path.ends_with(".safetensors")) return write_safetensors;
+    if (path.ends_with(".pb")) return write_tensor_proto;
     return nullptr;
   }();
   if (writer == nullptr) {
-    Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz and .safetensors files only");
+    Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz, .safetensors and .pb files only");
     d.hint = "give the file one of these endings";
     return d;
   }

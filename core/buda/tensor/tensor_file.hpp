@@ -1,4 +1,4 @@
-// Tensors in files: .npy, .npz and safetensors.
+// Tensors in files: .npy, .npz, safetensors, and ONNX's TensorProto (.pb).
 #pragma once
 
 #include <buda/io/file_system.hpp>
@@ -13,13 +13,14 @@ namespace buda {
 // Ordered by name, so that whatever is made from it is deterministic.
 using NamedTensors = std::map<std::string, Tensor>;
 
-// Reads a file in the format that its first bytes show, whatever its name. The one tensor of an .npy file is named after the file,
-// without folder and ending. Data is shared with the (mapped) file where it can be.
+// Reads a file in the format that its first bytes show, whatever its name (a TensorProto shows nothing: its name ends with .pb). The one
+// tensor of an .npy file, or of a .pb file that does not name it, is named after the file, without folder and ending. Data is shared with
+// the (mapped) file where it can be.
 Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path);
 // The same for bytes at hand; `path` is used in messages and for the name of a single tensor.
 Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path);
 
-// Writes in the format that the path's ending names: .npy (exactly one tensor), .npz (stored) or .safetensors. Same tensors, same bytes.
+// Writes in the format that the path's ending names: .npy or .pb (exactly one tensor), .npz (stored) or .safetensors. Same tensors, same bytes.
 Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const NamedTensors& tensors,
                            io::WriteMode mode = io::WriteMode::always);
 

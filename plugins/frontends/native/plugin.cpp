@@ -19,6 +19,8 @@ class NativeFrontend final : public plugin::Frontend {
   }
 
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
+    if (!options.values.empty())
+      return usage_error("NF001", cat("--value ", options.values.begin()->first, ": a graph file takes no values of inputs"));
     if (!options.dims.empty())
       return usage_error("NF001", cat("--dim ", options.dims.begin()->first, ": a graph file has no symbolic dimensions"));
     BUDA_ASSIGN(auto graph, graph::parse_graph(host.fs(), source.bytes.view(), source.path));

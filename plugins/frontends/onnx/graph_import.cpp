@@ -35,7 +35,10 @@ class GraphImport {
       auto value = builder_.input(graph_name(input.name), input.shape, input.dtype);
       take_builder_errors(nullptr);
       if (value.valid()) builder_.node(value).origins = {{model_->file, graph_name(input.name)}};
-      values_.define(input.name, value);
+      if (input.value)
+        values_.define(input.name, *input.value, Values::Role::constant, input.name);
+      else
+        values_.define(input.name, value);
     }
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 class DimResolver {
  public:
-  DimResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), given_(&options.dims) {}
+  DimResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), given_(&options.dims), values_(&options.values) {}
 
   void input(::onnx::ValueInfoProto& value) {
     std::size_t before = failure_.diagnostics().size();
@@ -27,6 +27,11 @@ class DimResolver {
     auto dtype = dtype_of(type.elem_type());
     if (!dtype)
       refuse(value, cat("has elements of ", onnx_type_name(type.elem_type()), "; numbers and booleans of at most 64 bits are read"));
+    if (auto fixed = values_->find(value.name()); fixed != values_->end()) {
+      names_.insert(value.name());
+      if (dtype) fixed_input(value, *dtype, fixed->second);
+      return;
+    }
     if (!type.has_shape()) {
       refuse(value, "has no shape; save the model with one (its dimensions may be symbolic)");
       return;
@@ -39,6 +44,7 @@ class DimResolver {
       refuse(value, cat("has the impossible shape ", shape.text()));
       return;
     }
+    names_.insert(value.name());
     model_->inputs.push_back({value.name(), *dtype, std::move(shape)});
   }
 
@@ -64,11 +70,50 @@ class DimResolver {
       d.loc = model_->error("", "").loc;
       failure_.add(std::move(d));
     }
+    for (const auto& [name, value] : *values_) {
+      if (names_.count(name) != 0) continue;
+      std::vector<std::string> known(names_.begin(), names_.end());
+      Diagnostic d = usage_error("ON022", cat("--value ", name, ": the model has no input '", name, '\''));
+      if (auto near = nearest_word(name, known))
+        d.hint = cat("did you mean '", *near, "'?");
+      else
+        d.hint = known.empty() ? "it has no inputs at all" : cat("it has: ", join(known, ", "));
+      d.loc = model_->error("", "").loc;
+      failure_.add(std::move(d));
+    }
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }
 
  private:
+  // The value must be one that the input could have.
+  void fixed_input(::onnx::ValueInfoProto& input, DType dtype, const Tensor& value) {
+    auto& type = *input.mutable_type()->mutable_tensor_type();
+    bool fits = value.dtype() == dtype && (!type.has_shape() || type.shape().dim_size() == static_cast<int>(value.shape().rank()));
+    for (std::size_t axis = 0; fits && axis < value.shape().rank(); ++axis) {
+      if (!type.has_shape()) type.mutable_shape()->add_dim();
+      auto& dim = *type.mutable_shape()->mutable_dim(static_cast<int>(axis));
+      if (dim.has_dim_value() && dim.dim_value() >= 0) {
+        fits = dim.dim_value() == value.shape()[axis];
+        continue;
+      }
+      // A dimension that it shares with other inputs has the size that it has here, unless it was given.
+      if (auto given = given_->find(dim.dim_param()); dim.has_dim_param() && given != given_->end()) {
+        used_.insert(given->first);
+        fits = given->second == value.shape()[axis];
+      }
+      dim.set_dim_value(value.shape()[axis]);
+    }
+    if (!fits) {
+      std::vector<std::string> sizes;
+      for (const auto& dim : type.shape().dim())
+        sizes.push_back(dim.has_dim_value() ? cat(dim.dim_value()) : dim.has_dim_param() ? dim.dim_param() : "?");
+      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", list_text(sizes), "; the value given is ", value.describe()));
+      return;
+    }
+    model_->inputs.push_back({input.name(), dtype, value.shape(), value});
+  }
+
   // A symbolic dimension is reached by its name, and any that is not fixed by "<input>.<axis>".
   std::int64_t input_dim(const std::string& input, int axis, ::onnx::TensorShapeProto_Dimension& dim) {
     if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
@@ -101,6 +146,8 @@ class DimResolver {
 
   Model* model_;
   const std::map<std::string, std::int64_t>* given_;
+  const std::map<std::string, Tensor>* values_;
+  std::set<std::string> names_;  // of inputs
   std::set<std::string> known_;
   std::set<std::string> used_;
   Failure failure_;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ struct ModelInput {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
+  std::optional<Tensor> value = {};  // fixed by the user
 };
 
 struct Model {
@@ -53,8 +55,8 @@ Diagnostic node_error(const Model& model, const ::onnx::NodeProto& node, std::st
 // Parses a file, reads its initializers and names its nodes. All initializers that cannot be read are reported.
 Result<Model> read_model(const plugin::ModelSource& source, Host& host);
 
-// Fills model.inputs, and puts the values of symbolic dimensions in wherever their names stand. Reports every input that has no concrete
-// shape afterwards, and every value that was given for no dimension.
+// Fills model.inputs, and puts the values of symbolic dimensions in wherever their names stand; an input with a fixed value has its shape.
+// Reports every input that has no concrete shape afterwards, and every value that was given for no dimension or input.
 Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options);
 
 // Is every operator known here, every node as its definition in ONNX demands, and every value computed before it is used?

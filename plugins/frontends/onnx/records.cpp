@@ -23,12 +23,18 @@ void append(std::string& out, std::string_view message, const WireField& field) 
   out.append(message.substr(field.begin, field.end - field.begin));
 }
 
+Result<WireField> next_of(WireReader& reader) {
+  auto field = reader.next();
+  if (!field) return input_error("ON001", {}, cat("is not a whole ONNX model: ", field.failure().diagnostics().front().message));
+  return field;
+}
+
 Result<TensorRecord> take_tensor_apart(const io::Bytes& file, std::size_t begin, std::size_t end) {
   TensorRecord out;
   std::string_view message = file.view().substr(begin, end - begin);
   WireReader reader(message, begin);
   while (!reader.at_end()) {
-    BUDA_ASSIGN(WireField field, reader.next());
+    BUDA_ASSIGN(WireField field, next_of(reader));
     if (field.number == kTensorRawData && field.type == 2) {
       out.raw = file.slice(begin + field.payload, field.end - field.payload);
     } else {
@@ -40,65 +46,12 @@ Result<TensorRecord> take_tensor_apart(const io::Bytes& file, std::size_t begin,
 
 }  // namespace
 
-std::optional<std::uint64_t> WireReader::varint() {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && position_ < message_.size(); shift += 7) {
-    auto byte = static_cast<unsigned char>(message_[position_++]);
-    value |= static_cast<std::uint64_t>(byte & 0x7fu) << shift;
-    if ((byte & 0x80u) == 0) return value;
-  }
-  return std::nullopt;
-}
-
-Diagnostic WireReader::malformed(std::string_view what) const {
-  return input_error("ON001", {}, cat("is not a whole ONNX model: at byte ", base_ + position_, ' ', what));
-}
-
-Result<WireField> WireReader::next() {
-  WireField field;
-  field.begin = position_;
-  auto tag = varint();
-  if (!tag || *tag >> 3 == 0 || *tag >> 32 != 0) return malformed("a field begins with no valid tag");
-  field.number = static_cast<std::uint32_t>(*tag >> 3);
-  field.type = static_cast<std::uint32_t>(*tag & 7u);
-  field.payload = position_;
-  std::uint64_t length = 0;
-  switch (field.type) {
-    case 0: {
-      auto value = varint();
-      if (!value) return malformed("a number is cut off or too long");
-      field.varint = *value;
-      break;
-    }
-    case 1:
-      length = 8;
-      break;
-    case 5:
-      length = 4;
-      break;
-    case 2: {
-      auto given = varint();
-      if (!given) return malformed("the length of a field is cut off or too long");
-      length = *given;
-      field.payload = position_;
-      break;
-    }
-    default:
-      return malformed(cat("a field has wire type ", field.type, ", which ONNX does not use"));
-  }
-  std::size_t left = message_.size() - position_;
-  if (length > left) return malformed(cat("a field of ", length, " bytes begins, and only ", left, " bytes are left"));
-  position_ += static_cast<std::size_t>(length);
-  field.end = position_;
-  return field;
-}
-
 Result<ModelRecords> take_apart(const io::Bytes& file) {
   ModelRecords out;
   std::size_t records = 0;
   WireReader model(file.view());
   while (!model.at_end()) {
-    BUDA_ASSIGN(WireField top, model.next());
+    BUDA_ASSIGN(WireField top, next_of(model));
     if (top.number != kModelGraph || top.type != 2) {
       append(out.model, file.view(), top);
       continue;
@@ -107,7 +60,7 @@ Result<ModelRecords> take_apart(const io::Bytes& file) {
     std::string_view graph = file.view().substr(top.payload, top.end - top.payload);
     WireReader fields(graph, top.payload);
     while (!fields.at_end()) {
-      BUDA_ASSIGN(WireField field, fields.next());
+      BUDA_ASSIGN(WireField field, next_of(fields));
       if (++records > kMostRecords)
         return input_error(
             "ON002", {}, cat("has more than ", kMostRecords, " nodes, tensors and values; this frontend reads models of up to that many"));

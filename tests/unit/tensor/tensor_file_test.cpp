@@ -65,9 +65,9 @@ TEST(TensorFile, NotTensors) {
   fs.put("text.npz", "hello world, this is text");
   fs.put("short.safetensors", "abc");
   EXPECT_EQ(error_of(read_tensors(fs, "empty.npy").failure()),
-            "empty.npy: is not a file of tensors (.npy, .npz or safetensors): it is empty [TN024]");
+            "empty.npy: is not a file of tensors (.npy, .npz, safetensors or .pb): it is empty [TN024]");
   EXPECT_EQ(error_of(read_tensors(fs, "text.npz").failure()),
-            "text.npz: is not a file of tensors (.npy, .npz or safetensors): its first bytes are those of none of them [TN024]");
+            "text.npz: is not a file of tensors (.npy, .npz, safetensors or .pb): its first bytes are those of none of them [TN024]");
   EXPECT_EQ(error_of(read_tensors(fs, "short.safetensors").failure()),
             "short.safetensors: is too short for a safetensors file: 3 bytes [TN023]");
   EXPECT_FALSE(read_tensors(fs, "missing.npy"));
@@ -78,7 +78,7 @@ TEST(TensorFile, WhatCannotBeWrittenLeavesNothing) {
   EXPECT_EQ(error_of(write_tensors(fs, "a.npy", some()).failure()),
             "a.npy: an .npy file holds one tensor, not 2 [TN022] hint: name the file .npz or .safetensors");
   EXPECT_EQ(error_of(write_tensors(fs, "a.txt", some()).failure()),
-            "a.txt: tensors can be written to .npy, .npz and .safetensors files only [TN022] hint: give the file one of these endings");
+            "a.txt: tensors can be written to .npy, .npz, .safetensors and .pb files only [TN022] hint: give the file one of these endings");
   EXPECT_EQ(error_of(write_tensors(fs, "a.safetensors", {{"__metadata__", Tensor()}}).failure()),
             "a.safetensors: a tensor in a safetensors file cannot be named '__metadata__' [TN022]");
   EXPECT_TRUE(fs.files().empty());
