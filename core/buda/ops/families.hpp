@@ -14,8 +14,14 @@ std::vector<OpDef> matmul_ops();
 std::vector<OpDef> reduce_ops();
 std::vector<OpDef> movement_ops();
 std::vector<OpDef> nn_ops();
+std::vector<OpDef> conv_ops();
+std::vector<OpDef> conv_transpose_ops();
+std::vector<OpDef> pool_ops();
+std::vector<OpDef> unpool_ops();
+std::vector<OpDef> channel_norm_ops();
 
 // In the order in which they are documented.
-inline constexpr std::array kFamilies = {&eltwise_binary_ops, &eltwise_unary_ops, &matmul_ops, &reduce_ops, &movement_ops, &nn_ops};
+inline constexpr std::array kFamilies = {&eltwise_binary_ops, &eltwise_unary_ops,  &matmul_ops, &reduce_ops, &movement_ops,    &nn_ops,
+                                         &conv_ops,           &conv_transpose_ops, &pool_ops,   &unpool_ops, &channel_norm_ops};
 
 }  // namespace buda::ops

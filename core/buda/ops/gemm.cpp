@@ -3,12 +3,12 @@
 // oneDNN generates machine code for each new shape, which takes tens of milliseconds, so that below some millions of operations a plain
 // loop is faster (measured on an AVX-512 EPYC: 40 ms for the first call, then 90 Gflop/s on one core, against 5 to 10 Gflop/s of the loop).
 //
-// Threads. oneDNN would split the work by OpenMP's number of threads, and where it splits k, sums would come out differently. So the work
-// is cut here, into blocks that depend on the shape alone, and OpenMP is held to one thread around each call. Blocks of 128 rows cost a few
+// Threads. The work is cut into blocks that depend on the shape alone (one_openmp_thread.hpp says why). Blocks of 128 rows cost a few
 // percent against one call for all.
 #include <buda/ops/gemm.hpp>
 
 #include <buda/base/parallel.hpp>
+#include <buda/ops/one_openmp_thread.hpp>
 
 #include <dnnl.h>
 
@@ -16,30 +16,12 @@
 #include <cstddef>
 #include <vector>
 
-// From libgomp, with which Debian's oneDNN is built; <omp.h> would need the compiler's OpenMP switch, which for clang means another
-// library.
-extern "C" {
-void omp_set_num_threads(int);
-int omp_get_max_threads(void);
-}
-
 namespace buda::ops {
 namespace {
 
 constexpr double kPlainBelow = 16e6;  // floating-point operations
 constexpr std::int64_t kBlockRows = 128;
 constexpr std::int64_t kBlockCols = 1024;
-
-class OneOpenMpThread {
- public:
-  OneOpenMpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneOpenMpThread() { omp_set_num_threads(before_); }
-  OneOpenMpThread(const OneOpenMpThread&) = delete;
-  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
-
- private:
-  int before_;
-};
 
 struct Extent {
   std::int64_t m, n, k;

@@ -154,6 +154,10 @@ ops::Builder& NodeImport::result() { return named(node_->name()); }
 
 ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(node_->name(), '.', suffix)); }
 
+bool NodeImport::has_output(std::size_t i) const {
+  return i < static_cast<std::size_t>(node_->output_size()) && !node_->output(static_cast<int>(i)).empty();
+}
+
 void NodeImport::output(Ref value, std::size_t i) {
   if (i < static_cast<std::size_t>(node_->output_size())) values_->define(node_->output(static_cast<int>(i)), value);
 }

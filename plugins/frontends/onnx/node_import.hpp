@@ -78,6 +78,8 @@ class NodeImport {
   ops::Builder& result();
   ops::Builder& step(std::string_view suffix);
 
+  // Does someone name this result?
+  bool has_output(std::size_t i) const;
   void output(Ref value, std::size_t i = 0);
   // The result is a tensor that is known now.
   void output_known(Tensor tensor, std::size_t i = 0);

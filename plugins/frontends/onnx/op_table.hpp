@@ -36,5 +36,8 @@ std::span<const OpImporter> shape_ops();
 std::span<const OpImporter> normalization_ops();
 std::span<const OpImporter> reduction_ops();
 std::span<const OpImporter> constant_ops();
+std::span<const OpImporter> convolution_ops();
+std::span<const OpImporter> pooling_ops();
+std::span<const OpImporter> channel_norm_ops();
 
 }  // namespace buda::onnx_frontend

@@ -1,0 +1,130 @@
+// Normalisations by channel, by sample or by line: BatchNormalization, InstanceNormalization, LRN, LpNormalization,
+// MeanVarianceNormalization. Those that have no op of their own are put together from others.
+#include "node_import.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::onnx_frontend {
+namespace {
+
+using Dims = NodeImport::Dims;
+using Ref = NodeImport::Ref;
+
+Tensor number_like(double value, DType dtype) { return Tensor::scalar(value).cast(dtype); }
+
+// [1, channels, 1, …, 1], for elementwise operations with a value of this rank.
+Shape channel_shape(std::int64_t channels, std::size_t rank) {
+  Dims sizes(rank - 1, 1);
+  sizes[0] = channels;
+  return Shape(std::move(sizes));
+}
+
+// running * momentum + current * (1 - momentum)
+Ref moved(NodeImport& n, std::string_view what, Ref running, Ref current, double momentum, DType dtype) {
+  Ref keep = n.step(cat(what, ".momentum")).constant(number_like(momentum, dtype));
+  Ref take = n.step(cat(what, ".rest")).constant(number_like(1 - momentum, dtype));
+  Ref old_part = n.step(cat(what, ".old")).multiply(running, keep);
+  Ref new_part = n.step(cat(what, ".new")).multiply(current, take);
+  return n.step(what).add(old_part, new_part);
+}
+
+// The statistics are those of the input; results 1 and 2 are the running ones, moved towards them.
+Result<void> import_training(NodeImport& n, const Shape& shape) {
+  BUDA_ASSIGN(auto type, n.type(3));
+  Dims axes;
+  for (std::size_t i = 0; i < shape.rank(); ++i)
+    if (i != 1) axes.push_back(static_cast<std::int64_t>(i));
+  double momentum = n.real("momentum", 0.9), epsilon = n.real("epsilon", 1e-5);
+  Ref x = n.input(0), scale = n.input(1), bias = n.input(2), mean = n.input(3), variance = n.input(4);
+  Ref current_mean = n.step("mean").reduce_avg(x, axes, false);
+  Ref column = n.step("mean.column").reshape(current_mean, channel_shape(shape[1], shape.rank()));
+  Ref centred = n.step("centred").subtract(x, column);
+  Ref squares = n.step("squares").square(centred);
+  Ref current_variance = n.step("variance").reduce_avg(squares, axes, false);
+  n.output(n.result().op("batchnorm", {x, scale, bias, current_mean, current_variance}, {{"epsilon", epsilon}}));
+  if (n.has_output(1)) n.output(moved(n, "running_mean", mean, current_mean, momentum, type.dtype), 1);
+  if (n.has_output(2)) n.output(moved(n, "running_variance", variance, current_variance, momentum, type.dtype), 2);
+  return n.refuse_outputs_from(3, "is not read");
+}
+
+Result<void> import_batch_normalization(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  if (shape.rank() < 2) return n.refuse(cat("its input is ", shape.text(), "; it needs samples and channels as its first axes"));
+  if (n.integer("spatial", 1) == 0)
+    return n.refuse("has statistics for each element of a channel (spatial = 0); those for each channel are read");
+  if (n.integer("training_mode", 0) != 0) return import_training(n, shape);
+  BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is read"));
+  std::vector<graph::Edge> inputs;
+  for (std::size_t i = 0; i < 5; ++i) inputs.emplace_back(n.input(i));
+  n.output(n.result().op("batchnorm", std::move(inputs), {{"epsilon", n.real("epsilon", 1e-5)}}));
+  return success();
+}
+
+// Each channel of each sample is a line for layernorm.
+Result<void> import_instance_normalization(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  if (shape.rank() < 3) return n.refuse(cat("its input is ", shape.text(), "; it needs an axis after samples and channels"));
+  BUDA_ASSIGN(Shape lines, n.as_matrix(shape, 2));
+  Ref x = n.input(0), scale = n.input(1), bias = n.input(2);
+  Ref flat = n.step("lines").reshape(x, lines);
+  Ref normal = n.step("normal").op("layernorm", {flat}, {{"epsilon", n.real("epsilon", 1e-5)}});
+  Ref back = n.step("channels").reshape(normal, shape);
+  Ref scale_column = n.step("scale").reshape(scale, channel_shape(shape[1], shape.rank()));
+  Ref bias_column = n.step("bias").reshape(bias, channel_shape(shape[1], shape.rank()));
+  Ref scaled = n.step("scaled").multiply(back, scale_column);
+  n.output(n.result().add(scaled, bias_column));
+  return success();
+}
+
+Result<void> import_lrn(NodeImport& n) {
+  n.output(n.result().op(
+      "lrn", {n.input(0)},
+      {{"size", n.integer("size", 1)}, {"alpha", n.real("alpha", 1e-4)}, {"beta", n.real("beta", 0.75)}, {"bias", n.real("bias", 1)}}));
+  return success();
+}
+
+Result<void> import_lp_normalization(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", -1), shape.rank()));
+  auto p = n.integer("p", 2);
+  if (p != 1 && p != 2) return n.refuse(cat("its p is ", p, "; ONNX has 1 and 2"));
+  Ref x = n.input(0);
+  Ref raised = p == 1 ? n.step("abs").abs(x) : n.step("square").square(x);
+  Ref norm = n.step("sum").reduce_sum(raised, {axis});
+  if (p == 2) norm = n.step("norm").sqrt(norm);
+  n.output(n.result().divide(x, norm));
+  return success();
+}
+
+// (x - mean) / (standard deviation + 1e-9), as ONNX defines it.
+Result<void> import_mean_variance_normalization(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  Dims given = n.has("axes") ? n.integers("axes") : Dims{0, 2, 3};
+  BUDA_ASSIGN(Dims axes, n.axes(given, type.shape.rank()));
+  Ref x = n.input(0);
+  Ref mean = n.step("mean").reduce_avg(x, axes);
+  Ref centred = n.step("centred").subtract(x, mean);
+  Ref squares = n.step("squares").square(centred);
+  Ref variance = n.step("variance").reduce_avg(squares, axes);
+  Ref deviation = n.step("deviation").sqrt(variance);
+  Ref least = n.step("epsilon").constant(number_like(1e-9, type.dtype));
+  Ref divisor = n.step("divisor").add(deviation, least);
+  n.output(n.result().divide(centred, divisor));
+  return success();
+}
+
+constexpr OpImporter kOps[] = {
+    {"BatchNormalization", 7, import_batch_normalization},
+    {"InstanceNormalization", 6, import_instance_normalization},
+    {"LRN", 1, import_lrn},
+    {"LpNormalization", 1, import_lp_normalization},
+    {"MeanVarianceNormalization", 9, import_mean_variance_normalization},
+};
+
+}  // namespace
+
+std::span<const OpImporter> channel_norm_ops() { return kOps; }
+
+}  // namespace buda::onnx_frontend
