@@ -14,7 +14,7 @@ struct Options {
   std::string frontend;           // empty: the one that recognises the model
   std::string name;               // of the graph; empty: the frontend decides
   std::vector<std::string> dims;  // NAME=N
-  std::vector<std::string> values;  // NAME=FILE
+  std::vector<std::string> values = {};  // NAME=FILE
 };
 
 // Where the graph goes: "models/mlp.onnx" to "mlp.graph.json" in the current folder, standard input to standard output.

@@ -54,6 +54,8 @@ Result<void> import_batch_normalization(NodeImport& n) {
   if (shape.rank() < 2) return n.refuse(cat("its input is ", shape.text(), "; it needs samples and channels as its first axes"));
   if (n.integer("spatial", 1) == 0)
     return n.refuse("has statistics for each element of a channel (spatial = 0); those for each channel are read");
+  // Before opset 7 training is the standard.
+  if (n.opset() < 7 && n.integer("is_test", 0) == 0) return n.refuse("is in training mode (is_test = 0); only inference is read");
   if (n.integer("training_mode", 0) != 0) return import_training(n, shape);
   BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is read"));
   std::vector<graph::Edge> inputs;
@@ -116,8 +118,8 @@ Result<void> import_mean_variance_normalization(NodeImport& n) {
 }
 
 constexpr OpImporter kOps[] = {
-    {"BatchNormalization", 7, import_batch_normalization},
-    {"InstanceNormalization", 6, import_instance_normalization},
+    {"BatchNormalization", 1, import_batch_normalization},
+    {"InstanceNormalization", 1, import_instance_normalization},
     {"LRN", 1, import_lrn},
     {"LpNormalization", 1, import_lp_normalization},
     {"MeanVarianceNormalization", 9, import_mean_variance_normalization},

@@ -10,6 +10,8 @@ namespace {
 
 using Dims = NodeImport::Dims;
 
+constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // so that nothing overflows below
+
 Result<void> import_conv(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Shape weights, n.shape(1));
@@ -22,27 +24,24 @@ Result<void> import_conv(NodeImport& n) {
   return success();
 }
 
-// Where the size of the result is given (or, with SAME, is the input's times the stride), padding is what makes it so. An odd one is at
-// the end, but for SAME_UPPER at the beginning, as ONNX's formulas have it.
-Result<void> pad_for_result(NodeImport& n, const Shape& x, const Dims& more, WindowArguments& w) {
+// Where the size of the result is given (or, with SAME, is the input's times the stride), padding is what makes it so; an odd one is at the
+// end for SAME_UPPER and at the beginning otherwise. A result that is larger than all windows gets zeros (or the bias) at the end.
+Result<void> pad_for_result(NodeImport& n, const Shape& x, Dims& more, WindowArguments& w) {
   std::string how = n.text("auto_pad", "NOTSET");
   Dims wanted = n.integers("output_shape");
   std::size_t rank = w.rank();
   if (wanted.size() == rank + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);  // some exporters add samples and channels
-  bool same = how == "SAME_UPPER" || how == "SAME_LOWER";
-  if (wanted.empty() && same)
+  if (wanted.empty() && (how == "SAME_UPPER" || how == "SAME_LOWER"))
     for (std::size_t i = 0; i < rank; ++i) wanted.push_back(x[i + 2] * w.stride[i]);
   if (wanted.empty()) return success();
-  if (wanted.size() != rank) return n.refuse(cat("its output_shape ", list_text(wanted), " needs ", rank, " numbers"));
+  if (wanted.size() != rank || std::any_of(wanted.begin(), wanted.end(), [](std::int64_t v) { return v < 0 || v > kLargest; }))
+    return n.refuse(cat("its output_shape ", list_text(wanted), " needs ", rank, " sizes"));
   for (std::size_t i = 0; i < rank; ++i) {
-    std::int64_t whole = (x[i + 2] - 1) * w.stride[i] + more[i] + (w.kernel[i] - 1) * w.dilation[i] + 1;
-    std::int64_t total = whole - wanted[i];
-    if (wanted[i] < 0 || total < 0)
-      return n.refuse(cat("its output_shape ", list_text(wanted), " asks for ", wanted[i], " elements along axis ", i + 2,
-                          ", of which there are ", whole));
-    std::int64_t before = how == "SAME_UPPER" ? total - total / 2 : total / 2;
-    w.padding[i] = before;
-    w.padding[rank + i] = total - before;
+    std::int64_t total = (x[i + 2] - 1) * w.stride[i] + more[i] + (w.kernel[i] - 1) * w.dilation[i] + 1 - wanted[i];
+    if (total < 0) more[i] -= total;
+    total = std::max<std::int64_t>(total, 0);
+    w.padding[i] = how == "SAME_UPPER" ? total / 2 : total - total / 2;
+    w.padding[rank + i] = total - w.padding[i];
   }
   return success();
 }
@@ -52,7 +51,7 @@ Result<void> import_conv_transpose(NodeImport& n) {
   BUDA_ASSIGN(Shape weights, n.shape(1));
   BUDA_ASSIGN(auto window, window_arguments(n, x, weights));
   Dims more = n.has("output_padding") ? n.integers("output_padding") : Dims(window.rank(), 0);
-  if (more.size() != window.rank() || std::any_of(more.begin(), more.end(), [](std::int64_t v) { return v < 0 || v > 1 << 30; }))
+  if (more.size() != window.rank() || std::any_of(more.begin(), more.end(), [](std::int64_t v) { return v < 0 || v > kLargest; }))
     return n.refuse(cat("its output_padding ", list_text(more), " needs ", window.rank(), " numbers, none of them negative"));
   BUDA_TRY(pad_for_result(n, x, more, window));
   ops::AttrMap attrs = window.attrs();

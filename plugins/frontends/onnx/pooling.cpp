@@ -135,7 +135,7 @@ Result<void> import_max_unpool(NodeImport& n) {
 }
 
 constexpr OpImporter kOps[] = {
-    {"AveragePool", 7, import_average_pool},
+    {"AveragePool", 1, import_average_pool},
     {"GlobalAveragePool", 1, import_global_pool, "reduce_avg"},
     {"GlobalLpPool", 2, import_global_lp_pool},
     {"GlobalMaxPool", 1, import_global_pool, "reduce_max"},
