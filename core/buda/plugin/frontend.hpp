@@ -28,7 +28,7 @@ struct ImportOptions {
   std::map<std::string, std::int64_t> dims;  // values of symbolic dimensions, from --dim batch=4
   // Inputs whose values are fixed now, from --value NAME=FILE: the graph keeps such an input, but computes with this value. For models that
   // take as an input what decides about shapes.
-  std::map<std::string, Tensor> values;
+  std::map<std::string, Tensor> values = {};
 };
 
 class Frontend {

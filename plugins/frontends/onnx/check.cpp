@@ -1,6 +1,7 @@
 // What must hold before a model is turned into a graph: known operators, nodes as ONNX defines them, producers before users.
 //
 // libonnx's check_model() stops at the first error, so its parts are called one by one here, and what they find is collected.
+#include "function.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
 
@@ -25,14 +26,25 @@ const ::onnx::OpSchema* definition(const Model& model, const NodeProto& node) {
 }
 
 bool is_supported(const Model& model, const NodeProto& node) {
-  return find_importer(node.domain(), node.op_type()) != nullptr && definition(model, node) != nullptr;
+  return (find_importer(node.domain(), node.op_type()) != nullptr && definition(model, node) != nullptr) ||
+         has_function(model, node.domain(), node.op_type(), model.opset);
+}
+
+// f(node) for each node of the graph and of its subgraphs.
+template <class F>
+void for_each_node(const ::onnx::GraphProto& graph, F f) {
+  for (const auto& node : graph.node()) {
+    f(node);
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g()) for_each_node(attribute.g(), f);
+  }
 }
 
 Result<void> check_versions(const Model& model) {
   if (!model.proto->has_ir_version()) return model.error("ON020", "is no ONNX model: it has no ir_version");
   if (model.opset >= kOldestOpset && model.opset <= kNewestOpset) return success();
   Diagnostic d = model.error("ON020", cat("uses ONNX opset ", model.opset, "; opsets ", kOldestOpset, " to ", kNewestOpset, " are read"));
-  d.hint = model.opset > kNewestOpset ? cat("export the model with opset ", kNewestOpset) : "export the model with opset 13";
+  d.hint = cat("export the model with opset ", std::min(kNewestOpset, std::max(model.opset, 13)));
   d.data = {{"opset", cat(model.opset)}};
   return d;
 }
@@ -59,12 +71,12 @@ void check_operators(const Model& model, Failure& failure) {
     std::vector<std::string> names;
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
-  for (const auto& node : model.proto->graph().node()) {
-    if (is_supported(model, node)) continue;
+  for_each_node(model.proto->graph(), [&](const NodeProto& node) {
+    if (is_supported(model, node)) return;
     Group& group = groups[{node.domain(), node.op_type()}];
     if (group.first == nullptr) group.first = &node;
     group.names.push_back(node.name());
-  }
+  });
   if (groups.empty()) return;
   Diagnostic d = model.error("ON030", groups.size() == 1 ? "the model uses an operator that is not read"
                                                          : cat("the model uses ", groups.size(), " operators that are not read"));
@@ -99,10 +111,18 @@ void check_nodes(const Model& model, Failure& failure) {
   ::onnx::checker::CheckerContext context;
   // A newer format of the file, not of its operators: what it added (8-bit floats, metadata) does not concern nodes that are read.
   context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
-  context.set_opset_imports({{"", model.opset}});
+  std::unordered_map<std::string, int> imports;
+  for (const auto& opset : model.proto->opset_import()) imports[opset.domain()] = static_cast<int>(opset.version());
+  imports[""] = model.opset;
+  context.set_opset_imports(imports);
+  // Names that subgraphs may use; whether they stand before their users, check_order and the walk itself look.
   ::onnx::checker::LexicalScopeContext scope;
+  for (const auto& [name, tensor] : model.initializers) scope.add(name);
+  for (const auto& input : model.inputs) scope.add(input.name);
+  for (const auto& node : model.proto->graph().node())
+    for (const auto& output : node.output()) scope.add(output);
   for (const auto& node : model.proto->graph().node()) {
-    if (!is_supported(model, node) || has_external_data(node)) continue;
+    if (!is_supported(model, node) || has_external_data(node) || definition(model, node) == nullptr) continue;
     try {
       ::onnx::checker::check_node(node, context, scope);
     } catch (const std::exception& e) {

@@ -24,8 +24,11 @@ Result<void> import_constant(NodeImport& n) {
     auto values = n.integers("value_ints");
     Shape shape{static_cast<std::int64_t>(values.size())};
     n.output_known(Tensor(std::move(shape), std::move(values)));
+  } else if (n.has("sparse_value")) {
+    BUDA_ASSIGN(Tensor tensor, n.sparse_tensor("sparse_value"));
+    n.output_known(std::move(tensor));
   } else {
-    return n.refuse("its value is a string or a sparse tensor; dense tensors of numbers are read");
+    return n.refuse("its value is a string; numbers are read");
   }
   return success();
 }

@@ -8,6 +8,7 @@
 //
 // The converter copies every tensor several times, so it sees the weights as inputs; only tensors small enough to be shapes or axes, which
 // shape inference looks into and some conversions need, stay with the model.
+#include "function.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
 #include "tensor_reader.hpp"
@@ -30,7 +31,8 @@ using ::onnx::OpSchemaRegistry;
 constexpr std::size_t kSmallTensor = 64;  // elements; more than any tensor has axes
 
 // Is the definition that the node has at this opset one that is read?
-bool is_read_at(const ::onnx::NodeProto& node, int opset) {
+bool is_read_at(const Model& model, const ::onnx::NodeProto& node, int opset) {
+  if (has_function(model, node.domain(), node.op_type(), opset)) return true;
   const OpImporter* importer = find_importer(node.domain(), node.op_type());
   const auto* schema = OpSchemaRegistry::Schema(node.op_type(), opset, std::string(kDefaultDomain));
   return importer != nullptr && schema != nullptr && !schema->deprecated() && schema->since_version() >= importer->since;
@@ -41,7 +43,7 @@ std::optional<int> sufficient_opset(const Model& model, const ::onnx::NodeProto*
   for (int opset = model.opset; opset <= kNewestOpset; ++opset) {
     bool all = true;
     for (const auto& node : model.proto->graph().node()) {
-      if (is_read_at(node, opset)) continue;
+      if (is_read_at(model, node, opset)) continue;
       all = false;
       *culprit = &node;
       break;
@@ -51,16 +53,10 @@ std::optional<int> sufficient_opset(const Model& model, const ::onnx::NodeProto*
   return std::nullopt;
 }
 
-int onnx_type(DType dtype) {
-  for (int type = 1; type <= ::onnx::TensorProto::DataType_MAX; ++type)
-    if (dtype_of(type) == dtype) return type;
-  return ::onnx::TensorProto::UNDEFINED;
-}
-
 void add_small_tensor(::onnx::GraphProto& graph, const std::string& name, const Tensor& tensor) {
   auto& out = *graph.add_initializer();
   out.set_name(name);
-  out.set_data_type(onnx_type(tensor.dtype()));
+  out.set_data_type(onnx_type_of(tensor.dtype()));
   for (auto size : tensor.shape()) out.add_dims(size);
   out.set_raw_data(std::string(tensor.bytes()));
 }
@@ -77,7 +73,7 @@ ModelProto with_weights_as_inputs(const Model& model) {
     auto& input = *graph.add_input();
     input.set_name(name);
     auto& type = *input.mutable_type()->mutable_tensor_type();
-    type.set_elem_type(onnx_type(tensor.dtype()));
+    type.set_elem_type(onnx_type_of(tensor.dtype()));
     type.mutable_shape();
     for (auto size : tensor.shape()) type.mutable_shape()->add_dim()->set_dim_value(size);
   }

@@ -2,31 +2,69 @@
 //
 // Nodes stand in an order in which producers come first (check.cpp), so one pass is enough, and types are known as the graph grows. Names:
 // inputs and outputs keep theirs, a node of ours has the name of the ONNX node, and the weights the names of their initializers; what
-// would collide gets a number.
+// would collide gets a number. Nodes of a subgraph or of a function stand under the name of the node that has it.
 #include "graph_import.hpp"
 
+#include "function.hpp"
 #include "node_import.hpp"
+#include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/ops/builder.hpp>
 
+#include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 
 namespace buda::onnx_frontend {
 namespace {
 
-class GraphImport {
+// Loops and functions multiply nodes: a small file may ask for a huge graph, or for an endless one.
+constexpr std::size_t kMostNodes = 1u << 20;
+constexpr int kDeepestScope = 32;
+
+class GraphImport final : public BodyImporter {
  public:
   GraphImport(Model& model, const std::string& name, Host& host)
-      : model_(&model), host_(&host), builder_(name), values_(builder_.graph(), model.file) {}
+      : model_(&model), host_(&host), builder_(name), store_(builder_.graph(), model.file), values_(store_) {}
 
   Result<graph::Graph> run() {
     add_inputs();
     add_initializers();
-    import_nodes();
+    const auto& nodes = model_->proto->graph().node();
+    std::size_t done = 0;
+    Scope scope{&values_, "", model_->opset, 0};
+    for (const auto& node : nodes) {
+      host_->progress("importing nodes", done++, static_cast<std::size_t>(nodes.size()));
+      import_node(node, scope);
+    }
     if (failure_.empty()) add_outputs();
     if (!failure_.empty()) return std::move(failure_);
+    store_.known.erase_unused(builder_.graph());
     return builder_.finish();
+  }
+
+  Result<std::vector<Operand>> import_subgraph(const ::onnx::GraphProto& body, std::vector<Operand> arguments, const Scope& outer,
+                                               const std::string& step) override {
+    Values inner(store_, outer.values);
+    for (std::size_t i = 0; i < arguments.size(); ++i) inner.define(body.input(static_cast<int>(i)).name(), std::move(arguments[i]));
+    TensorReader reader(model_->path, host_->fs());
+    auto define = [&](const std::string& name, Result<Tensor> tensor) -> Result<void> {
+      if (!tensor) return model_->error("ON010", cat("initializer '", name, "' ", tensor.failure().diagnostics().front().message));
+      Role role = is_float(tensor->dtype()) ? Role::weight : Role::constant;
+      inner.define(name, std::move(*tensor), role, name);
+      return success();
+    };
+    for (const auto& tensor : body.initializer()) BUDA_TRY(define(tensor.name(), reader.read(tensor)));
+    for (const auto& tensor : body.sparse_initializer()) BUDA_TRY(define(tensor.values().name(), reader.read(tensor)));
+    Scope scope{&inner, step + '.', outer.opset, outer.depth + 1};
+    import_body(body.node(), scope);
+    std::vector<Operand> results;
+    for (const auto& output : body.output()) {
+      results.push_back(inner.find(output.name()));
+      if (results.back() == nullptr)
+        return model_->error("ON034", cat("result '", output.name(), "' of a subgraph in '", step, "' is computed by no node"));
+    }
+    return results;
   }
 
  private:
@@ -36,7 +74,7 @@ class GraphImport {
       take_builder_errors(nullptr);
       if (value.valid()) builder_.node(value).origins = {{model_->file, graph_name(input.name)}};
       if (input.value)
-        values_.define(input.name, *input.value, Values::Role::constant, input.name);
+        values_.define(input.name, *input.value, Role::constant, input.name);
       else
         values_.define(input.name, value);
     }
@@ -45,42 +83,93 @@ class GraphImport {
   // Numbers with a fraction are what was trained; whole numbers and booleans are indices, masks and shapes.
   void add_initializers() {
     for (auto& [name, tensor] : model_->initializers) {
-      auto role = is_float(tensor.dtype()) ? Values::Role::weight : Values::Role::constant;
+      auto role = is_float(tensor.dtype()) ? Role::weight : Role::constant;
       values_.define(name, std::move(tensor), role, name);
     }
     model_->initializers.clear();
   }
 
-  void import_nodes() {
-    const auto& nodes = model_->proto->graph().node();
-    std::size_t done = 0;
-    for (const auto& node : nodes) {
-      host_->progress("importing nodes", done++, static_cast<std::size_t>(nodes.size()));
-      import_node(node);
+  template <class Nodes>
+  void import_body(const Nodes& nodes, const Scope& scope) {
+    if (scope.depth > kDeepestScope) {
+      failure_.add(model_->error("ON042", cat("'", scope.prefix, "': subgraphs and functions are nested more than ", kDeepestScope, " deep")));
+      return;
     }
+    for (const auto& node : nodes) import_node(node, scope);
   }
 
-  void import_node(const ::onnx::NodeProto& node) {
-    bool computable = true;
-    for (const auto& input : node.input()) computable = computable && (input.empty() || !values_.failed(input));
+  void import_node(const ::onnx::NodeProto& node, const Scope& scope) {
+    bool computable = fits(node);
+    for (const auto& input : node.input()) {
+      if (input.empty() || !computable) continue;
+      auto value = scope.values->find(input);
+      if (value == nullptr)
+        failure_.add(node_error(*model_, node, "ON033", cat("its input '", input, "' is computed by no node before it")));
+      computable = !failed(value);
+    }
     std::size_t first_new = builder_.graph().id_bound();
     if (computable) {
-      const OpImporter* importer = find_importer(node.domain(), node.op_type());
-      NodeImport context(*model_, node, *importer, values_, builder_, *host_);
-      auto imported = importer->import(context);
+      auto imported = import_computable(node, scope);
       if (!imported) failure_.add(std::move(imported).failure());
       take_builder_errors(&node);
     }
     for (const auto& output : node.output())
-      if (!output.empty() && !values_.defined(output)) values_.define_failed(output);
+      if (!output.empty() && !scope.values->defined_here(output)) scope.values->define_failed(output);
     set_origins(node, first_new);
+  }
+
+  // Reported once: then nothing more is imported.
+  bool fits(const ::onnx::NodeProto& node) {
+    if (builder_.graph().id_bound() <= kMostNodes || too_large_) return !too_large_;
+    too_large_ = true;
+    failure_.add(node_error(*model_, node, "ON042",
+                            cat("with its loops unrolled and its functions expanded the model has more than ", kMostNodes, " nodes")));
+    return false;
+  }
+
+  Result<void> import_computable(const ::onnx::NodeProto& node, const Scope& scope) {
+    const OpImporter* importer = find_importer(node.domain(), node.op_type());
+    const auto* definition = ::onnx::OpSchemaRegistry::Schema(node.op_type(), scope.opset, std::string(kDefaultDomain));
+    if (importer != nullptr && definition != nullptr && definition->since_version() >= importer->since) {
+      NodeImport context(*model_, node, *importer, scope, builder_, *this, *host_);
+      return importer->import(context);
+    }
+    if (has_function(*model_, node.domain(), node.op_type(), scope.opset)) return import_function(node, scope);
+    return node_error(*model_, node, "ON030",
+                      importer != nullptr && definition != nullptr ? cat("its definition of opset ", definition->since_version(), " is not read")
+                                                                   : "the operator is not read");
+  }
+
+  Result<void> import_function(const ::onnx::NodeProto& node, const Scope& scope) {
+    std::vector<std::optional<graph::ValueType>> types;
+    for (const auto& input : node.input()) {
+      types.emplace_back();
+      auto value = input.empty() ? nullptr : scope.values->find(input);
+      if (value != nullptr && value->tensor)
+        types.back() = graph::ValueType{.dtype = value->tensor->dtype(), .shape = value->tensor->shape(), .format = {}};
+      else if (value != nullptr)
+        if (const auto* type = builder_.graph().type(value->ref)) types.back() = *type;
+    }
+    auto function = function_of(*model_, node, scope.opset, types);
+    if (!function) {
+      const auto& why = function.failure().diagnostics().front();
+      return node_error(*model_, node, why.code, why.message);
+    }
+    const auto& body = *function->body;
+    Values inner(store_);
+    for (int i = 0; i < body.input_size() && i < node.input_size(); ++i)
+      if (!node.input(i).empty()) inner.define(body.input(i), scope.values->find(node.input(i)));
+    import_body(body.node(), Scope{&inner, cat(scope.prefix, node.name(), '.'), function->opset, scope.depth + 1});
+    for (int i = 0; i < body.output_size() && i < node.output_size(); ++i)
+      if (auto value = inner.find(body.output(i)); value != nullptr && !node.output(i).empty()) scope.values->define(node.output(i), value);
+    return success();
   }
 
   void set_origins(const ::onnx::NodeProto& node, std::size_t first_new) {
     auto& graph = builder_.graph();
     for (std::size_t i = first_new; i < graph.id_bound(); ++i) {
       graph::NodeId id(static_cast<graph::NodeId::rep>(i));
-      if (graph.contains(id) && graph.node(id).origins.empty()) graph.node(id).origins = {{model_->file, node.name()}};
+      if (graph.contains(id) && graph.node(id).origins.empty()) graph.node(id).origins = {{model_->file, graph_name(node.name())}};
     }
   }
 
@@ -103,7 +192,7 @@ class GraphImport {
 
   void add_outputs() {
     for (const auto& output : model_->proto->graph().output()) {
-      auto value = values_.ref(output.name());
+      auto value = store_.ref(values_.find(output.name()));
       builder_.output(graph_name(output.name()), value);
       auto id = builder_.graph().find_output(graph_name(output.name()));
       if (id.valid()) builder_.graph().node(id).origins = {{model_->file, graph_name(output.name())}};
@@ -134,9 +223,11 @@ class GraphImport {
   Model* model_;
   Host* host_;
   ops::Builder builder_;
+  ValueStore store_;
   Values values_;
   Failure failure_;
   std::size_t builder_errors_ = 0;
+  bool too_large_ = false;
 };
 
 }  // namespace

@@ -20,6 +20,17 @@ bool parse(Message& message, const std::string& bytes) {
          message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
+// f(node, index in its graph), for the nodes of subgraphs too.
+template <class F>
+void for_each_node(::onnx::GraphProto& graph, F f) {
+  int index = 0;
+  for (auto& node : *graph.mutable_node()) {
+    f(node, index++);
+    for (auto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) for_each_node(*attribute.mutable_g(), f);
+  }
+}
+
 std::string file_name(const std::string& path) {
   if (path == io::kStdStream) return "<stdin>";
   return path.substr(path.rfind('/') + 1);
@@ -57,6 +68,19 @@ Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records,
   return success();
 }
 
+Result<void> read_sparse_initializers(Model& model, Host& host) {
+  TensorReader reader(model.path, host.fs());
+  for (const auto& sparse : model.proto->graph().sparse_initializer()) {
+    const std::string& name = sparse.values().name();
+    auto tensor = reader.read(sparse);
+    if (!tensor) return model.error("ON012", cat("initializer '", name, "' ", tensor.failure().diagnostics().front().message));
+    if (name.empty() || !model.initializers.emplace(name, std::move(*tensor)).second)
+      return model.error("ON011", cat("has a sparse initializer ", name.empty() ? "without a name" : cat("whose name '", name, "' is taken")));
+  }
+  model.proto->mutable_graph()->clear_sparse_initializer();
+  return success();
+}
+
 // The version of the default domain, and one spelling of its name.
 Result<void> settle_domains(Model& model) {
   bool found = false;
@@ -71,8 +95,9 @@ Result<void> settle_domains(Model& model) {
     found = true;
   }
   if (!found) return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
-  for (auto& node : *model.proto->mutable_graph()->mutable_node())
+  for_each_node(*model.proto->mutable_graph(), [](::onnx::NodeProto& node, int) {
     if (node.domain() == "ai.onnx") node.clear_domain();
+  });
   return success();
 }
 
@@ -87,11 +112,9 @@ std::string domain_text(const Model& model, std::string_view domain) {
 }
 
 void name_nodes(Model& model) {
-  int index = 0;
-  for (auto& node : *model.proto->mutable_graph()->mutable_node()) {
+  for_each_node(*model.proto->mutable_graph(), [](::onnx::NodeProto& node, int index) {
     node.set_name(graph_name(node.name().empty() ? cat(node.op_type(), '_', index) : node.name()));
-    ++index;
-  }
+  });
 }
 
 Diagnostic Model::error(std::string code, std::string message) const {
@@ -123,11 +146,10 @@ Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
   if (!parse(*model.proto->mutable_graph(), records->graph))
     return model.error("ON001", "is not a whole ONNX model: its graph cannot be decoded");
   std::string().swap(records->graph);
-  if (model.proto->graph().sparse_initializer_size() != 0)
-    return model.error("ON012", cat("has ", model.proto->graph().sparse_initializer_size(), " sparse initializers, which are not read"));
   BUDA_TRY(settle_domains(model));
   name_nodes(model);
   BUDA_TRY(read_initializers(model, records->initializers, host));
+  BUDA_TRY(read_sparse_initializers(model, host));
   return model;
 }
 

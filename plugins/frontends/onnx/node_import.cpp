@@ -24,19 +24,40 @@ std::size_t NodeImport::input_count() const { return static_cast<std::size_t>(no
 
 bool NodeImport::has_input(std::size_t i) const { return i < input_count() && !input_name(i).empty(); }
 
-graph::ValueRef NodeImport::input(std::size_t i) {
-  auto ref = values_->ref(input_name(i));
+NodeImport::NodeImport(const Model& model, const ::onnx::NodeProto& node, const OpImporter& importer, const Scope& scope,
+                       ops::Builder& builder, BodyImporter& bodies, Host& host)
+    : model_(&model),
+      node_(&node),
+      importer_(&importer),
+      scope_(&scope),
+      values_(scope.values),
+      builder_(&builder),
+      bodies_(&bodies),
+      host_(&host),
+      name_(scope.prefix + node.name()) {}
+
+Operand NodeImport::operand(std::size_t i) const { return has_input(i) ? values_->find(input_name(i)) : nullptr; }
+
+graph::ValueRef NodeImport::ref(const Operand& value) {
+  auto ref = values_->store().ref(value);
   // A known tensor that has just become a node may have taken the name that the next one was to get.
   if (!pending_.empty() && builder_->graph().find(pending_).valid()) named(pending_);
   return ref;
 }
 
+graph::ValueRef NodeImport::input(std::size_t i) { return ref(operand(i)); }
+
+Result<graph::ValueType> NodeImport::type(const Operand& value) const {
+  if (value != nullptr && value->tensor)
+    return graph::ValueType{.dtype = value->tensor->dtype(), .shape = value->tensor->shape(), .format = {}};
+  if (value != nullptr)
+    if (const auto* type = builder_->graph().type(value->ref)) return *type;
+  return refuse("a value that it uses has no type");
+}
+
 Result<graph::ValueType> NodeImport::type(std::size_t i) const {
   if (!has_input(i)) return refuse(cat("input ", i, " is missing"));
-  if (const Tensor* known = values_->tensor(input_name(i)))
-    return graph::ValueType{.dtype = known->dtype(), .shape = known->shape(), .format = {}};
-  if (const auto* type = builder_->graph().type(values_->ref(input_name(i)))) return *type;
-  return refuse(cat("input ", i, " has no type"));
+  return type(operand(i));
 }
 
 Result<Shape> NodeImport::shape(std::size_t i) const {
@@ -44,11 +65,22 @@ Result<Shape> NodeImport::shape(std::size_t i) const {
   return t.shape;
 }
 
+bool NodeImport::is_known(std::size_t i) const { return has_input(i) && values_->store().tensor(operand(i)) != nullptr; }
+
+Result<Tensor> NodeImport::known(const Operand& value, std::string_view what) const {
+  if (const Tensor* tensor = values_->store().tensor(value)) return *tensor;
+  Diagnostic d = refuse(cat("its ", what, " is computed while the model runs; it is read only where it is constant"));
+  if (value != nullptr)
+    if (auto inputs = values_->store().known.inputs_behind(value->ref); !inputs.empty()) {
+      d.hint = cat("give the value of what it depends on: --value ", join(inputs, "=FILE --value "), "=FILE");
+      d.data.emplace_back("values", join(inputs, ","));
+    }
+  return d;
+}
+
 Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
   if (!has_input(i)) return refuse(cat("its ", what, " (input ", i, ") is missing"));
-  if (const Tensor* tensor = values_->tensor(input_name(i))) return *tensor;
-  return refuse(
-      cat("its ", what, " (input ", i, ", '", input_name(i), "') is computed while the model runs; it is read only where it is constant"));
+  return known(operand(i), cat(what, " (input ", i, ", '", input_name(i), "')"));
 }
 
 Result<NodeImport::Dims> NodeImport::known_integers(std::size_t i, std::string_view what) const {
@@ -99,11 +131,7 @@ std::vector<float> NodeImport::floats(std::string_view name) const {
   return a == nullptr ? std::vector<float>() : std::vector<float>(a->floats().begin(), a->floats().end());
 }
 
-Result<Tensor> NodeImport::tensor(std::string_view name) const {
-  const auto* a = find(name);
-  if (a == nullptr || !a->has_t()) return refuse(cat("attribute '", name, "' is missing"));
-  TensorReader reader(model_->path, host_->fs());
-  auto read = reader.read(a->t());
+Result<Tensor> NodeImport::read_attribute(std::string_view name, Result<Tensor> read) const {
   if (read) return read;
   Failure failure;
   for (const Diagnostic& d : read.failure().diagnostics()) {
@@ -112,6 +140,31 @@ Result<Tensor> NodeImport::tensor(std::string_view name) const {
     failure.add(std::move(refused));
   }
   return failure;
+}
+
+Result<Tensor> NodeImport::tensor(std::string_view name) const {
+  const auto* a = find(name);
+  if (a == nullptr || !a->has_t()) return refuse(cat("attribute '", name, "' is missing"));
+  return read_attribute(name, TensorReader(model_->path, host_->fs()).read(a->t()));
+}
+
+Result<Tensor> NodeImport::sparse_tensor(std::string_view name) const {
+  const auto* a = find(name);
+  if (a == nullptr || !a->has_sparse_tensor()) return refuse(cat("attribute '", name, "' is missing"));
+  return read_attribute(name, TensorReader(model_->path, host_->fs()).read(a->sparse_tensor()));
+}
+
+Result<const ::onnx::GraphProto*> NodeImport::subgraph(std::string_view name) const {
+  const auto* a = find(name);
+  if (a == nullptr || !a->has_g()) return refuse(cat("attribute '", name, "' is missing"));
+  return &a->g();
+}
+
+Result<std::vector<Operand>> NodeImport::import_subgraph(const ::onnx::GraphProto& body, std::vector<Operand> arguments,
+                                                         std::string_view step) {
+  if (static_cast<std::size_t>(body.input_size()) != arguments.size())
+    return refuse(cat("its subgraph has ", body.input_size(), " inputs, and is given ", arguments.size()));
+  return bodies_->import_subgraph(body, std::move(arguments), *scope_, cat(name_, '.', step));
 }
 
 Result<std::int64_t> NodeImport::axis(std::int64_t axis, std::size_t rank) const {
@@ -150,31 +203,33 @@ ops::Builder& NodeImport::named(std::string_view name) {
   return builder_->named(pending_);
 }
 
-ops::Builder& NodeImport::result() { return named(node_->name()); }
+ops::Builder& NodeImport::result() { return named(name_); }
 
-ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(node_->name(), '.', suffix)); }
+ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(name_, '.', suffix)); }
 
-bool NodeImport::has_output(std::size_t i) const {
-  return i < static_cast<std::size_t>(node_->output_size()) && !node_->output(static_cast<int>(i)).empty();
-}
+const std::string& NodeImport::output_name(std::size_t i) const { return node_->output(static_cast<int>(i)); }
+
+std::size_t NodeImport::output_count() const { return static_cast<std::size_t>(node_->output_size()); }
+
+bool NodeImport::has_output(std::size_t i) const { return i < output_count() && !output_name(i).empty(); }
 
 void NodeImport::output(Ref value, std::size_t i) {
-  if (i < static_cast<std::size_t>(node_->output_size())) values_->define(node_->output(static_cast<int>(i)), value);
+  if (has_output(i)) values_->define(output_name(i), value);
+}
+
+void NodeImport::output(Operand value, std::size_t i) {
+  if (has_output(i)) values_->define(output_name(i), std::move(value));
 }
 
 void NodeImport::output_known(Tensor tensor, std::size_t i) {
-  if (i < static_cast<std::size_t>(node_->output_size()))
-    values_->define(node_->output(static_cast<int>(i)), std::move(tensor), Values::Role::constant, node_->name());
+  if (has_output(i)) values_->define(output_name(i), std::move(tensor), Role::constant, node_->name());
 }
 
-void NodeImport::output_input(std::size_t input, std::size_t i) {
-  if (i < static_cast<std::size_t>(node_->output_size())) values_->alias(node_->output(static_cast<int>(i)), input_name(input));
-}
+void NodeImport::output_input(std::size_t input, std::size_t i) { output(operand(input), i); }
 
 Result<void> NodeImport::refuse_outputs_from(std::size_t i, std::string_view why) const {
-  for (std::size_t k = i; k < static_cast<std::size_t>(node_->output_size()); ++k)
-    if (!node_->output(static_cast<int>(k)).empty())
-      return refuse(cat("its result ", k, " ('", node_->output(static_cast<int>(k)), "') ", why));
+  for (std::size_t k = i; k < output_count(); ++k)
+    if (has_output(k)) return refuse(cat("its result ", k, " ('", output_name(k), "') ", why));
   return success();
 }
 

@@ -21,22 +21,40 @@
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 }  // namespace onnx
 
 namespace buda::onnx_frontend {
+
+// Where a node stands: the names that it sees, what goes before its own name, and the operator set in which it is written.
+struct Scope {
+  Values* values = nullptr;
+  std::string prefix;
+  int opset = 0;
+  int depth = 0;  // of subgraphs and functions around it
+};
+
+// The walk over nodes, for operators that have subgraphs.
+class BodyImporter {
+ public:
+  virtual ~BodyImporter() = default;
+  // Imports the nodes of a subgraph into `outer`, with its inputs bound to the arguments and `step` before its nodes' names. Its results;
+  // those that could not be imported have failed and are reported.
+  virtual Result<std::vector<Operand>> import_subgraph(const ::onnx::GraphProto& body, std::vector<Operand> arguments, const Scope& outer,
+                                                       const std::string& step) = 0;
+};
 
 class NodeImport {
  public:
   using Ref = graph::ValueRef;
   using Dims = std::vector<std::int64_t>;
 
-  NodeImport(const Model& model, const ::onnx::NodeProto& node, const OpImporter& importer, Values& values, ops::Builder& builder,
-             Host& host)
-      : model_(&model), node_(&node), importer_(&importer), values_(&values), builder_(&builder), host_(&host) {}
+  NodeImport(const Model& model, const ::onnx::NodeProto& node, const OpImporter& importer, const Scope& scope, ops::Builder& builder,
+             BodyImporter& bodies, Host& host);
 
   const OpImporter& importer() const { return *importer_; }
-  int opset() const { return model_->opset; }
+  int opset() const { return scope_->opset; }
 
   // ---- inputs, which all exist and were imported. An optional input that is absent at the end, or has an empty name, is not there.
 
@@ -50,6 +68,13 @@ class NodeImport {
   Result<Tensor> known(std::size_t i, std::string_view what) const;
   Result<Dims> known_integers(std::size_t i, std::string_view what) const;
   Result<double> known_number(std::size_t i, std::string_view what) const;
+  // The same for a value at hand; `what` it is, for the message.
+  Result<Tensor> known(const Operand& value, std::string_view what) const;
+  bool is_known(std::size_t i) const;
+  // The value itself, to be handed on.
+  Operand operand(std::size_t i) const;
+  Result<graph::ValueType> type(const Operand& value) const;
+  Ref ref(const Operand& value);
 
   // ---- attributes; their types were checked
 
@@ -61,6 +86,11 @@ class NodeImport {
   std::vector<float> floats(std::string_view name) const;
   // A tensor, which `name` must be.
   Result<Tensor> tensor(std::string_view name) const;
+  Result<Tensor> sparse_tensor(std::string_view name) const;
+
+  // The subgraph that `name` must be, and its results for these arguments.
+  Result<const ::onnx::GraphProto*> subgraph(std::string_view name) const;
+  Result<std::vector<Operand>> import_subgraph(const ::onnx::GraphProto& body, std::vector<Operand> arguments, std::string_view step);
 
   // An axis of an input of this rank, counted from the end where negative.
   Result<std::int64_t> axis(std::int64_t axis, std::size_t rank) const;
@@ -78,9 +108,11 @@ class NodeImport {
   ops::Builder& result();
   ops::Builder& step(std::string_view suffix);
 
+  std::size_t output_count() const;
   // Does someone name this result?
   bool has_output(std::size_t i) const;
   void output(Ref value, std::size_t i = 0);
+  void output(Operand value, std::size_t i = 0);
   // The result is a tensor that is known now.
   void output_known(Tensor tensor, std::size_t i = 0);
   // The result is the input, unchanged.
@@ -93,15 +125,20 @@ class NodeImport {
 
  private:
   const ::onnx::AttributeProto* find(std::string_view name) const;
+  Result<Tensor> read_attribute(std::string_view name, Result<Tensor> read) const;
   const std::string& input_name(std::size_t i) const;
+  const std::string& output_name(std::size_t i) const;
   ops::Builder& named(std::string_view name);
 
   const Model* model_;
   const ::onnx::NodeProto* node_;
   const OpImporter* importer_;
+  const Scope* scope_;
   Values* values_;
   ops::Builder* builder_;
+  BodyImporter* bodies_;
   Host* host_;
+  std::string name_;     // of the ONNX node, with what the scope puts before it
   std::string pending_;  // the name that the builder was told last
 };
 

@@ -21,8 +21,8 @@ struct OpImporter {
   std::string_view op = {};  // for functions that serve several operators: the op of ours that this one is
 };
 
-// The opsets that models may have: libonnx's converter starts to be dependable at 7, and the libonnx of Debian 12 ends at 17.
-inline constexpr int kOldestOpset = 7;
+// The opsets that models may have: the libonnx of Debian 12 ends at 17.
+inline constexpr int kOldestOpset = 1;
 inline constexpr int kNewestOpset = 17;
 
 // Null for what is not read. All operators read now are of the default domain.
@@ -39,5 +39,6 @@ std::span<const OpImporter> constant_ops();
 std::span<const OpImporter> convolution_ops();
 std::span<const OpImporter> pooling_ops();
 std::span<const OpImporter> channel_norm_ops();
+std::span<const OpImporter> control_ops();
 
 }  // namespace buda::onnx_frontend

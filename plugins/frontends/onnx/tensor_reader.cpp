@@ -156,6 +156,12 @@ std::optional<DType> dtype_of(int onnx_type) {
   }
 }
 
+int onnx_type_of(DType dtype) {
+  for (int type = 1; type <= TensorProto::DataType_MAX; ++type)
+    if (dtype_of(type) == dtype) return type;
+  return TensorProto::UNDEFINED;
+}
+
 std::string onnx_type_name(int onnx_type) {
   if (TensorProto::DataType_IsValid(onnx_type)) return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(onnx_type));
   return cat("type ", onnx_type);
@@ -177,6 +183,39 @@ Result<Tensor> TensorReader::read(const TensorProto& tensor, const std::optional
     return Tensor::from_bytes(*dtype, std::move(shape), std::move(data));
   }
   return from_typed_field(tensor, *dtype, shape, *shape.volume());
+}
+
+// Indices are places in the flat tensor, or one row of coordinates for each element (onnx.proto, SparseTensorProto).
+Result<Tensor> TensorReader::read(const ::onnx::SparseTensorProto& sparse) {
+  BUDA_ASSIGN(Tensor values, read(sparse.values()));
+  BUDA_ASSIGN(Tensor indices, read(sparse.indices()));
+  Shape shape(std::vector<std::int64_t>(sparse.dims().begin(), sparse.dims().end()));
+  auto size = tensor_bytes(values.dtype(), shape);
+  if (!size || *size > kLargestDense) return bad(cat("is a sparse tensor of shape ", shape.text(), ", which is too large to be written out"));
+  auto count = static_cast<std::int64_t>(values.size());
+  bool flat = indices.shape() == Shape{count};
+  if (values.shape().rank() != 1 || indices.dtype() != DType::i64 ||
+      (!flat && indices.shape() != Shape{count, static_cast<std::int64_t>(shape.rank())}))
+    return bad(cat("is a sparse tensor of shape ", shape.text(), " whose values are ", values.describe(), " and whose indices are ",
+                   indices.describe()));
+  std::string bytes(static_cast<std::size_t>(*size), '\0');
+  std::vector<std::int64_t> strides = shape.strides();
+  std::size_t width = dtype_size(values.dtype());
+  auto numbers = indices.as<std::int64_t>();
+  std::int64_t volume = shape.volume().value_or(0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    bool inside = true;
+    std::int64_t place = flat ? numbers[i] : 0;
+    if (flat) inside = place >= 0 && place < volume;
+    for (std::size_t axis = 0; !flat && axis < shape.rank(); ++axis) {
+      std::int64_t at = numbers[i * shape.rank() + axis];
+      inside = inside && at >= 0 && at < shape[axis];
+      if (inside) place += at * strides[axis];
+    }
+    if (!inside) return bad(cat("is a sparse tensor of shape ", shape.text(), " whose element ", i, " lies outside"));
+    values.bytes().copy(bytes.data() + static_cast<std::size_t>(place) * width, width, i * width);
+  }
+  return Tensor::from_bytes(values.dtype(), std::move(shape), io::Bytes(std::move(bytes)));
 }
 
 Result<io::Bytes> TensorReader::external_file(const std::string& location) {

@@ -6,11 +6,13 @@
 #include <buda/io/file_system.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace onnx {
+class SparseTensorProto;
 class TensorProto;
 }
 
@@ -19,8 +21,13 @@ namespace buda::onnx_frontend {
 // The element type that an ONNX number (TensorProto::DataType) stands for; nothing for strings, complex numbers and numbers that ONNX
 // does not define.
 std::optional<DType> dtype_of(int onnx_type);
+// The way back; every type of ours has one.
+int onnx_type_of(DType dtype);
 // "FLOAT", or "type 99": for messages.
 std::string onnx_type_name(int onnx_type);
+
+// A sparse tensor of a few bytes may have any shape.
+inline constexpr std::int64_t kLargestDense = 1 << 30;
 
 class TensorReader {
  public:
@@ -30,6 +37,8 @@ class TensorReader {
   // `raw` is the tensor's raw_data where that was taken out of the message; it is shared, not copied, where it is aligned. Every number
   // of elements and bytes is checked against the shape before anything is allocated. Errors need a place and the tensor's name.
   Result<Tensor> read(const ::onnx::TensorProto& tensor, const std::optional<io::Bytes>& raw = std::nullopt);
+  // A tensor of which only the elements that are not 0 are given, as an ordinary one of at most kLargestDense bytes.
+  Result<Tensor> read(const ::onnx::SparseTensorProto& tensor);
 
  private:
   Result<Tensor> read_external(const ::onnx::TensorProto& tensor, DType dtype, Shape shape, std::int64_t bytes);

@@ -13,42 +13,39 @@ std::string graph_name(const std::string& onnx_name) {
   return out;
 }
 
-void Values::define(const std::string& name, graph::ValueRef computed) {
-  values_[name] = std::make_shared<Value>(Value{.name = name, .ref = computed, .tensor = {}, .origin = {}});
+Operand computed_value(std::string name, graph::ValueRef ref) {
+  return std::make_shared<ModelValue>(ModelValue{.name = std::move(name), .ref = ref, .tensor = {}, .origin = {}});
 }
 
-void Values::define(const std::string& name, Tensor tensor, Role role, std::string origin) {
-  values_[name] =
-      std::make_shared<Value>(Value{.name = name, .ref = {}, .tensor = std::move(tensor), .role = role, .origin = std::move(origin)});
+Operand known_value(std::string name, Tensor tensor, Role role, std::string origin) {
+  return std::make_shared<ModelValue>(
+      ModelValue{.name = std::move(name), .ref = {}, .tensor = std::move(tensor), .role = role, .origin = std::move(origin)});
 }
 
-void Values::alias(const std::string& name, const std::string& of) { values_[name] = values_.at(of); }
+bool failed(const Operand& value) { return value == nullptr || (!value->ref.valid() && !value->tensor); }
 
-void Values::define_failed(const std::string& name) { define(name, graph::ValueRef()); }
-
-bool Values::failed(const std::string& name) const {
-  auto it = values_.find(name);
-  return it == values_.end() || (!it->second->ref.valid() && !it->second->tensor);
+graph::ValueRef ValueStore::ref(const Operand& value) {
+  if (value == nullptr) return {};
+  if (value->ref.valid() || !value->tensor) return value->ref;
+  auto id = graph->add(graph->fresh_name(graph_name(value->name)),
+                       std::string(value->role == Role::weight ? graph::kParameterOp : graph::kConstantOp));
+  auto& node = graph->node(id);
+  node.outputs = {{.dtype = value->tensor->dtype(), .shape = value->tensor->shape(), .format = {}}};
+  node.value = *value->tensor;
+  node.origins = {{file, graph_name(value->origin)}};
+  value->ref = id;
+  return value->ref;
 }
 
-const Tensor* Values::tensor(const std::string& name) const {
-  auto it = values_.find(name);
-  return it == values_.end() || !it->second->tensor ? nullptr : &*it->second->tensor;
+const Tensor* ValueStore::tensor(const Operand& value) {
+  if (value == nullptr) return nullptr;
+  return value->tensor ? &*value->tensor : known.find(value->ref);
 }
 
-graph::ValueRef Values::ref(const std::string& name) {
-  auto it = values_.find(name);
-  if (it == values_.end()) return {};
-  Value& value = *it->second;
-  if (value.ref.valid() || !value.tensor) return value.ref;
-  auto id = graph_->add(graph_->fresh_name(graph_name(value.name)),
-                        std::string(value.role == Role::weight ? graph::kParameterOp : graph::kConstantOp));
-  auto& node = graph_->node(id);
-  node.outputs = {{.dtype = value.tensor->dtype(), .shape = value.tensor->shape(), .format = {}}};
-  node.value = *value.tensor;
-  node.origins = {{file_, graph_name(value.origin)}};
-  value.ref = id;
-  return value.ref;
+Operand Values::find(const std::string& name) const {
+  for (const Values* scope = this; scope != nullptr; scope = scope->outer_)
+    if (auto it = scope->values_.find(name); it != scope->values_.end()) return it->second;
+  return nullptr;
 }
 
 }  // namespace buda::onnx_frontend

@@ -1,55 +1,78 @@
 // The values of an ONNX graph by name: computed by a node, pushed by the user, or known while importing.
 #pragma once
 
+#include "known.hpp"
+
 #include <buda/graph/graph.hpp>
-#include <buda/ops/builder.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace buda::onnx_frontend {
 
 // A name that a graph can bear: names of ours are UTF-8, and protobuf does not see to that.
 std::string graph_name(const std::string& onnx_name);
 
-// A tensor that is known while importing becomes a node of the graph only when something uses it as data: the shape of a Reshape or the
-// axes of a Squeeze leave no trace.
+enum class Role { weight, constant };
+
+// A value: one of the graph, or a tensor, or (when the node that was to compute it could not be imported) neither. Subgraphs and functions
+// know a value by names of their own, so names share it.
+struct ModelValue {
+  std::string name;  // under which it was defined first
+  graph::ValueRef ref;
+  std::optional<Tensor> tensor;
+  Role role = Role::constant;
+  std::string origin;
+};
+using Operand = std::shared_ptr<ModelValue>;
+
+Operand computed_value(std::string name, graph::ValueRef ref);
+Operand known_value(std::string name, Tensor tensor, Role role, std::string origin);
+
+// Where values become nodes: the graph being built and what is known of it. One for all scopes.
+struct ValueStore {
+  explicit ValueStore(graph::Graph& g, std::string model_file) : graph(&g), file(std::move(model_file)), known(g) {}
+
+  // The value as one of the graph; a known tensor becomes a parameter or constant node now: the shape of a Reshape or the axes of a Squeeze
+  // never do and so leave no trace. Invalid for a failed value.
+  graph::ValueRef ref(const Operand& value);
+  // The tensor, if it does not depend on the model's inputs.
+  const Tensor* tensor(const Operand& value);
+
+  graph::Graph* graph;
+  std::string file;
+  KnownValues known;
+};
+
+// The names of one graph, subgraph or function body. A subgraph sees those of the graph around it.
 class Values {
  public:
-  Values(graph::Graph& graph, std::string file) : graph_(&graph), file_(std::move(file)) {}
+  explicit Values(ValueStore& store, const Values* outer = nullptr) : store_(&store), outer_(outer) {}
 
-  enum class Role { weight, constant };
-
-  void define(const std::string& name, graph::ValueRef computed);
-  void define(const std::string& name, Tensor tensor, Role role, std::string origin);
-  // `name` is another name of the value `of`, which must be defined.
-  void alias(const std::string& name, const std::string& of);
+  void define(const std::string& name, Operand value) { values_[name] = std::move(value); }
+  void define(const std::string& name, graph::ValueRef computed) { define(name, computed_value(name, computed)); }
+  void define(const std::string& name, Tensor tensor, Role role, std::string origin) {
+    define(name, known_value(name, std::move(tensor), role, std::move(origin)));
+  }
   // The node that was to compute it could not be imported.
-  void define_failed(const std::string& name);
+  void define_failed(const std::string& name) { define(name, graph::ValueRef()); }
 
-  bool defined(const std::string& name) const { return values_.find(name) != values_.end(); }
-  bool failed(const std::string& name) const;
-
-  // The tensor, if it is known.
-  const Tensor* tensor(const std::string& name) const;
-  // The value as one of the graph; a known tensor becomes a parameter or constant node. Invalid for failed and undefined values.
-  graph::ValueRef ref(const std::string& name);
+  bool defined_here(const std::string& name) const { return values_.find(name) != values_.end(); }
+  // Null for a name that is not known here or outside.
+  Operand find(const std::string& name) const;
+  ValueStore& store() const { return *store_; }
 
  private:
-  struct Value {
-    std::string name;  // under which it was defined first
-    graph::ValueRef ref;
-    std::optional<Tensor> tensor;
-    Role role = Role::constant;
-    std::string origin;
-  };
-
-  graph::Graph* graph_;
-  std::string file_;
-  std::map<std::string, std::shared_ptr<Value>> values_;
+  ValueStore* store_;
+  const Values* outer_;
+  std::map<std::string, Operand> values_;
 };
+
+// Neither a value of the graph nor a tensor.
+bool failed(const Operand& value);
 
 }  // namespace buda::onnx_frontend

@@ -54,10 +54,10 @@ TEST_F(BadOnnx, ManyNodesOfOneOperatorAreCountedNotListed) {
 }
 
 TEST_F(BadOnnx, OpsetsThatAreNotRead) {
-  for (int opset : {1, 6, 18, 1000}) {
+  for (int opset : {0, 18, 1000}) {
     OnnxModel m = one_node("Relu", {{2}});
     m.proto().mutable_opset_import(0)->set_version(opset);
-    expect_refused(m.bytes(), {"ON020 uses ONNX opset " + std::to_string(opset) + "; opsets 7 to 17 are read"});
+    expect_refused(m.bytes(), {"ON020 uses ONNX opset " + std::to_string(opset) + "; opsets 1 to 17 are read"});
   }
   OnnxModel none = one_node("Relu", {{2}});
   none.proto().clear_opset_import();
@@ -131,7 +131,7 @@ TEST_F(BadOnnx, InitializersThatAreNotRead) {
   expect_refused(twice.bytes(), {"ON011 has two initializers named 'w'"});
   OnnxModel sparse = one_node("Relu", {{2}});
   sparse.graph().add_sparse_initializer();
-  expect_refused(sparse.bytes(), {"ON012 has 1 sparse initializers"});
+  expect_refused(sparse.bytes(), {"ON012 initializer '' has elements of UNDEFINED"});
 }
 
 TEST_F(BadOnnx, ExternalDataStaysInTheModelsFolder) {

@@ -1,0 +1,41 @@
+// Which values of a graph depend on constants alone, and what they are.
+#pragma once
+
+#include <buda/graph/graph.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::onnx_frontend {
+
+// Computes values on demand, with the operations' own reference meaning, each node at most once. That is how arithmetic on shapes (Shape,
+// Gather, Mul, Concat, Reshape) leaves no trace: nodes are imported as ever, computed where an operator asks for the value, and erased at
+// the end where nothing else uses them.
+//
+// Nodes may be added to the graph between calls, but not changed.
+class KnownValues {
+ public:
+  explicit KnownValues(const graph::Graph& graph) : graph_(&graph) {}
+
+  // Null for a value that depends on an input of the model (or cannot be computed). Costs what computing it costs, once.
+  const Tensor* find(graph::ValueRef value);
+
+  // The inputs of the model that a value depends on, in the model's order.
+  std::vector<std::string> inputs_behind(graph::ValueRef value) const;
+
+  // Erases the computed nodes that nobody uses any more.
+  void erase_unused(graph::Graph& graph) const;
+
+ private:
+  enum class State : std::uint8_t { unvisited, open, known, unknown };
+  void visit(graph::NodeId id);
+  void compute(graph::NodeId id);
+
+  const graph::Graph* graph_;
+  std::vector<State> states_;  // by id
+  std::vector<std::vector<Tensor>> results_;
+};
+
+}  // namespace buda::onnx_frontend
