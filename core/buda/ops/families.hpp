@@ -14,6 +14,13 @@ std::vector<OpDef> matmul_ops();
 std::vector<OpDef> reduce_ops();
 std::vector<OpDef> movement_ops();
 std::vector<OpDef> nn_ops();
+std::vector<OpDef> eltwise_math_ops();
+std::vector<OpDef> activation_ops();
+std::vector<OpDef> comparison_ops();
+std::vector<OpDef> integer_ops();
+std::vector<OpDef> indexing_ops();
+std::vector<OpDef> search_ops();
+std::vector<OpDef> rearrange_ops();
 std::vector<OpDef> conv_ops();
 std::vector<OpDef> conv_transpose_ops();
 std::vector<OpDef> pool_ops();
@@ -21,7 +28,9 @@ std::vector<OpDef> unpool_ops();
 std::vector<OpDef> channel_norm_ops();
 
 // In the order in which they are documented.
-inline constexpr std::array kFamilies = {&eltwise_binary_ops, &eltwise_unary_ops,  &matmul_ops, &reduce_ops, &movement_ops,    &nn_ops,
-                                         &conv_ops,           &conv_transpose_ops, &pool_ops,   &unpool_ops, &channel_norm_ops};
+inline constexpr std::array kFamilies = {
+    &eltwise_binary_ops, &eltwise_unary_ops, &matmul_ops,         &reduce_ops,  &movement_ops, &nn_ops,
+    &eltwise_math_ops,   &activation_ops,    &comparison_ops,     &integer_ops, &indexing_ops, &search_ops,
+    &rearrange_ops,      &conv_ops,          &conv_transpose_ops, &pool_ops,    &unpool_ops,   &channel_norm_ops};
 
 }  // namespace buda::ops
