@@ -30,8 +30,8 @@ cli::ToolSpec tool(Options& o) {
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
-      "Runs importer, optimizer, balancer, netlist2pipe and tti-pack as processes, each on the files of the one "
-      "before. -### shows the commands; any of them may be run by hand, or replaced.";
+      "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the files of "
+      "the one before. -### shows the commands; any of them may be run by hand, or replaced.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
   compile.writes = "the image (.tti); with --save-temps or --build-dir also what every stage made.";
   compile.example = "buda compile digits.onnx -o digits.tti --device n150\nbuda run digits.tti --inputs digits.images.npz -o out.npz";

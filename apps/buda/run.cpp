@@ -1,15 +1,18 @@
-// Running of the stages, one after the other.
+// Running of the stages: one after the other, the epochs of pipegen side by side.
 #include "apps/buda/run.hpp"
 
 #include "apps/buda/stages.hpp"
 
+#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/depfile.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace buda::driver {
 namespace {
@@ -20,8 +23,6 @@ std::string seconds_text(Clock::duration d) {
   double s = std::chrono::duration<double>(d).count();
   return cat(std::round(s * 100) / 100, " s");
 }
-
-std::string padded(const std::string& text, std::size_t width) { return text + std::string(text.size() < width ? width - text.size() : 1, ' '); }
 
 // The stage has told its reasons; this says which stage it was and keeps its exit code's meaning.
 Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result) {
@@ -47,29 +48,43 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
   return d;
 }
 
+// "temporal_epoch_10" after "temporal_epoch_9".
+bool natural_order(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
+
 class Compilation {
  public:
-  Compilation(const Options& o, cli::ToolHost& host, std::string folder)
-      : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, model_stem(o.model)) {}
+  Compilation(const Options& o, cli::ToolHost& host, std::string folder) : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, model_stem(o.model)) {}
 
   Result<void> run() {
     std::size_t done = 0;
     for (const auto& command : {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_), balancer_command(o_, host_, files_),
-                                netlist2pipe_command(o_, host_, files_), pack_command(o_, host_, files_, image_path(o_))})
-      BUDA_TRY(run_stage(command, ++done));
-    return success();
+                                netlist2pipe_command(o_, host_, files_)})
+      BUDA_TRY(run_stage({command}, ++done));
+    BUDA_ASSIGN(auto epochs, epoch_folders());
+    std::vector<StageCommand> commands;
+    for (const auto& epoch : epochs) commands.push_back(pipegen_command(o_, host_, files_, epoch));
+    BUDA_TRY(run_stage(commands, ++done));
+    return run_stage({pack_command(o_, host_, files_, image_path(o_))}, ++done);
   }
 
  private:
-  Result<void> run_stage(const StageCommand& command, std::size_t number) {
+  Result<void> run_stage(const std::vector<StageCommand>& commands, std::size_t number) {
     auto start = Clock::now();
-    host_.log(1, io::shell_line(command.argv));
-    BUDA_ASSIGN(auto result, io::run_process(command.argv));
-    if (result.exit_code != 0) return stage_failed(command, result);
-    BUDA_TRY(note_dependencies(command));
-    std::string product = command.product;
+    std::vector<std::optional<Result<io::ProcessResult>>> results(commands.size());
+    for (const auto& command : commands) host_.log(1, io::shell_line(command.argv));
+    parallel_for(host_.threads, commands.size(), [&](std::size_t i) { results[i] = io::run_process(commands[i].argv); });
+    Failure failure;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      if (!*results[i]) failure.add(std::move(*results[i]).failure());
+      else if ((**results[i]).exit_code != 0) failure.add(stage_failed(commands[i], **results[i]));
+    }
+    if (!failure.empty()) return failure;
+    for (const auto& command : commands) BUDA_TRY(note_dependencies(command));
+    std::string product = commands.size() == 1 ? commands.front().product : cat(commands.size(), " epochs");
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
-    host_.log(0, cat('[', number, '/', std::size(kStages), "] ", padded(command.stage, 14), padded(product, 28), seconds_text(Clock::now() - start)));
+    std::string name = commands.empty() ? "pipegen" : commands.front().stage;
+    host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '), product,
+                     std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
     return success();
   }
 
@@ -79,6 +94,13 @@ class Compilation {
     for (const auto& name : cli::dependencies_of(text.view()))
       if (!name.starts_with(folder_ + '/')) host_.fs().note_read(name);
     return success();
+  }
+
+  Result<std::vector<std::string>> epoch_folders() {
+    BUDA_ASSIGN(auto names, host_.fs().list(files_.pipes));
+    std::erase_if(names, [](const std::string& n) { return !n.starts_with("temporal_epoch_"); });
+    std::sort(names.begin(), names.end(), natural_order);
+    return names;
   }
 
   const Options& o_;
@@ -91,8 +113,10 @@ Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::st
   BuildFiles files(folder, model_stem(o.model));
   std::string out;
   for (const auto& command : {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
-                              netlist2pipe_command(o, host, files), pack_command(o, host, files, image_path(o))})
+                              netlist2pipe_command(o, host, files)})
     out += io::shell_line(command.argv) + '\n';
+  out += cat("# for every epoch N of ", files.pipes, ":\n", io::shell_line(pipegen_command(o, host, files, "temporal_epoch_N").argv), '\n');
+  out += io::shell_line(pack_command(o, host, files, image_path(o)).argv) + '\n';
   return host.fs().write(std::string(io::kStdStream), out);
 }
 

@@ -10,7 +10,7 @@
 namespace buda::driver {
 
 // The tools in the order in which they run.
-inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "tti-pack"};
+inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "tti-pack"};
 
 Result<void> compile_model(const Options& options, cli::ToolHost& host);
 

@@ -72,6 +72,13 @@ StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, c
   return c;
 }
 
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch) {
+  std::string overlay = cat(files.pipes, '/', epoch, "/overlay/");
+  StageCommand c = begin(o, host, "pipegen", overlay + "blob.json", {overlay + "pipegen.yaml"});
+  c.argv.insert(c.argv.end(), {"--device", o.device});
+  return c;
+}
+
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
   StageCommand c = begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--device", o.device});
   // The image's own folder is the user's; the depfile stays with the other intermediate files.

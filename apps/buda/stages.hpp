@@ -23,7 +23,7 @@ struct BuildFiles {
   std::string netlist;    // balancer's
   std::string plan;
   std::string report;
-  std::string pipes;      // folder of netlist2pipe's products
+  std::string pipes;      // folder of netlist2pipe's and pipegen's
 };
 
 // Names without folders and endings: "models/digits.onnx" is "digits".
@@ -33,6 +33,8 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+// `epoch` is a folder name below files.pipes, such as "temporal_epoch_0".
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch);
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 
 }  // namespace buda::driver

@@ -6,7 +6,7 @@
 # Models may lie in the Makefile's folder or one below. Settings, before or after the include:
 #
 #   BUDA_DEVICE                          device to compile for (n150)
-#   IMPORTER_FLAGS ... TTI_PACK_FLAGS      further options of one tool
+#   IMPORTER_FLAGS ... TTI_PACK_FLAGS    further options of one tool
 #   BUDA_FLAGS                           further options of all tools
 #   BUDA_BIN                             folder of the tools; default: beside this file's installation, else $PATH
 
@@ -34,6 +34,11 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 # A folder of products; its stamp stands for it.
 %.pipes/stamp: %.yaml
 	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
+	for epoch in $(@D)/temporal_epoch_*; do \
+	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) \
+	    -MD -MF $$epoch/blob.d -MT $@ $(BUDA_FLAGS) $(PIPEGEN_FLAGS) || exit $$?; \
+	  cat $$epoch/blob.d >> $@.d; rm -f $$epoch/blob.d; \
+	done
 	@touch $@
 
 %.tti: %.yaml %.pipes/stamp

@@ -29,6 +29,7 @@ class Tool:
 
 def tools(work, inputs):
     """Every tool with a good input and a command line; IN and OUT stand for the damaged input and the product."""
+    m = work / "m.pipes/temporal_epoch_0/overlay"
     plan, weights = work / "m.plan.json", work / "m.device.graph.safetensors"
     beside = [work / "m.graph.safetensors"] + ([weights] if weights.exists() else [])
     return [
@@ -38,6 +39,7 @@ def tools(work, inputs):
         Tool("optimizer (weights)", work / "m.graph.safetensors", "m.graph.safetensors", ["optimizer", work / "m.graph.json", "-o", "OUT"]),
         Tool("balancer", work / "m.device.graph.json", ".device.graph.json", ["balancer", "IN", "-o", "OUT"]),
         Tool("netlist2pipe", work / "m.yaml", ".yaml", ["netlist2pipe", "IN", "-o", "OUT"]),
+        Tool("pipegen", m / "pipegen.yaml", ".yaml", ["pipegen", "IN", "-o", "OUT"]),
         Tool("tti-pack", work / "m.yaml", ".yaml", ["tti-pack", "--netlist", "IN", "--plan", plan, "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack (plan)", plan, ".plan.json", ["tti-pack", "--netlist", work / "m.yaml", "--plan", "IN", "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack info", work / "m.tti", ".tti", ["tti-pack", "info", "IN"], product=False),

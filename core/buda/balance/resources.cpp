@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 namespace buda::balance {
 namespace {
@@ -287,6 +288,14 @@ std::uint64_t relay_bytes(const Op& op, std::size_t input, const device::DeviceD
   return as_count(std::min(b.tiles / 2, std::max(b.clear_tiles, hide_tiles(std::max<std::int64_t>(tile, 1)))) * tile);
 }
 
+std::uint64_t header_bytes(const Op& op, const device::DeviceDescriptor& device) {
+  std::set<std::int64_t> sizes;
+  for (const auto& in : op.inputs) sizes.insert(tile_size(in.format, op.tile_dim, device));
+  sizes.insert(op.untilize_output ? tile_datum_bytes(op.out_format, op.tile_dim) : tile_size(op.out_format, op.tile_dim, device));
+  if (intermediate_bytes(op, device) > 0) sizes.insert(tile_size(op.intermed_format, op.tile_dim, device));
+  return (sizes.size() - 1) * device.l1.tile_headers_bytes;
+}
+
 Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
   Usage u{Resource::l1, 0, device.l1.operand_bytes(), {}};
   auto add = [&u](std::string what, std::uint64_t bytes) {
@@ -307,6 +316,7 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
           tiles_text(op.block.mblock_tiles(), tile_size(op.out_format, op.tile_dim, device))),
       output_bytes(op, device));
   add("intermediate", intermediate_bytes(op, device));
+  add("headers of further sizes of tiles", header_bytes(op, device));
   if (op.overlay_size > 0 && as_count(op.overlay_size) > device.l1.overlay_blob_included)
     add("overlay beyond the default", as_count(op.overlay_size) - device.l1.overlay_blob_included);
   return u;

@@ -9,6 +9,7 @@
 //   intermediate one mblock where partial results leave the destination register in another format than the output's
 //   relay        for an input that a row or column of cores shares: the buffer of the core that sends it on
 //   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column
+//   headers      of tiles, for each size of tiles but the first
 //   overlay      what the stream program needs beyond the default blob
 #pragma once
 
@@ -80,6 +81,9 @@ std::uint64_t output_bytes(const netlist::Op& op, const device::DeviceDescriptor
 std::uint64_t intermediate_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
 // Of the core that passes a shared input on; 0 where nothing is shared.
 std::uint64_t relay_bytes(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
+
+// For the headers of tiles: cores keep those of one size for free.
+std::uint64_t header_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
 
 // Who receives the same tiles of an input: one core, a row of the grid or a column.
 enum class Reach : std::uint8_t { core, row, column };

@@ -51,6 +51,8 @@ class Checker {
     for (std::int32_t y : d_.harvested_y)
       require(std::find(d_.workers.y.begin(), d_.workers.y.end(), y) == d_.workers.y.end(), "DV011",
               cat("row ", y, " is both harvested and in use"));
+    require(d_.noc_address_bits >= 0 && d_.noc_address_bits <= 52, "DV011", "'noc_address_bits' has to be between 0 and 52");
+    if (d_.pcie) require(d_.noc.contains(*d_.pcie), "DV011", cat("pcie at ", d_.pcie->text(), " is off the NoC grid"));
     for (NocCoord c : d_.eth) require(d_.noc.contains(c), "DV011", cat("ethernet core ", c.text(), " is off the NoC grid"));
   }
 
@@ -69,7 +71,9 @@ class Checker {
     require(d_.host.channels >= 0 && d_.host.channels <= 256, "DV012", "'host' has to have between 0 and 256 channels");
     for (std::uint64_t reserved : d_.host.reserved_bytes)
       require(reserved <= d_.host.channel_bytes, "DV012", "a host channel's reserved bytes exceed it");
-    require(d_.l1.operands_begin < d_.l1.size, "DV013", "'l1' leaves no room for operands");
+    require(d_.l1.operands_begin < d_.l1.operands_end(), "DV013", "'l1' leaves no room for operands");
+    require(d_.l1.tile_headers <= d_.l1.operands_begin && d_.l1.tile_headers_bytes <= d_.l1.size, "DV013",
+            "the tile headers do not fit where 'l1' puts them");
     require(d_.l1.overlay_blob_default <= d_.l1.size && d_.l1.overlay_blob_included <= d_.l1.operands_begin, "DV013",
             "the overlay blob does not fit where 'l1' puts it");
   }
@@ -81,6 +85,10 @@ class Checker {
     require(d_.dest.tiles_16bit >= 1 && d_.dest.tiles_32bit >= 1, "DV014", "'dest' needs tiles_16bit and tiles_32bit");
     require(!d_.formats.empty(), "DV014", "'formats' is empty");
     require(d_.streams.per_core >= 1 && d_.streams.max_fan_out >= 1, "DV014", "'streams' needs per_core and max_fan_out");
+    const auto& s = d_.streams;
+    require(s.first_input >= 0 && s.first_input <= s.first_output && s.first_output <= s.first_intermediate &&
+                s.first_intermediate <= s.first_extra && s.first_extra <= s.per_core && s.per_core <= 1024,
+            "DV014", "'streams' has to have first_input <= first_output <= first_intermediate <= first_extra <= per_core <= 1024");
     require(d_.cost.clock_ghz > 0 && d_.cost.noc_bytes_per_cycle > 0 && d_.cost.dram_channel_gbs > 0, "DV014",
             "'cost' needs clock_ghz, noc_bytes_per_cycle and dram_channel_gbs above 0");
   }

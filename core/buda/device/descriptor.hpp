@@ -66,14 +66,19 @@ struct HostMemory {
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };
 
-// A worker's L1: firmware, kernels and the default overlay blob live below `operands_begin`, operand buffers from there to the end. An op
-// whose overlay blob is larger than `overlay_blob_included` takes the difference from the operand buffers.
+// A worker's L1: firmware, kernels, the default overlay blob and the headers of tiles of one size live below `operands_begin`, operand buffers
+// from there to the last `reserved_end` bytes. An op whose overlay blob is larger than `overlay_blob_included` takes the difference from the
+// operand buffers, and so does every further size of tiles that a core handles: `tile_headers_bytes` each.
 struct L1Map {
   std::uint64_t size = 0;
   std::uint64_t operands_begin = 0;
   std::uint64_t overlay_blob_default = 0;
   std::uint64_t overlay_blob_included = 0;
-  constexpr std::uint64_t operand_bytes() const { return size > operands_begin ? size - operands_begin : 0; }
+  std::uint64_t tile_headers = 0;  // address of the headers of the first size
+  std::uint64_t tile_headers_bytes = 0;
+  std::uint64_t reserved_end = 0;
+  constexpr std::uint64_t operands_end() const { return size > reserved_end ? size - reserved_end : 0; }
+  constexpr std::uint64_t operand_bytes() const { return operands_end() > operands_begin ? operands_end() - operands_begin : 0; }
   friend bool operator==(const L1Map&, const L1Map&) = default;
 };
 
@@ -99,11 +104,14 @@ struct Features {
   bool op_to_op_across_graphs = false;   // an op may feed an op of another graph of the same temporal epoch
   bool dram_sub_channels = false;        // queues may choose read_ports and write_ports
   bool remote_input_queues = false;      // a queue on one chip may feed an op on another
+  bool stream_tile_clearing = false;     // streams of kernel inputs free tiles themselves
   bool mixed_exponents_matmul = false;   // out_df and intermed_df of an accumulating op may differ in exponent family
   friend bool operator==(const Features&, const Features&) = default;
 };
 
-// Limits of the stream hardware and of the runtime that drives it.
+// Limits of the stream hardware and of the runtime that drives it. The number of a stream says what it may do: those from 0 on can multicast
+// (multicast_per_core of them are used for it); kernel inputs, outputs and intermediates have their own from the given numbers on, in order of
+// operands; those from first_extra on are free.
 struct StreamLimits {
   std::int32_t per_core = 0;  // streams of one worker
   std::int32_t multicast_per_core = 0;
@@ -117,6 +125,7 @@ struct StreamLimits {
   std::int32_t max_dram_reads_per_input = 0;  // entries of one DRAM read list
   std::int32_t bytes_per_phase = 0;           // of overlay blob, per stream phase
   std::int32_t max_tiles_per_phase = 0;
+  std::int32_t first_input = 0, first_output = 0, first_intermediate = 0, first_extra = 0;
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 
@@ -186,6 +195,8 @@ struct DeviceDescriptor {
   std::int32_t chips = 1;                // chips of this kind on the board, numbered from 0
   std::vector<std::int32_t> mmio_chips;  // those that the host reaches directly
   NocSize noc;
+  std::int32_t noc_address_bits = 0;  // of an address within a NoC node; its place stands above, 6 bits x, then 6 bits y
+  std::optional<NocCoord> pcie;       // where host memory is reached
   Workers workers;
   std::vector<std::int32_t> harvested_y;  // NoC rows whose workers are switched off
   std::vector<NocCoord> eth;              // index = ethernet channel

@@ -102,7 +102,10 @@ const Record<L1Map>& describe(const L1Map*) {
           .optional("size", &L1Map::size, "bytes")
           .optional("operands_begin", &L1Map::operands_begin, "first byte for operand buffers; firmware, kernels and overlay lie below")
           .optional("overlay_blob_default", &L1Map::overlay_blob_default, "bytes of overlay blob when an op does not say")
-          .optional("overlay_blob_included", &L1Map::overlay_blob_included, "bytes of overlay blob that fit below operands_begin");
+          .optional("overlay_blob_included", &L1Map::overlay_blob_included, "bytes of overlay blob that fit below operands_begin")
+          .optional("tile_headers", &L1Map::tile_headers, "address of the headers of tiles of one size, below operands_begin")
+          .optional("tile_headers_bytes", &L1Map::tile_headers_bytes, "bytes of headers for each further size of tiles on a core")
+          .optional("reserved_end", &L1Map::reserved_end, "bytes at the end that are not for operands");
   return record;
 }
 
@@ -130,6 +133,7 @@ const Record<Features>& describe(const Features*) {
                     "ops of different graphs of a temporal epoch may be connected")
           .optional("dram_sub_channels", &Features::dram_sub_channels, "queues choose DRAM ports")
           .optional("remote_input_queues", &Features::remote_input_queues, "queues of one chip feed ops of another")
+          .optional("stream_tile_clearing", &Features::stream_tile_clearing, "streams of kernel inputs free tiles themselves")
           .optional("mixed_exponents_matmul", &Features::mixed_exponents_matmul,
                     "out_df and intermed_df may differ in family when accumulating");
   return record;
@@ -149,7 +153,11 @@ const Record<StreamLimits>& describe(const StreamLimits*) {
           .optional("max_dram_output_queues", &StreamLimits::max_dram_output_queues, "DRAM buffers that one core writes")
           .optional("max_dram_reads_per_input", &StreamLimits::max_dram_reads_per_input, "entries of one input's DRAM read list")
           .optional("bytes_per_phase", &StreamLimits::bytes_per_phase, "overlay blob bytes per stream phase")
-          .optional("max_tiles_per_phase", &StreamLimits::max_tiles_per_phase, "tiles that one phase moves");
+          .optional("max_tiles_per_phase", &StreamLimits::max_tiles_per_phase, "tiles that one phase moves")
+          .optional("first_input", &StreamLimits::first_input, "stream of a kernel's input 0, others follow")
+          .optional("first_output", &StreamLimits::first_output, "stream of a kernel's first output")
+          .optional("first_intermediate", &StreamLimits::first_intermediate, "stream of a kernel's first intermediate buffer")
+          .optional("first_extra", &StreamLimits::first_extra, "first stream that is free for anything, to the end");
   return record;
 }
 
@@ -223,6 +231,8 @@ const Record<DeviceDescriptor>& describe(const DeviceDescriptor*) {
                                  .optional("chips", &D::chips, "chips of this kind on the board")
                                  .optional("mmio_chips", &D::mmio_chips, "chips that the host reaches directly")
                                  .optional("noc", &D::noc, "size of the NoC grid")
+                                 .optional("noc_address_bits", &D::noc_address_bits, "bits of an address within a NoC node")
+                                 .optional("pcie", &D::pcie, "place on the NoC where host memory is reached")
                                  .optional("workers", &D::workers, "workers left after harvesting")
                                  .optional("harvested_y", &D::harvested_y, "NoC rows whose workers are off")
                                  .optional("eth", &D::eth, "ethernet cores in order of their channels")

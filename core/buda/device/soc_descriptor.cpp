@@ -85,6 +85,9 @@ Result<void> apply_soc_descriptor(const io::Node& soc, DeviceDescriptor& device)
   for (NocCoord c : harvested) rows.insert(c.y);
   device.harvested_y.assign(rows.begin(), rows.end());
   read("eth", device.eth);
+  Places pcie;
+  read("pcie", pcie);
+  if (!pcie.empty()) device.pcie = pcie.front();
   std::vector<Places> dram;
   read("dram", dram);
   if (soc.find("dram") != nullptr) {

@@ -1,0 +1,22 @@
+// The command line of pipegen.
+#pragma once
+
+#include <buda/cli/tool.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace buda::pipegen {
+
+struct Options {
+  std::string pipes;
+  std::string output;
+  std::string device = "n150";
+  std::string format = "json";
+  std::string report;
+  std::int64_t epoch = 0;
+};
+
+cli::ToolSpec tool(Options& options);
+
+}  // namespace buda::pipegen

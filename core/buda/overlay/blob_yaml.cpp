@@ -1,0 +1,352 @@
+// Writes blob files in the form of TT-Buda's pipegen2: a block of parameters for every phase of every stream.
+//
+// Phases are sorted by id, as its reader wants them. A phase's parameters are all written out, for its reader takes none over from the
+// phase before.
+#include <buda/overlay/blob_file.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace buda::overlay {
+namespace {
+
+// Offsets of a read list may be a loop: this bit, how often more, and how many entries are repeated; then what is added each time.
+constexpr std::uint64_t kLoopBit = std::uint64_t{1} << 63;
+
+class Entry {
+ public:
+  Entry(std::string& out, std::string_view indent) : out_(out), indent_(indent) {}
+  template <class T>
+  Entry& add(std::string_view key, const T& value) {
+    out_ += indent_;
+    out_ += key;
+    out_ += ": ";
+    detail::append(out_, value);
+    out_ += '\n';
+    return *this;
+  }
+  Entry& hex(std::string_view key, std::uint64_t value) { return add(key, hex_text(value)); }
+
+ private:
+  std::string& out_;
+  std::string_view indent_;
+};
+
+class YamlWriter {
+ public:
+  YamlWriter(const Blob& blob, const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, std::uint32_t epoch,
+             io::OutputFile& out)
+      : blob_(blob), buffers_(graph.buffers), device_(device), first_id_(static_cast<std::uint64_t>(epoch) << 32), out_(out) {}
+
+  Result<void> run() {
+    BUDA_TRY(dram_part());
+    BUDA_TRY(phase_part());
+    return out_.write("global_info_blob:\n");
+  }
+
+ private:
+  std::string name(StreamRef r) const {
+    const Core& c = blob_.cores[static_cast<std::size_t>(r.core)];
+    return cat("chip_", c.chip, "__y_", c.noc.y, "__x_", c.noc.x, "__stream_id_", r.stream);
+  }
+
+  std::uint64_t noc_address(const DramBuffer& d) const {
+    auto place = static_cast<std::uint64_t>(d.port.y) << 6 | static_cast<std::uint64_t>(d.port.x);
+    return (place << device_.noc_address_bits) | d.address;
+  }
+
+  const DramBuffer& dram(std::int32_t i) const { return blob_.dram[static_cast<std::size_t>(i)]; }
+
+  static std::int64_t entries(const DramBuffer& d) { return d.entry_tiles * std::max<std::int64_t>(d.slots, 1); }
+
+  void offsets(const DramRead& r, Entry& e) const {
+    std::string list;
+    std::size_t n = 0;
+    auto put = [&](std::uint64_t v) {
+      list += list.empty() ? "" : ", ";
+      list += hex_text(v);
+    };
+    for (const ReadRun& run : r.blocks) {
+      const DramBuffer& first = dram(r.buffers[static_cast<std::size_t>(run.first[0])].dram);
+      auto tile = static_cast<std::int64_t>(first.tile_bytes);
+      n += static_cast<std::size_t>(run.count);
+      if (run.count > 3 && run.step[0] == 0 && run.step[1] >= 0) {
+        put(noc_address(first) + static_cast<std::uint64_t>(run.first[1] * tile));
+        put(kLoopBit | static_cast<std::uint64_t>(run.count - 1) << 32 | 1);
+        put(static_cast<std::uint64_t>(run.step[1] * tile));
+        continue;
+      }
+      for (std::int64_t i = 0; i < run.count; ++i) {
+        auto at = run.at(i);
+        put(noc_address(dram(r.buffers[static_cast<std::size_t>(at[0])].dram)) + static_cast<std::uint64_t>(at[1] * tile));
+      }
+    }
+    e.add("dram_scatter_offsets", cat('[', list, ']'));
+    e.add("dram_scatter_offsets_full_size", n);
+  }
+
+  void buffer_size(const DramBuffer& d, Entry& e) const {
+    e.add("dram_buf_size_bytes", entries(d) * d.tile_bytes);
+    e.add("dram_buf_size_q_slots", d.slots);
+    e.add("dram_buf_size_tiles", entries(d));
+  }
+
+  void read_entries(const Stream& s, std::string& text) const {
+    const DramRead& r = *s.read;
+    std::vector<std::int64_t> tiles(r.buffers.size(), 0);
+    for_each(r.blocks, [&](const ReadRun::Tuple& t) { tiles[static_cast<std::size_t>(t[0])] += r.block_tiles; });
+    for (std::size_t i = 0; i < r.buffers.size(); ++i) {
+      const DramBuffer& d = dram(r.buffers[i].dram);
+      text += cat("    ", i, ":\n");
+      Entry e(text, "      ");
+      e.hex("dram_buf_noc_addr", noc_address(d)).add("dram_buf_read_chunk_size_tiles", r.chunk_tiles);
+      buffer_size(d, e);
+      if (s.write) e.add("dram_buf_write_chunk_size_tiles", s.write->chunk_tiles);
+      e.add("dram_input", true);
+      if (!r.before_epoch) e.add("dram_io", true);
+      if (s.write) e.add("dram_output", true);
+      if (d.padding) e.add("dram_padding", true);
+      if (d.ram) e.add("dram_ram", true);
+      e.add("dram_scatter_chunk_size_tiles", r.block_tiles);
+      if (i == 0) offsets(r, e);
+      e.add("msg_size", s.message_bytes).add("num_msgs", tiles[i]);
+      e.add("reader_index", r.buffers[i].reader).add("total_readers", r.buffers[i].readers);
+    }
+  }
+
+  void write_entry(const Stream& s, std::string& text) const {
+    const DramBuffer& d = dram(s.write->dram);
+    text += "    0:\n";
+    Entry e(text, "      ");
+    e.hex("dram_buf_noc_addr", noc_address(d));
+    buffer_size(d, e);
+    e.add("dram_buf_write_chunk_size_tiles", s.write->chunk_tiles);
+    if (s.write->rows) e.add("dram_buf_write_row_chunk_size_bytes", s.write->rows->row_bytes);
+    if (!s.write->after_epoch) e.add("dram_io", true);
+    e.add("dram_output", true);
+    if (d.ram) e.add("dram_ram", true);
+    e.add("msg_size", s.message_bytes).add("num_msgs", s.messages());
+  }
+
+  Result<void> dram_part() {
+    std::string text = "dram_blob:\n";
+    for (std::size_t c = 0; c < blob_.cores.size(); ++c)
+      for (const Stream& s : blob_.cores[c].streams) {
+        if (!s.read && !s.write) continue;
+        text += cat("  ", name({static_cast<std::int32_t>(c), s.number}), ":\n");
+        if (s.read) {
+          read_entries(s, text);
+        } else {
+          write_entry(s, text);
+        }
+        BUDA_TRY(flush(text, 1 << 20));
+      }
+    return flush(text, 0);
+  }
+
+  Result<void> flush(std::string& text, std::size_t most) {
+    if (text.size() <= most) return success();
+    BUDA_TRY(out_.write(text));
+    text.clear();
+    return success();
+  }
+
+  // A phase of a stream, with what the one after it changes.
+  struct Item {
+    std::int64_t id = 0;
+    std::int32_t core = 0;
+    const Stream* stream = nullptr;
+    Phase phase;
+    bool last = false, source_changes = false, destination_changes = false;
+  };
+
+  std::vector<Item> items() const {
+    std::vector<Item> out;
+    for (std::size_t c = 0; c < blob_.cores.size(); ++c)
+      for (const Stream& s : blob_.cores[c].streams) {
+        std::size_t first = out.size();
+        for_each(s.phases, [&](const PhaseRun::Tuple& t) {
+          out.push_back({t[0], static_cast<std::int32_t>(c), &s, to_phase(t), false, false, false});
+        });
+        for (std::size_t i = first; i < out.size(); ++i) {
+          out[i].last = i + 1 == out.size();
+          out[i].source_changes =
+              out[i].last || (!s.sources.empty() && out[i + 1].id != out[i].id) || (s.sources.empty() && s.kind != StreamKind::input);
+          out[i].destination_changes =
+              out[i].last || out[i + 1].phase.destination != out[i].phase.destination || boundary(s, out[i + 1].phase);
+        }
+      }
+    std::stable_sort(out.begin(), out.end(), [](const Item& a, const Item& b) { return a.id < b.id; });
+    return out;
+  }
+
+  // Whether a sender's phase begins a phase of its receiver, so that they have to shake hands.
+  bool boundary(const Stream& s, const Phase& p) const {
+    if (s.destinations.empty()) return true;
+    const Stream* r = blob_.find(s.destinations[static_cast<std::size_t>(p.destination)].first);
+    if (r == nullptr) return true;
+    for (const PhaseRun& run : r->phases) {
+      std::int64_t distance = p.id - run.first[0];
+      if (distance == 0 || (run.count > 1 && distance > 0 && distance % run.step[0] == 0 && distance / run.step[0] < run.count))
+        return true;
+    }
+    return false;
+  }
+
+  Result<void> phase_part() {
+    std::string text;
+    std::int64_t current = -1;
+    for (const Item& item : items()) {
+      if (item.id != current) text += cat("phase_", first_id_ + static_cast<std::uint64_t>(item.id), ":\n");
+      current = item.id;
+      text += cat("  ", name({item.core, item.stream->number}), ":\n");
+      Entry e(text, "    ");
+      phase(item, e);
+      BUDA_TRY(flush(text, 1 << 20));
+    }
+    return flush(text, 0);
+  }
+
+  void phase(const Item& item, Entry& e) const {
+    const Stream& s = *item.stream;
+    const Core& core = blob_.cores[static_cast<std::size_t>(item.core)];
+    e.add("phase_id", first_id_ + static_cast<std::uint64_t>(item.id));
+    auto tile = static_cast<std::uint64_t>(s.message_bytes);
+    e.hex("buf_addr", s.address + static_cast<std::uint64_t>(item.phase.offset) * tile);
+    e.add("buf_size", s.scattered ? static_cast<std::uint64_t>(item.phase.messages) * tile : s.bytes);
+    if (s.scattered) e.hex("buf_base_addr", s.address).add("buf_full_size_bytes", s.bytes);
+    if (s.buffer != 0) e.add("buf_id", s.buffer);
+    if (s.pipe != 0) e.add("pipe_id", s.pipe);
+    e.add("data_auto_send", true).add("incoming_data_noc", s.noc_in).add("remote_src_update_noc", 1 - s.noc_in);
+    for (const TileHeaders& h : core.headers)
+      if (h.tile_bytes == s.message_bytes) e.hex("msg_info_buf_addr", h.address);
+    e.add("msg_size", s.message_bytes).add("num_msgs", item.phase.messages);
+    e.add("num_iters_in_epoch", s.iterations).add("num_unroll_iter", 1).add("unroll_iter", 0);
+    e.add("next_phase_src_change", item.source_changes).add("next_phase_dest_change", item.destination_changes);
+    e.add("phase_auto_advance", true).add("phase_auto_config", !item.last);
+    receiving(item, e);
+    sending(item, e);
+    if (s.read || s.write) dram_keys(s, e);
+    kernel(core, s, e);
+  }
+
+  void receiving(const Item& item, Entry& e) const {
+    const Stream& s = *item.stream;
+    bool kernel = s.kind == StreamKind::input || s.kind == StreamKind::intermediate;
+    if (kernel) {
+      if (device_.features.stream_tile_clearing) {
+        e.add("local_receiver", true).add("local_receiver_tile_clearing", true);
+      } else {
+        e.add("receiver_endpoint", true);
+      }
+      e.add("buf_space_available_ack_thr", s.sources.empty() ? 0 : 2);
+    }
+    if (s.sources.empty()) {
+      e.add("source_endpoint", true);
+      return;
+    }
+    StreamRef from = s.sources[static_cast<std::size_t>(item.phase.source)];
+    e.add("remote_source", true).add("src", name(from)).add("data_buf_no_flow_ctrl", false);
+    const Stream* sender = blob_.find(from);
+    if (sender == nullptr || sender->kind != StreamKind::multicast) return;
+    auto cores = blob_.cores_of(sender->destinations.front());
+    auto index = std::find(cores.begin(), cores.end(), item.core) - cores.begin();
+    if (sender->destinations.front().is_multicast()) e.add("remote_src_is_mcast", true).add("src_dest_index", index);
+  }
+
+  void sending(const Item& item, Entry& e) const {
+    const Stream& s = *item.stream;
+    if (s.destinations.empty()) {
+      if (s.write && s.kind != StreamKind::intermediate)
+        e.add("receiver_endpoint", true).add("remote_receiver", false).add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
+      return;
+    }
+    const Destination& d = s.destinations[static_cast<std::size_t>(item.phase.destination)];
+    std::string dest = name(d.first);
+    if (d.is_multicast()) dest += cat(",", name({d.last_core, d.first.stream}));
+    e.add("remote_receiver", true).add("dest", cat('[', dest, ']')).add("dest_data_buf_no_flow_ctrl", false);
+    e.add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
+    if (d.is_multicast()) e.add("linked", true).add("num_mcast_dests", blob_.cores_of(d).size());
+  }
+
+  void dram_keys(const Stream& s, Entry& e) const {
+    const DramBuffer& d = dram(s.read ? s.read->buffers.front().dram : s.write->dram);
+    e.hex("dram_buf_noc_addr", noc_address(d));
+    bool streamed = s.read ? !s.read->before_epoch : !s.write->after_epoch;
+    e.add("dram_io", streamed);
+    if (d.ram) e.add("dram_ram", true);
+    if (s.read) {
+      e.add("dram_input", true).add("num_scatter_inner_loop", 1).add("pipe_scatter_output_loop_count", 1);
+      e.add("ptrs_not_zero",
+            s.bytes == 0 ||
+                s.messages() / s.iterations * s.message_bytes % static_cast<std::int64_t>(std::max<std::uint64_t>(s.bytes, 1)) != 0);
+      e.add("resend", s.read->before_epoch);
+      if (streamed && s.kind == StreamKind::input) e.add("dram_input_no_push", true);
+    }
+    if (s.write) {
+      e.add("dram_output", true)
+          .add("dram_output_no_push", streamed && !s.write->rows)
+          .add("dram_writes_with_cmd_buf", s.write->rows.has_value());
+      if (s.write->rows) rows(*s.write->rows, e);
+    }
+  }
+
+  void rows(const RowWrite& w, Entry& e) const {
+    e.add("moves_raw_data", true).add("batch_dim_size", w.planes).add("r_dim_size", w.rows / w.tile_rows);
+    e.add("c_dim_size", w.tiles_across);
+    e.add("zr_dim_size", 1).add("zc_dim_size", 1).add("tile_dim_r", w.tile_rows).add("tile_dim_c", w.tile_cols);
+    e.add("skip_col_bytes", w.pitch).add("skip_col_tile_row_bytes", w.pitch * w.tile_rows).add("skip_col_row_bytes", w.pitch * w.rows);
+    e.add("skip_col_zrow_bytes", w.plane_pitch).add("skip_zcol_bytes", w.row_bytes);
+    e.add("stride", 0).add("total_strides", 1).add("stride_offset_size_bytes", w.offset);
+  }
+
+  void kernel(const Core& core, const Stream& s, Entry& e) const {
+    if (s.kind == StreamKind::input) {
+      e.add("input_index", s.operand).add("overlay_blob_extra_size", 0);
+      return;
+    }
+    if (s.kind != StreamKind::output && s.kind != StreamKind::fork && s.kind != StreamKind::intermediate && s.kind != StreamKind::store)
+      return;
+    if (s.kind != StreamKind::store) e.add("legacy_pack", true);
+    if (s.kind == StreamKind::output) e.add("output_index", s.operand - pipes::kOutputOperand);
+    if (s.kind == StreamKind::intermediate) e.add("intermediate", true).add("reg_update_vc", 3).add("output_index", 0);
+    std::vector<std::int32_t> forks;
+    std::int32_t owner = s.fork_of >= 0 ? s.fork_of : s.number;
+    for (const Stream& f : core.streams)
+      if (f.fork_of == owner) forks.push_back(f.number);
+    if (s.kind != StreamKind::intermediate) e.add("fork_stream_ids", list_text(forks));
+    e.add("num_fork_streams", forks.size());
+    if (s.kind == StreamKind::output && s.scattered) e.add("is_scatter_pack", true).add("padding_scatter_order_size", 1);
+    const pipes::Buffer* b = buffers_.find(s.buffer);
+    if (b == nullptr) return;
+    if (b->buffer_space_shared && s.kind == StreamKind::intermediate) e.add("space_shared_with_operand", pipes::kOutputOperand);
+    if (s.scattered && b->scatter_gather_num_tiles > 0) {
+      std::int64_t window = std::max<std::int64_t>(1, b->window_tiles());
+      std::int64_t whole = static_cast<std::int64_t>(s.bytes) / std::max(1, s.message_bytes);
+      e.add("num_mblock_buffering", std::max<std::int64_t>(1, whole / window)).add("num_msgs_in_block", window);
+    }
+    if (s.kind != StreamKind::store)
+      e.add("mblock_k", b->mblock_k)
+          .add("mblock_m", b->mblock_m)
+          .add("mblock_n", b->mblock_n)
+          .add("ublock_ct", b->ublock_ct)
+          .add("ublock_rt", b->ublock_rt);
+  }
+
+  const Blob& blob_;
+  pipes::BufferIndex buffers_;
+  const device::DeviceDescriptor& device_;
+  std::uint64_t first_id_;
+  io::OutputFile& out_;
+};
+
+}  // namespace
+
+Result<void> write_blob_yaml(const Blob& blob, const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, std::uint32_t epoch,
+                             io::OutputFile& out) {
+  return YamlWriter(blob, graph, device, epoch, out).run();
+}
+
+}  // namespace buda::overlay

@@ -1,0 +1,34 @@
+// The steps from pipes to stream programs.
+#include <buda/overlay/builder.hpp>
+
+namespace buda::overlay {
+
+Result<Blob> Builder::run() {
+  blob_.arch = device_.arch;
+  blob_.device = device_.name;
+  blob_.graphs = graph_.graphs;
+  check_device_description();
+  if (!failure_.empty()) return std::move(failure_);
+  refuse_buffers();
+  if (!failure_.empty()) return std::move(failure_);
+  collect_cores();
+  plan_pipes();
+  if (!failure_.empty()) return std::move(failure_);
+  make_kernel_streams();
+  check_fed_inputs();
+  if (!failure_.empty()) return std::move(failure_);
+  for (PipePlan& plan : plans_) connect(plan);
+  if (!failure_.empty()) return std::move(failure_);
+  check_taken_outputs();
+  make_phases();
+  assign_addresses();
+  for (std::size_t i = 0; i < streams_.size(); ++i)
+    for (auto& [number, s] : streams_[i]) blob_.cores[i].streams.push_back(std::move(s));
+  check_limits();
+  if (!failure_.empty()) return std::move(failure_);
+  return std::move(blob_);
+}
+
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device) { return Builder(graph, device).run(); }
+
+}  // namespace buda::overlay

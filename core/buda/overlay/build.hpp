@@ -1,0 +1,17 @@
+// From the pipes of an epoch to its stream programs.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/overlay/blob.hpp>
+#include <buda/pipes/pipe_graph.hpp>
+
+namespace buda::overlay {
+
+// Gives every edge its streams, every buffer its place in L1, every stream its phases, and holds the result against the limits of the
+// device. All errors that can be found are told together: PG001 for what is not supported yet, PG002 for pipes that contradict themselves,
+// PG003 for a device that does not say enough, PG01x (Fault::fit) for what does not fit. Data of each: pipe, buffer, op, operand, core, as
+// far as there is one. Linear in pipes, their blocks, and the phases made.
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device);
+
+}  // namespace buda::overlay

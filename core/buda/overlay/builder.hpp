@@ -1,0 +1,148 @@
+// The state in which stream programs are made. Internal to the module.
+#pragma once
+
+#include <buda/overlay/build.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace buda::overlay {
+
+using pipes::Buffer;
+using pipes::BufferType;
+using pipes::Pipe;
+
+// Tiles that one pass takes from one source.
+struct Block {
+  std::int32_t source = 0;  // index in PipePlan::buffers
+  std::int64_t offset = 0;  // first tile
+  std::int64_t tiles = 0;
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+enum class SourceKind : std::uint8_t {
+  output,  // what kernels make
+  store,   // what was read into L1 before the epoch
+  dram,    // queues, read while the epoch runs, or before it right into the buffer of the kernel
+};
+enum class SinkKind : std::uint8_t {
+  kernel,
+  share,  // one core's share of an input that is read before the epoch
+  queue,
+};
+
+struct PipePlan {
+  const Pipe* pipe = nullptr;
+  SourceKind source = SourceKind::output;
+  SinkKind sink = SinkKind::kernel;
+  bool before_epoch = false;           // a DRAM source that is read once and kept
+  std::vector<const Buffer*> buffers;  // sources, each once, in the order of first use
+  std::vector<Block> blocks;           // of one pass; of L1 sources those that follow on each other are joined
+  std::int64_t pass_tiles = 0;
+  std::int64_t passes = 0;                          // in the epoch
+  bool ring = false;                                // one source that gives its buffer away in order, or DRAM
+  std::vector<std::vector<const Buffer*>> groups;   // resolved Pipe::outputs
+  std::vector<std::size_t> target_of;               // per group: index in `targets`
+  std::vector<std::vector<const Buffer*>> targets;  // groups, each once
+  bool multicast = false;
+  std::vector<StreamRef> senders;  // per buffer, for L1 sources
+  std::vector<StreamRef> relays;   // per target, of multicasts
+  const Buffer& first_output() const { return *groups.front().front(); }
+};
+
+class Builder {
+ public:
+  Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device) : graph_(graph), device_(device), index_(graph.buffers) {}
+  Result<Blob> run();
+
+ private:
+  // plan.cpp: what each pipe does.
+  void check_device_description();
+  void collect_cores();
+  void plan_pipes();
+  void plan_pipe(const Pipe& pipe);
+  bool resolve_outputs(const Pipe& pipe, PipePlan& plan);
+  bool resolve_inputs(const Pipe& pipe, PipePlan& plan);
+  bool classify(PipePlan& plan);
+  bool make_blocks(PipePlan& plan);
+  bool count_passes(PipePlan& plan);
+  std::optional<std::int64_t> passes_of(const Buffer& b) const;
+  void refuse_buffers();
+
+  // streams.cpp: numbers and connections.
+  void make_kernel_streams();
+  void make_kernel_stream(const Buffer& b);
+  void connect(PipePlan& plan);
+  void connect_dram(PipePlan& plan);
+  void make_relays(PipePlan& plan);
+  void make_senders(PipePlan& plan);
+  Stream* add_stream(StreamRef ref);
+  std::optional<StreamRef> take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind);
+  void link(StreamRef sender, const std::vector<StreamRef>& receivers);
+  bool is_line(const std::vector<const Buffer*>& target) const;
+  void check_fed_inputs();
+  void check_taken_outputs();
+
+  // dram.cpp: queues.
+  std::int32_t dram_index(const Buffer& b);
+  void make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room);
+  void make_stored_read(const Buffer& b, Stream& stream);
+  void make_write(const PipePlan& plan, Stream& stream, std::size_t source);
+  void make_gradient(const Buffer& b, Stream& stream);
+  std::optional<RowWrite> rows_of(const PipePlan& plan, std::size_t source);
+
+  // l1.cpp: addresses.
+  void assign_addresses();
+  void assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes);
+  void check_multicast_addresses();
+
+  // phases.cpp
+  void make_phases();
+  void make_intermediate_phases();
+  void make_ring_phases(const PipePlan& plan);
+  void make_turn_phases(const std::vector<const PipePlan*>& plans);
+  std::vector<StreamRef> receivers_of(const PipePlan& plan, std::size_t target) const;
+  std::int64_t halves(const Buffer& b) const;
+
+  // limits.cpp
+  void check_limits();
+  void check_core(const Core& core);
+
+  // Errors know the place in the file by their data: the pipe or the buffer.
+  void error(std::string code, const Pipe* pipe, const Buffer* buffer, std::string message, std::string hint = "");
+  void unsupported(const Pipe* pipe, const Buffer* buffer, const std::string& feature);
+  void misfit(std::string code, const Core& core, std::string resource, std::uint64_t needed, std::uint64_t available, std::string what,
+              std::string hint, std::vector<Note> notes = {});
+  std::string place_text(const Core& core) const;
+
+  std::int32_t core_at(std::int32_t chip, GridCoord core) const;  // -1: not a core of this epoch
+  Core& core_of(StreamRef r) { return blob_.cores[static_cast<std::size_t>(r.core)]; }
+  Stream& stream_of(StreamRef r) { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
+  std::int64_t total_tiles(const Buffer& b) const { return b.epoch_tiles * (b.is_scatter ? b.replicate : 1); }
+  std::int64_t buffer_tiles(const Buffer& b) const { return b.size_tiles * (b.is_scatter ? b.replicate : 1); }
+
+  const pipes::PipeGraph& graph_;
+  const device::DeviceDescriptor& device_;
+  pipes::BufferIndex index_;
+  Blob blob_;
+  Failure failure_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::int32_t> core_index_;  // chip, row, column
+  std::vector<std::map<std::int32_t, Stream>> streams_;                                      // per core, by number; into blob_ at the end
+  std::vector<PipePlan> plans_;
+  std::map<Id, std::vector<std::size_t>> feeds_;  // plans that lead to a buffer
+  std::map<Id, StreamRef> kernel_streams_;        // of inputs, outputs, intermediates
+  std::set<Id> taken_;                            // outputs whose own stream is in use
+  std::map<Id, StreamRef> stores_;                // the first stream of a buffer that was read before the epoch
+  std::map<Id, std::int32_t> dram_index_;
+};
+
+// The number of tiles whose size is near the hidden latency, as input buffers and relays count it.
+std::int64_t hide_tiles(std::int64_t tile_bytes);
+
+}  // namespace buda::overlay

@@ -1,0 +1,190 @@
+// Reading and writing of queues.
+//
+// A read list has the blocks of one pass, which is one entry of each queue. Blocks are as long as the pipegen file has them, or a part of
+// that where the buffer they go to is smaller. What is asked for at once is at most half of that buffer, so that reading and consuming
+// overlap.
+#include <buda/overlay/builder.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace buda::overlay {
+namespace {
+
+constexpr std::int64_t kMostBytesAtOnce = 65536;  // of a write, and of a read before the epoch
+
+// The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).
+std::int64_t divisor_up_to(std::int64_t n, std::int64_t most) {
+  std::int64_t best = 1;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    if (d <= most) best = std::max(best, d);
+    if (n / d <= most) best = std::max(best, n / d);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int32_t Builder::dram_index(const Buffer& b) {
+  auto [it, fresh] = dram_index_.emplace(b.id, static_cast<std::int32_t>(blob_.dram.size()));
+  if (!fresh) return it->second;
+  DramBuffer d;
+  d.queue = b.op;
+  d.id = b.id;
+  d.chip = b.chip;
+  d.channel = b.dram_chan;
+  d.host = b.dram_io_flag_is_remote != 0;
+  d.padding = b.is_padding;
+  d.address = b.dram_addr;
+  d.slots = b.q_slots;
+  d.entry_tiles = b.is_padding                        ? 1
+                  : b.type == BufferType::gradient_op ? buffer_tiles(b)
+                  : b.tiles_per_input > 0             ? b.tiles_per_input
+                                                      : b.window_tiles();
+  d.tile_bytes = b.tile_size;
+  d.ram = b.dram_ram_flag;
+  const auto& channels = device_.dram.channels;
+  if (d.host) {
+    if (!device_.pcie)
+      error("PG003", nullptr, &b, cat("buffer_", b.id, " is in host memory, and device '", device_.name, "' does not say where pcie is"));
+    d.port = device_.pcie.value_or(device::NocCoord{});
+  } else if (b.dram_chan < 0 || static_cast<std::size_t>(b.dram_chan) >= channels.size()) {
+    error("PG010", nullptr, &b, cat("buffer_", b.id, " is in DRAM channel ", b.dram_chan, "; '", device_.name, "' has ", channels.size()));
+  } else {
+    const auto& ports = channels[static_cast<std::size_t>(b.dram_chan)].ports;
+    if (b.dram_sub_chan < 0 || static_cast<std::size_t>(b.dram_sub_chan) >= ports.size()) {
+      error("PG010", nullptr, &b,
+            cat("buffer_", b.id, " is read at port ", b.dram_sub_chan, " of DRAM channel ", b.dram_chan, ", which has ", ports.size()));
+    } else {
+      d.port = ports[static_cast<std::size_t>(b.dram_sub_chan)];
+    }
+  }
+  blob_.dram.push_back(std::move(d));
+  return it->second;
+}
+
+void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room) {
+  if (plan.before_epoch && plan.pass_tiles > room)
+    return error("PG002", plan.pipe, &target,
+                 cat("it brings ", plan.pass_tiles, " tiles before the epoch, and the buffer has room for ", room));
+  DramRead read;
+  read.before_epoch = plan.before_epoch;
+  for (const Buffer* b : plan.buffers) {
+    ReadBuffer r{dram_index(*b), 0, 1};
+    for (std::size_t i = 0; i < plan.pipe->inputs.size() && i < plan.pipe->dram_reader_index.size(); ++i) {
+      if (pipes::base_id(plan.pipe->inputs[i]) != pipes::base_id(b->id)) continue;
+      r.reader = plan.pipe->dram_reader_index[i];
+      if (i < plan.pipe->dram_total_readers.size()) r.readers = plan.pipe->dram_total_readers[i];
+      break;
+    }
+    read.buffers.push_back(r);
+  }
+  std::int64_t block = 0;
+  for (const Block& b : plan.blocks) block = std::gcd(block, b.tiles);
+  block = divisor_up_to(block, std::max<std::int64_t>(room, 1));
+  std::int64_t entries = plan.pass_tiles / block, most = device_.streams.max_dram_reads_per_input;
+  if (entries > most) {
+    std::int32_t core = core_at(target.chip, target.core);
+    return misfit(
+        "PG014", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "DRAM reads", static_cast<std::uint64_t>(entries),
+        static_cast<std::uint64_t>(most),
+        cat("input ", target.operand, " is read in blocks of ", block, block == 1 ? " tile" : " tiles", " by pipe_", plan.pipe->id),
+        cat("give queue '", plan.buffers.front()->op, "' the blocking of its reader, or feed '", target.op,
+            "' through a nop with the queue's blocking"));
+  }
+  for (const Block& b : plan.blocks) {
+    bool padding = plan.buffers[static_cast<std::size_t>(b.source)]->is_padding;
+    for (std::int64_t at = 0; at < b.tiles; at += block) append<2>(read.blocks, {b.source, padding ? 0 : b.offset + at});
+  }
+  read.block_tiles = block;
+  std::int64_t half = std::max(block, plan.before_epoch ? plan.pass_tiles : room / 2);
+  read.chunk_tiles = block * divisor_up_to(plan.pass_tiles / block, half / block);
+  stream.read = std::move(read);
+}
+
+// The whole buffer as it lies in DRAM; or a share, in the order in which its pipe brings it.
+void Builder::make_stored_read(const Buffer& b, Stream& stream) {
+  if (b.type == BufferType::prolog_relay) {
+    auto feeds = feeds_.find(b.id);
+    if (feeds == feeds_.end() || feeds->second.size() != 1)
+      return error("PG002", nullptr, &b, cat("buffer_", b.id, " is not filled by one pipe"));
+    const PipePlan& plan = plans_[feeds->second.front()];
+    if (plan.pass_tiles != buffer_tiles(b))
+      return error("PG002", plan.pipe, &b, cat("it brings ", plan.pass_tiles, " tiles to a share of ", buffer_tiles(b)));
+    stream.noc_in = plan.pipe->incoming_noc;
+    return make_read(plan, stream, b, buffer_tiles(b));
+  }
+  DramRead read;
+  read.before_epoch = true;
+  read.buffers.push_back({dram_index(b), 0, 1});
+  std::int64_t tiles = b.window_tiles();
+  read.block_tiles = b.is_padding ? tiles : divisor_up_to(tiles, std::max<std::int64_t>(kMostBytesAtOnce / std::max(b.tile_size, 1), 1));
+  read.chunk_tiles = read.block_tiles;
+  read.blocks.push_back({{0, 0}, {}, 1});
+  if (std::int64_t blocks = tiles / read.block_tiles; blocks > 1) read.blocks.front() = {{0, 0}, {0, read.block_tiles}, blocks};
+  stream.read = std::move(read);
+}
+
+// A gradient's ram: read before the epoch, written back after it.
+void Builder::make_gradient(const Buffer& b, Stream& stream) {
+  std::int64_t tiles = buffer_tiles(b);
+  if (tiles < 1) return error("PG002", nullptr, &b, cat("buffer_", b.id, " has no tiles"));
+  std::int32_t dram = dram_index(b);
+  if (b.dram_buf_flag) {
+    DramRead read;
+    read.before_epoch = true;
+    read.buffers.push_back({dram, 0, 1});
+    read.block_tiles = read.chunk_tiles = tiles;
+    read.blocks.push_back({{0, 0}, {}, 1});
+    stream.read = std::move(read);
+  }
+  if (b.write_dram_buf_flag) stream.write = DramWrite{dram, tiles, true, std::nullopt};
+}
+
+// The part of the rows that one core of an untilized output has: cores stand in the pipe's list row by row.
+std::optional<RowWrite> Builder::rows_of(const PipePlan& plan, std::size_t source) {
+  const Buffer& b = *plan.buffers[source];
+  const auto& u = b.untilized;
+  std::int64_t rows = u.tile_rows > 0 ? u.tile_rows : 32, cols = u.tile_cols > 0 ? u.tile_cols : 32;
+  bool sound = u.r > 0 && u.c > 0 && u.full_r % u.r == 0 && u.full_c % u.c == 0 && b.tile_size % (rows * cols) == 0 &&
+               std::int64_t{u.full_r / u.r} * (u.full_c / u.c) == static_cast<std::int64_t>(plan.buffers.size());
+  if (!sound) {
+    error("PG002", plan.pipe, &b,
+          cat("an output without tiles of ", u.full_r, " x ", u.full_c, " tiles, ", u.r, " x ", u.c,
+              " of them in each core, cannot come from ", plan.buffers.size(), plan.buffers.size() == 1 ? " core" : " cores",
+              " with tiles of ", b.tile_size, " bytes"));
+    return std::nullopt;
+  }
+  std::int64_t datum = b.tile_size / (rows * cols), across = u.full_c / u.c;
+  RowWrite w;
+  w.row_bytes = u.c * cols * datum;
+  w.pitch = u.full_c * cols * datum;
+  w.rows = u.r * rows;
+  w.planes = std::max(u.z, 1);
+  w.plane_pitch = u.full_r * rows * w.pitch;
+  w.offset = static_cast<std::int64_t>(source) / across * w.rows * w.pitch + static_cast<std::int64_t>(source) % across * w.row_bytes;
+  w.tile_rows = static_cast<std::int32_t>(rows);
+  w.tile_cols = static_cast<std::int32_t>(cols);
+  w.tiles_across = u.c;
+  return w;
+}
+
+void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t source) {
+  DramWrite write;
+  write.dram = dram_index(plan.first_output());
+  std::int64_t tiles = 0;
+  for (const Block& b : plan.blocks) tiles = std::gcd(tiles, b.tiles);
+  write.chunk_tiles = divisor_up_to(tiles, std::max<std::int64_t>(1, kMostBytesAtOnce / std::max(stream.message_bytes, 1)));
+  if (plan.buffers[source]->untilized.on) {
+    write.rows = rows_of(plan, source);
+    if (!write.rows) return;
+  } else if (plan.buffers.size() > 1) {
+    return unsupported(plan.pipe, &plan.first_output(), "a queue buffer that several cores write");
+  }
+  stream.write = std::move(write);
+}
+
+}  // namespace buda::overlay

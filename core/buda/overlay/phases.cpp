@@ -1,0 +1,217 @@
+// Phases: what each stream does, in which order.
+//
+// Pipes that lead to a common input make a component; their passes run side by side, pass w of one with pass w of the others, and their
+// phases are numbered together: id = pass * segments + segment, where a segment is a block of the pass (the joined tiles that one source
+// gives) and `segments` is the most that any pipe of the component has. A sender has a phase for every block. A receiver's phase goes on
+// while the same sender sends to nobody else; it has the id of the first block, so that both ends of a connection meet at equal ids.
+//
+// Nothing is written down twice that repeats itself. The passes of a component repeat after `period` of them: when the output groups begin
+// anew and every double-buffered source is back in its first half. If the passes of the epoch are a multiple of that, one period is written
+// and iterated.
+//
+// Where one source gives its whole buffer away in order, or DRAM is read, phases need not follow passes: as many whole passes as fit into
+// the limit of tiles make one phase.
+#include <buda/overlay/builder.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace buda::overlay {
+namespace {
+
+// Far more than a blob can hold: what needs more is not worth making.
+constexpr std::int64_t kMostPhases = std::int64_t{1} << 18;
+
+void append_phase(Stream& s, const Phase& p) { append(s.phases, to_tuple(p)); }
+
+std::int64_t index_of(const std::vector<StreamRef>& list, StreamRef ref) { return std::find(list.begin(), list.end(), ref) - list.begin(); }
+
+// The end of a connection: the phase that is still growing.
+struct Receiving {
+  Phase phase;
+  StreamRef from;
+  std::int64_t last = -1;  // id of the last block taken
+};
+
+// What a sender did last.
+struct Sending {
+  std::size_t target = 0;
+  std::int64_t last = -1;
+};
+
+}  // namespace
+
+// How many windows a scattered buffer holds: passes alternate between them.
+std::int64_t Builder::halves(const Buffer& b) const {
+  if (b.type != BufferType::packer) return 1;
+  std::int64_t window = std::max<std::int64_t>(1, std::min(b.window_tiles(), total_tiles(b)));
+  return std::max<std::int64_t>(1, buffer_tiles(b) / window);
+}
+
+void Builder::make_ring_phases(const PipePlan& plan) {
+  bool alone = plan.source == SourceKind::dram || plan.senders.size() == 1;
+  std::int64_t tiles = alone ? plan.pass_tiles : plan.blocks.front().tiles, most = device_.streams.max_tiles_per_phase;
+  std::vector<StreamRef> all = plan.senders;
+  all.insert(all.end(), plan.relays.begin(), plan.relays.end());
+  if (plan.sink == SinkKind::kernel)
+    for (StreamRef r : receivers_of(plan, 0)) all.push_back(r);
+  std::int64_t joined = 1;
+  if (tiles <= most)
+    for (std::int64_t k = most / tiles; k > 1 && joined == 1; --k)
+      if (plan.passes % k == 0) joined = k;
+  std::int64_t left = tiles * joined;
+  std::vector<PhaseRun> phases;
+  for (std::int64_t id = 0; left > 0; ++id) {
+    std::int64_t pieces = ceil_div(left, most), messages = ceil_div(left, pieces);
+    append<5>(phases, {id, messages, 0, 0, 0});
+    left -= messages;
+  }
+  for (StreamRef r : all) {
+    stream_of(r).phases = phases;
+    stream_of(r).iterations = plan.passes / joined;
+  }
+}
+
+void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
+  const std::int64_t most = device_.streams.max_tiles_per_phase, passes = plans.front()->passes;
+  const Buffer& reader = plans.front()->first_output();
+  std::int64_t period = 1, segments = 1;
+  for (const PipePlan* p : plans) {
+    if (p->passes != passes)
+      return error("PG002", p->pipe, &p->first_output(),
+                   cat("it runs ", p->passes, " times, and another pipe to the same input ", passes, " times"));
+    std::int64_t here = 0;
+    for (const Block& b : p->blocks) here += ceil_div(b.tiles, most);
+    segments = std::max(segments, here);
+    period = std::min(std::lcm(period, static_cast<std::int64_t>(p->groups.size())), passes);
+    if (p->source == SourceKind::output)
+      for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
+  }
+  if (passes % period != 0) period = passes;
+  if (auto phases = checked_mul(period, segments); !phases || *phases > kMostPhases) {
+    std::int32_t core = core_at(reader.chip, reader.core);
+    return misfit(
+        "PG011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
+        static_cast<std::uint64_t>(kMostPhases), cat("to bring ", period, " windows of ", segments, " pieces to input ", reader.operand),
+        cat("give '", plans.front()->buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
+  }
+
+  std::map<StreamRef, Receiving> receiving;
+  std::map<StreamRef, Sending> sending;
+  std::set<StreamRef> members;
+  auto flush = [&](StreamRef r) {
+    auto it = receiving.find(r);
+    if (it == receiving.end()) return;
+    append_phase(stream_of(r), it->second.phase);
+    receiving.erase(it);
+  };
+  // Whether a block continues the phase of a receiver: it has to come from the same sender, which has sent nothing elsewhere in between.
+  auto continues = [&](StreamRef r, StreamRef from, std::size_t target, std::int64_t tiles) {
+    auto it = receiving.find(r);
+    auto s = sending.find(from);
+    return it != receiving.end() && it->second.from == from && s != sending.end() && s->second.target == target &&
+           s->second.last == it->second.last && it->second.phase.messages + tiles <= most;
+  };
+  auto receive = [&](StreamRef r, StreamRef from, bool more, std::int64_t id, std::int64_t tiles, std::int64_t destination) {
+    members.insert(r);
+    if (!more) {
+      flush(r);
+      receiving[r] = {{id, 0, index_of(stream_of(r).sources, from), destination, 0}, from, -1};
+    }
+    receiving[r].phase.messages += tiles;
+    receiving[r].last = id;
+  };
+  auto send = [&](const PipePlan& p, const Block& block, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
+    StreamRef sender = p.senders[static_cast<std::size_t>(block.source)];
+    members.insert(sender);
+    append_phase(stream_of(sender), {id, tiles, 0, p.sink == SinkKind::kernel ? static_cast<std::int64_t>(target) : 0, offset});
+    if (p.sink == SinkKind::kernel) {
+      auto receivers = receivers_of(p, target);
+      StreamRef last_hop = p.multicast ? p.relays[target] : sender;
+      std::size_t last_target = p.multicast ? 0 : target;
+      bool more = std::all_of(receivers.begin(), receivers.end(), [&](StreamRef r) { return continues(r, last_hop, last_target, tiles); });
+      if (p.multicast) {
+        bool relay_more = more && continues(last_hop, sender, target, tiles);
+        receive(last_hop, sender, relay_more, id, tiles, 0);
+      }
+      for (StreamRef r : receivers) receive(r, last_hop, more, id, tiles, 0);
+      if (p.multicast) sending[last_hop] = {0, id};
+    }
+    sending[sender] = {target, id};
+  };
+
+  for (std::int64_t pass = 0; pass < period; ++pass)
+    for (const PipePlan* p : plans) {
+      std::size_t target = p->target_of[static_cast<std::size_t>(pass % static_cast<std::int64_t>(p->groups.size()))];
+      std::int64_t id = pass * segments;
+      for (const Block& block : p->blocks) {
+        const Buffer& b = *p->buffers[static_cast<std::size_t>(block.source)];
+        std::int64_t half = halves(b), window = std::min(b.window_tiles(), std::max<std::int64_t>(total_tiles(b), 1));
+        std::int64_t offset = block.offset + (half > 1 ? pass % half * window : 0);
+        for (std::int64_t left = block.tiles; left > 0; ++id) {
+          std::int64_t tiles = std::min(left, most);
+          send(*p, block, target, id, offset, tiles);
+          offset += tiles;
+          left -= tiles;
+        }
+      }
+    }
+  while (!receiving.empty()) flush(receiving.begin()->first);
+  for (StreamRef r : members) stream_of(r).iterations = passes / period;
+  for (const PipePlan* p : plans)
+    for (std::size_t i = 0; i < p->senders.size() && p->source == SourceKind::output; ++i) {
+      Stream& s = stream_of(p->senders[i]);
+      s.window_tiles = std::min(p->buffers[i]->window_tiles(), std::max<std::int64_t>(total_tiles(*p->buffers[i]), 1));
+      s.ids_per_pass = segments;
+      s.passes = period;
+    }
+}
+
+// What a kernel accumulates passes through its own buffer.
+void Builder::make_intermediate_phases() {
+  for (const Buffer& b : graph_.buffers) {
+    if (b.type != BufferType::intermediate && b.type != BufferType::gradient_op) continue;
+    auto it = kernel_streams_.find(b.id);
+    std::int64_t total = total_tiles(b), most = device_.streams.max_tiles_per_phase;
+    if (it == kernel_streams_.end() || total < 1) continue;
+    Stream& s = stream_of(it->second);
+    std::int64_t messages = std::min(total, most);
+    while (total % messages != 0) --messages;
+    s.phases.push_back({{0, messages, 0, 0, 0}, {}, 1});
+    s.iterations = total / messages;
+  }
+}
+
+void Builder::make_phases() {
+  // Components: pipes that lead to the same input.
+  std::vector<std::size_t> root(plans_.size());
+  std::iota(root.begin(), root.end(), 0);
+  auto find = [&](std::size_t i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+  };
+  for (const auto& [id, feeds] : feeds_)
+    for (std::size_t i : feeds) {
+      std::size_t a = find(feeds.front()), b = find(i);
+      root[std::max(a, b)] = std::min(a, b);
+    }
+  std::map<std::size_t, std::vector<const PipePlan*>> components;
+  for (std::size_t i = 0; i < plans_.size(); ++i) components[find(i)].push_back(&plans_[i]);
+  for (const auto& [first, plans] : components) {
+    if (plans.front()->sink == SinkKind::share) continue;
+    if (plans.size() == 1 && plans.front()->ring) {
+      make_ring_phases(*plans.front());
+      continue;
+    }
+    // Rings among others go by blocks too.
+    for (const PipePlan* p : plans)
+      for (StreamRef s : p->senders) stream_of(s).scattered = true;
+    make_turn_phases(plans);
+  }
+  make_intermediate_phases();
+}
+
+}  // namespace buda::overlay

@@ -1,0 +1,398 @@
+// What each pipe of the file asks for: sources and sinks, the blocks of one pass, the number of passes.
+//
+// A pass is one run through a pipe's list; it begins when its producers' windows have been filled anew (docs/formats/pipegen.md). How many
+// there are follows from each source: tiles in the epoch by tiles of its window. All sources of a pipe must agree.
+#include <buda/overlay/builder.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace buda::overlay {
+namespace {
+
+// Sizes from a file are held against these before anything is multiplied or allocated.
+constexpr std::int64_t kMostTiles = std::int64_t{1} << 40;
+constexpr std::size_t kMostBlocks = std::size_t{1} << 22;
+
+bool sane(std::int64_t v) { return v >= 0 && v <= kMostTiles; }
+
+std::string operand_text(const Buffer& b) {
+  if (b.type == BufferType::unpacker) return cat("input ", b.operand);
+  if (b.type == BufferType::packer) return "output";
+  if (b.type == BufferType::intermediate || b.type == BufferType::gradient_op) return cat("intermediate ", b.operand);
+  return std::string(pipes::buffer_type_name(b.type));
+}
+
+}  // namespace
+
+std::string Builder::place_text(const Core& c) const {
+  return cat("core [", c.core.row, ", ", c.core.col, "]", device_.chips > 1 ? cat(" of chip ", c.chip) : std::string());
+}
+
+void Builder::error(std::string code, const Pipe* pipe, const Buffer* buffer, std::string message, std::string hint) {
+  constexpr std::size_t kMost = 20;
+  if (failure_.diagnostics().size() >= kMost) return;
+  std::string where;
+  if (buffer != nullptr) where = cat("op '", buffer->op, "', ", operand_text(*buffer), ": ");
+  if (buffer != nullptr && buffer->is_queue()) where = cat("queue '", buffer->op, "': ");
+  if (pipe != nullptr) where += cat("pipe_", pipe->id, ": ");
+  Diagnostic d = input_error(std::move(code), {}, where + message);
+  d.hint = std::move(hint);
+  if (pipe != nullptr) d.data.emplace_back("pipe", cat(pipe->id));
+  if (buffer != nullptr) {
+    d.node = buffer->op;
+    d.data.emplace_back("buffer", cat(buffer->id));
+    d.data.emplace_back(buffer->is_queue() ? "queue" : "op", buffer->op);
+    if (!buffer->is_queue()) {
+      d.data.emplace_back("operand", operand_text(*buffer));
+      d.data.emplace_back("core", cat('[', buffer->core.row, ", ", buffer->core.col, ']'));
+    }
+  }
+  failure_.add(std::move(d));
+}
+
+void Builder::unsupported(const Pipe* pipe, const Buffer* buffer, const std::string& feature) {
+  error("PG001", pipe, buffer, cat(feature, " is not supported yet"));
+  if (!failure_.empty()) failure_.diagnostics().back().data.emplace_back("feature", feature);
+}
+
+std::int32_t Builder::core_at(std::int32_t chip, GridCoord core) const {
+  auto it = core_index_.find({chip, core.row, core.col});
+  return it == core_index_.end() ? -1 : it->second;
+}
+
+void Builder::check_device_description() {
+  const auto& s = device_.streams;
+  std::string missing;
+  if (s.first_output <= 0 || s.first_extra <= 0 || s.max_tiles_per_phase <= 0 || s.bytes_per_phase <= 0)
+    missing = "streams: first_input, first_output, first_intermediate, first_extra, max_tiles_per_phase and bytes_per_phase";
+  if (device_.noc_address_bits <= 0) missing = "noc_address_bits";
+  if (missing.empty()) return;
+  failure_.add(input_error("PG003", {}, cat("device '", device_.name, "' does not say ", missing, ", which stream programs need")));
+}
+
+// Cores of the epoch: where buffers lie.
+void Builder::collect_cores() {
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, const Buffer*> seen;
+  auto note = [&](std::int32_t chip, GridCoord at, const Buffer* b) {
+    if (!device_.grid().contains(at) || chip < 0) return false;
+    auto [it, fresh] = seen.emplace(std::tuple{chip, at.row, at.col}, b);
+    bool kernel = b != nullptr && (b->type == BufferType::unpacker || b->type == BufferType::packer);
+    if (!fresh && kernel) {
+      bool known = it->second != nullptr && (it->second->type == BufferType::unpacker || it->second->type == BufferType::packer);
+      if (known && it->second->op != b->op)
+        error("PG002", nullptr, b, cat("op '", it->second->op, "' stands on core [", at.row, ", ", at.col, "] too"));
+      if (!known) it->second = b;
+    }
+    return true;
+  };
+  for (const Buffer& b : graph_.buffers) {
+    if (b.core.row == pipes::kNoCore || b.type == BufferType::ethernet_relay) continue;
+    if (!note(b.chip, b.core, &b))
+      error("PG010", nullptr, &b,
+            cat("core [", b.core.row, ", ", b.core.col, "] of chip ", b.chip, " is outside of '", device_.name, "', which has ",
+                device_.grid().rows, " x ", device_.grid().cols, " workers"),
+            "give the device for which the netlist was made with --device");
+  }
+  for (const auto& [at, b] : seen) {
+    auto [chip, row, col] = at;
+    Core core;
+    core.chip = chip;
+    core.core = {row, col};
+    core.noc = device_.noc_of_worker(core.core);
+    if (b != nullptr && !b->is_queue()) core.op = b->op;
+    core.blob_bytes = static_cast<std::int64_t>(device_.l1.overlay_blob_default);
+    core_index_[at] = static_cast<std::int32_t>(blob_.cores.size());
+    blob_.cores.push_back(std::move(core));
+  }
+  streams_.resize(blob_.cores.size());
+}
+
+void Builder::refuse_buffers() {
+  for (const Buffer& b : graph_.buffers) {
+    for (std::int64_t v :
+         {b.epoch_tiles, b.size_tiles, b.scatter_gather_num_tiles, b.replicate, b.tiles_per_input, b.tile_clear_granularity}) {
+      if (sane(v)) continue;
+      error("PG002", nullptr, &b, cat("buffer_", b.id, " has a count of ", v, " tiles"));
+      return;
+    }
+    auto whole = checked_mul(b.size_tiles, std::max<std::int64_t>(b.replicate, 1)),
+         all = checked_mul(b.epoch_tiles, std::max<std::int64_t>(b.replicate, 1)),
+         window = checked_mul(b.scatter_gather_num_tiles, std::max<std::int64_t>(b.replicate, 1));
+    if (!whole || !all || !window || !sane(*whole) || !sane(*all) || !sane(*window))
+      error("PG002", nullptr, &b, cat("buffer_", b.id, " has too many tiles"));
+    if (b.tile_size < 0 || b.tile_size > (1 << 24))
+      error("PG002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
+    std::string feature;
+    if (b.type == BufferType::ethernet_relay || b.ethernet_chan || b.use_ethernet_fw_stream) feature = "an edge over ethernet";
+    if (b.type == BufferType::relay) feature = "a relay buffer between pipes";
+    if (b.type == BufferType::dram_epilog) feature = "a queue that is written after the epoch, other than a gradient's";
+    if (b.rows.hw_tilize) feature = "tilizing by hardware";
+    if (b.rows.embedding_table || b.rows.embedding_index || b.embedding_op_data_input || b.embedding_op_index_input)
+      feature = "an embedding";
+    if (b.dram_buf_streaming) feature = "dram_buf_streaming";
+    if (b.use_shadow_rd_ptr) feature = "a shadow read pointer";
+    if (!feature.empty()) unsupported(nullptr, &b, feature);
+  }
+}
+
+bool Builder::resolve_outputs(const Pipe& pipe, PipePlan& plan) {
+  if (pipe.outputs.empty() || pipe.outputs.front().empty() || pipe.inputs.empty()) {
+    error("PG002", &pipe, nullptr, "it has no inputs or no outputs");
+    return false;
+  }
+  for (const auto& ids : pipe.outputs) {
+    std::vector<const Buffer*> group;
+    for (Id id : ids) {
+      const Buffer* b = index_.find(id);
+      if (b == nullptr || b->id != id) {
+        error("PG002", &pipe, nullptr, cat("it leads to ", id, ", which is no buffer"));
+        return false;
+      }
+      group.push_back(b);
+    }
+    if (group.empty()) {
+      error("PG002", &pipe, nullptr, "one of its output groups is empty");
+      return false;
+    }
+    plan.groups.push_back(std::move(group));
+  }
+  for (Id padding : pipe.output_padding)
+    if (padding != 0) {
+      unsupported(&pipe, &plan.first_output(), "padding of an output group");
+      return false;
+    }
+  return true;
+}
+
+bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
+  std::map<Id, std::int32_t> known;
+  for (Id id : pipe.inputs) {
+    const Buffer* b = index_.find(id);
+    if (b == nullptr) {
+      error("PG002", &pipe, nullptr, cat("it takes from ", id, ", which is no buffer"));
+      return false;
+    }
+    if (known.emplace(b->id, static_cast<std::int32_t>(plan.buffers.size())).second) plan.buffers.push_back(b);
+  }
+  auto blocks = checked_mul(static_cast<std::int64_t>(pipe.inputs.size()), pipe.repeats());
+  if (!blocks || *blocks > static_cast<std::int64_t>(kMostBlocks)) {
+    error("PG002", &pipe, &plan.first_output(),
+          cat("its list, repeated ", pipe.repeats(), " times, has more than ", kMostBlocks, " blocks"));
+    return false;
+  }
+  for (std::int64_t r = 0; r < pipe.repeats(); ++r)
+    for (Id id : pipe.inputs) {
+      const Buffer* b = index_.find(id);
+      auto offset = static_cast<std::int64_t>(id - b->id);
+      std::int64_t tiles = b->scatter_gather_num_tiles;
+      if (!b->is_scatter && tiles > total_tiles(*b) && b->type == BufferType::packer) tiles = total_tiles(*b);  // less than a window in all
+      if (b->type == BufferType::prolog_relay) tiles = buffer_tiles(*b);
+      std::int64_t window = b->is_padding || !b->is_scatter ? std::max(tiles, b->window_tiles()) : b->window_tiles();
+      if (tiles < 1 || offset % tiles != 0 || offset + tiles > window) {
+        error("PG002", &pipe, &plan.first_output(),
+              cat("it takes ", id, ", which is not the beginning of a block of ", tiles, " tiles of buffer_", b->id));
+        return false;
+      }
+      plan.blocks.push_back({known.at(b->id), offset, tiles});
+    }
+  return true;
+}
+
+// Which kinds of buffers meet in a pipe decides how it is made.
+bool Builder::classify(PipePlan& plan) {
+  const Pipe& pipe = *plan.pipe;
+  const Buffer& out = plan.first_output();
+  for (const auto& group : plan.groups)
+    for (const Buffer* b : group)
+      if (b->type != out.type) {
+        error("PG002", &pipe, b, cat("it leads to a ", pipes::buffer_type_name(b->type), " and to a ", pipes::buffer_type_name(out.type)));
+        return false;
+      }
+  if (out.type == BufferType::unpacker) {
+    plan.sink = SinkKind::kernel;
+  } else if (out.type == BufferType::prolog_relay) {
+    plan.sink = SinkKind::share;
+  } else if (out.type == BufferType::dram_io) {
+    plan.sink = SinkKind::queue;
+  } else {
+    error("PG002", &pipe, &out, cat("it leads to a ", pipes::buffer_type_name(out.type), ", which takes nothing"));
+    return false;
+  }
+  int outputs = 0, stores = 0, streamed = 0, kept = 0;
+  for (const Buffer* b : plan.buffers) {
+    if (b->type == BufferType::packer)
+      ++outputs;
+    else if (b->type == BufferType::prolog_relay)
+      ++stores;
+    else if (b->is_padding)
+      (b->dram_buf_flag && b->core.row != pipes::kNoCore) ? ++stores : ++streamed;
+    else if (b->type == BufferType::dram_prolog)
+      (plan.sink == SinkKind::share || b->prefetch_type == pipes::PrefetchType::post_tm) ? ++kept : ++stores;
+    else if (b->type == BufferType::dram_io)
+      ++streamed;
+    else {
+      error("PG002", &pipe, b, cat("it takes from a ", pipes::buffer_type_name(b->type), ", which hands out nothing"));
+      return false;
+    }
+  }
+  // What is read before the epoch is padded from DRAM like the rest of it.
+  if (kept > 0 && outputs == 0 && streamed == 0 && stores > 0 && std::all_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer* b) {
+        return b->is_padding || b->type == BufferType::dram_prolog;
+      }))
+    stores = 0;
+  int kinds = (outputs > 0 || stores > 0) + (streamed > 0) + (kept > 0);
+  if (kinds != 1) {
+    unsupported(&pipe, &out, "a pipe that takes from L1 and from DRAM at once");
+    return false;
+  }
+  plan.source = outputs > 0 ? SourceKind::output : stores > 0 ? SourceKind::store : SourceKind::dram;
+  plan.before_epoch = kept > 0;
+  if (plan.sink == SinkKind::share && !plan.before_epoch) {
+    error("PG002", &pipe, &out, "a share of a prologue has to be read from a queue's prologue");
+    return false;
+  }
+  if (plan.sink == SinkKind::queue && plan.source != SourceKind::output) {
+    unsupported(&pipe, &out, "copying from queue to queue");
+    return false;
+  }
+  if (plan.source == SourceKind::dram && plan.groups.size() > 1) {
+    unsupported(&pipe, &out, "a queue whose entries go to receivers in turns");
+    return false;
+  }
+  if (pipe.dram_num_forks > 1) {
+    unsupported(&pipe, &out, "a DRAM read that several pipes share");
+    return false;
+  }
+  if (pipe.ethernet_pipe || pipe.ethernet_chan || pipe.mmio_downstream) {
+    unsupported(&pipe, &out, "a pipe over ethernet or MMIO");
+    return false;
+  }
+  for (const auto& group : plan.groups)
+    for (const Buffer* b : group)
+      for (const Buffer* s : plan.buffers)
+        if (s->chip != b->chip && !s->is_padding) {
+          unsupported(&pipe, b, "an edge between chips");
+          return false;
+        }
+  plan.multicast = plan.sink == SinkKind::kernel && !plan.before_epoch &&
+                   std::any_of(plan.groups.begin(), plan.groups.end(), [](const auto& g) { return g.size() > 1; });
+  if (plan.sink != SinkKind::kernel && (plan.groups.size() > 1 || plan.groups.front().size() > 1)) {
+    unsupported(&pipe, &out, "writing the same tiles to several places");
+    return false;
+  }
+  return true;
+}
+
+bool Builder::make_blocks(PipePlan& plan) {
+  for (const Block& b : plan.blocks) plan.pass_tiles += b.tiles;
+  if (!sane(plan.pass_tiles)) {
+    error("PG002", plan.pipe, &plan.first_output(), "it moves too many tiles at once");
+    return false;
+  }
+  plan.ring = plan.source == SourceKind::dram;
+  if (plan.ring) return true;
+  std::vector<Block> joined;
+  for (const Block& b : plan.blocks) {
+    if (!joined.empty() && joined.back().source == b.source && joined.back().offset + joined.back().tiles == b.offset) {
+      joined.back().tiles += b.tiles;
+    } else {
+      joined.push_back(b);
+    }
+  }
+  plan.blocks = std::move(joined);
+  if (plan.sink == SinkKind::queue && plan.buffers.front()->untilized.on) {
+    // Each core hands out its rows by itself.
+    plan.ring = plan.blocks.size() == plan.buffers.size();
+    if (!plan.ring)
+      error("PG002", plan.pipe, plan.buffers.front(), "an output without tiles goes to its queue as a whole, core after core");
+    return plan.ring;
+  }
+  if (plan.blocks.size() == 1 && plan.groups.size() == 1) {
+    const Buffer& b = *plan.buffers.front();
+    std::int64_t window = std::min(b.window_tiles(), total_tiles(b));
+    std::int64_t whole = plan.source == SourceKind::output ? std::max<std::int64_t>(buffer_tiles(b), 1) : plan.pass_tiles;
+    plan.ring = plan.source == SourceKind::output
+                    ? plan.blocks.front().tiles == window && whole % window == 0
+                    : plan.blocks.front().offset == 0 && (b.is_padding || plan.pass_tiles == b.window_tiles());
+  }
+  return true;
+}
+
+// Nothing where the buffer does not know: padding is read as often as what it pads.
+std::optional<std::int64_t> Builder::passes_of(const Buffer& b) const {
+  if (b.is_padding) return std::nullopt;
+  std::int64_t total = total_tiles(b);
+  if (b.type == BufferType::packer) return ceil_div(total, std::max<std::int64_t>(1, std::min(b.window_tiles(), total)));
+  if (b.type == BufferType::prolog_relay) {
+    auto feeds = feeds_.find(b.id);
+    if (feeds == feeds_.end() || plans_[feeds->second.front()].buffers.empty()) return std::nullopt;
+    for (const Buffer* source : plans_[feeds->second.front()].buffers)
+      if (source->type != BufferType::prolog_relay)
+        if (auto passes = passes_of(*source)) return passes;
+    return std::nullopt;
+  }
+  std::int64_t entry = b.tiles_per_input > 0 ? b.tiles_per_input : b.window_tiles();
+  return std::max<std::int64_t>(1, total / std::max<std::int64_t>(1, entry));
+}
+
+bool Builder::count_passes(PipePlan& plan) {
+  if (plan.sink == SinkKind::share) {
+    plan.passes = 1;
+    return true;
+  }
+  for (const Buffer* b : plan.buffers) {
+    auto passes = passes_of(*b);
+    if (!passes) continue;
+    if (plan.passes != 0 && plan.passes != *passes) {
+      error("PG002", plan.pipe, &plan.first_output(),
+            cat("it would have to run ", plan.passes, " times for '", plan.buffers.front()->op, "', and ", *passes, " times for '", b->op,
+                "' (buffer_", b->id, ")"));
+      return false;
+    }
+    plan.passes = *passes;
+  }
+  if (plan.passes == 0) {
+    error("PG002", plan.pipe, &plan.first_output(), "it brings nothing but padding, so that nobody knows how often");
+    return false;
+  }
+  auto all = checked_mul(plan.passes, plan.pass_tiles);
+  if (!all || !sane(*all)) {
+    error("PG002", plan.pipe, &plan.first_output(), "it moves too many tiles in the epoch");
+    return false;
+  }
+  return true;
+}
+
+void Builder::plan_pipe(const Pipe& pipe) {
+  PipePlan plan;
+  plan.pipe = &pipe;
+  if (!resolve_outputs(pipe, plan) || !resolve_inputs(pipe, plan) || !classify(plan) || !make_blocks(plan)) return;
+  for (const auto& group : plan.groups)
+    for (const Buffer* b : group)
+      for (const Buffer* s : plan.buffers)
+        if (s->tile_size != b->tile_size) {
+          error("PG002", &pipe, b,
+                cat("it brings tiles of ", s->tile_size, " bytes from buffer_", s->id, " and should bring tiles of ", b->tile_size));
+          return;
+        }
+  std::size_t number = plans_.size();
+  std::vector<Id> seen;
+  for (const auto& group : plan.groups)
+    for (const Buffer* b : group) seen.push_back(b->id);
+  std::sort(seen.begin(), seen.end());
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  for (Id id : seen) feeds_[id].push_back(number);
+  plans_.push_back(std::move(plan));
+}
+
+void Builder::plan_pipes() {
+  for (const Pipe& pipe : graph_.pipes) plan_pipe(pipe);
+  if (!failure_.empty()) return;
+  for (PipePlan& plan : plans_) count_passes(plan);
+}
+
+}  // namespace buda::overlay

@@ -1,0 +1,66 @@
+// What stream programs cost: room in L1, streams and phases per core, bytes per link of the networks and per DRAM channel.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/overlay/blob.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::overlay {
+
+// A piece of a core's L1. Bytes.
+struct L1Piece {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::string what;  // "input 0", "output and intermediate 24", "headers of 2080 B"
+  friend bool operator==(const L1Piece&, const L1Piece&) = default;
+};
+
+struct CoreReport {
+  std::int32_t chip = 0;
+  GridCoord core;
+  device::NocCoord noc;
+  std::string op;
+  std::vector<L1Piece> l1;  // by address
+  std::uint64_t l1_used = 0, l1_available = 0;
+  std::int64_t streams = 0;
+  std::int64_t phases = 0, phases_available = 0;
+  std::int64_t messages_in = 0, messages_out = 0;  // in the epoch
+  friend bool operator==(const CoreReport&, const CoreReport&) = default;
+};
+
+// From a node of the network to its neighbour, in the epoch.
+struct LinkLoad {
+  std::int32_t chip = 0, noc = 0;
+  device::NocCoord from, to;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const LinkLoad&, const LinkLoad&) = default;
+};
+
+struct ChannelLoad {
+  std::int32_t chip = 0;
+  bool host = false;
+  std::int32_t channel = 0;
+  std::uint64_t read = 0, written = 0;  // while the epoch runs
+  std::uint64_t before = 0, after = 0;
+  friend bool operator==(const ChannelLoad&, const ChannelLoad&) = default;
+};
+
+struct Report {
+  std::vector<CoreReport> cores;
+  std::vector<LinkLoad> links;        // most loaded first
+  std::vector<ChannelLoad> channels;  // by chip, DRAM before host, number
+  friend bool operator==(const Report&, const Report&) = default;
+};
+
+// Messages go network 0 first right, then down, network 1 first up, then left, round the edges of the grid; a multicast loads each link of
+// its tree once.
+Report make_report(const Blob& blob, const device::DeviceDescriptor& device);
+
+std::string report_text(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
+// buda.pipegen-report/1; a core, link or channel per line.
+std::string report_json(const Report& report, const Blob& blob);
+
+}  // namespace buda::overlay

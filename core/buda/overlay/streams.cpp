@@ -1,0 +1,255 @@
+// Which streams there are, what they are connected to.
+//
+// Kernels have streams of their own: an input's receives, an output's sends. An output that several pipes take from sends once with its own
+// stream, and once with a fork for each further pipe. A pipe that reaches several cores passes through a multicast stream on the core where
+// its row or column begins, which receives from the producers in turn. What is read into L1 before the epoch is sent from there by a stream
+// for each pipe. Queues are read into the stream that needs the tiles: the kernel's input, or the multicast; and written by the one that
+// has them.
+#include <buda/overlay/builder.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace buda::overlay {
+
+// What arrives in 1024 cycles at 32 bytes, with the size of a tile rounded to the nearest power of two, as buffers are measured everywhere.
+std::int64_t hide_tiles(std::int64_t tile_bytes) {
+  auto low = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(tile_bytes, 1))));
+  std::int64_t power = 2 * low - tile_bytes < tile_bytes - low ? 2 * low : low;
+  return std::max<std::int64_t>(1024 * 32 / power, 1);
+}
+
+// Null when the core has a stream of that number already.
+Stream* Builder::add_stream(StreamRef ref) {
+  auto [it, fresh] = streams_[static_cast<std::size_t>(ref.core)].try_emplace(ref.stream);
+  it->second.number = ref.stream;
+  return fresh ? &it->second : nullptr;
+}
+
+void Builder::make_kernel_stream(const Buffer& b) {
+  const auto& limits = device_.streams;
+  std::int32_t first = limits.first_input, end = limits.first_output, operand = b.operand;
+  StreamKind kind = StreamKind::input;
+  if (b.type == BufferType::packer) {
+    first = limits.first_output, end = limits.first_intermediate, operand -= pipes::kOutputOperand;
+    kind = StreamKind::output;
+  } else if (b.type != BufferType::unpacker) {
+    first = limits.first_intermediate, end = limits.first_extra, operand -= pipes::kIntermediateOperand;
+    kind = StreamKind::intermediate;
+  }
+  StreamRef ref{core_at(b.chip, b.core), first + operand};
+  if (ref.core < 0) return error("PG002", nullptr, &b, cat("buffer_", b.id, " is in no core"));
+  if (operand < 0 || operand >= end - first)
+    return error("PG002", nullptr, &b,
+                 cat("operand ", b.operand, " has no stream; '", device_.name, "' has ", end - first, " for this kind of operand"));
+  if (b.tile_size < 1) return error("PG002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
+  Stream* s = add_stream(ref);
+  if (s == nullptr) return error("PG002", nullptr, &b, cat("core [", b.core.row, ", ", b.core.col, "] has this operand twice"));
+  s->kind = kind;
+  s->operand = b.operand;
+  s->buffer = b.id;
+  s->message_bytes = b.tile_size;
+  s->bytes = static_cast<std::uint64_t>(buffer_tiles(b)) * static_cast<std::uint64_t>(b.tile_size);
+  kernel_streams_[b.id] = ref;
+  if (b.type == BufferType::gradient_op && (b.dram_buf_flag || b.write_dram_buf_flag)) make_gradient(b, *s);
+  Core& core = core_of(ref);
+  if (b.overlay_blob_size > 0) core.blob_bytes = std::max<std::int64_t>(core.blob_bytes, b.overlay_blob_size);
+}
+
+void Builder::make_kernel_streams() {
+  for (const Buffer& b : graph_.buffers)
+    if (b.type == BufferType::unpacker || b.type == BufferType::packer || b.type == BufferType::intermediate ||
+        b.type == BufferType::gradient_op)
+      make_kernel_stream(b);
+}
+
+std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind) {
+  auto& streams = streams_[static_cast<std::size_t>(core)];
+  std::int32_t first = device_.streams.first_extra, number = std::max(first, streams.empty() ? 0 : streams.rbegin()->first + 1);
+  if (number >= device_.streams.per_core) {
+    const Core& c = blob_.cores[static_cast<std::size_t>(core)];
+    std::uint64_t needed = 1;
+    for (const PipePlan& p : plans_)
+      for (const Buffer* b : p.buffers) needed += p.source != SourceKind::dram && core_at(b->chip, b->core) == core ? 1 : 0;
+    misfit("PG012", c, "extra streams", needed, static_cast<std::uint64_t>(device_.streams.per_core - first),
+           cat("pipes send from here, and one of them, pipe_", plan.pipe->id, ", has no stream left"),
+           cat("put a nop between '", c.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));
+    return std::nullopt;
+  }
+  StreamRef ref{core, number};
+  add_stream(ref)->kind = kind;
+  return ref;
+}
+
+void Builder::link(StreamRef sender, const std::vector<StreamRef>& receivers) {
+  Destination d{receivers.front(), receivers.back().core};
+  stream_of(sender).destinations.push_back(d);
+  for (StreamRef r : receivers) {
+    auto& sources = stream_of(r).sources;
+    if (std::find(sources.begin(), sources.end(), sender) == sources.end()) sources.push_back(sender);
+  }
+}
+
+// Cores side by side in a row or column, and the same operand everywhere.
+bool Builder::is_line(const std::vector<const Buffer*>& target) const {
+  std::vector<GridCoord> cores;
+  for (const Buffer* b : target) {
+    if (b->chip != target.front()->chip || b->operand != target.front()->operand) return false;
+    cores.push_back(b->core);
+  }
+  std::sort(cores.begin(), cores.end());
+  auto n = static_cast<std::int32_t>(cores.size());
+  for (std::int32_t i = 0; i < n; ++i) {
+    GridCoord at = cores[static_cast<std::size_t>(i)], first = cores.front();
+    bool in_row = at == GridCoord{first.row, first.col + i}, in_column = at == GridCoord{first.row + i, first.col};
+    bool row = cores.back().row == first.row;
+    if (row ? !in_row : !in_column) return false;
+  }
+  return true;
+}
+
+std::vector<StreamRef> Builder::receivers_of(const PipePlan& plan, std::size_t target) const {
+  std::vector<StreamRef> out;
+  for (const Buffer* b : plan.targets[target])
+    if (auto it = kernel_streams_.find(b->id); it != kernel_streams_.end()) out.push_back(it->second);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Builder::make_relays(PipePlan& plan) {
+  for (std::size_t t = 0; t < plan.targets.size(); ++t) {
+    const auto& target = plan.targets[t];
+    if (target.size() > 1 && !is_line(target))
+      return unsupported(plan.pipe, target.front(), "a multicast to cores that are not a row or column");
+    auto group = static_cast<std::size_t>(std::find(plan.target_of.begin(), plan.target_of.end(), t) - plan.target_of.begin());
+    const auto& places = plan.pipe->mcast_core;
+    pipes::CoreCoord at{target.front()->chip, target.front()->core};
+    if (!places.empty()) at = places[std::min(group, places.size() - 1)];
+    std::int32_t core = core_at(at.chip, at.core);
+    if (core < 0)
+      return error("PG002", plan.pipe, target.front(),
+                   cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
+    std::int32_t number = 0;
+    auto& streams = streams_[static_cast<std::size_t>(core)];
+    while (streams.contains(number)) ++number;
+    std::int32_t available = std::min(device_.streams.multicast_per_core, device_.streams.first_input);
+    if (number >= available) {
+      const Core& c = blob_.cores[static_cast<std::size_t>(core)];
+      return misfit("PG013", c, "multicasts", static_cast<std::uint64_t>(number) + 1, static_cast<std::uint64_t>(available),
+                    cat("pipe_", plan.pipe->id, " would be one multicast more than this core can send"),
+                    cat("give '", c.op, "' a grid of one row or column, so that fewer of its inputs are multicast"));
+    }
+    StreamRef ref{core, number};
+    Stream& s = *add_stream(ref);
+    const Buffer& b = *target.front();
+    std::int64_t tiles = std::min(buffer_tiles(b) / 2, std::max(b.tile_clear_granularity, hide_tiles(b.tile_size)));
+    if (plan.source == SourceKind::dram && plan.pipe->op_input_dram_io_buf_size_tiles > 0)
+      tiles = plan.pipe->op_input_dram_io_buf_size_tiles;
+    tiles = std::max<std::int64_t>(tiles, 1);
+    s.kind = StreamKind::multicast;
+    s.operand = b.operand;
+    s.pipe = plan.pipe->id;
+    s.message_bytes = b.tile_size;
+    s.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(b.tile_size);
+    s.noc_in = plan.pipe->incoming_noc;
+    s.noc_out = plan.pipe->outgoing_noc;
+    s.vc = plan.pipe->outgoing_vc;
+    plan.relays.push_back(ref);
+    auto receivers = receivers_of(plan, t);
+    for (StreamRef r : receivers) stream_of(r).noc_in = s.noc_out;
+    link(ref, receivers);
+    if (plan.source == SourceKind::dram) make_read(plan, s, b, tiles);
+  }
+}
+
+// A stream for each source, on the core that has it.
+void Builder::make_senders(PipePlan& plan) {
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& b = *plan.buffers[i];
+    std::int32_t core = core_at(b.chip, b.core);
+    if (core < 0) return error("PG002", plan.pipe, &b, cat("buffer_", b.id, " is in no core"));
+    StreamRef ref;
+    if (auto own = kernel_streams_.find(b.id); own != kernel_streams_.end() && taken_.insert(b.id).second) {
+      ref = own->second;
+    } else {
+      bool output = own != kernel_streams_.end();
+      auto extra = take_extra(plan, core, output ? StreamKind::fork : StreamKind::store);
+      if (!extra) return;
+      ref = *extra;
+      Stream& s = stream_of(ref);
+      s.buffer = b.id;
+      s.operand = b.operand;
+      s.message_bytes = b.tile_size;
+      std::int64_t tiles = output || b.type == BufferType::prolog_relay ? buffer_tiles(b) : b.window_tiles();
+      s.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(b.tile_size);
+      if (output) {
+        s.fork_of = own->second.stream;
+      } else if (auto [first, fresh] = stores_.emplace(b.id, ref); !fresh) {
+        s.fork_of = first->second.stream;
+      } else {
+        make_stored_read(b, s);
+      }
+    }
+    Stream& s = stream_of(ref);
+    s.pipe = plan.pipe->id;
+    s.scattered = !plan.ring;
+    bool relayed = plan.multicast;
+    s.noc_out = relayed ? plan.pipe->incoming_noc : plan.pipe->outgoing_noc;
+    s.vc = relayed ? plan.pipe->incoming_vc : plan.pipe->outgoing_vc;
+    plan.senders.push_back(ref);
+    if (plan.sink == SinkKind::queue) make_write(plan, s, i);
+  }
+}
+
+void Builder::connect_dram(PipePlan& plan) {
+  for (const Buffer* b : plan.targets.front()) {
+    auto it = kernel_streams_.find(b->id);
+    if (it == kernel_streams_.end()) continue;
+    Stream& s = stream_of(it->second);
+    if (feeds_.at(b->id).size() > 1) return unsupported(plan.pipe, b, "an input that several pipes bring from queues");
+    s.pipe = plan.pipe->id;
+    s.noc_in = plan.pipe->incoming_noc;
+    make_read(plan, s, *b, buffer_tiles(*b));
+  }
+}
+
+void Builder::connect(PipePlan& plan) {
+  std::map<std::vector<const Buffer*>, std::size_t> known;  // looked up only
+  for (const auto& group : plan.groups) {
+    auto [it, fresh] = known.emplace(group, plan.targets.size());
+    if (fresh) plan.targets.push_back(group);
+    plan.target_of.push_back(it->second);
+  }
+  if (plan.sink == SinkKind::share) return;  // read by the stream that sends the share
+  if (plan.multicast) make_relays(plan);
+  if (!failure_.empty()) return;
+  if (plan.source == SourceKind::dram) {
+    if (!plan.multicast) connect_dram(plan);
+    return;
+  }
+  make_senders(plan);
+  if (!failure_.empty() || plan.sink != SinkKind::kernel) return;
+  for (StreamRef sender : plan.senders)
+    for (std::size_t t = 0; t < plan.targets.size(); ++t) {
+      auto receivers = plan.multicast ? std::vector<StreamRef>{plan.relays[t]} : receivers_of(plan, t);
+      if (receivers.empty()) continue;
+      for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(sender).noc_out;
+      link(sender, receivers);
+    }
+}
+
+// A kernel would wait for ever for an input that nobody brings.
+void Builder::check_fed_inputs() {
+  for (const Buffer& b : graph_.buffers)
+    if (b.type == BufferType::unpacker && !feeds_.contains(b.id)) error("PG002", nullptr, &b, cat("no pipe leads to buffer_", b.id));
+}
+
+// And for room in an output that nobody takes.
+void Builder::check_taken_outputs() {
+  for (const Buffer& b : graph_.buffers)
+    if (b.type == BufferType::packer && !taken_.contains(b.id)) error("PG002", nullptr, &b, cat("no pipe takes from buffer_", b.id));
+}
+
+}  // namespace buda::overlay

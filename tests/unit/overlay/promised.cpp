@@ -1,0 +1,111 @@
+// Goes pass by pass through each pipe's list. A pass ends when all tiles that the receivers are promised in the epoch have come.
+#include "unit/overlay/promised.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::overlay {
+namespace {
+
+using pipes::Buffer;
+using pipes::BufferType;
+using pipes::Pipe;
+using pipes::PipeGraph;
+
+class Reader {
+ public:
+  explicit Reader(const PipeGraph& graph) : graph_(graph), index_(graph.buffers) {
+    for (const Pipe& p : graph.pipes)
+      for (std::size_t g = 0; g < p.outputs.size(); ++g)
+        for (Id id : p.outputs[g]) feeds_[id].emplace_back(&p, g);
+  }
+
+  Promised run() {
+    Promised out;
+    for (const Buffer& b : graph_.buffers) {
+      if (b.type == BufferType::unpacker) out.inputs[b.id] = all(b);
+      if (b.type == BufferType::dram_io && feeds_.contains(b.id) && !b.untilized.on) out.queues[b.id] = all(b);
+    }
+    return out;
+  }
+
+ private:
+  static std::int64_t whole(const Buffer& b) { return b.epoch_tiles * (b.is_scatter ? b.replicate : 1); }
+
+  // Passes that a source gives in the epoch; 0: it does not know.
+  std::int64_t passes(const Buffer& b) const {
+    if (b.is_padding) return 0;
+    if (b.type == BufferType::prolog_relay) {
+      auto it = feeds_.find(b.id);
+      return it == feeds_.end() ? 0 : passes(*index_.find(it->second.front().first->inputs.front()));
+    }
+    if (b.type != BufferType::packer) return std::max<std::int64_t>(1, whole(b) / std::max<std::int64_t>(1, b.tiles_per_input));
+    std::int64_t n = whole(b), w = std::max<std::int64_t>(1, b.window_tiles());
+    return (n + w - 1) / w;
+  }
+
+  std::vector<Tiles> all(const Buffer& target) const {
+    std::vector<Tiles> out;
+    auto feeds = feeds_.find(target.id);
+    if (feeds == feeds_.end()) return out;
+    std::int64_t n = 0;
+    for (const auto& [pipe, group] : feeds->second)
+      for (Id id : pipe->inputs) n = std::max(n, passes(*index_.find(id)));
+    for (std::int64_t pass = 0; pass < n; ++pass)
+      for (const auto& [pipe, group] : feeds->second)
+        if (pass % static_cast<std::int64_t>(pipe->outputs.size()) == static_cast<std::int64_t>(group)) add(*pipe, pass, out);
+    return out;
+  }
+
+  void add(const Pipe& pipe, std::int64_t pass, std::vector<Tiles>& out) const {
+    for (std::int64_t r = 0; r < pipe.repeats(); ++r)
+      for (Id id : pipe.inputs) {
+        const Buffer& b = *index_.find(id);
+        auto offset = static_cast<std::int64_t>(id - b.id);
+        std::int64_t count = b.scatter_gather_num_tiles;
+        if (b.is_padding) {
+          append_tiles(out, {Tiles::Kind::padding, b.id, 0, 0, count});
+        } else if (b.type == BufferType::packer) {
+          std::int64_t first = pass * b.window_tiles() + offset;
+          append_tiles(out, {Tiles::Kind::output, b.id, 0, first, std::min(count, whole(b) - first)});
+        } else if (b.type == BufferType::prolog_relay) {
+          add(*feeds_.at(b.id).front().first, 0, out);
+        } else {
+          append_tiles(out, {Tiles::Kind::queue, b.id, b.type == BufferType::dram_prolog ? 0 : pass, offset, count});
+        }
+      }
+  }
+
+  const PipeGraph& graph_;
+  pipes::BufferIndex index_;
+  std::map<Id, std::vector<std::pair<const Pipe*, std::size_t>>> feeds_;
+};
+
+std::string first_difference(const char* what, const std::map<Id, std::vector<Tiles>>& wanted,
+                             const std::map<Id, std::vector<Tiles>>& got) {
+  for (const auto& [id, list] : wanted) {
+    auto it = got.find(id);
+    if (it == got.end()) return cat(what, " buffer_", id, ": nothing comes");
+    for (std::size_t i = 0; i < std::max(list.size(), it->second.size()); ++i) {
+      std::string a = i < list.size() ? list[i].text() : "nothing", b = i < it->second.size() ? it->second[i].text() : "nothing";
+      if (i >= list.size() || i >= it->second.size() || !(list[i] == it->second[i]))
+        return cat(what, " buffer_", id, ", run ", i, ": ", b, " comes, not ", a);
+    }
+  }
+  for (const auto& [id, list] : got)
+    if (!wanted.contains(id)) return cat(what, " buffer_", id, ": something comes that nobody promised");
+  return "";
+}
+
+}  // namespace
+
+Promised promised(const PipeGraph& graph) { return Reader(graph).run(); }
+
+std::string difference(const Promised& wanted, const Replay& got) {
+  if (!got.problem.empty()) return got.problem;
+  std::string d = first_difference("input", wanted.inputs, got.inputs);
+  return d.empty() ? first_difference("queue", wanted.queues, got.queues) : d;
+}
+
+}  // namespace buda::overlay
