@@ -12,7 +12,7 @@ namespace buda::cli {
 struct CommonOptions {
   bool help = false;
   bool version = false;
-  bool verbose = false;
+  unsigned verbose = 0;  // how often -v is given
   bool quiet = false;
   std::string diagnostics = "text";
   std::string config;

@@ -30,6 +30,19 @@ BoundOption& OptionSet::flag(std::string name, bool& target, std::string summary
   });
 }
 
+BoundOption& OptionSet::count(std::string name, unsigned& target, std::string summary) {
+  auto& option = add(std::move(name), OptionType::flag, "", "", std::move(summary), [&target](const auto& texts) {
+    schema::OptionValues values;
+    target = 0;
+    for (const auto& text : texts) {
+      values.set("v", text);
+      target += values.flag("v") ? 1 : 0;
+    }
+  });
+  option.spec.repeatable = true;
+  return option;
+}
+
 BoundOption& OptionSet::integer(std::string name, std::int64_t& target, std::string value_name, std::string summary) {
   return add(std::move(name), OptionType::integer, std::move(value_name), cat(target), std::move(summary),
              [&target](const auto& texts) { target = parse_int(texts.back()).value_or(target); });

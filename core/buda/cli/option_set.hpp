@@ -59,6 +59,8 @@ struct KeyFamily {
 class OptionSet {
  public:
   BoundOption& flag(std::string name, bool& target, std::string summary);
+  // A flag that may be given several times.
+  BoundOption& count(std::string name, unsigned& target, std::string summary);
   BoundOption& integer(std::string name, std::int64_t& target, std::string value_name, std::string summary);
   BoundOption& unsigned_integer(std::string name, unsigned& target, std::string value_name, std::string summary);
   BoundOption& seed(std::string name, std::uint64_t& target, std::string value_name, std::string summary);

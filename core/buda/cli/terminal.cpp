@@ -3,6 +3,10 @@
 
 #include <buda/base/text.hpp>
 
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,10 +18,49 @@ constexpr auto kBarAfter = std::chrono::seconds(1);
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
 constexpr std::size_t kBarWidth = 30;
 
+spdlog::level::level_enum log_level(int level) {
+  return level <= 0 ? spdlog::level::warn : level == 1 ? spdlog::level::info : spdlog::level::debug;
+}
+
 }  // namespace
 
+// Log lines share standard error with diagnostics and the bar, so they leave by the same door and in the same form. Time and thread are not
+// shown: two runs of the same command say the same.
+class Terminal::LogSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit LogSink(Terminal& terminal) : terminal_(terminal) {
+    set_formatter(std::make_unique<spdlog::pattern_formatter>("%n: %v", spdlog::pattern_time_type::local, "\n"));
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (terminal_.json_) {
+      terminal_.write_lines(format_json(note("", {}, std::string(message.payload.data(), message.payload.size()))));
+      return;
+    }
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    terminal_.write_lines({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+  Terminal& terminal_;
+};
+
 Terminal::Terminal(std::string program)
-    : program_(std::move(program)), terminal_(::isatty(STDERR_FILENO) != 0), color_(terminal_), started_(Clock::now()), last_bar_(started_) {}
+    : program_(std::move(program)),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      color_(terminal_),
+      started_(Clock::now()),
+      last_bar_(started_),
+      logger_(std::make_shared<spdlog::logger>(program_, std::make_shared<LogSink>(*this))) {
+  set_verbosity(0);
+}
+
+void Terminal::set_verbosity(int level) {
+  quiet_ = level < 0;
+  logger_->set_level(level < 0 ? spdlog::level::err : log_level(level));
+}
 
 void Terminal::write(std::string_view text) {
   while (!text.empty()) {
@@ -28,24 +71,24 @@ void Terminal::write(std::string_view text) {
   }
 }
 
-void Terminal::report(const Diagnostic& d) {
-  if (quiet_ && d.severity != Severity::error) return;
-  clear_bar();
-  write(json_ ? format_json(d) : format_text(d, {color_, program_}, source_));
+void Terminal::write_lines(std::string_view text) {
+  std::lock_guard lock(mutex_);
+  hide_bar();
+  write(text);
 }
 
-void Terminal::log(std::string_view message) {
-  clear_bar();
-  if (json_) {
-    Diagnostic d = note("", {}, std::string(message));
-    write(format_json(d));
-  } else {
-    write(cat(program_, ": ", message, '\n'));
-  }
+void Terminal::report(const Diagnostic& d) {
+  if (quiet_ && d.severity != Severity::error) return;
+  write_lines(json_ ? format_json(d) : format_text(d, {color_, program_}, source_));
+}
+
+void Terminal::log(int level, std::string_view message) {
+  logger_->log(log_level(level), spdlog::string_view_t(message.data(), message.size()));
 }
 
 void Terminal::progress(std::string_view what, std::size_t done, std::size_t total) {
   if (!terminal_ || quiet_ || json_) return;
+  std::lock_guard lock(mutex_);
   auto now = Clock::now();
   if (now - started_ < kBarAfter || now - last_bar_ < kBarEvery) return;
   last_bar_ = now;
@@ -61,6 +104,11 @@ void Terminal::progress(std::string_view what, std::size_t done, std::size_t tot
 }
 
 void Terminal::clear_bar() {
+  std::lock_guard lock(mutex_);
+  hide_bar();
+}
+
+void Terminal::hide_bar() {
   if (!bar_shown_) return;
   bar_shown_ = false;
   write("\r\x1b[K");

@@ -5,30 +5,43 @@
 #include <buda/diag/sink.hpp>
 
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
+namespace spdlog {
+class logger;
+}
+
 namespace buda::cli {
 
+// Safe to use from several threads at once.
 class Terminal final : public DiagSink {
  public:
   explicit Terminal(std::string program);
 
   void report(const Diagnostic& d) override;
-  void log(std::string_view message);
+  // A log line of that level (0: asked for by name, as by --print-after; 1: what is done; 2: details), if lines of the level are asked for.
+  void log(int level, std::string_view message);
   void progress(std::string_view what, std::size_t done, std::size_t total);
   // Takes the progress bar off the screen.
   void clear_bar();
 
   void set_json(bool json) { json_ = json; }
-  void set_quiet(bool quiet) { quiet_ = quiet; }
+  // The highest level of log lines; -1: nothing but errors is said.
+  void set_verbosity(int level);
   bool is_terminal() const { return terminal_; }
   // How to show the source line of a diagnostic.
   void set_source(SourceLineFn source) { source_ = std::move(source); }
 
  private:
+  class LogSink;
   using Clock = std::chrono::steady_clock;
   void write(std::string_view text);
+  // Takes the bar away and writes.
+  void write_lines(std::string_view text);
+  void hide_bar();
 
   std::string program_;
   bool terminal_;
@@ -39,6 +52,8 @@ class Terminal final : public DiagSink {
   SourceLineFn source_;
   Clock::time_point started_;
   Clock::time_point last_bar_;
+  std::mutex mutex_;  // of the bar and of what is on its way out
+  std::shared_ptr<spdlog::logger> logger_;
 };
 
 }  // namespace buda::cli

@@ -9,6 +9,7 @@
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/plugin/abi.h>
+#include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <unistd.h>
@@ -27,9 +28,7 @@ namespace {
 class TerminalHost final : public ToolHost {
  public:
   TerminalHost(io::FileSystem& fs, Terminal& terminal_out) : ToolHost(fs, terminal_out), out_(terminal_out) {}
-  void log(int level, std::string_view message) override {
-    if (level <= verbosity) out_.log(message);
-  }
+  void log(int level, std::string_view message) override { out_.log(level, message); }
   void progress(std::string_view what, std::size_t done, std::size_t total) override { out_.progress(what, done, total); }
 
  private:
@@ -76,7 +75,7 @@ plugin::SearchPath search_path(const CommonOptions& common, const std::string& b
 // What a tool hands on to the tools that it starts.
 std::vector<std::string> arguments_for_others(const CommonOptions& common) {
   std::vector<std::string> out;
-  if (common.verbose) out.push_back("-v");
+  for (unsigned i = 0; i < common.verbose; ++i) out.push_back("-v");
   if (common.quiet) out.push_back("-q");
   if (common.diagnostics != "text") out.push_back("--diagnostics=" + common.diagnostics);
   for (const auto& file : common.plugin) out.insert(out.end(), {"--plugin", file});
@@ -130,7 +129,8 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   BUDA_ASSIGN(auto parsed, parse_command_line(arguments, set, environment_value, s.fs));
   BUDA_TRY(store_options(parsed, set));
   s.terminal.set_json(common.diagnostics == "json");
-  s.terminal.set_quiet(common.quiet);
+  int verbosity = common.quiet ? -1 : static_cast<int>(common.verbose);
+  s.terminal.set_verbosity(verbosity);
   if (common.help) return s.fs.write(std::string(io::kStdStream), help_text(s.spec));
   if (common.version) return s.fs.write(std::string(io::kStdStream), cat(s.spec.name, " (OpenBuda) ", version_text(), '\n'));
   if (common.print_config) return s.fs.write(std::string(io::kStdStream), config_text(parsed, set));
@@ -143,7 +143,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.write_mode = common.write_if_changed ? io::WriteMode::if_changed : io::WriteMode::always;
   host.temporary_dir = environment_value("TMPDIR").value_or("/tmp");
   host.terminal = s.terminal.is_terminal();
-  host.verbosity = common.quiet ? -1 : common.verbose ? 1 : 0;
+  host.verbosity = verbosity;
   host.plugin_options = parsed.plugin_options;
   host.common_arguments = arguments_for_others(common);
   for (const auto& [owner, values] : parsed.plugin_options)
@@ -155,6 +155,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
                                                      : plugin::list_text(host.plugins, s.spec.plugins);
     return s.fs.write(std::string(io::kStdStream), text);
   }
+  BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
   BUDA_TRY(check_depfile(common, s.spec));
   BUDA_TRY(s.spec.run(host));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
@@ -244,6 +245,9 @@ int tool_main(int argc, char** argv, const ToolSpec& spec) {
   } catch (const std::bad_alloc&) {
     io::remove_temporary_files();
     return finish(terminal, spec, input_error("IO004", {}, "out of memory"));
+  } catch (const plugin::PluginError& e) {
+    io::remove_temporary_files();
+    return finish(terminal, spec, internal_error(e.what()));
   } catch (const std::exception& e) {
     io::remove_temporary_files();
     std::string text = cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input");

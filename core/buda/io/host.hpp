@@ -29,7 +29,7 @@ class Host {
   // Whether products with unchanged content keep their time.
   io::WriteMode write_mode = io::WriteMode::always;
 
-  // A line for --verbose. level 1: what is done; 2: details.
+  // A line for people. level 0: unless --quiet; 1: what is done, for -v; 2: details, for -vv.
   virtual void log(int level, std::string_view message) {
     (void)level;
     (void)message;

@@ -11,9 +11,6 @@ Result<passes::DecompositionSet> make_decompositions(const Registries& registrie
   const auto& registry = registries.decompositions;
   const std::string prefix = cat(kind_name(Kind::decomposition), '.');
   Failure failure;
-  for (const auto& [key, values] : options)
-    if (key.starts_with(prefix) && registry.find(key.substr(prefix.size())) == nullptr)
-      failure.add(detail::unknown_name(Kind::decomposition, key.substr(prefix.size()), registry.names(), registries.broken));
   passes::DecompositionSet set;
   for (const auto& [name, registered] : registry.all()) {
     auto given = options.find(prefix + name);

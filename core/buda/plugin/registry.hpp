@@ -99,15 +99,14 @@ namespace detail {
 Diagnostic unknown_name(Kind kind, const std::string& name, const std::vector<std::string>& known, const std::vector<BrokenPlugin>& broken);
 }
 
-// Makes the named thing with the options given for it (keys without the "policy.NAME." in front).
+// Makes the named thing, of one of the four kinds, with the options given for it (keys without the "policy.NAME." in front). What it throws
+// later becomes a failure that names the plugin (guard.hpp).
 template <class Interface>
 Result<std::unique_ptr<Interface>> make(const Registries& all, const Registry<Interface>& registry, Kind kind, const std::string& name,
-                                        const schema::OptionValues& given, Host& host) {
-  const auto* found = registry.find(name);
-  if (found == nullptr) return detail::unknown_name(kind, name, registry.names(), all.broken);
-  BUDA_ASSIGN(auto values, schema::complete_options(found->entry.options, given, std::string(kind_name(kind)) + "." + name + "."));
-  host.fs().note_read(found->from.file);
-  return found->entry.make(values, host);
-}
+                                        const schema::OptionValues& given, Host& host);
+
+// Checks options given by "kind.name" against what is registered: an owner or option that does not exist is an error with a spelling hint.
+// Owners of other kinds are left alone; they may be meant for another tool.
+Result<void> check_options(const Registries& all, const std::vector<Kind>& kinds, const std::map<std::string, schema::OptionValues>& given);
 
 }  // namespace buda::plugin

@@ -16,6 +16,7 @@ struct Options {
   std::int64_t level = 1;
   double scale = 0.5;
   bool fast = false;
+  unsigned verbose = 0;
   std::string mode = "a";
   std::vector<std::string> names;
   std::map<std::string, std::string> ops;
@@ -30,6 +31,7 @@ class CommandLine : public ::testing::Test {
     set_.integer("level", o_.level, "N", "level").range(-5, 9).environment("PYBUDA_LEVEL").also("-O");
     set_.real("scale", o_.scale, "X", "scale");
     set_.flag("fast", o_.fast, "fast").also("-MD");
+    set_.count("verbose", o_.verbose, "talk").also("-v");
     set_.choice("mode", o_.mode, {"a", "b"}, "mode");
     set_.texts("name", o_.names, "NAME", "names");
     set_.texts("set", sets_, "KEY=VALUE", "set");
@@ -59,6 +61,16 @@ class CommandLine : public ::testing::Test {
   std::map<std::string, std::string> environment_;
   io::MemoryFileSystem fs_;
 };
+
+TEST_F(CommandLine, CountsFlagsThatMayStandSeveralTimes) {
+  ASSERT_TRUE(parse({"in"}));
+  EXPECT_EQ(o_.verbose, 0u);
+  ASSERT_TRUE(parse({"in", "-vv", "--verbose"}));
+  EXPECT_EQ(o_.verbose, 3u);
+  fs_.put("c.yaml", "verbose: true\n");
+  ASSERT_TRUE(parse({"in", "--config", "c.yaml"}));
+  EXPECT_EQ(o_.verbose, 1u);
+}
 
 TEST_F(CommandLine, TakesAllSpellings) {
   ASSERT_TRUE(parse({"-", "-o", "-", "--level=-3", "-MD", "x", "--scale", "2", "--name", "n1", "--name=n2", "--", "-y"}));

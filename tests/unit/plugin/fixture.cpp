@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <new>
+#include <stdexcept>
 
 extern "C" const buda_plugin_info* buda_plugin_query(void);
 
@@ -12,7 +14,16 @@ namespace {
 
 class Empty final : public buda::plugin::Frontend {
  public:
-  buda::Result<buda::graph::Graph> import(const buda::plugin::ModelSource&, const buda::plugin::ImportOptions& options, buda::Host&) override {
+  int recognizes(std::string_view head, const std::string&) const override {
+    if (head == "throw") throw std::runtime_error("no idea");
+    return 1;
+  }
+  // What the model's path asks for.
+  buda::Result<buda::graph::Graph> import(const buda::plugin::ModelSource& source, const buda::plugin::ImportOptions& options,
+                                          buda::Host&) override {
+    if (source.path == "throw") throw std::runtime_error("out of ideas");
+    if (source.path == "throw 7") throw 7;
+    if (source.path == "memory") throw std::bad_alloc();
     return buda::graph::Graph(options.name);
   }
 };

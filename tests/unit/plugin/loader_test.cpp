@@ -3,11 +3,13 @@
 #include <buda/io/json.hpp>
 #include <buda/io/temporary_directory.hpp>
 #include <buda/plugin/frontend.hpp>
+#include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <new>
 
 namespace buda::plugin {
 namespace {
@@ -34,7 +36,9 @@ TEST_F(Loader, AGoodPluginIsRegisteredWithItsOriginAndItsOptions) {
   EXPECT_EQ(found->from.version, "1.2");
   auto made = make(registries_, registries_.frontends, Kind::frontend, "fixture", {}, host_);
   ASSERT_TRUE(made);
-  EXPECT_EQ((*made)->import({}, {.name = "g", .dims = {}}, host_)->name, "g");
+  ImportOptions options;
+  options.name = "g";
+  EXPECT_EQ((*made)->import({}, options, host_)->name, "g");
   EXPECT_EQ(fs_->files_read().count(fixture("good")), 1u) << "a used plugin is a dependency";
   EXPECT_EQ(refusal(fixture("good")), "loaded") << "a second time is no second registration";
 }
@@ -103,6 +107,44 @@ TEST_F(Loader, WhatIsNamedOnTheCommandLineMustWork) {
   auto r = load_plugins(path, {Kind::frontend}, registries_, host_);
   ASSERT_FALSE(r);
   EXPECT_EQ(r.failure().diagnostics().size(), 2u);
+}
+
+TEST_F(Loader, WhatAPluginThrowsIsAFailureThatNamesIt) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  auto made = make(registries_, registries_.frontends, Kind::frontend, "fixture", {}, host_);
+  ASSERT_TRUE(made);
+  auto message = [&](const std::string& path) {
+    auto graph = (*made)->import({path, {}}, {}, host_);
+    EXPECT_FALSE(graph) << path;
+    if (graph) return std::string();
+    EXPECT_EQ(graph.failure().diagnostics()[0].fault, Fault::bug);
+    return graph.failure().diagnostics()[0].message;
+  };
+  std::string who = "frontend of plugin 'fixture-plugin' 1.2 (" + fixture("good") + "): ";
+  EXPECT_EQ(message("throw"), who + "import() threw: out of ideas; a plugin must not throw, please tell its author");
+  EXPECT_EQ(message("throw 7"), who + "import() threw: something that is no std::exception; a plugin must not throw, please tell its author");
+  EXPECT_THROW(static_cast<void>((*made)->import({"memory", {}}, {}, host_)), std::bad_alloc) << "nobody's bug";
+  try {
+    static_cast<void>((*made)->recognizes("throw", "file"));
+    FAIL();
+  } catch (const PluginError& e) {
+    EXPECT_EQ(std::string(e.what()).substr(0, who.size()), who);
+  }
+}
+
+TEST_F(Loader, OptionsForWhatDoesNotExistAreErrors) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  schema::OptionValues depth, typo;
+  depth.set("depth", "2");
+  typo.set("depht", "2");
+  EXPECT_TRUE(check_options(registries_, {Kind::frontend}, {{"frontend.fixture", depth}, {"policy.other", depth}}));
+  auto hints = [&](const std::map<std::string, schema::OptionValues>& given) {
+    auto r = check_options(registries_, {Kind::frontend}, given);
+    EXPECT_FALSE(r);
+    return r ? std::string() : r.failure().diagnostics()[0].hint;
+  };
+  EXPECT_EQ(hints({{"frontend.fxture", depth}}), "did you mean 'fixture'?");
+  EXPECT_EQ(hints({{"frontend.fixture", typo}}), "did you mean 'frontend.fixture.depth'?");
 }
 
 TEST_F(Loader, OptionsOfAPluginAreChecked) {

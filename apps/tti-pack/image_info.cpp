@@ -1,0 +1,169 @@
+// Collection and layout of an image's description.
+#include "apps/tti-pack/image_info.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/netlist/op_shapes.hpp>
+#include <buda/netlist/program_vm.hpp>
+#include <buda/runtime/ports.hpp>
+
+#include <algorithm>
+
+namespace buda::tti_pack {
+
+const schema::Record<InfoTensor>& describe(const InfoTensor*) {
+  static const auto record = schema::Record<InfoTensor>("an input or output of the model")
+                                 .required("name", &InfoTensor::name, "name in the model")
+                                 .required("dtype", &InfoTensor::dtype, "element type in the model, as safetensors spells it")
+                                 .required("shape", &InfoTensor::shape, "shape in the model")
+                                 .required("queue", &InfoTensor::queue, "queue of the netlist");
+  return record;
+}
+
+const schema::Record<InfoGraph>& describe(const InfoGraph*) {
+  static const auto record = schema::Record<InfoGraph>("a graph of the netlist")
+                                 .required("name", &InfoGraph::name, "name in the netlist")
+                                 .required("chip", &InfoGraph::chip, "chip that it runs on")
+                                 .required("inputs_per_epoch", &InfoGraph::inputs_per_epoch, "inputs of one execution")
+                                 .required("ops", &InfoGraph::ops, "number of its ops")
+                                 .required("cores", &InfoGraph::cores, "workers that have an op");
+  return record;
+}
+
+const schema::Record<InfoQueue>& describe(const InfoQueue*) {
+  static const auto record = schema::Record<InfoQueue>("a queue of the netlist")
+                                 .required("name", &InfoQueue::name, "name in the netlist")
+                                 .required("kind", &InfoQueue::kind, "queue or ram")
+                                 .required("input", &InfoQueue::input, "who fills it: HOST or an op")
+                                 .required("entries", &InfoQueue::entries, "slots")
+                                 .required("shape", &InfoQueue::shape, "of an entry: t, rows, columns")
+                                 .required("format", &InfoQueue::format, "data format")
+                                 .required("location", &InfoQueue::location, "dram or host")
+                                 .required("bytes", &InfoQueue::bytes, "of all its buffers");
+  return record;
+}
+
+const schema::Record<InfoMember>& describe(const InfoMember*) {
+  static const auto record = schema::Record<InfoMember>("a file in the image")
+                                 .required("name", &InfoMember::name, "name below the image's top folder")
+                                 .required("bytes", &InfoMember::bytes, "size");
+  return record;
+}
+
+const schema::Record<ImageInfo>& describe(const ImageInfo*) {
+  static const auto record = schema::Record<ImageInfo>("the description of an image", {"buda.image-info", 1})
+                                 .required("model", &ImageInfo::model, "name of the model")
+                                 .required("device", &ImageInfo::device, "device that it was compiled for")
+                                 .required("arch", &ImageInfo::arch, "architecture of that device")
+                                 .required("grid", &ImageInfo::grid, "its workers, rows by columns")
+                                 .required("bytes", &ImageInfo::bytes, "size of the image")
+                                 .required("inputs", &ImageInfo::inputs, "what is pushed for each batch")
+                                 .required("outputs", &ImageInfo::outputs, "what is popped after each batch")
+                                 .required("programs", &ImageInfo::programs, "programs of the netlist that run, in order")
+                                 .required("epochs", &ImageInfo::epochs, "different executions of graphs")
+                                 .required("graphs", &ImageInfo::graphs, "graphs of the netlist")
+                                 .required("queues", &ImageInfo::queues, "queues of the netlist")
+                                 .required("parameters", &ImageInfo::parameters, "number of weights and constants")
+                                 .required("parameter_bytes", &ImageInfo::parameter_bytes, "their size")
+                                 .required("members", &ImageInfo::members, "files in the image");
+  return record;
+}
+
+namespace {
+
+std::vector<InfoTensor> tensors(const std::vector<netlist::PlanTensor>& from) {
+  std::vector<InfoTensor> out;
+  for (const auto& t : from) out.push_back({t.name, t.dtype, t.shape, t.queue});
+  return out;
+}
+
+InfoQueue queue(const netlist::Queue& q) {
+  InfoQueue out;
+  out.name = q.name;
+  out.kind = netlist::name_of(q.kind);
+  out.input = q.input;
+  out.entries = q.entries;
+  out.shape = runtime::entry_shape(q).dims();
+  out.format = format_name(q.format);
+  out.location = netlist::name_of(q.location);
+  out.bytes = netlist::buffer_bytes(q) * static_cast<std::uint64_t>(q.grid.volume());
+  return out;
+}
+
+InfoGraph graph(const netlist::Graph& g) {
+  InfoGraph out{g.name, g.target_device, g.input_count, g.ops.size(), 0};
+  for (const auto& op : g.ops) out.cores += op.grid.volume();
+  return out;
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// Columns of text, padded to their widest cell; the last one as it is.
+std::string table(const Rows& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (widths.size() <= c) widths.push_back(0);
+      widths[c] = std::max(widths[c], row[c].size());
+    }
+  std::string out;
+  for (const auto& row : rows) {
+    out += "  ";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out += c + 1 == row.size() ? row[c] : row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
+    out += '\n';
+  }
+  return out;
+}
+
+template <class T>
+std::string list(const T& value) {
+  return io::json_line(schema::write(value));
+}
+
+std::string tensor_table(const std::vector<InfoTensor>& tensors) {
+  Rows rows;
+  for (const auto& t : tensors) rows.push_back({t.name, t.dtype, list(t.shape), cat("queue ", t.queue)});
+  return table(rows);
+}
+
+}  // namespace
+
+Result<ImageInfo> image_info(const image::Image& image, const image::Members& members, const netlist::Netlist& netlist,
+                             std::size_t file_bytes) {
+  const auto& d = image.device;
+  ImageInfo out;
+  out.model = d.name;
+  out.device = d.plan.device;
+  out.arch = d.arch;
+  out.grid = d.grid;
+  out.bytes = file_bytes;
+  out.inputs = tensors(d.plan.inputs);
+  out.outputs = tensors(d.plan.outputs);
+  for (const auto& segment : d.plan.segments) out.programs.insert(out.programs.end(), segment.programs.begin(), segment.programs.end());
+  BUDA_ASSIGN(auto epochs, netlist::static_epochs(netlist));
+  out.epochs = epochs.size();
+  for (const auto& g : netlist.graphs) out.graphs.push_back(graph(g));
+  for (const auto& q : netlist.queues) out.queues.push_back(queue(q));
+  out.parameters = image.parameters.size();
+  for (const auto& [name, tensor] : image.parameters) out.parameter_bytes += tensor.bytes().size();
+  for (const auto& [name, bytes] : members) out.members.push_back({name, bytes.size()});
+  return out;
+}
+
+std::string image_info_text(const ImageInfo& info) {
+  std::string out = cat(info.model, " for ", info.device, " (", info.arch, ", grid ", list(info.grid), "), ", bytes_text(info.bytes), '\n');
+  out += cat("\ninputs\n", tensor_table(info.inputs), "\noutputs\n", tensor_table(info.outputs));
+  Rows rows = {{"name", "chip", "ops", "cores", "inputs per epoch"}};
+  for (const auto& g : info.graphs) rows.push_back({g.name, cat(g.chip), cat(g.ops), cat(g.cores), cat(g.inputs_per_epoch)});
+  out += cat("\ngraphs, ", info.epochs, " epochs, programs ", list(info.programs), '\n', table(rows));
+  rows = {{"name", "kind", "entries", "entry", "format", "in", "size", "from"}};
+  for (const auto& q : info.queues)
+    rows.push_back({q.name, q.kind, cat(q.entries), list(q.shape), q.format, q.location, bytes_text(q.bytes), q.input});
+  out += cat("\nqueues\n", table(rows));
+  rows.clear();
+  for (const auto& m : info.members) rows.push_back({bytes_text(m.bytes), m.name});
+  return out + cat("\nmembers\n", table(rows));
+}
+
+}  // namespace buda::tti_pack

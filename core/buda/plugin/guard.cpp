@@ -1,0 +1,149 @@
+// One wrapper per interface; every method forwards inside a guard.
+#include <buda/plugin/guard.hpp>
+
+#include <buda/balance/policy.hpp>
+#include <buda/base/text.hpp>
+#include <buda/passes/decomposition.hpp>
+#include <buda/runtime/target.hpp>
+
+#include <new>
+#include <utility>
+
+namespace buda::plugin {
+
+Guard::Guard(const Provenance& from, const char* kind)
+    : who_(cat(kind, " of plugin '", from.plugin, "' ", from.version, " (", from.file, ")")) {}
+
+std::string Guard::describe_exception(const char* method) const {
+  std::string what;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const PluginError&) {
+    throw;
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "something that is no std::exception";
+  }
+  return cat(who_, ": ", method, "() threw: ", what, "; a plugin must not throw, please tell its author");
+}
+
+namespace {
+
+class GuardedFrontend final : public Frontend {
+ public:
+  GuardedFrontend(std::unique_ptr<Frontend> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "frontend") {}
+  int recognizes(std::string_view head, const std::string& file_name) const override {
+    return guard_.call("recognizes", [&] { return inner_->recognizes(head, file_name); });
+  }
+  Result<graph::Graph> import(const ModelSource& source, const ImportOptions& options, Host& host) override {
+    return guard_.call("import", [&] { return inner_->import(source, options, host); });
+  }
+
+ private:
+  std::unique_ptr<Frontend> inner_;
+  Guard guard_;
+};
+
+class GuardedDecomposition final : public passes::Decomposition {
+ public:
+  GuardedDecomposition(std::unique_ptr<passes::Decomposition> inner, const Provenance& from)
+      : inner_(std::move(inner)), guard_(from, "decomposition") {}
+  std::vector<std::string> consumes() const override {
+    return guard_.call("consumes", [&] { return inner_->consumes(); });
+  }
+  std::vector<std::string> produces() const override {
+    return guard_.call("produces", [&] { return inner_->produces(); });
+  }
+  int priority() const override {
+    return guard_.call("priority", [&] { return inner_->priority(); });
+  }
+  bool matches(const graph::Graph& graph, const graph::Node& node) const override {
+    return guard_.call("matches", [&] { return inner_->matches(graph, node); });
+  }
+  Result<void> rewrite(graph::GraphEditor& editor, graph::NodeId id) override {
+    return guard_.call("rewrite", [&] { return inner_->rewrite(editor, id); });
+  }
+
+ private:
+  std::unique_ptr<passes::Decomposition> inner_;
+  Guard guard_;
+};
+
+class GuardedPolicy final : public balance::Policy {
+ public:
+  GuardedPolicy(std::unique_ptr<balance::Policy> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "policy") {}
+  Result<balance::Choice> choose(balance::PolicyContext& context) override {
+    return guard_.call("choose", [&] { return inner_->choose(context); });
+  }
+
+ private:
+  std::unique_ptr<balance::Policy> inner_;
+  Guard guard_;
+};
+
+class GuardedDevice final : public runtime::Device {
+ public:
+  GuardedDevice(std::unique_ptr<runtime::Device> inner, Guard guard) : inner_(std::move(inner)), guard_(std::move(guard)) {}
+  Result<void> push(const std::string& queue, const Tensor& entries) override {
+    return guard_.call("push", [&] { return inner_->push(queue, entries); });
+  }
+  Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override {
+    return guard_.call("write", [&] { return inner_->write(queue, slot, entries); });
+  }
+  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+    return guard_.call("run", [&] { return inner_->run(program, parameters); });
+  }
+  Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
+    return guard_.call("pop", [&] { return inner_->pop(queue, entries); });
+  }
+  Result<std::int64_t> waiting(const std::string& queue) override {
+    return guard_.call("waiting", [&] { return inner_->waiting(queue); });
+  }
+  Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override {
+    return guard_.call("read", [&] { return inner_->read(queue, slot, entries); });
+  }
+  runtime::Telemetry telemetry() const override {
+    return guard_.call("telemetry", [&] { return inner_->telemetry(); });
+  }
+
+ private:
+  std::unique_ptr<runtime::Device> inner_;
+  Guard guard_;
+};
+
+class GuardedTarget final : public runtime::Target {
+ public:
+  GuardedTarget(std::unique_ptr<runtime::Target> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "target") {}
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
+                                                Host& host) override {
+    BUDA_ASSIGN(auto device, guard_.call("open", [&] { return inner_->open(program, descriptor, host); }));
+    return std::unique_ptr<runtime::Device>(new GuardedDevice(std::move(device), guard_));
+  }
+  const device::DeviceDescriptor* describe() const override {
+    return guard_.call("describe", [&] { return inner_->describe(); });
+  }
+
+ private:
+  std::unique_ptr<runtime::Target> inner_;
+  Guard guard_;
+};
+
+}  // namespace
+
+std::unique_ptr<Frontend> guarded(std::unique_ptr<Frontend> inner, const Provenance& from) {
+  return std::make_unique<GuardedFrontend>(std::move(inner), from);
+}
+std::unique_ptr<passes::Decomposition> guarded(std::unique_ptr<passes::Decomposition> inner, const Provenance& from) {
+  return std::make_unique<GuardedDecomposition>(std::move(inner), from);
+}
+std::unique_ptr<balance::Policy> guarded(std::unique_ptr<balance::Policy> inner, const Provenance& from) {
+  return std::make_unique<GuardedPolicy>(std::move(inner), from);
+}
+std::unique_ptr<runtime::Target> guarded(std::unique_ptr<runtime::Target> inner, const Provenance& from) {
+  return std::make_unique<GuardedTarget>(std::move(inner), from);
+}
+
+}  // namespace buda::plugin

@@ -1,0 +1,100 @@
+// What was balanced computes what the graph means: netlist and host plan run on the golden target, the graph in fp32 on the host.
+#include "golden/device.hpp"
+#include "unit/balance/random_graph.hpp"
+
+#include <buda/balance/plan_builder.hpp>
+#include <buda/netlist/write.hpp>
+#include <buda/ops/evaluate.hpp>
+#include <buda/runtime/session.hpp>
+#include <buda/tensor/compare.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace buda::balance {
+namespace {
+
+class Golden final : public runtime::Target {
+ public:
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
+    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {golden::Mode::fp32}, host));
+    return std::unique_ptr<runtime::Device>(std::move(device));
+  }
+};
+
+Result<runtime::Model> model_of(const Balanced& b) {
+  runtime::Model model;
+  model.path = "net.yaml";
+  model.device = *b.problem.device;
+  model.program.netlist = b.built.netlist;
+  BUDA_ASSIGN(auto plan, build_plan(b.graph, b.problem, b.built.queues,
+                                    {"net.yaml", "net.safetensors", [](const std::string& p) { return p; },
+                                     [](const std::string&) { return false; }}));
+  model.plan = plan.plan;
+  for (const auto& p : plan.plan.parameters) {
+    BUDA_ASSIGN(auto tensor, netlist::apply_transforms(plan.tensors.at(p.tensor), p.transforms));
+    model.parameters.emplace(p.queue, std::move(tensor));
+  }
+  return model;
+}
+
+// Runs three batches, more than the queues hold at once, and compares each with the graph.
+void expect_same_meaning(const graph::Graph& graph, const Balanced& b, std::uint64_t seed) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  Golden golden;
+  auto model = model_of(b);
+  ASSERT_TRUE(model.ok()) << text_of(model.failure());
+  auto session = runtime::Session::open(std::move(*model), golden, *b.problem.device, host);
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  Rng rng(seed);
+  for (int batch = 0; batch < 3; ++batch) {
+    NamedTensors inputs;
+    for (auto id : graph.inputs()) {
+      const auto& node = graph.node(id);
+      Shape shape(std::get<std::vector<std::int64_t>>(node.attrs.at("model_shape")));
+      std::vector<float> values(static_cast<std::size_t>(*shape.volume()));
+      for (float& v : values) v = static_cast<float>(rng.uniform(-1, 1));
+      inputs.emplace(node.name(), Tensor(shape, std::move(values)));
+    }
+    auto wanted = ops::evaluate_graph(graph, inputs);
+    ASSERT_TRUE(wanted.ok()) << text_of(wanted.failure());
+    auto found = (*session)->run(inputs);
+    ASSERT_TRUE(found.ok()) << text_of(found.failure());
+    ASSERT_EQ(found->size(), wanted->size());
+    for (const auto& [name, tensor] : *wanted) {
+      ASSERT_EQ(found->count(name), 1u) << name;
+      auto same = compare(tensor, found->at(name));
+      ASSERT_TRUE(same.ok()) << text_of(same.failure());
+      // Both sides compute in fp32: only the order of sums differs. Products of products grow, so the error is taken relative to the range.
+      double range = 1;
+      for (float v : tensor.as<float>()) range = std::max(range, std::abs(static_cast<double>(v)));
+      EXPECT_LT(same->max_abs_error / range, 1e-5) << name << ", batch " << batch;
+    }
+  }
+}
+
+class Meaning : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Meaning, OfRandomGraphsIsKept) {
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    graph::Graph graph = RandomGraph(seed, /*small=*/true).run();
+    BalanceOptions options;
+    options.models.allow_transpose = seed % 4 == 0;
+    options.models.resident_parameters = seed % 3 != 0;
+    if (seed % 2 == 0) options.overrides = {{"layer/0.epoch-break", "true"}};
+    auto result = balance_with(graph, GetParam(), options, seed % 2 == 0);
+    ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << text_of(result.failure());
+    SCOPED_TRACE(cat("seed ", seed));
+    expect_same_meaning(graph, *result, seed);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Meaning, ::testing::Values("e75", "n150"), [](const auto& tested) { return tested.param; });
+
+}  // namespace
+}  // namespace buda::balance
