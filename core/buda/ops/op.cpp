@@ -85,6 +85,19 @@ const std::vector<std::int64_t>& Attrs::integers(std::string_view name) const {
   return v == nullptr ? none : *v;
 }
 
+std::vector<double> Attrs::reals(std::string_view name) const {
+  const Attr* attr = get(name);
+  if (const auto* v = std::get_if<std::vector<double>>(attr)) return *v;
+  const auto* v = std::get_if<std::vector<std::int64_t>>(attr);
+  return v == nullptr ? std::vector<double>() : std::vector<double>(v->begin(), v->end());
+}
+
+const std::vector<std::string>& Attrs::texts(std::string_view name) const {
+  static const std::vector<std::string> none;
+  const auto* v = std::get_if<std::vector<std::string>>(get(name));
+  return v == nullptr ? none : *v;
+}
+
 Result<void> check_attrs(const OpDef& def, const AttrMap& given) {
   Failure failure;
   for (const auto& [name, value] : given) {

@@ -41,6 +41,8 @@ class Attrs {
   double real(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   const std::vector<std::int64_t>& integers(std::string_view name) const;
+  std::vector<double> reals(std::string_view name) const;
+  const std::vector<std::string>& texts(std::string_view name) const;
 
  private:
   const Attr* get(std::string_view name) const;

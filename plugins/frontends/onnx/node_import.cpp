@@ -131,6 +131,11 @@ std::vector<float> NodeImport::floats(std::string_view name) const {
   return a == nullptr ? std::vector<float>() : std::vector<float>(a->floats().begin(), a->floats().end());
 }
 
+std::vector<std::string> NodeImport::texts(std::string_view name) const {
+  const auto* a = find(name);
+  return a == nullptr ? std::vector<std::string>() : std::vector<std::string>(a->strings().begin(), a->strings().end());
+}
+
 Result<Tensor> NodeImport::read_attribute(std::string_view name, Result<Tensor> read) const {
   if (read) return read;
   Failure failure;

@@ -84,6 +84,7 @@ class NodeImport {
   Dims integers(std::string_view name) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::vector<float> floats(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
   // A tensor, which `name` must be.
   Result<Tensor> tensor(std::string_view name) const;
   Result<Tensor> sparse_tensor(std::string_view name) const;

@@ -40,5 +40,7 @@ std::span<const OpImporter> convolution_ops();
 std::span<const OpImporter> pooling_ops();
 std::span<const OpImporter> channel_norm_ops();
 std::span<const OpImporter> control_ops();
+std::span<const OpImporter> resizing_ops();
+std::span<const OpImporter> recurrent_ops();
 
 }  // namespace buda::onnx_frontend
