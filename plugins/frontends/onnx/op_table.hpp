@@ -42,5 +42,8 @@ std::span<const OpImporter> channel_norm_ops();
 std::span<const OpImporter> control_ops();
 std::span<const OpImporter> resizing_ops();
 std::span<const OpImporter> recurrent_ops();
+std::span<const OpImporter> quantization_ops();
+std::span<const OpImporter> signal_ops();
+std::span<const OpImporter> einsum_ops();
 
 }  // namespace buda::onnx_frontend

@@ -20,8 +20,8 @@ class BadOnnx : public ImportTest {
 TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   OnnxModel m;
   m.input("x", {1, 1, 2, 2});
-  m.node("Det", {"x"}, {"a"}).named("first");
-  m.node("Det", {"x"}, {"b"});
+  m.node("ConcatFromSequence", {"x"}, {"a"}).named("first");
+  m.node("ConcatFromSequence", {"x"}, {"b"});
   m.node("FancyPool", {"a"}, {"c"}).domain("com.example").named("pool");
   m.node("Reluu", {"c"}, {"d"}).named("typo");
   m.node("LayerNormalization", {"d", "x"}, {"e"}).named("early");
@@ -35,22 +35,24 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   EXPECT_EQ(d.loc.file, "dir/m.onnx");
   EXPECT_EQ(d.message, "the model uses 4 operators that are not read");
   ASSERT_EQ(d.notes.size(), 4u);
-  EXPECT_EQ(d.notes[0].message, "op type Det (domain ai.onnx, opset 13): not read yet; used by 2 nodes: first, Det_1");
+  EXPECT_EQ(d.notes[0].message,
+            "op type ConcatFromSequence (domain ai.onnx, opset 13): not read yet; used by 2 nodes: first, ConcatFromSequence_1");
   EXPECT_EQ(d.notes[1].message,
             "op type LayerNormalization (domain ai.onnx, opset 13): not defined in opset 13; ONNX has it from opset 17 on; used by 1 node: "
             "early");
   EXPECT_EQ(d.notes[2].message,
             "op type Reluu (domain ai.onnx, opset 13): unknown to ONNX; did the exporter mean Relu?; used by 1 node: typo");
   EXPECT_EQ(d.notes[3].message, "op type FancyPool (domain com.example): operators of this domain are not read; used by 1 node: pool");
-  EXPECT_EQ(d.data.at(0), (std::pair<std::string, std::string>("unsupported.ai.onnx.Det", "first, Det_1")));
+  EXPECT_EQ(d.data.at(0), (std::pair<std::string, std::string>("unsupported.ai.onnx.ConcatFromSequence", "first, ConcatFromSequence_1")));
 }
 
 TEST_F(BadOnnx, ManyNodesOfOneOperatorAreCountedNotListed) {
   OnnxModel m;
   m.input("x", {2, 2});
-  for (int i = 0; i < 30; ++i) m.node("Det", {"x"}, {"y" + std::to_string(i)});
+  for (int i = 0; i < 30; ++i) m.node("ConcatFromSequence", {"x"}, {"y" + std::to_string(i)});
   m.output("y0");
-  expect_refused(m.bytes(), {"used by 30 nodes: Det_0, Det_1, Det_2, Det_3, Det_4, Det_5, Det_6, Det_7, and 22 more"});
+  expect_refused(m.bytes(), {"used by 30 nodes: ConcatFromSequence_0, ConcatFromSequence_1, ConcatFromSequence_2, ConcatFromSequence_3, "
+                             "ConcatFromSequence_4, ConcatFromSequence_5, ConcatFromSequence_6, ConcatFromSequence_7, and 22 more"});
 }
 
 TEST_F(BadOnnx, OpsetsThatAreNotRead) {
