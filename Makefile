@@ -9,10 +9,12 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-# Debian packages, each with its reason in docs/internals/dependencies.md.
-PACKAGES := $(shell sed -n 's/^| `\([a-z0-9.+-]*\)` |.*/\1/p' docs/internals/dependencies.md)
+# Debian packages, each with its reason in docs/internals/dependencies.md: to build and test, and further ones for `make fmt lint fuzz`.
+LISTED := s/^| `\([a-z0-9.+-]*\)` |.*/\1/p
+PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies.md)
+TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/dependencies.md)
 
-.PHONY: help deps build demo test bench fmt lint install clean
+.PHONY: help deps tools build demo test bench fmt lint fuzz install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,10 +23,13 @@ help:
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
 	@echo "make lint     clang-tidy and the layering laws        make install install to PREFIX (/usr/local)"
+	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
 # Asks dpkg first, so that nothing needs the network or rights where all is there already.
-deps:
-	@missing=$$(for p in $(PACKAGES); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+deps: WANTED = $(PACKAGES)
+tools: WANTED = $(TOOL_PACKAGES)
+deps tools:
+	@missing=$$(for p in $(WANTED); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "== installing Debian packages:" $$missing; \
 	  $(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends $$missing; \
@@ -48,12 +53,19 @@ test: build
 bench: build
 	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
 
-fmt:
+fmt: tools
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format -i
 
-lint: build
+lint: build tools
 	python3 tests/laws/check.py .
 	git ls-files 'core/*.cpp' 'apps/*.cpp' 'plugins/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(BUILD) --quiet
+
+# Every reader for SECONDS_EACH seconds; what is found stays in build/fuzz/found.
+SECONDS_EACH ?= 60
+fuzz: deps tools
+	cmake --preset fuzz
+	cmake --build build/fuzz -j $(JOBS)
+	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
 
 install: build
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -44,6 +44,10 @@ if(BUDA_SANITIZE)
   target_compile_options(buda_warnings INTERFACE "-fsanitize=${BUDA_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(buda_warnings INTERFACE "-fsanitize=${BUDA_SANITIZE}")
 endif()
+if(BUDA_FUZZ)
+  # The fuzzer steers by the branches that an input takes, so everything counts them, not just its own main.
+  target_compile_options(buda_warnings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 find_package(Threads REQUIRED)
 

@@ -11,6 +11,10 @@
 #include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>
 #include <buda/device/load.hpp>
+#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/build.hpp>
+#include <buda/passes/pipeline.hpp>
+#include <buda/pipes/pipegen_file.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdlib>
@@ -69,6 +73,40 @@ bool check(const Result<T>& r) {
   io::MemoryFileSystem fs;
   fs.put("p.json", std::move(text));
   check(netlist::read_host_plan(fs, "p.json"));
+}
+
+[[maybe_unused]] void pipeline(std::string text) { check(passes::parse_pipeline(text, "p.yaml")); }
+
+const device::DeviceDescriptor& some_device() {
+  static const device::DeviceDescriptor device = [] {
+    auto fs = io::make_real_file_system();
+    CollectingSink sink;
+    Host host(*fs, sink);
+    host.share_dir = SHARE_DIR;
+    auto loaded = device::load_device(host, "n150");
+    if (!loaded) std::abort();
+    return *loaded;
+  }();
+  return device;
+}
+
+// What can be read can be written as the same, and either has streams or says why not.
+[[maybe_unused]] void pipegen(std::string text) {
+  auto read = pipes::parse_pipegen(text, "p.yaml");
+  if (!check(read)) return;
+  std::string once = pipes::pipegen_text(*read);
+  auto again = pipes::parse_pipegen(once, "p.yaml");
+  if (!again || pipes::pipegen_text(*again) != once) std::abort();
+  auto blob = overlay::build_blob(*read, some_device());
+  if (check(blob) && !overlay::parse_blob(overlay::blob_text(*blob), "b.json")) std::abort();
+}
+
+[[maybe_unused]] void blob(std::string text) {
+  auto read = overlay::parse_blob(text, "b.json");
+  if (!check(read)) return;
+  std::string once = overlay::blob_text(*read);
+  auto again = overlay::parse_blob(once, "b.json");
+  if (!again || overlay::blob_text(*again) != once) std::abort();
 }
 
 [[maybe_unused]] void archive(std::string text) { check(image::read_image(io::Bytes(std::move(text)), "f.tti")); }

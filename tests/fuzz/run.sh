@@ -1,0 +1,53 @@
+#!/bin/sh
+# Runs every fuzz target from real files: run.sh BUILD_DIR SECONDS. Inputs that break one are left in BUILD_DIR/found, and the exit code is 1.
+set -u
+build=$(cd "$1" && pwd)
+seconds=$2
+source=$(cd "$(dirname "$0")/../.." && pwd)
+digits=$source/share/examples/digits
+seeds=$build/seeds
+rm -rf "$seeds"
+mkdir -p "$seeds/made" "$build/found"
+export ASAN_OPTIONS=detect_leaks=0
+(cd "$seeds/made" && "$build/bin/buda" compile "$digits/digits.onnx" -o digits.tti --save-temps -q && cp digits.tti digits.build/) || exit 1
+made=$seeds/made/digits.build
+overlay=$(find "$made" -path '*temporal_epoch_0/overlay' -type d | head -n 1)
+
+# The files of a reader, as a corpus of its own. A large seed only slows the fuzzer down.
+seed() {
+  mkdir -p "$seeds/$1"
+  target=$1
+  shift
+  for file in "$@"; do
+    [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 300000 ] && cp "$file" "$seeds/$target/$(basename "$(dirname "$file")")-$(basename "$file")"
+  done
+}
+seed json "$source"/schemas/*/*.json "$made"/*.json
+seed yaml "$source"/share/devices/*.yaml "$made"/*.yaml
+seed tensors "$made"/*.safetensors "$digits"/*.npz
+seed graph "$source"/schemas/buda.graph-1/*.json "$made"/*.graph.json
+seed pipeline "$source"/share/pipelines/*.yaml "$source"/schemas/buda.pipeline-1/*.json
+seed netlist "$made"/*.yaml
+seed device "$source"/share/devices/*.yaml
+seed plan "$source"/schemas/buda.host-plan-1/*.json "$made"/*.plan.json
+seed pipegen "$overlay"/pipegen.yaml
+seed blob "$overlay"/blob.json
+seed archive "$made"/*.tti
+seed command
+seed frontend_onnx "$digits"/digits.onnx
+seed frontend_native "$source"/schemas/buda.graph-1/*.json
+seed frontend_example
+
+result=0
+for target in "$build"/fuzz/fuzz_*; do
+  name=${target##*/fuzz_}
+  mkdir -p "$seeds/$name"
+  if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
+    echo "$name: $(grep -c . "$build/found/$name.log") lines of log, $(sed -n 's/^Done \([0-9]* runs\).*/\1/p' "$build/found/$name.log"), nothing found"
+  else
+    echo "$name: FOUND; the end of $build/found/$name.log:"
+    tail -n 30 "$build/found/$name.log"
+    result=1
+  fi
+done
+exit $result
