@@ -28,8 +28,11 @@ std::string seconds_text(Clock::duration d) {
 Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result) {
   Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " failed"));
   switch (result.exit_code) {
-    case cli::kInputError: break;
-    case cli::kUsageError: d.fault = Fault::usage; break;
+    case cli::kInputError:
+      break;
+    case cli::kUsageError:
+      d.fault = Fault::usage;
+      break;
     case cli::kDoesNotFit:
       d.fault = Fault::fit;
       d.message = cat("stage ", command.stage, ": the model does not fit the device");
@@ -38,7 +41,9 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
       d.fault = Fault::mismatch;
       d.message = cat("stage ", command.stage, ": its result differs from what was expected");
       break;
-    case cli::kInterrupted: d.fault = Fault::interrupted; break;
+    case cli::kInterrupted:
+      d.fault = Fault::interrupted;
+      break;
     default:
       d.fault = Fault::bug;
       d.message = result.signal != 0 ? cat("stage ", command.stage, " was ended by signal ", result.signal)
@@ -53,12 +58,13 @@ bool natural_order(const std::string& a, const std::string& b) { return a.size()
 
 class Compilation {
  public:
-  Compilation(const Options& o, cli::ToolHost& host, std::string folder) : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, model_stem(o.model)) {}
+  Compilation(const Options& o, cli::ToolHost& host, std::string folder)
+      : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, model_stem(o.model)) {}
 
   Result<void> run() {
     std::size_t done = 0;
-    for (const auto& command : {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_), balancer_command(o_, host_, files_),
-                                netlist2pipe_command(o_, host_, files_)})
+    for (const auto& command : {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_),
+                                balancer_command(o_, host_, files_), netlist2pipe_command(o_, host_, files_)})
       BUDA_TRY(run_stage({command}, ++done));
     BUDA_ASSIGN(auto epochs, epoch_folders());
     std::vector<StageCommand> commands;
@@ -75,16 +81,18 @@ class Compilation {
     parallel_for(host_.threads, commands.size(), [&](std::size_t i) { results[i] = io::run_process(commands[i].argv); });
     Failure failure;
     for (std::size_t i = 0; i < commands.size(); ++i) {
-      if (!*results[i]) failure.add(std::move(*results[i]).failure());
-      else if ((**results[i]).exit_code != 0) failure.add(stage_failed(commands[i], **results[i]));
+      if (!*results[i])
+        failure.add(std::move(*results[i]).failure());
+      else if ((**results[i]).exit_code != 0)
+        failure.add(stage_failed(commands[i], **results[i]));
     }
     if (!failure.empty()) return failure;
     for (const auto& command : commands) BUDA_TRY(note_dependencies(command));
     std::string product = commands.size() == 1 ? commands.front().product : cat(commands.size(), " epochs");
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
     std::string name = commands.empty() ? "pipegen" : commands.front().stage;
-    host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '), product,
-                     std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
+    host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '),
+                     product, std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
     return success();
   }
 

@@ -3,33 +3,39 @@
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
+#include <buda/io/yaml.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/report.hpp>
 #include <buda/pipes/pipegen_file.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace buda::pipegen {
 namespace {
 
-// The document of a pipe or a buffer in the file: what a diagnostic of the stream programs is about.
+// The document of a pipe, a buffer or an op's first buffer in the file: what a diagnostic of the stream programs is about.
 SourceLoc place_of(const Diagnostic& d, std::string_view text, const std::string& file) {
+  std::vector<std::string> heads;
   for (std::string_view kind : {"pipe", "buffer"})
-    for (const auto& [key, value] : d.data) {
-      if (key != kind) continue;
-      std::string head = cat('\n', kind, '_', value, ':');
-      auto at = text.find(head);
-      if (at == std::string_view::npos) continue;
-      return {file, static_cast<std::uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 2, 1};
-    }
+    for (const auto& [key, value] : d.data)
+      if (key == kind) heads.push_back(cat('\n', kind, '_', value, ':'));
+  if (!d.node.empty()) heads.push_back(cat("\n  md_op_name: ", io::yaml_scalar(d.node), '\n'));
+  for (const std::string& head : heads) {
+    auto at = text.find(head);
+    if (at == std::string_view::npos) continue;
+    auto before = text.substr(0, at + 1);
+    std::uint32_t column = head.find_first_not_of("\n ") == 1 ? 1 : 3;
+    return {file, static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1, column};
+  }
   return {file, 0, 0};
 }
 
 }  // namespace
 
 Result<void> run(const Options& o, Host& host) {
-  if (o.output.empty()) return usage_error("PG040", "option -o FILE is missing: where should the stream programs go?");
+  if (o.output.empty()) return usage_error("OV040", "option -o FILE is missing: where should the stream programs go?");
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));

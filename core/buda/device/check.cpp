@@ -89,6 +89,9 @@ class Checker {
     require(s.first_input >= 0 && s.first_input <= s.first_output && s.first_output <= s.first_intermediate &&
                 s.first_intermediate <= s.first_extra && s.first_extra <= s.per_core && s.per_core <= 1024,
             "DV014", "'streams' has to have first_input <= first_output <= first_intermediate <= first_extra <= per_core <= 1024");
+    for (std::int32_t stream : s.special_inputs)
+      require(stream >= 0 && stream < s.first_input, "DV014",
+              cat("'special_inputs' has stream ", stream, "; it has to lie below first_input"));
     require(d_.cost.clock_ghz > 0 && d_.cost.noc_bytes_per_cycle > 0 && d_.cost.dram_channel_gbs > 0, "DV014",
             "'cost' needs clock_ghz, noc_bytes_per_cycle and dram_channel_gbs above 0");
   }

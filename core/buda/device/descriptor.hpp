@@ -66,9 +66,9 @@ struct HostMemory {
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };
 
-// A worker's L1: firmware, kernels, the default overlay blob and the headers of tiles of one size live below `operands_begin`, operand buffers
-// from there to the last `reserved_end` bytes. An op whose overlay blob is larger than `overlay_blob_included` takes the difference from the
-// operand buffers, and so does every further size of tiles that a core handles: `tile_headers_bytes` each.
+// A worker's L1: firmware, kernels, the default overlay blob and the headers of tiles of one size live below `operands_begin`, operand
+// buffers from there to the last `reserved_end` bytes. An op whose overlay blob is larger than `overlay_blob_included` takes the difference
+// from the operand buffers, and so does every further size of tiles that a core handles: `tile_headers_bytes` each.
 struct L1Map {
   std::uint64_t size = 0;
   std::uint64_t operands_begin = 0;
@@ -109,9 +109,9 @@ struct Features {
   friend bool operator==(const Features&, const Features&) = default;
 };
 
-// Limits of the stream hardware and of the runtime that drives it. The number of a stream says what it may do: those from 0 on can multicast
-// (multicast_per_core of them are used for it); kernel inputs, outputs and intermediates have their own from the given numbers on, in order of
-// operands; those from first_extra on are free.
+// Limits of the stream hardware and of the runtime that drives it. The number of a stream says what it may do: those from 0 on can
+// multicast (multicast_per_core of them are used for it); kernel inputs, outputs and intermediates have their own from the given numbers
+// on, in order of operands; those from first_extra on are free.
 struct StreamLimits {
   std::int32_t per_core = 0;  // streams of one worker
   std::int32_t multicast_per_core = 0;
@@ -126,6 +126,11 @@ struct StreamLimits {
   std::int32_t bytes_per_phase = 0;           // of overlay blob, per stream phase
   std::int32_t max_tiles_per_phase = 0;
   std::int32_t first_input = 0, first_output = 0, first_intermediate = 0, first_extra = 0;
+  std::vector<std::int32_t> special_inputs;  // streams of inputs 0, 1, … that do not follow from first_input
+  std::int32_t input(std::int32_t operand) const {
+    bool special = operand >= 0 && static_cast<std::size_t>(operand) < special_inputs.size();
+    return special ? special_inputs[static_cast<std::size_t>(operand)] : first_input + operand;
+  }
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 

@@ -155,6 +155,7 @@ const Record<StreamLimits>& describe(const StreamLimits*) {
           .optional("bytes_per_phase", &StreamLimits::bytes_per_phase, "overlay blob bytes per stream phase")
           .optional("max_tiles_per_phase", &StreamLimits::max_tiles_per_phase, "tiles that one phase moves")
           .optional("first_input", &StreamLimits::first_input, "stream of a kernel's input 0, others follow")
+          .optional("special_inputs", &StreamLimits::special_inputs, "streams of inputs 0, 1, ... that do not follow from first_input")
           .optional("first_output", &StreamLimits::first_output, "stream of a kernel's first output")
           .optional("first_intermediate", &StreamLimits::first_intermediate, "stream of a kernel's first intermediate buffer")
           .optional("first_extra", &StreamLimits::first_extra, "first stream that is free for anything, to the end");

@@ -20,6 +20,7 @@ Result<Blob> Builder::run() {
   for (PipePlan& plan : plans_) connect(plan);
   if (!failure_.empty()) return std::move(failure_);
   check_taken_outputs();
+  level_inputs();
   make_phases();
   assign_addresses();
   for (std::size_t i = 0; i < streams_.size(); ++i)

@@ -9,8 +9,8 @@
 namespace buda::overlay {
 
 // Gives every edge its streams, every buffer its place in L1, every stream its phases, and holds the result against the limits of the
-// device. All errors that can be found are told together: PG001 for what is not supported yet, PG002 for pipes that contradict themselves,
-// PG003 for a device that does not say enough, PG01x (Fault::fit) for what does not fit. Data of each: pipe, buffer, op, operand, core, as
+// device. All errors that can be found are told together: OV001 for what is not supported yet, OV002 for pipes that contradict themselves,
+// OV003 for a device that does not say enough, OV01x (Fault::fit) for what does not fit. Data of each: pipe, buffer, op, operand, core, as
 // far as there is one. Linear in pipes, their blocks, and the phases made.
 Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device);
 

@@ -80,6 +80,7 @@ class Builder {
   void make_kernel_stream(const Buffer& b);
   void connect(PipePlan& plan);
   void connect_dram(PipePlan& plan);
+  void level_inputs();
   void make_relays(PipePlan& plan);
   void make_senders(PipePlan& plan);
   Stream* add_stream(StreamRef ref);
@@ -100,6 +101,10 @@ class Builder {
   // l1.cpp: addresses.
   void assign_addresses();
   void assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes);
+  void make_room_for_phases(std::int32_t number);
+  std::uint64_t needed_bytes(std::int32_t number, std::size_t sizes) const;
+  void shrink_multicasts(std::int32_t number, std::uint64_t excess);
+  const Stream* shares_with(std::int32_t number, const Stream& s) const;
   void check_multicast_addresses();
 
   // phases.cpp
@@ -140,7 +145,11 @@ class Builder {
   std::set<Id> taken_;                            // outputs whose own stream is in use
   std::map<Id, StreamRef> stores_;                // the first stream of a buffer that was read before the epoch
   std::map<Id, std::int32_t> dram_index_;
+  std::set<std::int32_t> asked_blobs_;  // cores whose op says how large its stream program may be
 };
+
+// The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).
+std::int64_t divisor_up_to(std::int64_t n, std::int64_t most);
 
 // The number of tiles whose size is near the hidden latency, as input buffers and relays count it.
 std::int64_t hide_tiles(std::int64_t tile_bytes);

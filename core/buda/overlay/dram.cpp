@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostBytesAtOnce = 65536;  // of a write, and of a read before the epoch
 
-// The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).
+}  // namespace
+
 std::int64_t divisor_up_to(std::int64_t n, std::int64_t most) {
   std::int64_t best = 1;
   for (std::int64_t d = 1; d * d <= n; ++d) {
@@ -25,8 +26,6 @@ std::int64_t divisor_up_to(std::int64_t n, std::int64_t most) {
   }
   return best;
 }
-
-}  // namespace
 
 std::int32_t Builder::dram_index(const Buffer& b) {
   auto [it, fresh] = dram_index_.emplace(b.id, static_cast<std::int32_t>(blob_.dram.size()));
@@ -49,14 +48,14 @@ std::int32_t Builder::dram_index(const Buffer& b) {
   const auto& channels = device_.dram.channels;
   if (d.host) {
     if (!device_.pcie)
-      error("PG003", nullptr, &b, cat("buffer_", b.id, " is in host memory, and device '", device_.name, "' does not say where pcie is"));
+      error("OV003", nullptr, &b, cat("buffer_", b.id, " is in host memory, and device '", device_.name, "' does not say where pcie is"));
     d.port = device_.pcie.value_or(device::NocCoord{});
   } else if (b.dram_chan < 0 || static_cast<std::size_t>(b.dram_chan) >= channels.size()) {
-    error("PG010", nullptr, &b, cat("buffer_", b.id, " is in DRAM channel ", b.dram_chan, "; '", device_.name, "' has ", channels.size()));
+    error("OV010", nullptr, &b, cat("buffer_", b.id, " is in DRAM channel ", b.dram_chan, "; '", device_.name, "' has ", channels.size()));
   } else {
     const auto& ports = channels[static_cast<std::size_t>(b.dram_chan)].ports;
     if (b.dram_sub_chan < 0 || static_cast<std::size_t>(b.dram_sub_chan) >= ports.size()) {
-      error("PG010", nullptr, &b,
+      error("OV010", nullptr, &b,
             cat("buffer_", b.id, " is read at port ", b.dram_sub_chan, " of DRAM channel ", b.dram_chan, ", which has ", ports.size()));
     } else {
       d.port = ports[static_cast<std::size_t>(b.dram_sub_chan)];
@@ -68,7 +67,7 @@ std::int32_t Builder::dram_index(const Buffer& b) {
 
 void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room) {
   if (plan.before_epoch && plan.pass_tiles > room)
-    return error("PG002", plan.pipe, &target,
+    return error("OV002", plan.pipe, &target,
                  cat("it brings ", plan.pass_tiles, " tiles before the epoch, and the buffer has room for ", room));
   DramRead read;
   read.before_epoch = plan.before_epoch;
@@ -85,16 +84,6 @@ void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& targ
   std::int64_t block = 0;
   for (const Block& b : plan.blocks) block = std::gcd(block, b.tiles);
   block = divisor_up_to(block, std::max<std::int64_t>(room, 1));
-  std::int64_t entries = plan.pass_tiles / block, most = device_.streams.max_dram_reads_per_input;
-  if (entries > most) {
-    std::int32_t core = core_at(target.chip, target.core);
-    return misfit(
-        "PG014", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "DRAM reads", static_cast<std::uint64_t>(entries),
-        static_cast<std::uint64_t>(most),
-        cat("input ", target.operand, " is read in blocks of ", block, block == 1 ? " tile" : " tiles", " by pipe_", plan.pipe->id),
-        cat("give queue '", plan.buffers.front()->op, "' the blocking of its reader, or feed '", target.op,
-            "' through a nop with the queue's blocking"));
-  }
   for (const Block& b : plan.blocks) {
     bool padding = plan.buffers[static_cast<std::size_t>(b.source)]->is_padding;
     for (std::int64_t at = 0; at < b.tiles; at += block) append<2>(read.blocks, {b.source, padding ? 0 : b.offset + at});
@@ -110,10 +99,10 @@ void Builder::make_stored_read(const Buffer& b, Stream& stream) {
   if (b.type == BufferType::prolog_relay) {
     auto feeds = feeds_.find(b.id);
     if (feeds == feeds_.end() || feeds->second.size() != 1)
-      return error("PG002", nullptr, &b, cat("buffer_", b.id, " is not filled by one pipe"));
+      return error("OV002", nullptr, &b, cat("buffer_", b.id, " is not filled by one pipe"));
     const PipePlan& plan = plans_[feeds->second.front()];
     if (plan.pass_tiles != buffer_tiles(b))
-      return error("PG002", plan.pipe, &b, cat("it brings ", plan.pass_tiles, " tiles to a share of ", buffer_tiles(b)));
+      return error("OV002", plan.pipe, &b, cat("it brings ", plan.pass_tiles, " tiles to a share of ", buffer_tiles(b)));
     stream.noc_in = plan.pipe->incoming_noc;
     return make_read(plan, stream, b, buffer_tiles(b));
   }
@@ -131,7 +120,7 @@ void Builder::make_stored_read(const Buffer& b, Stream& stream) {
 // A gradient's ram: read before the epoch, written back after it.
 void Builder::make_gradient(const Buffer& b, Stream& stream) {
   std::int64_t tiles = buffer_tiles(b);
-  if (tiles < 1) return error("PG002", nullptr, &b, cat("buffer_", b.id, " has no tiles"));
+  if (tiles < 1) return error("OV002", nullptr, &b, cat("buffer_", b.id, " has no tiles"));
   std::int32_t dram = dram_index(b);
   if (b.dram_buf_flag) {
     DramRead read;
@@ -152,7 +141,7 @@ std::optional<RowWrite> Builder::rows_of(const PipePlan& plan, std::size_t sourc
   bool sound = u.r > 0 && u.c > 0 && u.full_r % u.r == 0 && u.full_c % u.c == 0 && b.tile_size % (rows * cols) == 0 &&
                std::int64_t{u.full_r / u.r} * (u.full_c / u.c) == static_cast<std::int64_t>(plan.buffers.size());
   if (!sound) {
-    error("PG002", plan.pipe, &b,
+    error("OV002", plan.pipe, &b,
           cat("an output without tiles of ", u.full_r, " x ", u.full_c, " tiles, ", u.r, " x ", u.c,
               " of them in each core, cannot come from ", plan.buffers.size(), plan.buffers.size() == 1 ? " core" : " cores",
               " with tiles of ", b.tile_size, " bytes"));

@@ -9,8 +9,6 @@
 namespace buda::overlay {
 namespace {
 
-// Half of the room for a stream program is for phases; the rest describes streams and DRAM buffers (balance::phase_usage counts alike).
-constexpr std::int64_t kHalves = 2;
 constexpr std::int64_t kStep = 4096;
 
 std::uint64_t count(std::int64_t v) { return static_cast<std::uint64_t>(std::max<std::int64_t>(v, 0)); }
@@ -44,8 +42,7 @@ void Builder::check_core(const Core& core) {
     if (s.read && !s.read->before_epoch) {
       ++inputs;
       buffers += static_cast<std::int64_t>(s.read->buffers.size());
-      reads.push_back(
-          {{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": ", s.read->buffers.size(), " buffers")});
+      reads.push_back({{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": ", s.read->buffers.size())});
     }
     if (s.write && !s.write->after_epoch) {
       ++outputs;
@@ -57,19 +54,19 @@ void Builder::check_core(const Core& core) {
                    const std::string& hint, std::vector<Note> notes = {}) {
     if (needed > available) misfit(code, core, resource, count(needed), count(available), what, hint, std::move(notes));
   };
-  std::int64_t room = core.blob_bytes / std::max(limits.bytes_per_phase, 1) / kHalves;
-  std::int64_t wanted = align_up(core.phases() * limits.bytes_per_phase * kHalves, kStep);
-  check("PG011", "phases", core.phases(), room, cat("that is what half of a stream program of ", core.blob_bytes, " bytes holds"),
+  std::int64_t room = core.blob_bytes / std::max(limits.bytes_per_phase, 1);
+  std::int64_t wanted = align_up(core.phases() * limits.bytes_per_phase, kStep);
+  check("OV011", "phases", core.phases(), room, cat("that is what a stream program of ", core.blob_bytes, " bytes holds"),
         cat("set overlay_size: ", wanted, " for op '", core.op, "' in the netlist"), std::move(phases));
-  check("PG012", "streams", static_cast<std::int64_t>(core.streams.size()), limits.per_core, "for inputs, outputs and pipes", "");
-  check("PG016", "DRAM input streams", inputs, limits.dram_input_per_core, "for inputs that are read from queues",
+  check("OV012", "streams", static_cast<std::int64_t>(core.streams.size()), limits.per_core, "for inputs, outputs and pipes", "");
+  check("OV016", "DRAM input streams", inputs, limits.dram_input_per_core, "for inputs that are read from queues",
         cat("feed some inputs of '", core.op, "' through a nop"), reads);
-  check("PG016", "DRAM buffers read", buffers, limits.max_dram_input_queues, "over all inputs", "give the queues smaller grids", reads);
-  check("PG016", "DRAM output streams", outputs, limits.dram_output_per_core, "for queues that are written",
+  check("OV016", "DRAM buffers read", buffers, limits.max_dram_input_queues, "over all inputs", "give the queues smaller grids", reads);
+  check("OV016", "DRAM output streams", outputs, limits.dram_output_per_core, "for queues that are written",
         cat("write some of the queues of '", core.op, "' by a nop"));
-  check("PG016", "DRAM buffers written", static_cast<std::int64_t>(written.size()), limits.max_dram_output_queues, "over all outputs", "");
+  check("OV016", "DRAM buffers written", static_cast<std::int64_t>(written.size()), limits.max_dram_output_queues, "over all outputs", "");
   for (const auto& [number, n] : fan_out)
-    check("PG017", "pipes fed by one core", n, limits.max_fan_out, cat("from the output of stream ", number),
+    check("OV017", "pipes fed by one core", n, limits.max_fan_out, cat("from the output of stream ", number),
           cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));
 }
 

@@ -81,7 +81,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   std::int64_t period = 1, segments = 1;
   for (const PipePlan* p : plans) {
     if (p->passes != passes)
-      return error("PG002", p->pipe, &p->first_output(),
+      return error("OV002", p->pipe, &p->first_output(),
                    cat("it runs ", p->passes, " times, and another pipe to the same input ", passes, " times"));
     std::int64_t here = 0;
     for (const Block& b : p->blocks) here += ceil_div(b.tiles, most);
@@ -94,7 +94,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   if (auto phases = checked_mul(period, segments); !phases || *phases > kMostPhases) {
     std::int32_t core = core_at(reader.chip, reader.core);
     return misfit(
-        "PG011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
+        "OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
         static_cast<std::uint64_t>(kMostPhases), cat("to bring ", period, " windows of ", segments, " pieces to input ", reader.operand),
         cat("give '", plans.front()->buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
   }

@@ -15,7 +15,7 @@ namespace {
 
 // Sizes from a file are held against these before anything is multiplied or allocated.
 constexpr std::int64_t kMostTiles = std::int64_t{1} << 40;
-constexpr std::size_t kMostBlocks = std::size_t{1} << 22;
+constexpr std::size_t kMostBlocks = std::size_t{1} << 20;
 
 bool sane(std::int64_t v) { return v >= 0 && v <= kMostTiles; }
 
@@ -55,7 +55,7 @@ void Builder::error(std::string code, const Pipe* pipe, const Buffer* buffer, st
 }
 
 void Builder::unsupported(const Pipe* pipe, const Buffer* buffer, const std::string& feature) {
-  error("PG001", pipe, buffer, cat(feature, " is not supported yet"));
+  error("OV001", pipe, buffer, cat(feature, " is not supported yet"));
   if (!failure_.empty()) failure_.diagnostics().back().data.emplace_back("feature", feature);
 }
 
@@ -71,7 +71,7 @@ void Builder::check_device_description() {
     missing = "streams: first_input, first_output, first_intermediate, first_extra, max_tiles_per_phase and bytes_per_phase";
   if (device_.noc_address_bits <= 0) missing = "noc_address_bits";
   if (missing.empty()) return;
-  failure_.add(input_error("PG003", {}, cat("device '", device_.name, "' does not say ", missing, ", which stream programs need")));
+  failure_.add(input_error("OV003", {}, cat("device '", device_.name, "' does not say ", missing, ", which stream programs need")));
 }
 
 // Cores of the epoch: where buffers lie.
@@ -84,7 +84,7 @@ void Builder::collect_cores() {
     if (!fresh && kernel) {
       bool known = it->second != nullptr && (it->second->type == BufferType::unpacker || it->second->type == BufferType::packer);
       if (known && it->second->op != b->op)
-        error("PG002", nullptr, b, cat("op '", it->second->op, "' stands on core [", at.row, ", ", at.col, "] too"));
+        error("OV002", nullptr, b, cat("op '", it->second->op, "' stands on core [", at.row, ", ", at.col, "] too"));
       if (!known) it->second = b;
     }
     return true;
@@ -92,7 +92,7 @@ void Builder::collect_cores() {
   for (const Buffer& b : graph_.buffers) {
     if (b.core.row == pipes::kNoCore || b.type == BufferType::ethernet_relay) continue;
     if (!note(b.chip, b.core, &b))
-      error("PG010", nullptr, &b,
+      error("OV010", nullptr, &b,
             cat("core [", b.core.row, ", ", b.core.col, "] of chip ", b.chip, " is outside of '", device_.name, "', which has ",
                 device_.grid().rows, " x ", device_.grid().cols, " workers"),
             "give the device for which the netlist was made with --device");
@@ -116,16 +116,16 @@ void Builder::refuse_buffers() {
     for (std::int64_t v :
          {b.epoch_tiles, b.size_tiles, b.scatter_gather_num_tiles, b.replicate, b.tiles_per_input, b.tile_clear_granularity}) {
       if (sane(v)) continue;
-      error("PG002", nullptr, &b, cat("buffer_", b.id, " has a count of ", v, " tiles"));
+      error("OV002", nullptr, &b, cat("buffer_", b.id, " has a count of ", v, " tiles"));
       return;
     }
     auto whole = checked_mul(b.size_tiles, std::max<std::int64_t>(b.replicate, 1)),
          all = checked_mul(b.epoch_tiles, std::max<std::int64_t>(b.replicate, 1)),
          window = checked_mul(b.scatter_gather_num_tiles, std::max<std::int64_t>(b.replicate, 1));
     if (!whole || !all || !window || !sane(*whole) || !sane(*all) || !sane(*window))
-      error("PG002", nullptr, &b, cat("buffer_", b.id, " has too many tiles"));
+      error("OV002", nullptr, &b, cat("buffer_", b.id, " has too many tiles"));
     if (b.tile_size < 0 || b.tile_size > (1 << 24))
-      error("PG002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
+      error("OV002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
     std::string feature;
     if (b.type == BufferType::ethernet_relay || b.ethernet_chan || b.use_ethernet_fw_stream) feature = "an edge over ethernet";
     if (b.type == BufferType::relay) feature = "a relay buffer between pipes";
@@ -141,7 +141,7 @@ void Builder::refuse_buffers() {
 
 bool Builder::resolve_outputs(const Pipe& pipe, PipePlan& plan) {
   if (pipe.outputs.empty() || pipe.outputs.front().empty() || pipe.inputs.empty()) {
-    error("PG002", &pipe, nullptr, "it has no inputs or no outputs");
+    error("OV002", &pipe, nullptr, "it has no inputs or no outputs");
     return false;
   }
   for (const auto& ids : pipe.outputs) {
@@ -149,13 +149,13 @@ bool Builder::resolve_outputs(const Pipe& pipe, PipePlan& plan) {
     for (Id id : ids) {
       const Buffer* b = index_.find(id);
       if (b == nullptr || b->id != id) {
-        error("PG002", &pipe, nullptr, cat("it leads to ", id, ", which is no buffer"));
+        error("OV002", &pipe, nullptr, cat("it leads to ", id, ", which is no buffer"));
         return false;
       }
       group.push_back(b);
     }
     if (group.empty()) {
-      error("PG002", &pipe, nullptr, "one of its output groups is empty");
+      error("OV002", &pipe, nullptr, "one of its output groups is empty");
       return false;
     }
     plan.groups.push_back(std::move(group));
@@ -173,14 +173,14 @@ bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
   for (Id id : pipe.inputs) {
     const Buffer* b = index_.find(id);
     if (b == nullptr) {
-      error("PG002", &pipe, nullptr, cat("it takes from ", id, ", which is no buffer"));
+      error("OV002", &pipe, nullptr, cat("it takes from ", id, ", which is no buffer"));
       return false;
     }
     if (known.emplace(b->id, static_cast<std::int32_t>(plan.buffers.size())).second) plan.buffers.push_back(b);
   }
   auto blocks = checked_mul(static_cast<std::int64_t>(pipe.inputs.size()), pipe.repeats());
   if (!blocks || *blocks > static_cast<std::int64_t>(kMostBlocks)) {
-    error("PG002", &pipe, &plan.first_output(),
+    error("OV002", &pipe, &plan.first_output(),
           cat("its list, repeated ", pipe.repeats(), " times, has more than ", kMostBlocks, " blocks"));
     return false;
   }
@@ -193,7 +193,7 @@ bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
       if (b->type == BufferType::prolog_relay) tiles = buffer_tiles(*b);
       std::int64_t window = b->is_padding || !b->is_scatter ? std::max(tiles, b->window_tiles()) : b->window_tiles();
       if (tiles < 1 || offset % tiles != 0 || offset + tiles > window) {
-        error("PG002", &pipe, &plan.first_output(),
+        error("OV002", &pipe, &plan.first_output(),
               cat("it takes ", id, ", which is not the beginning of a block of ", tiles, " tiles of buffer_", b->id));
         return false;
       }
@@ -209,7 +209,7 @@ bool Builder::classify(PipePlan& plan) {
   for (const auto& group : plan.groups)
     for (const Buffer* b : group)
       if (b->type != out.type) {
-        error("PG002", &pipe, b, cat("it leads to a ", pipes::buffer_type_name(b->type), " and to a ", pipes::buffer_type_name(out.type)));
+        error("OV002", &pipe, b, cat("it leads to a ", pipes::buffer_type_name(b->type), " and to a ", pipes::buffer_type_name(out.type)));
         return false;
       }
   if (out.type == BufferType::unpacker) {
@@ -219,7 +219,7 @@ bool Builder::classify(PipePlan& plan) {
   } else if (out.type == BufferType::dram_io) {
     plan.sink = SinkKind::queue;
   } else {
-    error("PG002", &pipe, &out, cat("it leads to a ", pipes::buffer_type_name(out.type), ", which takes nothing"));
+    error("OV002", &pipe, &out, cat("it leads to a ", pipes::buffer_type_name(out.type), ", which takes nothing"));
     return false;
   }
   int outputs = 0, stores = 0, streamed = 0, kept = 0;
@@ -235,7 +235,7 @@ bool Builder::classify(PipePlan& plan) {
     else if (b->type == BufferType::dram_io)
       ++streamed;
     else {
-      error("PG002", &pipe, b, cat("it takes from a ", pipes::buffer_type_name(b->type), ", which hands out nothing"));
+      error("OV002", &pipe, b, cat("it takes from a ", pipes::buffer_type_name(b->type), ", which hands out nothing"));
       return false;
     }
   }
@@ -252,7 +252,7 @@ bool Builder::classify(PipePlan& plan) {
   plan.source = outputs > 0 ? SourceKind::output : stores > 0 ? SourceKind::store : SourceKind::dram;
   plan.before_epoch = kept > 0;
   if (plan.sink == SinkKind::share && !plan.before_epoch) {
-    error("PG002", &pipe, &out, "a share of a prologue has to be read from a queue's prologue");
+    error("OV002", &pipe, &out, "a share of a prologue has to be read from a queue's prologue");
     return false;
   }
   if (plan.sink == SinkKind::queue && plan.source != SourceKind::output) {
@@ -290,7 +290,7 @@ bool Builder::classify(PipePlan& plan) {
 bool Builder::make_blocks(PipePlan& plan) {
   for (const Block& b : plan.blocks) plan.pass_tiles += b.tiles;
   if (!sane(plan.pass_tiles)) {
-    error("PG002", plan.pipe, &plan.first_output(), "it moves too many tiles at once");
+    error("OV002", plan.pipe, &plan.first_output(), "it moves too many tiles at once");
     return false;
   }
   plan.ring = plan.source == SourceKind::dram;
@@ -308,7 +308,7 @@ bool Builder::make_blocks(PipePlan& plan) {
     // Each core hands out its rows by itself.
     plan.ring = plan.blocks.size() == plan.buffers.size();
     if (!plan.ring)
-      error("PG002", plan.pipe, plan.buffers.front(), "an output without tiles goes to its queue as a whole, core after core");
+      error("OV002", plan.pipe, plan.buffers.front(), "an output without tiles goes to its queue as a whole, core after core");
     return plan.ring;
   }
   if (plan.blocks.size() == 1 && plan.groups.size() == 1) {
@@ -348,7 +348,7 @@ bool Builder::count_passes(PipePlan& plan) {
     auto passes = passes_of(*b);
     if (!passes) continue;
     if (plan.passes != 0 && plan.passes != *passes) {
-      error("PG002", plan.pipe, &plan.first_output(),
+      error("OV002", plan.pipe, &plan.first_output(),
             cat("it would have to run ", plan.passes, " times for '", plan.buffers.front()->op, "', and ", *passes, " times for '", b->op,
                 "' (buffer_", b->id, ")"));
       return false;
@@ -356,12 +356,12 @@ bool Builder::count_passes(PipePlan& plan) {
     plan.passes = *passes;
   }
   if (plan.passes == 0) {
-    error("PG002", plan.pipe, &plan.first_output(), "it brings nothing but padding, so that nobody knows how often");
+    error("OV002", plan.pipe, &plan.first_output(), "it brings nothing but padding, so that nobody knows how often");
     return false;
   }
   auto all = checked_mul(plan.passes, plan.pass_tiles);
   if (!all || !sane(*all)) {
-    error("PG002", plan.pipe, &plan.first_output(), "it moves too many tiles in the epoch");
+    error("OV002", plan.pipe, &plan.first_output(), "it moves too many tiles in the epoch");
     return false;
   }
   return true;
@@ -375,7 +375,7 @@ void Builder::plan_pipe(const Pipe& pipe) {
     for (const Buffer* b : group)
       for (const Buffer* s : plan.buffers)
         if (s->tile_size != b->tile_size) {
-          error("PG002", &pipe, b,
+          error("OV002", &pipe, b,
                 cat("it brings tiles of ", s->tile_size, " bytes from buffer_", s->id, " and should bring tiles of ", b->tile_size));
           return;
         }

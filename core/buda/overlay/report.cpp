@@ -135,7 +135,7 @@ std::string what_of(const Stream& s) {
 CoreReport report_core(const Core& c, const device::DeviceDescriptor& device) {
   CoreReport r{c.chip,     c.core, c.noc, c.op, {}, 0, device.l1.operand_bytes(), static_cast<std::int64_t>(c.streams.size()),
                c.phases(), 0,      0,     0};
-  r.phases_available = c.blob_bytes / std::max(device.streams.bytes_per_phase, 1) / 2;
+  r.phases_available = c.blob_bytes / std::max(device.streams.bytes_per_phase, 1);
   std::map<std::uint64_t, L1Piece> pieces;
   for (std::size_t i = 1; i < c.headers.size(); ++i)
     pieces[c.headers[i].address] = {c.headers[i].address, device.l1.tile_headers_bytes, cat("headers of ", c.headers[i].tile_bytes, " B")};

@@ -39,14 +39,14 @@ void Builder::make_kernel_stream(const Buffer& b) {
     first = limits.first_intermediate, end = limits.first_extra, operand -= pipes::kIntermediateOperand;
     kind = StreamKind::intermediate;
   }
-  StreamRef ref{core_at(b.chip, b.core), first + operand};
-  if (ref.core < 0) return error("PG002", nullptr, &b, cat("buffer_", b.id, " is in no core"));
+  StreamRef ref{core_at(b.chip, b.core), kind == StreamKind::input ? limits.input(operand) : first + operand};
+  if (ref.core < 0) return error("OV002", nullptr, &b, cat("buffer_", b.id, " is in no core"));
   if (operand < 0 || operand >= end - first)
-    return error("PG002", nullptr, &b,
+    return error("OV002", nullptr, &b,
                  cat("operand ", b.operand, " has no stream; '", device_.name, "' has ", end - first, " for this kind of operand"));
-  if (b.tile_size < 1) return error("PG002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
+  if (b.tile_size < 1) return error("OV002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
   Stream* s = add_stream(ref);
-  if (s == nullptr) return error("PG002", nullptr, &b, cat("core [", b.core.row, ", ", b.core.col, "] has this operand twice"));
+  if (s == nullptr) return error("OV002", nullptr, &b, cat("core [", b.core.row, ", ", b.core.col, "] has this operand twice"));
   s->kind = kind;
   s->operand = b.operand;
   s->buffer = b.id;
@@ -55,7 +55,9 @@ void Builder::make_kernel_stream(const Buffer& b) {
   kernel_streams_[b.id] = ref;
   if (b.type == BufferType::gradient_op && (b.dram_buf_flag || b.write_dram_buf_flag)) make_gradient(b, *s);
   Core& core = core_of(ref);
-  if (b.overlay_blob_size > 0) core.blob_bytes = std::max<std::int64_t>(core.blob_bytes, b.overlay_blob_size);
+  if (b.overlay_blob_size <= 0) return;
+  core.blob_bytes =
+      asked_blobs_.insert(ref.core).second ? b.overlay_blob_size : std::max<std::int64_t>(core.blob_bytes, b.overlay_blob_size);
 }
 
 void Builder::make_kernel_streams() {
@@ -63,6 +65,12 @@ void Builder::make_kernel_streams() {
     if (b.type == BufferType::unpacker || b.type == BufferType::packer || b.type == BufferType::intermediate ||
         b.type == BufferType::gradient_op)
       make_kernel_stream(b);
+  for (const Buffer& b : graph_.buffers) {
+    auto one = kernel_streams_.find(b.id), other = kernel_streams_.find(b.buffer_space_shared.value_or(0));
+    if (one == kernel_streams_.end() || other == kernel_streams_.end() || one->second.core != other->second.core) continue;
+    Stream &a = stream_of(one->second), &c = stream_of(other->second);
+    a.bytes = c.bytes = std::max(a.bytes, c.bytes);
+  }
 }
 
 std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind) {
@@ -73,7 +81,7 @@ std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t 
     std::uint64_t needed = 1;
     for (const PipePlan& p : plans_)
       for (const Buffer* b : p.buffers) needed += p.source != SourceKind::dram && core_at(b->chip, b->core) == core ? 1 : 0;
-    misfit("PG012", c, "extra streams", needed, static_cast<std::uint64_t>(device_.streams.per_core - first),
+    misfit("OV012", c, "extra streams", needed, static_cast<std::uint64_t>(device_.streams.per_core - first),
            cat("pipes send from here, and one of them, pipe_", plan.pipe->id, ", has no stream left"),
            cat("put a nop between '", c.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));
     return std::nullopt;
@@ -129,15 +137,15 @@ void Builder::make_relays(PipePlan& plan) {
     if (!places.empty()) at = places[std::min(group, places.size() - 1)];
     std::int32_t core = core_at(at.chip, at.core);
     if (core < 0)
-      return error("PG002", plan.pipe, target.front(),
+      return error("OV002", plan.pipe, target.front(),
                    cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
     std::int32_t number = 0;
     auto& streams = streams_[static_cast<std::size_t>(core)];
     while (streams.contains(number)) ++number;
-    std::int32_t available = std::min(device_.streams.multicast_per_core, device_.streams.first_input);
+    std::int32_t available = std::min(device_.streams.multicast_per_core, device_.streams.input(0));
     if (number >= available) {
       const Core& c = blob_.cores[static_cast<std::size_t>(core)];
-      return misfit("PG013", c, "multicasts", static_cast<std::uint64_t>(number) + 1, static_cast<std::uint64_t>(available),
+      return misfit("OV013", c, "multicasts", static_cast<std::uint64_t>(number) + 1, static_cast<std::uint64_t>(available),
                     cat("pipe_", plan.pipe->id, " would be one multicast more than this core can send"),
                     cat("give '", c.op, "' a grid of one row or column, so that fewer of its inputs are multicast"));
     }
@@ -169,7 +177,7 @@ void Builder::make_senders(PipePlan& plan) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& b = *plan.buffers[i];
     std::int32_t core = core_at(b.chip, b.core);
-    if (core < 0) return error("PG002", plan.pipe, &b, cat("buffer_", b.id, " is in no core"));
+    if (core < 0) return error("OV002", plan.pipe, &b, cat("buffer_", b.id, " is in no core"));
     StreamRef ref;
     if (auto own = kernel_streams_.find(b.id); own != kernel_streams_.end() && taken_.insert(b.id).second) {
       ref = own->second;
@@ -212,7 +220,21 @@ void Builder::connect_dram(PipePlan& plan) {
     s.pipe = plan.pipe->id;
     s.noc_in = plan.pipe->incoming_noc;
     make_read(plan, s, *b, buffer_tiles(*b));
+    // What is kept for the epoch needs no room for more to come.
+    if (plan.before_epoch) s.bytes = static_cast<std::uint64_t>(plan.pass_tiles) * static_cast<std::uint64_t>(b->tile_size);
   }
+}
+
+// Inputs have the same size in all cores of an op, as multicasts need it.
+void Builder::level_inputs() {
+  std::map<std::tuple<std::int32_t, std::string, std::int32_t>, std::uint64_t> most;
+  for (bool set : {false, true})
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+      for (auto& [n, s] : streams_[i]) {
+        if (s.kind != StreamKind::input) continue;
+        std::uint64_t& bytes = most[{blob_.cores[i].chip, blob_.cores[i].op, n}];
+        (set ? s.bytes : bytes) = std::max(bytes, s.bytes);
+      }
 }
 
 void Builder::connect(PipePlan& plan) {
@@ -243,13 +265,13 @@ void Builder::connect(PipePlan& plan) {
 // A kernel would wait for ever for an input that nobody brings.
 void Builder::check_fed_inputs() {
   for (const Buffer& b : graph_.buffers)
-    if (b.type == BufferType::unpacker && !feeds_.contains(b.id)) error("PG002", nullptr, &b, cat("no pipe leads to buffer_", b.id));
+    if (b.type == BufferType::unpacker && !feeds_.contains(b.id)) error("OV002", nullptr, &b, cat("no pipe leads to buffer_", b.id));
 }
 
 // And for room in an output that nobody takes.
 void Builder::check_taken_outputs() {
   for (const Buffer& b : graph_.buffers)
-    if (b.type == BufferType::packer && !taken_.contains(b.id)) error("PG002", nullptr, &b, cat("no pipe takes from buffer_", b.id));
+    if (b.type == BufferType::packer && !taken_.contains(b.id)) error("OV002", nullptr, &b, cat("no pipe takes from buffer_", b.id));
 }
 
 }  // namespace buda::overlay

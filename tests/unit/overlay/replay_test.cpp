@@ -20,7 +20,7 @@ std::string replayed(const pipes::PipeGraph& graph, const device::DeviceDescript
   auto blob = build_blob(graph, device);
   if (!blob) {
     const Diagnostic& d = blob.failure().diagnostics().front();
-    if (refused == nullptr || (d.fault != Fault::fit && d.code != "PG001")) return pipes::messages(blob.failure());
+    if (refused == nullptr || (d.fault != Fault::fit && d.code != "OV001")) return pipes::messages(blob.failure());
     *refused = d.message;
     return "";
   }
