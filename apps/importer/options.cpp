@@ -14,8 +14,9 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.text("frontend", o.frontend, "NAME", "frontend to read the model with; default: the one that recognises it best");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension; an unnamed one is called INPUT.AXIS");
-  set.texts("value", o.values, "NAME=FILE",
-            "fixes the value of an input that decides about shapes, from a file with one tensor (.npy, ONNX .pb, …); the graph keeps the input");
+  set.texts(
+      "value", o.values, "NAME=FILE",
+      "fixes the value of an input that decides about shapes, from a file with one tensor (.npy, ONNX .pb, …); the graph keeps the input");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 

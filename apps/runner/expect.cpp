@@ -83,7 +83,8 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
       continue;
     }
     if (o.same_type && want.dtype() != output->second.dtype()) {
-      Diagnostic d = input_error("RN006", {o.expect}, cat("output '", name, "' is ", output->second.describe(), ", and expected is ", want.describe()));
+      Diagnostic d = input_error("RN006", {o.expect},
+                                 cat("output '", name, "' is ", output->second.describe(), ", and expected is ", want.describe()));
       d.fault = Fault::mismatch;
       d.node = name;
       failure.add(std::move(d));

@@ -8,9 +8,10 @@ namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "image (.tti), netlist (.yaml) or graph (.graph.json); - for standard input");
-  set.texts("inputs", o.inputs, "[NAME=]FILE|DIR",
-            "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only input); "
-            "DIR: its input_0.pb, input_1.pb, …, by place");
+  set.texts(
+      "inputs", o.inputs, "[NAME=]FILE|DIR",
+      "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only input); "
+      "DIR: its input_0.pb, input_1.pb, …, by place");
   set.path("output", o.output, "FILE", "output tensors by name, as .npz or .safetensors; or the only one as .npy or .pb").also("-o");
   set.text("target", o.target, "NAME",
            "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
@@ -21,7 +22,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
   set.texts("param", o.params, "NAME=VALUE", "value of a program's parameter, for a bare netlist");
   set.group("Comparison");
-  set.path("expect", o.expect, "FILE|DIR", "compare the outputs with these tensors (DIR: output_0.pb, …); a difference ends with exit code 4");
+  set.path("expect", o.expect, "FILE|DIR",
+           "compare the outputs with these tensors (DIR: output_0.pb, …); a difference ends with exit code 4");
   set.real("pcc", o.pcc, "X", "lowest correlation allowed; 0.99 when no limit at all is given").range(-1, 1);
   set.real("rtol", o.rtol, "X", "every element within atol + rtol * |expected|; 0 when only atol is given").at_least(0);
   set.real("atol", o.atol, "X", "see rtol; 0 when only rtol is given").at_least(0);

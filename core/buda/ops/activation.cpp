@@ -92,7 +92,8 @@ Result<std::vector<ValueType>> infer_prelu(const InferCall& call) {
   BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::numbers));
   BUDA_ASSIGN(Shape shape, broadcast_all(call.inputs));
   if (shape != call.inputs[0].shape)
-    return shape_error(cat("the slope of shape ", call.inputs[1].shape.text(), " does not broadcast to x of ", call.inputs[0].shape.text()));
+    return shape_error(
+        cat("the slope of shape ", call.inputs[1].shape.text(), " does not broadcast to x of ", call.inputs[0].shape.text()));
   return one(dtype, std::move(shape));
 }
 
@@ -122,21 +123,19 @@ std::vector<OpDef> activation_ops() {
   prelu.inputs = {"x", "slope"};
   prelu.least_inputs = prelu.most_inputs = 2;
   prelu.infer = infer_prelu;
-  return {activation("elu", "alpha (e^x - 1) where x is negative, else x", evaluate_elu, {real("alpha", 1, "factor on the negative side")}),
-          activation("celu", "alpha (e^(x/alpha) - 1) where x is negative, else x", evaluate_celu,
-                     {real("alpha", 1, "factor on the negative side; not 0")}),
-          // The constants of Klambauer et al. (2017), for which means and variances keep to 0 and 1.
-          activation("selu", "gamma * elu(x)", evaluate_selu,
-                     {real("alpha", 1.6732632423543772, "factor on the negative side"), real("gamma", 1.0507009873554805, "factor of all")}),
-          activation("softplus", "ln(1 + e^x)", evaluate_softplus),
-          activation("softsign", "x / (1 + |x|)", evaluate_softsign),
-          activation("thresholded_relu", "x where it is above alpha, else 0", evaluate_thresholded_relu, {real("alpha", 1, "the threshold")}),
-          activation("hard_sigmoid", "alpha x + beta, but at least 0 and at most 1", evaluate_hard_sigmoid,
-                     {real("alpha", 0.2, "slope"), real("beta", 0.5, "value at 0")}),
-          activation("hard_swish", "x (x/6 + 1/2), the second factor being at least 0 and at most 1", evaluate_hard_swish),
-          activation("mish", "x tanh(softplus(x))", evaluate_mish),
-          std::move(shrink),
-          std::move(prelu)};
+  return {
+      activation("elu", "alpha (e^x - 1) where x is negative, else x", evaluate_elu, {real("alpha", 1, "factor on the negative side")}),
+      activation("celu", "alpha (e^(x/alpha) - 1) where x is negative, else x", evaluate_celu,
+                 {real("alpha", 1, "factor on the negative side; not 0")}),
+      // The constants of Klambauer et al. (2017), for which means and variances keep to 0 and 1.
+      activation("selu", "gamma * elu(x)", evaluate_selu,
+                 {real("alpha", 1.6732632423543772, "factor on the negative side"), real("gamma", 1.0507009873554805, "factor of all")}),
+      activation("softplus", "ln(1 + e^x)", evaluate_softplus), activation("softsign", "x / (1 + |x|)", evaluate_softsign),
+      activation("thresholded_relu", "x where it is above alpha, else 0", evaluate_thresholded_relu, {real("alpha", 1, "the threshold")}),
+      activation("hard_sigmoid", "alpha x + beta, but at least 0 and at most 1", evaluate_hard_sigmoid,
+                 {real("alpha", 0.2, "slope"), real("beta", 0.5, "value at 0")}),
+      activation("hard_swish", "x (x/6 + 1/2), the second factor being at least 0 and at most 1", evaluate_hard_swish),
+      activation("mish", "x tanh(softplus(x))", evaluate_mish), std::move(shrink), std::move(prelu)};
 }
 
 }  // namespace buda::ops

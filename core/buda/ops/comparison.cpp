@@ -46,8 +46,7 @@ Result<Tensor> compared(const Tensor& a, const Tensor& b, const Shape& shape, un
 template <class F>
 Result<std::vector<Tensor>> evaluate_comparison(const EvaluateCall& call) {
   return visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
-    return one_tensor(
-        compared<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads, F{}));
+    return one_tensor(compared<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads, F{}));
   });
 }
 
@@ -137,8 +136,7 @@ Result<std::vector<Tensor>> evaluate_is_inf(const EvaluateCall& call) {
 // ---- selection
 
 Result<std::vector<ValueType>> infer_where(const InferCall& call) {
-  if (call.inputs[0].dtype != DType::boolean)
-    return dtype_error(cat("the condition must be BOOL, not ", dtype_name(call.inputs[0].dtype)));
+  if (call.inputs[0].dtype != DType::boolean) return dtype_error(cat("the condition must be BOOL, not ", dtype_name(call.inputs[0].dtype)));
   BUDA_ASSIGN(DType dtype, common_dtype(call.inputs.subspan(1), Accepts::anything));
   BUDA_ASSIGN(Shape shape, broadcast_all(call.inputs));
   return one(dtype, std::move(shape));
@@ -157,7 +155,8 @@ Result<std::vector<Tensor>> evaluate_where(const EvaluateCall& call) {
     walk.run(begin, end, [&](std::int64_t at, const std::array<std::int64_t, 3>& offsets, std::int64_t length) {
       for (std::int64_t i = 0; i < length; ++i) {
         bool first = static_cast<bool>(c[offsets[0] + i * steps[0]]);
-        const char* from = first ? a.bytes().data() + (offsets[1] + i * steps[1]) * size : b.bytes().data() + (offsets[2] + i * steps[2]) * size;
+        const char* from =
+            first ? a.bytes().data() + (offsets[1] + i * steps[1]) * size : b.bytes().data() + (offsets[2] + i * steps[2]) * size;
         std::memcpy(out.bytes() + (at + i) * size, from, static_cast<std::size_t>(size));
       }
     });

@@ -1,7 +1,7 @@
 // Operations that pick or place elements by index: gather, scatter, one_hot, reverse_sequence.
 //
-// Indices are whole numbers that count from the end where they are negative. They are data, so one that lies outside is found when the op is
-// evaluated, and is an error then (OP008). Where several updates meet in one place they act in their row-major order.
+// Indices are whole numbers that count from the end where they are negative. They are data, so one that lies outside is found when the op
+// is evaluated, and is an error then (OP008). Where several updates meet in one place they act in their row-major order.
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
@@ -101,7 +101,8 @@ Result<void> check_elements(const ValueType& data, const ValueType& indices, std
   bool fits = indices.shape.rank() == data.shape.rank();
   for (std::size_t i = 0; fits && i < data.shape.rank(); ++i) fits = i == axis || indices.shape[i] <= data.shape[i];
   if (fits) return success();
-  return shape_error(cat("indices of shape ", indices.shape.text(), " do not lie within data of shape ", data.shape.text(), ", axis ", axis, " aside"));
+  return shape_error(
+      cat("indices of shape ", indices.shape.text(), " do not lie within data of shape ", data.shape.text(), ", axis ", axis, " aside"));
 }
 
 Result<std::vector<ValueType>> infer_gather_elements(const InferCall& call) {
@@ -141,7 +142,8 @@ Result<Coordinates> coordinates(const ValueType& data, const ValueType& indices,
   BUDA_TRY(check_indices(indices));
   auto least = std::min(data.shape.rank(), indices.shape.rank());
   if (least == 0 || batch_dims < 0 || static_cast<std::size_t>(batch_dims) >= least)
-    return shape_error(cat("data of shape ", data.shape.text(), " and indices of shape ", indices.shape.text(), " cannot share ", batch_dims, " axes"));
+    return shape_error(
+        cat("data of shape ", data.shape.text(), " and indices of shape ", indices.shape.text(), " cannot share ", batch_dims, " axes"));
   Coordinates c{static_cast<std::size_t>(batch_dims), static_cast<std::size_t>(indices.shape[indices.shape.rank() - 1])};
   for (std::size_t i = 0; i < c.batch; ++i)
     if (data.shape[i] != indices.shape[i])
@@ -181,7 +183,8 @@ Result<std::vector<ValueType>> infer_gather_nd(const InferCall& call) {
 
 Result<std::vector<Tensor>> evaluate_gather_nd(const EvaluateCall& call) {
   const Shape& data = call.inputs[0].shape();
-  BUDA_ASSIGN(Coordinates c, coordinates({DType::f32, data, {}}, {DType::i64, call.inputs[1].shape(), {}}, call.attrs.integer("batch_dims")));
+  BUDA_ASSIGN(Coordinates c,
+              coordinates({DType::f32, data, {}}, {DType::i64, call.inputs[1].shape(), {}}, call.attrs.integer("batch_dims")));
   if (call.outputs[0].shape.volume() == 0) return picked(call, {}, 0);
   BUDA_ASSIGN(Offsets from, block_offsets(call.inputs[1], data, c));
   return picked(call, from, product(data, c.batch + c.length, data.rank()));
@@ -227,7 +230,8 @@ Result<std::vector<Tensor>> placed(const EvaluateCall& call, const Offsets& to, 
 Result<void> check_updates(const InferCall& call, const Shape& wanted) {
   if (call.inputs[2].dtype != call.inputs[0].dtype)
     return dtype_error(cat("updates are ", dtype_name(call.inputs[2].dtype), ", and data ", dtype_name(call.inputs[0].dtype)));
-  if (call.inputs[2].shape != wanted) return shape_error(cat("updates must have shape ", wanted.text(), ", not ", call.inputs[2].shape.text()));
+  if (call.inputs[2].shape != wanted)
+    return shape_error(cat("updates must have shape ", wanted.text(), ", not ", call.inputs[2].shape.text()));
   return success();
 }
 
@@ -349,25 +353,26 @@ std::vector<OpDef> indexing_ops() {
                     std::string("none"),
                     "how an update meets what is there: replaces it, or is added, multiplied, or the larger or smaller counts",
                     {"none", "add", "mul", "max", "min"}};
-  return {make("gather", "slices of x along an axis, by their indices; the axes of the indices take the place of that axis", {"x", "indices"},
-               {dim}, infer_gather, evaluate_gather),
-          make("gather_elements", "for each index the element at that place along an axis, and at the index's own place along the others",
-               {"x", "indices"}, {dim}, infer_gather_elements, evaluate_gather_elements),
-          make("gather_nd", "for each row of indices the element or slice of x at these coordinates", {"x", "indices"},
-               {{"batch_dims", AttrType::integer, std::int64_t{0}, "leading axes that x and indices share", {}}}, infer_gather_nd,
-               evaluate_gather_nd),
-          make("scatter_elements", "x with the updates in the places from which gather_elements would take them", {"x", "indices", "updates"},
-               {dim, reduction}, infer_scatter_elements, evaluate_scatter_elements),
-          make("scatter_nd", "x with the updates in the places from which gather_nd would take them", {"x", "indices", "updates"}, {reduction},
-               infer_scatter_nd, evaluate_scatter_nd),
-          make("one_hot", "along a new axis values[1] at the index and values[0] elsewhere", {"indices", "values"},
-               {{"depth", AttrType::integer, std::nullopt, "size of the new axis", {}},
-                {"dim", AttrType::integer, std::int64_t{-1}, "the new axis, as an axis of the result", {}}},
-               infer_one_hot, evaluate_one_hot),
-          make("reverse_sequence", "x with the first lengths[b] elements along the time axis of each batch in reverse order", {"x", "lengths"},
-               {{"batch_dim", AttrType::integer, std::int64_t{1}, "the axis of batches", {}},
-                {"time_dim", AttrType::integer, std::int64_t{0}, "the axis of time", {}}},
-               infer_reverse_sequence, evaluate_reverse_sequence)};
+  return {
+      make("gather", "slices of x along an axis, by their indices; the axes of the indices take the place of that axis", {"x", "indices"},
+           {dim}, infer_gather, evaluate_gather),
+      make("gather_elements", "for each index the element at that place along an axis, and at the index's own place along the others",
+           {"x", "indices"}, {dim}, infer_gather_elements, evaluate_gather_elements),
+      make("gather_nd", "for each row of indices the element or slice of x at these coordinates", {"x", "indices"},
+           {{"batch_dims", AttrType::integer, std::int64_t{0}, "leading axes that x and indices share", {}}}, infer_gather_nd,
+           evaluate_gather_nd),
+      make("scatter_elements", "x with the updates in the places from which gather_elements would take them", {"x", "indices", "updates"},
+           {dim, reduction}, infer_scatter_elements, evaluate_scatter_elements),
+      make("scatter_nd", "x with the updates in the places from which gather_nd would take them", {"x", "indices", "updates"}, {reduction},
+           infer_scatter_nd, evaluate_scatter_nd),
+      make("one_hot", "along a new axis values[1] at the index and values[0] elsewhere", {"indices", "values"},
+           {{"depth", AttrType::integer, std::nullopt, "size of the new axis", {}},
+            {"dim", AttrType::integer, std::int64_t{-1}, "the new axis, as an axis of the result", {}}},
+           infer_one_hot, evaluate_one_hot),
+      make("reverse_sequence", "x with the first lengths[b] elements along the time axis of each batch in reverse order", {"x", "lengths"},
+           {{"batch_dim", AttrType::integer, std::int64_t{1}, "the axis of batches", {}},
+            {"time_dim", AttrType::integer, std::int64_t{0}, "the axis of time", {}}},
+           infer_reverse_sequence, evaluate_reverse_sequence)};
 }
 
 }  // namespace buda::ops

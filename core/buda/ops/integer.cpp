@@ -39,7 +39,8 @@ Result<std::vector<Tensor>> evaluate_xor(const EvaluateCall& call) {
   return integers(call, [](auto a, auto b) { return a ^ b; });
 }
 Result<std::vector<Tensor>> evaluate_not(const EvaluateCall& call) {
-  if (call.outputs[0].dtype == DType::u64) return one_tensor(mapped<std::uint64_t>(call.inputs[0], call.threads, [](std::uint64_t x) { return ~x; }));
+  if (call.outputs[0].dtype == DType::u64)
+    return one_tensor(mapped<std::uint64_t>(call.inputs[0], call.threads, [](std::uint64_t x) { return ~x; }));
   return one_tensor(mapped<std::int64_t>(call.inputs[0], call.threads, [](std::int64_t x) { return ~x; }));
 }
 

@@ -37,7 +37,8 @@ Result<std::vector<Tensor>> by_tables(const EvaluateCall& call, const std::vecto
 Result<std::vector<ValueType>> infer_tile(const InferCall& call) {
   Shape out = call.inputs[0].shape;
   const auto& repeats = call.attrs.integers("repeats");
-  if (repeats.size() != out.rank()) return shape_error(cat("'repeats' needs one number for each axis of ", out.text(), ", not ", repeats.size()));
+  if (repeats.size() != out.rank())
+    return shape_error(cat("'repeats' needs one number for each axis of ", out.text(), ", not ", repeats.size()));
   for (std::size_t i = 0; i < out.rank(); ++i) {
     auto size = repeats[i] < 0 ? std::nullopt : checked_mul(out[i], repeats[i]);
     if (!size) return shape_error(cat("axis ", i, " of size ", out[i], " cannot be repeated ", repeats[i], " times"));
@@ -61,7 +62,8 @@ Result<std::vector<ValueType>> infer_continue(const InferCall& call) {
   Shape out = call.inputs[0].shape;
   const auto &before = call.attrs.integers("before"), &after = call.attrs.integers("after");
   if (before.size() != out.rank() || after.size() != out.rank())
-    return shape_error(cat("'before' and 'after' need one number for each axis of ", out.text(), ", not ", before.size(), " and ", after.size()));
+    return shape_error(
+        cat("'before' and 'after' need one number for each axis of ", out.text(), ", not ", before.size(), " and ", after.size()));
   bool reflect = call.attrs.text("mode") == "reflect";
   for (std::size_t i = 0; i < out.rank(); ++i) {
     if (before[i] < 0 || after[i] < 0) return shape_error("padding must not be negative; a slice removes elements");
@@ -126,7 +128,8 @@ Result<std::vector<Tensor>> evaluate_triangle(const EvaluateCall& call) {
   return std::vector<Tensor>{std::move(out).take()};
 }
 
-OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer, decltype(OpDef::evaluate) evaluate) {
+OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
+           decltype(OpDef::evaluate) evaluate) {
   return {.name = std::move(name),
           .level = Level::tensor,
           .family = "rearrange",
@@ -146,20 +149,22 @@ std::vector<OpDef> rearrange_ops() {
   auto needed = [](std::string name, std::string doc) {
     return AttrDef{std::move(name), AttrType::integers, std::nullopt, std::move(doc), {}};
   };
-  return {make("tile", "repeated along each axis", {needed("repeats", "how often, for each axis")}, infer_tile, evaluate_tile),
-          make("pad_continued", "with a border that continues the value",
-               {needed("before", "elements added before the first, for each axis"),
-                needed("after", "and after the last"),
-                {"mode",
-                 AttrType::text,
-                 std::nullopt,
-                 "reflect: mirrored at the first and last element; edge: these repeated; wrap: from the other end",
-                 {"reflect", "edge", "wrap"}}},
-               infer_continue, evaluate_continue),
-          make("triangle", "one triangle of each matrix in the last two axes, zeros in the other",
-               {{"upper", AttrType::boolean, true, "the upper triangle, not the lower one", {}},
-                {"diagonal", AttrType::integer, std::int64_t{0}, "the last diagonal that belongs to it; above the main one where positive", {}}},
-               infer_triangle, evaluate_triangle)};
+  return {
+      make("tile", "repeated along each axis", {needed("repeats", "how often, for each axis")}, infer_tile, evaluate_tile),
+      make("pad_continued", "with a border that continues the value",
+           {needed("before", "elements added before the first, for each axis"),
+            needed("after", "and after the last"),
+            {"mode",
+             AttrType::text,
+             std::nullopt,
+             "reflect: mirrored at the first and last element; edge: these repeated; wrap: from the other end",
+             {"reflect", "edge", "wrap"}}},
+           infer_continue, evaluate_continue),
+      make(
+          "triangle", "one triangle of each matrix in the last two axes, zeros in the other",
+          {{"upper", AttrType::boolean, true, "the upper triangle, not the lower one", {}},
+           {"diagonal", AttrType::integer, std::int64_t{0}, "the last diagonal that belongs to it; above the main one where positive", {}}},
+          infer_triangle, evaluate_triangle)};
 }
 
 }  // namespace buda::ops

@@ -1,7 +1,8 @@
-// Reductions: sum, mean and maximum along axes, and the device's reduce.
+// Reductions: sum, mean, product, maximum and minimum along axes, and the device's reduce.
 //
 // Sums are taken in fp64 (integers: in 64 bits), one element after the other in row-major order, so that the result is the same with any
-// number of threads. The mean of integers truncates toward zero. A maximum over nothing is the smallest value of the type.
+// number of threads. The mean of integers truncates toward zero. A maximum over nothing is the smallest value of the type, a
+// minimum the largest.
 //
 // The device's reduce takes the maximum. Along r (c) it leaves one row (column) of tiles per z, with the result in row (column) 0 and zeros
 // beside it; along z it turns each group of `z` slices into one.
@@ -59,6 +60,37 @@ struct MeanOf : SumOf {
       if (count == 0) return 0;
     }
     return static_cast<T>(sum / static_cast<Sum<T>>(count));
+  }
+};
+
+struct ProductOf {
+  template <class T>
+  static Sum<T> start() {
+    return 1;
+  }
+  template <class T>
+  static void add(Sum<T>& product, T x) {
+    product = wrapping_multiply(product, static_cast<Sum<T>>(x));
+  }
+  template <class T>
+  static T finish(Sum<T> product, std::int64_t) {
+    return static_cast<T>(product);
+  }
+};
+
+struct MinOf {
+  template <class T>
+  static Sum<T> start() {
+    if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<double>::infinity();
+    return std::numeric_limits<T>::max();
+  }
+  template <class T>
+  static void add(Sum<T>& least, T x) {
+    least = smaller(least, static_cast<Sum<T>>(x));
+  }
+  template <class T>
+  static T finish(Sum<T> least, std::int64_t) {
+    return static_cast<T>(least);
   }
 };
 
@@ -209,7 +241,10 @@ std::vector<OpDef> reduce_ops() {
                .flops = one_per_input_element};
   return {reduce_op("reduce_sum", "sum along axes", evaluate_reduce<SumOf>),
           reduce_op("reduce_avg", "mean along axes", evaluate_reduce<MeanOf>),
-          reduce_op("reduce_max", "maximum along axes", evaluate_reduce<MaxOf>), std::move(device)};
+          reduce_op("reduce_max", "maximum along axes", evaluate_reduce<MaxOf>),
+          reduce_op("reduce_min", "minimum along axes", evaluate_reduce<MinOf>),
+          reduce_op("reduce_prod", "product along axes", evaluate_reduce<ProductOf>),
+          std::move(device)};
 }
 
 }  // namespace buda::ops

@@ -55,8 +55,9 @@ constexpr std::array<ElementType, kDTypeCount> kElementTypes{{{1, DType::f32, kF
                                                               {12, DType::u32, kUint64Data},
                                                               {13, DType::u64, kUint64Data},
                                                               {16, DType::bf16, kInt32Data}}};
-constexpr std::array<std::string_view, 17> kTypeNames{"UNDEFINED", "FLOAT",  "UINT8",   "INT8",   "UINT16", "INT16",  "INT32",     "INT64",     "STRING",
-                                                      "BOOL",      "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
+constexpr std::array<std::string_view, 17> kTypeNames{"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
+                                                      "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
+                                                      "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
 
 class Parser {
  public:
@@ -157,7 +158,8 @@ class Parser {
     BUDA_ASSIGN(Shape shape, this->shape(dtype));
     auto wanted = static_cast<std::uint64_t>(*tensor_bytes(dtype, shape));
     if (wanted != raw_->size())
-      return error(cat("has ", raw_->size(), " bytes of raw_data, and its shape ", shape.text(), " of ", dtype_name(dtype), " asks for ", wanted));
+      return error(
+          cat("has ", raw_->size(), " bytes of raw_data, and its shape ", shape.text(), " of ", dtype_name(dtype), " asks for ", wanted));
     return Tensor::from_bytes(dtype, std::move(shape), *raw_);
   }
 

@@ -51,7 +51,7 @@ Result<void> check_versions(const Model& model) {
 
 // Why an operator is not read.
 std::string unsupported_reason(const Model& model, const NodeProto& node) {
-  if (node.domain() != kDefaultDomain) return "operators of this domain are not read";
+  if (auto why = out_of_scope(node.domain(), node.op_type()); !why.empty()) return std::string(why);
   if (definition(model, node) != nullptr) return "not read yet";
   if (const auto* newest = ::onnx::OpSchemaRegistry::Schema(node.op_type(), std::string(kDefaultDomain)))
     return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", newest->since_version(), " on");

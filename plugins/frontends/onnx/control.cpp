@@ -35,7 +35,8 @@ Result<void> import_if(NodeImport& n) {
 }
 
 // Values of the iterations, one after the other along a new axis; for no iteration what the body declares.
-Result<Operand> stacked(NodeImport& n, const Operands& parts, std::int64_t axis, const ::onnx::ValueInfoProto& declared, std::size_t number) {
+Result<Operand> stacked(NodeImport& n, const Operands& parts, std::int64_t axis, const ::onnx::ValueInfoProto& declared,
+                        std::size_t number) {
   if (parts.empty()) {
     const auto& type = declared.type().tensor_type();
     auto dtype = dtype_of(type.elem_type());
@@ -89,7 +90,8 @@ Result<void> import_loop(NodeImport& n) {
   std::size_t count = states.size();
   auto results_of_body = static_cast<std::size_t>(body->output_size());
   if (results_of_body < count + 1 || results_of_body - 1 != n.output_count())
-    return n.refuse(cat("its body has ", results_of_body, " results, which does not fit ", count, " states and ", n.output_count(), " results"));
+    return n.refuse(
+        cat("its body has ", results_of_body, " results, which does not fit ", count, " states and ", n.output_count(), " results"));
   std::vector<Operands> scans(results_of_body - 1 - count);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
     if (i >= kMostIterations) return n.refuse(cat("it runs more than ", kMostIterations, " times; loops are read that run less often"));
@@ -147,7 +149,8 @@ Result<ScanPlan> scan_plan(NodeImport& n, std::size_t first_input) {
     return out;
   };
   bool old = first_input == 1;  // opset 8: the first axis is the batch
-  plan.input_axes = old ? NodeImport::Dims(static_cast<std::size_t>(scanned), 0) : list("scan_input_axes", static_cast<std::size_t>(scanned));
+  plan.input_axes =
+      old ? NodeImport::Dims(static_cast<std::size_t>(scanned), 0) : list("scan_input_axes", static_cast<std::size_t>(scanned));
   plan.output_axes = list("scan_output_axes", scans);
   plan.input_backward = flags(list(old ? "directions" : "scan_input_directions", static_cast<std::size_t>(scanned)));
   plan.output_backward = flags(list("scan_output_directions", scans));

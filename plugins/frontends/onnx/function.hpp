@@ -24,8 +24,8 @@ struct Function {
 // Is there a function for the operator, in the model or (default domain) in ONNX's definition of that opset?
 bool has_function(const Model& model, std::string_view domain, std::string_view op_type, int opset);
 
-// The body for one node. Some of ONNX's depend on the types of the node's inputs; an absent input has none. An error, without a place, where
-// there is none for these.
+// The body for one node. Some of ONNX's depend on the types of the node's inputs; an absent input has none. An error, without a place,
+// where there is none for these.
 Result<Function> function_of(const Model& model, const ::onnx::NodeProto& node, int opset,
                              const std::vector<std::optional<graph::ValueType>>& inputs);
 

@@ -92,7 +92,8 @@ class GraphImport final : public BodyImporter {
   template <class Nodes>
   void import_body(const Nodes& nodes, const Scope& scope) {
     if (scope.depth > kDeepestScope) {
-      failure_.add(model_->error("ON042", cat("'", scope.prefix, "': subgraphs and functions are nested more than ", kDeepestScope, " deep")));
+      failure_.add(
+          model_->error("ON042", cat("'", scope.prefix, "': subgraphs and functions are nested more than ", kDeepestScope, " deep")));
       return;
     }
     for (const auto& node : nodes) import_node(node, scope);
@@ -135,9 +136,11 @@ class GraphImport final : public BodyImporter {
       return importer->import(context);
     }
     if (has_function(*model_, node.domain(), node.op_type(), scope.opset)) return import_function(node, scope);
-    return node_error(*model_, node, "ON030",
-                      importer != nullptr && definition != nullptr ? cat("its definition of opset ", definition->since_version(), " is not read")
-                                                                   : "the operator is not read");
+    std::string why(out_of_scope(node.domain(), node.op_type()));
+    if (why.empty())
+      why = importer != nullptr && definition != nullptr ? cat("its definition of opset ", definition->since_version(), " is not read")
+                                                         : "the operator is not read";
+    return node_error(*model_, node, "ON030", why);
   }
 
   Result<void> import_function(const ::onnx::NodeProto& node, const Scope& scope) {
@@ -159,7 +162,11 @@ class GraphImport final : public BodyImporter {
     Values inner(store_);
     for (int i = 0; i < body.input_size() && i < node.input_size(); ++i)
       if (!node.input(i).empty()) inner.define(body.input(i), scope.values->find(node.input(i)));
+    std::size_t errors_before = failure_.diagnostics().size();
     import_body(body.node(), Scope{&inner, cat(scope.prefix, node.name(), '.'), function->opset, scope.depth + 1});
+    for (std::size_t i = errors_before; i < failure_.diagnostics().size(); ++i)
+      failure_.diagnostics()[i].notes.push_back(
+          {{}, cat("found in the function that defines node '", scope.prefix, node.name(), "' (op type ", node.op_type(), ')')});
     for (int i = 0; i < body.output_size() && i < node.output_size(); ++i)
       if (auto value = inner.find(body.output(i)); value != nullptr && !node.output(i).empty()) scope.values->define(node.output(i), value);
     return success();

@@ -57,6 +57,11 @@ void KnownValues::visit(NodeId start) {
 
 void KnownValues::compute(NodeId id) {
   const auto& node = graph_->node(id);
+  for (const auto& type : node.outputs)
+    if (tensor_bytes(type.dtype, type.shape).value_or(kLargestKnown + 1) > kLargestKnown) {
+      states_[id.index()] = State::unknown;
+      return;
+    }
   std::vector<Tensor> inputs;
   for (const auto& edge : node.inputs()) {
     const auto& results = results_[edge.source.node.index()];

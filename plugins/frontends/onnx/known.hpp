@@ -10,6 +10,9 @@
 
 namespace buda::onnx_frontend {
 
+// Bytes of the largest value that is computed. Shapes, axes and conditions are small, and a few bytes of a file may ask for any size.
+inline constexpr std::int64_t kLargestKnown = 1 << 28;
+
 // Computes values on demand, with the operations' own reference meaning, each node at most once. That is how arithmetic on shapes (Shape,
 // Gather, Mul, Concat, Reshape) leaves no trace: nodes are imported as ever, computed where an operator asks for the value, and erased at
 // the end where nothing else uses them.

@@ -31,7 +31,7 @@ Result<void> import_gemm(NodeImport& n) {
 }
 
 constexpr OpImporter kOps[] = {
-    {"Gemm", 7, import_gemm},
+    {"Gemm", 1, import_gemm},
     {"MatMul", 1, import_matmul},
 };
 

@@ -1,6 +1,7 @@
 // Parsing of ONNX files.
 #include "model.hpp"
 
+#include "op_table.hpp"
 #include "records.hpp"
 #include "tensor_reader.hpp"
 #include "values.hpp"
@@ -75,7 +76,8 @@ Result<void> read_sparse_initializers(Model& model, Host& host) {
     auto tensor = reader.read(sparse);
     if (!tensor) return model.error("ON012", cat("initializer '", name, "' ", tensor.failure().diagnostics().front().message));
     if (name.empty() || !model.initializers.emplace(name, std::move(*tensor)).second)
-      return model.error("ON011", cat("has a sparse initializer ", name.empty() ? "without a name" : cat("whose name '", name, "' is taken")));
+      return model.error("ON011",
+                         cat("has a sparse initializer ", name.empty() ? "without a name" : cat("whose name '", name, "' is taken")));
   }
   model.proto->mutable_graph()->clear_sparse_initializer();
   return success();
@@ -94,7 +96,11 @@ Result<void> settle_domains(Model& model) {
     model.opset = version;
     found = true;
   }
-  if (!found) return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
+  // A model of other domains' operators alone need not say it; that these are not read, the check of operators tells.
+  bool needed = model.proto->graph().node().empty();
+  for (const auto& node : model.proto->graph().node()) needed = needed || node.domain().empty() || node.domain() == "ai.onnx";
+  if (!found && !needed) model.opset = kNewestOpset;
+  if (!found && needed) return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
   for_each_node(*model.proto->mutable_graph(), [](::onnx::NodeProto& node, int) {
     if (node.domain() == "ai.onnx") node.clear_domain();
   });

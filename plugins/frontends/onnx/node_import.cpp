@@ -47,6 +47,23 @@ graph::ValueRef NodeImport::ref(const Operand& value) {
 
 graph::ValueRef NodeImport::input(std::size_t i) { return ref(operand(i)); }
 
+Result<graph::ValueRef> NodeImport::second_operand() {
+  auto b = input(1);
+  if (opset() >= 7 || integer("broadcast", 0) == 0 || !has("axis")) return b;
+  BUDA_ASSIGN(Shape left, shape(0));
+  BUDA_ASSIGN(Shape right, shape(1));
+  BUDA_ASSIGN(auto begin, axis(integer("axis", 0), left.rank()));
+  std::size_t end = static_cast<std::size_t>(begin) + right.rank();
+  if (end > left.rank()) return refuse(cat("shape ", right.text(), " does not fit into ", left.text(), " from axis ", begin, " on"));
+  if (end == left.rank()) return b;
+  for (; end < left.rank(); ++end) right.push_back(1);
+  return step("aligned").reshape(b, right);
+}
+
+graph::ValueRef NodeImport::cast(Ref value, DType to, std::string_view step_name) {
+  return step(step_name).op("cast", {value}, {{"dtype", std::string(dtype_name(to))}});
+}
+
 Result<graph::ValueType> NodeImport::type(const Operand& value) const {
   if (value != nullptr && value->tensor)
     return graph::ValueType{.dtype = value->tensor->dtype(), .shape = value->tensor->shape(), .format = {}};

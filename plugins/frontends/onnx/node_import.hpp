@@ -61,6 +61,11 @@ class NodeImport {
   std::size_t input_count() const;
   bool has_input(std::size_t i) const;
   Ref input(std::size_t i);
+  // Input 1, to be combined with input 0 by NumPy's broadcasting. Before opset 7 operators had their own: attributes `broadcast` and
+  // `axis`, which names the axis of input 0 at which those of input 1 begin.
+  Result<Ref> second_operand();
+  // A value of another element type.
+  Ref cast(Ref value, DType to, std::string_view step_name);
   // The type of an input, without making a node of a known tensor.
   Result<graph::ValueType> type(std::size_t i) const;
   Result<Shape> shape(std::size_t i) const;

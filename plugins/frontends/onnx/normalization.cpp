@@ -32,13 +32,31 @@ Result<void> import_softmax(NodeImport& n) {
   return success();
 }
 
+// Mean and 1 / standard deviation along the normalised axes, in fp32 (stash_type, of which ONNX defines no other).
+void output_statistics(NodeImport& n, DType dtype, std::int64_t axis, std::int64_t rank) {
+  NodeImport::Dims axes;
+  for (auto i = axis; i < rank; ++i) axes.push_back(i);
+  auto x = n.input(0);
+  if (dtype != DType::f32) x = n.cast(x, DType::f32, "statistics.x");
+  auto mean = n.step("mean").reduce_avg(x, axes);
+  n.output(mean, 1);
+  if (!n.has_output(2)) return;
+  auto centered = n.step("centered").subtract(x, mean);
+  auto squares = n.step("squares").square(centered);
+  auto variance = n.step("variance").reduce_avg(squares, axes);
+  auto epsilon = n.step("epsilon").constant(static_cast<float>(n.real("epsilon", 1e-5)));
+  auto sum = n.step("variance.plus").add(variance, epsilon);
+  auto deviation = n.step("deviation").sqrt(sum);
+  n.output(n.step("inverse_deviation").reciprocal(deviation), 2);
+}
+
 Result<void> import_layer_normalization(NodeImport& n) {
-  BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is read"));
-  BUDA_ASSIGN(Shape shape, n.shape(0));
-  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", -1), shape.rank()));
+  BUDA_ASSIGN(auto type, n.type(0));
+  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", -1), type.shape.rank()));
   std::vector<graph::Edge> inputs{n.input(0), n.input(1)};
   if (n.has_input(2)) inputs.emplace_back(n.input(2));
   n.output(n.result().op("layernorm", std::move(inputs), {{"dim", axis}, {"epsilon", n.real("epsilon", 1e-5)}}));
+  if (n.has_output(1) || n.has_output(2)) output_statistics(n, type.dtype, axis, static_cast<std::int64_t>(type.shape.rank()));
   return success();
 }
 

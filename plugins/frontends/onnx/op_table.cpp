@@ -4,6 +4,7 @@
 #include "model.hpp"
 
 #include <map>
+#include <utility>
 
 namespace buda::onnx_frontend {
 namespace {
@@ -13,14 +14,50 @@ const std::map<std::string_view, const OpImporter*>& table() {
     auto* out = new std::map<std::string_view, const OpImporter*>;
     for (auto family : {elementwise_ops(), linear_ops(), shape_ops(), normalization_ops(), reduction_ops(), constant_ops(),
                         convolution_ops(), pooling_ops(), channel_norm_ops(), control_ops(), resizing_ops(), recurrent_ops(),
-                        quantization_ops(), signal_ops(), einsum_ops()})
+                        quantization_ops(), signal_ops(), einsum_ops(), activation_ops(), logic_ops(), indexing_ops(), generator_ops(),
+                        data_dependent_ops()})
       for (const auto& op : family) out->emplace(op.op_type, &op);
     return out;
   }();
   return *built;
 }
 
+constexpr std::string_view kRandom = "its result is random, while a compiled model gives the same result for the same input";
+constexpr std::string_view kSequences = "sequences of tensors are not read: a chip's queues hold tensors of one shape";
+constexpr std::string_view kOptionals = "optional values are not read: whether there is one must be known";
+constexpr std::string_view kStrings = "strings are not read: a chip computes with numbers";
+constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
+    {"Bernoulli", kRandom},
+    {"ConcatFromSequence", kSequences},
+    {"Multinomial", kRandom},
+    {"Optional", kOptionals},
+    {"OptionalGetElement", kOptionals},
+    {"OptionalHasElement", kOptionals},
+    {"RandomNormal", kRandom},
+    {"RandomNormalLike", kRandom},
+    {"RandomUniform", kRandom},
+    {"RandomUniformLike", kRandom},
+    {"SequenceAt", kSequences},
+    {"SequenceConstruct", kSequences},
+    {"SequenceEmpty", kSequences},
+    {"SequenceErase", kSequences},
+    {"SequenceInsert", kSequences},
+    {"SequenceLength", kSequences},
+    {"SequenceMap", kSequences},
+    {"SplitToSequence", kSequences},
+    {"StringNormalizer", kStrings},
+};
+
 }  // namespace
+
+std::string_view out_of_scope(std::string_view domain, std::string_view op_type) {
+  if (domain == "ai.onnx.preview.training") return "training is not read; export the model for inference";
+  if (domain == "ai.onnx.ml") return "operators of classical machine learning are not read";
+  if (domain != kDefaultDomain) return "operators of this domain are not read";
+  for (const auto& [name, why] : kOutOfScope)
+    if (name == op_type) return why;
+  return "";
+}
 
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type) {
   if (domain != kDefaultDomain) return nullptr;

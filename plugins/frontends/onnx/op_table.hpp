@@ -28,6 +28,8 @@ inline constexpr int kNewestOpset = 17;
 // Null for what is not read. All operators read now are of the default domain.
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
 std::vector<std::string_view> imported_op_types();
+// Why ONNX's operators are not read that never will be; empty for others.
+std::string_view out_of_scope(std::string_view domain, std::string_view op_type);
 
 // The families, each in the file of its name.
 std::span<const OpImporter> elementwise_ops();
@@ -45,5 +47,10 @@ std::span<const OpImporter> recurrent_ops();
 std::span<const OpImporter> quantization_ops();
 std::span<const OpImporter> signal_ops();
 std::span<const OpImporter> einsum_ops();
+std::span<const OpImporter> activation_ops();
+std::span<const OpImporter> logic_ops();
+std::span<const OpImporter> indexing_ops();
+std::span<const OpImporter> generator_ops();
+std::span<const OpImporter> data_dependent_ops();
 
 }  // namespace buda::onnx_frontend

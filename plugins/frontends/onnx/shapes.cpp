@@ -51,7 +51,10 @@ Result<Shape> reshape_target(NodeImport& n, const Shape& from, const Dims& wante
 
 Result<void> import_reshape(NodeImport& n) {
   BUDA_ASSIGN(Shape from, n.shape(0));
-  BUDA_ASSIGN(Dims wanted, n.known_integers(1, "shape"));
+  Dims wanted = n.integers("shape");  // an attribute before opset 5
+  if (!n.has("shape")) {
+    BUDA_ASSIGN(wanted, n.known_integers(1, "shape"));
+  }
   BUDA_ASSIGN(Shape to, reshape_target(n, from, wanted));
   n.output(n.result().reshape(n.input(0), std::move(to)));
   return success();
@@ -112,14 +115,17 @@ Result<void> import_concat(NodeImport& n) {
   return success();
 }
 
-// Starts and ends that count from the end or lie outside mean the same in ONNX, in NumPy and in ours.
+// Attributes before opset 10, inputs from then on. Starts and ends that count from the end or lie outside mean the same in ONNX, in NumPy
+// and in ours.
 Result<void> import_slice(NodeImport& n) {
-  BUDA_ASSIGN(Dims starts, n.known_integers(1, "starts"));
-  BUDA_ASSIGN(Dims ends, n.known_integers(2, "ends"));
-  Dims axes, steps;
+  Dims starts = n.integers("starts"), ends = n.integers("ends"), axes = n.integers("axes"), steps;
+  if (n.opset() >= 10) {
+    BUDA_ASSIGN(starts, n.known_integers(1, "starts"));
+    BUDA_ASSIGN(ends, n.known_integers(2, "ends"));
+  }
   if (n.has_input(3)) {
     BUDA_ASSIGN(axes, n.known_integers(3, "axes"));
-  } else {
+  } else if (axes.empty()) {
     for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   }
   if (n.has_input(4)) {
@@ -131,24 +137,139 @@ Result<void> import_slice(NodeImport& n) {
   return success();
 }
 
+// Pads that cut off are a slice, which comes first.
+Result<graph::ValueRef> cut_off(NodeImport& n, graph::ValueRef x, const Shape& shape, Dims& before, Dims& after) {
+  Dims axes, starts, stops;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] >= 0 && after[i] >= 0) continue;
+    std::int64_t start = std::max<std::int64_t>(0, -before[i]), stop = shape[i] - std::max<std::int64_t>(0, -after[i]);
+    if (start > stop) return n.refuse(cat("its pads cut more off axis ", i, " than its ", shape[i], " elements"));
+    axes.push_back(static_cast<std::int64_t>(i));
+    starts.push_back(start);
+    stops.push_back(stop);
+    before[i] = std::max<std::int64_t>(before[i], 0);
+    after[i] = std::max<std::int64_t>(after[i], 0);
+  }
+  if (axes.empty()) return x;
+  return n.step("cut").op("slice", {x}, {{"dims", std::move(axes)}, {"starts", std::move(starts)}, {"stops", std::move(stops)}});
+}
+
 Result<void> import_pad(NodeImport& n) {
+  constexpr std::int64_t kMostPadding = std::int64_t{1} << 40;
   std::string mode = n.text("mode", "constant");
-  if (mode != "constant") return n.refuse(cat("its mode is '", mode, "'; only 'constant' is read"));
   BUDA_ASSIGN(Shape shape, n.shape(0));
-  // Attributes before opset 11, inputs from then on; libonnx cannot convert a Pad whose value is left to its default.
-  Dims pads = n.integers("pads");
+  // Attributes before opset 11 ("paddings" before 2), inputs from then on; libonnx cannot convert a Pad whose value is left to its default.
+  Dims pads = n.integers(n.opset() < 2 ? "paddings" : "pads");
   double value = n.real("value", 0);
-  if (!n.has("pads")) {
+  if (n.opset() >= 11 && !n.has("pads")) {
     BUDA_ASSIGN(pads, n.known_integers(1, "pads"));
   }
   if (n.has_input(2)) {
     BUDA_ASSIGN(value, n.known_number(2, "padding value"));
   }
   if (pads.size() != 2 * shape.rank()) return n.refuse(cat("has ", pads.size(), " pads for a tensor of shape ", shape.text()));
-  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p < 0; }))
-    return n.refuse(cat("its pads ", list_text(pads), " cut off; only pads that add are read"));
+  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p < -kMostPadding || p > kMostPadding; }))
+    return n.refuse(cat("its pads ", list_text(pads), " are too large"));
   auto middle = pads.begin() + static_cast<std::ptrdiff_t>(shape.rank());
-  n.output(n.result().pad(n.input(0), Dims(pads.begin(), middle), Dims(middle, pads.end()), value));
+  Dims before(pads.begin(), middle), after(middle, pads.end());
+  BUDA_ASSIGN(auto x, cut_off(n, n.input(0), shape, before, after));
+  if (mode == "constant")
+    n.output(n.result().pad(x, std::move(before), std::move(after), value));
+  else
+    n.output(n.result().op("pad_continued", {x}, {{"before", std::move(before)}, {"after", std::move(after)}, {"mode", mode}}));
+  return success();
+}
+
+// The sizes of the parts: an attribute or an input; or equal ones, of which from opset 18 on the last may be smaller.
+Result<void> import_split(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", 0), shape.rank()));
+  std::int64_t size = shape[static_cast<std::size_t>(axis)];
+  auto count = static_cast<std::int64_t>(n.output_count());
+  Dims sizes = n.integers("split");
+  if (n.has_input(1)) {
+    BUDA_ASSIGN(sizes, n.known_integers(1, "sizes of the parts"));
+  }
+  if (sizes.empty()) {
+    if (count == 0 || size % count != 0)
+      return n.refuse(cat("axis ", axis, " of size ", size, " does not divide into ", count, " equal parts"));
+    sizes.assign(static_cast<std::size_t>(count), size / count);
+  }
+  std::int64_t sum = 0;
+  for (auto part : sizes) {
+    if (part < 0 || part > size - sum)
+      return n.refuse(cat("parts of sizes ", list_text(sizes), " do not make up axis ", axis, " of size ", size));
+    sum += part;
+  }
+  if (sum != size || static_cast<std::int64_t>(sizes.size()) != count)
+    return n.refuse(cat("parts of sizes ", list_text(sizes), " do not make up axis ", axis, " of size ", size, " in ", count, " results"));
+  auto x = n.input(0);
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    n.output((i == 0 ? n.result() : n.step(cat(i))).slice(x, axis, start, start + sizes[i]), i);
+    start += sizes[i];
+  }
+  return success();
+}
+
+// Before opset 6 along one axis.
+Result<void> import_tile(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  Dims repeats;
+  if (n.opset() < 6) {
+    BUDA_ASSIGN(double tiles, n.known_number(1, "number of tiles"));
+    BUDA_ASSIGN(double given, n.known_number(2, "axis"));
+    BUDA_ASSIGN(auto axis, n.axis(static_cast<std::int64_t>(given), shape.rank()));
+    repeats.assign(shape.rank(), 1);
+    repeats[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(tiles);
+  } else {
+    BUDA_ASSIGN(repeats, n.known_integers(1, "repeats"));
+  }
+  n.output(n.result().op("tile", {n.input(0)}, {{"repeats", std::move(repeats)}}));
+  return success();
+}
+
+Result<std::int64_t> block_size(NodeImport& n, const Shape& shape) {
+  std::int64_t block = n.integer("blocksize", 0);
+  if (shape.rank() != 4) return n.refuse(cat("its input has shape ", shape.text(), "; four axes are wanted"));
+  // Bounds that keep sizes within 64 bits even where a size of 0 lets the others be anything.
+  if (block < 1 || block > 1 << 20 || shape[2] > std::int64_t{1} << 40 || shape[3] > std::int64_t{1} << 40)
+    return n.refuse(cat("a block size of ", block, " does not suit the shape ", shape.text()));
+  return block;
+}
+
+// Channels become blocks of pixels; in which order they hold them, the mode says.
+Result<void> import_depth_to_space(NodeImport& n) {
+  BUDA_ASSIGN(Shape s, n.shape(0));
+  BUDA_ASSIGN(std::int64_t b, block_size(n, s));
+  if (s[1] % (b * b) != 0) return n.refuse(cat(s[1], " channels do not divide into blocks of ", b, " x ", b));
+  std::string mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") return n.refuse(cat("its mode is '", mode, "', not DCR or CRD"));
+  bool depth_first = mode == "DCR";
+  std::int64_t c = s[1] / (b * b);
+  auto blocks = n.step("blocks").reshape(n.input(0), depth_first ? Shape{s[0], b, b, c, s[2], s[3]} : Shape{s[0], c, b, b, s[2], s[3]});
+  auto moved = n.step("moved").transpose(blocks, depth_first ? Dims{0, 3, 4, 1, 5, 2} : Dims{0, 1, 4, 2, 5, 3});
+  n.output(n.result().reshape(moved, Shape{s[0], c, s[2] * b, s[3] * b}));
+  return success();
+}
+
+Result<void> import_space_to_depth(NodeImport& n) {
+  BUDA_ASSIGN(Shape s, n.shape(0));
+  BUDA_ASSIGN(std::int64_t b, block_size(n, s));
+  if (s[2] % b != 0 || s[3] % b != 0) return n.refuse(cat(s[2], " x ", s[3], " pixels do not divide into blocks of ", b, " x ", b));
+  auto blocks = n.step("blocks").reshape(n.input(0), Shape{s[0], s[1], s[2] / b, b, s[3] / b, b});
+  auto moved = n.step("moved").transpose(blocks, {0, 3, 5, 1, 2, 4});
+  n.output(n.result().reshape(moved, Shape{s[0], s[1] * b * b, s[2] / b, s[3] / b}));
+  return success();
+}
+
+Result<void> import_trilu(NodeImport& n) {
+  std::int64_t diagonal = 0;
+  if (n.has_input(1)) {
+    BUDA_ASSIGN(double given, n.known_number(1, "diagonal"));
+    diagonal = static_cast<std::int64_t>(given);
+  }
+  n.output(n.result().op("triangle", {n.input(0)}, {{"upper", n.integer("upper", 1) != 0}, {"diagonal", diagonal}}));
   return success();
 }
 
@@ -165,9 +286,13 @@ Result<void> import_expand(NodeImport& n) {
 }
 
 constexpr OpImporter kOps[] = {
-    {"Concat", 4, import_concat},   {"Expand", 8, import_expand},       {"Flatten", 1, import_flatten},
-    {"Pad", 2, import_pad},         {"Reshape", 5, import_reshape},     {"Slice", 10, import_slice},
-    {"Squeeze", 1, import_squeeze}, {"Transpose", 1, import_transpose}, {"Unsqueeze", 1, import_unsqueeze},
+    {"Concat", 1, import_concat}, {"DepthToSpace", 1, import_depth_to_space},
+    {"Expand", 8, import_expand}, {"Flatten", 1, import_flatten},
+    {"Pad", 1, import_pad},       {"Reshape", 1, import_reshape},
+    {"Slice", 1, import_slice},   {"SpaceToDepth", 1, import_space_to_depth},
+    {"Split", 1, import_split},   {"Squeeze", 1, import_squeeze},
+    {"Tile", 1, import_tile},     {"Transpose", 1, import_transpose},
+    {"Trilu", 14, import_trilu},  {"Unsqueeze", 1, import_unsqueeze},
 };
 
 }  // namespace

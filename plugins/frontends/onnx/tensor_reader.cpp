@@ -191,7 +191,8 @@ Result<Tensor> TensorReader::read(const ::onnx::SparseTensorProto& sparse) {
   BUDA_ASSIGN(Tensor indices, read(sparse.indices()));
   Shape shape(std::vector<std::int64_t>(sparse.dims().begin(), sparse.dims().end()));
   auto size = tensor_bytes(values.dtype(), shape);
-  if (!size || *size > kLargestDense) return bad(cat("is a sparse tensor of shape ", shape.text(), ", which is too large to be written out"));
+  if (!size || *size > kLargestDense)
+    return bad(cat("is a sparse tensor of shape ", shape.text(), ", which is too large to be written out"));
   auto count = static_cast<std::int64_t>(values.size());
   bool flat = indices.shape() == Shape{count};
   if (values.shape().rank() != 1 || indices.dtype() != DType::i64 ||

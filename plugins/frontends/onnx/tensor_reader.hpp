@@ -14,7 +14,7 @@
 namespace onnx {
 class SparseTensorProto;
 class TensorProto;
-}
+}  // namespace onnx
 
 namespace buda::onnx_frontend {
 

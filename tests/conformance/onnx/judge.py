@@ -77,7 +77,7 @@ class Model:
     def __init__(self, path):
         with open(path, "rb") as f:
             model = f.read()
-        self.opset, self.ops = 0, set()
+        self.opset = 0
         graph = first(model, 7)
         for number, value in fields(model):
             if number == 8 and text(first(value, 1)) in ("", "ai.onnx"):
@@ -86,6 +86,8 @@ class Model:
         inputs = [v for n, v in fields(graph) if n == 11 and text(first(v, 1)) not in initializers]
         outputs = [v for n, v in fields(graph) if n == 12]
         self.inputs = [text(first(v, 1)) for v in inputs]
+        self.input_types = [first(first(first(v, 2), 1), 1, 0) for v in inputs]
+        self.output_types = [first(first(first(v, 2), 1), 1, 0) for v in outputs]
         self.dense = all(self.is_dense(first(v, 2)) for v in inputs + outputs)
         self.op_types = sorted({self.op_type(v) for n, v in fields(graph) if n == 1})
 
@@ -98,6 +100,28 @@ class Model:
     def is_dense(type_proto):
         tensor = first(type_proto, 1, None)
         return tensor is not None and first(tensor, 1, 0) not in NOT_DENSE_TYPES
+
+
+UINT16, BFLOAT16 = 4, 16
+
+
+def with_real_types(model, data_set, scratch):
+    """NumPy has no bfloat16, so ONNX's tests keep such tensors as UINT16 with the same bits. The data set with their types put right."""
+    wrong = [("input_%d.pb" % i) for i, t in enumerate(model.input_types) if t == BFLOAT16]
+    wrong += [("output_%d.pb" % i) for i, t in enumerate(model.output_types) if t == BFLOAT16]
+    if not wrong:
+        return data_set
+    folder = os.path.join(scratch, os.path.basename(data_set))
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(data_set):
+        with open(os.path.join(data_set, name), "rb") as f:
+            data = f.read()
+        if name in wrong and first(data, 2, 0) == UINT16:
+            # Of two values of a field the last counts.
+            data += bytes([2 << 3, BFLOAT16])
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(data)
+    return folder
 
 
 # ---- one test
@@ -179,11 +203,14 @@ def judge(build, folder, path):
         graph = os.path.join(scratch, "model.graph.json")
         imported = False
         for data_set in sets:
+            data_set = with_real_types(outcome.model, data_set, scratch)
             if not imported or outcome.values:
                 if not import_model(build, path, data_set, graph, outcome):
                     return outcome
                 imported = True
-            code, errors = tool(build, "runner", [graph, "--target", "cpu", "--inputs", data_set, "--expect", data_set, "--rtol", "1e-3",
+            # One unit in the last place of a bfloat16: ONNX cuts off in the tests where it rounds in the text.
+            rtol = "0.0078125" if BFLOAT16 in outcome.model.output_types else "1e-3"
+            code, errors = tool(build, "runner", [graph, "--target", "cpu", "--inputs", data_set, "--expect", data_set, "--rtol", rtol,
                                                   "--atol", "1e-7", "--same-type"])
             if code != 0:
                 settle(outcome, "runner", code, errors)

@@ -220,11 +220,14 @@ TEST_F(BadOnnx, NodesOfAKindThatIsNotRead) {
   OnnxModel pad;
   pad.input("x", {1, 2}).whole("pads", {0, 1, 1, 0}).node("Pad", {"x", "pads"}, {"y"}).text("mode", "reflect").named("edge");
   pad.output("y");
-  expect_refused(pad.bytes(), {"node 'edge' (op type Pad, domain ai.onnx, opset 13): its mode is 'reflect'; only 'constant' is read"});
+  expect_refused(pad.bytes(), {"node 'edge' (op type Pad, domain ai.onnx, opset 13): axis 0 of size 1 has nothing to continue its border with"});
   OnnxModel mask;
-  mask.input("x", {2}).node("Dropout", {"x"}, {"y", "mask"});
+  mask.input("x", {2}).weight("t", {1}, {1}).weight("r", {}, {0.5}).node("Dropout", {"x", "r", "t"}, {"y", "mask"});
+  mask.graph().mutable_initializer(0)->set_data_type(TensorProto::BOOL);
+  mask.graph().mutable_initializer(0)->set_raw_data("\1");
+  mask.graph().mutable_initializer(0)->clear_dims();
   mask.output("mask");
-  expect_refused(mask.bytes(), {"its result 1 ('mask') is the mask of a training run"});
+  expect_refused(mask.bytes(), {"is in training mode, where what it drops is random; only inference is read"});
 }
 
 TEST_F(BadOnnx, ShapesThatDoNotFitNameTheOnnxNode) {
