@@ -94,7 +94,8 @@ Result<void> import_loop(NodeImport& n) {
         cat("its body has ", results_of_body, " results, which does not fit ", count, " states and ", n.output_count(), " results"));
   std::vector<Operands> scans(results_of_body - 1 - count);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
-    if (i >= kMostIterations) return n.refuse(cat("it runs more than ", kMostIterations, " times; loops are read that run less often"));
+    if (i >= kMostIterations || (!asks && trips > kMostIterations))
+      return n.refuse(cat("it runs more than ", kMostIterations, " times; loops are read that run less often"));
     Operands arguments{known_value("iteration", Tensor::scalar(i), Role::constant, "iteration"),
                        known_value("condition", Tensor::scalar(Boolean{1}), Role::constant, "condition")};
     arguments.insert(arguments.end(), states.begin(), states.end());

@@ -100,7 +100,8 @@ Result<void> settle_domains(Model& model) {
   bool needed = model.proto->graph().node().empty();
   for (const auto& node : model.proto->graph().node()) needed = needed || node.domain().empty() || node.domain() == "ai.onnx";
   if (!found && !needed) model.opset = kNewestOpset;
-  if (!found && needed) return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
+  if (!found && needed)
+    return model.error("ON020", "does not say which version of ONNX's operators it uses (no opset_import of domain ai.onnx)");
   for_each_node(*model.proto->mutable_graph(), [](::onnx::NodeProto& node, int) {
     if (node.domain() == "ai.onnx") node.clear_domain();
   });

@@ -27,24 +27,12 @@ constexpr std::string_view kSequences = "sequences of tensors are not read: a ch
 constexpr std::string_view kOptionals = "optional values are not read: whether there is one must be known";
 constexpr std::string_view kStrings = "strings are not read: a chip computes with numbers";
 constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
-    {"Bernoulli", kRandom},
-    {"ConcatFromSequence", kSequences},
-    {"Multinomial", kRandom},
-    {"Optional", kOptionals},
-    {"OptionalGetElement", kOptionals},
-    {"OptionalHasElement", kOptionals},
-    {"RandomNormal", kRandom},
-    {"RandomNormalLike", kRandom},
-    {"RandomUniform", kRandom},
-    {"RandomUniformLike", kRandom},
-    {"SequenceAt", kSequences},
-    {"SequenceConstruct", kSequences},
-    {"SequenceEmpty", kSequences},
-    {"SequenceErase", kSequences},
-    {"SequenceInsert", kSequences},
-    {"SequenceLength", kSequences},
-    {"SequenceMap", kSequences},
-    {"SplitToSequence", kSequences},
+    {"Bernoulli", kRandom},         {"ConcatFromSequence", kSequences}, {"Multinomial", kRandom},
+    {"Optional", kOptionals},       {"OptionalGetElement", kOptionals}, {"OptionalHasElement", kOptionals},
+    {"RandomNormal", kRandom},      {"RandomNormalLike", kRandom},      {"RandomUniform", kRandom},
+    {"RandomUniformLike", kRandom}, {"SequenceAt", kSequences},         {"SequenceConstruct", kSequences},
+    {"SequenceEmpty", kSequences},  {"SequenceErase", kSequences},      {"SequenceInsert", kSequences},
+    {"SequenceLength", kSequences}, {"SequenceMap", kSequences},        {"SplitToSequence", kSequences},
     {"StringNormalizer", kStrings},
 };
 
