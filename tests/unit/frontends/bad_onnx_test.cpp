@@ -36,7 +36,8 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   EXPECT_EQ(d.message, "the model uses 4 operators that are not read");
   ASSERT_EQ(d.notes.size(), 4u);
   EXPECT_EQ(d.notes[0].message,
-            "op type ConcatFromSequence (domain ai.onnx, opset 13): not read yet; used by 2 nodes: first, ConcatFromSequence_1");
+            "op type ConcatFromSequence (domain ai.onnx, opset 13): sequences of tensors are not read: a chip's queues hold tensors of one shape; "
+            "used by 2 nodes: first, ConcatFromSequence_1");
   EXPECT_EQ(d.notes[1].message,
             "op type LayerNormalization (domain ai.onnx, opset 13): not defined in opset 13; ONNX has it from opset 17 on; used by 1 node: "
             "early");
