@@ -1,12 +1,29 @@
-// Random device graphs of every size, on all boards: what is balanced is sound, and what is not says why.
+// Random device graphs of every size, on all boards: what is balanced is sound, and the stages behind accept it; what is not says why.
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/netlist/check.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>
+#include <buda/overlay/build.hpp>
+#include <buda/pipes/build.hpp>
 
 namespace buda::balance {
 namespace {
+
+// Why a netlist has no pipes or no streams on the device; nothing when it has.
+std::string later_refusal(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+  auto epochs = pipes::epochs_of(netlist, device);
+  if (!epochs) return text_of(epochs.failure());
+  auto padding = pipes::PaddingTable::make(netlist, *epochs, device.tile_alignment);
+  if (!padding) return text_of(padding.failure());
+  pipes::NetlistIndex index(netlist);
+  for (const auto& epoch : *epochs) {
+    auto graph = pipes::build_pipes(index, device, epoch, *padding);
+    if (!graph) return text_of(graph.failure());
+    if (auto blob = overlay::build_blob(*graph, device); !blob) return text_of(blob.failure());
+  }
+  return "";
+}
 
 class Random : public ::testing::TestWithParam<std::string> {};
 
@@ -34,6 +51,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
     EXPECT_TRUE(*parsed == result->built.netlist) << "seed " << seed;
     for (const auto& d : netlist::check_netlist(*parsed, board(GetParam()), {netlist::CheckLevel::run}))
       EXPECT_NE(d.severity, Severity::error) << "seed " << seed << ": " << d.code << ' ' << d.message;
+    EXPECT_EQ(later_refusal(*parsed, board(GetParam())), "") << "seed " << seed;
     // The resource model says the same of the netlist that was read back.
     for (const auto& g : parsed->graphs)
       for (const auto& op : g.ops) EXPECT_TRUE(l1_usage(op, {}, board(GetParam())).fits()) << "seed " << seed << ": " << op.name;
