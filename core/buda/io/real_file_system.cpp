@@ -7,9 +7,9 @@
 #include <buda/io/file_system.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/mapped_memory.hpp>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,16 +199,12 @@ class RealFileSystem final : public FileSystem {
     }
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0) return cannot("IO001", path, "read", errno);
-    struct stat info{};
+    struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return cannot("IO001", path, "read", errno);
     if (S_ISDIR(info.st_mode)) return cannot("IO001", path, "read", EISDIR);
     auto size = static_cast<std::size_t>(info.st_size);
     if (S_ISREG(info.st_mode) && size >= kMapFrom) {
-      void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-      if (address != MAP_FAILED) {
-        std::shared_ptr<const void> owner(address, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-        return Bytes(owner, std::string_view(static_cast<const char*>(address), size));
-      }
+      if (auto mapped = map_file(fd.get(), size)) return *mapped;
     }
     BUDA_ASSIGN(std::string text, read_stream(fd.get(), path));
     return Bytes(std::move(text));
@@ -216,7 +212,7 @@ class RealFileSystem final : public FileSystem {
 
   Result<std::unique_ptr<OutputFile>> create(const std::string& path, WriteMode mode) override {
     if (path == kStdStream) return std::unique_ptr<OutputFile>(new StdoutFile);
-    struct stat info{};
+    struct stat info {};
     if (::stat(path.c_str(), &info) == 0) {
       if (S_ISDIR(info.st_mode)) return cannot("IO002", path, "written", EISDIR);
       if (!S_ISREG(info.st_mode)) {
@@ -239,11 +235,11 @@ class RealFileSystem final : public FileSystem {
   }
 
   bool exists(const std::string& path) override {
-    struct stat info{};
+    struct stat info {};
     return ::stat(path.c_str(), &info) == 0;
   }
   bool is_directory(const std::string& path) override {
-    struct stat info{};
+    struct stat info {};
     return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   }
   Result<void> make_directories(const std::string& path) override {

@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/visit.hpp>
 
@@ -131,7 +132,13 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, io::Bytes bytes) {
     return Tensor(dtype, std::move(shape), std::move(bytes), count);
   auto memory = allocate_aligned(bytes.size());
   if (!memory) return out_of_memory(bytes.size());
-  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  // A part after the other, so that a large tensor of a mapped file is not in memory twice.
+  constexpr std::size_t kPart = std::size_t{4} << 20;
+  for (std::size_t at = 0; at < bytes.size(); at += kPart) {
+    io::Bytes part = bytes.slice(at, std::min(kPart, bytes.size() - at));
+    std::memcpy(memory.get() + at, part.data(), part.size());
+    io::release_mapped(part.view());
+  }
   io::Bytes content(memory, std::string_view(memory.get(), bytes.size()));
   return Tensor(dtype, std::move(shape), std::move(content), count);
 }

@@ -1,5 +1,6 @@
 // The real and the in-memory file system, processes, temporary folders.
 #include <buda/io/file_system.hpp>
+#include <buda/io/mapped_memory.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -50,6 +51,21 @@ TEST_F(RealFiles, ReadsSmallAndMappedFilesAlike) {
     ASSERT_TRUE(fs_->write(path("f"), content));
     EXPECT_EQ(fs_->read(path("f"))->view(), content);
   }
+}
+
+TEST_F(RealFiles, ReleasedMemoryComesBack) {
+  std::string content;
+  for (int i = 0; i < 40000; ++i) content += std::to_string(i);
+  ASSERT_TRUE(fs_->write(path("large"), content));
+  auto mapped = fs_->read(path("large"));
+  ASSERT_TRUE(mapped);
+  EXPECT_EQ(mapped->view(), content);
+  release_mapped(mapped->view().substr(5, 100000));
+  release_mapped(mapped->view());
+  EXPECT_EQ(mapped->view(), content);
+  // Memory of other kinds would be lost.
+  release_mapped(content);
+  EXPECT_EQ(mapped->view(), content);
 }
 
 TEST_F(RealFiles, AnUnchangedFileKeepsItsTime) {
@@ -119,9 +135,7 @@ TEST(Process, GivesTheExitCodeAndTheSignal) {
   EXPECT_FALSE(run_process({"/no/such/program"}));
 }
 
-TEST(Process, ShownCommandsSurviveAShell) {
-  EXPECT_EQ(shell_line({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
-}
+TEST(Process, ShownCommandsSurviveAShell) { EXPECT_EQ(shell_line({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
 
 TEST(MemoryFiles, BehavesLikeTheRealOne) {
   MemoryFileSystem fs;

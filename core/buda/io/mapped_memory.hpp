@@ -1,0 +1,19 @@
+// Files as memory.
+#pragma once
+
+#include <buda/io/bytes.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace buda::io {
+
+// The first `size` bytes of an open file, read when they are touched; nothing where the system cannot do that.
+std::optional<Bytes> map_file(int descriptor, std::size_t size);
+
+// A hint: nobody will read these bytes soon. Where they are a part of a mapped file, their memory goes back to the system; they stay valid,
+// and come back from the file. Other bytes are left alone.
+void release_mapped(std::string_view bytes);
+
+}  // namespace buda::io

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Real models, exported by PyTorch together with its own results: importer and runner must come to the same, with any number of threads.
+#   models.sh BUILD_DIR SOURCE_DIR
+# Skipped (77) without the script that exports them (BUDA_SHARED_DIR, or ../shared beside the sources) or without PyTorch.
+set -eu
+export_models=${BUDA_SHARED_DIR:-$2/../shared}/tools/export_models.py
+python=/usr/bin/python3  # Debian's, which has Debian's PyTorch
+[ -f "$export_models" ] || { echo "skipped: no $export_models"; exit 77; }
+"$python" -c 'import onnx, torch, torchvision' 2>/dev/null || { echo "skipped: no PyTorch"; exit 77; }
+PATH=$(cd "$1" && pwd)/bin:$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+models="mlp mobilenet_v2 unet bert_tiny"
+"$python" "$export_models" "$work" $models
+cd "$work"
+for model in $models; do
+  importer "$model.onnx" -o "$model.graph.json"
+  runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --rtol 1e-4 --atol 1e-5 --threads 1 -o one.npz
+  runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --threads 3 -o three.npz -q
+  cmp one.npz three.npz
+done
