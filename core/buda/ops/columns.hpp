@@ -18,6 +18,23 @@ void for_each_tap(const Window& window, F&& f) {
       for (std::int64_t k = 0; k < w.kernel; ++k) f(tap++, i, j, k);
 }
 
+// The same for those taps alone that lie inside in some window.
+template <class F>
+void for_each_tap_inside(const Window& window, F&& f) {
+  const auto& [d, h, w] = window.axes;
+  auto used = [](const WindowAxis& axis, std::int64_t tap) {
+    auto range = axis.inside(tap);
+    return range.begin < range.end;
+  };
+  for (std::int64_t i = d.taps().begin; i < d.taps().end; ++i) {
+    if (!used(d, i)) continue;
+    for (std::int64_t j = h.taps().begin; j < h.taps().end; ++j) {
+      if (!used(h, j)) continue;
+      for (std::int64_t k = w.taps().begin; k < w.taps().end; ++k) f(i, j, k);
+    }
+  }
+}
+
 // For one tap: f(windows, elements, count) for each run of windows that differ in the last axis alone and whose tap lies inside. `windows`
 // and `elements` are the offsets of the first; the next window is 1 further, its element stride of the last axis.
 template <class F>

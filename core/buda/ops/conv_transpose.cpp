@@ -70,7 +70,7 @@ Result<Tensor> transposed(const EvaluateCall& call, const TransposedShape& s) {
     std::fill(y.begin(), y.end(), T{0});
   }
   auto groups = static_cast<std::size_t>(s.samples * s.groups);
-  if (y.empty() || groups == 0) return std::move(out).take();
+  if (y.empty() || x.size() == 0) return std::move(out).take();
   std::vector<Result<void>> done(groups, success());
   unsigned inner = groups < call.threads ? call.threads : 1;
   parallel_for(inner > 1 ? 1 : call.threads, groups, [&](std::size_t i) {

@@ -55,7 +55,7 @@ template <class T>
 void max_channel(const Window& window, const T* x, T* y) {
   std::fill(y, y + window.out(), kLeast<T>);
   std::int64_t step = window.axes.back().stride;
-  for_each_tap(window, [&](std::int64_t, std::int64_t d, std::int64_t h, std::int64_t w) {
+  for_each_tap_inside(window, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
     for_each_run(window, d, h, w, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
       const T* in = x + from;
       T* out = y + to;
@@ -70,7 +70,7 @@ void max_channel_with_index(const Window& window, const T* x, T* y, std::int64_t
   std::fill(y, y + window.out(), kLeast<T>);
   std::fill(places, places + window.out(), std::int64_t{-1});
   std::int64_t step = window.axes.back().stride;
-  for_each_tap(window, [&](std::int64_t, std::int64_t d, std::int64_t h, std::int64_t w) {
+  for_each_tap_inside(window, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
     for_each_run(window, d, h, w, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) {
         T v = x[from + i * step];
@@ -134,8 +134,7 @@ std::vector<double> divisors(const Window& window, const Attrs& attrs) {
       a.before = 0;
     }
     counts[k].assign(static_cast<std::size_t>(a.out), 0);
-    for (std::int64_t tap = 0; tap < a.kernel; ++tap)
-      for (std::int64_t o = a.inside(tap).begin; o < a.inside(tap).end; ++o) ++counts[k][static_cast<std::size_t>(o)];
+    for (std::int64_t o = 0; o < a.out; ++o) counts[k][static_cast<std::size_t>(o)] = static_cast<double>(a.taps_inside(o));
   }
   std::vector<double> out;
   for (double d : counts[0])
@@ -150,11 +149,12 @@ Result<Tensor> avg_pooled(const EvaluateCall& call, const Window& window) {
   BUDA_ASSIGN(Buffer out, Buffer::make(kDTypeOf<T>, call.outputs[0].shape));
   const T* x = in.as<T>().data();
   T* y = out.as<T>().data();
+  if (call.outputs[0].shape.volume() == 0) return std::move(out).take();
   std::vector<double> counts = divisors(window, call.attrs);
   by_channels(call.outputs[0].shape, call.threads, [&](std::int64_t c) {
     std::vector<double> sums(counts.size(), 0);
     std::int64_t step = window.axes.back().stride;
-    for_each_tap(window, [&](std::int64_t, std::int64_t d, std::int64_t h, std::int64_t w) {
+    for_each_tap_inside(window, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
       for_each_run(window, d, h, w, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
         const T* p = x + c * window.in() + from;
         double* sum = sums.data() + to;

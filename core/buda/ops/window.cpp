@@ -40,6 +40,21 @@ WindowAxis::Range WindowAxis::inside(std::int64_t tap) const {
   return {begin, std::clamp(end, begin, out)};
 }
 
+WindowAxis::Range WindowAxis::taps() const {
+  std::int64_t first_reach = before - (out - 1) * stride, last_reach = in - 1 + before;
+  std::int64_t begin = first_reach <= 0 ? 0 : std::min(kernel, (first_reach + dilation - 1) / dilation);
+  std::int64_t end = last_reach < 0 ? 0 : std::min(kernel, last_reach / dilation + 1);
+  return {begin, std::max(begin, end)};
+}
+
+std::int64_t WindowAxis::taps_inside(std::int64_t o) const {
+  WindowAxis one = *this;
+  one.before -= o * stride;
+  one.out = 1;
+  Range range = one.taps();
+  return range.end - range.begin;
+}
+
 bool Window::is_identity() const {
   return std::all_of(axes.begin(), axes.end(),
                      [](const WindowAxis& a) { return a.kernel == 1 && a.stride == 1 && a.before == 0 && a.after == 0; });

@@ -29,6 +29,10 @@ struct WindowAxis {
     std::int64_t begin, end;
   };
   Range inside(std::int64_t tap) const;
+  // Taps [begin, end) beside which none lies inside in any window. A kernel may be far larger than what it slides over.
+  Range taps() const;
+  // How many taps of window o lie inside.
+  std::int64_t taps_inside(std::int64_t o) const;
 };
 
 // Always over three axes; those that a value does not have come first and have size 1.

@@ -76,6 +76,18 @@ TEST(Pool, ThreadsAndEmptyOnes) {
             (std::vector<float>{-std::numeric_limits<float>::infinity()}));
 }
 
+// Nearly all of these windows is padding, and taps in it cost nothing.
+TEST(Pool, KernelsFarLargerThanTheirInput) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 29;
+  AttrMap attrs{{"kernel", Ints{kHuge, kHuge}}, {"stride", Ints{kHuge, kHuge}}, {"padding", Ints{kHuge, kHuge, 0, 0}}};
+  Tensor x = f32({1, 1, 2, 2}, {-1, -2, -3, -4});
+  EXPECT_EQ(elements<float>(run("max_pool2d", {x}, attrs)), (std::vector<float>{-std::numeric_limits<float>::infinity()}));
+  attrs["padding"] = Ints{kHuge - 1, kHuge - 2, 0, 0};
+  EXPECT_EQ(elements<float>(run("max_pool2d", {x}, attrs)), (std::vector<float>{-1}));
+  attrs["count_include_pad"] = false;
+  expect_near(run("avg_pool2d", {x}, attrs), {1, 1, 1, 1}, {-1.5});
+}
+
 TEST(Pool, Refusals) {
   EXPECT_EQ(error_of("max_pool2d", {counting({1, 1, 4, 4})}, {{"kernel", Ints{2}}}), "OP003: 'kernel' [2] needs 2 numbers here");
   EXPECT_EQ(error_of("avg_pool1d", {i64({1, 1, 2}, {1, 2})}, {{"kernel", Ints{2}}}), "OP004: a floating-point type is needed, not I64");
