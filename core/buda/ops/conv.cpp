@@ -14,7 +14,7 @@ namespace buda::ops {
 namespace {
 
 // Below it oneDNN's generation of code takes longer than the work.
-constexpr double kPlainBelow = 16e6;
+constexpr double kPlainBelow = 4e6;
 
 std::vector<std::int64_t> kernel_of(const Shape& weights) { return {weights.begin() + 2, weights.end()}; }
 
