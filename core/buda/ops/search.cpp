@@ -1,10 +1,11 @@
-// Operations along one axis that look for elements or run through them: argmax, argmin, topk, cumsum.
+// Operations along one axis that look for elements or run through them: argmax, argmin, topk, cumsum; and ngram_counts (ngrams.cpp).
 //
 // Among equal elements the one with the smallest index counts first (argmax and argmin: the largest, on request). NaN counts as larger than
 // everything in argmax and topk, and smaller in argmin, as in NumPy. Sums are taken in fp64 (integers: in 64 bits).
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
+#include <buda/ops/ngrams.hpp>
 #include <buda/ops/rules.hpp>
 
 #include <algorithm>
@@ -179,14 +180,15 @@ std::vector<OpDef> search_ops() {
   };
   std::vector<AttrDef> arg = {flag("keep_dims", true, "keep the axis, with size 1"),
                               flag("last", false, "of equal ones take the last, not the first")};
-  return {make("argmax", "the index (I64) of the largest element along an axis", arg, infer_arg, evaluate_arg<true>),
-          make("argmin", "the index (I64) of the smallest element along an axis", arg, infer_arg, evaluate_arg<false>),
-          make("topk", "the k largest elements along an axis, in falling order, and as second result their indices (I64)",
-               {{"k", AttrType::integer, std::nullopt, "how many", {}}, flag("largest", true, "false: the smallest, in rising order")},
-               infer_topk, evaluate_topk),
-          make("cumsum", "the sum of all elements up to each along an axis",
-               {flag("exclusive", false, "without the element itself"), flag("reverse", false, "from the end")}, infer_cumsum,
-               evaluate_cumsum)};
+  return {
+      make("argmax", "the index (I64) of the largest element along an axis", arg, infer_arg, evaluate_arg<true>),
+      make("argmin", "the index (I64) of the smallest element along an axis", arg, infer_arg, evaluate_arg<false>),
+      make("topk", "the k largest elements along an axis, in falling order, and as second result their indices (I64)",
+           {{"k", AttrType::integer, std::nullopt, "how many", {}}, flag("largest", true, "false: the smallest, in rising order")},
+           infer_topk, evaluate_topk),
+      make("cumsum", "the sum of all elements up to each along an axis",
+           {flag("exclusive", false, "without the element itself"), flag("reverse", false, "from the end")}, infer_cumsum, evaluate_cumsum),
+      ngram_counts_op()};
 }
 
 }  // namespace buda::ops

@@ -10,6 +10,7 @@
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <map>
@@ -163,6 +164,31 @@ void check_order(const Model& model, Failure& failure) {
 }
 
 }  // namespace
+
+Result<void> check_function(const Model& model, const ::onnx::FunctionProto& function, int opset) {
+  ::onnx::checker::CheckerContext context;
+  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
+  std::unordered_map<std::string, int> imports;
+  for (const auto& import : function.opset_import()) imports[import.domain()] = static_cast<int>(import.version());
+  imports[""] = opset;
+  context.set_opset_imports(imports);
+  ::onnx::checker::LexicalScopeContext scope;
+  for (const auto& input : function.input()) scope.add(input);
+  for (const auto& node : function.node())
+    for (const auto& output : node.output()) scope.add(output);
+  Failure failure;
+  for (const auto& node : function.node()) {
+    const auto* schema = ::onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
+    if (schema == nullptr || node.domain() != kDefaultDomain || has_external_data(node)) continue;
+    try {
+      ::onnx::checker::check_node(node, context, scope);
+    } catch (const std::exception& e) {
+      failure.add(node_error(model, node, "ON031", checker_text(e.what())));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
 
 Result<void> check_model(const Model& model) {
   BUDA_TRY(check_versions(model));

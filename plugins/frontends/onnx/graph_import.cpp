@@ -159,6 +159,7 @@ class GraphImport final : public BodyImporter {
       return node_error(*model_, node, why.code, why.message);
     }
     const auto& body = *function->body;
+    BUDA_TRY(check_function(*model_, body, function->opset));
     Values inner(store_);
     for (int i = 0; i < body.input_size() && i < node.input_size(); ++i)
       if (!node.input(i).empty()) inner.define(body.input(i), scope.values->find(node.input(i)));
@@ -200,6 +201,10 @@ class GraphImport final : public BodyImporter {
   void add_outputs() {
     for (const auto& output : model_->proto->graph().output()) {
       auto value = store_.ref(values_.find(output.name()));
+      if (!value.valid()) {
+        failure_.add(model_->error("ON034", cat("output '", output.name(), "' has no value")));
+        continue;
+      }
       builder_.output(graph_name(output.name()), value);
       auto id = builder_.graph().find_output(graph_name(output.name()));
       if (id.valid()) builder_.graph().node(id).origins = {{model_->file, graph_name(output.name())}};

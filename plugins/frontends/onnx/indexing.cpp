@@ -108,6 +108,23 @@ Result<void> import_compress(NodeImport& n) {
   return success();
 }
 
+Result<void> import_tf_idf(NodeImport& n) {
+  if (n.has("pool_strings")) return n.refuse("it counts strings; numbers are read");
+  std::string mode = n.text("mode", "TF");
+  const char* meaning = mode == "TF" ? "count" : mode == "IDF" ? "presence" : mode == "TFIDF" ? "weighted" : nullptr;
+  if (meaning == nullptr) return n.refuse(cat("its mode is '", mode, "', not TF, IDF or TFIDF"));
+  ops::AttrMap attrs{{"pool", n.integers("pool_int64s")},
+                     {"starts", n.integers("ngram_counts")},
+                     {"columns", n.integers("ngram_indexes")},
+                     {"shortest", n.integer("min_gram_length", 1)},
+                     {"longest", n.integer("max_gram_length", 1)},
+                     {"most_skips", n.integer("max_skip_count", 0)},
+                     {"mode", std::string(meaning)}};
+  if (auto weights = n.floats("weights"); !weights.empty()) attrs["weights"] = std::vector<double>(weights.begin(), weights.end());
+  n.output(n.result().op("ngram_counts", {n.input(0)}, std::move(attrs)));
+  return success();
+}
+
 constexpr OpImporter kOps[] = {
     {"ArgMax", 1, import_arg, "argmax"},
     {"ArgMin", 1, import_arg, "argmin"},
@@ -121,6 +138,7 @@ constexpr OpImporter kOps[] = {
     {"Scatter", 9, import_scatter, "scatter_elements"},
     {"ScatterElements", 11, import_scatter, "scatter_elements"},
     {"ScatterND", 11, import_scatter, "scatter_nd"},
+    {"TfIdfVectorizer", 9, import_tf_idf},
     {"TopK", 1, import_top_k},
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace onnx {
+class FunctionProto;
 class ModelProto;
 class NodeProto;
 }  // namespace onnx
@@ -61,6 +62,9 @@ Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options);
 
 // Is every operator known here, every node as its definition in ONNX demands, and every value computed before it is used?
 Result<void> check_model(const Model& model);
+
+// The same for the nodes of a function that the model defines, which is written in `opset`.
+Result<void> check_function(const Model& model, const ::onnx::FunctionProto& function, int opset);
 
 // Brings the model to the oldest operator set at which every node has a form that this frontend knows; most models are there already
 // and stay untouched.

@@ -277,7 +277,11 @@ INTRO = """# ONNX: its own tests
 Written by `tests/conformance/onnx/judge.py --table`; do not edit. Each test of ONNX's backend suite (Debian's `libonnx-testdata`: model, inputs, expected
 outputs) goes through `importer` and `runner --target cpu`. It passes when every output has the expected type, shape and values (relative tolerance
 0.001, absolute 0.0000001, which are ONNX's own). *n/a*: an input or output is no dense tensor of numbers or booleans. Where an input decides about shapes
-(marked `--value`), the importer got it from the test.
+(the last table), the importer got it from the test by `--value`.
+
+Two things about the tests: NumPy has no bfloat16, so they keep such tensors as UINT16 with the same bits, which the judge puts right; and they cut floats off to bfloat16
+where ONNX says that Cast rounds, so models with such outputs may differ by one unit in the last place (0.0078125). The tests `castlike_*BFLOAT16*` contradict their own
+models: the model declares an input of shape [3, 4] for which the data has shape [1].
 """
 
 

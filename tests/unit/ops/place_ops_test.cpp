@@ -92,6 +92,19 @@ TEST(PlaceOps, CumSum) {
             (Ints{3, 9007199254740993, 0, 0}));
 }
 
+TEST(PlaceOps, NgramCounts) {
+  // Grams 5, 7 and 5 6; 5 6 stands once beside each other and once with one number between.
+  AttrMap attrs{{"pool", Ints{5, 7, 5, 6}},    {"starts", Ints{0, 2}},       {"columns", Ints{2, 0, 1}},
+                {"shortest", std::int64_t{1}}, {"longest", std::int64_t{2}}, {"most_skips", std::int64_t{1}}};
+  Tensor x = i64({5}, {5, 6, 5, 9, 6});
+  expect_near(run("ngram_counts", {x}, attrs), {3}, {0, 2, 2});
+  attrs["mode"] = std::string("presence");
+  attrs["weights"] = std::vector<double>{2, 3, 0.5};
+  expect_near(run("ngram_counts", {i32({2, 2}, {5, 6, 7, 7})}, attrs), {2, 3}, {0, 0.5f, 2, 3, 0, 0});
+  attrs["starts"] = Ints{0, 1};
+  EXPECT_EQ(error_of("ngram_counts", {x}, attrs), "OP003: the grams of 2 numbers cannot lie in places 1 to 4 of 4");
+}
+
 TEST(PlaceOps, Tile) {
   expect_near(run("tile", {counting({1, 2})}, {{"repeats", Ints{2, 2}}}), {2, 4}, {0, 1, 0, 1, 0, 1, 0, 1});
   EXPECT_EQ(run("tile", {counting({1, 2})}, {{"repeats", Ints{0, 2}}}).shape(), (Shape{0, 4}));
