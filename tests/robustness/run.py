@@ -166,7 +166,8 @@ def ctrl_c(tool, environment, beside, root):
     temporary.mkdir()
     stand_in = {"IN": str(fifo), "OUT": str(folder / "product")}
     process = subprocess.Popen([stand_in.get(str(c), str(c)) for c in tool.command], cwd=folder, env={**environment, "TMPDIR": str(temporary)},
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it
     writer = os.open(fifo, os.O_RDWR)  # keeps the pipe open without an end
     try:
         time.sleep(0.5)
