@@ -12,6 +12,7 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("device", o.device, "NAME|FILE", "device to compile for: a name of share/buda/devices or a descriptor file");
   set.text("frontend", o.frontend, "NAME", "frontend to read the model with; default: the one that recognises it");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
+  set.texts("value", o.values, "NAME=FILE", "value of an input that decides about shapes, from a file with one tensor");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
   set.flag("check", o.check, "let the stages prove their products: optimizer --verify, netlist2pipe --check");

@@ -19,6 +19,7 @@ struct Options {
   std::string policy;       // empty: the balancer's default
   std::string level;        // optimisation level; empty: the optimizer's default
   std::vector<std::string> dims;
+  std::vector<std::string> values = {};
   std::string build_dir;    // where intermediate files stay; empty: nowhere
   bool save_temps = false;
   bool dry_run = false;     // -###

@@ -45,6 +45,7 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
   c.argv.insert(c.argv.end(), {"--name", model_stem(o.model)});
   if (!o.frontend.empty()) c.argv.insert(c.argv.end(), {"--frontend", o.frontend});
   for (const auto& dim : o.dims) c.argv.insert(c.argv.end(), {"--dim", dim});
+  for (const auto& value : o.values) c.argv.insert(c.argv.end(), {"--value", value});
   return c;
 }
 
