@@ -104,9 +104,12 @@ void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& 
     if (s.fork_of >= 0) s.address = streams.at(s.fork_of).address;
   auto blob = static_cast<std::uint64_t>(std::max<std::int64_t>(core.blob_bytes, 0));
   if (blob > l1.overlay_blob_included) take(blob - l1.overlay_blob_included, "stream program beyond the default");
-  if (used > available)
-    misfit("OV015", core, "L1 bytes", used, available, "for buffers",
-           cat("give op '", core.op, "' a larger grid, or a smaller buf_size_mb or input_buf_min_size_tiles"), std::move(parts));
+  if (used <= available) return;
+  bool program = blob > l1.overlay_blob_included && blob - l1.overlay_blob_included >= used - available;
+  misfit("OV015", core, "L1 bytes", used, available, program ? "most of all for the stream program" : "for buffers",
+         program ? cat("give op '", core.op, "' and its neighbours blockings with which tiles travel in longer pieces")
+                 : cat("give op '", core.op, "' a larger grid, or a smaller buf_size_mb or input_buf_min_size_tiles"),
+         std::move(parts));
 }
 
 void Builder::assign_addresses() {
