@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 namespace buda::driver {
@@ -63,6 +64,7 @@ class Compilation {
 
   Result<void> run() {
     std::size_t done = 0;
+    BUDA_TRY(remove_old_epochs());
     for (const auto& command : {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_),
                                 balancer_command(o_, host_, files_), netlist2pipe_command(o_, host_, files_)})
       BUDA_TRY(run_stage({command}, ++done));
@@ -74,6 +76,14 @@ class Compilation {
   }
 
  private:
+  // In a build folder that is used again, epochs of an earlier netlist would be packed too.
+  Result<void> remove_old_epochs() {
+    std::error_code error;
+    std::filesystem::remove_all(files_.pipes, error);
+    if (error) return input_error("IO005", {files_.pipes}, cat("cannot be removed: ", error.message()));
+    return success();
+  }
+
   Result<void> run_stage(const std::vector<StageCommand>& commands, std::size_t number) {
     auto start = Clock::now();
     std::vector<std::optional<Result<io::ProcessResult>>> results(commands.size());

@@ -33,6 +33,7 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 # A folder of products; its stamp stands for it.
 %.pipes/stamp: %.yaml
+	rm -rf $(@D)/temporal_epoch_*
 	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
 	for epoch in $(@D)/temporal_epoch_*; do \
 	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) \

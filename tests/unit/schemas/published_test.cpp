@@ -8,6 +8,8 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/host_plan.hpp>
+#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob_records.hpp>
 #include <buda/passes/pipeline.hpp>
 
 #include <gtest/gtest.h>
@@ -48,8 +50,15 @@ Result<void> read_graph_file(io::FileSystem& fs, const std::string& path) {
   return success();
 }
 
+Result<void> read_blob_file(io::FileSystem& fs, const std::string& path) {
+  BUDA_ASSIGN(auto bytes, fs.read(path));
+  BUDA_TRY(overlay::parse_blob(bytes.view(), path));
+  return success();
+}
+
 std::vector<Format> formats() {
   std::vector<Format> all = {{"buda.graph/1", graph::graph_file_schema, read_graph_file},
+                             {"buda.blob/1", schema::json_schema<overlay::Blob>, read_blob_file},
                              record_format<device::DeviceDescriptor>(),
                              record_format<netlist::HostPlan>(),
                              record_format<passes::Pipeline>(),
