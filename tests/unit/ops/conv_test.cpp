@@ -71,6 +71,27 @@ TEST(Conv, LargeOnesWithAnyNumberOfThreads) {
   }
 }
 
+// Groups, a bias and a third axis, large enough for oneDNN: against the same convolution in fp64, which is a product of matrices.
+TEST(Conv, BothWaysAgree) {
+  struct Case {
+    const char* op;
+    Shape x, weights;
+    AttrMap attrs;
+  };
+  const Case cases[] = {
+      {"conv1d", {1, 64, 900}, {128, 64, 7}, {{"dilation", Ints{2}}, {"padding", Ints{5, 0}}}},
+      {"conv2d", {2, 64, 40, 40}, {64, 16, 3, 3}, {{"groups", std::int64_t{4}}, {"padding", Ints{1, 0, 0, 2}}}},
+      {"conv3d", {1, 8, 12, 14, 16}, {64, 8, 3, 3, 2}, {{"stride", Ints{1, 2, 1}}}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.op);
+    Tensor x = pattern(c.x, 11, 5), w = pattern(c.weights, 5, 2), b = pattern({c.weights[0]}, 7, 3);
+    Tensor fast = run(c.op, {x, w, b}, c.attrs);
+    Tensor plain = run(c.op, {x.cast(DType::f64), w.cast(DType::f64), b.cast(DType::f64)}, c.attrs);
+    EXPECT_TRUE(fast == plain.cast(DType::f32));  // sums of small whole numbers are exact
+  }
+}
+
 TEST(Conv, TransposedByHand) {
   Tensor x = f32({1, 1, 3}, {1, 2, 3}), w = f32({1, 1, 2}, {10, 1});
   expect_near(run("conv1d_transpose", {x, w}), {1, 1, 4}, {10, 21, 32, 3});
