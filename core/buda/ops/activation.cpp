@@ -98,17 +98,8 @@ Result<std::vector<ValueType>> infer_prelu(const InferCall& call) {
 }
 
 OpDef activation(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "activation",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = std::move(attrs),
-          .infer = infer_like<Accepts::floats>,
-          .evaluate = evaluate,
-          .flops = one_per_element};
+  return tensor_level_op("activation", std::move(name), std::move(summary), {"x"}, std::move(attrs), infer_like<Accepts::floats>, evaluate,
+                         one_per_element);
 }
 
 AttrDef real(std::string name, double standard, std::string doc) { return {std::move(name), AttrType::real, standard, std::move(doc), {}}; }

@@ -178,18 +178,7 @@ Result<std::vector<Tensor>> evaluate_cast(const EvaluateCall& call) {
 
 OpDef make(std::string name, std::string summary, std::vector<std::string> inputs, decltype(OpDef::infer) infer,
            decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
-  auto count = static_cast<std::uint32_t>(inputs.size());
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "comparison",
-          .summary = std::move(summary),
-          .inputs = std::move(inputs),
-          .least_inputs = count,
-          .most_inputs = count,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .evaluate = evaluate,
-          .flops = nullptr};
+  return tensor_level_op("comparison", std::move(name), std::move(summary), std::move(inputs), std::move(attrs), infer, evaluate);
 }
 
 }  // namespace

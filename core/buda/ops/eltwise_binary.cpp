@@ -94,17 +94,7 @@ Result<std::vector<Tensor>> evaluate_both(const EvaluateCall& call) {
 }
 
 OpDef tensor_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "eltwise_binary",
-          .summary = std::move(summary),
-          .inputs = {"a", "b"},
-          .least_inputs = 2,
-          .most_inputs = 2,
-          .attrs = {},
-          .infer = infer_tensor,
-          .evaluate = evaluate,
-          .flops = one_per_element};
+  return tensor_level_op("eltwise_binary", std::move(name), std::move(summary), {"a", "b"}, {}, infer_tensor, evaluate, one_per_element);
 }
 
 OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {

@@ -4,24 +4,10 @@
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>
+#include <buda/ops/unary_evaluation.hpp>
 
 namespace buda::ops {
 namespace {
-
-template <bool kIntegersToo, class Make>
-Result<std::vector<Tensor>> evaluate_with(const EvaluateCall& call, Make make) {
-  return visit_compute<kIntegersToo>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
-    return one_tensor(mapped<typename decltype(tag)::type>(call.inputs[0], call.threads, make(tag)));
-  });
-}
-
-#define BUDA_UNARY(name, integers_too, expression)                        \
-  Result<std::vector<Tensor>> evaluate_##name(const EvaluateCall& call) { \
-    return evaluate_with<integers_too>(call, [](auto tag) {               \
-      using T = typename decltype(tag)::type;                             \
-      return [](T x) -> T { return expression; };                         \
-    });                                                                   \
-  }
 
 BUDA_UNARY(acos, false, std::acos(x))
 BUDA_UNARY(acosh, false, std::acosh(x))
@@ -37,7 +23,6 @@ BUDA_UNARY(ceil, false, std::ceil(x))
 BUDA_UNARY(floor, false, std::floor(x))
 BUDA_UNARY(round, false, std::nearbyint(x))
 BUDA_UNARY(sign, true, x > 0 ? T{1} : x < 0 ? static_cast<T>(-1) : x)
-#undef BUDA_UNARY
 
 template <decltype(OpDef::evaluate) kEvaluate>
 Result<std::vector<Tensor>> unless_integer(const EvaluateCall& call) {
@@ -52,17 +37,8 @@ Result<std::vector<ValueType>> infer_unary(const InferCall& call) {
 }
 
 OpDef math(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, bool integers_too = false) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "eltwise_math",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = {},
-          .infer = integers_too ? infer_unary<Accepts::numbers> : infer_unary<Accepts::floats>,
-          .evaluate = evaluate,
-          .flops = one_per_element};
+  return tensor_level_op("eltwise_math", std::move(name), std::move(summary), {"x"}, {},
+                         integers_too ? infer_unary<Accepts::numbers> : infer_unary<Accepts::floats>, evaluate, one_per_element);
 }
 
 }  // namespace

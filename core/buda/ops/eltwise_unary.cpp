@@ -5,6 +5,7 @@
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>
+#include <buda/ops/unary_evaluation.hpp>
 
 #include <numbers>
 
@@ -40,23 +41,6 @@ T gelu_derivative(T x) {
   return normal_cdf(x) + x * kDensity * std::exp(static_cast<T>(-0.5) * x * x);
 }
 
-// f is a generic lambda; attributes that it needs are bound when it is made, by `make(attrs)`.
-template <bool kIntegersToo, class Make>
-Result<std::vector<Tensor>> evaluate_with(const EvaluateCall& call, Make make) {
-  return visit_compute<kIntegersToo>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
-    return one_tensor(mapped<typename decltype(tag)::type>(call.inputs[0], call.threads, make(tag)));
-  });
-}
-
-// An evaluation without attributes: BUDA_UNARY(name, takes integers, expression of x and T).
-#define BUDA_UNARY(name, integers_too, expression)                        \
-  Result<std::vector<Tensor>> evaluate_##name(const EvaluateCall& call) { \
-    return evaluate_with<integers_too>(call, [](auto tag) {               \
-      using T = typename decltype(tag)::type;                             \
-      return [](T x) -> T { return expression; };                         \
-    });                                                                   \
-  }
-
 BUDA_UNARY(exp, false, std::exp(x))
 BUDA_UNARY(log, false, std::log(x))
 BUDA_UNARY(sqrt, false, std::sqrt(x))
@@ -71,7 +55,6 @@ BUDA_UNARY(gelu_derivative, false, gelu_derivative(x))
 BUDA_UNARY(relu, true, x != x || x > 0 ? x : T{0})
 BUDA_UNARY(square, true, wrapping_multiply(x, x))
 BUDA_UNARY(negative, true, wrapping_subtract(T{0}, x))
-#undef BUDA_UNARY
 
 template <class T>
 T absolute(T x) {
@@ -153,19 +136,11 @@ Result<std::vector<ValueType>> infer_device_unary(const InferCall& call) {
 
 OpDef tensor_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, Accepts accepts = Accepts::floats,
                 std::vector<AttrDef> attrs = {}) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "eltwise_unary",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = std::move(attrs),
-          .infer = accepts == Accepts::floats    ? infer_unary<Accepts::floats>
-                   : accepts == Accepts::numbers ? infer_unary<Accepts::numbers>
-                                                 : infer_unary<Accepts::anything>,
-          .evaluate = evaluate,
-          .flops = one_per_element};
+  return tensor_level_op("eltwise_unary", std::move(name), std::move(summary), {"x"}, std::move(attrs),
+                         accepts == Accepts::floats    ? infer_unary<Accepts::floats>
+                         : accepts == Accepts::numbers ? infer_unary<Accepts::numbers>
+                                                       : infer_unary<Accepts::anything>,
+                         evaluate, one_per_element);
 }
 
 OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {

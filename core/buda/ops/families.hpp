@@ -4,9 +4,15 @@
 #include <buda/ops/op.hpp>
 
 #include <array>
+#include <string>
 #include <vector>
 
 namespace buda::ops {
+
+// An op at tensor level whose inputs must all be there: how most definitions begin.
+OpDef tensor_level_op(std::string family, std::string name, std::string summary, std::vector<std::string> inputs,
+                      std::vector<AttrDef> attrs, decltype(OpDef::infer) infer, decltype(OpDef::evaluate) evaluate,
+                      decltype(OpDef::flops) flops = nullptr);
 
 std::vector<OpDef> eltwise_binary_ops();
 std::vector<OpDef> eltwise_unary_ops();

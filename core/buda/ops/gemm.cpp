@@ -1,8 +1,8 @@
 // Matrix products: oneDNN for large ones in fp32, plain loops for the rest.
 //
-// On its first call in a process oneDNN generates machine code, which takes 45 ms; from then on it is fast even for small matrices (measured
-// on an AVX-512 EPYC: 60 to 110 Gflop/s on one core from 0.5 Mflop on, against 5 of the loop). Below some millions of operations a plain
-// loop takes less than a millisecond, and a small model shall not wait for code that it hardly uses.
+// On its first call in a process oneDNN generates machine code, which takes 45 ms; from then on it is fast even for small matrices
+// (measured on an AVX-512 EPYC: 60 to 110 Gflop/s on one core from 0.5 Mflop on, against 5 of the loop). Below some millions of operations
+// a plain loop takes less than a millisecond, and a small model shall not wait for code that it hardly uses.
 //
 // Threads. The work is cut into blocks that depend on the shape alone (one_openmp_thread.hpp says why). Blocks of 128 rows cost a few
 // percent against one call for all.

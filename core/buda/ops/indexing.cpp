@@ -330,18 +330,7 @@ Result<std::vector<Tensor>> evaluate_reverse_sequence(const EvaluateCall& call) 
 
 OpDef make(std::string name, std::string summary, std::vector<std::string> inputs, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
            decltype(OpDef::evaluate) evaluate) {
-  auto count = static_cast<std::uint32_t>(inputs.size());
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "indexing",
-          .summary = std::move(summary),
-          .inputs = std::move(inputs),
-          .least_inputs = count,
-          .most_inputs = count,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .evaluate = evaluate,
-          .flops = nullptr};
+  return tensor_level_op("indexing", std::move(name), std::move(summary), std::move(inputs), std::move(attrs), infer, evaluate);
 }
 
 }  // namespace

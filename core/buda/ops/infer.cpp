@@ -71,7 +71,8 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
   for (std::string_view name : {kModelShape, kViewShape}) {
     auto it = node.attrs.find(name);
     if (it == node.attrs.end()) continue;
-    if (!std::holds_alternative<std::vector<std::int64_t>>(it->second)) return shape_error(cat("'", name, "' must be a list of whole numbers"));
+    if (!std::holds_alternative<std::vector<std::int64_t>>(it->second))
+      return shape_error(cat("'", name, "' must be a list of whole numbers"));
   }
   auto type = node.kind() == NodeKind::input ? Result<ValueType>(node.outputs.size() == 1 ? node.outputs[0] : ValueType{})
               : node.inputs().size() == 1    ? graph.type(node.inputs()[0])
@@ -79,7 +80,8 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
   if (!type || type->shape.rank() != 4) return success();  // the graph's verifier tells
   BorderShapes shapes = border_shapes(node, type->shape);
   if (shapes.model.volume() != shapes.view.volume())
-    return shape_error(cat("the model's shape ", shapes.model.text(), " and its view ", shapes.view.text(), " have different numbers of elements"));
+    return shape_error(
+        cat("the model's shape ", shapes.model.text(), " and its view ", shapes.view.text(), " have different numbers of elements"));
   return fits(shapes.view, type->shape);
 }
 

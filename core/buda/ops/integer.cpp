@@ -100,17 +100,7 @@ Result<std::vector<Tensor>> evaluate_numbers(const EvaluateCall& call) {
 }
 
 OpDef make(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, decltype(OpDef::infer) infer = infer_integers) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "integer",
-          .summary = std::move(summary),
-          .inputs = {"a", "b"},
-          .least_inputs = 2,
-          .most_inputs = 2,
-          .attrs = {},
-          .infer = infer,
-          .evaluate = evaluate,
-          .flops = one_per_element};
+  return tensor_level_op("integer", std::move(name), std::move(summary), {"a", "b"}, {}, infer, evaluate, one_per_element);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>
 
 #include <algorithm>
@@ -151,6 +152,23 @@ Result<std::vector<Tensor>> evaluate(const OpDef& def, std::span<const Tensor> i
 
 double flops(const OpDef& def, std::span<const ValueType> inputs, std::span<const ValueType> outputs, const AttrMap& attrs) {
   return def.flops == nullptr ? 0 : def.flops(inputs, outputs, Attrs(def, attrs));
+}
+
+OpDef tensor_level_op(std::string family, std::string name, std::string summary, std::vector<std::string> inputs,
+                      std::vector<AttrDef> attrs, decltype(OpDef::infer) infer, decltype(OpDef::evaluate) evaluate,
+                      decltype(OpDef::flops) flops) {
+  auto count = static_cast<std::uint32_t>(inputs.size());
+  return {.name = std::move(name),
+          .level = Level::tensor,
+          .family = std::move(family),
+          .summary = std::move(summary),
+          .inputs = std::move(inputs),
+          .least_inputs = count,
+          .most_inputs = count,
+          .attrs = std::move(attrs),
+          .infer = infer,
+          .evaluate = evaluate,
+          .flops = flops};
 }
 
 }  // namespace buda::ops

@@ -130,17 +130,7 @@ Result<std::vector<Tensor>> evaluate_triangle(const EvaluateCall& call) {
 
 OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
            decltype(OpDef::evaluate) evaluate) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "rearrange",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .evaluate = evaluate,
-          .flops = nullptr};
+  return tensor_level_op("rearrange", std::move(name), std::move(summary), {"x"}, std::move(attrs), infer, evaluate);
 }
 
 }  // namespace

@@ -209,18 +209,10 @@ Result<std::vector<Tensor>> evaluate_device_reduce(const EvaluateCall& call) {
 }
 
 OpDef reduce_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "reduce",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = {{"dims", AttrType::integers, std::vector<std::int64_t>{}, "axes, negative from the end; none: all", {}},
-                    {"keep_dims", AttrType::boolean, true, "keep the reduced axes, with size 1", {}}},
-          .infer = infer_reduce,
-          .evaluate = evaluate,
-          .flops = one_per_input_element};
+  return tensor_level_op("reduce", std::move(name), std::move(summary), {"x"},
+                         {{"dims", AttrType::integers, std::vector<std::int64_t>{}, "axes, negative from the end; none: all", {}},
+                          {"keep_dims", AttrType::boolean, true, "keep the reduced axes, with size 1", {}}},
+                         infer_reduce, evaluate, one_per_input_element);
 }
 
 }  // namespace

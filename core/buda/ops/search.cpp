@@ -159,17 +159,7 @@ double one_per_input(std::span<const ValueType> inputs, std::span<const ValueTyp
 OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
            decltype(OpDef::evaluate) evaluate) {
   attrs.insert(attrs.begin(), {"dim", AttrType::integer, std::int64_t{-1}, "the axis, negative from the end", {}});
-  return {.name = std::move(name),
-          .level = Level::tensor,
-          .family = "search",
-          .summary = std::move(summary),
-          .inputs = {"x"},
-          .least_inputs = 1,
-          .most_inputs = 1,
-          .attrs = std::move(attrs),
-          .infer = infer,
-          .evaluate = evaluate,
-          .flops = one_per_input};
+  return tensor_level_op("search", std::move(name), std::move(summary), {"x"}, std::move(attrs), infer, evaluate, one_per_input);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Elementwise arithmetic and mathematics, and Dropout, which is none at inference.
-#include "node_import.hpp"
+#include "direct.hpp"
 
 #include <buda/base/text.hpp>
 
@@ -9,21 +9,6 @@ namespace buda::onnx_frontend {
 namespace {
 
 using Ref = graph::ValueRef;
-
-// The op of ours with the same inputs and no attributes.
-Result<void> import_direct(NodeImport& n) {
-  std::vector<graph::Edge> inputs;
-  for (std::size_t i = 0; i < n.input_count(); ++i) inputs.emplace_back(n.input(i));
-  n.output(n.result().op(n.importer().op, std::move(inputs)));
-  return success();
-}
-
-Result<void> import_binary(NodeImport& n) {
-  auto a = n.input(0);
-  BUDA_ASSIGN(auto b, n.second_operand());
-  n.output(n.result().op(n.importer().op, {a, b}));
-  return success();
-}
 
 // Max, Min and Sum of any number of inputs: a chain of the op of two.
 Result<Ref> chain(NodeImport& n, bool ends_with_result) {

@@ -1,5 +1,5 @@
 // Comparisons, logic, selection, and conversion of element types.
-#include "node_import.hpp"
+#include "direct.hpp"
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
@@ -8,20 +8,6 @@
 
 namespace buda::onnx_frontend {
 namespace {
-
-Result<void> import_direct(NodeImport& n) {
-  std::vector<graph::Edge> inputs;
-  for (std::size_t i = 0; i < n.input_count(); ++i) inputs.emplace_back(n.input(i));
-  n.output(n.result().op(n.importer().op, std::move(inputs)));
-  return success();
-}
-
-Result<void> import_binary(NodeImport& n) {
-  auto a = n.input(0);
-  BUDA_ASSIGN(auto b, n.second_operand());
-  n.output(n.result().op(n.importer().op, {a, b}));
-  return success();
-}
 
 Result<void> import_is_inf(NodeImport& n) {
   n.output(n.result().op("is_inf", {n.input(0)},
