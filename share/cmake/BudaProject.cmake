@@ -23,7 +23,8 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_INSTALL_LIBDIR lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
-set(CMAKE_BUILD_WITH_INSTALL_RPATH OFF)
+# The two trees have the same shape. CMake's own path for the build tree would be padded with empty entries, which mean the current folder.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 
 find_program(BUDA_CCACHE ccache)
 if(BUDA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

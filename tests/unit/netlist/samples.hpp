@@ -65,7 +65,20 @@ inline device::DeviceDescriptor wormhole() {
   d.tile_alignment = 32;
   d.queue_header_bytes = 32;
   d.dest = {8, 4};
-  d.features = {true, true, true, true, true, true, true, true, true, true, true, true, true, true};
+  d.features.fp32_accumulate = true;
+  d.features.int32_accumulate = true;
+  d.features.l1_accumulate = true;
+  d.features.stochastic_rounding = true;
+  d.features.small_tiles = true;
+  d.features.sfpu_on_pack = true;
+  d.features.binary_transpose = true;
+  d.features.dest_as_operand_1 = true;
+  d.features.gradient_any_op = true;
+  d.features.kernel_broadcast_blocks = true;
+  d.features.op_to_op_across_graphs = true;
+  d.features.dram_sub_channels = true;
+  d.features.remote_input_queues = true;
+  d.features.mixed_exponents_matmul = true;
   d.formats = netlist_formats();
   return d;
 }

@@ -25,15 +25,6 @@ TEST(DecompositionPlugins, AreAllThere) {
   EXPECT_EQ(join(names, " "), "divide gelu_tanh gemm layernorm log_softmax minimum power softmax");
 }
 
-TEST(DecompositionPlugins, UnknownOptionsAreRefused) {
-  Bench bench;
-  plugin::Registries none;
-  auto made = plugin::make_decompositions(none, {{"decomposition.sofmax", {}}, {"policy.x", {}}}, bench.host);
-  ASSERT_FALSE(made.ok());
-  ASSERT_EQ(made.failure().diagnostics().size(), 1u);
-  EXPECT_NE(made.failure().diagnostics()[0].message.find("no decomposition named 'sofmax'"), std::string::npos);
-}
-
 TEST(Gemm, ScalesWeightsWhereTheyAreKnown) {
   Plugins p;
   Builder b("g");
