@@ -20,7 +20,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
   set.flag("dry-run", o.dry_run, "print the commands and run none").also("-###");
   for (const char* stage : kStages)
-    set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage], std::string("--set KEY=VALUE for ") + stage);
+    set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],
+               std::string("--set KEY=VALUE for ") + stage);
   set.family("op.", "op.NAME.KEY=VALUE", o.stage_options["op"], "the balancer's per-op overrides");
 }
 
@@ -31,7 +32,8 @@ cli::ToolSpec tool(Options& o) {
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
-      "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the files of "
+      "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the "
+      "files of "
       "the one before. -### shows the commands; any of them may be run by hand, or replaced.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
   compile.writes = "the image (.tti); with --save-temps or --build-dir also what every stage made.";

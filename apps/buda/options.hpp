@@ -13,17 +13,17 @@ namespace buda::driver {
 // Of `buda compile`.
 struct Options {
   std::string model;
-  std::string output;       // empty: the model's name with .tti, in the current folder
+  std::string output;  // empty: the model's name with .tti, in the current folder
   std::string device = "n150";
-  std::string frontend;     // empty: the importer decides
-  std::string policy;       // empty: the balancer's default
-  std::string level;        // optimisation level; empty: the optimizer's default
+  std::string frontend;  // empty: the importer decides
+  std::string policy;    // empty: the balancer's default
+  std::string level;     // optimisation level; empty: the optimizer's default
   std::vector<std::string> dims;
   std::vector<std::string> values = {};
-  std::string build_dir;    // where intermediate files stay; empty: nowhere
+  std::string build_dir;  // where intermediate files stay; empty: nowhere
   bool save_temps = false;
-  bool dry_run = false;     // -###
-  bool check = false;       // let every stage prove its product
+  bool dry_run = false;  // -###
+  bool check = false;    // let every stage prove its product
   // --set TOOL.KEY=VALUE, by "TOOL.KEY", and op.NAME.KEY for the balancer.
   std::map<std::string, std::map<std::string, std::string>> stage_options;
 };

@@ -8,7 +8,8 @@
 namespace buda::driver {
 namespace {
 
-StageCommand begin(const Options& o, const cli::ToolHost& host, const std::string& stage, const std::string& product, std::vector<std::string> inputs) {
+StageCommand begin(const Options& o, const cli::ToolHost& host, const std::string& stage, const std::string& product,
+                   std::vector<std::string> inputs) {
   StageCommand command{stage, {(std::filesystem::path(host.bin_dir) / stage).string()}, product, product + ".d"};
   auto& argv = command.argv;
   argv.insert(argv.end(), inputs.begin(), inputs.end());
@@ -24,7 +25,8 @@ StageCommand begin(const Options& o, const cli::ToolHost& host, const std::strin
 std::string model_stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const char* ending : {".graph.json", ".json"})
-    if (name.ends_with(ending) && name.size() > std::string_view(ending).size()) return name.substr(0, name.size() - std::string_view(ending).size());
+    if (name.ends_with(ending) && name.size() > std::string_view(ending).size())
+      return name.substr(0, name.size() - std::string_view(ending).size());
   auto dot = name.rfind('.');
   if (dot != std::string::npos && dot > 0) name.resize(dot);
   return name.empty() || name == "-" ? "model" : name;
@@ -81,7 +83,8 @@ StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const 
 }
 
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
-  StageCommand c = begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--device", o.device});
+  StageCommand c =
+      begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--device", o.device});
   // The image's own folder is the user's; the depfile stays with the other intermediate files.
   std::string moved = files.netlist + ".tti.d";
   for (auto& a : c.argv)

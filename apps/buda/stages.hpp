@@ -18,12 +18,12 @@ struct StageCommand {
 // Names of the intermediate files in the build folder.
 struct BuildFiles {
   BuildFiles(const std::string& folder, const std::string& model);
-  std::string graph;      // importer's
-  std::string device;     // optimizer's
-  std::string netlist;    // balancer's
+  std::string graph;    // importer's
+  std::string device;   // optimizer's
+  std::string netlist;  // balancer's
   std::string plan;
   std::string report;
-  std::string pipes;      // folder of netlist2pipe's and pipegen's
+  std::string pipes;  // folder of netlist2pipe's and pipegen's
 };
 
 // Names without folders and endings: "models/digits.onnx" is "digits".

@@ -14,7 +14,8 @@ std::string document(std::int64_t entries) {
   std::string out = "{\"ops\": [";
   for (std::int64_t i = 0; i < entries; ++i)
     out += cat(i == 0 ? "" : ",\n", "{\"name\": \"op_", i, "\", \"type\": \"matmul\", \"grid_loc\": [", i % 10, ", ", i % 8,
-               "], \"grid_size\": [1, 2], \"t\": 1, \"mblock\": [2, 2], \"ublock\": [2, 4], \"buf_size_mb\": 2, \"out_df\": \"Float16_b\", \"u\": 0.5}");
+               "], \"grid_size\": [1, 2], \"t\": 1, \"mblock\": [2, 2], \"ublock\": [2, 4], \"buf_size_mb\": 2, \"out_df\": \"Float16_b\", "
+               "\"u\": 0.5}");
   return out + "]}";
 }
 

@@ -21,7 +21,9 @@ std::vector<float> values() {
   return out;
 }
 
-void set_bytes(benchmark::State& state) { state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(kSide * kSide * sizeof(float))); }
+void set_bytes(benchmark::State& state) {
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(kSide * kSide * sizeof(float)));
+}
 
 void copy(benchmark::State& state) {
   std::vector<float> from = values(), to(from.size());

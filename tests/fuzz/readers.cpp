@@ -1,6 +1,7 @@
 // Any bytes into a reader: it must answer with a value or with diagnostics. READER names the function that is fuzzed.
 #include <buda/base/text.hpp>
 #include <buda/cli/command_line.hpp>
+#include <buda/device/load.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
@@ -10,7 +11,6 @@
 #include <buda/netlist/host_plan.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>
-#include <buda/device/load.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline.hpp>
@@ -121,7 +121,8 @@ const device::DeviceDescriptor& some_device() {
   set.path("output", output, "FILE", "o").also("-o");
   set.integer("level", level, "N", "l");
   io::MemoryFileSystem fs;
-  check(cli::parse_command_line(arguments, set, [](const std::string&) { return std::nullopt; }, fs));
+  check(cli::parse_command_line(
+      arguments, set, [](const std::string&) { return std::nullopt; }, fs));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ struct GridRect {
   GridCoord origin;
   GridShape shape;
   constexpr bool overlaps(const GridRect& o) const {
-    return origin.row < o.origin.row + o.shape.rows && o.origin.row < origin.row + shape.rows &&
-           origin.col < o.origin.col + o.shape.cols && o.origin.col < origin.col + shape.cols;
+    return origin.row < o.origin.row + o.shape.rows && o.origin.row < origin.row + shape.rows && origin.col < o.origin.col + o.shape.cols &&
+           o.origin.col < origin.col + shape.cols;
   }
   friend constexpr auto operator<=>(const GridRect&, const GridRect&) = default;
 };

@@ -120,8 +120,10 @@ void set_key(const std::string& key, const std::vector<std::string>& texts, cons
       place(checked.failure().diagnostics().front());
       continue;
     }
-    if (option->spec.repeatable) layer.values.append(key, text);
-    else layer.values.set(key, text);
+    if (option->spec.repeatable)
+      layer.values.append(key, text);
+    else
+      layer.values.set(key, text);
   }
 }
 
@@ -266,8 +268,10 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   std::map<std::string, std::string> family_values;
   if (command.values.has("config")) {
     auto config = config_layer(command.values.text("config"), set, fs);
-    if (!config) failure.add(std::move(config).failure());
-    else lay_over(*config, out, family_values);
+    if (!config)
+      failure.add(std::move(config).failure());
+    else
+      lay_over(*config, out, family_values);
   }
   lay_over(environment_layer(set, environment, failure), out, family_values);
   lay_over(command, out, family_values);
@@ -287,7 +291,8 @@ Result<void> store_options(const ParsedOptions& parsed, const OptionSet& set) {
     std::size_t room = given.size() - next;
     std::size_t take = std::min(p.most, room);
     if (p.single != nullptr && take > 0) *p.single = given[next];
-    if (p.target != nullptr) p.target->assign(given.begin() + static_cast<std::ptrdiff_t>(next), given.begin() + static_cast<std::ptrdiff_t>(next + take));
+    if (p.target != nullptr)
+      p.target->assign(given.begin() + static_cast<std::ptrdiff_t>(next), given.begin() + static_cast<std::ptrdiff_t>(next + take));
     next += take;
   }
   return success();
@@ -298,8 +303,8 @@ std::string config_text(const ParsedOptions& parsed, const OptionSet& set) {
   for (const auto& option : set.options()) {
     const auto& spec = option.spec;
     // What asks for this text, and what names the file it would be read from, are no settings.
-    if (spec.name == "help" || spec.name == "version" || spec.name == "print-config" || spec.name == "list-plugins" || spec.name == "config" ||
-        spec.name == "set")
+    if (spec.name == "help" || spec.name == "version" || spec.name == "print-config" || spec.name == "list-plugins" ||
+        spec.name == "config" || spec.name == "set")
       continue;
     if (!parsed.values.has(spec.name)) continue;
     out += cat(spec.name, ": ");

@@ -16,9 +16,9 @@ namespace buda::cli {
 using EnvironmentFn = std::function<std::optional<std::string>(const std::string& name)>;
 
 struct ParsedOptions {
-  schema::OptionValues values;                                // of declared options, by name
+  schema::OptionValues values;  // of declared options, by name
   std::vector<std::string> positionals;
-  std::map<std::string, schema::OptionValues> plugin_options; // "policy.ribbon" -> values
+  std::map<std::string, schema::OptionValues> plugin_options;  // "policy.ribbon" -> values
 };
 
 // Precedence: command line and --set, then environment, then config file, then defaults. All errors are collected.

@@ -29,8 +29,10 @@ std::vector<std::string> dependencies_of(std::string_view text) {
   std::string word;
   bool after_colon = false;
   auto end_word = [&] {
-    if (!after_colon && word.ends_with(':')) after_colon = true;
-    else if (after_colon && !word.empty()) out.push_back(word);
+    if (!after_colon && word.ends_with(':'))
+      after_colon = true;
+    else if (after_colon && !word.empty())
+      out.push_back(word);
     word.clear();
   };
   for (std::size_t i = 0; i < text.size(); ++i) {

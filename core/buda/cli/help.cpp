@@ -52,8 +52,10 @@ std::string option_left(const schema::OptionSpec& spec) {
 std::string option_text(const schema::OptionSpec& spec) {
   std::string out = spec.summary;
   std::vector<std::string> facts;
-  if (spec.least && spec.most) facts.push_back(cat(*spec.least, " to ", *spec.most));
-  else if (spec.least && *spec.least != 0) facts.push_back(cat("at least ", *spec.least));
+  if (spec.least && spec.most)
+    facts.push_back(cat(*spec.least, " to ", *spec.most));
+  else if (spec.least && *spec.least != 0)
+    facts.push_back(cat("at least ", *spec.least));
   if (spec.repeatable) facts.push_back("may be repeated");
   if (!spec.default_text.empty()) facts.push_back(cat("default: ", spec.default_text));
   if (!spec.environment.empty()) facts.push_back(cat("environment: ", spec.environment));
@@ -105,9 +107,10 @@ std::string help_text(const ToolSpec& spec) {
   }
   if (!spec.reads.empty()) out += cat("\nReads:  ", wrap(spec.reads, 8, 8), '\n');
   if (!spec.writes.empty()) out += cat("Writes: ", wrap(spec.writes, 8, 8), '\n');
-  out += "\nExit codes: 0 ok; 1 the input or the environment is wrong; 2 usage; 3 valid, but does not fit the\n"
-         "            device; 4 ran, but the result differs from what was expected; 70 a bug of ours;\n"
-         "            130 interrupted.\n";
+  out +=
+      "\nExit codes: 0 ok; 1 the input or the environment is wrong; 2 usage; 3 valid, but does not fit the\n"
+      "            device; 4 ran, but the result differs from what was expected; 70 a bug of ours;\n"
+      "            130 interrupted.\n";
   if (!spec.example.empty()) {
     out += "\nExample:\n";
     for (auto line : split(spec.example, '\n')) out += cat("  ", line, '\n');

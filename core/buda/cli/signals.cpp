@@ -5,9 +5,9 @@
 #include <buda/io/file_system.hpp>
 #include <buda/io/process.hpp>
 
+#include <unistd.h>
 #include <csignal>
 #include <cstring>
-#include <unistd.h>
 
 namespace buda::cli {
 namespace {
@@ -40,7 +40,7 @@ extern "C" void on_crash(int) {
 }
 
 void handle(int signal, void (*handler)(int), int flags) {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = flags;
   ::sigaction(signal, &action, nullptr);
@@ -56,7 +56,7 @@ void install_signal_handlers(const char* program) {
   ::sigaltstack(&stack, nullptr);
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // A signal that was ignored when we were started (nohup) stays ignored.
-    struct sigaction before{};
+    struct sigaction before {};
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) handle(signal, on_interrupt, 0);
   }

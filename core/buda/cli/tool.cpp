@@ -1,6 +1,7 @@
 // tool_main: the one place that reads arguments and environment, prints, and chooses the exit code.
 #include <buda/cli/tool.hpp>
 
+#include <buda/plugin/abi.h>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/command_line.hpp>
@@ -8,7 +9,6 @@
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
-#include <buda/plugin/abi.h>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
 
@@ -151,8 +151,8 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
   BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), s.spec.plugins, host.plugins, host));
   if (!common.list_plugins.empty()) {
-    std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins)
-                                                     : plugin::list_text(host.plugins, s.spec.plugins);
+    std::string text =
+        common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins) : plugin::list_text(host.plugins, s.spec.plugins);
     return s.fs.write(std::string(io::kStdStream), text);
   }
   BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
@@ -206,9 +206,8 @@ int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result)
 
 ExitCode exit_code(const Failure& failure) {
   auto has = [&](Fault fault) {
-    return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(), [&](const Diagnostic& d) {
-      return d.severity == Severity::error && d.fault == fault;
-    });
+    return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(),
+                       [&](const Diagnostic& d) { return d.severity == Severity::error && d.fault == fault; });
   };
   if (failure.empty() || has(Fault::bug)) return kBug;
   if (has(Fault::interrupted)) return kInterrupted;

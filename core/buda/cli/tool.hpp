@@ -51,12 +51,12 @@ class ToolHost : public Host {
 // Everything that makes a tool, apart from its work.
 struct ToolSpec {
   std::string name;
-  std::string summary;                  // one line, begins with a verb
-  std::string description;              // paragraphs for --help
-  std::string example;                  // a command line or several
-  std::string reads;                    // the files it reads, a sentence
-  std::string writes;                   // the files it writes, a sentence
-  std::vector<plugin::Kind> plugins;    // kinds that are loaded before run
+  std::string summary;                // one line, begins with a verb
+  std::string description;            // paragraphs for --help
+  std::string example;                // a command line or several
+  std::string reads;                  // the files it reads, a sentence
+  std::string writes;                 // the files it writes, a sentence
+  std::vector<plugin::Kind> plugins;  // kinds that are loaded before run
   std::function<void(OptionSet&)> declare;
   std::function<Result<void>(ToolHost&)> run;
   // The products named by -o, for depfiles; asked before and after run.

@@ -51,7 +51,8 @@ std::string excerpt(const SourceLoc& loc, const SourceLineFn& source_line) {
   while (begin > 0 && continuation(begin)) --begin;
   std::size_t end = std::min(line->size(), begin + kLongestExcerpt);
   while (continuation(end)) --end;
-  std::string shown = cat(begin > 0 ? "..." : "", printable(std::string_view(*line).substr(begin, end - begin)), end < line->size() ? "..." : "");
+  std::string shown =
+      cat(begin > 0 ? "..." : "", printable(std::string_view(*line).substr(begin, end - begin)), end < line->size() ? "..." : "");
   std::string out = cat(gutter, shown, '\n');
   if (loc.column != 0) {
     std::size_t caret = printable(std::string_view(*line).substr(begin, column - begin)).size() + (begin > 0 ? 3 : 0);
@@ -95,21 +96,30 @@ void add_place(std::string& out, const SourceLoc& loc) {
 
 const char* severity_name(Severity severity) {
   switch (severity) {
-    case Severity::note: return "note";
-    case Severity::warning: return "warning";
-    case Severity::error: return "error";
+    case Severity::note:
+      return "note";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
   }
   return "";
 }
 
 const char* fault_name(Fault fault) {
   switch (fault) {
-    case Fault::input: return "input";
-    case Fault::usage: return "usage";
-    case Fault::fit: return "fit";
-    case Fault::mismatch: return "mismatch";
-    case Fault::bug: return "bug";
-    case Fault::interrupted: return "interrupted";
+    case Fault::input:
+      return "input";
+    case Fault::usage:
+      return "usage";
+    case Fault::fit:
+      return "fit";
+    case Fault::mismatch:
+      return "mismatch";
+    case Fault::bug:
+      return "bug";
+    case Fault::interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -147,8 +157,7 @@ std::string format_json(const Diagnostic& d) {
   if (!d.hint.empty()) out += cat(", \"hint\": ", quoted(d.hint));
   if (!d.data.empty()) {
     out += ", \"data\": {";
-    for (std::size_t i = 0; i < d.data.size(); ++i)
-      out += cat(i == 0 ? "" : ", ", quoted(d.data[i].first), ": ", quoted(d.data[i].second));
+    for (std::size_t i = 0; i < d.data.size(); ++i) out += cat(i == 0 ? "" : ", ", quoted(d.data[i].first), ": ", quoted(d.data[i].second));
     out += '}';
   }
   return out + "}\n";

@@ -86,14 +86,14 @@ inline Result<void> success() { return {}; }
 #define BUDA_CONCAT(a, b) BUDA_CONCAT_(a, b)
 
 // BUDA_TRY(read(path)): returns the failure of a Result from the enclosing function.
-#define BUDA_TRY(expression)                                                   \
-  do {                                                                         \
+#define BUDA_TRY(expression)                                                              \
+  do {                                                                                    \
     if (auto buda_try_ = (expression); !buda_try_) return std::move(buda_try_).failure(); \
   } while (false)
 
 // BUDA_ASSIGN(auto text, fs.read(path)): declares or sets a variable from a Result, or returns its failure.
 #define BUDA_ASSIGN(target, expression) BUDA_ASSIGN_(BUDA_CONCAT(buda_result_, __LINE__), target, expression)
-#define BUDA_ASSIGN_(temporary, target, expression)                 \
-  auto temporary = (expression);                                    \
-  if (!temporary) return std::move(temporary).failure();            \
+#define BUDA_ASSIGN_(temporary, target, expression)      \
+  auto temporary = (expression);                         \
+  if (!temporary) return std::move(temporary).failure(); \
   target = std::move(temporary).value()

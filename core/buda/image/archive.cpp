@@ -177,7 +177,7 @@ Result<void> write_archive(io::OutputFile& out, const Members& members) {
     return std::all_of(member.first.begin(), member.first.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   });
   if (!ascii) archive_write_set_options(writer.get(), "hdrcharset=BINARY");
-  archive_write_set_bytes_in_last_block(writer.get(), 1);        // no padding beyond tar's own two blocks
+  archive_write_set_bytes_in_last_block(writer.get(), 1);  // no padding beyond tar's own two blocks
   std::pair<io::OutputFile*, std::optional<Failure>> client{&out, std::nullopt};
   auto failed = [&]() -> Failure {
     if (client.second) return *client.second;

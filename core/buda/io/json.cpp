@@ -167,11 +167,17 @@ void write_string(std::string& out, const std::string& text) {
 
 void write_line(std::string& out, const Node& node) {
   switch (node.kind()) {
-    case Node::Kind::null: out += "null"; return;
+    case Node::Kind::null:
+      out += "null";
+      return;
     case Node::Kind::boolean:
     case Node::Kind::integer:
-    case Node::Kind::real: out += node.text(); return;
-    case Node::Kind::string: write_string(out, node.text()); return;
+    case Node::Kind::real:
+      out += node.text();
+      return;
+    case Node::Kind::string:
+      write_string(out, node.text());
+      return;
     case Node::Kind::list:
       out += '[';
       for (std::size_t i = 0; i < node.size(); ++i) {

@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestShown = 40;
 
-std::string shortened(const std::string& text) {
-  return text.size() <= kLongestShown ? text : cat(text.substr(0, kLongestShown), "...");
-}
+std::string shortened(const std::string& text) { return text.size() <= kLongestShown ? text : cat(text.substr(0, kLongestShown), "..."); }
 
 }  // namespace
 
@@ -65,13 +63,19 @@ const Node* Node::find(std::string_view key) const {
 
 std::string Node::describe() const {
   switch (kind_) {
-    case Kind::null: return "null";
-    case Kind::boolean: return text_;
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return text_;
     case Kind::integer:
-    case Kind::real: return cat("the number ", shortened(text_));
-    case Kind::string: return cat("the string '", shortened(text_), "'");
-    case Kind::list: return "a list";
-    case Kind::map: return "a map";
+    case Kind::real:
+      return cat("the number ", shortened(text_));
+    case Kind::string:
+      return cat("the string '", shortened(text_), "'");
+    case Kind::list:
+      return "a list";
+    case Kind::map:
+      return "a map";
   }
   return "";
 }

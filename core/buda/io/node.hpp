@@ -64,10 +64,10 @@ class Node {
   }
 
   // Typed access; the error names the place, what was expected and what is there.
-  Result<std::string> as_string() const;   // strings only
-  Result<std::string> as_name() const;     // any scalar but null, as its text
+  Result<std::string> as_string() const;  // strings only
+  Result<std::string> as_name() const;    // any scalar but null, as its text
   Result<std::int64_t> as_int() const;
-  Result<double> as_double() const;        // integers too; "nan", "inf", "-inf" as strings
+  Result<double> as_double() const;  // integers too; "nan", "inf", "-inf" as strings
   Result<bool> as_bool() const;
 
   // "a map", "the string 'x'", "the number 3": for messages.

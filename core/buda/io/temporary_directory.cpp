@@ -12,7 +12,8 @@ namespace buda::io {
 
 Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& parent, const std::string& prefix) {
   std::string name = (std::filesystem::path(parent) / (prefix + "XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) return input_error("IO003", {parent}, cat("no temporary folder can be made there: ", error_text(errno)));
+  if (::mkdtemp(name.data()) == nullptr)
+    return input_error("IO003", {parent}, cat("no temporary folder can be made there: ", error_text(errno)));
   return TemporaryDirectory(name);
 }
 

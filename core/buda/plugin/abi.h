@@ -21,11 +21,11 @@ extern "C" {
 typedef struct buda_plugin_info {
   uint32_t magic, struct_size, abi_major, abi_minor;
   const char *name, *version, *description, *license;
-  const char *cxx_abi;                          /* compiler, standard library and libbuda that the C++ side was built with */
-  int (*register_fn)(void *registrar, void *host); /* 0: registered; must not throw */
+  const char* cxx_abi;                             /* compiler, standard library and libbuda that the C++ side was built with */
+  int (*register_fn)(void* registrar, void* host); /* 0: registered; must not throw */
 } buda_plugin_info;
 
-typedef const buda_plugin_info *(*buda_plugin_query_fn)(void);
+typedef const buda_plugin_info* (*buda_plugin_query_fn)(void);
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,7 @@
 namespace buda::plugin {
 namespace {
 
-Diagnostic refused(const std::string& file, const char* code, std::string message) {
-  return input_error(code, {file}, std::move(message));
-}
+Diagnostic refused(const std::string& file, const char* code, std::string message) { return input_error(code, {file}, std::move(message)); }
 
 // The libraries outlive every registry entry, whose code lies in them: they are never unloaded.
 std::vector<boost::dll::shared_library>& libraries() {
@@ -31,19 +29,23 @@ std::optional<Diagnostic> check_info(const std::string& file, const buda_plugin_
   if (info->magic != BUDA_PLUGIN_MAGIC)
     return refused(file, "PL004", "its information does not begin with the magic number of an OpenBuda plugin");
   if (info->struct_size < sizeof(buda_plugin_info))
-    return refused(file, "PL005", cat("its information has ", info->struct_size, " bytes where this program expects ", sizeof(buda_plugin_info),
-                                      "; it was built for an older OpenBuda and must be built again"));
+    return refused(file, "PL005",
+                   cat("its information has ", info->struct_size, " bytes where this program expects ", sizeof(buda_plugin_info),
+                       "; it was built for an older OpenBuda and must be built again"));
   if (info->abi_major != BUDA_ABI_MAJOR)
-    return refused(file, "PL005", cat("it was built for plugin interface ", info->abi_major, " and this program has ", BUDA_ABI_MAJOR,
-                                      "; build it against this OpenBuda"));
+    return refused(file, "PL005",
+                   cat("it was built for plugin interface ", info->abi_major, " and this program has ", BUDA_ABI_MAJOR,
+                       "; build it against this OpenBuda"));
   if (info->abi_minor > BUDA_ABI_MINOR)
-    return refused(file, "PL006", cat("it needs plugin interface ", info->abi_major, '.', info->abi_minor, " of a newer OpenBuda; this program has ",
-                                      BUDA_ABI_MAJOR, '.', BUDA_ABI_MINOR));
+    return refused(file, "PL006",
+                   cat("it needs plugin interface ", info->abi_major, '.', info->abi_minor, " of a newer OpenBuda; this program has ",
+                       BUDA_ABI_MAJOR, '.', BUDA_ABI_MINOR));
   for (const char* text : {info->name, info->version, info->description, info->license, info->cxx_abi})
     if (text == nullptr || *text == '\0') return refused(file, "PL004", "its name, version, description, license or C++ ABI is missing");
   if (info->cxx_abi != std::string_view(BUDA_CXX_ABI))
-    return refused(file, "PL005", cat("it was built for the C++ ABI '", info->cxx_abi, "' and this program has '", BUDA_CXX_ABI,
-                                      "'; build it with the same compiler and standard library"));
+    return refused(file, "PL005",
+                   cat("it was built for the C++ ABI '", info->cxx_abi, "' and this program has '", BUDA_CXX_ABI,
+                       "'; build it with the same compiler and standard library"));
   if (info->register_fn == nullptr) return refused(file, "PL004", "it has no register function");
   return std::nullopt;
 }
@@ -53,11 +55,13 @@ std::optional<Diagnostic> check_names(const std::string& file, Kind kind, const 
                                       const Registry<Interface>& registry) {
   std::set<std::string> own;
   for (const auto& e : entries) {
-    if (e.name.empty() || !e.make) return refused(file, "PL004", cat("it registers a ", kind_name(kind), " without a name or a make function"));
+    if (e.name.empty() || !e.make)
+      return refused(file, "PL004", cat("it registers a ", kind_name(kind), " without a name or a make function"));
     if (!own.insert(e.name).second) return refused(file, "PL007", cat("it registers the ", kind_name(kind), " '", e.name, "' twice"));
     if (const auto* other = registry.find(e.name))
-      return refused(file, "PL007", cat("it registers the ", kind_name(kind), " '", e.name, "', which ", other->from.file,
-                                        " has registered already; rename one of them"));
+      return refused(file, "PL007",
+                     cat("it registers the ", kind_name(kind), " '", e.name, "', which ", other->from.file,
+                         " has registered already; rename one of them"));
   }
   return std::nullopt;
 }
@@ -71,10 +75,11 @@ template <class Interface>
 void append_text(std::string& out, Kind kind, const Registry<Interface>& registry, const std::vector<Kind>& kinds) {
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return;
   for (const auto& [name, r] : registry.all()) {
-    out += cat(kind_name(kind), ' ', name, "  ", r.entry.summary, "\n    from ", r.from.file, " (", r.from.plugin, ' ', r.from.version, ")\n");
+    out +=
+        cat(kind_name(kind), ' ', name, "  ", r.entry.summary, "\n    from ", r.from.file, " (", r.from.plugin, ' ', r.from.version, ")\n");
     for (const auto& o : r.entry.options)
-      out += cat("    ", kind_name(kind), '.', name, '.', o.name, '=', o.default_text.empty() ? cat('<', o.value_name, '>') : o.default_text, "  ",
-                 o.summary, '\n');
+      out += cat("    ", kind_name(kind), '.', name, '.', o.name, '=',
+                 o.default_text.empty() ? cat('<', o.value_name, '>') : o.default_text, "  ", o.summary, '\n');
   }
 }
 
@@ -84,9 +89,8 @@ void append_json(io::Node& list, Kind kind, const Registry<Interface>& registry,
   for (const auto& [name, r] : registry.all()) {
     io::Node options = io::Node::list();
     for (const auto& o : r.entry.options)
-      options.push(io::Node::map({{"name", io::Node::string(o.name)},
-                                  {"default", io::Node::string(o.default_text)},
-                                  {"summary", io::Node::string(o.summary)}}));
+      options.push(io::Node::map(
+          {{"name", io::Node::string(o.name)}, {"default", io::Node::string(o.default_text)}, {"summary", io::Node::string(o.summary)}}));
     list.push(io::Node::map({{"kind", io::Node::string(kind_name(kind))},
                              {"name", io::Node::string(name)},
                              {"summary", io::Node::string(r.entry.summary)},
@@ -142,7 +146,8 @@ Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds
     auto names = host.fs().list(directory);
     if (!names) return;
     for (const auto& name : *names) {
-      bool wanted = name.ends_with(".so") && std::any_of(kinds.begin(), kinds.end(), [&](Kind k) { return name.starts_with(cat(kind_name(k), '_')); });
+      bool wanted = name.ends_with(".so") &&
+                    std::any_of(kinds.begin(), kinds.end(), [&](Kind k) { return name.starts_with(cat(kind_name(k), '_')); });
       if (!wanted) continue;
       std::string file = (std::filesystem::path(directory) / name).string();
       if (std::find(path.files.begin(), path.files.end(), file) != path.files.end()) continue;
@@ -179,7 +184,8 @@ std::string list_json(const Registries& registries, const std::vector<Kind>& kin
   append_json(list, Kind::target, registries.targets, kinds);
   io::Node broken = io::Node::list();
   for (const auto& b : registries.broken)
-    broken.push(io::Node::map({{"file", io::Node::string(b.file)}, {"code", io::Node::string(b.reason.code)}, {"reason", io::Node::string(b.reason.message)}}));
+    broken.push(io::Node::map(
+        {{"file", io::Node::string(b.file)}, {"code", io::Node::string(b.reason.code)}, {"reason", io::Node::string(b.reason.message)}}));
   return io::json_pretty(io::Node::map({{"plugins", std::move(list)}, {"broken", std::move(broken)}}));
 }
 

@@ -18,7 +18,8 @@ struct SearchPath {
 };
 
 // Loads what was named and what the directories hold for the wanted kinds: files KIND_NAME.so. A file that cannot be used is kept
-// with its reason in `broken`; it is an error only for files and directories that were named on the command line. Plugins stay loaded until the program ends.
+// with its reason in `broken`; it is an error only for files and directories that were named on the command line. Plugins stay loaded until
+// the program ends.
 Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host);
 
 // Loads one file.

@@ -58,7 +58,9 @@ void read_pair(const io::Node& node, const char* what, std::int32_t& first, std:
   Codec<std::int32_t>::read(node.items()[1], second, reader);
 }
 
-io::Node write_pair(std::int32_t first, std::int32_t second) { return io::Node::list({io::Node::integer(first), io::Node::integer(second)}); }
+io::Node write_pair(std::int32_t first, std::int32_t second) {
+  return io::Node::list({io::Node::integer(first), io::Node::integer(second)});
+}
 
 io::Node pair_schema() {
   io::Node node = detail::list_schema(detail::integer_schema(0));

@@ -69,8 +69,7 @@ struct Codec<bool> {
 };
 
 template <std::integral T>
-  requires(!std::same_as<T, bool>)
-struct Codec<T> {
+requires(!std::same_as<T, bool>) struct Codec<T> {
   static void read(const io::Node& node, T& out, Reader& reader) {
     auto value = node.as_int();
     if (!value) {
@@ -175,9 +174,9 @@ struct Codec<GridCoord> {
 };
 
 template <class E>
-  requires requires(const E* p) {
-    { describe_enum(p) } -> std::same_as<const EnumNames<E>&>;
-  }
+requires requires(const E* p) {
+  { describe_enum(p) } -> std::same_as<const EnumNames<E>&>;
+}
 struct Codec<E> {
   static const EnumNames<E>& names() { return describe_enum(static_cast<const E*>(nullptr)); }
   static std::vector<std::string> words() {

@@ -46,7 +46,8 @@ Result<void> check_option_value(const OptionSpec& spec, const std::string& text,
     case OptionType::path:
       if (text.empty()) return usage_error("CL003", cat(where, ": expected a file name, found nothing"));
       return success();
-    case OptionType::text: return success();
+    case OptionType::text:
+      return success();
   }
   return success();
 }
@@ -97,8 +98,10 @@ Result<OptionValues> complete_options(const std::vector<OptionSpec>& specs, cons
     for (const auto& text : texts) {
       if (auto checked = check_option_value(*spec, text, cat("option '", prefix, name, "'")); !checked)
         failure.add(std::move(checked).failure());
-      if (first) out.set(name, text);
-      else out.append(name, text);
+      if (first)
+        out.set(name, text);
+      else
+        out.append(name, text);
       first = false;
     }
   }

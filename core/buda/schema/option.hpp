@@ -17,15 +17,15 @@ enum class OptionType { flag, integer, real, text, path, choice };
 struct OptionSpec {
   std::string name = {};
   OptionType type = OptionType::text;
-  std::string summary = {};                     // one sentence, no full stop
-  std::string value_name = {};                  // what --help shows for the value: FILE, N, NAME…
-  std::string default_text = {};                // empty: no default
-  std::vector<std::string> choices = {};        // of a choice
-  std::optional<double> least = {};             // of a number, inclusive
-  std::optional<double> most = {};              // of a number, inclusive
+  std::string summary = {};                 // one sentence, no full stop
+  std::string value_name = {};              // what --help shows for the value: FILE, N, NAME…
+  std::string default_text = {};            // empty: no default
+  std::vector<std::string> choices = {};    // of a choice
+  std::optional<double> least = {};         // of a number, inclusive
+  std::optional<double> most = {};          // of a number, inclusive
   bool repeatable = false;                  // every occurrence counts; otherwise a second one is an error
-  std::vector<std::string> spellings = {};      // further spellings, with their dashes: "-o", "-MD"
-  std::string environment = {};                 // compatible variable of the PyBuda documents, or empty
+  std::vector<std::string> spellings = {};  // further spellings, with their dashes: "-o", "-MD"
+  std::string environment = {};             // compatible variable of the PyBuda documents, or empty
 };
 
 // Whether a text is a value of the option; the failure says what is allowed. `where` begins the message: "option --seed".

@@ -12,10 +12,10 @@ namespace {
 const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
-    for (auto family : {elementwise_ops(), linear_ops(), shape_ops(), normalization_ops(), reduction_ops(), constant_ops(),
-                        convolution_ops(), pooling_ops(), channel_norm_ops(), control_ops(), resizing_ops(), recurrent_ops(),
-                        quantization_ops(), signal_ops(), einsum_ops(), activation_ops(), logic_ops(), indexing_ops(), generator_ops(),
-                        data_dependent_ops()})
+    for (auto family : {elementwise_ops(), linear_ops(),      shape_ops(),        normalization_ops(), reduction_ops(),
+                        constant_ops(),    convolution_ops(), pooling_ops(),      channel_norm_ops(),  control_ops(),
+                        resizing_ops(),    recurrent_ops(),   quantization_ops(), signal_ops(),        einsum_ops(),
+                        activation_ops(),  logic_ops(),       indexing_ops(),     generator_ops(),     data_dependent_ops()})
       for (const auto& op : family) out->emplace(op.op_type, &op);
     return out;
   }();

@@ -15,8 +15,8 @@
 
 namespace {
 
-constexpr std::int64_t kSide = 8;       // an image has 8x8 pixels
-constexpr std::size_t kPerRow = 6;      // images side by side
+constexpr std::int64_t kSide = 8;   // an image has 8x8 pixels
+constexpr std::size_t kPerRow = 6;  // images side by side
 
 buda::Result<buda::Tensor> read_one(buda::io::FileSystem& fs, const std::string& path, const std::string& name) {
   BUDA_ASSIGN(auto tensors, buda::read_tensors(fs, path));
@@ -77,7 +77,8 @@ buda::Result<void> show(buda::io::FileSystem& fs, const std::vector<std::string>
     }
     std::printf("\n");
   }
-  std::printf("\naccuracy: %zu of %zu images right, %.2f %%\n", right, count, 100.0 * static_cast<double>(right) / static_cast<double>(count));
+  std::printf("\naccuracy: %zu of %zu images right, %.2f %%\n", right, count,
+              100.0 * static_cast<double>(right) / static_cast<double>(count));
   return buda::success();
 }
 

@@ -115,7 +115,8 @@ TEST_F(CommandLine, LaterLayersWin) {
 
 TEST_F(CommandLine, KeysForOpsAndPluginsAreGathered) {
   fs_.put("c.yaml", "op:\n  mm.0.grid: [2, 4]\npolicy:\n  ribbon:\n    depth: 3\n");
-  auto parsed = parse({"i", "--config", "c.yaml", "--set", "op.mm.0.u_kt=4", "--set", "policy.ribbon.depth=5", "--set", "target.golden.mode=fp32"});
+  auto parsed =
+      parse({"i", "--config", "c.yaml", "--set", "op.mm.0.u_kt=4", "--set", "policy.ribbon.depth=5", "--set", "target.golden.mode=fp32"});
   ASSERT_TRUE(parsed);
   EXPECT_EQ(o_.ops, (std::map<std::string, std::string>{{"mm.0.grid", "[2, 4]"}, {"mm.0.u_kt", "4"}}));
   EXPECT_EQ(parsed->plugin_options.at("policy.ribbon").text("depth"), "5");

@@ -50,8 +50,10 @@ TEST(FormatJson, OneLineWithEverythingKnown) {
   Diagnostic d = does_not_fit("BA010", "mm", "l1", 900, 512, "too \"big\"\n", "split it");
   d.loc = {"g.json", 3, 1};
   EXPECT_EQ(format_json(d),
-            "{\"severity\": \"error\", \"code\": \"BA010\", \"fault\": \"fit\", \"file\": \"g.json\", \"line\": 3, \"column\": 1, \"node\": \"mm\", "
-            "\"message\": \"too \\\"big\\\"\\n\", \"hint\": \"split it\", \"data\": {\"resource\": \"l1\", \"needed\": \"900\", \"available\": \"512\"}}\n");
+            "{\"severity\": \"error\", \"code\": \"BA010\", \"fault\": \"fit\", \"file\": \"g.json\", \"line\": 3, \"column\": 1, "
+            "\"node\": \"mm\", "
+            "\"message\": \"too \\\"big\\\"\\n\", \"hint\": \"split it\", \"data\": {\"resource\": \"l1\", \"needed\": \"900\", "
+            "\"available\": \"512\"}}\n");
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   EXPECT_EQ(d.message, "the model uses 4 operators that are not read");
   ASSERT_EQ(d.notes.size(), 4u);
   EXPECT_EQ(d.notes[0].message,
-            "op type ConcatFromSequence (domain ai.onnx, opset 13): sequences of tensors are not read: a chip's queues hold tensors of one shape; "
+            "op type ConcatFromSequence (domain ai.onnx, opset 13): sequences of tensors are not read: a chip's queues hold tensors of one "
+            "shape; "
             "used by 2 nodes: first, ConcatFromSequence_1");
   EXPECT_EQ(d.notes[1].message,
             "op type LayerNormalization (domain ai.onnx, opset 13): not defined in opset 13; ONNX has it from opset 17 on; used by 1 node: "
@@ -221,7 +222,8 @@ TEST_F(BadOnnx, NodesOfAKindThatIsNotRead) {
   OnnxModel pad;
   pad.input("x", {1, 2}).whole("pads", {0, 1, 1, 0}).node("Pad", {"x", "pads"}, {"y"}).text("mode", "reflect").named("edge");
   pad.output("y");
-  expect_refused(pad.bytes(), {"node 'edge' (op type Pad, domain ai.onnx, opset 13): axis 0 of size 1 has nothing to continue its border with"});
+  expect_refused(pad.bytes(),
+                 {"node 'edge' (op type Pad, domain ai.onnx, opset 13): axis 0 of size 1 has nothing to continue its border with"});
   OnnxModel mask;
   mask.input("x", {2}).weight("t", {1}, {1}).weight("r", {}, {0.5}).node("Dropout", {"x", "r", "t"}, {"y", "mask"});
   mask.graph().mutable_initializer(0)->set_data_type(TensorProto::BOOL);

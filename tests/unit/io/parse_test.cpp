@@ -31,7 +31,14 @@ TEST(Json, WhatIsNotJsonIsRefusedWithAPlace) {
     const char* text;
     std::uint32_t line;
   };
-  for (Case c : {Case{"", 1}, {"{", 1}, {"{\n\"a\": 1,\n}", 3}, {"[1 2]", 1}, {"nul", 1}, {"{\"a\": 1, \"a\": 2}", 1}, {"\"\xff\"", 1}, {"1 1", 1}}) {
+  for (Case c : {Case{"", 1},
+                 {"{", 1},
+                 {"{\n\"a\": 1,\n}", 3},
+                 {"[1 2]", 1},
+                 {"nul", 1},
+                 {"{\"a\": 1, \"a\": 2}", 1},
+                 {"\"\xff\"", 1},
+                 {"1 1", 1}}) {
     auto node = parse_json(c.text, "f");
     ASSERT_FALSE(node) << c.text;
     EXPECT_EQ(error_place(node).line, c.line) << c.text;
@@ -111,8 +118,9 @@ TEST(Yaml, StreamsOfDocuments) {
 }
 
 TEST(Yaml, WrittenScalarsReadBackAsTheSameString) {
-  for (const char* text : {"plain", "a.b_c-d/e", "", "1", "true", "no", "null", "~", "a: b", "- x", "[x]", "x # y", "'q'", "a\nb", "\xc3\xa4", " x", "*a",
-                           "1e3", "0x1", ".5", "y", "a,b", "{", "%x", "@x", "a#b", "a:b", "-", "--", "=", "<<", "\\"}) {
+  for (const char* text :
+       {"plain", "a.b_c-d/e", "",    "1",  "true", "no",  "null", "~",  "a: b", "- x", "[x]", "x # y", "'q'", "a\nb", "\xc3\xa4", " x",
+        "*a",    "1e3",       "0x1", ".5", "y",    "a,b", "{",    "%x", "@x",   "a#b", "a:b", "-",     "--",  "=",    "<<",       "\\"}) {
     auto node = parse_yaml("k: " + yaml_scalar(text) + "\n", "f");
     ASSERT_TRUE(node) << text;
     auto back = node->find("k")->as_string();

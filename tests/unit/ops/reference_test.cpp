@@ -42,8 +42,10 @@ std::string attrs_text(const OpDef& def) {
 
 std::string reference() {
   std::string out =
-      "# Operations\n\nWritten by `unit_ops` from the registry (`core/buda/ops`); do not edit. Inputs in brackets may be left out. An attribute's "
-      "standard value\nfollows its meaning. Floating-point results are computed in fp32 (F64: in fp64), integers exactly where an operation takes "
+      "# Operations\n\nWritten by `unit_ops` from the registry (`core/buda/ops`); do not edit. Inputs in brackets may be left out. An "
+      "attribute's "
+      "standard value\nfollows its meaning. Floating-point results are computed in fp32 (F64: in fp64), integers exactly where an "
+      "operation takes "
       "them.\n";
   std::string heading;
   for (const OpDef* def : standard_ops().all()) {

@@ -35,12 +35,13 @@ bool fixture_is(const char* name) {
 }
 
 void add(buda::plugin::Registrar& registrar) {
-  registrar.add_frontend({.name = fixture_is("nameless") ? "" : "fixture",
-                          .summary = "an empty graph",
-                          .options = {{.name = "depth", .type = buda::schema::OptionType::integer, .summary = "how deep", .default_text = "3"}},
-                          .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
-                            return std::unique_ptr<buda::plugin::Frontend>(new Empty);
-                          }});
+  registrar.add_frontend(
+      {.name = fixture_is("nameless") ? "" : "fixture",
+       .summary = "an empty graph",
+       .options = {{.name = "depth", .type = buda::schema::OptionType::integer, .summary = "how deep", .default_text = "3"}},
+       .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
+         return std::unique_ptr<buda::plugin::Frontend>(new Empty);
+       }});
 }
 
 int register_fixture(void* registrar_ptr, void*) {
@@ -57,8 +58,9 @@ int register_fixture(void* registrar_ptr, void*) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_plugin_query(void) {
-  static buda_plugin_info info = {BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_MAJOR, BUDA_ABI_MINOR, "fixture-plugin", "1.2",
-                                  "for tests",       "Apache-2.0",             BUDA_CXX_ABI,   register_fixture};
+  static buda_plugin_info info = {
+      BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_MAJOR, BUDA_ABI_MINOR, "fixture-plugin", "1.2", "for tests", "Apache-2.0",
+      BUDA_CXX_ABI,      register_fixture};
   if (fixture_is("magic")) info.magic = 1;
   if (fixture_is("struct")) info.struct_size = 8;
   if (fixture_is("major")) info.abi_major = BUDA_ABI_MAJOR + 1;

@@ -73,7 +73,8 @@ TEST_F(Loader, AFileThatIsNoLibraryIsRefused) {
 
 TEST_F(Loader, ADuplicateNameNamesBothFiles) {
   ASSERT_EQ(refusal(fixture("good")), "loaded");
-  EXPECT_EQ(refusal(fixture("same")), "PL007 it registers the frontend 'fixture', which " + fixture("good") + " has registered already; rename one of them");
+  EXPECT_EQ(refusal(fixture("same")),
+            "PL007 it registers the frontend 'fixture', which " + fixture("good") + " has registered already; rename one of them");
 }
 
 TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {
@@ -122,7 +123,8 @@ TEST_F(Loader, WhatAPluginThrowsIsAFailureThatNamesIt) {
   };
   std::string who = "frontend of plugin 'fixture-plugin' 1.2 (" + fixture("good") + "): ";
   EXPECT_EQ(message("throw"), who + "import() threw: out of ideas; a plugin must not throw, please tell its author");
-  EXPECT_EQ(message("throw 7"), who + "import() threw: something that is no std::exception; a plugin must not throw, please tell its author");
+  EXPECT_EQ(message("throw 7"),
+            who + "import() threw: something that is no std::exception; a plugin must not throw, please tell its author");
   EXPECT_THROW(static_cast<void>((*made)->import({"memory", {}}, {}, host_)), std::bad_alloc) << "nobody's bug";
   try {
     static_cast<void>((*made)->recognizes("throw", "file"));

@@ -3,4 +3,6 @@
 
 #include <stdexcept>
 
-BUDA_PLUGIN(.name = "macro", .version = "1", .description = "throws", .license = "Apache-2.0") { throw std::runtime_error("thrown in the plugin"); }
+BUDA_PLUGIN(.name = "macro", .version = "1", .description = "throws", .license = "Apache-2.0") {
+  throw std::runtime_error("thrown in the plugin");
+}

@@ -21,7 +21,8 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 const Record<Part>& describe(const Part*) {
-  static const auto record = Record<Part>("a part").required("size", &Part::size, "how large").optional("color", &Part::color, "which color");
+  static const auto record =
+      Record<Part>("a part").required("size", &Part::size, "how large").optional("color", &Part::color, "which color");
   return record;
 }
 
@@ -51,7 +52,9 @@ Result<Thing> read_thing(const std::string& text) {
 
 std::vector<std::string> messages(const Result<Thing>& r) {
   std::vector<std::string> out;
-  for (const auto& d : r.failure().diagnostics()) out.push_back(std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column) + " " + d.message + (d.hint.empty() ? "" : " | " + d.hint));
+  for (const auto& d : r.failure().diagnostics())
+    out.push_back(std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column) + " " + d.message +
+                  (d.hint.empty() ? "" : " | " + d.hint));
   return out;
 }
 

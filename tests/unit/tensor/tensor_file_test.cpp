@@ -77,8 +77,9 @@ TEST(TensorFile, WhatCannotBeWrittenLeavesNothing) {
   io::MemoryFileSystem fs;
   EXPECT_EQ(error_of(write_tensors(fs, "a.npy", some()).failure()),
             "a.npy: an .npy file holds one tensor, not 2 [TN022] hint: name the file .npz or .safetensors");
-  EXPECT_EQ(error_of(write_tensors(fs, "a.txt", some()).failure()),
-            "a.txt: tensors can be written to .npy, .npz, .safetensors and .pb files only [TN022] hint: give the file one of these endings");
+  EXPECT_EQ(
+      error_of(write_tensors(fs, "a.txt", some()).failure()),
+      "a.txt: tensors can be written to .npy, .npz, .safetensors and .pb files only [TN022] hint: give the file one of these endings");
   EXPECT_EQ(error_of(write_tensors(fs, "a.safetensors", {{"__metadata__", Tensor()}}).failure()),
             "a.safetensors: a tensor in a safetensors file cannot be named '__metadata__' [TN022]");
   EXPECT_TRUE(fs.files().empty());
