@@ -169,6 +169,8 @@ Result<Members> read_archive(const io::Bytes& bytes, const std::string& path, co
 }
 
 Result<void> write_archive(io::OutputFile& out, const Members& members) {
+  // Outlives the writer, which writes once more when it is freed.
+  std::pair<io::OutputFile*, std::optional<Failure>> client{&out, std::nullopt};
   Writer writer(archive_write_new(), &archive_write_free);
   if (!writer) return internal_error("libarchive gives no writer");
   archive_write_set_format_pax_restricted(writer.get());
@@ -178,7 +180,6 @@ Result<void> write_archive(io::OutputFile& out, const Members& members) {
   });
   if (!ascii) archive_write_set_options(writer.get(), "hdrcharset=BINARY");
   archive_write_set_bytes_in_last_block(writer.get(), 1);  // no padding beyond tar's own two blocks
-  std::pair<io::OutputFile*, std::optional<Failure>> client{&out, std::nullopt};
   auto failed = [&]() -> Failure {
     if (client.second) return *client.second;
     return internal_error(cat("the archive cannot be written: ", reason(writer.get())));

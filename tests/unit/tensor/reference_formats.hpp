@@ -18,7 +18,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // |v| with its significand cut after `bits` bits, the leading one included.
 inline double cut(double v, int bits) {
-  if (v == 0 || std::isinf(v)) return v;
+  if (v == 0 || !std::isfinite(v)) return v;
   double unit = std::ldexp(1.0, std::ilogb(v) - (bits - 1));
   return std::trunc(v / unit) * unit;
 }
