@@ -26,7 +26,8 @@ std::string seconds_text(Clock::duration d) {
 }
 
 // The stage has told its reasons; this says which stage it was and keeps its exit code's meaning.
-Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result) {
+// `temporary`: the files of the stages are gone by the time the message is read.
+Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, bool temporary) {
   Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " failed"));
   switch (result.exit_code) {
     case cli::kInputError:
@@ -50,7 +51,9 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
       d.message = result.signal != 0 ? cat("stage ", command.stage, " was ended by signal ", result.signal)
                                      : cat("stage ", command.stage, " ended with exit code ", result.exit_code);
   }
-  d.hint = cat("the command was: ", io::shell_line(command.argv));
+  if (d.fault == Fault::usage) return d;  // the stage has said which option
+  d.hint = cat(temporary ? "repeat with --save-temps to keep the files of all stages; the command was: " : "the command was: ",
+               io::shell_line(command.argv));
   return d;
 }
 
@@ -59,8 +62,8 @@ bool natural_order(const std::string& a, const std::string& b) { return a.size()
 
 class Compilation {
  public:
-  Compilation(const Options& o, cli::ToolHost& host, std::string folder)
-      : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, model_stem(o.model)) {}
+  Compilation(const Options& o, cli::ToolHost& host, std::string folder, bool temporary)
+      : o_(o), host_(host), folder_(std::move(folder)), temporary_(temporary), files_(folder_, model_stem(o.model)) {}
 
   Result<void> run() {
     std::size_t done = 0;
@@ -94,7 +97,7 @@ class Compilation {
       if (!*results[i])
         failure.add(std::move(*results[i]).failure());
       else if ((**results[i]).exit_code != 0)
-        failure.add(stage_failed(commands[i], **results[i]));
+        failure.add(stage_failed(commands[i], **results[i], temporary_));
     }
     if (!failure.empty()) return failure;
     for (const auto& command : commands) BUDA_TRY(note_dependencies(command));
@@ -124,16 +127,22 @@ class Compilation {
   const Options& o_;
   cli::ToolHost& host_;
   std::string folder_;
+  bool temporary_;
   BuildFiles files_;
 };
 
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
   BuildFiles files(folder, model_stem(o.model));
-  std::string out;
+  std::string out = cat("mkdir -p ", io::shell_line({folder}), '\n');
   for (const auto& command : {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
                               netlist2pipe_command(o, host, files)})
     out += io::shell_line(command.argv) + '\n';
-  out += cat("# for every epoch N of ", files.pipes, ":\n", io::shell_line(pipegen_command(o, host, files, "temporal_epoch_N").argv), '\n');
+  // Which epochs there are is known when the netlist is.
+  const std::string epoch = cat(files.pipes, "/temporal_epoch_N");
+  std::vector<std::string> words;
+  for (const auto& word : pipegen_command(o, host, files, "temporal_epoch_N").argv)
+    words.push_back(word.starts_with(epoch) ? cat("\"$epoch\"", word.substr(epoch.size())) : io::shell_line({word}));
+  out += cat("for epoch in ", io::shell_line({files.pipes}), "/temporal_epoch_*; do ", join(words, " "), " || exit; done\n");
   out += io::shell_line(pack_command(o, host, files, image_path(o)).argv) + '\n';
   return host.fs().write(std::string(io::kStdStream), out);
 }
@@ -148,13 +157,15 @@ Result<void> compile_model(const Options& o, cli::ToolHost& host) {
     return usage_error("BD002", "option --output: an image is an archive and does not go to standard output; name a file");
   std::string folder = o.build_dir;
   if (folder.empty() && o.save_temps) folder = (image.ends_with(".tti") ? image.substr(0, image.size() - 4) : image) + ".build";
+  if (host.fs().exists(image) && host.fs().canonical(image) == host.fs().canonical(o.model))
+    return usage_error("BD003", cat("'", image, "' is the model itself; the image must be another file"));
   if (o.dry_run) return print_commands(o, host, folder.empty() ? host.temporary_dir + "/buda" : folder);
   if (!folder.empty()) {
     BUDA_TRY(host.fs().make_directories(folder));
-    return Compilation(o, host, folder).run();
+    return Compilation(o, host, folder, false).run();
   }
   BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
-  return Compilation(o, host, temporary.path()).run();
+  return Compilation(o, host, temporary.path(), true).run();
 }
 
 }  // namespace buda::driver

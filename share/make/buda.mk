@@ -12,7 +12,8 @@
 
 BUDA_DEVICE ?= n150
 BUDA_MK_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
-BUDA_BIN ?= $(patsubst %/,%,$(dir $(firstword $(wildcard $(BUDA_MK_DIR)../../../bin/importer))))
+# The path as it was named: in a build tree this folder is a link.
+BUDA_BIN ?= $(patsubst %/importer,%,$(wildcard $(abspath $(BUDA_MK_DIR)../../../bin)/importer))
 buda_tool = $(if $(BUDA_BIN),$(BUDA_BIN)/)$(1)
 buda_common = -MD -MF $@.d -MT $@ $(BUDA_FLAGS)
 
@@ -47,4 +48,7 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 .PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp
 
+# Rules of depfiles must not become the goal of a plain `make`: that is the Makefile's first one.
+buda_goal := $(.DEFAULT_GOAL)
 -include $(wildcard $(foreach folder,. *,$(addprefix $(folder)/,*.graph.json.d *.yaml.d *.pipes/stamp.d *.tti.d)))
+.DEFAULT_GOAL := $(buda_goal)

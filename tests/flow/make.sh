@@ -24,6 +24,12 @@ expect() {
 }
 expect "from nothing" "$(stages digits.tti)" "importer optimizer balancer netlist2pipe tti-pack "
 [ -s digits.tti ]
+# Depfiles are rules too, and are there from now on; a plain make still makes the Makefile's own goal.
+expect "a plain make, nothing changed" "$(stages)" ""
+rm digits.tti
+expect "a plain make without the image" "$(stages)" "tti-pack "
+# Without BUDA_BIN the tools are found beside buda.mk.
+expect "the tools beside buda.mk" "$(sed '/BUDA_BIN/d' Makefile > Found.mk; make -f Found.mk -n -B digits.tti | grep -c "^$build/bin/")" "5"
 expect "nothing changed" "$(stages digits.tti)" ""
 sleep 1; touch board.yaml
 expect "the device descriptor changed" "$(stages digits.tti)" "optimizer balancer netlist2pipe tti-pack "

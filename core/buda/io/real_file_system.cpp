@@ -220,6 +220,11 @@ class RealFileSystem final : public FileSystem {
         if (fd < 0) return cannot("IO002", path, "written", errno);
         return std::unique_ptr<OutputFile>(new DirectFile(fd, path));
       }
+      if (was_read(info)) {
+        Diagnostic d = usage_error("IO007", cat("'", path, "' is an input of this command; it is not overwritten"));
+        d.hint = "name another file for the product";
+        return d;
+      }
     }
     std::string target = behind_links(path);
     static std::atomic<unsigned> counter{0};
@@ -262,6 +267,16 @@ class RealFileSystem final : public FileSystem {
     if (error) return cannot("IO001", directory, "listed", error.value());
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+ private:
+  // Whether a file is one that was read, under whatever name. Asked for products that exist already.
+  bool was_read(const struct stat& file) const {
+    for (const auto& name : files_read()) {
+      struct stat other {};
+      if (::stat(name.c_str(), &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino) return true;
+    }
+    return false;
   }
 
  private:

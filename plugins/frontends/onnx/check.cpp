@@ -141,6 +141,8 @@ void check_order(const Model& model, Failure& failure) {
     if (input.name.empty() || !known.insert(input.name).second)
       failure.add(model.error(
           "ON032", input.name.empty() ? "has an input without a name" : cat("has two inputs or weights named '", input.name, "'")));
+  // Inputs that were refused have had their message; their readers need none.
+  for (const auto& input : graph.input()) known.insert(input.name());
   for (const auto& node : graph.node())
     for (const auto& output : node.output())
       if (!output.empty() && !producers.emplace(output, &node).second)
