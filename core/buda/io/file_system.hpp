@@ -28,8 +28,8 @@ class OutputFile {
   virtual Result<void> commit() = 0;
 };
 
-// Paths are UTF-8 or whatever bytes the system has; relative ones are relative to the working directory. Path "-" is standard
-// input or output. Every failure is a diagnostic with the path in it. Not thread-safe: a stage reads and writes in its main thread.
+// Paths are UTF-8 or whatever bytes the system has; relative ones are relative to the working directory. "-" is standard input or output.
+// Failures are diagnostics with the path. A file that was read is not overwritten. Not thread-safe: a stage works with it in one thread.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

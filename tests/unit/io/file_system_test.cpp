@@ -48,9 +48,25 @@ TEST_F(RealFiles, WritesAppearWholeOrNotAtAll) {
 TEST_F(RealFiles, ReadsSmallAndMappedFilesAlike) {
   for (std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{1} << 20}) {
     std::string content(size, 'x');
-    ASSERT_TRUE(fs_->write(path("f"), content));
-    EXPECT_EQ(fs_->read(path("f"))->view(), content);
+    std::string name = path(std::to_string(size));
+    ASSERT_TRUE(fs_->write(name, content));
+    EXPECT_EQ(fs_->read(name)->view(), content);
   }
+}
+
+TEST_F(RealFiles, WhatWasReadIsNotOverwritten) {
+  ASSERT_TRUE(fs_->write(path("in"), "model"));
+  ASSERT_TRUE(fs_->write(path("old"), "product"));
+  std::filesystem::create_hard_link(path("in"), path("other-name"));
+  ASSERT_TRUE(fs_->read(path("in")));
+  for (const char* name : {"in", "other-name", "./in"}) {
+    auto r = fs_->write(path(name), "product");
+    ASSERT_FALSE(r) << name;
+    EXPECT_EQ(r.failure().diagnostics()[0].code, "IO007");
+  }
+  EXPECT_EQ(fs_->read(path("in"))->view(), "model");
+  EXPECT_TRUE(fs_->write(path("old"), "newer product"));
+  EXPECT_TRUE(fs_->write(path("new"), "product"));
 }
 
 TEST_F(RealFiles, ReleasedMemoryComesBack) {
