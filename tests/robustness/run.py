@@ -132,9 +132,8 @@ def foreign_files(tool, environment, beside, root):
         secret = folder / ("secret" + tool.suffix)
         secret.write_bytes(tool.source.read_bytes())
         secret.chmod(0)
-        wrap = () if os.getuid() else ("setpriv", "--reuid=65534", "--clear-groups")
-        os.chmod(root, 0o755)
-        os.chmod(folder, 0o777)
+        # Root stays root, so that it finds the tools wherever they are, but may no longer read what is not to be read.
+        wrap = () if os.getuid() else ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
         yield Trial(tool, "an unreadable file", environment).run(folder, beside, path=secret, wrap=wrap, must_fail=True)
     if tool.product:
         good = tool.source.read_bytes()
