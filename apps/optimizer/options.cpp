@@ -4,6 +4,7 @@
 #include "apps/optimizer/run.hpp"
 
 #include <buda/graph/graph_file.hpp>
+#include <buda/passes/precision_rules.hpp>
 
 namespace buda::optimizer {
 namespace {
@@ -23,11 +24,32 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.real("verify-correlation", o.verify_correlation, "R", "least correlation of a value with what it was").range(-1, 1);
   set.real("verify-error", o.verify_error, "E", "largest error of an element, as a part of the value's largest element").at_least(0);
   set.group("Data formats");
-  set.text("default-df", o.default_df, "FORMAT", "format of values, parameters and constants").environment("PYBUDA_DEFAULT_DF");
+  set.text("default-df-override", o.default_df, "FORMAT",
+           "format of values, parameters and constants; default: by their element types, Float16_b but for F16, which is Float16")
+      .also("--default-df")
+      .known_as("default-df")
+      .environment("PYBUDA_DEFAULT_DF");
   set.text("default-accumulate-df", o.default_accumulate_df, "FORMAT",
-           "format of the destination register; default: by each op's first input");
+           "format of the destination register; default: by each op's first input")
+      .known_as("accumulate_df");
   set.choice("default-math-fidelity", o.default_math_fidelity, {"LoFi", "HiFi2", "HiFi3", "HiFi4"},
-             "passes over the mantissas in a multiplication");
+             "passes over the mantissas in a multiplication")
+      .known_as("math_fidelity");
+  set.choice("amp-light", o.amp_light, {"0", "1", "2"}, "weights and biases of matmuls: 1: as Bfp8, with HiFi2; 2: as Bfp4, with LoFi")
+      .environment("PYBUDA_AMP_LIGHT");
+  set.choice(
+         "amp-level", o.amp_level, {"0", "1", "2"},
+         "1: all values as Bfp8_b, but 16-bit floats in softmax, layernorm and fused ops, matmuls with HiFi2; 2: with exponents of 5 bits")
+      .environment("PYBUDA_AMP_LEVEL");
+  set.flag("enable-bfp8-conversion", o.bfp8_conversion, "keep all parameters as Bfp8");
+  set.texts(
+         "configure-mixed-precision", o.mixed_precision, "RULE",
+         "formats for some nodes, as {op_type: matmul, output_df: Bfp8_b}; a later rule overrides; docs/tools/optimizer.md lists the keys")
+      .known_as("amp_properties")
+      .checked_by([](const std::string& text) -> Result<void> {
+        BUDA_TRY(passes::parse_precision_rules(text));
+        return success();
+      });
   set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "what Float32 becomes on a device that does not compute in it");
 }
 

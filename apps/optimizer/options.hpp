@@ -25,10 +25,14 @@ struct Options {
   bool verify = false;
   double verify_correlation = 0.99999;
   double verify_error = 1e-4;
-  std::string default_df = "Float16_b";
+  std::string default_df;             // empty: by element types
   std::string default_accumulate_df;  // empty: by the inputs of each op
   std::string default_math_fidelity = "HiFi3";
   std::string fp32_fallback = "Float16_b";
+  std::string amp_light = "0";
+  std::string amp_level = "0";
+  bool bfp8_conversion = false;
+  std::vector<std::string> mixed_precision;  // rules, in order
 };
 
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.

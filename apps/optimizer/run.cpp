@@ -11,6 +11,7 @@
 #include <buda/plugin/decomposition.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace buda::optimizer {
 namespace {
@@ -60,6 +61,31 @@ Result<void> check_pass_names(const Options& o) {
   return success();
 }
 
+// The switches' rules come first, so that the user's own ones have the last word.
+void add_rules(const Options& o, passes::FormatOptions& formats, Failure& failure) {
+  bool given = formats.standard && exponent_family(*formats.standard) != ExponentFamily::none;
+  ExponentFamily family = given ? exponent_family(*formats.standard) : o.amp_level == "2" ? ExponentFamily::a : ExponentFamily::b;
+  auto add = [&](std::vector<passes::PrecisionRule> rules) {
+    formats.rules.insert(formats.rules.end(), std::make_move_iterator(rules.begin()), std::make_move_iterator(rules.end()));
+  };
+  add(passes::amp_level_rules(*parse_int(o.amp_level), family));
+  add(passes::amp_light_rules(*parse_int(o.amp_light)));
+  if (o.bfp8_conversion) add(passes::bfp8_conversion_rules());
+  std::size_t number = 0;
+  for (const std::string& text : o.mixed_precision) {
+    auto rules = passes::parse_precision_rules(text);
+    if (!rules) {
+      failure.add(as_usage(std::move(rules).failure(), "configure-mixed-precision"));
+      continue;
+    }
+    for (passes::PrecisionRule& rule : *rules) {
+      rule.title = cat("rule ", ++number, " of configure-mixed-precision");
+      rule.given_by_user = true;
+    }
+    add(std::move(*rules));
+  }
+}
+
 Result<passes::FormatOptions> format_options(const Options& o) {
   passes::FormatOptions formats;
   Failure failure;
@@ -69,10 +95,11 @@ Result<passes::FormatOptions> format_options(const Options& o) {
     failure.add(as_usage(std::move(f).failure(), option));
     return DataFormat::invalid;
   };
-  formats.standard = format(o.default_df, "default-df");
+  if (!o.default_df.empty()) formats.standard = format(o.default_df, "default-df-override");
   formats.fp32_fallback = format(o.fp32_fallback, "fp32-fallback");
   if (!o.default_accumulate_df.empty()) formats.accumulate = format(o.default_accumulate_df, "default-accumulate-df");
   formats.fidelity = graph::fidelity_from_name(o.default_math_fidelity).value_or(graph::MathFidelity::hifi3);
+  add_rules(o, formats, failure);
   if (!failure.empty()) return failure;
   return formats;
 }

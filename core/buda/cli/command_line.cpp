@@ -21,6 +21,16 @@ const BoundOption* find_option(const OptionSet& set, const std::string& name) {
   return nullptr;
 }
 
+// By a key of a config file or of --set, where the names of the PyBuda documents count too.
+const BoundOption* find_key(const OptionSet& set, const std::string& key) {
+  if (const BoundOption* option = find_option(set, key)) return option;
+  for (const auto& option : set.options())
+    if (std::find(option.spec.known_as.begin(), option.spec.known_as.end(), key) != option.spec.known_as.end()) return &option;
+  std::string dashed = key;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  return dashed == key ? nullptr : find_option(set, dashed);
+}
+
 std::vector<std::string> all_spellings(const OptionSet& set) {
   std::vector<std::string> out;
   for (const auto& option : set.options()) {
@@ -30,7 +40,8 @@ std::vector<std::string> all_spellings(const OptionSet& set) {
   return out;
 }
 
-// "-MD" and "-###" are more than one letter behind one dash, which the library cannot know; they become their long names.
+// "-MD" and "-###" are more than one letter behind one dash, which the library cannot know; they become their long names. So do further
+// long names, alone or with "=". A flag with a value, "--enable-consteval=false", becomes the --set that says the same.
 std::vector<std::string> with_long_names(const std::vector<std::string>& arguments, const OptionSet& set) {
   std::vector<std::string> out;
   bool options_ended = false;
@@ -39,8 +50,17 @@ std::vector<std::string> with_long_names(const std::vector<std::string>& argumen
     if (!options_ended)
       for (const auto& option : set.options())
         for (const auto& spelling : option.spec.spellings)
-          if (spelling.size() > 2 && argument == spelling) replaced = "--" + option.spec.name;
+          if (spelling.size() > 2 && (argument == spelling || argument.starts_with(spelling + '=')))
+            replaced = cat("--", option.spec.name, argument.substr(spelling.size()));
     if (argument == "--") options_ended = true;
+    auto equal = replaced.find('=');
+    const BoundOption* flag = options_ended || !replaced.starts_with("--") || equal == std::string::npos
+                                  ? nullptr
+                                  : find_option(set, replaced.substr(2, equal - 2));
+    if (flag != nullptr && flag->spec.type == OptionType::flag) {
+      out.push_back("--set");
+      replaced.erase(0, 2);
+    }
     out.push_back(std::move(replaced));
   }
   return out;
@@ -87,49 +107,60 @@ bool is_plugin_key(const std::string& key, std::string& owner, std::string& opti
   return false;
 }
 
-// One KEY=VALUE of --set or of a config file. `where` begins a message, `loc` places it.
-void set_key(const std::string& key, const std::vector<std::string>& texts, const OptionSet& set, const SourceLoc& loc, Layer& layer,
+// A value of --set or of a config file, and its place there.
+struct PlacedText {
+  std::string text;
+  SourceLoc loc;
+};
+
+// One KEY=VALUE of --set or of a config file; `loc` is the key's place.
+void set_key(const std::string& key, const std::vector<PlacedText>& texts, const OptionSet& set, const SourceLoc& loc, Layer& layer,
              Failure& failure) {
-  auto place = [&](Diagnostic d) {
-    d.loc = loc;
-    if (!loc.file.empty()) d.fault = Fault::input;
+  auto place = [&](Diagnostic d, const SourceLoc& at) {
+    d.loc = at;
+    if (!at.file.empty()) d.fault = Fault::input;
     failure.add(std::move(d));
   };
   for (const auto& family : set.families()) {
     if (!key.starts_with(family.prefix)) continue;
-    layer.family_values[key] = texts.empty() ? "" : texts.back();
+    layer.family_values[key] = texts.empty() ? "" : texts.back().text;
     return;
   }
   std::string owner, plugin_option;
   if (is_plugin_key(key, owner, plugin_option)) {
-    for (const auto& text : texts) layer.plugin_options[owner].append(plugin_option, text);
+    for (const auto& [text, at] : texts) layer.plugin_options[owner].append(plugin_option, text);
     return;
   }
-  const BoundOption* option = find_option(set, key);
+  const BoundOption* option = find_key(set, key);
   if (option == nullptr) {
     std::vector<std::string> names;
-    for (const auto& o : set.options()) names.push_back(o.spec.name);
+    for (const auto& o : set.options()) {
+      names.push_back(o.spec.name);
+      names.insert(names.end(), o.spec.known_as.begin(), o.spec.known_as.end());
+    }
     for (const auto& f : set.families()) names.push_back(f.form);
     Diagnostic d = usage_error("CL002", cat("unknown option '", key, '\''));
     if (auto near = nearest_word(key, names)) d.hint = cat("did you mean '", *near, "'?");
-    place(std::move(d));
+    place(std::move(d), loc);
     return;
   }
-  for (const auto& text : texts) {
+  for (const auto& [text, at] : texts) {
     if (auto checked = schema::check_option_value(option->spec, text, cat("option '", key, '\'')); !checked) {
-      place(checked.failure().diagnostics().front());
+      for (const Diagnostic& d : checked.failure().diagnostics()) place(d, at);
       continue;
     }
     if (option->spec.repeatable)
-      layer.values.append(key, text);
+      layer.values.append(option->spec.name, text);
     else
-      layer.values.set(key, text);
+      layer.values.set(option->spec.name, text);
   }
 }
 
-// The text of a config value: scalars as they are, lists in flow style, so that op.X.grid: [2, 2] reads like --set op.X.grid=[2,2].
+// The text of a config value: scalars as they are, lists and maps in flow style, so that op.X.grid: [2, 2] reads like
+// --set op.X.grid=[2,2].
 std::string value_text(const io::Node& node) {
   if (node.is_scalar()) return node.text();
+  if (node.is_map()) return io::yaml_flow(node);
   std::vector<std::string> parts;
   for (const auto& item : node.items()) parts.push_back(value_text(item));
   return list_text(parts);
@@ -139,16 +170,16 @@ void read_config(const io::Node& node, const std::string& prefix, const OptionSe
   for (std::size_t i = 0; i < node.size(); ++i) {
     const io::Node& value = node.items()[i];
     std::string key = prefix + node.keys()[i];
-    if (value.is_map()) {
+    const BoundOption* option = find_key(set, key);
+    if (value.is_map() && option == nullptr) {
       read_config(value, key + '.', set, layer, failure);
       continue;
     }
-    const BoundOption* option = find_option(set, key);
-    std::vector<std::string> texts;
+    std::vector<PlacedText> texts;
     if (value.is_list() && option != nullptr && option->spec.repeatable) {
-      for (const auto& item : value.items()) texts.push_back(value_text(item));
+      for (const auto& item : value.items()) texts.push_back({value_text(item), item.loc()});
     } else {
-      texts.push_back(value_text(value));
+      texts.push_back({value_text(value), value.loc()});
     }
     set_key(key, texts, set, value.loc(), layer, failure);
   }
@@ -254,7 +285,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
     if (equals == std::string::npos || equals == 0) {
       failure.add(usage_error("CL002", cat("option --set: expected KEY=VALUE, found '", text, '\'')));
     } else {
-      set_key(text.substr(0, equals), {text.substr(equals + 1)}, set, {}, command, failure);
+      set_key(text.substr(0, equals), {{text.substr(equals + 1), {}}}, set, {}, command, failure);
     }
   }
   // A call for help or for the version asks nothing of the rest of the line.

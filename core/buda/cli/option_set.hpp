@@ -36,6 +36,14 @@ struct BoundOption {
     spec.environment = std::move(name);
     return *this;
   }
+  BoundOption& known_as(std::string name) {  // in config files and --set
+    spec.known_as.push_back(std::move(name));
+    return *this;
+  }
+  BoundOption& checked_by(std::function<Result<void>(const std::string&)> check) {
+    spec.check = std::move(check);
+    return *this;
+  }
 };
 
 struct Positional {

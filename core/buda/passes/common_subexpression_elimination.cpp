@@ -5,9 +5,11 @@
 //   b = exp(x)                                    y = add(a, a)
 //   y = add(a, b)
 //
-// Two ops are the same when op, inputs with their TMs, attributes, types, precision and tags are; two constants when their tensors are, bit
+// Two ops are the same when op, inputs with their TMs, attributes, types, precision and tags are (but for the one that says from which op
+// of the model they come); two constants when their tensors are, bit
 // for bit. Parameters are merged only where they stem from the same tensor of the same file (tied weights): the user knows them by name
 // and may push other values later. Walking in topological order, one pass finds all: the inputs of a node are merged before it. O(n log n).
+#include <buda/passes/precision_rules.hpp>
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/hash.hpp>
@@ -50,7 +52,8 @@ std::string key_of(const Node& n) {
     for (const auto& [name, attr] : n.attrs) key += cat('\n', name, '=', graph::attr_text(attr));
   }
   for (const auto& type : n.outputs) key += cat('\n', type.text());
-  for (const auto& [name, text] : n.tags) key += cat("\n#", name, '=', text);
+  for (const auto& [name, text] : n.tags)
+    if (name != kOriginalOpType) key += cat("\n#", name, '=', text);
   return key;
 }
 
@@ -67,9 +70,17 @@ bool may_merge(const Node& n) {
   }
 }
 
+bool same_tags(const Node& a, const Node& b) {
+  auto without_origin = [](std::map<std::string, std::string> tags) {
+    tags.erase(kOriginalOpType);
+    return tags;
+  };
+  return a.tags == b.tags || without_origin(a.tags) == without_origin(b.tags);
+}
+
 // Keys may be equal by accident (a hash, a name with a line break in it).
 bool same(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || a.tags != b.tags ||
+  if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || !same_tags(a, b) ||
       !(a.precision == b.precision))
     return false;
   if (!a.has_value()) return true;

@@ -11,6 +11,7 @@
 //
 // Rules may feed each other forever. A node made by n rewrites in a row has depth n; sensible rules stay far below kMostDepth (the deepest
 // chain of ours has 3). Rules that grow in width are stopped by the number of nodes that they make.
+#include <buda/passes/precision_rules.hpp>
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
@@ -133,6 +134,8 @@ class Decomposer {
     std::vector<Seen> seen;
     for (const graph::Use& use : graph_.users(id)) seen.push_back({use, *graph_.type(graph_.node(use.node).inputs()[use.input].source)});
     std::size_t first_new = graph_.id_bound();
+    // New nodes take over the tags of the node that they replace; rules of mixed precision ask for this one.
+    graph_.node(id).tags.emplace(kOriginalOpType, graph_.node(id).op());
 
     auto done = guarded(id, rule, [&]() -> Result<void> {
       graph::GraphEditor editor(graph_, id);

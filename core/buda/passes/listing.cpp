@@ -1,6 +1,8 @@
 // Printing graphs for people.
 #include <buda/passes/listing.hpp>
 
+#include <buda/passes/precision_rules.hpp>
+
 #include <buda/base/text.hpp>
 
 namespace buda::passes {
@@ -38,7 +40,8 @@ std::string listing(const Graph& graph) {
     for (const auto& edge : n.inputs()) inputs.push_back(input_text(graph, edge));
     if (!inputs.empty()) out += cat('(', join(inputs, ", "), ')');
     for (const auto& [name, attr] : n.attrs) out += cat(' ', name, '=', graph::attr_text(attr));
-    for (const auto& [name, text] : n.tags) out += text.empty() ? cat(" #", name) : cat(" #", name, '=', text);
+    for (const auto& [name, text] : n.tags)
+      if (name != kOriginalOpType) out += text.empty() ? cat(" #", name) : cat(" #", name, '=', text);
     for (std::size_t i = 0; i < n.outputs.size(); ++i) out += cat(i == 0 ? " : " : ", ", n.outputs[i].text());
     out += cat(precision_text(n.precision), '\n');
   }

@@ -314,6 +314,7 @@ Result<Lowered> Lowering::constant(const Node& n, std::string_view suffix, const
   Node& made = out_.node(id);
   made.origins = n.origins;
   made.loc = n.loc;
+  if (auto original = n.tags.find(kOriginalOpType); original != n.tags.end()) made.tags.insert(*original);
   made.value = graph::Value(tensor);
   made.outputs = {{tensor.dtype(), padded(shape), std::nullopt}};
   Lowered out;

@@ -14,6 +14,7 @@
 #include <buda/io/host.hpp>
 #include <buda/ops/registry.hpp>
 #include <buda/passes/decomposition.hpp>
+#include <buda/passes/precision_rules.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <cstddef>
@@ -28,10 +29,11 @@ namespace buda::passes {
 
 // What the user wishes for formats; legality on the device comes first (assign-formats).
 struct FormatOptions {
-  DataFormat standard = DataFormat::float16_b;  // of values, parameters and constants
-  std::optional<DataFormat> accumulate;         // nothing: by the formats of the inputs
+  std::optional<DataFormat> standard;    // of values, parameters and constants; nothing: by their element types
+  std::optional<DataFormat> accumulate;  // nothing: by the formats of the inputs
   graph::MathFidelity fidelity = graph::MathFidelity::hifi3;
   DataFormat fp32_fallback = DataFormat::float16_b;  // stands for Float32 on devices that cannot accumulate in it
+  std::vector<PrecisionRule> rules;                  // in order
 };
 
 // Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the

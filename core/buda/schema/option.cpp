@@ -47,9 +47,18 @@ Result<void> check_option_value(const OptionSpec& spec, const std::string& text,
       if (text.empty()) return usage_error("CL003", cat(where, ": expected a file name, found nothing"));
       return success();
     case OptionType::text:
-      return success();
+      break;
   }
-  return success();
+  if (!spec.check) return success();
+  auto checked = spec.check(text);
+  if (checked) return success();
+  Failure failure;
+  for (Diagnostic d : checked.failure().diagnostics()) {
+    d.fault = Fault::usage;
+    d.message = cat(where, ": ", d.message);
+    failure.add(std::move(d));
+  }
+  return failure;
 }
 
 std::vector<std::string> OptionValues::texts(const std::string& name) const {

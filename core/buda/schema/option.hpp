@@ -4,6 +4,7 @@
 #include <buda/diag/result.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ struct OptionSpec {
   bool repeatable = false;                  // every occurrence counts; otherwise a second one is an error
   std::vector<std::string> spellings = {};  // further spellings, with their dashes: "-o", "-MD"
   std::string environment = {};             // compatible variable of the PyBuda documents, or empty
+  // Further names in config files and --set: those of the PyBuda documents. The name itself may also be written with underscores.
+  std::vector<std::string> known_as = {};
+  std::function<Result<void>(const std::string& text)> check = {};  // what a text has to be besides; empty: anything
 };
 
 // Whether a text is a value of the option; the failure says what is allowed. `where` begins the message: "option --seed".

@@ -28,12 +28,15 @@ class CommandLine : public ::testing::Test {
     set_.positional("IN", o_.input, "input");
     set_.positionals("MORE", o_.more, 0, "more");
     set_.path("output", o_.output, "FILE", "product").also("-o");
-    set_.integer("level", o_.level, "N", "level").range(-5, 9).environment("PYBUDA_LEVEL").also("-O");
+    set_.integer("level", o_.level, "N", "level").range(-5, 9).environment("PYBUDA_LEVEL").also("-O").known_as("degree");
     set_.real("scale", o_.scale, "X", "scale");
     set_.flag("fast", o_.fast, "fast").also("-MD");
     set_.count("verbose", o_.verbose, "talk").also("-v");
     set_.choice("mode", o_.mode, {"a", "b"}, "mode");
-    set_.texts("name", o_.names, "NAME", "names");
+    set_.texts("name", o_.names, "NAME", "names").known_as("all_names").checked_by([](const std::string& text) -> Result<void> {
+      if (text == "bad name") return input_error("T001", {}, "no bad names");
+      return success();
+    });
     set_.texts("set", sets_, "KEY=VALUE", "set");
     set_.path("config", config_, "FILE", "config");
     set_.family("op.", "op.NAME.KEY=VALUE", o_.ops, "per op");
@@ -132,6 +135,35 @@ TEST_F(CommandLine, ErrorsInAConfigFilePointThere) {
   EXPECT_FALSE(parse({"i", "--config", "missing.yaml"}));
   fs_.put("list.yaml", "- 1\n");
   EXPECT_FALSE(parse({"i", "--config", "list.yaml"}));
+}
+
+TEST_F(CommandLine, KnowsTheNamesOfOtherDocumentsInKeysOnly) {
+  fs_.put("c.yaml", "degree: 4\nall_names: [x, {a: 1, b: [2]}]\n");
+  ASSERT_TRUE(parse({"i", "--config", "c.yaml"}));
+  EXPECT_EQ(o_.level, 4);
+  EXPECT_EQ(o_.names, (std::vector<std::string>{"x", "{a: 1, b: [2]}"}));
+  ASSERT_TRUE(parse({"i", "--set", "degree=3"}));
+  EXPECT_EQ(o_.level, 3);
+  EXPECT_EQ(first_error({"i", "--degree", "3"}), "unknown option '--degree'");
+  EXPECT_EQ(first_error({"i", "--set", "degre=3"}), "unknown option 'degre'");
+}
+
+TEST_F(CommandLine, FlagsTakeAValueBehindTheEqualSign) {
+  fs_.put("c.yaml", "fast: true\n");
+  ASSERT_TRUE(parse({"i", "--config", "c.yaml", "--fast=false"}));
+  EXPECT_FALSE(o_.fast);
+  ASSERT_TRUE(parse({"i", "--fast=true"}));
+  EXPECT_TRUE(o_.fast);
+  EXPECT_EQ(first_error({"i", "--fast=perhaps"}), "option 'fast': expected true or false, found 'perhaps'");
+}
+
+TEST_F(CommandLine, ConditionsOfAnOptionPointIntoTheConfigFile) {
+  fs_.put("c.yaml", "name:\n  - fine\n  - bad name\n");
+  auto parsed = parse({"i", "--config", "c.yaml"});
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.failure().diagnostics()[0].loc, (SourceLoc{"c.yaml", 3, 5}));
+  EXPECT_EQ(parsed.failure().diagnostics()[0].message, "option 'name': no bad names");
+  EXPECT_EQ(first_error({"i", "--name", "bad name"}), "option --name: no bad names");
 }
 
 TEST(Depfile, NamesSurviveMakesSpecialCharacters) {

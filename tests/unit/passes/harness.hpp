@@ -48,6 +48,7 @@ inline device::DeviceDescriptor wormhole_like() {
   d.arch = "wormhole_b0";
   d.features.fp32_accumulate = true;
   d.features.binary_transpose = true;
+  d.features.mixed_exponents_matmul = true;
   d.formats = {DataFormat::float32, DataFormat::float16, DataFormat::float16_b, DataFormat::bfp8, DataFormat::bfp8_b, DataFormat::bfp4_b};
   return d;
 }

@@ -1,0 +1,110 @@
+// Whatever formats a user wishes for: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
+#include "unit/balance/fixture.hpp"
+#include "unit/passes/harness.hpp"
+#include "unit/passes/random_graphs.hpp"
+
+#include <buda/netlist/check.hpp>
+
+#include <fstream>
+#include <sstream>
+
+namespace buda::balance {
+namespace {
+
+passes::Pipeline default_pipeline() {
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
+  std::stringstream text;
+  text << in.rdbuf();
+  auto pipeline = passes::parse_pipeline(text.str(), "default.yaml");
+  return pipeline ? *pipeline : passes::Pipeline{};
+}
+
+class Wishes {
+ public:
+  Wishes(std::uint64_t seed, const device::DeviceDescriptor& device) : rng_(seed), device_(device) {}
+
+  passes::FormatOptions options() {
+    passes::FormatOptions o;
+    if (chance(50)) o.standard = floating();
+    if (chance(40)) o.accumulate = accumulator();
+    o.fidelity = fidelity();
+    if (chance(30)) add(o, passes::amp_level_rules(static_cast<std::int64_t>(1 + rng_.below(2)), family()));
+    if (chance(30)) add(o, passes::amp_light_rules(static_cast<std::int64_t>(1 + rng_.below(2))));
+    if (chance(20)) add(o, passes::bfp8_conversion_rules());
+    for (std::uint64_t n = rng_.below(4); n > 0; --n) add(o, {rule()});
+    return o;
+  }
+
+ private:
+  bool chance(unsigned percent) { return rng_.below(100) < percent; }
+  static void add(passes::FormatOptions& o, const std::vector<passes::PrecisionRule>& rules) {
+    o.rules.insert(o.rules.end(), rules.begin(), rules.end());
+  }
+  ExponentFamily family() { return chance(50) ? ExponentFamily::a : ExponentFamily::b; }
+  graph::MathFidelity fidelity() { return static_cast<graph::MathFidelity>(rng_.below(4)); }
+  DataFormat floating() {
+    for (;;) {
+      DataFormat f = device_.formats[rng_.below(device_.formats.size())];
+      if (is_float(f)) return f;
+    }
+  }
+  DataFormat accumulator() {
+    constexpr DataFormat kAll[] = {DataFormat::float16_b, DataFormat::float16, DataFormat::float32};
+    return kAll[rng_.below(device_.features.fp32_accumulate ? 3 : 2)];
+  }
+  passes::PrecisionRule rule() {
+    static const std::vector<std::string> ops = {"matmul", "input", "parameter", "constant", "softmax", "add", "nop", "reduce", "multiply"};
+    passes::PrecisionRule r;
+    if (chance(80)) r.op_type = ops[rng_.below(ops.size())];
+    if (chance(30)) r.name_regex = chance(50) ? ".*[13579]" : "add.*";
+    if (chance(70)) r.output_df = floating();
+    if (chance(30)) r.intermediate_df = floating();
+    if (chance(30)) r.accumulate_df = accumulator();
+    if (chance(30)) r.math_fidelity = fidelity();
+    if (chance(20)) r.input_df = floating();
+    if (chance(20)) r.input_dfs[static_cast<std::int64_t>(rng_.below(3))] = {floating(), chance(50)};
+    return r;
+  }
+
+  Rng rng_;
+  const device::DeviceDescriptor& device_;
+};
+
+class AnyFormats : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(AnyFormats, MakeLegalNetlists) {
+  passes::Pipeline pipeline = default_pipeline();
+  int balanced = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    passes::Bench bench;
+    bench.device = board(GetParam());
+    bench.context.decompositions = &passes::plugin_decompositions();
+    bench.context.formats = Wishes(seed, bench.device).options();
+    graph::Graph graph = passes::random_graph(seed).graph;
+    auto runs = passes::run_pipeline(pipeline, graph, bench.context, {.level = static_cast<std::int64_t>(seed % 3)});
+    if (!runs) {
+      for (const auto& d : runs.failure().diagnostics()) EXPECT_EQ(d.code, "PA020") << "seed " << seed << ": " << d.message;
+      continue;
+    }
+    auto result = balance_with(graph, GetParam(), {}, seed % 2 == 0);
+    if (!result.ok()) {
+      for (const auto& d : result.failure().diagnostics()) {
+        // Batches along several axes and the like are refused; never formats.
+        EXPECT_NE(d.code, "BL004") << "seed " << seed << ": " << d.message;
+        EXPECT_NE(d.fault, Fault::bug) << "seed " << seed << ": " << d.message;
+        EXPECT_EQ(d.message.find("_df"), std::string::npos) << "seed " << seed << ": " << d.message;
+      }
+      continue;
+    }
+    ++balanced;
+    for (const auto& d : netlist::check_netlist(result->built.netlist, board(GetParam()), {netlist::CheckLevel::run}))
+      EXPECT_NE(d.severity, Severity::error) << "seed " << seed << ": " << d.code << ' ' << d.message << '\n' << passes::listing(graph);
+  }
+  EXPECT_GT(balanced, 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, AnyFormats, ::testing::Values("e75", "n150"), [](const auto& tested) { return tested.param; });
+
+}  // namespace
+}  // namespace buda::balance
