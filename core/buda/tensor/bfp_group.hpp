@@ -136,6 +136,10 @@ class BfpGroup {
 
   // Family B only: E is not smaller than the exponent of any number.
   [[gnu::noinline]] static void encode_by_shifting(const float* v, int exponent, BfpRounding rounding, std::uint32_t* datums) {
+    if (exponent == 0) {  // zeros, which are frequent, and denormals
+      std::fill_n(datums, kGroup, 0u);
+      return;
+    }
     for (int i = 0; i < kGroup; ++i) {
       auto bits = std::bit_cast<std::uint32_t>(v[i]);
       int own = static_cast<int>(bits >> 23 & 255u);

@@ -1,6 +1,7 @@
 // Quantizing whole matrices: one dispatch on the format, then loops that the compiler vectorises.
 #include <buda/tensor/quantize.hpp>
 
+#include <buda/tensor/bfp_kernels.hpp>
 #include <buda/tensor/datum.hpp>
 
 #include <algorithm>
@@ -11,23 +12,17 @@ namespace {
 
 using datum::kGroup;
 
-template <class Group>
-void quantize_rows(Group, float* values, std::size_t rows, std::size_t cols, BfpRounding rounding) {
+void quantize_rows(const datum::BfpKernels& kernels, float* values, std::size_t rows, std::size_t cols, BfpRounding rounding) {
   std::size_t whole = cols / kGroup * kGroup;
   std::size_t rest = cols - whole;
   // Without a rest rows follow each other in groups, so that the matrix is one long row.
-  if (rest == 0) {
-    whole = rows * cols;
-    rows = whole == 0 ? 0 : 1;
-    cols = whole;
-  }
+  if (rest == 0) return kernels.quantize(values, kGroup, rows * cols / kGroup, rounding);
   for (std::size_t r = 0; r < rows; ++r) {
     float* row = values + r * cols;
-    for (std::size_t c = 0; c < whole; c += kGroup) Group::quantize(row + c, rounding);
-    if (rest == 0) continue;
+    kernels.quantize(row, kGroup, whole / kGroup, rounding);
     std::array<float, kGroup> padded{};
     std::copy_n(row + whole, rest, padded.begin());
-    Group::quantize(padded.data(), rounding);
+    kernels.quantize(padded.data(), kGroup, 1, rounding);
     std::copy_n(padded.begin(), rest, row + whole);
   }
 }
@@ -42,7 +37,7 @@ void quantize_to_format(std::span<float> values, std::size_t rows, std::size_t c
         if constexpr (!std::is_same_v<Codec, datum::Float32>)
           for (float& v : values) v = Codec::decode(Codec::encode(v));
       },
-      [&](auto group) { quantize_rows(group, values.data(), rows, cols, rounding); });
+      [&](auto) { quantize_rows(datum::bfp_kernels(format), values.data(), rows, cols, rounding); });
 }
 
 void quantize_to_format(std::span<std::int32_t> values, std::size_t rows, std::size_t cols, DataFormat format, BfpRounding rounding) {

@@ -2,12 +2,14 @@
 //
 // Sixteen neighbours of a row are a row of a face, a Bfp group and a whole number of bytes in every format, so a tile is a sequence of
 // such groups: each is 2 * (bits of a datum) bytes, and formats differ only in what happens inside a group. Faced formats take the groups
-// face by face, raw ones line by line.
+// face by face, raw ones line by line. Bfp groups go to kernels a face at a time.
 #include <buda/tensor/tile_layout.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/tensor/bfp_kernels.hpp>
 #include <buda/tensor/datum.hpp>
+#include <buda/tensor/group_bits.hpp>
 
 #include <algorithm>
 #include <array>
@@ -20,56 +22,58 @@ namespace {
 
 using datum::kGroup;
 
-template <int kBits>
-using Word = std::conditional_t<kBits == 32, std::uint32_t, std::conditional_t<kBits == 16, std::uint16_t, std::uint8_t>>;
-
-// Sixteen datums of kBits bits to 2 * kBits bytes, the first in the lowest bits.
-template <int kBits>
-void store(const std::uint32_t* datums, char* out) {
-  if constexpr (kBits >= 8) {
-    Word<kBits> words[kGroup];
-    for (int i = 0; i < kGroup; ++i) words[i] = static_cast<Word<kBits>>(datums[i]);
-    std::memcpy(out, words, sizeof words);
-  } else {
-    constexpr int kPerByte = 8 / kBits;
-    for (int byte = 0; byte < 2 * kBits; ++byte) {
-      std::uint32_t gathered = 0;
-      for (int i = 0; i < kPerByte; ++i) gathered |= datums[byte * kPerByte + i] << (i * kBits);
-      out[byte] = static_cast<char>(gathered);
-    }
-  }
-}
-
-template <int kBits>
-void load(const char* in, std::uint32_t* datums) {
-  if constexpr (kBits >= 8) {
-    Word<kBits> words[kGroup];
-    std::memcpy(words, in, sizeof words);
-    std::copy_n(words, kGroup, datums);
-  } else {
-    constexpr int kPerByte = 8 / kBits;
-    for (int i = 0; i < kGroup; ++i)
-      datums[i] = static_cast<unsigned char>(in[i / kPerByte]) >> (i % kPerByte * kBits) & ((1u << kBits) - 1);
-  }
-}
-
-// Where the groups of a tile lie in the matrix: f(element offset) for each, in the order of memory.
+// Groups below each other in a face (or a line of a raw format): f(element offset of the first, how many) for each such run, in the order
+// of memory.
 template <class F>
-void for_each_group(const TileLayout& layout, std::size_t stride, F&& f) {
+void for_each_run(const TileLayout& layout, std::size_t stride, F&& f) {
   auto rows = static_cast<std::size_t>(layout.dim.rows), cols = static_cast<std::size_t>(layout.dim.cols);
   std::size_t face_rows = is_raw(layout.format) ? 1 : static_cast<std::size_t>(layout.dim.face_rows());
   for (std::size_t top = 0; top < rows; top += face_rows)
-    for (std::size_t left = 0; left < cols; left += kGroup)
-      for (std::size_t r = 0; r < face_rows; ++r) f((top + r) * stride + left);
+    for (std::size_t left = 0; left < cols; left += kGroup) f(top * stride + left, face_rows);
+}
+
+template <class F>
+void for_each_group(const TileLayout& layout, std::size_t stride, F&& f) {
+  for_each_run(layout, stride, [&](std::size_t at, std::size_t groups) {
+    for (std::size_t g = 0; g < groups; ++g) f(at + g * stride);
+  });
+}
+
+constexpr std::size_t kFaceRows = 16;
+
+// Bfp formats are packed from floats; integers pass through a face of them.
+void pack_run(const datum::BfpKernels& kernels, const float* source, std::size_t stride, std::size_t groups, BfpRounding rounding,
+              char* exponents, char* datums) {
+  kernels.pack(source, stride, groups, rounding, exponents, datums);
+}
+void pack_run(const datum::BfpKernels& kernels, const std::int32_t* source, std::size_t stride, std::size_t groups, BfpRounding rounding,
+              char* exponents, char* datums) {
+  std::array<float, kFaceRows * kGroup> face;
+  for (std::size_t g = 0; g < groups; ++g)
+    std::transform(source + g * stride, source + g * stride + kGroup, face.data() + g * kGroup, [](auto v) { return static_cast<float>(v); });
+  kernels.pack(face.data(), kGroup, groups, rounding, exponents, datums);
+}
+
+void unpack_run(const datum::BfpKernels& kernels, const char* exponents, const char* datums, std::size_t groups, float* destination,
+                std::size_t stride) {
+  kernels.unpack(exponents, datums, groups, destination, stride);
+}
+void unpack_run(const datum::BfpKernels& kernels, const char* exponents, const char* datums, std::size_t groups, std::int32_t* destination,
+                std::size_t stride) {
+  std::array<float, kFaceRows * kGroup> face;
+  kernels.unpack(exponents, datums, groups, face.data(), kGroup);
+  for (std::size_t g = 0; g < groups; ++g)
+    std::transform(face.data() + g * kGroup, face.data() + (g + 1) * kGroup, destination + g * stride, datum::nearest_int32);
 }
 
 template <class T>
 void pack(const TileLayout& layout, const T* source, std::size_t stride, char* tile) {
-  std::memset(tile, 0, layout.bytes());
-  auto units = static_cast<std::uint32_t>(layout.bytes() / 16);
+  const std::size_t bytes = layout.bytes(), exponent_bytes = static_cast<std::size_t>(tile_exponent_bytes(layout.format, layout.dim));
+  auto units = static_cast<std::uint32_t>(bytes / 16);
+  std::memset(tile, 0, kTileHeaderBytes);
   std::memcpy(tile, &units, sizeof units);
   char* exponents = tile + kTileHeaderBytes;
-  char* datums = exponents + tile_exponent_bytes(layout.format, layout.dim);
+  char* datums = exponents + exponent_bytes;
   datum::with_codec(
       layout.format,
       [&](auto codec) {
@@ -77,26 +81,24 @@ void pack(const TileLayout& layout, const T* source, std::size_t stride, char* t
         for_each_group(layout, stride, [&](std::size_t at) {
           std::uint32_t group[kGroup];
           for (std::size_t i = 0; i < kGroup; ++i) group[i] = Codec::encode(source[at + i]);
-          store<Codec::kBits>(group, datums);
+          datum::store_group<Codec::kBits>(group, datums);
           datums += 2 * Codec::kBits;
         });
       },
       [&](auto codec) {
-        using Codec = decltype(codec);
-        for_each_group(layout, stride, [&](std::size_t at) {
-          float values[kGroup];
-          for (std::size_t i = 0; i < kGroup; ++i) values[i] = static_cast<float>(source[at + i]);
-          std::uint32_t group[kGroup];
-          *exponents++ = static_cast<char>(Codec::encode(values, layout.rounding, group));
-          store<Codec::kBits>(group, datums);
-          datums += 2 * Codec::kBits;
+        const datum::BfpKernels& kernels = datum::bfp_kernels(layout.format);
+        for_each_run(layout, stride, [&](std::size_t at, std::size_t groups) {
+          pack_run(kernels, source + at, stride, groups, layout.rounding, exponents, datums);
+          exponents += groups;
+          datums += groups * 2 * decltype(codec)::kBits;
         });
+        std::memset(exponents, 0, static_cast<std::size_t>(tile + kTileHeaderBytes + exponent_bytes - exponents));
       });
+  std::memset(datums, 0, static_cast<std::size_t>(tile + bytes - datums));
 }
 
 template <class T>
 void unpack(const TileLayout& layout, const char* tile, T* destination, std::size_t stride) {
-  constexpr bool kFloat = std::is_same_v<T, float>;
   const char* exponents = tile + kTileHeaderBytes;
   const char* datums = exponents + tile_exponent_bytes(layout.format, layout.dim);
   datum::with_codec(
@@ -105,10 +107,10 @@ void unpack(const TileLayout& layout, const char* tile, T* destination, std::siz
         using Codec = decltype(codec);
         for_each_group(layout, stride, [&](std::size_t at) {
           std::uint32_t group[kGroup];
-          load<Codec::kBits>(datums, group);
+          datum::load_group<Codec::kBits>(datums, group);
           datums += 2 * Codec::kBits;
           for (std::size_t i = 0; i < kGroup; ++i) {
-            if constexpr (kFloat)
+            if constexpr (std::is_same_v<T, float>)
               destination[at + i] = Codec::decode(group[i]);
             else
               destination[at + i] = Codec::decode_int(group[i]);
@@ -116,19 +118,11 @@ void unpack(const TileLayout& layout, const char* tile, T* destination, std::siz
         });
       },
       [&](auto codec) {
-        using Codec = decltype(codec);
-        for_each_group(layout, stride, [&](std::size_t at) {
-          std::uint32_t group[kGroup];
-          load<Codec::kBits>(datums, group);
-          datums += 2 * Codec::kBits;
-          float values[kGroup];
-          Codec::decode(static_cast<std::uint8_t>(*exponents++), group, values);
-          for (std::size_t i = 0; i < kGroup; ++i) {
-            if constexpr (kFloat)
-              destination[at + i] = values[i];
-            else
-              destination[at + i] = datum::nearest_int32(values[i]);
-          }
+        const datum::BfpKernels& kernels = datum::bfp_kernels(layout.format);
+        for_each_run(layout, stride, [&](std::size_t at, std::size_t groups) {
+          unpack_run(kernels, exponents, datums, groups, destination + at, stride);
+          exponents += groups;
+          datums += groups * 2 * decltype(codec)::kBits;
         });
       });
 }
