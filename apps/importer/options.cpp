@@ -17,6 +17,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.texts(
       "value", o.values, "NAME=FILE",
       "fixes the value of an input that decides about shapes, from a file with one tensor (.npy, ONNX .pb, …); the graph keeps the input");
+  set.flag("copy-tensors", o.copy_tensors,
+           "puts all weights beside the graph, which then needs no other file; default: it refers to those that the model holds as they are");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 
@@ -46,7 +48,7 @@ cli::ToolSpec tool(Options& o) {
       "importer mlp.onnx\n"
       "importer mlp.onnx --dim batch=64 -o - | optimizer - --device n150 -o mlp.opt.json";
   spec.reads = "the model, and files that it names (external data); the frontend plugins.";
-  spec.writes = "the graph (JSON), and beside it a .safetensors file with its weights; to standard output all in one.";
+  spec.writes = "the graph (JSON), and beside it a .safetensors file with the weights that are not in the model as they are; to standard output all in one.";
   spec.plugins = {plugin::Kind::frontend};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/refer.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/registry.hpp>
@@ -142,6 +143,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto graph, frontend->import(source, {.name = options.name, .dims = std::move(dims), .values = std::move(values)}, host));
   BUDA_TRY(check(graph, name, source));
   host.log(1, cat(graph.name, ": ", graph.size(), " nodes, ", graph.inputs().size(), " inputs, ", graph.outputs().size(), " outputs"));
+  if (options.copy_tensors) graph::forget_files(graph);
   return graph::write_graph(host.fs(), graph, output, host.write_mode);
 }
 

@@ -131,12 +131,12 @@ class Builder {
   void find_replaced() {
     for (const SourceSpec& s : problem_.sources) {
       const Node& node = graph_.node(s.node);
-      if (node.has_value() && node.value && !node.value->source) any_new_ = true;
+      if (node.has_value() && node.value && (!node.value->source || node.value->source->raw)) any_new_ = true;
     }
   }
   bool is_written(const Node& node) const {
     const auto& source = node.value->source;
-    return !source || (any_new_ && files_.is_replaced(source->path));
+    return !source || source->raw || (any_new_ && files_.is_replaced(source->path));
   }
 
   const Graph& graph_;

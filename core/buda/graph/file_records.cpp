@@ -62,8 +62,10 @@ const schema::Record<TensorRecord>& describe(const TensorRecord*) {
           .required("name", &TensorRecord::name, "by which nodes refer to it")
           .required("dtype", &TensorRecord::dtype, "element type, as safetensors spells it")
           .required("shape", &TensorRecord::shape, "sizes along the axes")
-          .optional("file", &TensorRecord::file, "tensor file (safetensors, npz or npy), relative to this file's folder")
+          .optional("file", &TensorRecord::file, "tensor file (safetensors, npz or npy), or with 'offset' any file; relative to this file's folder")
           .optional("tensor", &TensorRecord::tensor, "its name in that file, where it is another one")
+          .optional("offset", &TensorRecord::offset, "where in the file the bare elements begin, in bytes")
+          .optional("file_size", &TensorRecord::file_size, "with 'offset': bytes of the file, which show whether it was replaced")
           .optional("data", &TensorRecord::data, "elements in row-major order, little endian, as base64")
           .optional("values", &TensorRecord::values,
                     "elements in row-major order as numbers, in one flat list; for tensors written by hand");

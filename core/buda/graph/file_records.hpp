@@ -75,6 +75,8 @@ struct TensorRecord {
   std::vector<std::int64_t> shape;
   std::string file;
   std::string tensor;
+  std::optional<std::int64_t> offset;
+  std::optional<std::int64_t> file_size;
   DataView data;
   ValuesView values;
   friend bool operator==(const TensorRecord&, const TensorRecord&) = default;

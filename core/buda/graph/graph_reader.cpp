@@ -14,6 +14,7 @@
 #include <buda/tensor/visit.hpp>
 
 #include <filesystem>
+#include <set>
 
 namespace buda::graph {
 namespace {
@@ -122,6 +123,7 @@ class GraphReader {
   Result<Value> from_file(const TensorRecord& record, const SourceLoc& loc) {
     std::filesystem::path folder = path_ == io::kStdStream ? std::filesystem::path() : std::filesystem::path(path_).parent_path();
     std::string file = (folder / record.file).lexically_normal().string();
+    if (record.offset || record.file_size) return from_bare_elements(record, file, loc);
     BUDA_ASSIGN(const NamedTensors* found, load(file, loc));
     const std::string& name = record.tensor.empty() ? record.name : record.tensor;
     auto it = found->find(name);
@@ -141,19 +143,45 @@ class GraphReader {
     return Value(std::move(tensor), {file, name});
   }
 
+  Result<Value> from_bare_elements(const TensorRecord& record, const std::string& file, const SourceLoc& loc) {
+    if (!record.offset || !record.file_size || !record.tensor.empty())
+      return input_error("GR022", loc,
+                         cat("the tensor '", record.name, "': 'offset' and 'file_size' belong together, and instead of 'tensor'"));
+    BUDA_ASSIGN(const io::Bytes* bytes, bare_file(file, loc));
+    RawPlace place{*record.offset, *record.file_size};
+    // A file that was replaced is told of once, not for each of its tensors.
+    if (place.file_size != static_cast<std::int64_t>(bytes->size()) && !replaced_.insert(file).second)
+      return Failure(std::vector<Diagnostic>{});
+    auto tensor = raw_tensor(*bytes, file, place, record.dtype.value, Shape(record.shape));
+    if (!tensor) {
+      Failure failure = std::move(tensor).failure();
+      failure.diagnostics().front().notes.push_back({loc, cat("the tensor '", record.name, "' is said to lie there")});
+      return failure;
+    }
+    return Value(std::move(*tensor), {file, "", place});
+  }
+
+  Result<const io::Bytes*> bare_file(const std::string& file, const SourceLoc& loc) {
+    auto it = bare_files_.find(file);
+    if (it == bare_files_.end()) it = bare_files_.emplace(file, fs_.read(file)).first;
+    return once(it->second, loc);
+  }
+
   // The tensors of a file, read once. A file that cannot be read is told of once.
   Result<const NamedTensors*> load(const std::string& file, const SourceLoc& loc) {
     auto it = files_.find(file);
-    if (it == files_.end()) {
-      it = files_.emplace(file, read_tensors(fs_, file)).first;
-      if (!it->second) {
-        Failure failure = it->second.failure();
-        if (!failure.empty()) failure.diagnostics().front().notes.push_back({loc, "is needed here"});
-        return failure;
-      }
-    }
-    if (!it->second) return Failure(std::vector<Diagnostic>{});
-    return &*it->second;
+    if (it == files_.end()) it = files_.emplace(file, read_tensors(fs_, file)).first;
+    return once(it->second, loc);
+  }
+
+  // What was read, or the reason why not, which is handed out to the first who asks.
+  template <class T>
+  static Result<const T*> once(Result<T>& content, const SourceLoc& loc) {
+    if (content) return &*content;
+    Failure failure = content.failure();
+    if (!failure.empty()) failure.diagnostics().front().notes.push_back({loc, "is needed here"});
+    content = Failure(std::vector<Diagnostic>{});
+    return failure;
   }
 
   Result<Value> from_data(const TensorRecord& record, const SourceLoc& loc) {
@@ -250,6 +278,8 @@ class GraphReader {
   schema::Reader reader_;
   std::map<std::string, std::optional<Value>> tensors_;
   std::map<std::string, Result<NamedTensors>> files_;
+  std::map<std::string, Result<io::Bytes>> bare_files_;
+  std::set<std::string> replaced_;
   std::vector<std::string> names_;
   int hints_given_ = 0;
 };

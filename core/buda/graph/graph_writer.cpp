@@ -143,7 +143,12 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
     const auto& source = t.value->source;
     if (source && (!any_new || fs.canonical(source->path) != replaced)) {
       record.file = relative(fs, source->path, folder);
-      if (source->name != t.name) record.tensor = source->name;
+      if (source->raw) {
+        record.offset = source->raw->offset;
+        record.file_size = source->raw->file_size;
+      } else if (source->name != t.name) {
+        record.tensor = source->name;
+      }
     } else {
       std::string name = t.name == kReservedTensorName ? cat(t.name, ".value") : t.name;
       record.file = std::filesystem::path(tensor_path).filename().string();

@@ -6,6 +6,7 @@
 #include <buda/graph/attribute.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/graph/value_type.hpp>
+#include <buda/tensor/raw_file.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
@@ -55,10 +56,12 @@ struct Origin {
   friend auto operator<=>(const Origin&, const Origin&) = default;
 };
 
-// Where the bytes of a tensor lie: the file as the file system knows it, and the tensor's name in it.
+// Where the bytes of a tensor lie: the file as the file system knows it, and the tensor's name in it, or its place where the file is no
+// tensor file.
 struct TensorSource {
   std::string path;
   std::string name;
+  std::optional<RawPlace> raw = {};
   friend bool operator==(const TensorSource&, const TensorSource&) = default;
 };
 

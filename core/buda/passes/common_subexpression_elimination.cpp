@@ -33,6 +33,7 @@ void append_values(std::string& key, const Node& n) {
   key += n.op();
   if (n.kind() == graph::NodeKind::parameter) {
     key += cat('\n', value.source->path, '\n', value.source->name);
+    if (value.source->raw) key += cat('\n', value.source->raw->offset);
   } else {
     key += cat('\n', Fnv1a{}.add(value.tensor.bytes()).value());
   }

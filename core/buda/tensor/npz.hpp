@@ -9,8 +9,7 @@
 
 namespace buda {
 
-// Each member NAME.npy becomes the tensor NAME; anything else in the archive is an error. Stored members share the file's memory where
-// they are aligned in it.
+// Each member NAME.npy becomes the tensor NAME; anything else in the archive is an error. Stored members share the file's memory.
 Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path);
 
 // Members in the order of names. Same tensors, same bytes.

@@ -12,8 +12,7 @@ namespace buda {
 // The limit that the format's own reader sets.
 inline constexpr std::size_t kLargestSafetensorsHeader = 100'000'000;
 
-// Tensors share the memory of the file where they are aligned in it. The data must be covered without gaps and overlaps, as the format
-// demands.
+// Tensors share the memory of the file. The data must be covered without gaps and overlaps, as the format demands.
 Result<NamedTensors> parse_safetensors(const io::Bytes& bytes, const std::string& path);
 
 // The header lists tensors by name and is padded to 8 bytes; data is laid out by falling element size, then name, so that every tensor

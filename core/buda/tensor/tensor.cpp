@@ -3,7 +3,6 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
-#include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/visit.hpp>
 
@@ -127,27 +126,19 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, io::Bytes bytes) {
     return input_error(
         "TN003", {},
         cat("a tensor of shape ", shape.text(), " and type ", dtype_name(dtype), " takes ", *size, " bytes, not ", bytes.size()));
-  std::size_t count = bytes.size() / dtype_size(dtype);
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % dtype_size(dtype) == 0)
-    return Tensor(dtype, std::move(shape), std::move(bytes), count);
-  auto memory = allocate_aligned(bytes.size());
-  if (!memory) return out_of_memory(bytes.size());
-  // A part after the other, so that a large tensor of a mapped file is not in memory twice.
-  constexpr std::size_t kPart = std::size_t{4} << 20;
-  for (std::size_t at = 0; at < bytes.size(); at += kPart) {
-    io::Bytes part = bytes.slice(at, std::min(kPart, bytes.size() - at));
-    std::memcpy(memory.get() + at, part.data(), part.size());
-    io::release_mapped(part.view());
-  }
-  io::Bytes content(memory, std::string_view(memory.get(), bytes.size()));
-  return Tensor(dtype, std::move(shape), std::move(content), count);
+  Tensor out(dtype, std::move(shape), bytes, bytes.size() / dtype_size(dtype));
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % dtype_size(dtype) != 0)
+    out.aligned_ = std::make_shared<detail::AlignedCopy>(std::move(bytes));
+  return out;
 }
 
 Result<Tensor> Tensor::reshaped(Shape shape) const {
   if (shape.volume() != static_cast<std::int64_t>(size_))
     return input_error("TN003", {},
                        cat("a tensor of shape ", shape_.text(), " has ", size_, " elements and cannot take shape ", shape.text()));
-  return Tensor(dtype_, std::move(shape), bytes_, size_);
+  Tensor out = *this;
+  out.shape_ = std::move(shape);
+  return out;
 }
 
 Tensor Tensor::cast(DType to) const {

@@ -3,6 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
+#include <buda/tensor/aligned_copy.hpp>
 #include <buda/tensor/dtype.hpp>
 #include <buda/tensor/half.hpp>
 #include <buda/tensor/shape.hpp>
@@ -55,7 +56,7 @@ struct DTypeOf<double> : DTypeIs<DType::f64> {};
 template <class T>
 inline constexpr DType kDTypeOf = detail::DTypeOf<T>::value;
 
-// Elements are in row-major order, little endian, aligned to their size. Copies share the memory, which may be a part of a mapped file.
+// Elements are in row-major order, little endian. Copies share the memory, which may be a part of a mapped file.
 class Tensor {
  public:
   // An empty f32 tensor of shape [0].
@@ -76,20 +77,22 @@ class Tensor {
   }
   // All-zero bytes. An error when the shape has no volume or too large a one to be addressed.
   static Result<Tensor> zeros(DType dtype, Shape shape);
-  // The bytes must be exactly as many as dtype and shape say. They are shared where they are aligned, and copied where not.
+  // The bytes must be exactly as many as dtype and shape say. They are shared; where they are not aligned, as<T>() copies them when it is
+  // first called.
   static Result<Tensor> from_bytes(DType dtype, Shape shape, io::Bytes bytes);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::size_t size() const { return size_; }  // elements
+  // Not necessarily aligned.
   std::string_view bytes() const { return bytes_.view(); }
 
-  // The elements. T must be the type of this dtype; a program that may meet others asks dtype() first, or visit_dtype (visit.hpp).
+  // The elements, aligned. T must be the type of this dtype; a program that may meet others asks dtype() first, or visit_dtype (visit.hpp).
   template <class T>
   std::span<const T> as() const {
     assert(kDTypeOf<T> == dtype_);
     if (kDTypeOf<T> != dtype_) return {};
-    return {reinterpret_cast<const T*>(bytes_.data()), size_};
+    return {reinterpret_cast<const T*>(aligned_ ? aligned_->data() : bytes_.data()), size_};
   }
 
   // The same elements under another shape of the same volume; nothing is copied.
@@ -118,6 +121,7 @@ class Tensor {
   Shape shape_;
   std::size_t size_ = 0;
   io::Bytes bytes_;
+  std::shared_ptr<detail::AlignedCopy> aligned_;  // where bytes_ are not
 };
 
 // Bytes of a tensor of this type and shape; nothing when there is no volume or they do not fit in 63 bits.

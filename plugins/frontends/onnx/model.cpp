@@ -65,6 +65,7 @@ Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records,
       failure.add(model.error("ON011", cat("has two initializers named '", header.name(), "'")));
     }
   }
+  model.tensor_files = reader.files();
   if (!failure.empty()) return failure;
   return success();
 }

@@ -36,6 +36,7 @@ struct Model {
   std::shared_ptr<::onnx::ModelProto> proto;  // without initializers
   std::map<std::string, Tensor> initializers;
   std::vector<ModelInput> inputs;
+  std::map<std::string, io::Bytes> tensor_files;  // of external data, by path
 
   // An error of the file as a whole.
   Diagnostic error(std::string code, std::string message) const;

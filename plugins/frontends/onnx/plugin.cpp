@@ -4,6 +4,7 @@
 #include "records.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 
@@ -47,7 +48,10 @@ class OnnxFrontend final : public plugin::Frontend {
     try {
       BUDA_ASSIGN(Model model, read_model(source, host));
       BUDA_TRY(prepare(model, options, host));
-      return import_graph(model, options.name.empty() ? stem(source.path) : options.name, host);
+      BUDA_ASSIGN(graph::Graph graph, import_graph(model, options.name.empty() ? stem(source.path) : options.name, host));
+      refer_to_file(graph, source.bytes, source.path);
+      for (const auto& [path, bytes] : model.tensor_files) refer_to_file(graph, bytes, path);
+      return graph;
     } catch (const std::bad_alloc&) {
       return input_error("ON003", {source.path}, "does not fit in this machine's memory");
     } catch (const std::exception& e) {

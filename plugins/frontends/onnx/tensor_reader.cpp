@@ -220,10 +220,11 @@ Result<Tensor> TensorReader::read(const ::onnx::SparseTensorProto& sparse) {
 }
 
 Result<io::Bytes> TensorReader::external_file(const std::string& location) {
-  auto known = files_.find(location);
+  std::string path = folder_of(model_path_) + location;
+  auto known = files_.find(path);
   if (known != files_.end()) return known->second;
-  BUDA_ASSIGN(auto bytes, fs_->read(folder_of(model_path_) + location));
-  files_.emplace(location, bytes);
+  BUDA_ASSIGN(auto bytes, fs_->read(path));
+  files_.emplace(std::move(path), bytes);
   return bytes;
 }
 

@@ -34,11 +34,14 @@ class TensorReader {
   // External data is looked for in the folder of the model, and nowhere else.
   TensorReader(std::string model_path, io::FileSystem& fs) : model_path_(std::move(model_path)), fs_(&fs) {}
 
-  // `raw` is the tensor's raw_data where that was taken out of the message; it is shared, not copied, where it is aligned. Every number
+  // `raw` is the tensor's raw_data where that was taken out of the message; it is shared, not copied. Every number
   // of elements and bytes is checked against the shape before anything is allocated. Errors need a place and the tensor's name.
   Result<Tensor> read(const ::onnx::TensorProto& tensor, const std::optional<io::Bytes>& raw = std::nullopt);
   // A tensor of which only the elements that are not 0 are given, as an ordinary one of at most kLargestDense bytes.
   Result<Tensor> read(const ::onnx::SparseTensorProto& tensor);
+
+  // The files of external data so far, by path.
+  const std::map<std::string, io::Bytes>& files() const { return files_; }
 
  private:
   Result<Tensor> read_external(const ::onnx::TensorProto& tensor, DType dtype, Shape shape, std::int64_t bytes);
@@ -46,7 +49,7 @@ class TensorReader {
 
   std::string model_path_;
   io::FileSystem* fs_;
-  std::map<std::string, io::Bytes> files_;  // by location
+  std::map<std::string, io::Bytes> files_;
 };
 
 }  // namespace buda::onnx_frontend

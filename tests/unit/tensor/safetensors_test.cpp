@@ -50,7 +50,7 @@ TEST(Safetensors, Reads) {
   EXPECT_TRUE(parse(file("{}", 0))->empty());
 }
 
-TEST(Safetensors, SharesAlignedDataAndCopiesTheRest) {
+TEST(Safetensors, SharesDataAndAlignsElements) {
   // The header takes 8 + 104 bytes: "b" begins at an address that is a multiple of 4 if the whole does, "c" two bytes later.
   std::string header = R"({"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"c":{"dtype":"U16","shape":[1],"data_offsets":[4,6]},)"
                        R"("d":{"dtype":"F32","shape":[1],"data_offsets":[6,10]}})";
@@ -61,7 +61,7 @@ TEST(Safetensors, SharesAlignedDataAndCopiesTheRest) {
   const char* data = bytes.data() + 8 + header.size();
   EXPECT_EQ(t->at("b").bytes().data(), data);
   EXPECT_EQ(t->at("c").bytes().data(), data + 4);
-  EXPECT_NE(t->at("d").bytes().data(), data + 6);
+  EXPECT_EQ(t->at("d").bytes().data(), data + 6);
   EXPECT_EQ(t->at("d").bytes(), std::string(4, '\7'));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(t->at("d").as<float>().data()) % 4, 0u);
 }

@@ -1,0 +1,25 @@
+// Tensors out of files that are not tensor files.
+#include <buda/tensor/raw_file.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+namespace buda {
+
+Result<Tensor> raw_tensor(const io::Bytes& file, const std::string& path, const RawPlace& place, DType dtype, Shape shape) {
+  if (place.file_size != static_cast<std::int64_t>(file.size())) {
+    Diagnostic d = input_error(
+        "TN015", {path}, cat("has ", file.size(), " bytes, and had ", place.file_size, " when a tensor in it was referred to: it was replaced"));
+    d.hint = "make the graph from it again";
+    return d;
+  }
+  auto size = tensor_bytes(dtype, shape);
+  auto end = size && place.offset >= 0 ? checked_add(place.offset, *size) : std::nullopt;
+  if (!end || *end > place.file_size)
+    return input_error("TN015", {path},
+                       cat("has ", file.size(), " bytes, which do not hold a tensor of ", dtype_name(dtype), ' ', shape.text(), " at byte ",
+                           place.offset));
+  return Tensor::from_bytes(dtype, std::move(shape), file.slice(static_cast<std::size_t>(place.offset), static_cast<std::size_t>(*size)));
+}
+
+}  // namespace buda
