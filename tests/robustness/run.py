@@ -31,12 +31,13 @@ def tools(work, inputs):
     """Every tool with a good input and a command line; IN and OUT stand for the damaged input and the product."""
     m = work / "m.pipes/temporal_epoch_0/overlay"
     plan, weights = work / "m.plan.json", work / "m.device.graph.safetensors"
-    beside = [work / "m.graph.safetensors"] + ([weights] if weights.exists() else [])
+    beside = [work / "m.onnx", work / "copied.graph.safetensors"] + ([weights] if weights.exists() else [])
     return [
         Tool("importer", work / "m.onnx", ".onnx", ["importer", "IN", "-o", "OUT"]),
         Tool("importer (graph)", work / "m.graph.json", ".graph.json", ["importer", "IN", "-o", "OUT"]),
         Tool("optimizer", work / "m.graph.json", ".graph.json", ["optimizer", "IN", "-o", "OUT"]),
-        Tool("optimizer (weights)", work / "m.graph.safetensors", "m.graph.safetensors", ["optimizer", work / "m.graph.json", "-o", "OUT"]),
+        Tool("optimizer (weights)", work / "copied.graph.safetensors", "copied.graph.safetensors", ["optimizer", work / "copied.graph.json", "-o", "OUT"]),
+        Tool("optimizer (model)", work / "m.onnx", "m.onnx", ["optimizer", work / "m.graph.json", "-o", "OUT"]),
         Tool("balancer", work / "m.device.graph.json", ".device.graph.json", ["balancer", "IN", "-o", "OUT"]),
         Tool("netlist2pipe", work / "m.yaml", ".yaml", ["netlist2pipe", "IN", "-o", "OUT"]),
         Tool("pipegen", m / "pipegen.yaml", ".yaml", ["pipegen", "IN", "-o", "OUT"]),
@@ -205,6 +206,7 @@ def main():
         inputs = work / "inputs.npz"
         shutil.copy(args.inputs, inputs)
         subprocess.run(["buda", "compile", "m.onnx", "-o", "m.tti", "--build-dir", ".", "-q"], cwd=work, env=environment, check=True)
+        subprocess.run(["importer", "m.onnx", "--copy-tensors", "-o", "copied.graph.json"], cwd=work, env=environment, check=True)
         subjects, beside = tools(work, inputs)
         subjects = [t for t in subjects if not args.tool or t.name in args.tool]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

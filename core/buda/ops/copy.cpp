@@ -10,16 +10,16 @@ namespace {
 
 template <class Word>
 void copy_words(const StridedWalk<1>& walk, const char* in, char* out, unsigned threads) {
-  const auto* from = reinterpret_cast<const Word*>(in);
   auto* to = reinterpret_cast<Word*>(out);
   std::int64_t step = walk.inner_strides()[0];
   in_chunks(threads, walk.count(), [&](std::int64_t begin, std::int64_t end) {
     walk.run(begin, end, [&](std::int64_t at, const auto& offsets, std::int64_t length) {
-      const Word* p = from + offsets[0];
+      // A tensor's bytes may lie unaligned in a file.
+      const char* p = in + offsets[0] * static_cast<std::int64_t>(sizeof(Word));
       if (step == 1) {
         std::memcpy(to + at, p, static_cast<std::size_t>(length) * sizeof(Word));
       } else {
-        for (std::int64_t i = 0; i < length; ++i) to[at + i] = p[i * step];
+        for (std::int64_t i = 0; i < length; ++i) std::memcpy(to + at + i, p + i * step * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
       }
     });
   });
