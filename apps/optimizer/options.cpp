@@ -21,6 +21,8 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.flag("timings", o.timings, "show a table of all executions: rewrites, nodes, time");
   set.group("Verifying");
   set.flag("verify", o.verify, "evaluate the graph on random inputs before and after every pass, and compare");
+  set.path("verify-inputs", o.verify_inputs, "FILE",
+           "verify on these inputs instead: .npz or .safetensors, by the names of the model's inputs");
   set.real("verify-correlation", o.verify_correlation, "R", "least correlation of a value with what it was").range(-1, 1);
   set.real("verify-error", o.verify_error, "E", "largest error of an element, as a part of the value's largest element").at_least(0);
   set.group("Data formats");
@@ -53,6 +55,17 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "what Float32 becomes on a device that does not compute in it");
 }
 
+void declare_model(cli::OptionSet& set, Options& o) {
+  set.group("Simplifying and fusing");
+  set.flag("enable-consteval", o.fold_constants,
+           "compute what depends on parameters and constants alone before lowering: pass constant-folding");
+  set.flag("enable-stable-softmax", o.stable_softmax, "subtract the maximum in a softmax, so that large numbers do not overflow");
+  set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops");
+  set.texts("op-names-dont-fuse", o.dont_fuse, "OP", "keep this op out of fused ops").known_as("dont_fuse");
+  set.texts("op-names-manual-fuse", o.manual_fuse, "A,B,C",
+            "fuse these ops with each other; ops that are in no such list are not fused then");
+}
+
 void declare(cli::OptionSet& set, Options& o) {
   set.optional_positional("GRAPH", o.graph, "the graph file; - reads standard input");
   set.path("output", o.output, "FILE",
@@ -60,9 +73,10 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.text("device", o.device, "NAME|FILE", "device to lower for: a name of share/buda/devices or a descriptor file");
   set.choice("opt-level", o.level, {"0", "1", "2"},
-             "0: only what lowering needs; 1: simplify, fold and fuse; 2: also where rounding changes")
+             "0: only what lowering needs; 1: simplify, fold and fuse; 2: also fused ops, and where rounding changes")
       .also("-O");
   declare_passes(set, o);
+  declare_model(set, o);
 }
 
 }  // namespace

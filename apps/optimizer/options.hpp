@@ -23,6 +23,7 @@ struct Options {
   std::string dump_dir;
   bool timings = false;
   bool verify = false;
+  std::string verify_inputs;  // empty: random ones
   double verify_correlation = 0.99999;
   double verify_error = 1e-4;
   std::string default_df;             // empty: by element types
@@ -33,6 +34,11 @@ struct Options {
   std::string amp_level = "0";
   bool bfp8_conversion = false;
   std::vector<std::string> mixed_precision;  // rules, in order
+  bool fold_constants = true;
+  bool stable_softmax = true;
+  bool auto_fusing = true;
+  std::vector<std::string> dont_fuse;
+  std::vector<std::string> manual_fuse;  // each: names with commas between them
 };
 
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.

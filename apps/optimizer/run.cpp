@@ -5,6 +5,8 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/infer.hpp>
+#include <buda/passes/fuse_ops.hpp>
+#include <buda/passes/fusing.hpp>
 #include <buda/passes/listing.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/passes/pipeline.hpp>
@@ -47,6 +49,40 @@ Result<passes::Pipeline> choose_pipeline(const Options& o, cli::ToolHost& host) 
     return pipeline;
   }
   return o.pipeline.empty() ? passes::read_default_pipeline(host) : passes::read_pipeline(host.fs(), o.pipeline);
+}
+
+// A pipeline without the passes that options switch off. Passes that the user lists himself run.
+passes::Pipeline without_switched_off(passes::Pipeline pipeline, const Options& o) {
+  if (!o.passes.empty()) return pipeline;
+  for (passes::Stage& stage : pipeline.stages)
+    std::erase_if(stage.passes, [&](const passes::PassName& name) {
+      return (name.text == "constant-folding" && !o.fold_constants) || (name.text == "fuse-ops" && !o.auto_fusing);
+    });
+  std::erase_if(pipeline.stages, [](const passes::Stage& stage) { return stage.passes.empty(); });
+  return pipeline;
+}
+
+// The node's name, or that of a node of the model from which it comes.
+bool is_called(const graph::Node& n, const std::string& name) {
+  return n.name() == name || std::any_of(n.origins.begin(), n.origins.end(), [&](const graph::Origin& o) { return o.node == name; });
+}
+
+// Marks the ops that the user names for fuse-ops; a name that no op has is most likely a mistake.
+void mark_for_fusing(graph::Graph& graph, const Options& o, Host& host) {
+  auto mark = [&](std::string_view name_text, const char* tag, const std::string& value, std::string_view option) {
+    std::string name(trim(name_text));
+    bool found = false;
+    for (graph::NodeId id : graph.ids()) {
+      graph::Node& n = graph.node(id);
+      if (!n.is_op() || !is_called(n, name)) continue;
+      n.tags[tag] = value;
+      found = true;
+    }
+    if (!found) host.report(warning("OZ005", {}, cat("option --", option, ": the graph has no op '", name, "'")));
+  };
+  for (const std::string& name : o.dont_fuse) mark(name, passes::kDontFuse, "", "op-names-dont-fuse");
+  for (std::size_t i = 0; i < o.manual_fuse.size(); ++i)
+    for (std::string_view name : split(o.manual_fuse[i], ',')) mark(name, passes::kFuseGroup, cat(i), "op-names-manual-fuse");
 }
 
 Result<void> check_pass_names(const Options& o) {
@@ -112,9 +148,10 @@ class Optimizer {
   Result<void> run() {
     BUDA_TRY(check_pass_names(o_));
     BUDA_ASSIGN(passes::Pipeline pipeline, choose_pipeline(o_, host_));
+    pipeline = without_switched_off(std::move(pipeline), o_);
     BUDA_ASSIGN(context_.formats, format_options(o_));
     BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host_, o_.device));
-    BUDA_ASSIGN(passes::DecompositionSet decompositions, plugin::make_decompositions(host_.plugins, host_.plugin_options, host_));
+    BUDA_ASSIGN(passes::DecompositionSet decompositions, plugin::make_decompositions(host_.plugins, plugin_options(), host_));
     context_.device = &device;
     context_.decompositions = &decompositions;
     if (o_.bisect_limit >= 0) context_.rewrites = passes::RewriteCounter(static_cast<std::uint64_t>(o_.bisect_limit));
@@ -122,8 +159,10 @@ class Optimizer {
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
+    mark_for_fusing(graph, o_, host_);
+    if (!o_.verify && !o_.verify_inputs.empty()) return usage_error("OZ004", "option --verify-inputs needs --verify");
     if (o_.verify) {
-      BUDA_ASSIGN(NamedTensors inputs, passes::random_inputs(graph, host_.seed));
+      BUDA_ASSIGN(NamedTensors inputs, verify_inputs(graph));
       BUDA_TRY(check_.start(graph, std::move(inputs)));
     }
     if (!o_.dump_dir.empty()) BUDA_TRY(host_.fs().make_directories(o_.dump_dir));
@@ -134,6 +173,20 @@ class Optimizer {
   }
 
  private:
+  // The option of this tool is one of the plugin's rule, unless that is given itself.
+  std::map<std::string, schema::OptionValues> plugin_options() const {
+    auto options = host_.plugin_options;
+    if (o_.stable_softmax) return options;
+    schema::OptionValues& softmax = options["decomposition.softmax"];
+    if (!softmax.has("stable")) softmax.set("stable", "false");
+    return options;
+  }
+
+  Result<NamedTensors> verify_inputs(const graph::Graph& graph) {
+    if (o_.verify_inputs.empty()) return passes::random_inputs(graph, host_.seed);
+    return read_tensors(host_.fs(), o_.verify_inputs);
+  }
+
   passes::RunOptions run_options() {
     passes::RunOptions options;
     options.level = *parse_int(o_.level);

@@ -16,6 +16,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("target", o.target, "NAME",
            "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
+  set.choice("formats", o.formats, {"fp32", "exact"},
+             "how a graph is evaluated: fp32: what it means; exact: in the data formats and the precision that the optimizer chose");
   set.path("trace", o.trace, "FILE", "write what was asked of the device, one JSON object per line");
   set.group("Netlists");
   set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");

@@ -16,6 +16,7 @@ struct Options {
   std::string target;               // empty: golden, for a graph cpu
   std::string device;               // empty: the one that image or plan name
   std::string plan;                 // of a netlist; empty: beside it, if there is one
+  std::string formats = "fp32";     // of a graph: fp32 or exact
   bool bare = false;                // a netlist without its plan
   std::vector<std::string> params;  // NAME=VALUE
   std::string trace;

@@ -86,12 +86,15 @@ class Runner {
     for (auto id : graph.inputs()) wanted.push_back(graph.node(id).name());
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
     for (auto id : graph.outputs()) output_order_.push_back(graph.node(id).name());
-    BUDA_ASSIGN(auto done, runtime::run_graph(std::move(graph), inputs, host_));
+    BUDA_ASSIGN(auto done, runtime::run_graph(std::move(graph), inputs, host_,
+                                              o_.formats == "exact" ? runtime::Arithmetic::exact : runtime::Arithmetic::fp32));
     tell(done.batches);
     return std::move(done.outputs);
   }
 
   Result<NamedTensors> run_on_target(Kind kind, const io::Bytes& bytes) {
+    if (o_.formats != "fp32")
+      return usage_error("RN001", "option --formats is for graphs; targets have options of their own, as --set target.golden.mode=exact");
     const std::string name = o_.target.empty() ? "golden" : o_.target;
     BUDA_ASSIGN(target_, plugin::make(host_.plugins, host_.plugins.targets, plugin::Kind::target, name,
                                       host_.options_of(plugin::Kind::target, name), host_));

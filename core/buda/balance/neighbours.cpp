@@ -1,6 +1,8 @@
 // Edges between placed ops, queues and sources.
 #include <buda/balance/neighbours.hpp>
 
+#include <buda/balance/fused.hpp>
+
 #include <buda/base/text.hpp>
 
 namespace buda::balance {
@@ -59,7 +61,7 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy) {
   blocked.overlay_size = overlay_size_for(phase_usage(blocked, links, device), device);
-  auto all = usages(blocked, links, device);
+  auto all = usages_of(blocked, links, device);
   if (const Usage* over = first_misfit(all)) return misfit(spec.label, *over, remedy);
   return blocked.overlay_size;
 }

@@ -144,18 +144,25 @@ constexpr std::array<std::string_view, 6> kBlocking = {
 }  // namespace
 
 Result<OpAttributes> netlist_attributes(const graph::Node& node) {
+  auto out = netlist_attributes(node.attrs, node.name(), node.op());
+  if (!out)
+    for (Diagnostic& d : out.failure().diagnostics()) d.loc = node.loc;
+  return out;
+}
+
+Result<OpAttributes> netlist_attributes(const graph::AttrMap& attrs, const std::string& name_of_op, const std::string& type) {
   OpAttributes out;
   Failure failure;
   auto report = [&](std::string message, std::string hint = "") {
-    Diagnostic d = input_error("BL003", node.loc, cat("op '", node.name(), "' (", node.op(), "): ", message));
-    d.node = node.name();
+    Diagnostic d = input_error("BL003", {}, cat("op '", name_of_op, "' (", type, "): ", message));
+    d.node = name_of_op;
     d.hint = std::move(hint);
     failure.add(std::move(d));
   };
-  for (const auto& [name, value] : node.attrs) {
+  for (const auto& [name, value] : attrs) {
     if (std::find(kBlocking.begin(), kBlocking.end(), name) != kBlocking.end()) {
       report(cat("attribute '", name, "' is the balancer's to choose"),
-             cat("leave it out; --set op.", node.name(), ".u_kt=N and others override the choice"));
+             cat("leave it out; --set op.", name_of_op, ".u_kt=N and others override the choice"));
       continue;
     }
     auto setter = setters().find(name);

@@ -5,10 +5,14 @@
 #include <buda/graph/node.hpp>
 #include <buda/netlist/op.hpp>
 
+#include <string>
+
 namespace buda::balance {
 
 // Attributes bear the names of netlists. Those of the blocking (m_k, u_kt, …) are the balancer's own and refused here, as are unknown ones;
 // every finding is reported, with the node.
 Result<netlist::OpAttributes> netlist_attributes(const graph::Node& node);
+// Those of a sub-op of a fused op; `name` and `type` are for messages.
+Result<netlist::OpAttributes> netlist_attributes(const graph::AttrMap& attrs, const std::string& name, const std::string& type);
 
 }  // namespace buda::balance

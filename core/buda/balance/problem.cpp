@@ -1,6 +1,7 @@
 // From a device graph to the ops that are to be balanced.
 #include <buda/balance/problem.hpp>
 
+#include <buda/balance/fused.hpp>
 #include <buda/balance/op_attributes.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
@@ -100,6 +101,7 @@ bool is_supported(OpClass c) {
     case OpClass::sfpu:
     case OpClass::matmul:
     case OpClass::reduce:
+    case OpClass::fused:
       return true;
     default:
       return false;
@@ -241,6 +243,15 @@ class Builder {
       return false;
     }
     spec.op.type = *type;
+    if (*type == netlist::OpType::fused_op) {
+      auto body = fused_body_text(node);
+      if (body) {
+        spec.op.attributes.fused_op_id = std::move(*body);
+      } else {
+        failure_.add(std::move(body).failure());
+      }
+      return !spec.op.attributes.fused_op_id.empty();
+    }
     auto attributes = netlist_attributes(node);
     if (!attributes) {
       failure_.add(std::move(attributes).failure());
@@ -255,6 +266,7 @@ class Builder {
     std::size_t count = node.inputs().size();
     std::size_t wanted = static_cast<std::size_t>(info.least_inputs) + (spec.op.attributes.bias ? 1 : 0) +
                          (spec.op.attributes.requant || spec.op.attributes.dequant ? 1 : 0);
+    if (spec.op.type == netlist::OpType::fused_op) wanted = count;  // the body was read with so many
     if (count != wanted) {
       fail(node_error("BL006", node, cat("it has ", count, " inputs; with its attributes it takes ", wanted)));
       return false;

@@ -4,7 +4,10 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/device_layout.hpp>
+#include <buda/ops/evaluate_formats.hpp>
 #include <buda/ops/infer.hpp>
+
+#include <algorithm>
 
 namespace buda::ops {
 namespace {
@@ -25,13 +28,14 @@ Failure of_node(const Node& node, Failure failure) {
 
 class Evaluator {
  public:
-  Evaluator(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options)
-      : graph_(graph), inputs_(inputs), options_(options), results_(graph.id_bound()), uses_left_(graph.id_bound(), 0) {}
+  Evaluator(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options, bool exact)
+      : graph_(graph), inputs_(inputs), options_(options), exact_(exact), results_(graph.id_bound()), uses_left_(graph.id_bound(), 0) {}
 
   Result<NamedTensors> run() {
     BUDA_TRY(check(graph_, options_.registry == nullptr ? standard_ops() : *options_.registry));
     BUDA_TRY(check_inputs());
     count_uses();
+    BUDA_TRY(check_arithmetic());
     for (NodeId id : graph_.topological_order())
       if (uses_left_[id.index()] != 0 || graph_.node(id).kind() == NodeKind::output) BUDA_TRY(step(graph_.node(id)));
     return std::move(outputs_);
@@ -71,6 +75,15 @@ class Evaluator {
     return success();
   }
 
+  Result<void> check_arithmetic() const {
+    if (!exact_) return success();
+    if (graph_.level != Level::device)
+      return input_error("OP061", {}, cat("graph '", graph_.name, "' is at tensor level, where values have no data formats"));
+    for (NodeId id : graph_.topological_order())
+      if (uses_left_[id.index()] != 0) BUDA_TRY(check_formats(graph_.node(id)));
+    return success();
+  }
+
   // Uses that outputs depend on; a node without any is not computed.
   void count_uses() {
     std::vector<NodeId> order = graph_.topological_order();
@@ -86,8 +99,16 @@ class Evaluator {
     for (const auto& edge : node.inputs()) inputs.push_back(results_[edge.source.node.index()][edge.source.port]);
     for (const auto& edge : node.inputs())
       if (--uses_left_[edge.source.node.index()] == 0) results_[edge.source.node.index()].clear();
-    auto results = node.kind() == NodeKind::input ? pushed(node) : evaluate_node(node, graph_.level, inputs, options_);
+    auto results = node.kind() == NodeKind::input ? pushed(node)
+                   : exact_ && node.is_op()       ? in_formats(node, inputs)
+                                                  : evaluate_node(node, graph_.level, inputs, options_);
     if (!results) return std::move(results).failure();
+    if (exact_ && !node.is_op() && node.kind() != NodeKind::output)
+      for (Tensor& result : *results) {
+        BUDA_ASSIGN(result, as_stored(result, *node.outputs[0].format));
+      }
+    if (exact_ && node.kind() == NodeKind::output)
+      for (Tensor& result : *results) result = result.cast(graph_.type(node.inputs()[0].source)->dtype);
     if (options_.observe) options_.observe(node, *results);
     if (node.kind() == NodeKind::output) {
       outputs_.emplace(node.name(), std::move(results->front()));
@@ -107,6 +128,27 @@ class Evaluator {
     return std::vector<Tensor>{std::move(tensor)};
   }
 
+  Result<std::vector<Tensor>> in_formats(const Node& node, std::span<const Tensor> inputs) {
+    std::vector<Tensor> arriving;
+    std::vector<DataFormat> formats;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const graph::Edge& edge = node.inputs()[i];
+      formats.push_back(*graph_.type(edge.source)->format);
+      auto tensor = apply_tms(inputs[i], edge.tms);
+      // What is padded with has the format of the rest.
+      bool pads =
+          std::any_of(edge.tms.begin(), edge.tms.end(), [](const graph::Tm& tm) { return tm.kind == graph::TmKind::pad && tm.value != 0; });
+      if (tensor && pads) tensor = as_stored(*tensor, formats.back());
+      if (!tensor) return of_node(node, std::move(tensor).failure());
+      arriving.push_back(std::move(*tensor));
+    }
+    const Registry& registry = options_.registry == nullptr ? standard_ops() : *options_.registry;
+    BUDA_ASSIGN(const OpDef* def, registry.require(Level::device, node.op()));
+    auto results = evaluate_in_formats(*def, node, arriving, formats, std::max(options_.threads, 1u));
+    if (!results) return of_node(node, std::move(results).failure());
+    return results;
+  }
+
   static Result<Tensor> padded_input(const Node& node, const Tensor& tensor) {
     const Shape& device = node.outputs[0].shape;
     BUDA_ASSIGN(Tensor seen, tensor.reshaped(border_shapes(node, device).view));
@@ -116,6 +158,7 @@ class Evaluator {
   const Graph& graph_;
   const NamedTensors& inputs_;
   const EvaluateOptions& options_;
+  bool exact_;                                // in the formats of the nodes
   std::vector<std::vector<Tensor>> results_;  // by id
   std::vector<std::uint32_t> uses_left_;      // by id
   NamedTensors outputs_;
@@ -154,7 +197,11 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node, Level level, std::sp
 }
 
 Result<NamedTensors> evaluate_graph(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options) {
-  return Evaluator(graph, inputs, options).run();
+  return Evaluator(graph, inputs, options, false).run();
+}
+
+Result<NamedTensors> evaluate_graph_in_formats(const Graph& graph, const NamedTensors& inputs, const EvaluateOptions& options) {
+  return Evaluator(graph, inputs, options, true).run();
 }
 
 }  // namespace buda::ops

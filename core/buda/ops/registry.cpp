@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/families.hpp>
+#include <buda/ops/fused_body.hpp>
 
 #include <algorithm>
 
@@ -58,6 +59,8 @@ const Registry& standard_ops() {
         // A repetition would be our mistake; a test looks for it.
         if (auto added = r.add(std::move(def)); !added) break;
       }
+    // Made of the ops of all families.
+    static_cast<void>(r.add(fused_op_definition()));
     return r;
   }();
   return registry;

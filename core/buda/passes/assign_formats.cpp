@@ -315,6 +315,7 @@ class Formats {
       if (wish.intermediate) chosen.intermediate = wish.intermediate;
       if (!chosen.intermediate) chosen.intermediate = chosen.accumulate;
       if (is_z_maximum(n)) chosen.intermediate = out;
+      if (n.tags.contains(kWideRange)) chosen.intermediate = unblocked(*chosen.intermediate);
       if (matmul) chosen.intermediate = accumulating(*chosen.intermediate, out);
       if (wish.fidelity) chosen.fidelity = wish.fidelity;
       if (!chosen.fidelity) chosen.fidelity = context_.formats.fidelity;

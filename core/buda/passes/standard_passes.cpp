@@ -1,4 +1,5 @@
 // The list of passes, in the order in which a graph usually meets them.
+#include <buda/passes/fuse_ops.hpp>
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/spelling.hpp>
@@ -18,6 +19,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kDeadCodeElimination,
       &kLowerToDevice,
       &kFuseRelu,
+      &kFuseOps,
       &kAssignFormats,
   };
   return list;

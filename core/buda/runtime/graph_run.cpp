@@ -3,6 +3,7 @@
 
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
+#include <buda/ops/evaluate_formats.hpp>
 #include <buda/ops/infer.hpp>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class GraphPorts {
 
 }  // namespace
 
-Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host) {
+Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, Arithmetic arithmetic) {
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
   GraphPorts io(graph);
@@ -64,8 +65,9 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host) 
   }
   ops::EvaluateOptions options;
   options.threads = host.threads;
+  const auto evaluate = arithmetic == Arithmetic::exact ? &ops::evaluate_graph_in_formats : &ops::evaluate_graph;
   if (out.batches.rows == 0) {
-    BUDA_ASSIGN(out.outputs, ops::evaluate_graph(graph, given, options));
+    BUDA_ASSIGN(out.outputs, evaluate(graph, given, options));
     return out;
   }
   std::map<std::string, std::vector<Tensor>> parts;
@@ -76,7 +78,7 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host) 
       BUDA_ASSIGN(auto rows, rows_of(tensor, b * out.batches.batch, out.batches.batch));
       batch.emplace(name, std::move(rows));
     }
-    BUDA_ASSIGN(auto outputs, ops::evaluate_graph(graph, batch, options));
+    BUDA_ASSIGN(auto outputs, evaluate(graph, batch, options));
     for (auto& [name, tensor] : outputs) parts[name].push_back(std::move(tensor));
   }
   for (auto& [name, tensors] : parts) {

@@ -7,6 +7,8 @@
 #include <buda/runtime/batches.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <cstdint>
+
 namespace buda::runtime {
 
 struct GraphRun {
@@ -14,7 +16,10 @@ struct GraphRun {
   Batches batches;
 };
 
+// fp32: the reference meaning. exact: in the data formats that the optimizer chose (ops/evaluate_formats.hpp); device level only.
+enum class Arithmetic : std::uint8_t { fp32, exact };
+
 // Open types are derived first. Inputs are treated as Session::run treats them.
-Result<GraphRun> run_graph(graph::Graph graph, const NamedTensors& inputs, Host& host);
+Result<GraphRun> run_graph(graph::Graph graph, const NamedTensors& inputs, Host& host, Arithmetic arithmetic = Arithmetic::fp32);
 
 }  // namespace buda::runtime

@@ -1,11 +1,8 @@
 // What was balanced computes what the graph means: netlist and host plan run on the golden target, the graph in fp32 on the host.
-#include "golden/device.hpp"
+#include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
-#include <buda/balance/plan_builder.hpp>
-#include <buda/netlist/write.hpp>
 #include <buda/ops/evaluate.hpp>
-#include <buda/runtime/session.hpp>
 #include <buda/tensor/compare.hpp>
 
 #include <algorithm>
@@ -13,30 +10,6 @@
 
 namespace buda::balance {
 namespace {
-
-class Golden final : public runtime::Target {
- public:
-  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
-    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {golden::Mode::fp32}, host));
-    return std::unique_ptr<runtime::Device>(std::move(device));
-  }
-};
-
-Result<runtime::Model> model_of(const Balanced& b) {
-  runtime::Model model;
-  model.path = "net.yaml";
-  model.device = *b.problem.device;
-  model.program.netlist = b.built.netlist;
-  BUDA_ASSIGN(auto plan, build_plan(b.graph, b.problem, b.built.queues,
-                                    {"net.yaml", "net.safetensors", [](const std::string& p) { return p; },
-                                     [](const std::string&) { return false; }}));
-  model.plan = plan.plan;
-  for (const auto& p : plan.plan.parameters) {
-    BUDA_ASSIGN(auto tensor, netlist::apply_transforms(plan.tensors.at(p.tensor), p.transforms));
-    model.parameters.emplace(p.queue, std::move(tensor));
-  }
-  return model;
-}
 
 // Runs three batches, more than the queues hold at once, and compares each with the graph.
 void expect_same_meaning(const graph::Graph& graph, const Balanced& b, std::uint64_t seed) {

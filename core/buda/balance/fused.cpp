@@ -1,0 +1,132 @@
+// Bodies, blocks and costs of fused ops.
+#include <buda/balance/fused.hpp>
+
+#include <buda/balance/cost.hpp>
+#include <buda/balance/op_attributes.hpp>
+#include <buda/base/text.hpp>
+#include <buda/ops/fused_body.hpp>
+
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+using netlist::SubOperand;
+
+SubOperand operand(const ops::FusedOperand& o) {
+  auto index = static_cast<std::int32_t>(o.index);
+  switch (o.kind) {
+    case ops::FusedOperand::Kind::input:
+      return {SubOperand::Kind::input, index};
+    case ops::FusedOperand::Kind::intermed:
+      return {SubOperand::Kind::intermed, index};
+    case ops::FusedOperand::Kind::dest:
+      return {SubOperand::Kind::dest, 0};
+    case ops::FusedOperand::Kind::output:
+      break;
+  }
+  return {SubOperand::Kind::output, 0};
+}
+
+// Without blocks and id.
+Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inputs) {
+  BUDA_ASSIGN(ops::FusedBody body, ops::read_fused_body(attrs, inputs));
+  netlist::FusedOp out;
+  out.inputs = static_cast<std::int32_t>(inputs);
+  out.intermediates = static_cast<std::int32_t>(body.intermediates);
+  out.schedules.emplace_back();
+  for (const ops::FusedSubOp& s : body.steps) {
+    netlist::SubOp sub;
+    sub.name = s.name;
+    auto type = netlist::op_type_from_name(s.type);
+    if (!type || !netlist::info(*type).sub_op) return input_error("BL003", {}, cat("'", s.type, "' cannot stand in a fused op"));
+    sub.type = *type;
+    BUDA_ASSIGN(sub.attributes, netlist_attributes(s.attrs, s.name, s.type));
+    for (const auto& in : s.inputs) sub.inputs.push_back({operand(in), {}});
+    for (const auto& p : s.pop) sub.pop.push_back(operand(p));
+    sub.output = operand(s.output);
+    out.schedules[0].push_back(std::move(sub));
+  }
+  return out;
+}
+
+// A body as a text: the number of intermediates and the sub-ops, a line each (no text of a sub-op has a line break).
+graph::AttrMap attrs_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::string_view line : split(text, '\n')) lines.emplace_back(line);
+  std::int64_t intermediates = parse_int(lines.front()).value_or(0);
+  lines.erase(lines.begin());
+  return {{std::string(ops::kSubOps), std::move(lines)}, {std::string(ops::kIntermediates), intermediates}};
+}
+
+bool is_fused(const netlist::Op& op) { return op.type == netlist::OpType::fused_op; }
+
+// Of a body that was read before.
+netlist::FusedOp known_schedules(const netlist::Op& op) {
+  auto found = schedules(attrs_of(op.attributes.fused_op_id), op.inputs.size());
+  return found ? std::move(*found) : netlist::FusedOp{};
+}
+
+void add_buffers(Usage& l1, const netlist::Op& op, const device::DeviceDescriptor& device) {
+  std::int32_t buffers = known_schedules(op).intermediates;
+  if (buffers == 0) return;
+  std::int64_t tiles = buffers * op.block.ublock_tiles();
+  auto bytes = static_cast<std::uint64_t>(tiles * tile_bytes(op.intermed_format, op.tile_dim, device.tile_alignment));
+  l1.used += bytes;
+  l1.parts.push_back({cat("intermediates of the fused op: ", tiles, " tiles"), bytes});
+}
+
+}  // namespace
+
+Result<std::string> fused_body_text(const graph::Node& node) {
+  auto found = schedules(node.attrs, node.inputs().size());
+  if (!found) {
+    Diagnostic d =
+        input_error("BL003", node.loc, cat("op '", node.name(), "' (", node.op(), "): ", found.failure().diagnostics().front().message));
+    d.node = node.name();
+    return d;
+  }
+  BUDA_ASSIGN(ops::FusedBody body, ops::read_fused_body(node.attrs, node.inputs().size()));
+  graph::AttrMap canonical = ops::fused_attrs(body);
+  return cat(body.intermediates, '\n', join(std::get<std::vector<std::string>>(canonical.find(ops::kSubOps)->second), "\n"));
+}
+
+netlist::FusedOp fused_op_of(const netlist::Op& op, std::string id) {
+  netlist::FusedOp fused = known_schedules(op);
+  fused.id = std::move(id);
+  for (auto& schedule : fused.schedules)
+    for (netlist::SubOp& s : schedule) {
+      s.block = op.block;
+      s.block.t = 1;
+    }
+  return fused;
+}
+
+double kernel_cycles_of(const netlist::Op& op, const device::DeviceDescriptor& device) {
+  if (!is_fused(op)) return kernel_cycles(op, device);
+  double cycles = 0;
+  for (const auto& schedule : known_schedules(op).schedules)
+    for (const netlist::SubOp& s : schedule) {
+      netlist::Op one = op;
+      one.type = s.type;
+      one.attributes = s.attributes;
+      one.inputs.resize(s.inputs.size(), op.inputs.front());
+      cycles += kernel_cycles(one, device);
+    }
+  return cycles;
+}
+
+Usage l1_usage_of(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  Usage l1 = l1_usage(op, links, device);
+  if (is_fused(op)) add_buffers(l1, op, device);
+  return l1;
+}
+
+std::vector<Usage> usages_of(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  std::vector<Usage> all = usages(op, links, device);
+  for (Usage& u : all)
+    if (is_fused(op) && u.resource == Resource::l1) add_buffers(u, op, device);
+  return all;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,220 @@
+// fuse-ops: which ops become one, in which order, and where their values wait.
+#include "harness.hpp"
+
+#include <buda/ops/fused_body.hpp>
+#include <buda/passes/fuse_ops.hpp>
+#include <buda/passes/fusing.hpp>
+
+namespace buda::passes {
+namespace {
+
+const graph::AttrMap kRelu = {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}};
+
+struct Fusing : Bench {
+  Builder b{"g", graph::Level::device};
+  Graph graph;
+
+  void run_on(Builder& builder) {
+    graph = finished(builder);
+    expect_meaning_kept(graph, *this, {&kFuseOps});
+  }
+  std::vector<std::string> steps(const char* name) {
+    NodeId id = graph.find(name);
+    if (!id.valid() || graph.node(id).op() != "fused_op") return {"not fused"};
+    auto out = std::get<std::vector<std::string>>(graph.node(id).attrs.at("sub_ops"));
+    return out;
+  }
+  std::int64_t intermediates(const char* name) { return std::get<std::int64_t>(graph.node(graph.find(name)).attrs.at("intermediates")); }
+};
+
+using Steps = std::vector<std::string>;
+
+TEST(FuseOps, AChainStaysInTheRegister) {
+  Fusing f;
+  auto x = f.b.input("x", {64, 64}), m = f.b.input("m", {32, 64}), g = f.b.parameter("g", varied({32, 64}));
+  auto s = called(f.b, "s", f.b.op("subtract", {x, Edge(m, {Tm::broadcast(TmDim::r, 2)})}));
+  f.b.node(s).origins = {{"m.onnx", "Sub_1"}};
+  auto y = called(f.b, "p", f.b.op("multiply", {s, Edge(g, {Tm::broadcast(TmDim::r, 2)})}));
+  f.b.node(y).origins = {{"m.onnx", "Mul_2"}};
+  f.b.output("out", y);
+  f.run_on(f.b);
+  EXPECT_EQ(f.steps("p"), (Steps{"{name: s, type: subtract, inputs: [input0, input1], output: dest}",
+                                 "{name: p, type: multiply, inputs: [dest, input2], output: output}"}));
+  EXPECT_EQ(f.intermediates("p"), 0);
+  const Node& n = f.graph.node(f.graph.find("p"));
+  ASSERT_EQ(n.inputs().size(), 3u);
+  EXPECT_EQ(n.inputs()[1].tms, std::vector<Tm>{Tm::broadcast(TmDim::r, 2)});
+  EXPECT_EQ(n.origins, (std::vector<graph::Origin>{{"m.onnx", "Mul_2"}, {"m.onnx", "Sub_1"}}));
+  EXPECT_FALSE(f.graph.find("s").valid());
+}
+
+TEST(FuseOps, WhatIsUsedTwiceWaitsInABuffer) {
+  Fusing f;
+  auto x = f.b.input("x", {32, 32}), y = f.b.input("y", {32, 32});
+  auto a = called(f.b, "a", f.b.add(x, y));
+  auto t = called(f.b, "t", f.b.tanh(a));
+  auto r = called(f.b, "r", f.b.multiply(a, t));
+  f.b.output("out", r);
+  f.run_on(f.b);
+  EXPECT_EQ(f.steps("r"), (Steps{"{name: a, type: add, inputs: [input0, input1], output: intermed0}",
+                                 "{name: t, type: tanh, inputs: [intermed0], output: dest}",
+                                 "{name: r, type: multiply, inputs: [dest, intermed0], pop: [intermed0], output: output}"}))
+      << "operands of a product are exchanged";
+  EXPECT_EQ(f.intermediates("r"), 1);
+}
+
+TEST(FuseOps, BuffersAreUsedAgain) {
+  Fusing f;
+  ValueRef v = f.b.input("x", {32, 32});
+  for (int i = 0; i < 4; ++i) v = f.b.add(f.b.op("square", {v}), v);
+  f.b.output("out", called(f.b, "last", v));
+  f.run_on(f.b);
+  EXPECT_LE(f.intermediates("last"), 2);
+  EXPECT_EQ(f.steps("last").size(), 8u);
+}
+
+TEST(FuseOps, TheRegistersRules) {
+  {
+    Fusing f;  // a maximum neither reads nor writes the register
+    auto x = f.b.input("x", {32, 32}), y = f.b.input("y", {32, 32});
+    auto most = called(f.b, "most", f.b.op("maximum", {called(f.b, "t", f.b.tanh(x)), y}));
+    f.b.output("out", called(f.b, "last", f.b.add(most, y)));
+    f.run_on(f.b);
+    EXPECT_EQ(f.steps("last")[0], "{name: t, type: tanh, inputs: [input0], output: intermed0}");
+    EXPECT_EQ(f.steps("last")[1], "{name: most, type: maximum, inputs: [intermed0, input1], pop: [intermed0], output: intermed0}");
+  }
+  {
+    Fusing f;  // a ReLU is the packer's, which packs into a buffer
+    auto x = f.b.input("x", {32, 32});
+    f.b.output("out", called(f.b, "last", f.b.tanh(called(f.b, "r", f.b.op("nop", {x}, kRelu)))));
+    f.run_on(f.b);
+    EXPECT_EQ(f.steps("last")[0],
+              "{name: r, type: nop, inputs: [input0], output: intermed0, attributes: {relu_en: true, relu_mode: min, "
+              "relu_threshold: 0}}");
+  }
+  for (bool second : {false, true}) {
+    Fusing f;  // x - tanh(y): the register as second operand
+    f.device.features.dest_as_operand_1 = second;
+    auto x = f.b.input("x", {32, 32}), y = f.b.input("y", {32, 32});
+    f.b.output("out", called(f.b, "last", f.b.op("subtract", {x, called(f.b, "t", f.b.tanh(y))})));
+    f.run_on(f.b);
+    EXPECT_EQ(f.intermediates("last"), second ? 0 : 1);
+  }
+}
+
+TEST(FuseOps, WhoStaysAlone) {
+  auto fused = [](const std::function<void(Fusing&)>& build) {
+    Fusing f;
+    build(f);
+    f.graph = finished(f.b);
+    return f.run(kFuseOps, f.graph).rewrites;
+  };
+  auto pair = [](Fusing& f) {
+    auto t = called(f.b, "t", f.b.tanh(f.b.input("x", {32, 64})));
+    f.b.output("y", called(f.b, "u", f.b.op("square", {t})));
+    return t;
+  };
+  EXPECT_EQ(fused([&](Fusing& f) { pair(f); }), 1u);
+  EXPECT_EQ(fused([&](Fusing& f) { f.b.output("too", pair(f)); }), 0u) << "the value is seen outside";
+  EXPECT_EQ(fused([&](Fusing& f) { f.b.node(pair(f)).tags[kDontFuse] = ""; }), 0u);
+  EXPECT_EQ(fused([&](Fusing& f) {
+              pair(f);
+              auto rule = parse_precision_rule("{op_type: tanh, output_df: Bfp8_b}");
+              f.context.formats.rules = {*rule};
+              f.context.formats.rules[0].given_by_user = true;
+            }),
+            0u);
+  EXPECT_EQ(fused([](Fusing& f) {
+              auto e = f.b.exp(f.b.input("x", {32, 64}));
+              f.b.output("y", f.b.tanh(e));
+            }),
+            0u)
+      << "nothing behind an exp";
+  EXPECT_EQ(fused([](Fusing& f) {
+              auto s = f.b.op("square", {f.b.input("x", {32, 64})});
+              f.b.output("y", f.b.exp(s));
+            }),
+            1u)
+      << "but before it";
+  EXPECT_EQ(fused([](Fusing& f) {
+              auto t = f.b.tanh(f.b.input("x", {32, 64}));
+              f.b.output("y", f.b.op("square", {Edge(t, {Tm::transpose()})}));
+            }),
+            0u);
+  EXPECT_EQ(fused([](Fusing& f) {
+              auto t = f.b.tanh(f.b.input("x", {32, 64}));
+              f.b.output("y", f.b.add(Edge(t, {Tm::broadcast(TmDim::r, 2)}), f.b.input("z", {64, 64})));
+            }),
+            0u)
+      << "another shape";
+}
+
+TEST(FuseOps, NoMoreInputsThanStreams) {
+  Fusing f;
+  ValueRef v = f.b.input("x", {32, 32});
+  for (int i = 0; i < 20; ++i) v = f.b.add(v, f.b.input(cat("x", i).c_str(), {32, 32}));
+  f.b.output("out", v);
+  f.run_on(f.b);
+  std::size_t fused = 0;
+  for (NodeId id : f.graph.ids()) {
+    if (f.graph.node(id).op() != "fused_op") continue;
+    ++fused;
+    EXPECT_LE(f.graph.node(id).inputs().size(), 6u);
+  }
+  EXPECT_EQ(fused, 4u);
+}
+
+TEST(FuseOps, GroupsOfTheUser) {
+  Fusing f;
+  ValueRef v = f.b.input("x", {32, 32});
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    v = called(f.b, name, f.b.tanh(v));
+    if (*name != 'e') f.b.node(v).tags[kFuseGroup] = *name < 'c' ? "0" : "1";
+  }
+  f.b.output("out", v);
+  f.run_on(f.b);
+  EXPECT_EQ(f.steps("b").size(), 2u);
+  EXPECT_EQ(f.steps("d").size(), 2u);
+  EXPECT_EQ(f.steps("e"), Steps{"not fused"});
+}
+
+TEST(FuseOps, FormatsAreThoseOfTheWhole) {
+  Fusing f;
+  auto t = f.b.tanh(f.b.input("x", {32, 64}));
+  f.b.output("y", called(f.b, "u", f.b.op("square", {t})));
+  f.run_on(f.b);
+  f.run(kAssignFormats, f.graph);
+  const Node& n = f.graph.node(f.graph.find("u"));
+  EXPECT_EQ(n.outputs[0].format, DataFormat::float16_b);
+  EXPECT_EQ(n.precision.intermediate, DataFormat::float16_b);
+}
+
+TEST(FusedBody, WhatIsWrongIsSaid) {
+  auto problem = [](std::vector<std::string> steps, std::int64_t buffers = 0) {
+    graph::AttrMap attrs = {{"sub_ops", std::move(steps)}, {"intermediates", buffers}};
+    auto body = ops::read_fused_body(attrs, 2);
+    return body ? "fine" : body.failure().diagnostics()[0].message;
+  };
+  EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0, input1], output: output}"}), "fine");
+  EXPECT_EQ(problem({}), "it has no sub-ops");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input2], output: output}"}), "sub-op 'a': 'input2' holds nothing here");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [dest], output: output}"}), "sub-op 'a': 'dest' holds nothing here");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: dest}"}),
+            "sub-op 'a': the last sub-op, and no other, writes 'output'");
+  EXPECT_EQ(
+      problem({"{name: a, type: tanh, inputs: [input0], output: intermed0}", "{name: b, type: tanh, inputs: [intermed0], output: output}"},
+              1),
+      "an intermediate is never popped");
+  EXPECT_EQ(
+      problem({"{name: a, type: tanh, inputs: [input0], output: intermed1}", "{name: b, type: tanh, inputs: [input0], output: output}"}, 1),
+      "sub-op 'a': there is no 'intermed1'");
+  EXPECT_EQ(problem({"{name: a, type: fused_op, inputs: [input0], output: output}"}).substr(0, 45),
+            "sub-op 0 of 'sub_ops': it needs a 'type', whi");
+  EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0], output: output}"}), "sub-op 0 of 'sub_ops': 'add' takes 2 inputs, not 1");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: output, attributes: {slop: 1}}"}),
+            "sub-op 0 of 'sub_ops': 'tanh' has no attribute 'slop'");
+  EXPECT_NE(problem({"nonsense ]"}), "fine");
+}
+
+}  // namespace
+}  // namespace buda::passes
