@@ -34,26 +34,26 @@ bool check(const Result<T>& r) {
   return false;
 }
 
-[[maybe_unused]] void json(std::string text) {
+[[maybe_unused]] void fuzz_json(std::string text) {
   auto node = io::parse_json(text, "f");
   // What was read is written and read again as the same.
   if (check(node) && io::json_line(*io::parse_json(io::json_pretty(*node), "f")) != io::json_line(*node)) std::abort();
 }
 
-[[maybe_unused]] void yaml(std::string text) { check(io::parse_yaml_stream(text, "f")); }
+[[maybe_unused]] void fuzz_yaml(std::string text) { check(io::parse_yaml_stream(text, "f")); }
 
-[[maybe_unused]] void tensors(std::string text) {
+[[maybe_unused]] void fuzz_tensors(std::string text) {
   check(parse_tensors(io::Bytes(text), "f.pb"));
   check(parse_tensors(io::Bytes(std::move(text)), "f"));
 }
 
-[[maybe_unused]] void graph(std::string text) {
+[[maybe_unused]] void fuzz_graph(std::string text) {
   io::MemoryFileSystem fs;
   auto read = graph::parse_graph(fs, text, "f.json");
   if (check(read)) static_cast<void>(graph::graph_text(*read));
 }
 
-[[maybe_unused]] void netlist(std::string text) {
+[[maybe_unused]] void fuzz_netlist(std::string text) {
   auto read = netlist::parse_netlist(text, "f.yaml");
   if (!check(read)) return;
   std::string once = netlist::write_netlist(*read);
@@ -61,7 +61,7 @@ bool check(const Result<T>& r) {
   if (!again || netlist::write_netlist(*again) != once) std::abort();
 }
 
-[[maybe_unused]] void device(std::string text) {
+[[maybe_unused]] void fuzz_device(std::string text) {
   io::MemoryFileSystem fs;
   fs.put("./d.yaml", std::move(text));
   CollectingSink sink;
@@ -69,13 +69,13 @@ bool check(const Result<T>& r) {
   check(device::load_device(host, "./d.yaml"));
 }
 
-[[maybe_unused]] void plan(std::string text) {
+[[maybe_unused]] void fuzz_plan(std::string text) {
   io::MemoryFileSystem fs;
   fs.put("p.json", std::move(text));
   check(netlist::read_host_plan(fs, "p.json"));
 }
 
-[[maybe_unused]] void pipeline(std::string text) { check(passes::parse_pipeline(text, "p.yaml")); }
+[[maybe_unused]] void fuzz_pipeline(std::string text) { check(passes::parse_pipeline(text, "p.yaml")); }
 
 const device::DeviceDescriptor& some_device() {
   static const device::DeviceDescriptor device = [] {
@@ -91,7 +91,7 @@ const device::DeviceDescriptor& some_device() {
 }
 
 // What can be read can be written as the same, and either has streams or says why not.
-[[maybe_unused]] void pipegen(std::string text) {
+[[maybe_unused]] void fuzz_pipegen(std::string text) {
   auto read = pipes::parse_pipegen(text, "p.yaml");
   if (!check(read)) return;
   std::string once = pipes::pipegen_text(*read);
@@ -101,7 +101,7 @@ const device::DeviceDescriptor& some_device() {
   if (check(blob) && !overlay::parse_blob(overlay::blob_text(*blob), "b.json")) std::abort();
 }
 
-[[maybe_unused]] void blob(std::string text) {
+[[maybe_unused]] void fuzz_blob(std::string text) {
   auto read = overlay::parse_blob(text, "b.json");
   if (!check(read)) return;
   std::string once = overlay::blob_text(*read);
@@ -109,9 +109,9 @@ const device::DeviceDescriptor& some_device() {
   if (!again || overlay::blob_text(*again) != once) std::abort();
 }
 
-[[maybe_unused]] void archive(std::string text) { check(image::read_image(io::Bytes(std::move(text)), "f.tti")); }
+[[maybe_unused]] void fuzz_archive(std::string text) { check(image::read_image(io::Bytes(std::move(text)), "f.tti")); }
 
-[[maybe_unused]] void command(std::string text) {
+[[maybe_unused]] void fuzz_command(std::string text) {
   std::vector<std::string> arguments;
   for (auto word : split(text, '\0')) arguments.emplace_back(word);
   std::string model, output;

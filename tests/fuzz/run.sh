@@ -14,12 +14,14 @@ made=$seeds/made/digits.build
 overlay=$(find "$made" -path '*temporal_epoch_0/overlay' -type d | head -n 1)
 
 # The files of a reader, as a corpus of its own. A large seed only slows the fuzzer down.
+count=0
 seed() {
   mkdir -p "$seeds/$1"
   target=$1
   shift
   for file in "$@"; do
-    [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 300000 ] && cp "$file" "$seeds/$target/$(basename "$(dirname "$file")")-$(basename "$file")"
+    count=$((count + 1))
+    [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 300000 ] && cp "$file" "$seeds/$target/$count-$(basename "$file")"
   done
 }
 seed json "$source"/schemas/*/*.json "$made"/*.json
@@ -35,6 +37,11 @@ seed blob "$overlay"/blob.json
 seed archive "$made"/*.tti
 seed command
 seed frontend_onnx "$digits"/digits.onnx
+# ONNX's own tests are small models of every operator (Debian's libonnx-testdata).
+for test in /usr/share/libonnx-testdata/data/node/test_*; do
+  seed frontend_onnx "$test"/model.onnx
+  seed tensors "$test"/test_data_set_0/input_0.pb
+done
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 

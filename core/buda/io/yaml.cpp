@@ -109,7 +109,7 @@ class Builder final : public YAML::EventHandler {
   void add(Node n, const YAML::Mark& mark, YAML::anchor_t anchor) {
     count(1, mark);
     place(n, mark);
-    if (anchor != YAML::NullAnchor) anchors_[anchor] = {n, 1};
+    if (anchor != YAML::NullAnchor) anchors_.insert_or_assign(anchor, std::pair<Node, std::size_t>(n, 1));
     attach(std::move(n), mark);
   }
   void attach(Node n, const YAML::Mark& mark) {
@@ -139,7 +139,8 @@ class Builder final : public YAML::EventHandler {
   void close() {
     Open top = std::move(stack_.back());
     stack_.pop_back();
-    if (top.anchor != YAML::NullAnchor) anchors_[top.anchor] = {top.node, count_ - top.count_before};
+    if (top.anchor != YAML::NullAnchor)
+      anchors_.insert_or_assign(top.anchor, std::pair<Node, std::size_t>(top.node, count_ - top.count_before));
     attach(std::move(top.node), top.mark);
   }
 

@@ -136,6 +136,10 @@ Builder::Ref Builder::reduce_avg(Edge a, Dims dims, bool keep_dims) {
 Builder::Ref Builder::reduce_max(Edge a, Dims dims, bool keep_dims) {
   return op("reduce_max", {std::move(a)}, {{"dims", std::move(dims)}, {"keep_dims", keep_dims}});
 }
+Builder::Ref Builder::reduce_min(Edge a, Dims dims, bool keep_dims) {
+  return op("reduce_min", {std::move(a)}, {{"dims", std::move(dims)}, {"keep_dims", keep_dims}});
+}
+Builder::Ref Builder::buffer(Edge a) { return op("buffer", {std::move(a)}); }
 Builder::Ref Builder::identity(Edge a) { return op("nop", {std::move(a)}); }
 
 Builder::Ref Builder::reshape(Edge a, Shape shape) { return op("reshape", {std::move(a)}, {{"shape", shape.dims()}}); }
@@ -173,6 +177,24 @@ Builder::Ref Builder::softmax(Edge a, std::int64_t dim) { return op("softmax", {
 Builder::Ref Builder::log_softmax(Edge a, std::int64_t dim) { return op("log_softmax", {std::move(a)}, {{"dim", dim}}); }
 Builder::Ref Builder::layernorm(Edge a, Edge weights, Edge bias, double epsilon) {
   return op("layernorm", {std::move(a), std::move(weights), std::move(bias)}, {{"epsilon", epsilon}});
+}
+
+Builder::Ref Builder::conv2d(Edge a, Edge weights, AttrMap attrs) {
+  return op("conv2d", {std::move(a), std::move(weights)}, std::move(attrs));
+}
+Builder::Ref Builder::conv2d(Edge a, Edge weights, Edge bias, AttrMap attrs) {
+  return op("conv2d", {std::move(a), std::move(weights), std::move(bias)}, std::move(attrs));
+}
+Builder::Ref Builder::conv2d_transpose(Edge a, Edge weights, AttrMap attrs) {
+  return op("conv2d_transpose", {std::move(a), std::move(weights)}, std::move(attrs));
+}
+Builder::Ref Builder::max_pool2d(Edge a, Dims kernel, AttrMap attrs) {
+  attrs["kernel"] = std::move(kernel);
+  return op("max_pool2d", {std::move(a)}, std::move(attrs));
+}
+Builder::Ref Builder::avg_pool2d(Edge a, Dims kernel, AttrMap attrs) {
+  attrs["kernel"] = std::move(kernel);
+  return op("avg_pool2d", {std::move(a)}, std::move(attrs));
 }
 
 // ---- the end

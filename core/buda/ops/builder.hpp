@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,10 @@ class Builder {
   Ref reduce_sum(Edge a, Dims dims, bool keep_dims = true);
   Ref reduce_avg(Edge a, Dims dims, bool keep_dims = true);
   Ref reduce_max(Edge a, Dims dims, bool keep_dims = true);
+  Ref reduce_min(Edge a, Dims dims, bool keep_dims = true);
   Ref identity(Edge a);
+  Ref buffer(Edge a);              // an identity that stays
+  Ref heaviside(Edge a, Edge at);  // 0 where a is negative, 1 where it is positive, `at` where it is 0
   // Transformations
   Ref reshape(Edge a, Shape shape);
   Ref transpose(Edge a, Dims permutation);
@@ -72,8 +76,22 @@ class Builder {
   Ref slice(Edge a, std::int64_t dim, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
   Ref concatenate(std::vector<Edge> parts, std::int64_t dim);
   Ref pad(Edge a, Dims before, Dims after, double value = 0);
+  Ref index(Edge a, std::int64_t dim, std::int64_t start, std::optional<std::int64_t> stop = {}, std::int64_t stride = 1);
+  // `length` elements from `start` on; with a stride those, and as many that far behind the first, and so on to the end.
+  Ref select(Edge a, std::int64_t dim, std::int64_t start, std::int64_t length = 1, std::int64_t stride = 0);
+  // a[0], b[0], a[1], b[1], … along an axis.
+  Ref binary_stack(Edge a, Edge b, std::int64_t dim);
+  // Between the last three axes z, r, c: columns (rows) are cut into slices that become matrices of z, and the way back; -1: all of z.
+  Ref hslice(Edge a, std::int64_t slices);
+  Ref hstack(Edge a, std::int64_t slices = -1);
+  Ref vslice(Edge a, std::int64_t slices);
+  Ref vstack(Edge a, std::int64_t slices = -1);
   // Activations and mathematics
   Ref relu(Edge a);
+  // min: what is not above the threshold becomes 0; max: clamped to 0…threshold.
+  Ref relu(Edge a, double threshold, std::string_view mode = "min");
+  // The index (I64) of the largest element along an axis, which is kept; without one, of all elements.
+  Ref argmax(Edge a, std::optional<std::int64_t> dim = {});
   Ref leaky_relu(Edge a, double alpha);
   Ref gelu(Edge a, std::string approximate = "none");
   Ref sigmoid(Edge a);
@@ -90,6 +108,13 @@ class Builder {
   Ref softmax(Edge a, std::int64_t dim);
   Ref log_softmax(Edge a, std::int64_t dim);
   Ref layernorm(Edge a, Edge weights, Edge bias, double epsilon = 1e-5);
+  // Convolutions and pools on [samples, channels, rows, columns]; attributes are those of the operation:
+  // b.conv2d(x, w, {{"stride", Dims{2, 2}}}).
+  Ref conv2d(Edge a, Edge weights, AttrMap attrs = {});
+  Ref conv2d(Edge a, Edge weights, Edge bias, AttrMap attrs = {});
+  Ref conv2d_transpose(Edge a, Edge weights, AttrMap attrs = {});
+  Ref max_pool2d(Edge a, Dims kernel, AttrMap attrs = {});
+  Ref avg_pool2d(Edge a, Dims kernel, AttrMap attrs = {});
 
   // For attributes, tags and the like of what was just built. The value must be valid.
   graph::Node& node(Ref value) { return graph().node(value.node); }
@@ -101,6 +126,10 @@ class Builder {
 
  private:
   Ref fail(const std::string& node_name, Failure failure);
+  Ref refuse(std::string_view op_name, std::string message);
+  const Shape* shape_of(const Edge& edge) const;
+  Ref between_z_and_columns(std::string_view name, Edge a, std::int64_t slices, bool slice);
+  Ref between_z_and_rows(std::string_view name, Edge a, std::int64_t slices, bool slice);
   std::string take_name(std::string_view fallback);
   Ref source(std::string_view kind, std::string name, ValueType type);
   Ref valued(std::string_view kind, std::string name, Tensor tensor);

@@ -166,6 +166,7 @@ std::vector<OpDef> tensor_ops() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   AttrDef approximate{"approximate", AttrType::text, std::string("none"), "none: x Φ(x); tanh: the usual approximation", {"none", "tanh"}};
   return {without_cost(tensor_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
+          without_cost(tensor_op("buffer", "x; unlike a nop it is kept, and becomes an op of the device", evaluate_copy, Accepts::anything)),
           tensor_op("exp", "e to the power of x", evaluate_exp),
           tensor_op("log", "natural logarithm", evaluate_log),
           tensor_op("sqrt", "square root", evaluate_sqrt),

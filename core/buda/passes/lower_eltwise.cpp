@@ -32,6 +32,11 @@ Result<Lowered> lower_same_name(Lowering& l, const Node& n) {
   return unary(l, n, "", n.op(), x);
 }
 
+Result<Lowered> lower_buffer(Lowering& l, const Node& n) {
+  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
+  return unary(l, n, "", "nop", x);
+}
+
 Result<Lowered> lower_nop(Lowering& l, const Node& n) { return l.value(n.inputs()[0]); }
 
 Result<Lowered> lower_relu(Lowering& l, const Node& n) {
@@ -154,6 +159,7 @@ Result<Lowered> lower_clip(Lowering& l, const Node& n) {
 const std::vector<LoweringRule>& eltwise_rules() {
   static const std::vector<LoweringRule> rules = {
       {"add", lower_binary},       {"subtract", lower_subtract}, {"multiply", lower_binary},       {"maximum", lower_binary},
+      {"buffer", lower_buffer},
       {"nop", lower_nop},          {"relu", lower_relu},         {"leaky_relu", lower_leaky_relu}, {"gelu", lower_gelu},
       {"clip", lower_clip},        {"negative", lower_negative}, {"power", lower_power},           {"exp", lower_same_name},
       {"log", lower_same_name},    {"sqrt", lower_same_name},    {"square", lower_same_name},      {"reciprocal", lower_same_name},

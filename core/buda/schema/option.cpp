@@ -92,7 +92,7 @@ Result<OptionValues> complete_options(const std::vector<OptionSpec>& specs, cons
     if (!spec.default_text.empty()) out.set(spec.name, spec.default_text);
   }
   for (const auto& [name, texts] : given.all()) {
-    auto spec = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& s) { return s.name == name; });
+    auto spec = std::find_if(specs.begin(), specs.end(), [&wanted = name](const OptionSpec& s) { return s.name == wanted; });
     if (spec == specs.end()) {
       Diagnostic d = usage_error("CL002", cat("unknown option '", prefix, name, "'"));
       if (auto near = nearest_word(name, names)) {
