@@ -74,13 +74,26 @@ std::vector<NodeId> Graph::ids() const {
   return out;
 }
 
+// Passes ask for the order again and again, and nodes are spread over memory: the nodes are read once, in the order in which they were
+// made, into flat lists of users, and the walk stays in these.
 std::vector<NodeId> Graph::topological_order() const {
-  std::vector<std::uint32_t> missing(nodes_.size(), 0);
+  std::vector<std::uint32_t> missing(nodes_.size(), 0), first_user(nodes_.size() + 1, 0);
+  for (const auto& n : nodes_) {
+    if (!n) continue;
+    for (const auto& edge : n->inputs_) {
+      if (!contains(edge.source.node)) continue;
+      ++missing[n->id().index()];
+      ++first_user[edge.source.node.index() + 1];
+    }
+  }
+  for (std::size_t i = 1; i < first_user.size(); ++i) first_user[i] += first_user[i - 1];
+  std::vector<NodeId> users(first_user.back());
+  std::vector<std::uint32_t> next = first_user;
   std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
   for (const auto& n : nodes_) {
     if (!n) continue;
     for (const auto& edge : n->inputs_)
-      if (contains(edge.source.node)) ++missing[n->id().index()];
+      if (contains(edge.source.node)) users[next[edge.source.node.index()]++] = n->id();
     if (missing[n->id().index()] == 0) ready.push(n->id());
   }
   std::vector<NodeId> order;
@@ -89,8 +102,8 @@ std::vector<NodeId> Graph::topological_order() const {
     NodeId id = ready.top();
     ready.pop();
     order.push_back(id);
-    for (const auto& use : node(id).uses_)
-      if (--missing[use.node.index()] == 0) ready.push(use.node);
+    for (std::uint32_t i = first_user[id.index()]; i < first_user[id.index() + 1]; ++i)
+      if (--missing[users[i].index()] == 0) ready.push(users[i]);
   }
   if (order.size() < live_)
     for (const auto& n : nodes_)

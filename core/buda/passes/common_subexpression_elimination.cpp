@@ -79,7 +79,7 @@ bool same_tags(const Node& a, const Node& b) {
   return a.tags == b.tags || without_origin(a.tags) == without_origin(b.tags);
 }
 
-// Keys may be equal by accident (a hash, a name with a line break in it).
+// Hashes, and keys, may be equal by accident.
 bool same(const Node& a, const Node& b) {
   if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || !same_tags(a, b) ||
       !(a.precision == b.precision))
@@ -92,16 +92,19 @@ bool same(const Node& a, const Node& b) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  std::unordered_map<std::string, std::vector<NodeId>> seen;  // only looked up, never walked
+  // By the hash of the key, the node that was met last; from there on the ones before it, by id. Keys themselves would fill the memory.
+  std::unordered_map<std::uint64_t, NodeId> last;  // only looked up, never walked
+  last.reserve(graph.size());
+  std::vector<NodeId> before(graph.id_bound());
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
     if (!may_merge(n)) continue;
-    auto& alike = seen[key_of(n)];
-    NodeId first;
-    for (NodeId other : alike)
-      if (same(graph.node(other), n)) first = other;
+    NodeId& newest = last[stable_hash(key_of(n))];
+    NodeId first = newest;
+    while (first.valid() && !same(graph.node(first), n)) first = before[first.index()];
     if (!first.valid() || !context.rewrites.allow(kCommonSubexpressionElimination.name, n)) {
-      alike.push_back(id);
+      before[id.index()] = newest;
+      newest = id;
       continue;
     }
     for (std::uint32_t port = 0; port < n.outputs.size(); ++port) graph.replace_uses({id, port}, {first, port});
