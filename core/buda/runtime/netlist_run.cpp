@@ -3,6 +3,8 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/netlist/index.hpp>
+#include <buda/netlist/program_vm.hpp>
 #include <buda/runtime/ports.hpp>
 #include <buda/runtime/session.hpp>
 
@@ -113,7 +115,84 @@ Result<void> run_program(const netlist::Program& program, const NetlistRunOption
   return device.run(program.name, values);
 }
 
+Result<std::vector<const netlist::Program*>> programs_of(const Netlist& netlist, const NetlistRunOptions& options) {
+  std::vector<const netlist::Program*> out;
+  if (options.programs.empty())
+    for (const auto& p : netlist.programs) out.push_back(&p);
+  std::vector<std::string> known;
+  for (const auto& p : netlist.programs) known.push_back(p.name);
+  for (const auto& name : options.programs) {
+    auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      Diagnostic d = input_error("RT015", {netlist.file}, cat("the netlist has no program '", name, "'; it has ", join(known, ", ")));
+      if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
+      return d;
+    }
+    out.push_back(&netlist.programs[static_cast<std::size_t>(found - known.begin())]);
+  }
+  return out;
+}
+
+// Follows the read pointers of what comes from outside.
+class ReadRecorder final : public netlist::ProgramEvents {
+ public:
+  explicit ReadRecorder(const Netlist& netlist) : netlist_(netlist), most_(netlist.queues.size(), 0) {
+    const netlist::Index index(netlist);
+    for (const auto& graph : netlist.graphs) {
+      std::set<std::size_t> read;
+      for (const auto& op : graph.ops)
+        for (const auto& in : op.inputs)
+          if (auto q = index.queue(in.name); q && netlist.queues[*q].from_outside()) read.insert(*q);
+      reads_.push_back(std::move(read));
+    }
+  }
+
+  Result<void> execute(const netlist::Execution& execution) override {
+    const std::int64_t inputs = std::max(netlist_.graphs[execution.graph].input_count, 1);
+    for (std::size_t q : reads_[execution.graph]) {
+      const bool ram = netlist_.queues[q].kind == QueueKind::ram;
+      auto setting = std::find_if(execution.settings.begin(), execution.settings.end(), [&](const auto& s) { return s.queue == q; });
+      std::int64_t first = 0, step = ram ? 0 : 1;
+      if (setting != execution.settings.end()) {
+        first = ram ? setting->rd_ptr_global.value_or(0) : setting->rd_ptr_local.value_or(setting->rd_ptr_global.value_or(0));
+        step = setting->prologue ? 0 : setting->rd_ptr_autoinc;
+      }
+      most_[q] = std::max(most_[q], std::max<std::int64_t>(first, 0) + (inputs - 1) * std::max<std::int64_t>(step, 0) + 1);
+    }
+    return success();
+  }
+
+  std::map<std::string, std::int64_t> entries() const {
+    std::map<std::string, std::int64_t> out;
+    for (std::size_t q = 0; q < most_.size(); ++q)
+      if (netlist_.queues[q].from_outside())
+        out[netlist_.queues[q].name] = std::min<std::int64_t>(std::max<std::int64_t>(most_[q], 1), netlist_.queues[q].entries);
+    return out;
+  }
+
+ private:
+  const Netlist& netlist_;
+  std::vector<std::set<std::size_t>> reads_;  // by graph
+  std::vector<std::int64_t> most_;            // by queue
+};
+
 }  // namespace
+
+Result<std::map<std::string, std::int64_t>> entries_read(const Netlist& netlist, const NetlistRunOptions& options) {
+  BUDA_ASSIGN(auto order, programs_of(netlist, options));
+  BUDA_ASSIGN(auto vm, netlist::ProgramVm::make(netlist));
+  ReadRecorder recorder(netlist);
+  for (const auto* program : order) {
+    netlist::ProgramParameters values;
+    for (const auto& name : vm.parameters(program->name)) {
+      auto given = options.parameters.find(name);
+      if (given == options.parameters.end()) given = options.parameters.find(name.substr(1));
+      values[name] = given == options.parameters.end() ? 1 : static_cast<std::int32_t>(std::clamp<std::int64_t>(given->second, 0, 0x7fffffff));
+    }
+    BUDA_TRY(vm.run(program->name, values, recorder));
+  }
+  return recorder.entries();
+}
 
 std::vector<const Queue*> input_queues(const Netlist& netlist) {
   const auto read = names_read(netlist);
@@ -136,10 +215,11 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
   const Netlist& netlist = program.netlist;
   BUDA_TRY(check_names(netlist, inputs));
   if (netlist.programs.empty()) return input_error("RT015", {netlist.file}, "the netlist has no programs: nothing runs");
+  BUDA_ASSIGN(auto order, programs_of(netlist, options));
   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));
   BUDA_ASSIGN(auto pushed, fill(netlist, inputs, *device));
   const std::int64_t loops = loop_count(netlist, pushed);
-  for (const auto& p : netlist.programs) BUDA_TRY(run_program(p, options, loops, *device));
+  for (const auto* p : order) BUDA_TRY(run_program(*p, options, loops, *device));
   NetlistRun out;
   for (const Queue* queue : output_queues(netlist)) {
     if (queue->kind == QueueKind::ram) {

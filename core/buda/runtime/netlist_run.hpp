@@ -16,6 +16,7 @@ namespace buda::runtime {
 
 struct NetlistRunOptions {
   std::map<std::string, std::int64_t> parameters;  // of programs, by name with or without "$"; what a program lacks is not given to it
+  std::vector<std::string> programs;               // which run, in this order; empty: all in file order
 };
 
 struct NetlistRun {
@@ -24,11 +25,15 @@ struct NetlistRun {
 };
 
 // Fills the queues and rams that come from outside (`inputs` by queue, (w, z, r, c) or with leading sizes of 1 left out; w entries are
-// pushed, or written from slot 0 on), runs all programs in file order, and reads what ops have written and no op reads: the waiting entries
+// pushed, or written from slot 0 on), runs the programs, and reads what ops have written and no op reads: the waiting entries
 // of queues, all slots of rams. $p_loop_count, when not given, is the number of entries pushed divided by the input_count of the graph that
 // reads them. Other parameters without a value are an error.
 Result<NetlistRun> run_netlist(const Program& program, Target& target, const device::DeviceDescriptor& descriptor,
                                const NamedTensors& inputs, const NetlistRunOptions& options, Host& host);
+
+// How many entries from the first on the programs read of each queue and ram that comes from outside, at most all of them; run in the same
+// order, with the same parameters (those without a value are 1).
+Result<std::map<std::string, std::int64_t>> entries_read(const netlist::Netlist& netlist, const NetlistRunOptions& options);
 
 // The queues that have to be filled before such a run, and those that it gives back; in file order.
 std::vector<const netlist::Queue*> input_queues(const netlist::Netlist& netlist);

@@ -50,6 +50,6 @@ double flops(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.
 
 }  // namespace
 
-const OpKind kDepthwise = {&check, &run, &flops};
+const OpKind kDepthwise = {&check, &always<run>, &flops};
 
 }  // namespace buda::golden

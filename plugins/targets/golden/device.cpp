@@ -24,18 +24,37 @@ Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program&
 
 Result<void> GoldenDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
-  BUDA_ASSIGN(graphs_, plan_graphs(netlist_));
+  BUDA_ASSIGN(plans_, plan_graphs(netlist_));
   for (std::size_t q = 0; q < netlist_.queues.size(); ++q) {
-    const Queue& queue = netlist_.queues[q];
-    queue_index_.emplace(queue.name, q);
-    queues_.emplace_back(queue);
-    if (queue.alias.empty()) continue;
-    Diagnostic d =
-        input_error("GD001", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
-                    cat("queue '", queue.name, "': a second view (alias) of another queue's memory is not supported by this target yet"));
+    queue_index_.emplace(netlist_.queues[q].name, q);
+    queues_.emplace_back(netlist_.queues[q]);
+  }
+  for (std::size_t q = 0; q < netlist_.queues.size(); ++q)
+    if (!netlist_.queues[q].alias.empty()) BUDA_TRY(link(q));
+  return success();
+}
+
+// What netlist::check_netlist does not ask for.
+Result<void> GoldenDevice::link(std::size_t index) {
+  const Queue& queue = netlist_.queues[index];
+  auto target = queue_index_.find(queue.alias);
+  auto error = [&](const std::string& why) {
+    Diagnostic d = input_error("GD006", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
+                               cat("queue '", queue.name, "': ", why));
     d.node = queue.name;
     return d;
-  }
+  };
+  if (target == queue_index_.end()) return error(cat("its alias '", queue.alias, "' is no queue"));
+  const Queue& other = netlist_.queues[target->second];
+  auto tiles = [](const Queue& q) { return q.block.tiles() * q.entries; };
+  if (target->second == index || !other.alias.empty() || queue.kind != QueueKind::ram || other.kind != QueueKind::ram)
+    return error(cat("only a ram can be a view of another ram; '", other.name, "' or itself is something else"));
+  if (queue.format != other.format || queue.tile_dim != other.tile_dim)
+    return error(cat("it and '", other.name, "', whose memory it shares, have different formats or tile sizes"));
+  if (queue.grid.rows * queue.grid.cols != other.grid.rows * other.grid.cols || tiles(queue) != tiles(other))
+    return error(cat("it has ", tiles(queue), " tiles in each of ", queue.grid.rows * queue.grid.cols, " buffers; '", other.name,
+                     "', whose memory it shares, has ", tiles(other), " in ", other.grid.rows * other.grid.cols));
+  queues_[index].look_at(queues_[target->second]);
   return success();
 }
 
@@ -108,7 +127,11 @@ Result<void> GoldenDevice::run(const std::string& program, const std::map<std::s
                          cat("parameter '", name, "' of program '", program, "' is ", value, ", which does not fit in 32 bits"));
     values[name] = static_cast<std::int32_t>(value);
   }
-  return vm_->run(program, values, *this);
+  auto done = vm_->run(program, values, *this);
+  if (done) return run_pending();
+  pending_.clear();
+  moved_.clear();
+  return done;
 }
 
 runtime::Telemetry GoldenDevice::telemetry() const {

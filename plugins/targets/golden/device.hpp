@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::golden {
@@ -37,17 +38,21 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
  private:
   GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host);
   Result<void> prepare();
+  Result<void> link(std::size_t queue);
 
   // One epoch at work: where each queue is read and written, and what the ops have made of the present input.
   struct Epoch;
 
+  // Graphs that feed each other run together: an execution waits until those of its group have come, or until something else comes.
   Result<void> execute(const netlist::Execution& execution) override;
   Result<void> allocate(std::size_t queue) override;
   void read_pointer_moved(std::size_t queue, std::int32_t value) override;
+  Result<void> run_pending();
 
-  Result<void> begin(Epoch& epoch);
-  Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting);
-  Result<void> run_input(Epoch& epoch, std::int64_t input);
+  Result<void> begin(Epoch& epoch, const std::set<std::size_t>& written);
+  Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting, bool fed_here);
+  void start_input(Epoch& epoch);
+  Result<void> run_op(Epoch& epoch, std::size_t index, std::int64_t input);
   Result<ValuePtr> fetch(Epoch& epoch, const OpPlan& op, std::size_t index, std::int64_t input);
   Result<void> store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input);
   ValuePtr gradient_start(const Epoch& epoch, const OpPlan& op) const;
@@ -61,7 +66,9 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   DeviceOptions options_;
   Host& host_;
   std::optional<netlist::ProgramVm> vm_;
-  std::map<std::size_t, GraphPlan> graphs_;
+  Plans plans_;
+  std::vector<netlist::Execution> pending_;                         // of one group
+  std::vector<std::pair<std::size_t, std::int32_t>> moved_;         // read pointers, since the first of them
   std::vector<QueueMemory> queues_;
   std::map<std::string, std::size_t> queue_index_;
   // Outputs of ops that other graphs read, one per input, from the last execution of their graph.

@@ -9,6 +9,8 @@
 // written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
 #include "device.hpp"
 
+#include "tile_sizes.hpp"
+
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -22,7 +24,7 @@ using netlist::ResolvedSetting;
 
 struct GoldenDevice::Epoch {
   const GraphPlan& plan;
-  const netlist::Execution& execution;
+  netlist::Execution execution;
   struct Reader {
     std::int64_t pointer = 0;
     std::int64_t step = 0;
@@ -51,37 +53,75 @@ Diagnostic GoldenDevice::epoch_error(const Epoch& epoch, const char* code, const
 }
 
 Result<void> GoldenDevice::allocate(std::size_t queue) {
+  BUDA_TRY(run_pending());
   queues_[queue].clear();
   return success();
 }
 
 void GoldenDevice::read_pointer_moved(std::size_t queue, std::int32_t value) {
-  if (!queues_[queue].is_ram()) queues_[queue].set_read(value);
+  if (queues_[queue].is_ram()) return;
+  if (pending_.empty()) {
+    queues_[queue].set_read(value);
+  } else {
+    moved_.emplace_back(queue, value);
+  }
 }
 
 Result<void> GoldenDevice::execute(const netlist::Execution& execution) {
-  Epoch epoch{graphs_.at(execution.graph), execution, {}, {}, {}, {}};
-  BUDA_TRY(begin(epoch));
-  const std::int64_t inputs = epoch.graph().input_count;
-  for (std::int64_t i = 0; i < inputs; ++i) BUDA_TRY(run_input(epoch, i));
-  BUDA_TRY(end(epoch));
-  epochs_ += 1;
-  inputs_ += static_cast<double>(inputs);
-  host_.progress(cat("epoch ", epoch.graph().name), static_cast<std::size_t>(epochs_), 0);
+  const GraphPlan& plan = plans_.graphs.at(execution.graph);
+  for (const auto& waiting : pending_) {
+    if (waiting.graph != execution.graph && plans_.graphs.at(waiting.graph).group == plan.group) continue;
+    BUDA_TRY(run_pending());
+    break;
+  }
+  pending_.push_back(execution);
+  if (pending_.size() == plans_.groups[plan.group].graphs.size()) return run_pending();
   return success();
 }
 
-Result<void> GoldenDevice::begin(Epoch& epoch) {
-  for (std::size_t queue : epoch.plan.queues) BUDA_TRY(open_reader(epoch, queue, epoch.setting(queue)));
+Result<void> GoldenDevice::run_pending() {
+  if (pending_.empty()) return success();
+  const std::vector<netlist::Execution> executions = std::move(pending_);
+  pending_.clear();
+  std::map<std::size_t, Epoch> epochs;
+  std::set<std::size_t> written;
+  std::int64_t inputs = 0;
+  for (const auto& e : executions) {
+    auto [it, fresh] = epochs.emplace(e.graph, Epoch{plans_.graphs.at(e.graph), e, {}, {}, {}, {}});
+    inputs = std::max<std::int64_t>(inputs, it->second.graph().input_count);
+    for (const OpPlan& op : it->second.plan.ops)
+      for (const WritePlan& w : op.writes) written.insert(w.queue);
+  }
+  for (auto& [g, epoch] : epochs) BUDA_TRY(begin(epoch, written));
+  const auto& order = plans_.groups[plans_.graphs.at(executions.front().graph).group].order;
+  for (std::int64_t i = 0; i < inputs; ++i) {
+    for (auto& [g, epoch] : epochs) start_input(epoch);
+    for (const auto& [g, op] : order)
+      if (auto epoch = epochs.find(g); epoch != epochs.end() && i < epoch->second.graph().input_count)
+        BUDA_TRY(run_op(epoch->second, op, i));
+  }
+  for (auto& [g, epoch] : epochs) {
+    BUDA_TRY(end(epoch));
+    epochs_ += 1;
+    inputs_ += epoch.graph().input_count;
+    host_.progress(cat("epoch ", epoch.graph().name), static_cast<std::size_t>(epochs_), 0);
+  }
+  for (const auto& [queue, value] : moved_) queues_[queue].set_read(value);
+  moved_.clear();
+  return success();
+}
+
+Result<void> GoldenDevice::begin(Epoch& epoch, const std::set<std::size_t>& written) {
+  for (std::size_t queue : epoch.plan.queues) BUDA_TRY(open_reader(epoch, queue, epoch.setting(queue), written.count(queue) != 0));
   for (std::size_t i = 0; i < epoch.plan.ops.size(); ++i) {
     const OpPlan& op = epoch.plan.ops[i];
-    if (op.op->gradient_op) epoch.sums[i] = gradient_start(epoch, op);
+    if (op.op->gradient_op) epoch.sums[i] = with_tiles(gradient_start(epoch, op), op.work->tile_dim);
     if (op.exported) exports_[op.op->name].clear();
   }
   return success();
 }
 
-Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const ResolvedSetting* setting) {
+Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const ResolvedSetting* setting, bool fed_here) {
   QueueMemory& queue = queues_[index];
   const std::string& name = queue.queue().name;
   if (queue.entries() == 0) return epoch_error(epoch, "GD020", name, cat("queue '", name, "' has no entries to read from"));
@@ -92,15 +132,13 @@ Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const Re
   } else {
     if (setting != nullptr && setting->rd_ptr_global) queue.set_read(*setting->rd_ptr_global);
     reader.pointer = setting != nullptr && setting->rd_ptr_local ? *setting->rd_ptr_local : queue.read_pointer();
-    reader.step = setting != nullptr ? setting->rd_ptr_autoinc : 1;
+    // What a prologue loads stays in L1 for all inputs of the epoch.
+    reader.step = setting == nullptr ? 1 : setting->prologue ? 0 : setting->rd_ptr_autoinc;
     reader.published_step = setting != nullptr ? setting->global_rdptr_autoinc : 0;
   }
   const std::int64_t inputs = epoch.graph().input_count;
   if (!queue.is_ram()) {
-    // An op of the same graph may feed the queue while it is read: then entries turn up as they are needed.
-    const bool fed_here = std::any_of(epoch.plan.ops.begin(), epoch.plan.ops.end(), [&](const OpPlan& op) {
-      return std::any_of(op.writes.begin(), op.writes.end(), [&](const WritePlan& w) { return w.queue == index; });
-    });
+    // An op that runs at the same time may feed the queue while it is read: then entries turn up as they are needed.
     const std::int64_t there = queue.from(reader.pointer), needed = (inputs - 1) * std::max<std::int64_t>(reader.step, 0) + 1;
     if (there > queue.entries())
       return epoch_error(epoch, "GD021", name,
@@ -157,7 +195,7 @@ Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t
     }
   }
   tiles_moved_ += static_cast<double>(edge.gather.shape().volume());
-  value = edge.gather.apply(value, options_.mode, host_.threads);
+  value = with_tiles(edge.gather.apply(value, options_.mode, host_.threads), edge.tiles);
   if (edge.convert == DataFormat::invalid) return value;
   Value converted = *value;
   converted.format = edge.convert;
@@ -165,29 +203,33 @@ Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t
   return ValuePtr(std::make_shared<Value>(std::move(converted)));
 }
 
-Result<void> GoldenDevice::run_input(Epoch& epoch, std::int64_t input) {
-  const auto& ops = epoch.plan.ops;
-  epoch.values.assign(ops.size(), nullptr);
+void GoldenDevice::start_input(Epoch& epoch) {
+  epoch.values.assign(epoch.plan.ops.size(), nullptr);
   epoch.uses.clear();
-  for (const OpPlan& op : ops) epoch.uses.push_back(op.uses);
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const OpPlan& op = ops[i];
-    std::vector<ValuePtr> inputs;
-    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-      BUDA_ASSIGN(auto value, fetch(epoch, op, k, input));
-      inputs.push_back(std::move(value));
-    }
-    auto sum = epoch.sums.find(i);
-    OpCall call{*op.op, inputs, options_.mode, host_.threads, sum == epoch.sums.end() ? nullptr : sum->second};
-    auto value = std::make_shared<const Value>(op_kind(op.op->type).run(call));
-    ops_ += 1;
-    flops_ += op.flops;
-    if (options_.check_nan) check_numbers(op, *value);
-    if (sum != epoch.sums.end()) sum->second = value;
-    if (op.uses > 0) epoch.values[i] = value;
-    if (op.exported) exports_[op.op->name].push_back(value);
-    if (sum == epoch.sums.end() || op.writes.empty()) BUDA_TRY(store_output(epoch, op, value, input));
+  for (const OpPlan& op : epoch.plan.ops) epoch.uses.push_back(op.uses);
+}
+
+Result<void> GoldenDevice::run_op(Epoch& epoch, std::size_t index, std::int64_t input) {
+  const OpPlan& op = epoch.plan.ops[index];
+  std::vector<ValuePtr> inputs;
+  for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+    BUDA_ASSIGN(auto value, fetch(epoch, op, k, input));
+    inputs.push_back(std::move(value));
   }
+  auto sum = epoch.sums.find(index);
+  const bool adds = sum != epoch.sums.end();
+  auto outcome = op_kind(op.op->type).run({*op.work, inputs, options_.mode, host_.threads, adds ? sum->second : nullptr, op.fused});
+  if (auto* error = std::get_if<std::string>(&outcome))
+    return epoch_error(epoch, "GD025", op.op->name, cat("op '", op.op->name, "': ", *error));
+  ValuePtr value = std::make_shared<const Value>(std::move(std::get<Value>(outcome)));
+  if (adds) sum->second = value;
+  value = with_tiles(std::move(value), op.op->tile_dim);
+  ops_ += 1;
+  flops_ += op.flops;
+  if (options_.check_nan) check_numbers(op, *value);
+  if (op.uses > 0) epoch.values[index] = value;
+  if (op.exported) exports_[op.op->name].push_back(value);
+  if (!adds || op.writes.empty()) return store_output(epoch, op, value, input);
   return success();
 }
 
@@ -215,7 +257,10 @@ Result<void> GoldenDevice::store_output(Epoch& epoch, const OpPlan& op, const Va
 }
 
 Result<void> GoldenDevice::end(Epoch& epoch) {
-  for (const auto& [index, sum] : epoch.sums) BUDA_TRY(store_output(epoch, epoch.plan.ops[index], sum, 0));
+  for (const auto& [index, sum] : epoch.sums) {
+    const OpPlan& op = epoch.plan.ops[index];
+    BUDA_TRY(store_output(epoch, op, with_tiles(sum, op.op->tile_dim), 0));
+  }
   for (const auto& [index, reader] : epoch.readers)
     if (reader.published_step != 0)
       queues_[index].set_read(queues_[index].read_pointer() + epoch.graph().input_count * reader.published_step);

@@ -1,6 +1,8 @@
 // Resolving names, checking shapes, and ordering.
 #include "graph_plan.hpp"
 
+#include "tile_sizes.hpp"
+
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 
@@ -29,20 +31,22 @@ class Planner {
       queues_.emplace(netlist.queues[q].name, q);
       if (!netlist.queues[q].from_outside()) fed_by_[netlist.queues[q].input].push_back(q);
     }
+    for (const auto& fused : netlist.fused_ops) fused_.emplace(fused.id, &fused);
     for (std::size_t g = 0; g < netlist.graphs.size(); ++g)
       for (std::size_t o = 0; o < netlist.graphs[g].ops.size(); ++o) ops_.emplace(netlist.graphs[g].ops[o].name, OpPlace{g, o});
   }
 
-  Result<std::map<std::size_t, GraphPlan>> run() {
+  Result<Plans> run() {
     std::set<std::string> executed;
     for (const auto& program : netlist_.programs)
       for (const auto& instruction : program.instructions)
         if (const auto* execute = std::get_if<netlist::instruction::Execute>(&instruction.what)) executed.insert(execute->graph);
-    std::map<std::size_t, GraphPlan> plans;
+    Plans plans;
     for (std::size_t g = 0; g < netlist_.graphs.size(); ++g)
-      if (executed.count(netlist_.graphs[g].name) != 0) plans.emplace(g, plan(g));
+      if (executed.count(netlist_.graphs[g].name) != 0) plans.graphs.emplace(g, plan(g));
+    group(plans);
     if (!failure_.empty()) return failure_;
-    for (auto& [g, p] : plans)
+    for (auto& [g, p] : plans.graphs)
       for (auto& op : p.ops) op.exported = exported_.count(op.op->name) != 0;
     return plans;
   }
@@ -69,6 +73,68 @@ class Planner {
     }
     out.queues.assign(read.begin(), read.end());
     return out;
+  }
+
+  // Joins graphs that feed each other, and orders the ops of each group.
+  void group(Plans& plans) {
+    std::map<std::size_t, std::size_t> root;
+    for (const auto& [g, p] : plans.graphs) root[g] = g;
+    auto find = [&](std::size_t g) {
+      while (root[g] != g) g = root[g];
+      return g;
+    };
+    for (const auto& [g, p] : plans.graphs)
+      for (const OpPlan& op : p.ops)
+        for (const auto& input : op.op->inputs)
+          if (auto producer = ops_.find(input.name); producer != ops_.end() && queues_.count(input.name) == 0 &&
+                                                     producer->second.graph != g && root.count(producer->second.graph) != 0)
+            root[std::max(find(g), find(producer->second.graph))] = std::min(find(g), find(producer->second.graph));
+    std::map<std::size_t, std::size_t> group_of;
+    for (auto& [g, p] : plans.graphs) {
+      auto [it, fresh] = group_of.emplace(find(g), plans.groups.size());
+      if (fresh) plans.groups.emplace_back();
+      p.group = it->second;
+      plans.groups[it->second].graphs.push_back(g);
+    }
+    for (GraphGroup& g : plans.groups) order(plans, g);
+  }
+
+  // Graph by graph what has its inputs, again and again until nothing is left. Each graph's ops are in order already, so that all of
+  // them come in one pass, but for those that wait for another graph.
+  void order(const Plans& plans, GraphGroup& group) {
+    std::map<std::size_t, std::vector<std::size_t>> waiting;
+    for (std::size_t g : group.graphs)
+      for (std::size_t i = 0; i < plans.graphs.at(g).ops.size(); ++i) waiting[g].push_back(i);
+    std::set<std::string> done;
+    auto ready = [&](const OpPlan& op) {
+      return std::all_of(op.op->inputs.begin(), op.op->inputs.end(), [&](const netlist::OpInput& input) {
+        auto producer = ops_.find(input.name);
+        return queues_.count(input.name) != 0 || producer == ops_.end() || waiting.count(producer->second.graph) == 0 ||
+               done.count(input.name) != 0;
+      });
+    };
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (auto& [g, ops] : waiting) {
+        std::vector<std::size_t> left;
+        for (std::size_t i : ops) {
+          const OpPlan& op = plans.graphs.at(g).ops[i];
+          if (!ready(op)) {
+            left.push_back(i);
+            continue;
+          }
+          group.order.emplace_back(g, i);
+          done.insert(op.op->name);
+          moved = true;
+        }
+        ops = std::move(left);
+      }
+    }
+    for (const auto& [g, ops] : waiting)
+      if (!ops.empty() && failure_.empty()) {
+        const Op& op = *plans.graphs.at(g).ops[ops.front()].op;
+        error("GD005", op, Field::inputs, -1, "it waits for an op of another graph, which waits for it", "");
+      }
   }
 
   // Depth first, without recursion: graphs may be long chains.
@@ -110,23 +176,36 @@ class Planner {
   OpPlan plan_op(std::size_t g, const Op& op) {
     OpPlan out;
     out.op = &op;
-    OpShapes shapes{op, {}, {}};
+    OpShapes shapes{op, {}, {}, nullptr};
+    if (auto found = fused_.find(op.attributes.fused_op_id); found != fused_.end()) shapes.fused = out.fused = found->second;
     bool known = true;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       auto edge = plan_input(g, op, i, shapes);
       known = known && edge.has_value();
       if (edge) out.inputs.push_back(std::move(*edge));
     }
-    if (!known) return OpPlan{&op, {}, {}, 0, false, 0};
-    if (auto unable = check_op(shapes)) {
+    if (!known) return failed(op);
+    const TileSizes sizes = tile_sizes(op, shapes.dims);
+    for (std::size_t i = 0; i < out.inputs.size(); ++i) out.inputs[i].tiles = sizes.inputs[i];
+    auto work = std::make_shared<Op>(op);
+    work->tile_dim = sizes.out;
+    const OpShapes working{*work, shapes.inputs, sizes.inputs, shapes.fused};
+    out.work = work;
+    if (auto unable = check_op(working)) {
       error(unable->missing ? "GD001" : "GD002", op, Field::type, -1, unable->reason, unable->hint);
-      return OpPlan{&op, {}, {}, 0, false, 0};
+      return failed(op);
     }
     out.flops = op_kind(op.type).flops(op);
     auto fed = fed_by_.find(op.name);
     if (fed == fed_by_.end()) return out;
     for (std::size_t q : fed->second)
       if (auto write = plan_write(op, q)) out.writes.push_back(std::move(*write));
+    return out;
+  }
+
+  static OpPlan failed(const Op& op) {
+    OpPlan out;
+    out.op = &op;
     return out;
   }
 
@@ -219,12 +298,13 @@ class Planner {
   std::map<std::string, std::size_t> queues_;
   std::map<std::string, std::vector<std::size_t>> fed_by_;
   std::map<std::string, OpPlace> ops_;
+  std::map<std::string, const netlist::FusedOp*> fused_;
   std::set<std::string> exported_;
   Failure failure_;
 };
 
 }  // namespace
 
-Result<std::map<std::size_t, GraphPlan>> plan_graphs(const Netlist& netlist) { return Planner(netlist).run(); }
+Result<Plans> plan_graphs(const Netlist& netlist) { return Planner(netlist).run(); }
 
 }  // namespace buda::golden

@@ -25,17 +25,19 @@ void add_bias(const OpCall& call, const Value& bias, std::vector<float>& out) {
 
 namespace {
 
-using netlist::MathFidelity;
 using netlist::Op;
 using netlist::TileShape;
 
 // Matrices that are multiplied for each t of the output: z of them with `accumulate`.
 std::int64_t summed(const Op& op) { return op.attributes.accumulate ? std::max(op.attributes.z, 1) : 1; }
 
+// "invalid" is what TT-Buda's files say for none.
+bool has_sfpu_op(const Op& op) { return !op.attributes.sfpu_op.empty() && op.attributes.sfpu_op != "invalid"; }
+
 std::optional<Unable> check(const OpShapes& shapes) {
   const Op& op = shapes.op;
   const auto& a = op.attributes;
-  if (a.identity) return Unable{"sparse (identity) matmul is not supported by this target yet", "dense matmuls are", true};
+  if (a.identity) return check_sparse(shapes);
   const bool scaled = a.requant || a.dequant;
   if (auto unable = need_inputs(shapes, 2u + (a.bias ? 1 : 0) + (scaled ? 1 : 0))) return unable;
   const TileShape out = op.shape();
@@ -48,17 +50,10 @@ std::optional<Unable> check(const OpShapes& shapes) {
     if (auto unable = need_shape(shapes, i, out, op.tile_dim)) return unable;
   const bool integers = is_integer(op.inputs[0].format);
   if (integers != is_integer(op.inputs[1].format)) return Unable{"one operand holds integers and the other does not", "", false};
-  if (!a.sfpu_op.empty() && a.sfpu_op != "gelu")
+  if (has_sfpu_op(op) && a.sfpu_op != "gelu")
     return Unable{cat("sfpu_op '", a.sfpu_op, "' is not supported after a matmul"), "gelu is", true};
-  if (!a.sfpu_op.empty() && integers) return Unable{"sfpu_op does not work on integers", "", false};
+  if (has_sfpu_op(op) && integers) return Unable{"sfpu_op does not work on integers", "", false};
   return std::nullopt;
-}
-
-int fraction_bits(DataFormat f) {
-  if (is_bfp(f)) return bfp_magnitude_bits(f) - 1;
-  if (f == DataFormat::float16_b) return 7;
-  if (f == DataFormat::float32) return 23;
-  return f == DataFormat::lf8 || f == DataFormat::fp8_e4m3 ? 2 : 10;
 }
 
 // A matrix with only some bits of its numbers; the matrix itself where that changes nothing.
@@ -77,30 +72,6 @@ struct Operand {
     data = own.data();
   }
 };
-
-// The bits of each operand that the phases of a fidelity bring together: first * first, and for HiFi3 the low bits of in0 with the high
-// ones of in1 too. in0 is the multiplier's operand B, in1 its operand A.
-struct Phases {
-  std::uint32_t left = ~0u, right = ~0u;
-  bool low_left = false;
-};
-
-Phases phases(const OpCall& call) {
-  if (call.mode == Mode::fp32) return {};
-  switch (call.op.fidelity) {
-    case MathFidelity::lofi:
-      return {kOperandB.high, kOperandA.high, false};
-    case MathFidelity::hifi2:
-      return {kOperandB.high, kOperandA.full, false};
-    case MathFidelity::hifi2_b:
-      return {kOperandB.full, kOperandA.high, false};
-    case MathFidelity::hifi3:
-      return {kOperandB.high, kOperandA.full, fraction_bits(call.op.inputs[0].format) > 6};
-    case MathFidelity::hifi4:
-      break;
-  }
-  return {kOperandB.full, kOperandA.full, false};
-}
 
 // Both parts of a HiFi3 product side by side, tile by tile of the inner dimension: [high, low] of in0 against [full; high] of in1.
 void interleave(const float* left, const float* right, std::size_t m, std::size_t k, std::size_t n, std::size_t tile,
@@ -128,7 +99,7 @@ void interleave(const float* left, const float* right, std::size_t m, std::size_
 void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool spill_last, float* c) {
   const Op& op = call.op;
   const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
-  const Phases bits = phases(call);
+  const Phases bits = phases(call.mode, op.fidelity, op.inputs[0].format);
   const auto tile = static_cast<std::size_t>(call.inputs[0]->dim.cols);
   Gemm g{m, n, k, nullptr, k, nullptr, n, c, n, call.mode == Mode::fp32 ? 256 : tile, dest};
   Operand left(bits.low_left ? nullptr : a, k, bits.low_left ? 0 : m, bits.left, fraction_bits(op.inputs[0].format));
@@ -178,7 +149,7 @@ Value run_floats(const OpCall& call) {
     multiply(call, a.floats.data() + t * a.matrix(), b.floats.data() + t * b.matrix(), m, k, n, op.attributes.bias || t % z + 1 < z,
              out.data() + t / z * m * n);
   if (op.attributes.bias) add_bias(call, *call.inputs[2], out);
-  if (!op.attributes.sfpu_op.empty()) {
+  if (has_sfpu_op(op)) {
     const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
     in_parts(call.threads, out.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) out[i] = sfpu::gelu(out[i]);
@@ -222,7 +193,10 @@ Value run_integers(const OpCall& call) {
   return finish(call, rescale(call, out, *call.inputs.back()));
 }
 
-Value run(const OpCall& call) { return call.inputs[0]->integer() ? run_integers(call) : run_floats(call); }
+Outcome run(const OpCall& call) {
+  if (call.op.attributes.identity) return run_sparse(call);
+  return call.inputs[0]->integer() ? run_integers(call) : run_floats(call);
+}
 
 double flops(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.inner_tiles() * summed(op)) * 32.0; }
 

@@ -19,16 +19,6 @@ using netlist::TileShape;
 
 namespace {
 
-constexpr const char* kSupported =
-    "golden executes add, subtract, multiply, maximum, nop, datacopy, the SFPU functions, dense matmul, depthwise, reduce, splice and "
-    "quantization ops";
-
-std::optional<Unable> check_missing(const OpShapes& shapes) {
-  return Unable{cat("type '", netlist::op_type_name(shapes.op.type), "' is not supported by this target yet"), kSupported, true};
-}
-
-const OpKind kMissing = {&check_missing, nullptr, [](const netlist::Op&) { return 0.0; }};
-
 void relu_floats(const Relu& relu, std::span<float> numbers) {
   const auto threshold = static_cast<float>(relu.threshold);
   if (relu.mode == ReluMode::min)
@@ -77,9 +67,20 @@ const OpKind& op_kind(OpType type) {
       return kQuant;
     case OpClass::depthwise:
       return kDepthwise;
-    default:
-      return kMissing;
+    case OpClass::fused:
+      return kFused;
+    case OpClass::embedding:
+      return kEmbedding;
+    case OpClass::tilizer:
+      return kTilizer;
+    case OpClass::topk:
+      return kTopk;
+    case OpClass::ethernet:
+    case OpClass::buffer:
+    case OpClass::drainer:
+      break;
   }
+  return kRelay;
 }
 
 std::optional<Unable> need_shape(const OpShapes& shapes, std::size_t i, const TileShape& shape, TileDim dim) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace buda::golden {
@@ -20,6 +21,7 @@ struct OpCall {
   Mode mode = Mode::exact;
   unsigned threads = 1;
   ValuePtr previous;
+  const netlist::FusedOp* fused = nullptr;  // of a fused op
 };
 
 // What is known of an op before it runs: its inputs after their manipulations.
@@ -27,6 +29,7 @@ struct OpShapes {
   const netlist::Op& op;
   std::vector<netlist::TileShape> inputs;
   std::vector<TileDim> dims;
+  const netlist::FusedOp* fused = nullptr;  // of a fused op
 };
 
 // Why an op cannot run here, or with such inputs: a sentence without a full stop, and what would help.
@@ -36,13 +39,22 @@ struct Unable {
   bool missing = false;  // a feature that golden does not have yet; otherwise the netlist is wrong
 };
 
-// An op class: what it needs, what it does, what it costs. `run` is called with what `check` approved, and cannot fail.
+// What an op makes, or, where its data are wrong (indices that lead nowhere), a sentence without a full stop that says how.
+using Outcome = std::variant<Value, std::string>;
+
+// An op class: what it needs, what it does, what it costs. `run` is called with what `check` approved.
 struct OpKind {
   std::optional<Unable> (*check)(const OpShapes& shapes);
-  Value (*run)(const OpCall& call);
+  Outcome (*run)(const OpCall& call);
   // Floating-point operations of one run, a multiplication and an addition counting two.
   double (*flops)(const netlist::Op& op);
 };
+
+// For kinds that cannot fail once they run.
+template <Value (*run)(const OpCall&)>
+Outcome always(const OpCall& call) {
+  return run(call);
+}
 
 // Never null: what has no implementation has a `check` that says so.
 const OpKind& op_kind(netlist::OpType type);
@@ -63,13 +75,17 @@ std::optional<Unable> need_inputs(const OpShapes& shapes, std::size_t count);
 
 inline double elements(const netlist::Op& op) { return static_cast<double>(op.shape().volume()) * op.tile_dim.datums(); }
 
-// Integers of a destination register times a scale per number: x * scale + zero_point, or (x + zero_point) * scale where the op
-// dequantizes (the attribute then holds the negated zero point).
+// Integers of a destination register times a scale per number: x * scale + zero_point, or (x - zero_point) * scale where the op
+// dequantizes.
 std::vector<float> rescale(const OpCall& call, const std::vector<std::int32_t>& numbers, const Value& scale);
 // Adds row 0 of each tile of the bias to all rows of the tile.
 void add_bias(const OpCall& call, const Value& bias, std::vector<float>& numbers);
 
+// Sparse (identity) matmul, a part of kMatmul.
+std::optional<Unable> check_sparse(const OpShapes& shapes);
+Outcome run_sparse(const OpCall& call);
+
 // The kinds.
-extern const OpKind kBinary, kUnary, kMatmul, kReduce, kSplice, kQuant, kDepthwise;
+extern const OpKind kBinary, kUnary, kMatmul, kReduce, kSplice, kQuant, kDepthwise, kFused, kEmbedding, kTilizer, kTopk, kRelay;
 
 }  // namespace buda::golden

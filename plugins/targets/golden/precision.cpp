@@ -56,4 +56,28 @@ void store(Mode mode, DataFormat out, std::span<float> numbers, std::size_t cols
   quantize_to_format(numbers, cols == 0 ? 0 : numbers.size() / cols, cols, out);
 }
 
+int fraction_bits(DataFormat f) {
+  if (is_bfp(f)) return bfp_magnitude_bits(f) - 1;
+  if (f == DataFormat::float16_b) return 7;
+  if (f == DataFormat::float32) return 23;
+  return f == DataFormat::lf8 || f == DataFormat::fp8_e4m3 ? 2 : 10;
+}
+
+Phases phases(Mode mode, netlist::MathFidelity fidelity, DataFormat in0) {
+  if (mode == Mode::fp32) return {};
+  switch (fidelity) {
+    case netlist::MathFidelity::lofi:
+      return {kOperandB.high, kOperandA.high, false};
+    case netlist::MathFidelity::hifi2:
+      return {kOperandB.high, kOperandA.full, false};
+    case netlist::MathFidelity::hifi2_b:
+      return {kOperandB.full, kOperandA.high, false};
+    case netlist::MathFidelity::hifi3:
+      return {kOperandB.high, kOperandA.full, fraction_bits(in0) > 6};
+    case netlist::MathFidelity::hifi4:
+      break;
+  }
+  return {kOperandB.full, kOperandA.full, false};
+}
+
 }  // namespace buda::golden

@@ -51,6 +51,17 @@ inline constexpr OperandBits kOperandB = {~((1u << 17) - 1), ~((1u << 13) - 1)};
 // Fraction bits of what a source register keeps of a Float32.
 inline constexpr std::uint32_t kSourceBits = ~((1u << 13) - 1);
 
+// The bits of each operand of a matmul that the phases of a fidelity bring together: left * right, and for HiFi3 the low bits of in0 with
+// the high ones of in1 too. in0 is the multiplier's operand B, in1 its operand A.
+struct Phases {
+  std::uint32_t left = ~0u, right = ~0u;
+  bool low_left = false;
+};
+Phases phases(Mode mode, netlist::MathFidelity fidelity, DataFormat in0);
+
+// Fraction bits that a number of this format can have, hidden bit not included.
+int fraction_bits(DataFormat format);
+
 inline float masked(float v, std::uint32_t mask) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(v) & mask); }
 
 }  // namespace buda::golden

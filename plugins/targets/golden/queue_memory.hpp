@@ -18,6 +18,10 @@ class QueueMemory {
  public:
   explicit QueueMemory(const netlist::Queue& queue);
 
+  // Makes this a second view of another ram's memory (alias), which must be of the same format and tile size and have as many tiles in as
+  // many buffers, and live as long. What lies in a buffer are tiles one after the other; each view has its own idea of which is which.
+  void look_at(QueueMemory& other) { target_ = &other; }
+
   const netlist::Queue& queue() const { return *queue_; }
   bool is_ram() const { return queue_->kind == netlist::QueueKind::ram; }
   std::int64_t entries() const { return static_cast<std::int64_t>(slots_.size()); }
@@ -38,15 +42,17 @@ class QueueMemory {
   void clear();
 
   // The value in the slot that a pointer means; null where nothing was written yet.
-  const ValuePtr& at(std::int64_t pointer) const { return slots_[slot(pointer)]; }
-  void put(std::int64_t pointer, ValuePtr value) { slots_[slot(pointer)] = std::move(value); }
+  ValuePtr at(std::int64_t pointer) const { return target_ == nullptr ? slots_[slot(pointer)] : view(slot(pointer)); }
+  void put(std::int64_t pointer, ValuePtr value);
 
  private:
   static std::int64_t wrapped(std::int64_t value, std::int64_t range) { return range == 0 ? 0 : ((value % range) + range) % range; }
   std::int64_t pointers() const { return 2 * entries(); }
   std::size_t slot(std::int64_t pointer) const { return static_cast<std::size_t>(wrapped(pointer, entries())); }
+  ValuePtr view(std::size_t slot) const;
 
   const netlist::Queue* queue_;
+  QueueMemory* target_ = nullptr;
   std::vector<ValuePtr> slots_;
   std::int64_t read_ = 0;
   std::int64_t write_ = 0;

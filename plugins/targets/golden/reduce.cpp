@@ -17,13 +17,15 @@ std::optional<Unable> check(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (auto unable = need_inputs(shapes, 1)) return unable;
   const TileShape out = op.shape();
-  const std::int64_t inner = op.inner_tiles();
+  // A fused op's reduction may leave its inner dimension to the input.
+  const TileShape& in = shapes.inputs[0];
+  const bool rows = op.attributes.reduce_dim == Dim::r;
+  std::int64_t inner = op.inner_tiles();
+  if (inner < 1) inner = rows ? std::max<std::int64_t>(in.rt / out.rt, 1) : std::max<std::int64_t>(in.ct / out.ct, 1);
   switch (op.attributes.reduce_dim) {
     case Dim::r:
-      if (inner < 1) return Unable{"it needs the attributes m_k and u_kt, which say how many tiles become one", "", false};
       return need_shape(shapes, 0, {out.t, out.rt * inner, out.ct}, op.tile_dim);
     case Dim::c:
-      if (inner < 1) return Unable{"it needs the attributes m_k and u_kt, which say how many tiles become one", "", false};
       return need_shape(shapes, 0, {out.t, out.rt, out.ct * inner}, op.tile_dim);
     case Dim::z:
       return need_shape(shapes, 0, {out.t * std::max(op.attributes.z, 1), out.rt, out.ct}, op.tile_dim);
@@ -86,14 +88,13 @@ template <class T>
 Value run_as(const OpCall& call) {
   const Op& op = call.op;
   const Value& in = *call.inputs[0];
-  const auto inner = static_cast<std::size_t>(op.inner_tiles());
   std::vector<T> out(static_cast<std::size_t>(elements(op)));
   switch (op.attributes.reduce_dim) {
     case Dim::r:
-      reduce_rows(call, in, out, inner * static_cast<std::size_t>(in.dim.rows));
+      reduce_rows(call, in, out, in.rows() / static_cast<std::size_t>(op.shape().rt));
       break;
     case Dim::c:
-      reduce_cols(call, in, out, inner * static_cast<std::size_t>(in.dim.cols));
+      reduce_cols(call, in, out, in.cols() / static_cast<std::size_t>(op.shape().ct));
       break;
     default:
       reduce_depth(call, in, out, static_cast<std::size_t>(std::max(op.attributes.z, 1)));
@@ -116,6 +117,6 @@ double flops(const Op& op) {
 
 }  // namespace
 
-const OpKind kReduce = {&check, &run, &flops};
+const OpKind kReduce = {&check, &always<run>, &flops};
 
 }  // namespace buda::golden

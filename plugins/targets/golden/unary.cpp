@@ -109,6 +109,6 @@ double flops(const Op& op) { return op.type == OpType::nop || op.type == OpType:
 
 }  // namespace
 
-const OpKind kUnary = {&check, &run, &flops};
+const OpKind kUnary = {&check, &always<run>, &flops};
 
 }  // namespace buda::golden

@@ -473,7 +473,7 @@ TEST(QuantOps, ThereAndBack) {
   ASSERT_EQ(quantized->dtype(), DType::i8);
   auto x = doubles(a), q = doubles(*quantized);
   for (std::size_t i = 0; i < 1024; ++i) EXPECT_EQ(q[i], std::clamp(std::round(x[i] * 32 + 3), -127.0, 127.0)) << x[i];
-  auto back = run_netlist(text("dequantization", "Int8", "Float32", "zero_point: -3"), {{"a", *quantized}, {"scale", inverse}}, kExact);
+  auto back = run_netlist(text("dequantization", "Int8", "Float32", "zero_point: 3"), {{"a", *quantized}, {"scale", inverse}}, kExact);
   ASSERT_TRUE(back) << first_error(back.failure());
   auto y = doubles(*back);
   for (std::size_t i = 0; i < 1024; ++i) EXPECT_EQ(y[i], (q[i] - 3) / 32);
@@ -485,12 +485,13 @@ TEST(Refusals, NameTheOpTheFeatureAndThePlace) {
     auto device = open_device(text, host);
     return device.ok() ? Diagnostic{} : device.failure().diagnostics().front();
   };
-  OpText topk{"pick", "topk", {"a", "a"}};
-  topk.attributes = "k: 32, sort: max";
-  auto d = failure(netlist_text(queue("a", "HOST", 1, 1, 1) + queue("out", "pick", 1, 1, 1), topk.text(), once(at_start("a"))));
+  OpText depthwise{"pick", "depthwise", {"a", "a"}};
+  depthwise.in_df = "Int8";
+  depthwise.attributes = "m_k: 1, u_kt: 1";
+  auto d = failure(netlist_text(queue("a", "HOST", 1, 1, 1, "Int8") + queue("out", "pick", 1, 1, 1), depthwise.text(), once(at_start("a"))));
   EXPECT_EQ(d.code, "GD001");
   EXPECT_EQ(d.node, "pick");
-  EXPECT_THAT(d.message, HasSubstr("topk"));
+  EXPECT_THAT(d.message, HasSubstr("integer operands are not supported"));
   EXPECT_EQ(d.loc.line, 9u);
 
   OpText add{"sum", "add", {"a", "b"}};
