@@ -18,10 +18,20 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
   set.choice("formats", o.formats, {"fp32", "exact"},
              "how a graph is evaluated: fp32: what it means; exact: in the data formats and the precision that the optimizer chose");
-  set.path("trace", o.trace, "FILE", "write what was asked of the device, one JSON object per line");
+  set.path("trace", o.trace, "FILE",
+           "write what was asked of the device, which graphs it executed and where queues stood, one JSON object per line");
+  set.path("dump", o.dump, "FILE",
+           "write what every op of the netlist made, by op: (w, z, r, c), w counting the inputs; .npz or .safetensors");
+  set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only; may be given several times");
   set.group("Netlists");
   set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");
   set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
+  set.flag("stimulus", o.stimulus,
+           "of a bare netlist: draw the inputs that no file gives, as the netlist's test-config says, with the seed of --seed");
+  set.flag("test", o.test,
+           "as --stimulus, and compare every output with the same run in fp32 on target golden, as the netlist's test-config says");
+  set.texts("program", o.programs, "NAME",
+            "of a bare netlist: run this program; several run in the order given; default: all, in file order");
   set.texts("param", o.params, "NAME=VALUE", "value of a program's parameter, for a bare netlist");
   set.group("Comparison");
   set.path("expect", o.expect, "FILE|DIR",
@@ -48,15 +58,16 @@ cli::ToolSpec tool(Options& o) {
       "are inputs and outputs themselves. A graph is evaluated in fp32 on the host (target cpu), which is what the model means.\n"
       "Limits of a comparison are separate: passing one excuses none of the others.";
   spec.reads = "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors.";
-  spec.writes = "the output tensors; with --trace the trace.";
+  spec.writes = "the output tensors; with --trace the trace; with --dump what ops made.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"
       "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"
+      "runner net.yaml --test --dump all.npz --trace trace.jsonl\n"
       "runner digits.graph.json --target cpu --inputs digits.images.npz -o reference.npz";
   spec.plugins = {plugin::Kind::target};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{o.output}; };
+  spec.products = [&o] { return std::vector<std::string>{o.output, o.dump}; };
   return spec;
 }
 

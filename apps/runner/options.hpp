@@ -11,15 +11,20 @@ namespace buda::runner {
 
 struct Options {
   std::string model;
-  std::vector<std::string> inputs;  // FILE or NAME=FILE
-  std::string output;               // empty: outputs are not kept
-  std::string target;               // empty: golden, for a graph cpu
-  std::string device;               // empty: the one that image or plan name
-  std::string plan;                 // of a netlist; empty: beside it, if there is one
-  std::string formats = "fp32";     // of a graph: fp32 or exact
-  bool bare = false;                // a netlist without its plan
-  std::vector<std::string> params;  // NAME=VALUE
+  std::vector<std::string> inputs;    // FILE or NAME=FILE
+  std::string output;                 // empty: outputs are not kept
+  std::string target;                 // empty: golden, for a graph cpu
+  std::string device;                 // empty: the one that image or plan name
+  std::string plan;                   // of a netlist; empty: beside it, if there is one
+  std::string formats = "fp32";       // of a graph: fp32 or exact
+  bool bare = false;                  // a netlist without its plan
+  std::vector<std::string> params;    // NAME=VALUE
+  std::vector<std::string> programs;  // of a bare netlist, in this order; empty: all
+  bool stimulus = false;              // of a bare netlist: inputs that no file gives are drawn
+  bool test = false;                  // the same, and compared with the fp32 reference as its test-config says
   std::string trace;
+  std::string dump;                   // file for what ops make
+  std::vector<std::string> dump_ops;  // only of these
   std::string expect;
   std::optional<double> pcc, rtol, atol, max_error, mean_error;
   bool same_type = false;

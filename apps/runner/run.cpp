@@ -3,7 +3,10 @@
 
 #include "apps/runner/expect.hpp"
 #include "apps/runner/inputs.hpp"
+#include "apps/runner/net_test.hpp"
+#include "apps/runner/watch.hpp"
 
+#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
@@ -14,7 +17,11 @@
 #include <buda/runtime/graph_run.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/session.hpp>
+#include <buda/runtime/stimulus.hpp>
 #include <buda/runtime/trace.hpp>
+
+#include <algorithm>
+#include <optional>
 
 namespace buda::runner {
 namespace {
@@ -56,8 +63,13 @@ class Runner {
       BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
     }
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
+    if (!o_.dump.empty()) {
+      BUDA_ASSIGN(auto dumped, watch_->dumped());
+      BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
+    }
     if (!o_.output.empty()) BUDA_TRY(write_tensors(host_.fs(), o_.output, outputs, host_.write_mode));
-    if (!o_.expect.empty()) return compare_outputs(o_, outputs, output_order_, host_);
+    if (!o_.expect.empty()) BUDA_TRY(compare_outputs(o_, outputs, output_order_, host_));
+    if (reference_) return compare_with_reference(tested_, test_config_, outputs, *reference_, host_);
     return success();
   }
 
@@ -65,6 +77,11 @@ class Runner {
   Result<void> check_options() {
     if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error || o_.same_type))
       return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
+    if (!o_.dump_ops.empty() && o_.dump.empty()) return usage_error("RN001", "option --dump-op needs --dump FILE");
+    if (!o_.dump.empty() || !o_.trace.empty())
+      watch_.emplace(o_.dump_ops, !o_.dump.empty() && o_.dump_ops.empty(), o_.trace.empty() ? nullptr : &trace_);
+    params_.programs = o_.programs;
+    params_.observer = watch_ ? &*watch_ : nullptr;
     for (const auto& text : o_.params) {
       auto equal = text.find('=');
       auto value = equal == std::string::npos ? std::nullopt : parse_int(text.substr(equal + 1));
@@ -80,6 +97,8 @@ class Runner {
       d.hint = "compile it first: buda compile";
       return d;
     }
+    if (!o_.dump.empty() || bare_only())
+      return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
     if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
     BUDA_ASSIGN(auto graph, graph::parse_graph(host_.fs(), bytes.view(), o_.model));
     std::vector<std::string> wanted;
@@ -104,19 +123,24 @@ class Runner {
       return run_model(std::move(model));
     }
     const std::string plan = !o_.plan.empty() ? o_.plan : netlist::plan_file_for(o_.model);
-    if (!o_.bare && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
+    if (!o_.bare && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
       BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
       return run_model(std::move(model));
     }
     return run_bare(bytes);
   }
 
+  bool bare_only() const { return o_.stimulus || o_.test || !o_.programs.empty(); }
+
   Result<NamedTensors> run_model(runtime::Model model) {
+    if (bare_only()) return usage_error("RN001", "options --stimulus, --test and --program are for bare netlists");
     if (!params_.parameters.empty())
       return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     BUDA_TRY(check(model.program.netlist, device));
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
+    if (watch_ && !session->device().observe(*watch_))
+      host_.report(warning("RT024", {}, "this target does not show what happens inside: nothing of it is dumped or traced"));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
     output_order_ = names_of(session->ports().outputs);
     BUDA_ASSIGN(auto outputs, session->run(inputs));
@@ -136,10 +160,52 @@ class Runner {
     BUDA_TRY(check(program.netlist, *device));
     std::vector<std::string> wanted;
     for (const auto* q : runtime::input_queues(program.netlist)) wanted.push_back(q->name);
+    BUDA_TRY(check_dump_ops(program.netlist));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
+    if (o_.stimulus || o_.test) BUDA_TRY(add_stimulus(program.netlist, inputs));
+    if (o_.test) BUDA_TRY(run_reference(program, *device, inputs));
     BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), *device, inputs, params_, host_));
     tell(done.telemetry);
     return std::move(done.outputs);
+  }
+
+  Result<void> check_dump_ops(const netlist::Netlist& netlist) {
+    std::vector<std::string> known;
+    for (const auto& graph : netlist.graphs)
+      for (const auto& op : graph.ops) known.push_back(op.name);
+    for (const auto& name : o_.dump_ops) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      Diagnostic d = input_error("RN007", {o_.model}, cat("option --dump-op: the netlist has no op '", name, "'"));
+      if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
+      return d;
+    }
+    return success();
+  }
+
+  // Draws what no file gives; parameters without a value are 1 from here on.
+  Result<void> add_stimulus(const netlist::Netlist& netlist, NamedTensors& inputs) {
+    BUDA_ASSIGN(test_config_, runtime::read_test_config(netlist));
+    for (const auto& program : netlist.programs)
+      for (const auto& instruction : program.instructions)
+        if (const auto* param = std::get_if<netlist::instruction::Param>(&instruction.what))
+          for (const auto& name : param->names)
+            if (params_.parameters.count(name) == 0 && params_.parameters.count(name.substr(1)) == 0) params_.parameters[name] = 1;
+    BUDA_ASSIGN(auto entries, runtime::entries_read(netlist, params_));
+    BUDA_ASSIGN(auto drawn, runtime::stimulate(netlist, test_config_, host_.seed, entries));
+    for (auto& [name, tensor] : drawn) inputs.emplace(name, std::move(tensor));
+    return success();
+  }
+
+  Result<void> run_reference(const runtime::Program& program, const device::DeviceDescriptor& device, const NamedTensors& inputs) {
+    schema::OptionValues fp32;
+    fp32.set("mode", "fp32");
+    BUDA_ASSIGN(auto golden, plugin::make(host_.plugins, host_.plugins.targets, plugin::Kind::target, "golden", fp32, host_));
+    runtime::NetlistRunOptions options = params_;
+    options.observer = nullptr;
+    BUDA_ASSIGN(auto done, runtime::run_netlist(program, *golden, device, inputs, options, host_));
+    reference_ = std::move(done.outputs);
+    tested_ = program.netlist;
+    return success();
   }
 
   // The device that the user names decides which of a netlist's architectures is meant; otherwise the netlist names just one.
@@ -188,6 +254,10 @@ class Runner {
   runtime::NetlistRunOptions params_;
   std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
+  std::optional<Watch> watch_;
+  runtime::TestConfig test_config_;
+  netlist::Netlist tested_;                // with --test
+  std::optional<NamedTensors> reference_;  // what --test expects
   std::unique_ptr<runtime::Target> target_;
   std::unique_ptr<runtime::Target> tracer_;
 };

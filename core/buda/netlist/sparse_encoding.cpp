@@ -187,9 +187,8 @@ class StripWriter {
 
  private:
   std::string append(std::int32_t strip, Products products, bool last) {
-    std::stable_sort(products.begin(), products.end(), [&](const SparseProduct& a, const SparseProduct& b) {
-      return std::tuple(a.row, a.act) < std::tuple(b.row, b.act);
-    });
+    std::stable_sort(products.begin(), products.end(),
+                     [&](const SparseProduct& a, const SparseProduct& b) { return std::tuple(a.row, a.act) < std::tuple(b.row, b.act); });
     Words words;
     std::uint16_t ublocks = 0;
     const int place_bits = 16 - g_.tile_bits;
@@ -200,8 +199,7 @@ class StripWriter {
       std::size_t tiles = 0;
       for (; i < products.size() && products[i].row / g_.ublock_rt == ublock; ++i, ++tiles) {
         const SparseProduct& p = products[i];
-        const auto place =
-            static_cast<std::uint32_t>(p.row % g_.ublock_rt) << g_.inner_bits | static_cast<std::uint32_t>(p.act % g_.u_kt);
+        const auto place = static_cast<std::uint32_t>(p.row % g_.ublock_rt) << g_.inner_bits | static_cast<std::uint32_t>(p.act % g_.u_kt);
         if (p.row < 0 || p.row >= g_.rows() || place >> place_bits != 0 || static_cast<std::uint32_t>(p.tile) >> g_.tile_bits != 0)
           return cat("sparse tile ", p.tile, " for output row ", p.row, " does not fit into sparse_tile_ptr_bits ", g_.tile_bits);
         words.push_back(static_cast<std::uint16_t>(static_cast<std::uint32_t>(p.tile) << place_bits | place));
@@ -299,7 +297,8 @@ SparseResult<SparseGeometry> sparse_geometry(const Op& op) {
     return cat("sparse_tile_ptr_bits is ", g.tile_bits, ": the ", std::max(16 - g.tile_bits, 0), " bits left cannot hold a place in ",
                g.ublock_rt, " rows of ", g.u_kt, " tiles");
   if (g.ublock_bits > 15 || (g.mblock_m > 1 && g.ublock_bits < bits_for(g.mblock_m - 1)))
-    return cat("sparse_ublock_idx_bits is ", g.ublock_bits, ", which does not leave room for both ", g.mblock_m, " rows and a number of tiles");
+    return cat("sparse_ublock_idx_bits is ", g.ublock_bits, ", which does not leave room for both ", g.mblock_m,
+               " rows and a number of tiles");
   return g;
 }
 

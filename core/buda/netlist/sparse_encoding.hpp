@@ -12,8 +12,8 @@
 //   words    32-bit words, for ops with indices_len only (its older form). Rows of activation ublocks follow each other; each begins with
 //            a control word and has, per column of ublocks and per tile row in them, one word for each product: sparse tile (bits 0-15),
 //            output row of the next product (16-28), last product of the activation ublock (30), of the tile row (31). The first product
-//            goes to starting_row. Control words (bit 29) push (26: nothing else follows), or loop: bit 28 sets how often (0-15), bit 27 goes
-//            back to the word that bits 0-15 name.
+//            goes to starting_row. Control words (bit 29) push (26: nothing else follows), or loop: bit 28 sets how often (0-15), bit 27
+//            goes back to the word that bits 0-15 name.
 #pragma once
 
 #include <buda/netlist/op.hpp>

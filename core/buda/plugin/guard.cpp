@@ -108,6 +108,9 @@ class GuardedDevice final : public runtime::Device {
   runtime::Telemetry telemetry() const override {
     return guard_.call("telemetry", [&] { return inner_->telemetry(); });
   }
+  bool observe(runtime::Observer& observer) override {
+    return guard_.call("observe", [&] { return inner_->observe(observer); });
+  }
 
  private:
   std::unique_ptr<runtime::Device> inner_;

@@ -187,7 +187,8 @@ Result<std::map<std::string, std::int64_t>> entries_read(const Netlist& netlist,
     for (const auto& name : vm.parameters(program->name)) {
       auto given = options.parameters.find(name);
       if (given == options.parameters.end()) given = options.parameters.find(name.substr(1));
-      values[name] = given == options.parameters.end() ? 1 : static_cast<std::int32_t>(std::clamp<std::int64_t>(given->second, 0, 0x7fffffff));
+      values[name] =
+          given == options.parameters.end() ? 1 : static_cast<std::int32_t>(std::clamp<std::int64_t>(given->second, 0, 0x7fffffff));
     }
     BUDA_TRY(vm.run(program->name, values, recorder));
   }
@@ -217,6 +218,8 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
   if (netlist.programs.empty()) return input_error("RT015", {netlist.file}, "the netlist has no programs: nothing runs");
   BUDA_ASSIGN(auto order, programs_of(netlist, options));
   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));
+  if (options.observer != nullptr && !device->observe(*options.observer))
+    host.report(warning("RT024", {netlist.file}, "this target does not show what happens inside: nothing of it is dumped or traced"));
   BUDA_ASSIGN(auto pushed, fill(netlist, inputs, *device));
   const std::int64_t loops = loop_count(netlist, pushed);
   for (const auto* p : order) BUDA_TRY(run_program(*p, options, loops, *device));

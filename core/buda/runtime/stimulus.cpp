@@ -51,7 +51,12 @@ double normal(Rng& rng) {
 class Filler {
  public:
   Filler(const Netlist& netlist, const Queue& queue, Reader reader, const Stimulus* given, std::uint64_t seed, std::int64_t entries)
-      : netlist_(netlist), queue_(queue), entries_(entries), reader_(reader), given_(given), rng_(Fnv1a{}.add(queue.name).add(seed).value()),
+      : netlist_(netlist),
+        queue_(queue),
+        entries_(entries),
+        reader_(reader),
+        given_(given),
+        rng_(Fnv1a{}.add(queue.name).add(seed).value()),
         layout_{queue.shape(), queue.tile_dim} {}
 
   Result<Tensor> run() {
@@ -122,8 +127,9 @@ class Filler {
           break;
         case Stimulus::Kind::tile_id: {
           const std::size_t tiles = static_cast<std::size_t>(layout_.tiles.volume());
-          const std::size_t tile = (i / cols / rows * static_cast<std::size_t>(layout_.tiles.rt) + row / h) *
-                                       static_cast<std::size_t>(layout_.tiles.ct) + col / w;
+          const std::size_t tile =
+              (i / cols / rows * static_cast<std::size_t>(layout_.tiles.rt) + row / h) * static_cast<std::size_t>(layout_.tiles.ct) +
+              col / w;
           v = s.id_base + s.id_step * static_cast<double>(static_cast<std::size_t>(entry) * tiles + tile);
           break;
         }
@@ -179,7 +185,8 @@ class Filler {
     const auto sparse = arriving(0), acts = arriving(1);
     if (std::holds_alternative<std::string>(geometry) || !sparse || !acts) return success();  // refused by whoever runs it
     const std::size_t rt = static_cast<std::size_t>(layout_.tiles.rt), ct = static_cast<std::size_t>(layout_.tiles.ct);
-    const auto grid_rows = static_cast<std::size_t>(op.grid.rows), fracture = static_cast<std::size_t>(std::max(op.attributes.sparse.fracture_factor, 1));
+    const auto grid_rows = static_cast<std::size_t>(op.grid.rows),
+               fracture = static_cast<std::size_t>(std::max(op.attributes.sparse.fracture_factor, 1));
     const std::size_t parts_r = rt % grid_rows == 0 ? grid_rows : 1, parts_c = ct % fracture == 0 ? fracture : 1;
     const std::int64_t tiles = sparse->volume() / std::max<std::int64_t>(static_cast<std::int64_t>(grid_rows * fracture), 1);
     const int width = queue_.format == DataFormat::raw_uint8 ? 1 : queue_.format == DataFormat::raw_uint16 ? 2 : 4;
@@ -194,7 +201,9 @@ class Filler {
           for (std::size_t i = 0; i < static_cast<std::size_t>(layout_.dim.datums()); ++i) {
             std::uint32_t word = 0;
             for (int b = 0; b < width; ++b)
-              word |= static_cast<std::uint32_t>(bytes[tile * tile_bytes + i * static_cast<std::size_t>(width) + static_cast<std::size_t>(b)]) << (8 * b);
+              word |=
+                  static_cast<std::uint32_t>(bytes[tile * tile_bytes + i * static_cast<std::size_t>(width) + static_cast<std::size_t>(b)])
+                  << (8 * b);
             const auto w = static_cast<std::size_t>(layout_.dim.cols);
             to[start + i / w * layout_.cols() + i % w] = word;
           }
@@ -204,11 +213,13 @@ class Filler {
   }
 
   // Index tiles that fit in `room` tiles; the fewer products the less room there is.
-  std::vector<std::uint8_t> encoding(const SparseGeometry& g, std::int64_t tiles, std::int64_t act_rows, std::size_t tile_bytes, std::size_t room) {
+  std::vector<std::uint8_t> encoding(const SparseGeometry& g, std::int64_t tiles, std::int64_t act_rows, std::size_t tile_bytes,
+                                     std::size_t room) {
     const Stimulus s = given_ != nullptr ? *given_ : Stimulus{};
     double keep = 1;
     for (int attempt = 0; attempt < 24; ++attempt, keep /= 2) {
-      const auto products = g.form == SparseGeometry::Form::strips ? strip_products(g, s, keep, tiles, act_rows) : word_products(g, tiles, act_rows);
+      const auto products =
+          g.form == SparseGeometry::Form::strips ? strip_products(g, s, keep, tiles, act_rows) : word_products(g, tiles, act_rows);
       auto bytes = netlist::encode_sparse(g, products, tile_bytes);
       if (auto* done = std::get_if<0>(&bytes); done != nullptr && done->size() <= room * tile_bytes) return std::move(*done);
     }
@@ -216,7 +227,8 @@ class Filler {
     return std::holds_alternative<std::string>(nothing) ? std::vector<std::uint8_t>{} : std::move(std::get<0>(nothing));
   }
 
-  std::vector<SparseProduct> strip_products(const SparseGeometry& g, const Stimulus& s, double keep, std::int64_t tiles, std::int64_t act_rows) {
+  std::vector<SparseProduct> strip_products(const SparseGeometry& g, const Stimulus& s, double keep, std::int64_t tiles,
+                                            std::int64_t act_rows) {
     std::vector<SparseProduct> out;
     const std::int64_t strips = act_rows / g.u_kt, codes = std::min(tiles, std::int64_t{1} << g.tile_bits);
     if (strips < 1 || codes < 1) return out;
@@ -229,7 +241,8 @@ class Filler {
           for (std::int32_t r = 0; r < g.ublock_rt; ++r)
             for (std::int32_t k = 0; k < g.u_kt; ++k)
               if (kept(1 - keep * (1 - s.zero_tiles)))
-                out.push_back({t, m * g.ublock_rt + r, strip * g.u_kt + k, static_cast<std::int32_t>(rng_.below(static_cast<std::uint64_t>(codes))), -1});
+                out.push_back({t, m * g.ublock_rt + r, strip * g.u_kt + k,
+                               static_cast<std::int32_t>(rng_.below(static_cast<std::uint64_t>(codes))), -1});
         }
       }
     return out;
@@ -237,7 +250,8 @@ class Filler {
 
   // One product for every row of activation tiles and ublock column, as far as indices_len goes, and then more for those.
   std::vector<SparseProduct> word_products(const SparseGeometry& g, std::int64_t tiles, std::int64_t act_rows) {
-    const std::int64_t per_block = std::int64_t{g.mblock_n} * g.ublock_rt, blocks = std::min<std::int64_t>(act_rows / g.ublock_rt, g.length / (per_block + 1));
+    const std::int64_t per_block = std::int64_t{g.mblock_n} * g.ublock_rt,
+                       blocks = std::min<std::int64_t>(act_rows / g.ublock_rt, g.length / (per_block + 1));
     std::int64_t spare = g.length - blocks * (per_block + 1);
     const std::uint64_t out_rows = static_cast<std::uint64_t>(std::min<std::int64_t>(std::int64_t{g.t} * g.rows(), 0x1fff));
     std::vector<SparseProduct> out;

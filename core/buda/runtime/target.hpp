@@ -9,6 +9,7 @@
 #include <buda/io/host.hpp>
 #include <buda/io/node.hpp>
 #include <buda/netlist/netlist.hpp>
+#include <buda/runtime/observer.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
@@ -49,6 +50,12 @@ class Device {
   virtual Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) = 0;
 
   virtual Telemetry telemetry() const { return {}; }
+
+  // From now on tells the observer what happens inside; it outlives the device. False where the device cannot look inside.
+  virtual bool observe(Observer& observer) {
+    (void)observer;
+    return false;
+  }
 };
 
 class Target {

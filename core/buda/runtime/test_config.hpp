@@ -19,13 +19,13 @@ using TileRange = std::pair<std::int32_t, std::int32_t>;
 struct Stimulus {
   enum class Kind : std::uint8_t { uniform, normal, constant, tile_id, sparse, sparse_encoding, step, step_rows, step_columns };
   Kind kind = Kind::uniform;
-  double low = -1, high = 1;             // uniform
-  double mean = 0, deviation = 1;        // normal
-  double value = 0;                      // constant
-  double id_base = 0, id_step = 1;       // tile_id: base + step * number of the tile
-  double start = 0, increment = 1;       // step: from number to number; step_rows, step_columns: along each row or column of the tensor
-  std::optional<TileRange> rows, cols;   // all else is zero
-  std::string op;                        // sparse, sparse_encoding: the matmul that they are for
+  double low = -1, high = 1;            // uniform
+  double mean = 0, deviation = 1;       // normal
+  double value = 0;                     // constant
+  double id_base = 0, id_step = 1;      // tile_id: base + step * number of the tile
+  double start = 0, increment = 1;      // step: from number to number; step_rows, step_columns: along each row or column of the tensor
+  std::optional<TileRange> rows, cols;  // all else is zero
+  std::string op;                       // sparse, sparse_encoding: the matmul that they are for
   double zero_strips = 0.5, zero_ublocks = 0.5, zero_tiles = 0.5;  // sparse_encoding: how often each is zero
 };
 

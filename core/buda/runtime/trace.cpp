@@ -60,6 +60,7 @@ class TracedDevice final : public Device {
     return device_->read(queue, slot, entries);
   }
   Telemetry telemetry() const override { return device_->telemetry(); }
+  bool observe(Observer& observer) override { return device_->observe(observer); }
 
  private:
   std::unique_ptr<Device> device_;

@@ -39,8 +39,9 @@ Result<void> GoldenDevice::link(std::size_t index) {
   const Queue& queue = netlist_.queues[index];
   auto target = queue_index_.find(queue.alias);
   auto error = [&](const std::string& why) {
-    Diagnostic d = input_error("GD006", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
-                               cat("queue '", queue.name, "': ", why));
+    Diagnostic d =
+        input_error("GD006", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
+                    cat("queue '", queue.name, "': ", why));
     d.node = queue.name;
     return d;
   };
@@ -135,7 +136,16 @@ Result<void> GoldenDevice::run(const std::string& program, const std::map<std::s
 }
 
 runtime::Telemetry GoldenDevice::telemetry() const {
-  return {{"epochs", epochs_}, {"flops", flops_}, {"inputs", inputs_}, {"ops", ops_}, {"tiles_moved", tiles_moved_}};
+  runtime::Telemetry out{{"epochs", epochs_}, {"flops", flops_}, {"inputs", inputs_}, {"ops", ops_}, {"tiles_moved", tiles_moved_}};
+  auto add = [&](const char* what, const std::string& op, std::size_t count) {
+    if (count != 0) out[cat(what, '.', op)] = static_cast<double>(count);
+  };
+  for (const auto& [op, counts] : numbers_) {
+    add("nan", op, counts.nan);
+    add("infinite", op, counts.infinite);
+    add("saturated", op, counts.saturated);
+  }
+  return out;
 }
 
 }  // namespace buda::golden

@@ -19,7 +19,12 @@ namespace buda::golden {
 
 struct DeviceOptions {
   Mode mode = Mode::exact;
-  bool check_nan = false;  // report the first NaN or infinity that each op makes
+  bool check_nan = false;  // count NaN, infinities and saturated numbers by op, and report the first that each makes
+};
+
+struct NumberCounts {
+  std::size_t nan = 0, infinite = 0;
+  std::size_t saturated = 0;  // at the limit of their format
 };
 
 class GoldenDevice final : public runtime::Device, private netlist::ProgramEvents {
@@ -34,6 +39,10 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   Result<std::int64_t> waiting(const std::string& queue) override;
   Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override;
   runtime::Telemetry telemetry() const override;
+  bool observe(runtime::Observer& observer) override {
+    observer_ = &observer;
+    return true;
+  }
 
  private:
   GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host);
@@ -48,6 +57,7 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   Result<void> allocate(std::size_t queue) override;
   void read_pointer_moved(std::size_t queue, std::int32_t value) override;
   Result<void> run_pending();
+  void tell_execution(const Epoch& epoch) const;
 
   Result<void> begin(Epoch& epoch, const std::set<std::size_t>& written);
   Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting, bool fed_here);
@@ -65,15 +75,16 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   netlist::Netlist netlist_;
   DeviceOptions options_;
   Host& host_;
+  runtime::Observer* observer_ = nullptr;
   std::optional<netlist::ProgramVm> vm_;
   Plans plans_;
-  std::vector<netlist::Execution> pending_;                         // of one group
-  std::vector<std::pair<std::size_t, std::int32_t>> moved_;         // read pointers, since the first of them
+  std::vector<netlist::Execution> pending_;                  // of one group
+  std::vector<std::pair<std::size_t, std::int32_t>> moved_;  // read pointers, since the first of them
   std::vector<QueueMemory> queues_;
   std::map<std::string, std::size_t> queue_index_;
   // Outputs of ops that other graphs read, one per input, from the last execution of their graph.
   std::map<std::string, std::vector<ValuePtr>> exports_;
-  std::set<std::string> reported_;
+  std::map<std::string, NumberCounts> numbers_;  // by op, with check_nan
   double epochs_ = 0, ops_ = 0, inputs_ = 0, tiles_moved_ = 0, flops_ = 0;
 };
 

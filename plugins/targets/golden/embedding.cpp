@@ -32,11 +32,10 @@ std::optional<Unable> check(const OpShapes& shapes) {
       return Unable{cat("input ", i, " has t=", shapes.inputs[i].t, "; 1 or the output's ", out.t, " is needed"), "", false};
   if (index.rt % op.grid.rows != 0)
     return Unable{cat("the indices have ", index.rt, " rows of tiles, which ", op.grid.rows, " rows of cores cannot share"), "", false};
-  const std::int64_t rows = out.rt / op.grid.rows * op.tile_dim.rows,
-                     there = index.rt / op.grid.rows * index.ct * shapes.dims[1].datums();
+  const std::int64_t rows = out.rt / op.grid.rows * op.tile_dim.rows, there = index.rt / op.grid.rows * index.ct * shapes.dims[1].datums();
   if (op.attributes.num_indices > rows || op.attributes.num_indices > there)
-    return Unable{cat("num_indices is ", op.attributes.num_indices, "; a row of cores has ", there, " indices and makes ", rows, " rows"), "",
-                  false};
+    return Unable{cat("num_indices is ", op.attributes.num_indices, "; a row of cores has ", there, " indices and makes ", rows, " rows"),
+                  "", false};
   if (is_integer(op.inputs[0].format) != is_integer(op.out_format))
     return Unable{"of table and output one holds integers and the other does not", "", false};
   return std::nullopt;
@@ -60,7 +59,8 @@ Outcome run_as(const OpCall& call) {
           row = static_cast<std::uint32_t>(index.ints[first + i]) & no_index(index.format);
         } else {
           const float given = index.floats[first + i];
-          if (!(given >= 0) || given != std::floor(given)) return cat("index ", i, " of core row ", core, " is ", given, ", which is no row");
+          if (!(given >= 0) || given != std::floor(given))
+            return cat("index ", i, " of core row ", core, " is ", given, ", which is no row");
           row = static_cast<std::uint64_t>(std::min(given, 4294967040.0f));
         }
         if (row == no_index(index.format)) continue;

@@ -9,12 +9,15 @@
 // written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
 #include "device.hpp"
 
+#include "host_tensor.hpp"
 #include "tile_sizes.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/quantize.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace buda::golden {
 
@@ -55,6 +58,7 @@ Diagnostic GoldenDevice::epoch_error(const Epoch& epoch, const char* code, const
 Result<void> GoldenDevice::allocate(std::size_t queue) {
   BUDA_TRY(run_pending());
   queues_[queue].clear();
+  if (observer_ != nullptr) observer_->allocated(netlist_.queues[queue]);
   return success();
 }
 
@@ -62,6 +66,7 @@ void GoldenDevice::read_pointer_moved(std::size_t queue, std::int32_t value) {
   if (queues_[queue].is_ram()) return;
   if (pending_.empty()) {
     queues_[queue].set_read(value);
+    if (observer_ != nullptr) observer_->moved(netlist_.queues[queue], queues_[queue].read_pointer());
   } else {
     moved_.emplace_back(queue, value);
   }
@@ -93,6 +98,8 @@ Result<void> GoldenDevice::run_pending() {
       for (const WritePlan& w : op.writes) written.insert(w.queue);
   }
   for (auto& [g, epoch] : epochs) BUDA_TRY(begin(epoch, written));
+  if (observer_ != nullptr)
+    for (const auto& [g, epoch] : epochs) tell_execution(epoch);
   const auto& order = plans_.groups[plans_.graphs.at(executions.front().graph).group].order;
   for (std::int64_t i = 0; i < inputs; ++i) {
     for (auto& [g, epoch] : epochs) start_input(epoch);
@@ -106,9 +113,22 @@ Result<void> GoldenDevice::run_pending() {
     inputs_ += epoch.graph().input_count;
     host_.progress(cat("epoch ", epoch.graph().name), static_cast<std::size_t>(epochs_), 0);
   }
-  for (const auto& [queue, value] : moved_) queues_[queue].set_read(value);
+  const auto moved = std::move(moved_);
   moved_.clear();
+  for (const auto& [queue, value] : moved) read_pointer_moved(queue, value);
   return success();
+}
+
+void GoldenDevice::tell_execution(const Epoch& epoch) const {
+  std::map<std::string, runtime::QueuePointers> pointers;
+  auto add = [&](std::size_t q) {
+    const QueueMemory& memory = queues_[q];
+    pointers[memory.queue().name] = {memory.read_pointer(), memory.write_pointer()};
+  };
+  for (std::size_t q : epoch.plan.queues) add(q);
+  for (const OpPlan& op : epoch.plan.ops)
+    for (const WritePlan& w : op.writes) add(w.queue);
+  observer_->executes(epoch.graph(), epoch.execution, pointers);
 }
 
 Result<void> GoldenDevice::begin(Epoch& epoch, const std::set<std::size_t>& written) {
@@ -173,7 +193,7 @@ Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t
       const std::int64_t pointer = reader.pointer + input * reader.step;
       value = reader.prologue.empty() ? queue.at(pointer) : reader.prologue[static_cast<std::size_t>(input)];
       if (value) break;
-      if (queue.queue().from_outside() || !queue.is_ram())
+      if ((queue.queue().from_outside() && queue.queue().alias.empty()) || !queue.is_ram())
         return epoch_error(epoch, "GD022", name,
                            cat("op '", op.op->name, "' reads ", queue.is_ram() ? "ram '" : "queue '", name, "' at ", pointer,
                                ", where nothing was written yet"));
@@ -227,6 +247,7 @@ Result<void> GoldenDevice::run_op(Epoch& epoch, std::size_t index, std::int64_t 
   ops_ += 1;
   flops_ += op.flops;
   if (options_.check_nan) check_numbers(op, *value);
+  if (observer_ != nullptr && observer_->wants(*op.op)) observer_->made(epoch.graph(), *op.op, input, tensor_from(*value));
   if (op.uses > 0) epoch.values[index] = value;
   if (op.exported) exports_[op.op->name].push_back(value);
   if (!adds || op.writes.empty()) return store_output(epoch, op, value, input);
@@ -268,16 +289,30 @@ Result<void> GoldenDevice::end(Epoch& epoch) {
 }
 
 void GoldenDevice::check_numbers(const OpPlan& op, const Value& value) {
-  if (value.integer() || reported_.count(op.op->name) != 0) return;
-  std::size_t nan = 0, infinite = 0;
-  for (float v : value.floats) {
-    nan += std::isnan(v) ? 1 : 0;
-    infinite += std::isinf(v) ? 1 : 0;
+  NumberCounts now;
+  if (value.integer()) {
+    std::vector<std::int32_t> most{std::numeric_limits<std::int32_t>::max()};
+    quantize_to_format(std::span<std::int32_t>(most), 1, 1, value.format);
+    for (std::int32_t v : value.ints) now.saturated += v >= most[0] || v <= -most[0] ? 1 : 0;
+  } else {
+    float most = std::numeric_limits<float>::max();
+    store(options_.mode, value.format, {&most, 1}, 1);
+    for (float v : value.floats) {
+      now.nan += std::isnan(v) ? 1 : 0;
+      now.infinite += std::isinf(v) ? 1 : 0;
+      now.saturated += std::isfinite(v) && std::fabs(v) >= most ? 1 : 0;
+    }
   }
-  if (nan + infinite == 0) return;
-  reported_.insert(op.op->name);
+  if (now.nan + now.infinite + now.saturated == 0) return;
+  NumberCounts& all = numbers_[op.op->name];
+  const bool first = all.nan + all.infinite + all.saturated == 0;
+  all.nan += now.nan;
+  all.infinite += now.infinite;
+  all.saturated += now.saturated;
+  if (!first) return;
   Diagnostic d = warning("GD030", op.op->places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(op.op->places.self),
-                         cat("op '", op.op->name, "' made ", nan, " NaN and ", infinite, " infinite of ", value.floats.size(), " numbers"));
+                         cat("op '", op.op->name, "' made ", now.nan, " NaN, ", now.infinite, " infinite and ", now.saturated,
+                             " saturated numbers of ", value.size()));
   d.node = op.op->name;
   host_.report(d);
 }

@@ -68,7 +68,10 @@ DataFormat dest_format(const Op& base) { return base.acc_format == DataFormat::i
 class Builder {
  public:
   Builder(const Op& base, const FusedOp& fused, std::vector<TileShape> inputs, std::vector<TileDim> dims)
-      : base_(base), inputs_(std::move(inputs)), dims_(std::move(dims)), fused_(fused),
+      : base_(base),
+        inputs_(std::move(inputs)),
+        dims_(std::move(dims)),
+        fused_(fused),
         buffers_(static_cast<std::size_t>(std::max(fused.intermediates, 0))) {}
 
   std::variant<std::vector<Step>, Unable> run() {
@@ -130,7 +133,8 @@ class Builder {
         buffers_[static_cast<std::size_t>(sub.output.index)] = made;
         break;
       case Kind::output:
-        if (step.op.shape() != part_shape(base_, base_.shape(), Cut::block)) return wrong(sub, sub.output, "has another shape than the op's");
+        if (step.op.shape() != part_shape(base_, base_.shape(), Cut::block))
+          return wrong(sub, sub.output, "has another shape than the op's");
         writes_output_ = true;
         break;
       case Kind::input:
@@ -227,7 +231,8 @@ ValuePtr part_of(const Op& base, const Value& whole, Cut cut, std::size_t t, std
   auto part = std::make_shared<Value>(shape, whole.dim, whole.format);
   const std::size_t row = cut == Cut::columns ? 0 : r * part->rows(), col = cut == Cut::rows ? 0 : c * part->cols();
   auto copy = [&](const auto& from, auto& to) {
-    copy_block(from.data() + t * whole.matrix() + row * whole.cols() + col, whole.cols(), to.data(), part->cols(), part->rows(), part->cols());
+    copy_block(from.data() + t * whole.matrix() + row * whole.cols() + col, whole.cols(), to.data(), part->cols(), part->rows(),
+               part->cols());
   };
   if (whole.integer()) {
     copy(whole.ints, part->ints);

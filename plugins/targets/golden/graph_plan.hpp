@@ -53,7 +53,7 @@ struct GraphPlan {
 
 // Graphs of which one feeds the other directly, op to op: they run at the same time, on chips of their own.
 struct GraphGroup {
-  std::vector<std::size_t> graphs;                          // of the netlist, ascending
+  std::vector<std::size_t> graphs;                         // of the netlist, ascending
   std::vector<std::pair<std::size_t, std::size_t>> order;  // graph, op in its plan: producers first
 };
 

@@ -66,22 +66,24 @@ Result<std::vector<ValuePtr>> entries_from(const Tensor& tensor, const netlist::
   return out;
 }
 
-Tensor tensor_from(std::span<const ValuePtr> entries, const netlist::Queue& queue) {
-  Shape shape = entry_shape(queue, static_cast<std::int64_t>(entries.size()));
-  Value empty;
-  empty.tiles = queue.shape();
-  empty.dim = queue.tile_dim;
-  const std::size_t size = empty.size();
-  auto joined = [&](auto pick) {
-    using T = typename std::decay_t<decltype(pick(*entries.front()))>::value_type;
+namespace {
+
+// Entries of `pattern`'s shape and format, one after the other.
+Tensor joined(std::span<const Value* const> entries, const Value& pattern) {
+  Shape shape{static_cast<std::int64_t>(entries.size()), pattern.tiles.t, static_cast<std::int64_t>(pattern.rows()),
+              static_cast<std::int64_t>(pattern.cols())};
+  const std::size_t size = pattern.size();
+  auto all = [&](auto pick) {
+    using T = typename std::decay_t<decltype(pick(pattern))>::value_type;
     std::vector<T> out(size * entries.size());
     for (std::size_t w = 0; w < entries.size(); ++w)
-      if (entries[w]) std::copy(pick(*entries[w]).begin(), pick(*entries[w]).end(), out.begin() + static_cast<std::ptrdiff_t>(w * size));
+      if (entries[w] != nullptr)
+        std::copy(pick(*entries[w]).begin(), pick(*entries[w]).end(), out.begin() + static_cast<std::ptrdiff_t>(w * size));
     return out;
   };
-  if (!is_integer(queue.format)) return Tensor(std::move(shape), joined([](const Value& v) -> const auto& { return v.floats; }));
-  auto ints = joined([](const Value& v) -> const auto& { return v.ints; });
-  switch (queue.format) {
+  if (!is_integer(pattern.format)) return Tensor(std::move(shape), all([](const Value& v) -> const auto& { return v.floats; }));
+  auto ints = all([](const Value& v) -> const auto& { return v.ints; });
+  switch (pattern.format) {
     case DataFormat::int8:
       return narrowed<std::int8_t>(ints, std::move(shape));
     case DataFormat::uint8:
@@ -95,6 +97,23 @@ Tensor tensor_from(std::span<const ValuePtr> entries, const netlist::Queue& queu
     default:
       return Tensor(std::move(shape), std::move(ints));
   }
+}
+
+}  // namespace
+
+Tensor tensor_from(std::span<const ValuePtr> entries, const netlist::Queue& queue) {
+  Value pattern;
+  pattern.tiles = queue.shape();
+  pattern.dim = queue.tile_dim;
+  pattern.format = queue.format;
+  std::vector<const Value*> values;
+  for (const auto& entry : entries) values.push_back(entry.get());
+  return joined(values, pattern);
+}
+
+Tensor tensor_from(const Value& value) {
+  const Value* only = &value;
+  return joined({&only, 1}, value);
 }
 
 }  // namespace buda::golden

@@ -20,4 +20,7 @@ Result<std::vector<ValuePtr>> entries_from(const Tensor& tensor, const netlist::
 // zeros.
 Tensor tensor_from(std::span<const ValuePtr> entries, const netlist::Queue& queue);
 
+// The same for one value, (1, z, r, c).
+Tensor tensor_from(const Value& value);
+
 }  // namespace buda::golden

@@ -49,7 +49,7 @@ BUDA_PLUGIN(.name = "golden", .version = "1.0", .description = "executes netlist
                         .summary = "functional execution on the host; formats exact at every buffer, or plain fp32",
                         .options = {choice("mode", "exact: device formats at every boundary; fp32: floating-point formats are ignored",
                                            "MODE", "exact", {"exact", "fp32"}),
-                                    flag("check-nan", "warn of the first NaN or infinity that each op makes")},
+                                    flag("check-nan", "count NaN, infinities and saturated numbers by op, and warn of the first of each")},
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
                           golden::DeviceOptions options;
                           options.mode = values.text("mode") == "fp32" ? golden::Mode::fp32 : golden::Mode::exact;

@@ -91,7 +91,13 @@ template <class T>
 class Stretch {
  public:
   Stretch(const OpCall& call, std::vector<T>& out, std::size_t first_row, std::size_t begin, std::size_t end, std::size_t core_cols)
-      : call_(call), out_(out), acts_(*call.inputs[1]), first_row_(first_row), begin_(begin), end_(end), core_cols_(core_cols),
+      : call_(call),
+        out_(out),
+        acts_(*call.inputs[1]),
+        first_row_(first_row),
+        begin_(begin),
+        end_(end),
+        core_cols_(core_cols),
         bits_(phases(call.mode, call.op.fidelity, call.op.inputs[0].format)),
         dest_(dest_rounding(call.mode, call.op.acc_format, call.op.out_format)) {}
 
@@ -125,7 +131,8 @@ class Stretch {
   void add(const SparseProduct& p, const std::vector<Entry<T>>& sparse, std::size_t begin, std::size_t end) {
     if (begin >= end) return;
     const auto rt = static_cast<std::size_t>(acts_.tiles.rt), act = static_cast<std::size_t>(p.act);
-    const T* from = acts_.data<T>().data() + (act / rt) * acts_.matrix() + act % rt * static_cast<std::size_t>(acts_.dim.rows) * acts_.cols();
+    const T* from =
+        acts_.data<T>().data() + (act / rt) * acts_.matrix() + act % rt * static_cast<std::size_t>(acts_.dim.rows) * acts_.cols();
     for (std::size_t i = 0; i < sparse.size();) {
       const std::uint32_t row = sparse[i].row;
       T* to = line(p.t, p.row, row);
@@ -175,8 +182,8 @@ std::variant<Work<T>, std::string> prepare(const OpCall& call, const SparseGeome
     if (static_cast<std::size_t>(p.tile) >= tile_count(sparse, part))
       return cat("its index tiles for core row ", r, " ask for sparse tile ", p.tile, " of ", tile_count(sparse, part));
     if (work.tiles.count(p.tile) == 0)
-      work.tiles.emplace(p.tile, entries_of<T>(sparse, sparse.data<T>().data() + tile_start(sparse, part, static_cast<std::size_t>(p.tile)),
-                                               bits));
+      work.tiles.emplace(p.tile,
+                         entries_of<T>(sparse, sparse.data<T>().data() + tile_start(sparse, part, static_cast<std::size_t>(p.tile)), bits));
   }
   return work;
 }
@@ -205,7 +212,8 @@ std::variant<std::vector<T>, std::string> multiply(const OpCall& call) {
           const SparseProduct& p = products[i];
           stretch.add(p, work.tiles.at(p.tile));
           if (touched.empty() || touched.back() != p.row) touched.push_back(p.row);
-          const bool strip_ends = i + 1 == products.size() || products[i + 1].t != p.t || products[i + 1].act / geometry.u_kt != p.act / geometry.u_kt;
+          const bool strip_ends =
+              i + 1 == products.size() || products[i + 1].t != p.t || products[i + 1].act / geometry.u_kt != p.act / geometry.u_kt;
           if (!strip_ends) continue;
           if (i + 1 < products.size() || op.attributes.bias)
             for (std::int32_t row : touched) stretch.spill(p.t, row);
@@ -235,8 +243,8 @@ std::optional<Unable> check_sparse(const OpShapes& shapes) {
                         " rows of cores and ", fractions, " fractions"),
                     "", false};
   if (shapes.dims[0].rows != op.tile_dim.rows || shapes.dims[0].cols != shapes.dims[1].rows || shapes.dims[1].cols != op.tile_dim.cols)
-    return Unable{cat("its sparse tiles are ", shapes.dims[0].rows, "x", shapes.dims[0].cols, " and its activations ", shapes.dims[1].rows, "x",
-                      shapes.dims[1].cols, ", which do not make output tiles of ", op.tile_dim.rows, "x", op.tile_dim.cols),
+    return Unable{cat("its sparse tiles are ", shapes.dims[0].rows, "x", shapes.dims[0].cols, " and its activations ", shapes.dims[1].rows,
+                      "x", shapes.dims[1].cols, ", which do not make output tiles of ", op.tile_dim.rows, "x", op.tile_dim.cols),
                   "", false};
   if (shapes.inputs[1].ct != out.ct)
     return Unable{cat("its activations have ", shapes.inputs[1].ct, " columns of tiles, the output ", out.ct), "", false};

@@ -44,7 +44,8 @@ namespace {
 
 template <class T>
 void copy_tiles(const Value& in, Value& out) {
-  const auto h = static_cast<std::size_t>(std::min(in.dim.rows, out.dim.rows)), w = static_cast<std::size_t>(std::min(in.dim.cols, out.dim.cols));
+  const auto h = static_cast<std::size_t>(std::min(in.dim.rows, out.dim.rows)),
+             w = static_cast<std::size_t>(std::min(in.dim.cols, out.dim.cols));
   const auto ct = static_cast<std::size_t>(in.tiles.ct), rows = in.depth() * static_cast<std::size_t>(in.tiles.rt);
   const T* from = in.data<T>().data();
   T* to = out.data<T>().data();

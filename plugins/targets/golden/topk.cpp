@@ -98,7 +98,8 @@ Value run_as(const OpCall& call) {
   const Value& picked = *call.inputs[op.attributes.sort == TopkSort::max ? 0 : 1];
   const auto k = static_cast<std::size_t>(op.attributes.k), length = static_cast<std::size_t>(row_length(op, op.tile_dim));
   const std::size_t cores = static_cast<std::size_t>(op.grid.cols), rows = values.depth() * values.rows();
-  const std::size_t out_cols = static_cast<std::size_t>(op.shape().ct) * static_cast<std::size_t>(op.tile_dim.cols), width = out_cols / cores;
+  const std::size_t out_cols = static_cast<std::size_t>(op.shape().ct) * static_cast<std::size_t>(op.tile_dim.cols),
+                    width = out_cols / cores;
   std::vector<T> out(rows * out_cols);
   in_parts(call.threads, rows, 64, [&](std::size_t begin, std::size_t end) {
     std::vector<Item> items(length);
@@ -118,7 +119,9 @@ Value run(const OpCall& call) {
   return picked.integer() ? run_as<std::int32_t>(call) : run_as<float>(call);
 }
 
-double flops(const Op& op) { return static_cast<double>(op.shape().t * op.shape().rt * op.grid.cols * op.inner_tiles()) * op.tile_dim.datums(); }
+double flops(const Op& op) {
+  return static_cast<double>(op.shape().t * op.shape().rt * op.grid.cols * op.inner_tiles()) * op.tile_dim.datums();
+}
 
 }  // namespace
 

@@ -234,7 +234,7 @@ TEST(Device, ReportsNanOnceForEachOp) {
   ASSERT_TRUE((*device)->push("a", entries({-1, 0})));
   ASSERT_TRUE((*device)->run("main", {}));
   ASSERT_EQ(host.sink.diagnostics().size(), 1u);
-  EXPECT_THAT(host.sink.diagnostics()[0].message, HasSubstr("op 'op' made 1024 NaN and 0 infinite of 1024 numbers"));
+  EXPECT_THAT(host.sink.diagnostics()[0].message, HasSubstr("op 'op' made 1024 NaN, 0 infinite and 0 saturated numbers of 1024"));
 }
 
 TEST(Device, CountsWhatItDoes) {

@@ -479,6 +479,24 @@ TEST(QuantOps, ThereAndBack) {
   for (std::size_t i = 0; i < 1024; ++i) EXPECT_EQ(y[i], (q[i] - 3) / 32);
 }
 
+TEST(Embedding, AnIndexBeyondTheTableIsAnErrorOfTheRun) {
+  OpText op{"look", "embedding", {"table", "index"}};
+  op.in_df = op.out_df = op.intermed_df = op.acc_df = "Float16_b";
+  op.attributes = "num_indices: 32";
+  const std::string text = netlist_text(queue("table", "HOST", 1, 1, 1, "Float16_b", 1, "queue", ", layout: flat") +
+                                            queue("index", "HOST", 1, 1, 1, "Float16_b", 1) + queue("out", "look", 1, 1, 1, "Float16_b"),
+                                        op.text(), once(at_start("table") + ", " + at_start("index")));
+  TestHost host;
+  auto device = open_device(text, host, kExact);
+  ASSERT_TRUE(device.ok()) << first_error(device.failure());
+  ASSERT_TRUE((*device)->push("table", Tensor(Shape{1, 1, 32, 32}, std::vector<float>(1024, 1.0f))).ok());
+  ASSERT_TRUE((*device)->push("index", Tensor(Shape{1, 1, 32, 32}, std::vector<float>(1024, 40.0f))).ok());
+  auto ran = (*device)->run("main", {});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.failure().diagnostics().front().code, "GD025");
+  EXPECT_THAT(first_error(ran.failure()), HasSubstr("op 'look': index 0 of core row 0 is 40; the table has 32 rows"));
+}
+
 TEST(Refusals, NameTheOpTheFeatureAndThePlace) {
   TestHost host;
   auto failure = [&](const std::string& text) {
@@ -488,7 +506,8 @@ TEST(Refusals, NameTheOpTheFeatureAndThePlace) {
   OpText depthwise{"pick", "depthwise", {"a", "a"}};
   depthwise.in_df = "Int8";
   depthwise.attributes = "m_k: 1, u_kt: 1";
-  auto d = failure(netlist_text(queue("a", "HOST", 1, 1, 1, "Int8") + queue("out", "pick", 1, 1, 1), depthwise.text(), once(at_start("a"))));
+  auto d =
+      failure(netlist_text(queue("a", "HOST", 1, 1, 1, "Int8") + queue("out", "pick", 1, 1, 1), depthwise.text(), once(at_start("a"))));
   EXPECT_EQ(d.code, "GD001");
   EXPECT_EQ(d.node, "pick");
   EXPECT_THAT(d.message, HasSubstr("integer operands are not supported"));

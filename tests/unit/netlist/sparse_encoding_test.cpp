@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Op sparse_op(std::int32_t t, std::int32_t mblock_m, std::int32_t ublock_rt, std::int32_t u_kt, std::int32_t tile_bits, std::int32_t ublock_bits) {
+Op sparse_op(std::int32_t t, std::int32_t mblock_m, std::int32_t ublock_rt, std::int32_t u_kt, std::int32_t tile_bits,
+             std::int32_t ublock_bits) {
   Op op;
   op.type = OpType::matmul;
   op.block = {t, mblock_m, 1, ublock_rt, 1};
@@ -44,11 +45,11 @@ TEST(SparseEncoding, StripsHaveTheDocumentedBits) {
   const std::vector<SparseProduct> products = {{0, 3, 4, 7, -1}, {1, 0, 0, 1, -1}};
   auto bytes = std::get<0>(encode_sparse(g, products, 4096));
   auto word = [&](std::size_t i) { return bytes[2 * i] | bytes[2 * i + 1] << 8; };
-  EXPECT_EQ(word(0), 1);                         // strip 1: tiles 3 to 5
-  EXPECT_EQ(word(1), 1 << 14);                   // the last of matrix 0
-  EXPECT_EQ(word(2), 1);                         // one ublock row
-  EXPECT_EQ(word(3), 1 << 5 | 1);                // row 1, one tile
-  EXPECT_EQ(word(4), 7 << 6 | (1 << 2 | 1));     // sparse tile 7, row 1 of the ublock, tile 1 of the strip
+  EXPECT_EQ(word(0), 1);                      // strip 1: tiles 3 to 5
+  EXPECT_EQ(word(1), 1 << 14);                // the last of matrix 0
+  EXPECT_EQ(word(2), 1);                      // one ublock row
+  EXPECT_EQ(word(3), 1 << 5 | 1);             // row 1, one tile
+  EXPECT_EQ(word(4), 7 << 6 | (1 << 2 | 1));  // sparse tile 7, row 1 of the ublock, tile 1 of the strip
   EXPECT_EQ(word(5), 0);
   EXPECT_EQ(word(6), 1 << 14);
 }
@@ -92,7 +93,8 @@ TEST(SparseEncoding, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(std::get<std::string>(wide), HasSubstr("the 4 bits left cannot hold a place in 4 rows of 16 tiles"));
   const auto g = geometry_of(sparse_op(1, 2, 1, 1, 3, 1));
   EXPECT_THAT(std::get<std::string>(encode_sparse(g, std::vector<SparseProduct>{{0, 0, 0, 8, -1}}, 4096)), HasSubstr("sparse tile 8"));
-  EXPECT_THAT(std::get<std::string>(encode_sparse(g, std::vector<SparseProduct>{{1, 0, 0, 0, -1}}, 4096)), HasSubstr("ascending order of t"));
+  EXPECT_THAT(std::get<std::string>(encode_sparse(g, std::vector<SparseProduct>{{1, 0, 0, 0, -1}}, 4096)),
+              HasSubstr("ascending order of t"));
 }
 
 TEST(SparseEncoding, AnyBytesGiveProductsOrASentence) {

@@ -1,0 +1,263 @@
+// Queues, pointers and comparison.
+#include "judge.hpp"
+
+#include "evaluate.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/tensor/quantize.hpp>
+
+#include <cmath>
+
+namespace buda::judge {
+
+using netlist::Graph;
+using netlist::Op;
+using netlist::OpClass;
+using netlist::Queue;
+using netlist::QueueKind;
+
+namespace {
+
+std::size_t wrapped(std::int64_t v, std::int64_t range) { return static_cast<std::size_t>((v % range + range) % range); }
+
+// All tiles of a ram in the order in which they lie in memory: buffer, slot, t, ublock, tile.
+struct Place {
+  std::size_t slot, t, row, col;  // of the tile's first number
+};
+std::vector<Place> memory_order(const Queue& q) {
+  std::vector<Place> out;
+  const auto& b = q.block;
+  for (std::int32_t gr = 0; gr < q.grid.rows; ++gr)
+    for (std::int32_t gc = 0; gc < q.grid.cols; ++gc)
+      for (std::int32_t slot = 0; slot < q.entries; ++slot)
+        for (std::int32_t t = 0; t < b.t; ++t)
+          for (std::int32_t u = 0; u < b.mblock_m * b.mblock_n; ++u) {
+            const bool by_row = q.ublock_order == netlist::UblockOrder::r;
+            const std::int32_t m = by_row ? u / b.mblock_n : u % b.mblock_m, n = by_row ? u % b.mblock_n : u / b.mblock_m;
+            for (std::int32_t r = 0; r < b.ublock_rt; ++r)
+              for (std::int32_t c = 0; c < b.ublock_ct; ++c)
+                out.push_back({static_cast<std::size_t>(slot), static_cast<std::size_t>(t),
+                               static_cast<std::size_t>(((gr * b.mblock_m + m) * b.ublock_rt + r) * q.tile_dim.rows),
+                               static_cast<std::size_t>(((gc * b.mblock_n + n) * b.ublock_ct + c) * q.tile_dim.cols)});
+          }
+  return out;
+}
+
+Array zeros(const Queue& q) {
+  const auto s = q.shape();
+  return Array(static_cast<std::size_t>(s.t), static_cast<std::size_t>(s.rt * q.tile_dim.rows),
+               static_cast<std::size_t>(s.ct * q.tile_dim.cols), q.tile_dim);
+}
+
+void copy_tile(const Array& from, const Place& a, Array& to, const Place& b) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(to.tile.rows); ++r)
+    for (std::size_t c = 0; c < static_cast<std::size_t>(to.tile.cols); ++c)
+      to.value[to.at(b.t, b.row + r, b.col + c)] = from.value[from.at(a.t, a.row + r, a.col + c)];
+}
+
+}  // namespace
+
+Judge::Judge(const netlist::Netlist& netlist, Precision precision) : netlist_(netlist), precision_(precision) {
+  for (const Queue& q : netlist.queues) {
+    rings_[q.name] = {&q, std::vector<std::optional<Array>>(static_cast<std::size_t>(q.entries)), 0, 0};
+    if (!q.from_outside()) fed_by_[q.input].push_back(&q);
+  }
+}
+
+void Judge::complain(const std::string& text) {
+  if (complaints_.size() < 10) complaints_.push_back(text);
+}
+
+void Judge::compare(const std::string& what, DataFormat format, const Array& expected, const Array& actual) {
+  if (!expected.same_shape(actual))
+    return complain(cat(what, ": shape ", actual.t, "x", actual.rows, "x", actual.cols, ", expected ", expected.t, "x", expected.rows, "x",
+                        expected.cols));
+  compared_ += actual.size();
+  std::size_t wrong = 0, first = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (agrees(format, expected.value[i], expected.error_at(i), actual.value[i])) continue;
+    if (wrong++ == 0) first = i;
+  }
+  if (wrong != 0)
+    complain(cat(what, ": ", wrong, " of ", actual.size(), " numbers differ; [", first / expected.cols / expected.rows, ", ",
+                 first / expected.cols % expected.rows, ", ", first % expected.cols, "] is ", actual.value[first], ", expected ",
+                 expected.value[first], " within ", expected.error_at(first)));
+}
+
+void Judge::filled(const Queue& queue, const Tensor& given, const Tensor& held) {
+  Ring& ring = rings_.at(queue.name);
+  for (std::int64_t w = 0; w < held.shape()[0]; ++w) {
+    Array expected = array_of(given, w, queue.tile_dim);
+    const Array actual = array_of(held, w, queue.tile_dim);
+    pack(precision_, queue.format, expected);
+    compare(cat("queue '", queue.name, "' entry ", w), queue.format, expected, actual);
+    put(ring, queue.kind == QueueKind::ram ? w : ring.write, actual);
+    if (queue.kind != QueueKind::ram) ring.write = static_cast<std::int64_t>(wrapped(ring.write + 1, 2 * queue.entries));
+  }
+}
+
+void Judge::taken(const Queue& queue, const Tensor& tensor) {
+  Ring& ring = rings_.at(queue.name);
+  const bool ram = queue.kind == QueueKind::ram;
+  const std::int64_t there =
+      ram ? queue.entries : static_cast<std::int64_t>(wrapped(ring.write - ring.read, 2 * std::max(queue.entries, 1)));
+  if (tensor.shape()[0] != there) return complain(cat("queue '", queue.name, "' has ", tensor.shape()[0], " entries, expected ", there));
+  for (std::int64_t w = 0; w < there; ++w)
+    compare(cat("queue '", queue.name, "' entry ", w), queue.format, at(ring, ram ? w : ring.read + w),
+            array_of(tensor, w, queue.tile_dim));
+}
+
+Array Judge::at(Ring& ring, std::int64_t pointer) {
+  const Queue& q = *ring.queue;
+  const std::size_t slot = wrapped(pointer, std::max(q.entries, 1));
+  if (q.alias.empty()) return ring.slots[slot] ? *ring.slots[slot] : zeros(q);
+  Ring& other = rings_.at(q.alias);
+  const auto here = memory_order(q), there = memory_order(*other.queue);
+  Array out = zeros(q);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    if (here[i].slot == slot && other.slots[there[i].slot]) copy_tile(*other.slots[there[i].slot], there[i], out, here[i]);
+  return out;
+}
+
+void Judge::put(Ring& ring, std::int64_t pointer, const Array& value) {
+  const Queue& q = *ring.queue;
+  const std::size_t slot = wrapped(pointer, std::max(q.entries, 1));
+  if (q.alias.empty()) {
+    ring.slots[slot] = value;
+    return;
+  }
+  Ring& other = rings_.at(q.alias);
+  const auto here = memory_order(q), there = memory_order(*other.queue);
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    if (here[i].slot != slot) continue;
+    auto& to = other.slots[there[i].slot];
+    if (!to) to = zeros(*other.queue);
+    copy_tile(value, here[i], *to, there[i]);
+  }
+}
+
+void Judge::executes(const Graph& graph, const netlist::Execution& execution, const std::map<std::string, runtime::QueuePointers>&) {
+  Epoch epoch{execution, {}};
+  for (const Op& op : graph.ops)
+    for (const auto& in : op.inputs) {
+      auto found = rings_.find(in.name);
+      if (found == rings_.end() || epoch.readers.count(in.name) != 0) continue;
+      Ring& ring = found->second;
+      const netlist::ResolvedSetting* setting = nullptr;
+      for (const auto& s : execution.settings)
+        if (netlist_.queues[s.queue].name == in.name) setting = &s;
+      const bool ram = ring.queue->kind == QueueKind::ram;
+      Reader reader;
+      if (setting == nullptr) {
+        reader.pointer = ram ? 0 : ring.read;
+        reader.step = ram ? 0 : 1;
+      } else {
+        reader.pointer = ram ? setting->rd_ptr_global.value_or(0) : setting->rd_ptr_local.value_or(setting->rd_ptr_global.value_or(0));
+        reader.step = setting->prologue && !ram ? 0 : setting->rd_ptr_autoinc;
+        if (!ram && setting->rd_ptr_global) ring.read = *setting->rd_ptr_global;
+        if (setting->prologue)
+          for (std::int64_t i = 0; i < graph.input_count; ++i) {
+            if (reader.step == 0 && i > 0) break;
+            reader.loaded.push_back(at(ring, reader.pointer + i * reader.step));
+          }
+      }
+      epoch.readers[in.name] = std::move(reader);
+    }
+  for (const Op& op : graph.ops) sums_.erase(op.name);
+  epochs_[graph.name] = std::move(epoch);
+}
+
+void Judge::allocated(const Queue& queue) {
+  Ring& ring = rings_.at(queue.name);
+  for (auto& slot : ring.slots) slot.reset();
+  ring.read = ring.write = 0;
+}
+
+void Judge::moved(const Queue& queue, std::int64_t read) { rings_.at(queue.name).read = read; }
+
+Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int64_t input) {
+  const auto& in = op.inputs[index];
+  Array from;
+  DataFormat format = in.format;
+  if (auto ring = rings_.find(in.name); ring != rings_.end()) {
+    const Reader& reader = epochs_.at(graph.name).readers.at(in.name);
+    const auto i = static_cast<std::size_t>(reader.step == 0 ? 0 : input);
+    from = reader.loaded.empty() ? at(ring->second, reader.pointer + input * reader.step) : reader.loaded[i];
+    format = ring->second.queue->format;
+  } else {
+    from = values_.at(in.name);
+  }
+  auto round_pad = [&](double v) {
+    auto number = static_cast<float>(v);
+    if (precision_ == Precision::exact || is_integer(format)) quantize_to_format(std::span<float>(&number, 1), 1, 1, format);
+    return static_cast<double>(number);
+  };
+  return manipulated(std::move(from), in.maps, round_pad);
+}
+
+void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
+  const Array actual = array_of(value, 0, op.tile_dim);
+  ++ops_;
+  Task task{op, nullptr, {}, precision_, nullptr};
+  for (const auto& f : netlist_.fused_ops)
+    if (f.id == op.attributes.fused_op_id) task.fused = &f;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    Array in = source(graph, op, i, input);
+    const OpClass c = netlist::op_class(op.type);
+    if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
+    task.inputs.push_back(std::move(in));
+  }
+  Array sum;
+  if (op.gradient_op) {
+    const auto before = sums_.find(op.name);
+    const auto queues = fed_by_.find(op.name);
+    if (before != sums_.end()) {
+      sum = before->second;
+      task.previous = &sum;
+    } else if (queues != fed_by_.end()) {
+      const Queue& q = *queues->second.front();
+      std::int64_t pointer = 0;
+      bool zero = false;
+      for (const auto& s : epochs_.at(graph.name).execution.settings)
+        if (netlist_.queues[s.queue].name == q.name) {
+          pointer = s.wr_ptr_global.value_or(0);
+          zero = s.zero;
+        }
+      sum = at(rings_.at(q.name), pointer);
+      if (!zero) task.previous = &sum;
+    }
+  }
+  auto expected = evaluate(task);
+  if (auto* error = std::get_if<std::string>(&expected)) {
+    complain(cat("op '", op.name, "': ", *error));
+  } else {
+    compare(cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), op.out_format, std::get<Array>(expected),
+            actual);
+  }
+  values_[op.name] = actual;
+  if (op.gradient_op) sums_[op.name] = actual;
+  if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, actual);
+}
+
+void Judge::store(const Graph& graph, const Op& op, std::int64_t input, const Array& value) {
+  auto queues = fed_by_.find(op.name);
+  if (queues == fed_by_.end()) return;
+  for (const Queue* q : queues->second) {
+    Ring& ring = rings_.at(q->name);
+    const Array stored = manipulated(value, q->input_tms, [](double v) { return v; });
+    if (q->kind == QueueKind::ram) {
+      std::int64_t pointer = 0, step = 0;
+      for (const auto& s : epochs_.at(graph.name).execution.settings)
+        if (netlist_.queues[s.queue].name == q->name) {
+          pointer = s.wr_ptr_global.value_or(0);
+          step = s.global_wrptr_autoinc;
+        }
+      put(ring, pointer + (op.gradient_op ? 0 : input * step), stored);
+    } else {
+      put(ring, ring.write, stored);
+      ring.write = static_cast<std::int64_t>(wrapped(ring.write + 1, 2 * std::max(q->entries, 1)));
+    }
+  }
+}
+
+}  // namespace buda::judge
