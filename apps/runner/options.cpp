@@ -22,7 +22,7 @@ void declare(cli::OptionSet& set, Options& o) {
            "write what was asked of the device, which graphs it executed and where queues stood, one JSON object per line");
   set.path("dump", o.dump, "FILE",
            "write what every op of the netlist made, by op: (w, z, r, c), w counting the inputs; .npz or .safetensors");
-  set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only; may be given several times");
+  set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only");
   set.group("Netlists");
   set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");
   set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
