@@ -54,7 +54,7 @@ double dest_unit(Precision p, DataFormat acc, DataFormat out) {
 }
 
 double dest_smallest(Precision p, DataFormat acc, DataFormat out) {
-  return p == Precision::exact && half_precision(acc, out) && family_a(acc, out) ? 0x1p-14 : 0x1p-140;
+  return p == Precision::exact && half_precision(acc, out) && family_a(acc, out) ? 0x1p-14 : 0x1p-126;
 }
 
 double product_unit(Precision p, netlist::MathFidelity fidelity) {
@@ -77,7 +77,8 @@ double product_unit(Precision p, netlist::MathFidelity fidelity) {
 void pack(Precision p, DataFormat f, Array& a) {
   if (a.error.empty()) a.error.resize(a.size());
   if (is_integer(f)) return pack_integer(f, a);
-  double relative = 0, least = 0;
+  // Numbers too small for a normal one may become zero.
+  double relative = 0, least = 0x1p-126;
   if (p == Precision::fp32 || f == DataFormat::float32 || f == DataFormat::tf32) {
     relative = 0x1p-23;
   } else if (is_bfp(f)) {
