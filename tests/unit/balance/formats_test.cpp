@@ -111,7 +111,7 @@ TEST_P(AnyFormats, MakeLegalNetlists) {
 TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
   passes::Pipeline pipeline = default_pipeline();
   int compared = 0;
-  std::size_t elements = 0, equal = 0;
+  std::size_t elements = 0, equal = 0, fused = 0;
   for (std::uint64_t seed = 1001; seed <= 1060; ++seed) {
     passes::Bench bench;
     bench.device = board(GetParam());
@@ -121,11 +121,12 @@ TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
     for (auto& rule : bench.context.formats.rules) rule.intermediate_df.reset();
     passes::RandomGraph random = passes::random_graph(seed);
     graph::Graph graph = random.graph;
-    if (!passes::run_pipeline(pipeline, graph, bench.context, {.level = static_cast<std::int64_t>(seed % 2)})) continue;
+    if (!passes::run_pipeline(pipeline, graph, bench.context, {.level = static_cast<std::int64_t>(seed % 3)})) continue;
     auto balanced = balance_with(graph, GetParam(), {}, seed % 2 == 0);
     if (!balanced.ok()) continue;
     auto ours = ops::evaluate_graph_in_formats(graph, random.inputs);
     ASSERT_TRUE(ours.ok()) << "seed " << seed << ": " << text_of(ours.failure());
+    fused += balanced->built.netlist.fused_ops.size();
     Golden golden(golden::Mode::exact);
     auto model = model_of(*balanced);
     ASSERT_TRUE(model.ok()) << text_of(model.failure());
@@ -148,6 +149,7 @@ TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
     ++compared;
   }
   EXPECT_GT(compared, 25);
+  EXPECT_GT(fused, 5u) << "optimisation level 2 makes fused ops";
   EXPECT_GT(static_cast<double>(equal), 0.97 * static_cast<double>(elements)) << equal << " of " << elements;
 }
 
