@@ -37,12 +37,36 @@ Result<Shape> shape_attr(const Node& node, std::string_view name, const Shape& o
 Result<ops::BorderShapes> border_shapes(const Node& node, const Shape& device) {
   BUDA_ASSIGN(Shape model, shape_attr(node, ops::kModelShape, device));
   BUDA_ASSIGN(Shape view, shape_attr(node, ops::kViewShape, model));
-  if (model.volume() == view.volume()) return ops::BorderShapes{std::move(model), std::move(view)};
+  if (model.volume() == view.volume()) {
+    ops::BorderShapes shapes = ops::border_shapes(node, device);
+    auto sound = ops::check_border(shapes);
+    if (sound) return shapes;
+    Diagnostic d = input_error("BL018", node.loc, cat("node '", node.name(), "': ", sound.failure().diagnostics().front().message));
+    d.node = node.name();
+    return d;
+  }
   Diagnostic d = input_error("BL018", node.loc,
                              cat("node '", node.name(), "': its model_shape ", model.text(), " and its view_shape ", view.text(),
                                  " have different numbers of elements"));
   d.node = node.name();
   return d;
+}
+
+// What the host does between the model's shape and the one under which a value is padded.
+std::vector<Transform> host_steps(const ops::BorderShapes& shapes, const Shape& from, const Shape& to) {
+  std::vector<Transform> steps;
+  Shape at = from;
+  auto reshape = [&](const Shape& shape) {
+    if (at != shape) steps.push_back({TransformKind::reshape, shape.dims(), 0});
+    at = shape;
+  };
+  if (shapes.transposes()) {
+    reshape(shapes.split);
+    steps.push_back({TransformKind::transpose, shapes.order, 0});
+    for (std::size_t i = 0; i < shapes.order.size(); ++i) at[i] = shapes.split[static_cast<std::size_t>(shapes.order[i])];
+  }
+  reshape(to);
+  return steps;
 }
 
 // Errors of shapes, told of their node.
@@ -87,7 +111,8 @@ class Builder {
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
     BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, type.shape)));
-    if (shapes.view != shapes.model) steps.insert(steps.begin(), {TransformKind::reshape, shapes.view.dims(), 0});
+    std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
+    steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }
@@ -97,7 +122,8 @@ class Builder {
     const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
     BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shapes.view)));
-    if (shapes.view != shapes.model) steps.push_back({TransformKind::reshape, shapes.model.dims(), 0});
+    std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
+    steps.insert(steps.end(), on_host.begin(), on_host.end());
     out_.plan.outputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }

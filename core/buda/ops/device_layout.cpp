@@ -6,6 +6,8 @@
 #include <buda/ops/copy.hpp>
 #include <buda/ops/rules.hpp>
 
+#include <algorithm>
+
 namespace buda::ops {
 namespace {
 
@@ -66,8 +68,42 @@ BorderShapes border_shapes(const graph::Node& node, const Shape& device) {
     return dims == nullptr ? otherwise : Shape(*dims);
   };
   Shape model = shape(kModelShape, device);
-  return {model, shape(kViewShape, model)};
+  BorderShapes shapes{model, shape(kViewShape, model), shape(kViewSplit, {}), {}};
+  shapes.order = shape(kViewOrder, {}).dims();
+  return shapes;
 }
+
+Result<void> check_border(const BorderShapes& s) {
+  if (s.model.volume() != s.view.volume())
+    return shape_error(cat("the model's shape ", s.model.text(), " and its view ", s.view.text(), " have different numbers of elements"));
+  if (s.order.empty() && s.split.rank() == 0) return success();
+  std::vector<std::int64_t> axes = s.order;
+  std::sort(axes.begin(), axes.end());
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] != static_cast<std::int64_t>(i)) return shape_error(cat("'view_order' ", list_text(s.order), " is no permutation"));
+  if (s.split.rank() != axes.size() || s.split.volume() != s.model.volume())
+    return shape_error(cat("'view_split' ", s.split.text(), " does not cut ", s.model.text(), " into ", axes.size(), " axes"));
+  return success();
+}
+
+namespace {
+
+Result<Tensor> rearranged(const Tensor& in, const BorderShapes& s, const Shape& to) {
+  BUDA_TRY(check_border(s));
+  if (!s.transposes()) return in.reshaped(to);
+  std::vector<std::int64_t> dims, strides, from = s.split.strides();
+  for (std::int64_t axis : s.order) {
+    dims.push_back(s.split[static_cast<std::size_t>(axis)]);
+    strides.push_back(from[static_cast<std::size_t>(axis)]);
+  }
+  BUDA_ASSIGN(Tensor out, gathered(in, Shape(std::move(dims)), 0, strides));
+  return out.reshaped(to);
+}
+
+}  // namespace
+
+Result<Tensor> into_view(const Tensor& model, const BorderShapes& shapes) { return rearranged(model, shapes, shapes.view); }
+Result<Tensor> out_of_view(const Tensor& view, const BorderShapes& shapes) { return rearranged(view, shapes, shapes.model); }
 
 Result<Shape> four_axes(const Shape& model_shape) {
   std::size_t rank = model_shape.rank();

@@ -5,7 +5,8 @@
 // negative in columns 10 to 31 before its maximum). Only the graph's border knows the model's shapes:
 //
 //   input, output      attribute `model_shape`: the shape of what the user pushes or pops; and where the host reshapes it on its way in or
-//                      out (same elements, in row-major order) `view_shape`: the shape that stands in its place below
+//                      out `view_shape`: the shape that stands in its place below. The elements are the same, in row-major order, or,
+//                      with `view_split` and `view_order`, those of the value reshaped to view_split and transposed by view_order
 //   parameter, constant  the value keeps the model's shape; the node's type is the padded one
 //
 // A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then r and c are
@@ -23,12 +24,22 @@ namespace buda::ops {
 
 inline constexpr std::string_view kModelShape = "model_shape";  // integers; on inputs and outputs of device graphs
 inline constexpr std::string_view kViewShape = "view_shape";    // likewise; absent: the model's shape
+inline constexpr std::string_view kViewSplit = "view_split";    // likewise; absent: nothing is transposed
+inline constexpr std::string_view kViewOrder = "view_order";    // likewise; axis i of the transposed value is axis view_order[i]
 
 // The two shapes of an input or output of a device graph, whose value has the shape `device`: without attributes it is that one.
 struct BorderShapes {
   Shape model;
   Shape view;
+  Shape split;
+  std::vector<std::int64_t> order;
+  bool transposes() const { return !order.empty(); }
 };
+// What the host does between the model and a device graph: an input on its way in, an output on its way out.
+Result<Tensor> into_view(const Tensor& model, const BorderShapes& shapes);
+Result<Tensor> out_of_view(const Tensor& view, const BorderShapes& shapes);
+// An error when the attributes contradict each other.
+Result<void> check_border(const BorderShapes& shapes);
 BorderShapes border_shapes(const graph::Node& node, const Shape& device);
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.

@@ -151,7 +151,7 @@ class Evaluator {
 
   static Result<Tensor> padded_input(const Node& node, const Tensor& tensor) {
     const Shape& device = node.outputs[0].shape;
-    BUDA_ASSIGN(Tensor seen, tensor.reshaped(border_shapes(node, device).view));
+    BUDA_ASSIGN(Tensor seen, into_view(tensor, border_shapes(node, device)));
     return to_device(seen, device);
   }
 
@@ -180,7 +180,7 @@ Result<std::vector<Tensor>> evaluated(const Node& node, Level level, std::span<c
     if (level == Level::tensor) return arriving;
     BorderShapes shapes = border_shapes(node, arriving[0].shape());
     BUDA_ASSIGN(Tensor cut, from_device(arriving[0], shapes.view));
-    BUDA_ASSIGN(cut, cut.reshaped(shapes.model));
+    BUDA_ASSIGN(cut, out_of_view(cut, shapes));
     return std::vector<Tensor>{std::move(cut)};
   }
   const Registry& registry = options.registry == nullptr ? standard_ops() : *options.registry;

@@ -68,7 +68,7 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
     if (node.value && node.outputs.size() == 1) return fits(node.value->tensor.shape(), node.outputs[0].shape);
     return success();
   }
-  for (std::string_view name : {kModelShape, kViewShape}) {
+  for (std::string_view name : {kModelShape, kViewShape, kViewSplit, kViewOrder}) {
     auto it = node.attrs.find(name);
     if (it == node.attrs.end()) continue;
     if (!std::holds_alternative<std::vector<std::int64_t>>(it->second))
@@ -79,9 +79,7 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
                                              : Result<ValueType>(Failure());
   if (!type || type->shape.rank() != 4) return success();  // the graph's verifier tells
   BorderShapes shapes = border_shapes(node, type->shape);
-  if (shapes.model.volume() != shapes.view.volume())
-    return shape_error(
-        cat("the model's shape ", shapes.model.text(), " and its view ", shapes.view.text(), " have different numbers of elements"));
+  BUDA_TRY(check_border(shapes));
   return fits(shapes.view, type->shape);
 }
 

@@ -2,13 +2,15 @@
 //
 // The device's matmul takes (w, z, r, k) and (w, z, k, c), one product for each w and z; an operand with w = 1 serves all inputs of the
 // batch. `accumulate` sums the results of groups of z neighbours along z into one. A bias is added as the device does it: row 0 of each of
-// its tiles goes to all rows of that tile. Then follow the activation of `sfpu_op` and the packer's ReLU.
+// its tiles goes to all rows of that tile. Then follow the activation of `sfpu_op` and the packer's ReLU. With `identity` the first operand
+// is a picker (sparse.hpp).
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/gemm.hpp>
 #include <buda/ops/registry.hpp>
 #include <buda/ops/rules.hpp>
+#include <buda/ops/sparse.hpp>
 
 #include <algorithm>
 
@@ -171,6 +173,7 @@ double gemm_flops(std::span<const ValueType> inputs, std::span<const ValueType> 
 // ---- device level
 
 Result<std::vector<ValueType>> infer_device_matmul(const InferCall& call) {
+  if (call.attrs.boolean("identity")) return infer_device_sparse_matmul(call);
   BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
   for (const auto& input : call.inputs)
     if (input.shape.rank() != 4) return shape_error(cat("a device op takes values of four axes, not ", input.shape.text()));
@@ -222,6 +225,7 @@ Result<Tensor> tile_rows_filled(const Tensor& bias) {
 }
 
 Result<std::vector<Tensor>> evaluate_device_matmul(const EvaluateCall& call) {
+  if (call.attrs.boolean("identity")) return one_tensor(evaluate_device_sparse_matmul(call));
   BUDA_ASSIGN(Product p, product_of(call.inputs[0].shape(), call.inputs[1].shape()));
   BUDA_ASSIGN(Tensor out, products<float>(call.inputs[0], call.inputs[1], p, call.threads));
   if (call.attrs.boolean("accumulate")) {
@@ -240,6 +244,7 @@ Result<std::vector<Tensor>> evaluate_device_matmul(const EvaluateCall& call) {
 }
 
 double device_product_flops(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs& attrs) {
+  if (attrs.boolean("identity")) return device_sparse_matmul_flops(inputs, outputs, attrs);
   const Shape& a = inputs[0].shape;
   double slices = volume(outputs[0].shape) / std::max(1.0, static_cast<double>(outputs[0].shape[1])) * static_cast<double>(a[1]);
   return 2 * slices * static_cast<double>(a[3]) + (attrs.boolean("bias") ? volume(outputs[0].shape) : 0);
@@ -273,21 +278,27 @@ std::vector<OpDef> matmul_ops() {
                 .infer = infer_gemm,
                 .evaluate = evaluate_gemm,
                 .flops = gemm_flops};
-  OpDef device{.name = "matmul",
-               .level = Level::device,
-               .family = "matmul",
-               .summary = "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile",
-               .inputs = {"a", "b", "bias"},
-               .least_inputs = 2,
-               .most_inputs = 3,
-               .attrs = with_packer_attrs({{"bias", AttrType::boolean, false, "there is a third input", {}},
-                                           {"accumulate", AttrType::boolean, false, "sum groups of z slices", {}},
-                                           {"z", AttrType::integer, std::int64_t{1}, "slices in a group, with accumulate", {}},
-                                           {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}}}),
-               .infer = infer_device_matmul,
-               .evaluate = evaluate_device_matmul,
-               .flops = device_product_flops};
-  return {std::move(matmul), std::move(general), std::move(device)};
+  OpDef device{
+      .name = "matmul",
+      .level = Level::device,
+      .family = "matmul",
+      .summary = "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile",
+      .inputs = {"a", "b", "bias"},
+      .least_inputs = 2,
+      .most_inputs = 3,
+      .attrs = with_packer_attrs({{"bias", AttrType::boolean, false, "there is a third input", {}},
+                                  {"accumulate", AttrType::boolean, false, "sum groups of z slices", {}},
+                                  {"z", AttrType::integer, std::int64_t{1}, "slices in a group, with accumulate", {}},
+                                  {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}},
+                                  {"identity", AttrType::boolean, false, "a is a picker (sparse_matmul), the third input its weights", {}},
+                                  {"slices", AttrType::integer, std::int64_t{1}, "slices of the picker, with identity", {}}}),
+      .infer = infer_device_matmul,
+      .evaluate = evaluate_device_matmul,
+      .flops = device_product_flops};
+  std::vector<OpDef> all{std::move(matmul), std::move(general), std::move(device)};
+  for (auto family : {&sparse_ops, &depthwise_ops})
+    for (OpDef& def : family()) all.push_back(std::move(def));
+  return all;
 }
 
 }  // namespace buda::ops

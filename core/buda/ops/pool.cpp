@@ -7,13 +7,13 @@
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/columns.hpp>
 #include <buda/ops/families.hpp>
+#include <buda/ops/pool.hpp>
 #include <buda/ops/rules.hpp>
 
 #include <algorithm>
 #include <limits>
 
 namespace buda::ops {
-namespace {
 
 Result<Window> pool_window(const Shape& x, const Attrs& attrs, std::size_t rank) {
   BUDA_TRY(check_spatial_rank(x, rank, "the input"));
@@ -21,6 +21,30 @@ Result<Window> pool_window(const Shape& x, const Attrs& attrs, std::size_t rank)
   if (kernel.size() != rank) return shape_error(cat("'kernel' ", list_text(kernel), " needs ", rank, " numbers here"));
   return sliding_window(attrs, x, kernel, attrs.boolean("ceil_mode"));
 }
+
+std::vector<double> pool_divisors(const Window& window, const Attrs& attrs) {
+  double fixed = attrs.real("divisor_override");
+  if (fixed > 0) return std::vector<double>(static_cast<std::size_t>(window.out()), fixed);
+  // A window that reaches beyond the padding has fewer elements.
+  bool padding_counts = attrs.boolean("count_include_pad");
+  std::array<std::vector<double>, kMostSpatialAxes> counts;
+  for (std::size_t k = 0; k < kMostSpatialAxes; ++k) {
+    WindowAxis a = window.axes[k];
+    if (padding_counts) {
+      a.in += a.before + a.after;
+      a.before = 0;
+    }
+    counts[k].assign(static_cast<std::size_t>(a.out), 0);
+    for (std::int64_t o = 0; o < a.out; ++o) counts[k][static_cast<std::size_t>(o)] = static_cast<double>(a.taps_inside(o));
+  }
+  std::vector<double> out;
+  for (double d : counts[0])
+    for (double h : counts[1])
+      for (double w : counts[2]) out.push_back(d * h * w);
+  return out;
+}
+
+namespace {
 
 template <std::size_t kRank>
 Result<std::vector<ValueType>> infer_max(const InferCall& call) {
@@ -121,28 +145,6 @@ Result<std::vector<Tensor>> evaluate_max(const EvaluateCall& call) {
                              [&](auto tag) { return max_pooled<typename decltype(tag)::type>(call, window); });
 }
 
-// What each window's sum is divided by. A window that reaches beyond the padding has fewer elements.
-std::vector<double> divisors(const Window& window, const Attrs& attrs) {
-  double fixed = attrs.real("divisor_override");
-  if (fixed > 0) return std::vector<double>(static_cast<std::size_t>(window.out()), fixed);
-  bool padding_counts = attrs.boolean("count_include_pad");
-  std::array<std::vector<double>, kMostSpatialAxes> counts;
-  for (std::size_t k = 0; k < kMostSpatialAxes; ++k) {
-    WindowAxis a = window.axes[k];
-    if (padding_counts) {
-      a.in += a.before + a.after;
-      a.before = 0;
-    }
-    counts[k].assign(static_cast<std::size_t>(a.out), 0);
-    for (std::int64_t o = 0; o < a.out; ++o) counts[k][static_cast<std::size_t>(o)] = static_cast<double>(a.taps_inside(o));
-  }
-  std::vector<double> out;
-  for (double d : counts[0])
-    for (double h : counts[1])
-      for (double w : counts[2]) out.push_back(d * h * w);
-  return out;
-}
-
 template <class T>
 Result<Tensor> avg_pooled(const EvaluateCall& call, const Window& window) {
   Tensor in = call.inputs[0].cast(kDTypeOf<T>);
@@ -150,7 +152,7 @@ Result<Tensor> avg_pooled(const EvaluateCall& call, const Window& window) {
   const T* x = in.as<T>().data();
   T* y = out.as<T>().data();
   if (call.outputs[0].shape.volume() == 0) return std::move(out).take();
-  std::vector<double> counts = divisors(window, call.attrs);
+  std::vector<double> counts = pool_divisors(window, call.attrs);
   by_channels(call.outputs[0].shape, call.threads, [&](std::int64_t c) {
     std::vector<double> sums(counts.size(), 0);
     std::int64_t step = window.axes.back().stride;

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
+#include <buda/ops/resize.hpp>
 #include <buda/ops/rules.hpp>
 
 #include <algorithm>
@@ -14,21 +15,6 @@
 
 namespace buda::ops {
 namespace {
-
-// For each element along an axis of the result: its neighbours in the input, and their weights.
-struct Taps {
-  std::size_t per_element = 1;
-  std::vector<std::int64_t> places;
-  std::vector<double> weights;
-  std::vector<char> outside;  // beyond the input, where the result is the extrapolation value
-
-  bool is_identity(std::int64_t in) const {
-    if (per_element * static_cast<std::size_t>(in) != places.size()) return false;
-    for (std::size_t i = 0; i < places.size(); ++i)
-      if (weights[i] != (places[i] == static_cast<std::int64_t>(i / per_element) ? 1 : 0)) return false;
-    return true;
-  }
-};
 
 struct AxisRule {
   std::int64_t in = 0, out = 0;
@@ -70,8 +56,8 @@ class TapsOf {
         cubic_(attrs.real("cubic_coefficient")),
         exclude_(attrs.boolean("exclude_outside")) {}
 
-  Taps axis(const AxisRule& a) const {
-    Taps taps;
+  ResizeTaps axis(const AxisRule& a) const {
+    ResizeTaps taps;
     taps.per_element = method_ == "nearest" ? 1 : method_ == "linear" ? 2 : 4;
     for (std::int64_t o = 0; o < a.out; ++o) {
       // Coordinates far outside are those of the border, and come from scales that make no sense: nothing depends on how far.
@@ -84,7 +70,7 @@ class TapsOf {
   }
 
  private:
-  void element(Taps& taps, std::int64_t in, double x) const {
+  void element(ResizeTaps& taps, std::int64_t in, double x) const {
     if (method_ == "nearest") {
       add(taps, in, static_cast<std::int64_t>(rounded(x, rounding_)), 1);
       return;
@@ -106,7 +92,7 @@ class TapsOf {
     for (std::int64_t k = 0; k < 4; ++k) add(taps, in, first + k - 1, weights[static_cast<std::size_t>(k)] / (exclude_ ? sum : 1));
   }
 
-  static void add(Taps& taps, std::int64_t in, std::int64_t place, double weight) {
+  static void add(ResizeTaps& taps, std::int64_t in, std::int64_t place, double weight) {
     taps.places.push_back(std::clamp<std::int64_t>(place, 0, in - 1));
     taps.weights.push_back(weight);
   }
@@ -138,6 +124,25 @@ Result<std::vector<AxisRule>> axis_rules(const Shape& x, const Attrs& attrs) {
   return rules;
 }
 
+}  // namespace
+
+bool ResizeTaps::is_identity(std::int64_t in) const {
+  if (per_element * static_cast<std::size_t>(in) != places.size()) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (weights[i] != (places[i] == static_cast<std::int64_t>(i / per_element) ? 1 : 0)) return false;
+  return true;
+}
+
+Result<std::vector<ResizeTaps>> resize_taps(const Shape& x, const Attrs& attrs) {
+  BUDA_ASSIGN(auto rules, axis_rules(x, attrs));
+  TapsOf make(attrs);
+  std::vector<ResizeTaps> axes;
+  for (const auto& rule : rules) axes.push_back(make.axis(rule));
+  return axes;
+}
+
+namespace {
+
 Result<std::vector<ValueType>> infer_resize(const InferCall& call) {
   const ValueType& x = call.inputs[0];
   if (call.attrs.text("method") != "nearest") BUDA_TRY(common_dtype(call.inputs, Accepts::numbers));
@@ -158,7 +163,7 @@ struct AxisWalk {
 };
 
 // Nearest neighbours are copied, whatever they are.
-Result<Tensor> copied_along(const Tensor& in, std::size_t axis, const Taps& taps) {
+Result<Tensor> copied_along(const Tensor& in, std::size_t axis, const ResizeTaps& taps) {
   AxisWalk walk(in.shape(), axis, static_cast<std::int64_t>(taps.places.size()));
   BUDA_ASSIGN(Buffer out, Buffer::make(in.dtype(), walk.result));
   std::size_t bytes = static_cast<std::size_t>(walk.inner) * dtype_size(in.dtype());
@@ -174,7 +179,7 @@ Result<Tensor> copied_along(const Tensor& in, std::size_t axis, const Taps& taps
 }
 
 template <class T>
-Result<Tensor> blended_along(const Tensor& in, std::size_t axis, const Taps& taps, unsigned threads) {
+Result<Tensor> blended_along(const Tensor& in, std::size_t axis, const ResizeTaps& taps, unsigned threads) {
   std::size_t per = taps.per_element;
   AxisWalk walk(in.shape(), axis, static_cast<std::int64_t>(taps.places.size() / per));
   BUDA_ASSIGN(Buffer out, Buffer::make(in.dtype(), walk.result));
@@ -197,7 +202,7 @@ Result<Tensor> blended_along(const Tensor& in, std::size_t axis, const Taps& tap
 
 // Sets what lies outside along any axis.
 template <class T>
-Result<Tensor> extrapolated(const Tensor& in, const std::vector<Taps>& axes, double value) {
+Result<Tensor> extrapolated(const Tensor& in, const std::vector<ResizeTaps>& axes, double value) {
   BUDA_ASSIGN(Buffer out, Buffer::make(in.dtype(), in.shape()));
   std::span<const T> x = in.as<T>();
   std::span<T> y = out.as<T>();
@@ -211,12 +216,12 @@ Result<Tensor> extrapolated(const Tensor& in, const std::vector<Taps>& axes, dou
   return std::move(out).take();
 }
 
-bool any_outside(const std::vector<Taps>& axes) {
-  return std::any_of(axes.begin(), axes.end(), [](const Taps& t) { return std::count(t.outside.begin(), t.outside.end(), 1) != 0; });
+bool any_outside(const std::vector<ResizeTaps>& axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const ResizeTaps& t) { return std::count(t.outside.begin(), t.outside.end(), 1) != 0; });
 }
 
 template <class T>
-Result<Tensor> blended(const EvaluateCall& call, const std::vector<Taps>& axes) {
+Result<Tensor> blended(const EvaluateCall& call, const std::vector<ResizeTaps>& axes) {
   Tensor value = call.inputs[0].cast(kDTypeOf<T>);
   bool nearest = call.attrs.text("method") == "nearest";
   for (std::size_t axis = axes.size(); axis-- > 0;) {
@@ -233,10 +238,7 @@ Result<std::vector<Tensor>> evaluate_resize(const EvaluateCall& call) {
     BUDA_ASSIGN(Tensor none, Tensor::zeros(call.outputs[0].dtype, call.outputs[0].shape));
     return std::vector<Tensor>{std::move(none)};
   }
-  BUDA_ASSIGN(auto rules, axis_rules(call.inputs[0].shape(), call.attrs));
-  TapsOf make(call.attrs);
-  std::vector<Taps> axes;
-  for (const auto& rule : rules) axes.push_back(make.axis(rule));
+  BUDA_ASSIGN(auto axes, resize_taps(call.inputs[0].shape(), call.attrs));
   DType dtype = call.outputs[0].dtype;
   if (call.attrs.text("method") == "nearest" && !any_outside(axes)) {
     Tensor value = call.inputs[0];
