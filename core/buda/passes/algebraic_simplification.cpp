@@ -9,6 +9,7 @@
 //   nop(x), x + 0, x - 0, x * 1, x / 1, x ^ 1, -(-x), relu(relu(x)), abs(abs(x))
 //   reshape, squeeze, unsqueeze, broadcast, slice, concatenate, pad and transpose that give what they are given
 //   reshapes of reshapes, transposes of transposes; a transpose that moves only axes of size 1 is a reshape
+//   a gather of neighbouring places is a slice
 //   (x + c1) + c2 -> x + (c1 + c2), (x * c1) * c2 -> x * (c1 * c2), for floating-point numbers
 // A zero's sign and the last digit of a product of constants may change; NaN and infinities do not.
 #include <buda/passes/standard_passes.hpp>
@@ -135,6 +136,30 @@ bool merge_transposes(Graph& g, NodeId id, RewriteCounter& counter) {
   return replace_with(g, id, counter, [&](ops::Builder& b) { return b.reshape(x, shape); });
 }
 
+bool slice_for_gather(Graph& g, NodeId id, RewriteCounter& counter) {
+  const Node& n = g.node(id);
+  if (n.op() != "gather") return false;
+  const Tensor* indices = value_of(g, n.inputs()[1]);
+  if (indices == nullptr || indices->size() == 0) return false;
+  const Shape& in = g.type(n.inputs()[0].source)->shape;
+  auto dim = n.attrs.find("dim");
+  auto axis = static_cast<std::int64_t>(*in.axis(dim == n.attrs.end() ? 0 : std::get<std::int64_t>(dim->second)));
+  std::int64_t size = in[static_cast<std::size_t>(axis)];
+  Tensor places = indices->cast(DType::i64);
+  auto at = places.as<std::int64_t>();
+  std::int64_t first = at[0] < 0 ? at[0] + size : at[0];
+  for (std::size_t i = 0; i < at.size(); ++i)
+    if ((at[i] < 0 ? at[i] + size : at[i]) != first + static_cast<std::int64_t>(i)) return false;
+  std::int64_t last = first + static_cast<std::int64_t>(at.size());
+  if (first < 0 || last > size) return false;  // an error when the model runs
+  Edge x = n.inputs()[0];
+  Shape shape = n.outputs[0].shape;
+  return replace_with(g, id, counter, [&](ops::Builder& b) {
+    ValueRef part = b.named("part").slice(x, axis, first, last);
+    return b.reshape(part, shape);
+  });
+}
+
 // The input of a sum or product that is known; nothing where both or neither are.
 std::optional<std::size_t> known_operand(const Graph& g, const Node& n) {
   bool first = value_of(g, n.inputs()[0]) != nullptr, second = value_of(g, n.inputs()[1]) != nullptr;
@@ -164,7 +189,7 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
     if (!graph.contains(id) || !graph.node(id).is_op() || graph.node(id).outputs.size() != 1 || graph.use_count(id) == 0) continue;
     RewriteCounter& counter = context.rewrites;
     if (forward_input(graph, id, counter) || merge_reshapes(graph, id, counter) || merge_transposes(graph, id, counter) ||
-        merge_constants(graph, id, counter))
+        slice_for_gather(graph, id, counter) || merge_constants(graph, id, counter))
       ++report.rewrites;
   }
   return report;

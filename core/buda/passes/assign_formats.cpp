@@ -55,6 +55,12 @@ bool is_z_maximum(const Node& n) {
   return it != n.attrs.end() && it->second == graph::Attr(std::string("z"));
 }
 
+// A matmul whose first operand is a picker.
+bool is_sparse_product(const Node& n) {
+  auto it = n.attrs.find("identity");
+  return n.op() == "matmul" && it != n.attrs.end() && it->second == graph::Attr(true);
+}
+
 constexpr std::size_t kNoRule = static_cast<std::size_t>(-1);
 
 // What the rules wish for a node.
@@ -217,7 +223,10 @@ class Formats {
   bool only_indexes(const Node& n) const {
     auto users = graph_.users(n.id());
     return !users.empty() &&
-           std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return graph_.node(use.node).op() == "embedding"; });
+           std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+             const Node& user = graph_.node(use.node);
+             return user.op() == "embedding" || (is_sparse_product(user) && use.input == 0);
+           });
   }
 
   void unblock(NodeId id) { chosen_[id.index()] = unblocked(chosen_[id.index()]); }
@@ -272,7 +281,7 @@ class Formats {
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
       if (!n.is_op()) continue;
-      ExponentFamily in = exponent_family(input_format(n, 0)), out = exponent_family(chosen_[id.index()]);
+      ExponentFamily in = exponent_family(input_format(n, is_sparse_product(n) ? 1 : 0)), out = exponent_family(chosen_[id.index()]);
       if (in != ExponentFamily::none && out != ExponentFamily::none && in != out) unblock(id);
     }
   }
@@ -303,7 +312,7 @@ class Formats {
   void choose_precision(Node& n) {
     const Wish& wish = wishes_[n.id().index()];
     graph::Precision chosen = n.precision;
-    DataFormat in = input_format(n, 0), out = chosen_[n.id().index()];
+    DataFormat in = input_format(n, is_sparse_product(n) ? 1 : 0), out = chosen_[n.id().index()];
     bool matmul = n.op() == "matmul";
     if (is_integer(in) && !is_raw(in)) {
       chosen = {DataFormat::int32, DataFormat::int32, graph::MathFidelity::hifi4};
@@ -351,7 +360,8 @@ class Formats {
         failure.add(std::move(d));
       };
       for (const ValueType& type : n.outputs)
-        if (!device_.supports(*type.format))
+        // Words that nobody interprets are the same everywhere.
+        if (!is_raw(*type.format) && !device_.supports(*type.format))
           wrong("format", *type.format, cat("is none of device '", device_.name, "': ", format_list(device_.formats)));
       if (!n.is_op()) continue;
       DataFormat acc = *n.precision.accumulate;

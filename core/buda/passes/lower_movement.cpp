@@ -1,6 +1,17 @@
-// Lowering of ops that move elements: what costs nothing on a chip, and what edges can do. The rest (slices at odd places, concatenations,
-// reshapes through tiles) needs ops that are not lowered yet, and is refused with its reason.
+// Lowering of reshapes, transposes and broadcasts.
+//
+// A chain of reshapes and transposes is one rearrangement of axes (rearrangement.hpp). On the way to its user it takes, in this order:
+//   1. nothing, or manipulations of the edge: slices and stacks of whole tiles, and transposes. So attention heads are cut out by an
+//      hslice, and put side by side again by an hstack;
+//   2. pickers, which gather rows in any order, among them rows of what a transpose has made of columns:
+//        columns stay as they are                                  one picker
+//        rows, or parts of z, become the columns                   a picker that brings them to r, a transpose, a picker
+//        columns are cut, or come together with rows               the same twice
+//   3. where two shapes cut the elements in ways that do not go together ([6, 10] and [10, 6]), both through a third: as many columns as
+//      the greatest common divisor of theirs.
+// The batch w stays in its place: the device works through it one after the other.
 #include <buda/base/text.hpp>
+#include <buda/ops/device_layout.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>
@@ -10,71 +21,154 @@
 namespace buda::passes {
 namespace {
 
-using graph::Edge;
 using graph::Graph;
 using graph::Node;
-using graph::NodeId;
 using graph::Tm;
+using graph::TmKind;
 
-// Whether what a node gives reaches outputs only, through nothing but reshapes.
-bool feeds_outputs_only(const Graph& g, NodeId id) {
-  auto users = g.users(id);
-  return std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
-    const Node& user = g.node(use.node);
-    return user.kind() == graph::NodeKind::output || (is_reshape(g, user) && feeds_outputs_only(g, use.node));
-  });
+using Factors = std::vector<int>;
+using Sizes = std::vector<std::int64_t>;
+
+// Pickers of more rows than this are refused: something is wrong with the model, or with us.
+constexpr std::int64_t kMostPickedRows = std::int64_t{1} << 24;
+
+bool contains(const Factors& all, int f) { return std::find(all.begin(), all.end(), f) != all.end(); }
+
+Factors without(const Factors& all, const Factors& some) {
+  Factors out;
+  for (int f : all)
+    if (!contains(some, f)) out.push_back(f);
+  return out;
 }
 
-std::int64_t rows_multiple(const Shape& s) { return s[1] == 1 ? 1 : graph::kTileSide; }
+Factors joined(const Factors& a, const Factors& b) {
+  Factors out = a;
+  out.insert(out.end(), b.begin(), b.end());
+  return out;
+}
 
-Result<Lowered> reshaped(Lowering& l, const Node& n, Lowered x) {
-  BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
-  if (x.host_view || l.is_viewed(n.inputs()[0])) return x;
-  switch (reshape_way(x.shape, wanted)) {
-    case ReshapeWay::same:
-      return x;
-    case ReshapeWay::transpose:
-      return transposed(std::move(x));
-    case ReshapeWay::stacks:
-      if (x.shape[1] > 1) x.tms.push_back(Tm::vstack(x.shape[1]));
-      if (wanted[1] > 1) x.tms.push_back(Tm::vslice(wanted[1]));
-      x.shape = wanted;
-      x.rows_alike = false;
-      return x;
-    case ReshapeWay::none:
-      break;
+bool is_among(const Factors& some, const Factors& all) {
+  return std::all_of(some.begin(), some.end(), [&](int f) { return contains(all, f); });
+}
+
+// The same factors, those of `first` before the others and in its order.
+Factors ordered_like(const Factors& factors, const Factors& first) {
+  Factors out;
+  for (int f : first)
+    if (contains(factors, f)) out.push_back(f);
+  return joined(out, without(factors, out));
+}
+
+Lowered manipulated(Lowered x, const Tm& tm) {
+  if (tm.kind == TmKind::transpose) return transposed(std::move(x));
+  bool rows = tm.kind == TmKind::vslice || tm.kind == TmKind::vstack, slices = tm.kind == TmKind::vslice || tm.kind == TmKind::hslice;
+  std::int64_t& side = x.shape[rows ? 2 : 3];
+  if (slices) {
+    x.shape[1] *= tm.factor;
+    side /= tm.factor;
+  } else {
+    x.shape[1] /= tm.factor;
+    side *= tm.factor;
   }
-  if (feeds_outputs_only(l.from(), n.id())) {
-    x.host_view = l.type(n.inputs()[0]).shape;
+  (rows ? x.rows_alike : x.cols_alike) = false;
+  x.zero_cols = 0;
+  x.tms.push_back(tm);
+  return x;
+}
+
+// ---- with pickers
+
+// For each place in `to` (z, then r) the row in `from`, all of whose slices stand below one another, in whole tiles.
+std::vector<std::int64_t> source_rows(const DeviceAxes& from, const DeviceAxes& to, const Sizes& sizes) {
+  Factors order = joined(to.z(), to.r());
+  std::vector<std::int64_t> steps;
+  for (int f : order) {
+    auto step_in = [&](const Factors& axis, std::int64_t whole) {
+      auto at = std::find(axis.begin(), axis.end(), f);
+      return at == axis.end() ? 0 : whole * size_of(Factors(at + 1, axis.end()), sizes);
+    };
+    std::int64_t padded_rows = tiles(size_of(from.r(), sizes)) * graph::kTileSide;
+    steps.push_back(step_in(from.z(), padded_rows) + step_in(from.r(), 1));
+  }
+  std::vector<std::int64_t> rows{0};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::vector<std::int64_t> next;
+    next.reserve(rows.size() * static_cast<std::size_t>(sizes[static_cast<std::size_t>(order[i])]));
+    for (std::int64_t row : rows)
+      for (std::int64_t k = 0; k < sizes[static_cast<std::size_t>(order[i])]; ++k) next.push_back(row + k * steps[i]);
+    rows = std::move(next);
+  }
+  return rows;
+}
+
+class Mover {
+ public:
+  Mover(Lowering& lowering, const Node& n, Lowered x, DeviceAxes axes, const Sizes& sizes)
+      : l_(lowering), n_(n), x_(std::move(x)), at_(std::move(axes)), sizes_(sizes) {}
+
+  // The rows of all slices in another order, columns as they are.
+  Result<void> pick(DeviceAxes to) {
+    if (at_ == to) return success();
+    std::int64_t z = size_of(to.z(), sizes_), r = size_of(to.r(), sizes_);
+    if (z * r > kMostPickedRows) return l_.refuse(n_, cat("it moves ", z * r, " rows, each by itself"), "give the model a smaller input");
+    std::vector<std::int32_t> picks;
+    for (std::int64_t row : source_rows(at_, to, sizes_)) picks.push_back(static_cast<std::int32_t>(row + 1));
+    BUDA_ASSIGN(x_, l_.picked(n_, "picked", stacked(), Tensor(Shape{1, z, r}, std::move(picks)), nullptr));
+    at_ = std::move(to);
+    return success();
+  }
+
+  void turn() {
+    x_ = transposed(std::move(x_));
+    std::swap(at_.lists[1], at_.lists[2]);
+  }
+
+  // See the head of this file.
+  Result<Lowered> arrive(const DeviceAxes& to) {
+    const Factors movable = joined(at_.z(), at_.r());
+    if (at_.c() != to.c() && is_among(to.c(), movable)) {
+      BUDA_TRY(pick({{ordered_like(without(movable, to.c()), to.z()), to.c(), at_.c()}}));
+      turn();
+    } else if (at_.c() != to.c()) {
+      // What shall be rows then, waits as columns.
+      Factors waiting = without(to.r(), at_.c());
+      if (waiting.empty()) waiting = without(movable, to.c());
+      BUDA_TRY(pick({{ordered_like(without(movable, waiting), to.z()), waiting, at_.c()}}));
+      turn();
+      Factors others = without(joined(at_.z(), at_.r()), to.c());
+      BUDA_TRY(pick({{ordered_like(others, to.z()), to.c(), at_.c()}}));
+      turn();
+    }
+    BUDA_TRY(pick(to));
+    return std::move(x_);
+  }
+
+ private:
+  // All slices below one another.
+  Lowered stacked() const {
+    Lowered x = x_;
+    if (x.shape[1] == 1) return x;
+    x.tms.push_back(Tm::vstack(x.shape[1]));
+    x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
+    // Padding between the slices counts as data now.
+    x.data = join(x.data, x.rows);
+    x.cols = join(x.cols, x.corner);
+    x.rows_alike = false;
     return x;
   }
-  return l.refuse(
-      n, cat("(w, z, r, c) would change from ", x.shape.text(), " to ", wanted.text(), ", which moves data between tiles"),
-      "the device stacks z onto r and slices r into z in whole tiles of 32 rows; reshapes of model inputs, outputs and parameters are "
-      "done by the host");
-}
 
-Result<Lowered> lower_reshape(Lowering& l, const Node& n) {
-  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
-  return reshaped(l, n, std::move(x));
-}
+  Lowering& l_;
+  const Node& n_;
+  Lowered x_;
+  DeviceAxes at_;
+  const Sizes& sizes_;
+};
 
-Result<Lowered> lower_transpose(Lowering& l, const Node& n) {
-  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
-  if (is_reshape(l.from(), n)) return reshaped(l, n, std::move(x));
-  // What counts is the order of the axes that are not 1.
-  std::vector<std::size_t> from = four_axis_permutation(l.attrs(n).integers("perm")), moving;
-  if (from.empty())
-    return l.refuse(n, "it moves axes that the device works through one after the other", "keep all but the last three axes in place");
-  for (std::size_t axis : from)
-    if (x.shape[axis] != 1) moving.push_back(axis);
-  if (moving.size() >= 2) std::swap(moving[moving.size() - 1], moving[moving.size() - 2]);
-  bool rows_and_columns = std::is_sorted(moving.begin(), moving.end()) && moving.size() >= 2 && moving[moving.size() - 2] == 2;
-  if (!rows_and_columns)
-    return l.refuse(n, cat("it exchanges other axes than the last two of ", x.shape.text(), ", which moves data between tiles"),
-                    "let the model exchange its last two axes only");
-  return reshaped(l, n, transposed(std::move(x)));
-}
+std::string change(const Shape& from, const Shape& to) { return cat("(w, z, r, c) would change from ", from.text(), " to ", to.text()); }
+
+// ---- rules
+
+Result<Lowered> lower_rearrangement(Lowering& l, const Node& n) { return l.value(graph::Edge(n.id())); }
 
 Result<Lowered> lower_broadcast(Lowering& l, const Node& n) {
   BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
@@ -84,26 +178,52 @@ Result<Lowered> lower_broadcast(Lowering& l, const Node& n) {
                   "repeat the value along one of the last three axes");
 }
 
-Result<Lowered> lower_slice(Lowering& l, const Node& n) {
-  const auto& steps = l.attrs(n).integers("steps");
-  bool forwards = std::all_of(steps.begin(), steps.end(), [](std::int64_t s) { return s > 0; });
-  if (forwards && n.outputs[0].shape == l.type(n.inputs()[0]).shape) return l.value(n.inputs()[0]);
-  return l.refuse(n, "parts of a value are not cut out on the device yet", "slice in the model's code before or after it");
-}
-
-Result<Lowered> lower_concatenate(Lowering& l, const Node& n) {
-  if (n.inputs().size() == 1) return l.value(n.inputs()[0]);
-  return l.refuse(n, "values are not concatenated on the device yet", "concatenate in the model's code before or after it");
-}
-
-Result<Lowered> lower_pad(Lowering& l, const Node& n) {
-  if (n.outputs[0].shape == l.type(n.inputs()[0]).shape) return l.value(n.inputs()[0]);
-  return l.refuse(n, "borders are not added on the device yet", "pad the model's input before it is pushed");
-}
-
 constexpr std::array kReshapes = {std::string_view("reshape"), std::string_view("squeeze"), std::string_view("unsqueeze")};
 
 }  // namespace
+
+Result<Lowered> Lowering::rearranged(const Node& n, Lowered x, const Rearrangement& how) {
+  BUDA_ASSIGN(Shape to, four(n, how.to()));
+  Shape from = x.shape;
+  if (how.moves_nothing() && from == to) return x;
+  auto places = how.places(from, to);
+  if (!places) {
+    if (!how.moves_nothing() && from[0] == 1 && to[0] == 1) {
+      // First the order of axes, then the shape.
+      std::vector<std::int64_t> dims = how.split(), in_order;
+      for (std::int64_t axis : how.order()) in_order.push_back(dims[static_cast<std::size_t>(axis)]);
+      while (in_order.size() > 3) {
+        in_order[1] *= in_order[0];
+        in_order.erase(in_order.begin());
+      }
+      Rearrangement order = how, shape{Shape(in_order)};
+      order.reshape(shape.from());
+      shape.reshape(how.to());
+      if (order.places(from, *ops::four_axes(order.to()))) {
+        BUDA_ASSIGN(x, rearranged(n, std::move(x), order));
+        return rearranged(n, std::move(x), shape);
+      }
+    }
+    if (!how.moves_nothing() || from[0] != to[0])
+      return refuse(n, cat(change(from, to), " by axes that are cut in ways that do not go together"),
+                    "let the model reshape and transpose in steps whose axes are whole parts of each other");
+    std::int64_t columns = std::gcd(from[3], to[3]);
+    Rearrangement narrower(from), wider(Shape{from[0], 1, from[1] * from[2] * from[3] / columns, columns});
+    narrower.reshape(wider.from());
+    wider.reshape(to);
+    BUDA_ASSIGN(x, rearranged(n, std::move(x), narrower));
+    return rearranged(n, std::move(x), wider);
+  }
+  if (places->from[0] != places->to[0])
+    return refuse(
+        n, cat(change(from, to), ", which moves data between the inputs of a batch; the device works through these one after the other"),
+        "keep the first axis, the batch, in its place and as large as it is");
+  DeviceAxes source{{places->from[1], places->from[2], places->from[3]}}, target{{places->to[1], places->to[2], places->to[3]}};
+  auto tms = manipulations(source, target, places->sizes);
+  if (!tms) return Mover(*this, n, std::move(x), std::move(source), places->sizes).arrive(target);
+  for (const Tm& tm : *tms) x = manipulated(std::move(x), tm);
+  return x;
+}
 
 bool is_reshape(const Graph& graph, const Node& n) {
   if (n.op() != "transpose") return std::find(kReshapes.begin(), kReshapes.end(), n.op()) != kReshapes.end();
@@ -114,36 +234,16 @@ bool is_reshape(const Graph& graph, const Node& n) {
   return std::is_sorted(moving.begin(), moving.end());
 }
 
-ReshapeWay reshape_way(const Shape& in, const Shape& out) {
-  if (in == out) return ReshapeWay::same;
-  if (in[0] != out[0]) return ReshapeWay::none;
-  if (in[1] == out[1] && in[2] == out[3] && in[3] == out[2] && (in[2] == 1 || in[3] == 1)) return ReshapeWay::transpose;
-  if (in[3] == out[3] && in[2] % rows_multiple(in) == 0 && out[2] % rows_multiple(out) == 0) return ReshapeWay::stacks;
-  return ReshapeWay::none;
-}
-
-std::vector<std::size_t> four_axis_permutation(const std::vector<std::int64_t>& permutation) {
-  auto rank = static_cast<std::int64_t>(permutation.size());
-  std::vector<std::size_t> out(4);
-  std::iota(out.begin(), out.end(), std::size_t{0});
-  for (std::int64_t i = 0; i < rank; ++i) {
-    std::int64_t from = permutation[static_cast<std::size_t>(i)];
-    if (from < 0) from += rank;
-    std::int64_t to4 = i + 4 - rank, from4 = from + 4 - rank;
-    if (rank > 4 && (to4 <= 0 || from4 <= 0)) {
-      if (from != i) return {};
-      continue;
-    }
-    out[static_cast<std::size_t>(to4)] = static_cast<std::size_t>(from4);
-  }
-  return out;
+bool is_rearrangement(const Node& n) {
+  return n.op() == "transpose" || std::find(kReshapes.begin(), kReshapes.end(), n.op()) != kReshapes.end();
 }
 
 const std::vector<LoweringRule>& movement_rules() {
-  static const std::vector<LoweringRule> rules = {
-      {"reshape", lower_reshape},     {"squeeze", lower_reshape}, {"unsqueeze", lower_reshape},       {"transpose", lower_transpose},
-      {"broadcast", lower_broadcast}, {"slice", lower_slice},     {"concatenate", lower_concatenate}, {"pad", lower_pad},
-  };
+  static const std::vector<LoweringRule> rules = {{"reshape", lower_rearrangement},
+                                                  {"squeeze", lower_rearrangement},
+                                                  {"unsqueeze", lower_rearrangement},
+                                                  {"transpose", lower_rearrangement},
+                                                  {"broadcast", lower_broadcast}};
   return rules;
 }
 

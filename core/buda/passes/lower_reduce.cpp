@@ -165,13 +165,9 @@ Result<Lowered> lower_reduction(Lowering& l, const Node& n) {
   Shape kept = x.shape;
   for (std::size_t axis : axes) kept[axis] = 1;
   BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
-  ReshapeWay way = reshape_way(kept, wanted);
-  if (way != ReshapeWay::same && way != ReshapeWay::transpose)
-    return l.refuse(n, cat("without its reduced axes the result's ", n.outputs[0].shape.text(), " lies in another order of tiles"),
-                    "let the reduction keep its axes (keep_dims) in the model");
   Kind kind = kind_of(n);
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    bool last = i + 1 == axes.size() && way == ReshapeWay::same;
+    bool last = i + 1 == axes.size() && kept == wanted;
     std::string suffix = last ? "" : axes[i] == 3 ? "c" : axes[i] == 2 ? "r" : "z";
     double factor = kind == Kind::mean ? 1.0 / static_cast<double>(x.shape[axes[i]]) : 1.0;
     if (kind == Kind::maximum) {
@@ -182,8 +178,9 @@ Result<Lowered> lower_reduction(Lowering& l, const Node& n) {
       BUDA_ASSIGN(x, sum_along(l, n, suffix, x, axes[i] == 3, factor));
     }
   }
-  if (way == ReshapeWay::transpose) x = transposed(std::move(x));
-  return x;
+  Rearrangement without_axes(kept);
+  without_axes.reshape(wanted);
+  return l.rearranged(n, std::move(x), without_axes);
 }
 
 }  // namespace

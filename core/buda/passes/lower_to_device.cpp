@@ -54,7 +54,7 @@ Result<PassReport> run(graph::Graph& graph, PassContext& context) {
 const LoweringRule* find_lowering_rule(std::string_view op) {
   static const auto* by_op = [] {
     auto* map = new std::map<std::string_view, const LoweringRule*>;
-    for (const auto* rules : {&eltwise_rules(), &matmul_rules(), &reduce_rules(), &movement_rules()})
+    for (const auto* rules : {&eltwise_rules(), &matmul_rules(), &reduce_rules(), &movement_rules(), &selection_rules(), &sparse_rules()})
       for (const LoweringRule& rule : *rules) map->emplace(rule.op, &rule);
     return map;
   }();

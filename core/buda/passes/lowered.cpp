@@ -75,6 +75,7 @@ Lowered after_matmul(const Lowered& a, const Lowered& b) {
 
 Lowered after_bias(const Lowered& product, const Lowered& bias) {
   Lowered out = product;
+  out.zero_cols = 0;
   out.data = sum(product.data, bias.data);
   out.rows = sum(product.rows, bias.data);
   out.cols = sum(product.cols, bias.cols);
@@ -87,6 +88,7 @@ Lowered transposed(Lowered x) {
   std::swap(x.shape[2], x.shape[3]);
   std::swap(x.rows, x.cols);
   std::swap(x.rows_alike, x.cols_alike);
+  x.zero_cols = 0;
   if (!x.tms.empty() && x.tms.back().kind == graph::TmKind::transpose) {
     x.tms.pop_back();
   } else {

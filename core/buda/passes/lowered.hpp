@@ -7,7 +7,6 @@
 #include <buda/passes/span.hpp>
 #include <buda/tensor/shape.hpp>
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,11 +31,10 @@ struct Lowered {
   Span rows = Span::exactly(0);
   Span cols = Span::exactly(0);
   Span corner = Span::exactly(0);
-  bool rows_alike = false;   // r is 1, and every other row of the tile is a copy of the one row
-  bool cols_alike = false;   // c is 1, and every other column of the tile is a copy of the one column
-  bool far_padding = false;  // beyond the columns stands something far larger than the data: a mask
-  // Set where the model reshapes the value on its way out in a manner that is left to the host: the model's shape of what stands here.
-  std::optional<Shape> host_view;
+  bool rows_alike = false;     // r is 1, and every other row of the tile is a copy of the one row
+  bool cols_alike = false;     // c is 1, and every other column of the tile is a copy of the one column
+  bool far_padding = false;    // beyond the columns stands something far larger than the data: a mask
+  std::int64_t zero_cols = 0;  // so many of the last columns of the data are zeros
 
   bool pads_rows() const { return shape[2] % graph::kTileSide != 0; }
   bool pads_cols() const { return shape[3] % graph::kTileSide != 0; }

@@ -9,6 +9,7 @@
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace buda::passes {
@@ -35,6 +36,15 @@ Tensor copied_through_tile(const Tensor& in, const Shape& four, Copies copies) {
       for (std::int64_t c = 0; c < out[3]; ++c)
         y.push_back(x[static_cast<std::size_t>((m * four[2] + (rows ? 0 : r)) * four[3] + (cols ? 0 : c))]);
   return Tensor(out, std::move(y));
+}
+
+// What the host does at the model's border; nothing where it has nothing to do.
+void note_view(Node& border, const Rearrangement& how, const Shape& on_device) {
+  if (how.from() == how.to() && how.moves_nothing()) return;
+  border.attrs[std::string(ops::kViewShape)] = on_device.dims();
+  if (how.moves_nothing()) return;
+  border.attrs[std::string(ops::kViewSplit)] = how.split();
+  border.attrs[std::string(ops::kViewOrder)] = how.order();
 }
 
 Span span_of(const Tensor& t) {
@@ -66,6 +76,20 @@ std::string shapes_text(const Graph& graph, const Node& n) {
   return out;
 }
 
+bool same_on_device(Rearrangement a, Rearrangement b) {
+  a.reshape(*ops::four_axes(a.to()));
+  b.reshape(*ops::four_axes(b.to()));
+  return a == b;
+}
+
+// Whether manipulations of an edge do what a rearrangement does.
+bool edges_can(const Rearrangement& how) {
+  auto places = how.places(*ops::four_axes(how.from()), *ops::four_axes(how.to()));
+  if (!places || places->from[0] != places->to[0]) return false;
+  DeviceAxes from{{places->from[1], places->from[2], places->from[3]}}, to{{places->to[1], places->to[2], places->to[3]}};
+  return manipulations(from, to, places->sizes).has_value();
+}
+
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, PassContext& context) : from_(graph), context_(context), out_(graph.name, graph::Level::device) {
@@ -88,7 +112,7 @@ Result<Graph> Lowering::run() {
     bool behind = std::any_of(n.inputs().begin(), n.inputs().end(), [&](const Edge& e) { return failed_.contains(e.source.node); });
     if (behind) {
       failed_.insert(id);
-    } else {
+    } else if (!is_rearrangement(n) || all_known(n)) {  // others wait until somebody asks for them
       handle(id, visit(n));
     }
   }
@@ -125,40 +149,44 @@ void Lowering::find_row_readers() {
 bool Lowering::reads_rows(const Node& n, std::uint32_t input) const {
   if (!n.is_op()) return false;
   if (n.op() == "matmul") return input != 0;
-  if (n.op() == "reduce_max" || n.op() == "reduce_sum" || n.op() == "reduce_avg" || n.op() == "transpose") return true;
+  if (n.op() == "depthwise") return input != 0;
+  static constexpr std::array kReaders = {
+      std::string_view("reduce_max"),  std::string_view("reduce_sum"),    std::string_view("reduce_avg"),
+      std::string_view("transpose"),   std::string_view("sparse_matmul"), std::string_view("slice"),
+      std::string_view("concatenate"), std::string_view("pad"),           std::string_view("gather")};
+  if (std::find(kReaders.begin(), kReaders.end(), n.op()) != kReaders.end()) return true;
   auto in = ops::four_axes(type(n.inputs()[input]).shape), out = ops::four_axes(n.outputs[0].shape);
   return !in || !out || (*in)[2] != (*out)[2] || (is_reshape(from_, n) && *in != *out);
 }
 
-// An input that the model reshapes before it uses it in any other way enters the device under the shape in which it is used: that is the
-// host's work, which pads and tiles it anyway.
+// An input that the model only uses in one other order of its elements enters the device in that order: the host pads and tiles it anyway.
+// What edges on the device can do is left to them, but for reshapes.
 void Lowering::find_views() {
   for (NodeId id : from_.inputs()) {
-    std::set<std::vector<std::int64_t>> fours;
-    Shape view;
+    std::vector<Rearrangement> uses;
     std::vector<NodeId> pending{id};
-    while (!pending.empty()) {
+    bool is_possible = true;
+    while (!pending.empty() && is_possible) {
       NodeId at = pending.back();
       pending.pop_back();
       for (const graph::Use& use : from_.users(at)) {
         const Node& user = from_.node(use.node);
-        if (is_reshape(from_, user)) {
+        if (is_rearrangement(user)) {
           pending.push_back(use.node);
-        } else if (auto shape = ops::four_axes(from_.node(at).outputs[0].shape)) {
-          fours.insert(shape->dims());
-          view = from_.node(at).outputs[0].shape;
+          continue;
         }
+        Chain chain = chain_to(Edge(at));
+        auto four = ops::four_axes(chain.how.to());
+        is_possible = user.is_op() && chain.root.source == ValueRef(id) && four;
+        if (!is_possible) break;
+        if (uses.empty() || !same_on_device(uses.front(), chain.how)) uses.push_back(chain.how);
       }
     }
     auto natural = ops::four_axes(from_.node(id).outputs[0].shape);
-    if (fours.size() == 1 && natural && *fours.begin() != natural->dims()) views_[id] = view;
+    if (!is_possible || uses.size() != 1 || !natural) continue;
+    const Rearrangement& use = uses.front();
+    if (use.moves_nothing() ? ops::four_axes(use.to())->dims() != natural->dims() : !edges_can(use)) views_.emplace(id, use);
   }
-}
-
-bool Lowering::is_viewed(const Edge& edge) const {
-  NodeId id = edge.source.node;
-  while (is_reshape(from_, from_.node(id))) id = from_.node(id).inputs()[0].source.node;
-  return views_.contains(id);
 }
 
 // ---- nodes
@@ -171,7 +199,7 @@ Result<void> Lowering::visit(const Node& n) {
   if (rule == nullptr)
     return refuse(n, "no device op does this", "write a decomposition plugin that replaces it (docs/plugins/decomposition.md)");
   for (const Edge& edge : n.inputs())
-    if (!is_float(type(edge).dtype))
+    if (!is_float(type(edge).dtype) && !rule->takes_known_integers)
       return refuse(n, cat("it computes with ", dtype_name(type(edge).dtype), ", and only floating-point values are lowered yet"),
                     "cast its inputs to F32 in the model");
   BUDA_ASSIGN(Lowered value, rule->lower(*this, n));
@@ -207,15 +235,15 @@ Result<void> Lowering::fold(const Node& n) {
 
 Result<void> Lowering::visit_input(const Node& n) {
   const Shape& model = n.outputs[0].shape;
-  auto view = views_.find(n.id());
-  const Shape& seen = view == views_.end() ? model : view->second;
+  const Rearrangement* view = host_view(n);
+  const Shape& seen = view == nullptr ? model : view->to();
   BUDA_ASSIGN(Shape shape, four(n, seen));
   NodeId id = out_.add(n.name(), std::string(graph::kInputOp));
   Node& made = out_.node(id);
   describe_as(made, n);
   made.outputs = {{n.outputs[0].dtype, padded(shape), std::nullopt}};
   made.attrs[std::string(ops::kModelShape)] = model.dims();
-  if (view != views_.end()) made.attrs[std::string(ops::kViewShape)] = seen.dims();
+  if (view != nullptr) note_view(made, *view, seen);
   Lowered value;
   value.source = id;
   value.shape = shape;
@@ -225,7 +253,9 @@ Result<void> Lowering::visit_input(const Node& n) {
 
 Result<void> Lowering::visit_output(const Node& n) {
   const Edge& edge = n.inputs()[0];
-  BUDA_ASSIGN(Lowered x, value(edge));
+  // The host brings elements into the model's order, as it cuts off padding.
+  Chain chain = chain_to(edge);
+  BUDA_ASSIGN(Lowered x, value(chain.root));
   // Queues are filled by ops, and nothing can be done on the edge to a queue.
   if (!x.tms.empty() || !out_.node(x.source.node).is_op()) {
     BUDA_ASSIGN(x, settled(n, "copy", x));
@@ -234,7 +264,7 @@ Result<void> Lowering::visit_output(const Node& n) {
   Node& made = out_.node(id);
   describe_as(made, n);
   made.attrs[std::string(ops::kModelShape)] = type(edge).shape.dims();
-  if (x.host_view) made.attrs[std::string(ops::kViewShape)] = x.host_view->dims();
+  note_view(made, chain.how, chain.how.from());
   return success();
 }
 
@@ -260,7 +290,56 @@ std::optional<double> Lowering::uniform(const Edge& edge) const {
 
 Result<Lowered> Lowering::value(const Edge& edge) {
   if (known_.contains(edge.source)) return place(edge.source, Copies::none);
-  return values_.at(edge.source);
+  if (auto it = values_.find(edge.source); it != values_.end()) return it->second;
+  const Node& n = from_.node(edge.source.node);
+  auto x = moved(n);
+  if (!x) {
+    failed_.insert(n.id());
+    return std::move(x).failure();
+  }
+  values_[n.id()] = *x;
+  return x;
+}
+
+Result<Lowered> Lowering::moved(const Node& n) {
+  Chain chain = chain_to(Edge(n.id()));
+  BUDA_ASSIGN(Lowered x, value(chain.root));
+  Rearrangement how = chain.how;
+  if (const Rearrangement* view = host_view(from_.node(chain.root.source.node))) {
+    how = view->inverse();
+    if (!how.append(chain.how)) return refuse(n, "it undoes, in a way that axes do not show, how the host brings the input in", "");
+  }
+  return rearranged(n, std::move(x), how);
+}
+
+const Rearrangement* Lowering::host_view(const Node& input) const {
+  auto view = views_.find(input.id());
+  return view == views_.end() ? nullptr : &view->second;
+}
+
+Lowering::Chain Lowering::chain_to(const Edge& edge) const {
+  std::vector<const Node*> steps;
+  Edge root = edge;
+  while (is_rearrangement(from_.node(root.source.node)) && !known_.contains(root.source)) {
+    steps.push_back(&from_.node(root.source.node));
+    root = steps.back()->inputs()[0];
+  }
+  Rearrangement how(type(root).shape);
+  for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+    const Node& step = **it;
+    if (step.op() != "transpose") {
+      how.reshape(step.outputs[0].shape);
+      continue;
+    }
+    std::vector<std::size_t> permutation;
+    for (std::int64_t axis : attrs(step).integers("perm")) permutation.push_back(*type(step.inputs()[0]).shape.axis(axis));
+    if (how.transpose(permutation)) continue;
+    // Begin again with what there is so far.
+    root = step.inputs()[0];
+    how = Rearrangement(type(root).shape);
+    how.transpose(permutation);
+  }
+  return {root, how};
 }
 
 Result<Shape> Lowering::four(const Node& n, const Shape& model) const {
@@ -306,9 +385,12 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   return out;
 }
 
-Result<Lowered> Lowering::constant(const Node& n, std::string_view suffix, const Tensor& given) {
+Result<Lowered> Lowering::constant(const Node& n, std::string_view suffix, const Tensor& tensor) {
   // Device ops take inputs of one element type.
-  Tensor tensor = given.cast(n.inputs().empty() ? DType::f32 : type(n.inputs()[0]).dtype);
+  return constant_as_is(n, suffix, tensor.cast(n.inputs().empty() ? DType::f32 : type(n.inputs()[0]).dtype));
+}
+
+Result<Lowered> Lowering::constant_as_is(const Node& n, std::string_view suffix, const Tensor& tensor) {
   BUDA_ASSIGN(Shape shape, four(n, tensor.shape()));
   NodeId id = out_.add(free_name(cat(n.name(), '.', suffix)), std::string(graph::kConstantOp));
   Node& made = out_.node(id);

@@ -3,6 +3,7 @@
 
 #include <buda/passes/lowered.hpp>
 #include <buda/passes/pass.hpp>
+#include <buda/passes/rearrangement.hpp>
 
 #include <map>
 #include <set>
@@ -39,12 +40,14 @@ class Lowering {
   const Tensor* known(const graph::Edge& edge) const;
   // Its only number, if all its elements are equal.
   std::optional<double> uniform(const graph::Edge& edge) const;
-  // As it is, known values placed in the device graph.
+  // As it is, known values placed in the device graph. Reshapes and transposes are done here, when somebody asks for what they give: a
+  // chain of them is often possible where its first step alone would not be.
   Result<Lowered> value(const graph::Edge& edge);
   // Broadcast to (w, z, r, c) as NumPy does, for an elementwise op at `n`.
   Result<Lowered> stretched(const graph::Edge& edge, const Shape& target, const graph::Node& n);
-  // A tensor of the compiler's own.
+  // A tensor of the compiler's own, cast to the element type of the node's first input, or as it is.
   Result<Lowered> constant(const graph::Node& n, std::string_view suffix, const Tensor& tensor);
+  Result<Lowered> constant_as_is(const graph::Node& n, std::string_view suffix, const Tensor& tensor);
 
   // ---- steps
 
@@ -69,8 +72,19 @@ class Lowering {
   Result<Lowered> with_rows_alike(const graph::Node& n, const Lowered& x);
   // x as an argument of a device op that must not give NaN or infinities where they would be read: padding is changed where it has to be.
   Result<Lowered> harmless_for(const graph::Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
-  // Whether a value is a model input, perhaps reshaped, that enters the device under the only shape in which it is used.
-  bool is_viewed(const graph::Edge& edge) const;
+  // Rows of x gathered and added up by a picker [terms, slices, rows] (ops/sparse.hpp), whose slices broadcast with x's.
+  Result<Lowered> picked(const graph::Node& n, std::string_view suffix, const Lowered& x, const Tensor& picker, const Tensor* weights);
+  // x under another order of its elements: by manipulations of edges if they can, otherwise with products with pickers
+  // (lower_movement.cpp). Values between are called after `n`.
+  Result<Lowered> rearranged(const graph::Node& n, Lowered x, const Rearrangement& how);
+  // The chain of reshapes and transposes that ends with a value: what it does, and the value with which it begins.
+  struct Chain {
+    graph::Edge root;
+    Rearrangement how;
+  };
+  Chain chain_to(const graph::Edge& edge) const;
+  // Where a model input enters the device in another order than the model's: what the host did to it.
+  const Rearrangement* host_view(const graph::Node& input) const;
   // Whether someone may read the padding below the rows of a node's result.
   bool rows_are_read(const graph::Node& n) const { return rows_read_[n.id().index()] != 0; }
 
@@ -97,6 +111,7 @@ class Lowering {
   bool all_known(const graph::Node& n) const;
 
   Result<Lowered> place(graph::ValueRef value, Copies copies);
+  Result<Lowered> moved(const graph::Node& n);
   std::string free_name(const std::string& wanted) const;
   void describe_as(graph::Node& made, const graph::Node& basis);
   Result<Lowered> padding_mask(const graph::Node& n, const Shape& shape, bool columns, float data, float padding);
@@ -109,7 +124,7 @@ class Lowering {
   std::map<graph::ValueRef, Lowered> values_;
   std::map<graph::ValueRef, Known> known_;
   std::map<std::pair<graph::ValueRef, Copies>, Lowered> placed_;
-  std::map<graph::NodeId, Shape> views_;  // model inputs that are only used under another shape
+  std::map<graph::NodeId, Rearrangement> views_;  // model inputs that are only used in another order, which the host brings them to
   std::vector<char> rows_read_;
   std::set<graph::NodeId> failed_;
 };

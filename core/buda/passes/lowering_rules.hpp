@@ -11,12 +11,15 @@ namespace buda::passes {
 struct LoweringRule {
   std::string_view op;  // at tensor level
   Result<Lowered> (*lower)(Lowering& lowering, const graph::Node& node);
+  bool takes_known_integers = false;  // pickers, indices
 };
 
-const std::vector<LoweringRule>& eltwise_rules();   // lower_eltwise.cpp
-const std::vector<LoweringRule>& matmul_rules();    // lower_matmul.cpp
-const std::vector<LoweringRule>& reduce_rules();    // lower_reduce.cpp
-const std::vector<LoweringRule>& movement_rules();  // lower_movement.cpp
+const std::vector<LoweringRule>& eltwise_rules();    // lower_eltwise.cpp
+const std::vector<LoweringRule>& matmul_rules();     // lower_matmul.cpp
+const std::vector<LoweringRule>& reduce_rules();     // lower_reduce.cpp
+const std::vector<LoweringRule>& movement_rules();   // lower_movement.cpp
+const std::vector<LoweringRule>& selection_rules();  // lower_selection.cpp
+const std::vector<LoweringRule>& sparse_rules();     // lower_sparse.cpp
 
 // Null when an op has none.
 const LoweringRule* find_lowering_rule(std::string_view op);
@@ -24,11 +27,6 @@ const LoweringRule* find_lowering_rule(std::string_view op);
 // Whether the node gives the elements of its only input under another shape, in the same order: reshapes, and transposes that move only
 // axes of size 1.
 bool is_reshape(const graph::Graph& graph, const graph::Node& n);
-// From four axes to four others in the same order of elements: how a chip can do it, if it can.
-enum class ReshapeWay : std::uint8_t { same, transpose, stacks, none };
-ReshapeWay reshape_way(const Shape& in, const Shape& out);
-// For each of the four axes of a result that one of the argument, when a permutation of the model's axes is one of the four; empty when
-// not.
-std::vector<std::size_t> four_axis_permutation(const std::vector<std::int64_t>& permutation);
-
+// Whether it moves elements, one to one: reshapes and transposes.
+bool is_rearrangement(const graph::Node& n);
 }  // namespace buda::passes

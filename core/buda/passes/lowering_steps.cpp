@@ -51,7 +51,7 @@ Result<Lowered> Lowering::stretched(const Edge& edge, const Shape& target, const
   if (is_known) {
     BUDA_ASSIGN(x.shape, four(n, seen));
   } else {
-    x = values_.at(edge.source);
+    BUDA_ASSIGN(x, value(edge));
   }
   bool rows = x.shape[2] == 1 && target[2] > 1, cols = x.shape[3] == 1 && target[3] > 1;
   if (leading_axes_broadcast(target, x.shape))

@@ -2,6 +2,8 @@
 #include <buda/passes/fuse_ops.hpp>
 #include <buda/passes/standard_passes.hpp>
 
+#include <buda/passes/data_movement_passes.hpp>
+
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 
@@ -10,9 +12,13 @@ namespace buda::passes {
 const std::vector<const Pass*>& standard_passes() {
   static const std::vector<const Pass*> list = {
       &kInferTypes,
+      &kFusePad,
+      &kFoldBatchnorm,
       &kDecompose,
       &kConstantFolding,
       &kAlgebraicSimplification,
+      &kSinkMovement,
+      &kNarrowMatmul,
       &kFoldScale,
       &kFuseBias,
       &kCommonSubexpressionElimination,

@@ -271,26 +271,18 @@ TEST(LowerTranspose, AxesOfSizeOneMoveForNothing) {
   Graph graph = l.lowered([](Builder& b) { b.output("y", b.exp(b.transpose(b.input("x", {1, 6, 1, 5}), {0, 2, 1, 3}))); });
   EXPECT_EQ(ops_of(graph), "exp");
   l.lowered([](Builder& b) { b.output("y", b.exp(b.transpose(b.exp(b.input("x", {1, 6, 5})), {0, 2, 1}))); });
-  EXPECT_NE(l.refused([](Builder& b) {
-               b.output("y", b.exp(b.transpose(b.exp(b.input("x", {1, 6, 1, 5})), {0, 2, 1, 3})));
-             }).first.find("(w, z, r, c) would change from [1, 6, 1, 5] to [1, 1, 6, 5]"),
-            std::string::npos);
+  Graph picks = l.lowered([](Builder& b) { b.output("y", b.exp(b.transpose(b.exp(b.input("x", {1, 6, 1, 5})), {0, 2, 1, 3}))); });
+  EXPECT_EQ(ops_of(picks), "exp matmul exp") << "z becomes r: six rows in six tiles come into one";
 }
 
-TEST(LowerTranspose, OthersAreRefused) {
+TEST(LowerTranspose, OfTheBatchIsRefused) {
   Lowerer l;
   auto [message, hint] = l.refused([](Builder& b) {
-    b.output("y", called(b, "t", b.transpose(b.exp(b.input("x", {2, 3, 4})), {1, 0, 2})));
+    b.output("y", b.exp(called(b, "t", b.transpose(b.exp(b.input("x", {2, 3, 4, 5, 6})), {1, 0, 2, 3, 4}))));
   });
-  EXPECT_EQ(
-      message,
-      "PA020: node 't' (transpose, F32 [2, 3, 4] -> F32 [3, 2, 4]) cannot be lowered to the device: it exchanges other axes than the last "
-      "two of [1, 2, 3, 4], which moves data between tiles");
+  EXPECT_NE(message.find("node 't' (transpose"), std::string::npos) << message;
+  EXPECT_NE(message.find("one after the other"), std::string::npos) << message;
   EXPECT_NE(hint, "");
-  EXPECT_NE(l.refused([](Builder& b) {
-               b.output("y", b.transpose(b.exp(b.input("x", {2, 3, 4, 5, 6})), {1, 0, 2, 3, 4}));
-             }).first.find("one after the other"),
-            std::string::npos);
 }
 
 TEST(LowerReshape, LeadingOnesVanish) {
@@ -347,18 +339,6 @@ TEST(LowerReshape, OfOutputsIsTheHostsWork) {
   EXPECT_EQ(std::get<std::vector<std::int64_t>>(y.attrs.at("view_shape")), (std::vector<std::int64_t>{6, 10}));
 }
 
-TEST(LowerReshape, ThroughTilesIsRefused) {
-  Lowerer l;
-  auto [message, hint] = l.refused([](Builder& b) {
-    b.output("y", b.exp(called(b, "r", b.reshape(b.exp(b.input("x", {6, 10})), {10, 6}))));
-  });
-  EXPECT_EQ(
-      message,
-      "PA020: node 'r' (reshape, F32 [6, 10] -> F32 [10, 6]) cannot be lowered to the device: (w, z, r, c) would change from [1, 1, 6, 10] "
-      "to [1, 1, 10, 6], which moves data between tiles");
-  EXPECT_NE(hint.find("32 rows"), std::string::npos);
-}
-
 // ---- reductions and softmax
 
 TEST(LowerReduce, EveryAxisAndAlignment) {
@@ -381,7 +361,7 @@ TEST(LowerReduce, EveryAxisAndAlignment) {
           auto report = run_pass(kLowerToDevice, graph, l.context);
           if (!report) {
             EXPECT_FALSE(keep) << Bench::message(report.failure());
-            EXPECT_NE(Bench::message(report.failure()).find("lies in another order of tiles"), std::string::npos)
+            EXPECT_NE(Bench::message(report.failure()).find("the inputs of a batch"), std::string::npos)
                 << Bench::message(report.failure());
             continue;
           }
@@ -533,10 +513,10 @@ TEST(LowerEltwise, OtherTypesOfFloats) {
 TEST(LowerRefuses, AllAtOnceAndOnlyCauses) {
   Lowerer l;
   Builder b("g");
-  auto x = b.exp(b.input("x", {4, 4}));
+  auto x = b.exp(b.input("x", {4, 2, 4, 4}));
   b.output("y", b.exp(called(b, "first", b.slice(x, 0, 1, 3))));
   b.output("z", b.relu(called(b, "second", b.concatenate({x, x}, 0))));
-  b.output("u", called(b, "third", b.pad(x, {0, 0}, {1, 0})));
+  b.output("u", called(b, "third", b.pad(x, {0, 0, 0, 0}, {1, 0, 0, 0})));
   Graph graph = finished(b);
   auto report = run_pass(kLowerToDevice, graph, l.context);
   ASSERT_FALSE(report.ok());

@@ -22,7 +22,8 @@ struct Plugins : Bench {
 TEST(DecompositionPlugins, AreAllThere) {
   std::vector<std::string> names;
   for (const auto& d : plugin_decompositions()) names.push_back(d.name);
-  EXPECT_EQ(join(names, " "), "divide gelu_tanh gemm layernorm log_softmax minimum power softmax");
+  EXPECT_EQ(join(names, " "),
+            "avg_pool conv conv_transpose divide gelu_tanh gemm layernorm log_softmax max_pool minimum power resize softmax");
 }
 
 TEST(Gemm, ScalesWeightsWhereTheyAreKnown) {

@@ -1,0 +1,71 @@
+// Transposed convolutions: the product first, for all taps at once, and then each element of the result picks what falls on it.
+//
+//   before   y = conv2d_transpose(x, weights, bias)                           x [n, i, h, w], weights [i, o, kh, kw]
+//   after    rows    = transpose(reshape(x))                                  [n, 1, h*w, i]
+//            product = matmul(rows, weights as [i, kh*kw*o])                  [n, 1, h*w, kh*kw*o]
+//            parts   = reshape(transpose(reshape(product)))                   [n, 1, kh*kw*h*w, o]       taps below one another
+//            sums    = sparse_matmul(picks, parts)                            [n, 1, elements, o]
+//            y       = reshape(transpose(sums + bias))
+//
+// Nothing is multiplied that does not reach the result, where a convolution of x with zeros in between would mostly multiply zeros: with
+// a stride as large as the kernel each element picks one row. The taps change from columns to rows by edges (hslice, vstack), for which
+// rows and the columns of a tap fill whole tiles.
+#include "rules.hpp"
+
+#include <buda/ops/picker.hpp>
+#include <buda/passes/channels_last.hpp>
+
+namespace buda::conv {
+namespace {
+
+using graph::Graph;
+using graph::GraphEditor;
+using graph::Node;
+using graph::NodeId;
+
+class TransposedConvolution final : public passes::Decomposition {
+ public:
+  std::vector<std::string> consumes() const override { return {"conv1d_transpose", "conv2d_transpose", "conv3d_transpose"}; }
+  std::vector<std::string> produces() const override {
+    return {"reshape", "transpose", "pad", "slice", "sparse_matmul", "matmul", "multiply", "add", "gather"};
+  }
+  bool matches(const Graph& graph, const Node& node) const override {
+    return is_float(node.outputs[0].dtype) && node.outputs[0].shape.volume() != 0 &&
+           graph.type(node.inputs()[0].source)->shape.volume() != 0;
+  }
+
+  Result<void> rewrite(GraphEditor& editor, NodeId id) override {
+    const Node& n = editor.graph().node(id);
+    std::vector<Edge> in = n.inputs();
+    Shape result = n.outputs[0].shape, x = editor.graph().type(in[0].source)->shape, w = editor.graph().type(in[1].source)->shape;
+    BUDA_ASSIGN(Window window, ops::transposed_window(attrs_of(n), x, {w.begin() + 2, w.end()}));
+    std::int64_t taps = window.taps(), outputs = result[1];
+    std::int64_t rows_per_tap = taps == 1 ? window.out() : whole_tiles(window.out()), columns = taps == 1 ? outputs : whole_tiles(outputs);
+
+    Builder b(editor);
+    Edge rows = passes::padded_to(b, passes::to_rows(b, in[0]), 2, rows_per_tap);
+    Edge weights = passes::padded_to(b, dense_transposed_weights(b, in[1], attrs_of(n).integer("groups")), 2, columns);
+    Edge matrix = b.named("weights").reshape(weights, {x[1], taps * columns});
+    Edge parts = b.named("product").matmul(rows, matrix);
+    if (taps > 1) {
+      parts = b.named("product.taps").reshape(parts, {x[0], rows_per_tap, taps, columns});
+      parts = b.named("product.slices").transpose(parts, {0, 2, 1, 3});
+      parts = b.named("parts").reshape(parts, {x[0], 1, taps * rows_per_tap, columns});
+    }
+    Edge picks = b.named("picks").constant(ops::scatter_picker(window, rows_per_tap));
+    Edge y = b.named("sums").op("sparse_matmul", {picks, parts});
+    BUDA_TRY(b.status());
+    y = passes::narrowed_to(b, y, 3, outputs);
+    if (in.size() > 2) y = b.named("biased").add(y, in[2]);
+    graph::ValueRef done = passes::from_rows(b, y, result);
+    BUDA_TRY(b.status());
+    editor.replace(id, done);
+    return success();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<passes::Decomposition> make_transposed_convolution() { return std::make_unique<TransposedConvolution>(); }
+
+}  // namespace buda::conv

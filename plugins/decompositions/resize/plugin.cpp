@@ -1,0 +1,118 @@
+// Decomposition plugin `resize`: interpolation between places as one sparse product.
+//
+//   y = resize(x)    rows = x as [n, 1, places, c]; each place of y is a row that adds up its neighbours' rows, times their weights: one
+//                    neighbour (nearest), up to 2, 4 or 8 (linear along one, two or three axes), 4, 16 or 64 (cubic). Scales may be any.
+//
+// The first two axes, samples and channels, keep their sizes. Cropping that reaches beyond x is left alone.
+#include <buda/ops/resize.hpp>
+#include <buda/passes/channels_last.hpp>
+#include <buda/plugin/decomposition.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using buda::Shape;
+using buda::Tensor;
+using buda::graph::Edge;
+using buda::graph::Graph;
+using buda::graph::GraphEditor;
+using buda::graph::Node;
+using buda::graph::NodeId;
+using buda::ops::ResizeTaps;
+
+buda::ops::Attrs attrs_of(const Node& n) { return {*buda::ops::standard_ops().find(buda::graph::Level::tensor, n.op()), n.attrs}; }
+
+// Neighbours of a place, as numbers of elements from 1, and their weights.
+struct Terms {
+  std::vector<std::int32_t> picks;
+  std::vector<float> weights;
+};
+
+// Whether each element of an axis is made of itself alone.
+bool keeps(const ResizeTaps& taps, std::int64_t size) {
+  if (static_cast<std::int64_t>(taps.places.size() / taps.per_element) != size) return false;
+  for (std::size_t i = 0; i < taps.places.size(); ++i)
+    if (taps.weights[i] != 0 && (taps.weights[i] != 1 || taps.places[i] != static_cast<std::int64_t>(i / taps.per_element))) return false;
+  return true;
+}
+
+// Of all places, axis by axis: each axis multiplies places and neighbours.
+std::vector<Terms> terms_of(const Shape& x, const std::vector<ResizeTaps>& axes) {
+  std::vector<Terms> out{{{1}, {1.0f}}};
+  for (std::size_t axis = 2; axis < axes.size(); ++axis) {
+    const ResizeTaps& taps = axes[axis];
+    std::vector<Terms> next;
+    for (const Terms& outer : out)
+      for (std::size_t o = 0; o < taps.places.size(); o += taps.per_element) {
+        Terms terms;
+        for (std::size_t i = 0; i < outer.picks.size(); ++i)
+          for (std::size_t k = o; k < o + taps.per_element; ++k) {
+            if (taps.weights[k] == 0) continue;
+            terms.picks.push_back(static_cast<std::int32_t>((outer.picks[i] - 1) * x[axis] + taps.places[k] + 1));
+            terms.weights.push_back(outer.weights[i] * static_cast<float>(taps.weights[k]));
+          }
+        next.push_back(std::move(terms));
+      }
+    out = std::move(next);
+  }
+  return out;
+}
+
+class Resize final : public buda::passes::Decomposition {
+ public:
+  std::vector<std::string> consumes() const override { return {"resize"}; }
+  std::vector<std::string> produces() const override { return {"reshape", "transpose", "sparse_matmul"}; }
+
+  bool matches(const Graph& graph, const Node& n) const override {
+    const Shape& x = graph.type(n.inputs()[0].source)->shape;
+    if (!is_float(n.outputs[0].dtype) || x.rank() < 3 || n.outputs[0].shape.volume() == 0) return false;
+    auto axes = buda::ops::resize_taps(x, attrs_of(n));
+    if (!axes || !keeps((*axes)[0], x[0]) || !keeps((*axes)[1], x[1])) return false;
+    return std::all_of(axes->begin(), axes->end(),
+                       [](const ResizeTaps& t) { return std::count(t.outside.begin(), t.outside.end(), 1) == 0; });
+  }
+
+  buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
+    const Node& n = editor.graph().node(id);
+    Edge x = n.inputs()[0];
+    Shape from = editor.graph().type(x.source)->shape, result = n.outputs[0].shape;
+    buda::DType dtype = n.outputs[0].dtype;
+    BUDA_ASSIGN(auto axes, buda::ops::resize_taps(from, attrs_of(n)));
+    std::vector<Terms> terms = terms_of(from, axes);
+    std::size_t most = 1;
+    bool weighted = false;
+    for (const Terms& t : terms) {
+      most = std::max(most, t.picks.size());
+      weighted = weighted || t.weights != std::vector<float>{1.0f};
+    }
+    std::vector<std::int32_t> picks(most * terms.size(), 0);
+    std::vector<float> weights(most * terms.size(), 0.0f);
+    for (std::size_t p = 0; p < terms.size(); ++p)
+      for (std::size_t k = 0; k < terms[p].picks.size(); ++k) {
+        picks[k * terms.size() + p] = terms[p].picks[k];
+        weights[k * terms.size() + p] = terms[p].weights[k];
+      }
+    Shape shape{static_cast<std::int64_t>(most), 1, static_cast<std::int64_t>(terms.size())};
+
+    buda::ops::Builder b(editor);
+    std::vector<Edge> operands(2);
+    operands[1] = buda::passes::to_rows(b, x);
+    operands[0] = b.named("picks").constant(Tensor(shape, std::move(picks)));
+    if (weighted) operands.push_back(b.named("weights").constant(Tensor(shape, std::move(weights)).cast(dtype)));
+    Edge y = b.named("blended").op("sparse_matmul", std::move(operands));
+    BUDA_TRY(b.status());
+    buda::graph::ValueRef done = buda::passes::from_rows(b, y, result);
+    BUDA_TRY(b.status());
+    editor.replace(id, done);
+    return buda::success();
+  }
+};
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "resize", .version = "1.0", .description = "resizing as a sparse product", .license = "Apache-2.0") {
+  registrar.add_decomposition(
+      buda::plugin::decomposition_entry<Resize>("resize", "nearest, linear and cubic resizing as a sparse product"));
+}
