@@ -52,11 +52,13 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   // One epoch at work: where each queue is read and written, and what the ops have made of the present input.
   struct Epoch;
 
-  // Graphs that feed each other run together: an execution waits until those of its group have come, or until something else comes.
+  // Graphs that feed each other run together: an execution waits until those of its group have come, or until something comes that it
+  // must not wait for.
   Result<void> execute(const netlist::Execution& execution) override;
   Result<void> allocate(std::size_t queue) override;
   void read_pointer_moved(std::size_t queue, std::int32_t value) override;
   Result<void> run_pending();
+  Result<void> run_group(const std::vector<netlist::Execution>& executions);
   void tell_execution(const Epoch& epoch) const;
 
   Result<void> begin(Epoch& epoch, const std::set<std::size_t>& written);
@@ -78,7 +80,7 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   runtime::Observer* observer_ = nullptr;
   std::optional<netlist::ProgramVm> vm_;
   Plans plans_;
-  std::vector<netlist::Execution> pending_;                  // of one group
+  std::vector<netlist::Execution> pending_;                  // waiting for others of their groups
   std::vector<std::pair<std::size_t, std::int32_t>> moved_;  // read pointers, since the first of them
   std::vector<QueueMemory> queues_;
   std::map<std::string, std::size_t> queue_index_;

@@ -74,20 +74,53 @@ void GoldenDevice::read_pointer_moved(std::size_t queue, std::int32_t value) {
 
 Result<void> GoldenDevice::execute(const netlist::Execution& execution) {
   const GraphPlan& plan = plans_.graphs.at(execution.graph);
+  // Graphs of other groups may come in between; what shares a queue with them keeps its turn.
+  auto touches = [](const GraphPlan& graph, std::size_t queue) {
+    return std::find(graph.queues.begin(), graph.queues.end(), queue) != graph.queues.end() ||
+           std::any_of(graph.ops.begin(), graph.ops.end(), [&](const OpPlan& op) {
+             return std::any_of(op.writes.begin(), op.writes.end(), [&](const WritePlan& w) { return w.queue == queue; });
+           });
+  };
+  std::size_t same_group = 0;
   for (const auto& waiting : pending_) {
-    if (waiting.graph != execution.graph && plans_.graphs.at(waiting.graph).group == plan.group) continue;
+    const GraphPlan& other = plans_.graphs.at(waiting.graph);
+    bool ends = waiting.graph == execution.graph;
+    if (other.group == plan.group) {
+      ++same_group;
+    } else {
+      for (std::size_t q = 0; q < queues_.size() && !ends; ++q) ends = touches(other, q) && touches(plan, q);
+    }
+    if (!ends) continue;
     BUDA_TRY(run_pending());
+    same_group = 0;
     break;
   }
-  pending_.push_back(execution);
-  if (pending_.size() == plans_.groups[plan.group].graphs.size()) return run_pending();
-  return success();
+  if (same_group + 1 < plans_.groups[plan.group].graphs.size()) {
+    pending_.push_back(execution);
+    return success();
+  }
+  // The group is complete. Others go on waiting.
+  std::vector<netlist::Execution> others;
+  std::vector<netlist::Execution> group;
+  for (auto& waiting : pending_) (plans_.graphs.at(waiting.graph).group == plan.group ? group : others).push_back(std::move(waiting));
+  group.push_back(execution);
+  pending_ = std::move(others);
+  return run_group(group);
 }
 
 Result<void> GoldenDevice::run_pending() {
-  if (pending_.empty()) return success();
-  const std::vector<netlist::Execution> executions = std::move(pending_);
-  pending_.clear();
+  while (!pending_.empty()) {
+    const std::size_t group = plans_.graphs.at(pending_.front().graph).group;
+    std::vector<netlist::Execution> others;
+    std::vector<netlist::Execution> now;
+    for (auto& waiting : pending_) (plans_.graphs.at(waiting.graph).group == group ? now : others).push_back(std::move(waiting));
+    pending_ = std::move(others);
+    BUDA_TRY(run_group(now));
+  }
+  return success();
+}
+
+Result<void> GoldenDevice::run_group(const std::vector<netlist::Execution>& executions) {
   std::map<std::size_t, Epoch> epochs;
   std::set<std::size_t> written;
   std::int64_t inputs = 0;
@@ -113,6 +146,7 @@ Result<void> GoldenDevice::run_pending() {
     inputs_ += epoch.graph().input_count;
     host_.progress(cat("epoch ", epoch.graph().name), static_cast<std::size_t>(epochs_), 0);
   }
+  if (!pending_.empty()) return success();
   const auto moved = std::move(moved_);
   moved_.clear();
   for (const auto& [queue, value] : moved) read_pointer_moved(queue, value);

@@ -68,7 +68,11 @@ struct Core {
         out = unary(sub.type, sub.attributes, in[0], registers);
         break;
     }
-    if (task.op.acc_format == DataFormat::int32 && netlist::op_class(sub.type) != OpClass::quant) out.error.assign(out.size(), 0);
+    // Integers that are exact stay so.
+    bool exact = task.op.acc_format == DataFormat::int32 && netlist::op_class(sub.type) != OpClass::quant;
+    for (const Array& a : in)
+      for (double e : a.error) exact = exact && e == 0;
+    if (exact) out.error.assign(out.size(), 0);
     relu(sub.attributes.relu, out);
     return out;
   }

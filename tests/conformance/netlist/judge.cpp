@@ -185,7 +185,7 @@ Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::in
     from = reader.loaded.empty() ? at(ring->second, reader.pointer + input * reader.step) : reader.loaded[i];
     format = ring->second.queue->format;
   } else {
-    from = values_.at(in.name);
+    from = values_.at({in.name, input});
   }
   auto round_pad = [&](double v) {
     auto number = static_cast<float>(v);
@@ -234,7 +234,7 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
     compare(cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), op.out_format, std::get<Array>(expected),
             actual);
   }
-  values_[op.name] = actual;
+  values_[{op.name, input}] = actual;
   if (op.gradient_op) sums_[op.name] = actual;
   if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, actual);
 }

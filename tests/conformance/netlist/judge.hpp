@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::judge {
@@ -65,9 +66,9 @@ class Judge final : public runtime::Observer {
   Precision precision_;
   std::map<std::string, Ring> rings_;
   std::map<std::string, std::vector<const netlist::Queue*>> fed_by_;
-  std::map<std::string, Epoch> epochs_;  // by graph
-  std::map<std::string, Array> values_;  // by op: the last it made
-  std::map<std::string, Array> sums_;    // by gradient op
+  std::map<std::string, Epoch> epochs_;                           // by graph
+  std::map<std::pair<std::string, std::int64_t>, Array> values_;  // by op and input: of the last execution
+  std::map<std::string, Array> sums_;                             // by gradient op
   std::vector<std::string> complaints_;
   std::size_t compared_ = 0, ops_ = 0;
 };
