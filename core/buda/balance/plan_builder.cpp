@@ -113,7 +113,8 @@ class Builder {
     BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, type.shape)));
     std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
-    out_.plan.inputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
+    out_.plan.inputs.push_back(
+        {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }
 
@@ -124,7 +125,8 @@ class Builder {
     BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shapes.view)));
     std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
     steps.insert(steps.end(), on_host.begin(), on_host.end());
-    out_.plan.outputs.push_back({node.name(), std::string(dtype_name(type.dtype)), shapes.model.dims(), q.queue.name, std::move(steps)});
+    out_.plan.outputs.push_back(
+        {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
     return success();
   }
 

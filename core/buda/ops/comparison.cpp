@@ -201,7 +201,9 @@ std::vector<OpDef> comparison_ops() {
                 {"negative", AttrType::boolean, true, "does -infinity count?", {}}}),
           make("where", "a where the condition is true, else b; all three broadcast", {"condition", "a", "b"}, infer_where, evaluate_where),
           make("cast", "converted to another element type; floats to integers truncate, and saturate where the integer type ends", {"x"},
-               infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", std::move(dtypes)}})};
+               infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", dtypes}}),
+          make("exact_cast", "converted to another element type that holds all elements of x, as whoever built the graph knows", {"x"}, infer_cast,
+               evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", std::move(dtypes)}})};
 }
 
 }  // namespace buda::ops

@@ -7,6 +7,8 @@
 #include <buda/ops/rules.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace buda::ops {
 namespace {
@@ -104,6 +106,20 @@ Result<Tensor> rearranged(const Tensor& in, const BorderShapes& s, const Shape& 
 
 Result<Tensor> into_view(const Tensor& model, const BorderShapes& shapes) { return rearranged(model, shapes, shapes.view); }
 Result<Tensor> out_of_view(const Tensor& view, const BorderShapes& shapes) { return rearranged(view, shapes, shapes.model); }
+
+DType border_type(const graph::Node& node, DType device) {
+  auto it = node.attrs.find(kModelType);
+  const auto* name = it == node.attrs.end() ? nullptr : std::get_if<std::string>(&it->second);
+  return name == nullptr ? device : dtype_from_name(*name).value_or(device);
+}
+
+Tensor in_model_type(const Tensor& value, DType model) {
+  if (is_float(model) || !is_float(value.dtype())) return value.cast(model);
+  Tensor wide = value.cast(DType::f64);
+  std::vector<double> nearest(wide.as<double>().begin(), wide.as<double>().end());
+  for (double& v : nearest) v = std::nearbyint(v);
+  return Tensor(wide.shape(), std::move(nearest)).cast(model);
+}
 
 Result<Shape> four_axes(const Shape& model_shape) {
   std::size_t rank = model_shape.rank();

@@ -7,7 +7,10 @@
 //   input, output      attribute `model_shape`: the shape of what the user pushes or pops; and where the host reshapes it on its way in or
 //                      out `view_shape`: the shape that stands in its place below. The elements are the same, in row-major order, or,
 //                      with `view_split` and `view_order`, those of the value reshaped to view_split and transposed by view_order
-//   parameter, constant  the value keeps the model's shape; the node's type is the padded one
+//                      and attribute `model_type`: the element type there, when it is another than the value's (whole numbers and truth
+//                      values are floating-point numbers on the device)
+//   parameter, constant  the value keeps the model's shape and, when that is a floating-point type, its element type; the node's type is the
+//                      padded one
 //
 // A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then r and c are
 // filled up to the node's type with zeros at their ends. An output is read back from the corner.
@@ -26,6 +29,7 @@ inline constexpr std::string_view kModelShape = "model_shape";  // integers; on 
 inline constexpr std::string_view kViewShape = "view_shape";    // likewise; absent: the model's shape
 inline constexpr std::string_view kViewSplit = "view_split";    // likewise; absent: nothing is transposed
 inline constexpr std::string_view kViewOrder = "view_order";    // likewise; axis i of the transposed value is axis view_order[i]
+inline constexpr std::string_view kModelType = "model_type";    // text; likewise; absent: the value's element type
 
 // The two shapes of an input or output of a device graph, whose value has the shape `device`: without attributes it is that one.
 struct BorderShapes {
@@ -41,6 +45,11 @@ Result<Tensor> out_of_view(const Tensor& view, const BorderShapes& shapes);
 // An error when the attributes contradict each other.
 Result<void> check_border(const BorderShapes& shapes);
 BorderShapes border_shapes(const graph::Node& node, const Shape& device);
+// And the element type of the model's tensor there.
+DType border_type(const graph::Node& node, DType device);
+// A result of the device in the model's element type: the nearest whole number where that is an integer type, since what the device computes
+// may be a little off.
+Tensor in_model_type(const Tensor& value, DType model);
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.
 Result<Shape> four_axes(const Shape& model_shape);

@@ -50,7 +50,7 @@ class Evaluator {
       const Node& node = graph_.node(id);
       names.push_back(node.name());
       ValueType wanted = node.outputs[0];
-      if (graph_.level == Level::device) wanted = {wanted.dtype, border_shapes(node, wanted.shape).model, std::nullopt};
+      if (graph_.level == Level::device) wanted = {border_type(node, wanted.dtype), border_shapes(node, wanted.shape).model, std::nullopt};
       auto it = inputs_.find(node.name());
       std::string problem;
       if (it == inputs_.end()) {
@@ -151,7 +151,7 @@ class Evaluator {
 
   static Result<Tensor> padded_input(const Node& node, const Tensor& tensor) {
     const Shape& device = node.outputs[0].shape;
-    BUDA_ASSIGN(Tensor seen, into_view(tensor, border_shapes(node, device)));
+    BUDA_ASSIGN(Tensor seen, into_view(tensor.cast(node.outputs[0].dtype), border_shapes(node, device)));
     return to_device(seen, device);
   }
 
@@ -168,7 +168,7 @@ Result<std::vector<Tensor>> evaluated(const Node& node, Level level, std::span<c
   if (node.has_value()) {
     if (!node.value) return input_error("GR006", {}, cat("the ", node.op(), " has no value"));
     if (level == Level::tensor || node.outputs.empty()) return std::vector<Tensor>{node.value->tensor};
-    BUDA_ASSIGN(Tensor padded, to_device(node.value->tensor, node.outputs[0].shape));
+    BUDA_ASSIGN(Tensor padded, to_device(node.value->tensor.cast(node.outputs[0].dtype), node.outputs[0].shape));
     return std::vector<Tensor>{std::move(padded)};
   }
   std::vector<Tensor> arriving;
@@ -181,7 +181,7 @@ Result<std::vector<Tensor>> evaluated(const Node& node, Level level, std::span<c
     BorderShapes shapes = border_shapes(node, arriving[0].shape());
     BUDA_ASSIGN(Tensor cut, from_device(arriving[0], shapes.view));
     BUDA_ASSIGN(cut, out_of_view(cut, shapes));
-    return std::vector<Tensor>{std::move(cut)};
+    return std::vector<Tensor>{in_model_type(cut, border_type(node, cut.dtype()))};
   }
   const Registry& registry = options.registry == nullptr ? standard_ops() : *options.registry;
   BUDA_ASSIGN(const OpDef* def, registry.require(level, node.op()));

@@ -74,6 +74,10 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
     if (!std::holds_alternative<std::vector<std::int64_t>>(it->second))
       return shape_error(cat("'", name, "' must be a list of whole numbers"));
   }
+  if (auto it = node.attrs.find(kModelType); it != node.attrs.end()) {
+    const auto* name = std::get_if<std::string>(&it->second);
+    if (name == nullptr || !dtype_from_name(*name)) return dtype_error(cat("'", kModelType, "' must name an element type"));
+  }
   auto type = node.kind() == NodeKind::input ? Result<ValueType>(node.outputs.size() == 1 ? node.outputs[0] : ValueType{})
               : node.inputs().size() == 1    ? graph.type(node.inputs()[0])
                                              : Result<ValueType>(Failure());

@@ -24,6 +24,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/device_layout.hpp>
 #include <buda/passes/format_classes.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
@@ -79,7 +80,12 @@ class Formats {
         order_(graph.topological_order()),
         wishes_(graph.id_bound()),
         fixed_(graph.id_bound(), 0),
-        chosen_(graph.id_bound(), DataFormat::invalid) {}
+        chosen_(graph.id_bound(), DataFormat::invalid) {
+    half_model_ = std::any_of(order_.begin(), order_.end(), [&](NodeId id) {
+      const Node& n = graph_.node(id);
+      return !n.outputs.empty() && model_type(n) == DType::f16;
+    });
+  }
 
   Result<PassReport> run() {
     BUDA_TRY(settle_standard());
@@ -207,6 +213,7 @@ class Formats {
       f = is_copy(n) ? chosen_[n.inputs()[0].source.node.index()] : natural_format(n);
     }
     if (n.tags.contains(kWideRange)) f = unblocked(f);
+    if (n.tags.contains(kExact)) f = DataFormat::float32;
   }
 
   DataFormat natural_format(const Node& n) const {
@@ -216,8 +223,18 @@ class Formats {
       if (dtype == DType::u8) return DataFormat::uint8;
       return only_indexes(n) ? DataFormat::raw_uint32 : DataFormat::int32;
     }
+    // A whole number of the model that 16-bit floats do not hold.
+    DType model = model_type(n);
+    bool wide = is_integer(model) && dtype_size(model) > 1 && n.kind() != NodeKind::op;
+    if (wide && device_.supports(DataFormat::float32) && device_.features.fp32_accumulate) return DataFormat::float32;
     if (standard_) return *standard_;
-    return dtype == DType::f16 && device_.supports(DataFormat::float16) ? DataFormat::float16 : DataFormat::float16_b;
+    return (dtype == DType::f16 || half_model_) && device_.supports(DataFormat::float16) ? DataFormat::float16 : DataFormat::float16_b;
+  }
+
+  // The element type that a value has in the model, where that is known.
+  static DType model_type(const Node& n) {
+    if (n.value) return n.value->tensor.dtype();
+    return ops::border_type(n, n.outputs[0].dtype);
   }
 
   bool only_indexes(const Node& n) const {
@@ -329,6 +346,7 @@ class Formats {
       if (wish.fidelity) chosen.fidelity = wish.fidelity;
       if (!chosen.fidelity) chosen.fidelity = context_.formats.fidelity;
     }
+    if (n.tags.contains(kExact)) chosen.accumulate = chosen.intermediate = DataFormat::float32;
     if (chosen == n.precision) return;
     n.precision = chosen;
     ++report_.rewrites;
@@ -421,6 +439,7 @@ class Formats {
   std::vector<Wish> wishes_;  // by id, as are the following
   std::vector<char> fixed_;   // the graph came with a format, and no rule wishes for another one
   std::vector<DataFormat> chosen_;
+  bool half_model_ = false;  // a tensor of the model is in F16
   std::optional<DataFormat> standard_;
   std::optional<DataFormat> accumulate_;
   ExponentFamily family_ = ExponentFamily::b;  // where nothing else decides

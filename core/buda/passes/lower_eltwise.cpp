@@ -39,6 +39,22 @@ Result<Lowered> lower_buffer(Lowering& l, const Node& n) {
 
 Result<Lowered> lower_nop(Lowering& l, const Node& n) { return l.value(n.inputs()[0]); }
 
+// An element type with at least the whole numbers of another, as far as F32 can tell.
+bool holds(DType wide, DType narrow) {
+  if (narrow == DType::boolean || is_float(wide)) return true;
+  if (is_float(narrow)) return false;
+  bool same_sign = (wide == DType::i8 || wide == DType::i16 || wide == DType::i32 || wide == DType::i64) ||
+                   !(narrow == DType::i8 || narrow == DType::i16 || narrow == DType::i32 || narrow == DType::i64);
+  return same_sign && (dtype_size(wide) >= 4 || dtype_size(wide) > dtype_size(narrow) || wide == narrow);
+}
+
+// All element types are one on the device. A conversion to a narrower floating-point type is left to the format.
+Result<Lowered> lower_cast(Lowering& l, const Node& n) {
+  if (!holds(n.outputs[0].dtype, l.type(n.inputs()[0]).dtype))
+    return l.refuse(n, "the device does not cut numbers down to the range of another type", "cast to a type that holds all of them");
+  return l.value(n.inputs()[0]);
+}
+
 Result<Lowered> lower_relu(Lowering& l, const Node& n) {
   BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
   return unary(l, n, "", "nop", x, relu_attrs());
@@ -114,6 +130,27 @@ Result<Lowered> scalar_like(Lowering& l, const Node& n, std::string_view suffix,
   return c;
 }
 
+// Adding 1.5 * 2^23 leaves no room for digits behind the point, so that the sum is rounded to a whole number, ties to the even one; and
+// then it is taken away again. Exact for |x| < 2^22 where sums are Float32; with other formats the device cannot do it this way. The sum
+// keeps Float32 whatever the options say (tag `exact`). Chips whose matrix unit reads its operands with 10 bits of mantissa lose the sum on
+// the way into the subtraction: on these rounding belongs on the host.
+Result<Lowered> lower_round(Lowering& l, const Node& n) {
+  if (!l.device().features.fp32_accumulate)
+    return l.refuse(n, cat("device '", l.device().name, "' does not compute in Float32, which rounding needs"), "round on the host");
+  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
+  BUDA_ASSIGN(Lowered shift, scalar_like(l, n, "shift", 12582912, x));
+  BUDA_ASSIGN(Lowered shifted, binary(l, n, "shifted", "add", x, shift));
+  l.mark_exact(shifted);
+  BUDA_ASSIGN(Lowered out, binary(l, n, "", "subtract", std::move(shifted), std::move(shift)));
+  // Rounding moves a number by 1/2 at most; what the intervals of the two sums make of that is far too wide.
+  auto near = [](const Span& s) { return Span{s.least - 0.5, s.most + 0.5, s.finite}; };
+  out.data = near(x.data);
+  out.rows = near(x.rows);
+  out.cols = near(x.cols);
+  out.corner = near(x.corner);
+  return out;
+}
+
 Result<Lowered> lower_negative(Lowering& l, const Node& n) {
   BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
   BUDA_ASSIGN(Lowered minus, scalar_like(l, n, "minus_one", -1, x));
@@ -158,13 +195,31 @@ Result<Lowered> lower_clip(Lowering& l, const Node& n) {
 
 const std::vector<LoweringRule>& eltwise_rules() {
   static const std::vector<LoweringRule> rules = {
-      {"add", lower_binary},       {"subtract", lower_subtract}, {"multiply", lower_binary},       {"maximum", lower_binary},
+      {"add", lower_binary},
+      {"subtract", lower_subtract},
+      {"multiply", lower_binary},
+      {"maximum", lower_binary},
       {"buffer", lower_buffer},
-      {"nop", lower_nop},          {"relu", lower_relu},         {"leaky_relu", lower_leaky_relu}, {"gelu", lower_gelu},
-      {"clip", lower_clip},        {"negative", lower_negative}, {"power", lower_power},           {"exp", lower_same_name},
-      {"log", lower_same_name},    {"sqrt", lower_same_name},    {"square", lower_same_name},      {"reciprocal", lower_same_name},
-      {"abs", lower_same_name},    {"sigmoid", lower_same_name}, {"tanh", lower_same_name},        {"sine", lower_same_name},
+      {"nop", lower_nop, false, true},
+      {"relu", lower_relu},
+      {"leaky_relu", lower_leaky_relu},
+      {"gelu", lower_gelu},
+      {"clip", lower_clip},
+      {"negative", lower_negative},
+      {"power", lower_power},
+      {"exp", lower_same_name},
+      {"log", lower_same_name},
+      {"sqrt", lower_same_name},
+      {"square", lower_same_name},
+      {"reciprocal", lower_same_name},
+      {"abs", lower_same_name},
+      {"sigmoid", lower_same_name},
+      {"tanh", lower_same_name},
+      {"sine", lower_same_name},
       {"cosine", lower_same_name},
+      {"round", lower_round},
+      {"cast", lower_cast, false, true},
+      {"exact_cast", lower_nop, false, true},
   };
   return rules;
 }

@@ -239,11 +239,11 @@ bool is_rearrangement(const Node& n) {
 }
 
 const std::vector<LoweringRule>& movement_rules() {
-  static const std::vector<LoweringRule> rules = {{"reshape", lower_rearrangement},
-                                                  {"squeeze", lower_rearrangement},
-                                                  {"unsqueeze", lower_rearrangement},
-                                                  {"transpose", lower_rearrangement},
-                                                  {"broadcast", lower_broadcast}};
+  static const std::vector<LoweringRule> rules = {{"reshape", lower_rearrangement, false, true},
+                                                  {"squeeze", lower_rearrangement, false, true},
+                                                  {"unsqueeze", lower_rearrangement, false, true},
+                                                  {"transpose", lower_rearrangement, false, true},
+                                                  {"broadcast", lower_broadcast, false, true}};
   return rules;
 }
 

@@ -23,6 +23,9 @@ using graph::ValueRef;
 
 namespace {
 
+// Of all values on the device; the data format says what it makes of them.
+constexpr DType kDeviceType = DType::f32;
+
 // Copies of a matrix's only row or column are made for whole tiles.
 template <class T>
 Tensor copied_through_tile(const Tensor& in, const Shape& four, Copies copies) {
@@ -199,8 +202,8 @@ Result<void> Lowering::visit(const Node& n) {
   if (rule == nullptr)
     return refuse(n, "no device op does this", "write a decomposition plugin that replaces it (docs/plugins/decomposition.md)");
   for (const Edge& edge : n.inputs())
-    if (!is_float(type(edge).dtype) && !rule->takes_known_integers)
-      return refuse(n, cat("it computes with ", dtype_name(type(edge).dtype), ", and only floating-point values are lowered yet"),
+    if (!is_float(type(edge).dtype) && !rule->takes_known_integers && !rule->any_type)
+      return refuse(n, cat("it computes with ", dtype_name(type(edge).dtype), ", and the device computes with floating-point numbers"),
                     "cast its inputs to F32 in the model");
   BUDA_ASSIGN(Lowered value, rule->lower(*this, n));
   values_[n.id()] = std::move(value);
@@ -241,8 +244,9 @@ Result<void> Lowering::visit_input(const Node& n) {
   NodeId id = out_.add(n.name(), std::string(graph::kInputOp));
   Node& made = out_.node(id);
   describe_as(made, n);
-  made.outputs = {{n.outputs[0].dtype, padded(shape), std::nullopt}};
+  made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
   made.attrs[std::string(ops::kModelShape)] = model.dims();
+  name_model_type(made, n.outputs[0].dtype);
   if (view != nullptr) note_view(made, *view, seen);
   Lowered value;
   value.source = id;
@@ -264,8 +268,13 @@ Result<void> Lowering::visit_output(const Node& n) {
   Node& made = out_.node(id);
   describe_as(made, n);
   made.attrs[std::string(ops::kModelShape)] = type(edge).shape.dims();
+  name_model_type(made, type(edge).dtype);
   note_view(made, chain.how, chain.how.from());
   return success();
+}
+
+void Lowering::name_model_type(Node& made, DType model) {
+  if (model != kDeviceType) made.attrs[std::string(ops::kModelType)] = std::string(dtype_name(model));
 }
 
 void Lowering::describe_as(Node& made, const Node& basis) {
@@ -358,6 +367,12 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   const Known& k = known_.at(value);
   const Node& basis = from_.node(k.from);
   BUDA_ASSIGN(Shape shape, four(basis, k.value.tensor.shape()));
+  graph::Value content = k.value;
+  if (!is_float(content.tensor.dtype())) {
+    content = graph::Value(k.value.tensor.cast(kDeviceType));
+    if (content.tensor.cast(k.value.tensor.dtype()) != k.value.tensor)
+      return refuse(basis, "it has whole numbers beyond 2^24, which F32 cannot hold", "compute with them on the host");
+  }
   static constexpr std::string_view kSuffixes[] = {"", ".rows", ".columns", ".tile"};
   std::string name = basis.name() + std::string(kSuffixes[static_cast<std::size_t>(copies)]);
   if (value.port != 0) name += cat('.', value.port);
@@ -365,12 +380,12 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   NodeId id = out_.add(name, std::string(k.kind == NodeKind::parameter ? graph::kParameterOp : graph::kConstantOp));
   Node& made = out_.node(id);
   describe_as(made, basis);
-  made.value = k.value;
+  made.value = content;
   if (copies != Copies::none)
-    made.value = graph::Value(visit_dtype(k.value.tensor.dtype(), [&](auto tag) {
-      return copied_through_tile<typename decltype(tag)::type>(k.value.tensor, shape, copies);
+    made.value = graph::Value(visit_dtype(content.tensor.dtype(), [&](auto tag) {
+      return copied_through_tile<typename decltype(tag)::type>(content.tensor, shape, copies);
     }));
-  made.outputs = {{k.value.tensor.dtype(), padded(shape), std::nullopt}};
+  made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
 
   Lowered out;
   out.source = id;
@@ -386,8 +401,7 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
 }
 
 Result<Lowered> Lowering::constant(const Node& n, std::string_view suffix, const Tensor& tensor) {
-  // Device ops take inputs of one element type.
-  return constant_as_is(n, suffix, tensor.cast(n.inputs().empty() ? DType::f32 : type(n.inputs()[0]).dtype));
+  return constant_as_is(n, suffix, tensor.cast(kDeviceType));
 }
 
 Result<Lowered> Lowering::constant_as_is(const Node& n, std::string_view suffix, const Tensor& tensor) {

@@ -58,6 +58,8 @@ class Lowering {
                                graph::AttrMap attrs = {});
   // Notes on the node of a value that its padding is far away from its data (lowering_tags.hpp).
   void mark_range(const Lowered& x);
+  // That it must be kept and computed in Float32.
+  void mark_exact(const Lowered& x);
   // A value without TMs, by a nop that takes them over.
   Result<Lowered> settled(const graph::Node& n, std::string_view suffix, const Lowered& x);
   // The same where one of the TMs is a transpose.
@@ -114,6 +116,7 @@ class Lowering {
   Result<Lowered> moved(const graph::Node& n);
   std::string free_name(const std::string& wanted) const;
   void describe_as(graph::Node& made, const graph::Node& basis);
+  static void name_model_type(graph::Node& made, DType model);
   Result<Lowered> padding_mask(const graph::Node& n, const Shape& shape, bool columns, float data, float padding);
   Result<Lowered> combined_with_mask(const graph::Node& n, std::string_view op, const Lowered& x, bool columns, float data, float padding);
   Result<Lowered> with_padding(const graph::Node& n, const Lowered& x, bool columns, double padding);

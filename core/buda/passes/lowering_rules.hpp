@@ -12,6 +12,9 @@ struct LoweringRule {
   std::string_view op;  // at tensor level
   Result<Lowered> (*lower)(Lowering& lowering, const graph::Node& node);
   bool takes_known_integers = false;  // pickers, indices
+  // Whether it also serves whole numbers and truth values, which are floating-point numbers on the device: what moves elements, and what
+  // converts them.
+  bool any_type = false;
 };
 
 const std::vector<LoweringRule>& eltwise_rules();    // lower_eltwise.cpp

@@ -33,6 +33,8 @@ void Lowering::mark_range(const Lowered& x) {
   if (x.far_padding) out_.node(x.source.node).tags[kWideRange] = "";
 }
 
+void Lowering::mark_exact(const Lowered& x) { out_.node(x.source.node).tags[kExact] = ""; }
+
 Result<Lowered> Lowering::settled(const Node& n, std::string_view suffix, const Lowered& x) {
   Lowered out = x;
   out.tms.clear();

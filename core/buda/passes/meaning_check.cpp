@@ -73,7 +73,11 @@ Result<NamedTensors> MeaningCheck::evaluate(const Graph& graph, Values& values) 
     if (graph.level == graph::Level::tensor) {
       values.emplace(n.name(), results[0]);
     } else if (auto shape = shapes_.find(n.name()); shape != shapes_.end()) {
-      if (auto corner = ops::from_device(results[0], shape->second)) values.emplace(n.name(), std::move(*corner));
+      auto before = values_.find(n.name());
+      auto corner = ops::from_device(results[0], shape->second);
+      // Whole numbers and truth values are floats on the device.
+      if (corner)
+        values.emplace(n.name(), before == values_.end() ? std::move(*corner) : ops::in_model_type(*corner, before->second.dtype()));
     }
   };
   return ops::evaluate_graph(graph, inputs_, options);

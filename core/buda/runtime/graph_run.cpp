@@ -43,8 +43,9 @@ class GraphPorts {
     names_.back().name = node.name();
     Port out;
     out.tensor = &names_.back();
-    out.dtype = dtype;
-    out.shape = graph.level == graph::Level::device ? model_shape(node, shape) : shape;
+    bool device = graph.level == graph::Level::device;
+    out.dtype = device ? ops::border_type(node, dtype) : dtype;
+    out.shape = device ? model_shape(node, shape) : shape;
     return out;
   }
   std::deque<netlist::PlanTensor> names_;

@@ -2,6 +2,7 @@
 #include <buda/runtime/session.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/device_layout.hpp>
 
 #include <algorithm>
 
@@ -129,7 +130,7 @@ Result<void> Session::pop(std::int64_t batches, std::vector<std::vector<Tensor>>
     for (std::int64_t b = 0; b < batches; ++b) {
       BUDA_ASSIGN(auto entries, rows_of(*popped, b * ports_.microbatch, ports_.microbatch));
       BUDA_ASSIGN(auto tensor, netlist::apply_transforms(entries, port.tensor->transforms));
-      outputs[i].push_back(tensor.cast(port.dtype));
+      outputs[i].push_back(ops::in_model_type(tensor, port.dtype));
     }
   }
   return success();

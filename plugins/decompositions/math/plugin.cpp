@@ -1,7 +1,12 @@
 // Decomposition plugin `math`: elementwise operations that the chips have no op for.
 //
 //   minimum(a, b)   -max(-a, -b)
-//   power(x, c)     for constants c: x², 1/x, √x, 1/x^-c; otherwise e^(c ln x). Positive whole powers have a device op and are left.
+//   power(x, c)     for constants c: x², 1/x, √x, 1/√x, 1/x^-c; otherwise e^(c ln x). Positive whole powers have a device op and are left.
+//                   e^(c ln x) is for positive x: a negative base gives NaN. Its relative error is c ln x times that of the format.
+//
+// Trigonometry and the like are in trigonometry.cpp, rounding and remainders in rounding.cpp.
+#include "rules.hpp"
+
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 
@@ -58,6 +63,8 @@ class Power final : public buda::passes::Decomposition {
       y = b.square(in[0]);
     } else if (c && *c == 0.5) {
       y = b.sqrt(in[0]);
+    } else if (c && *c == -0.5) {
+      y = b.reciprocal(b.sqrt(in[0]));
     } else if (c && *c == -1) {
       y = b.reciprocal(in[0]);
     } else if (c && *c < 0 && *c == std::trunc(*c)) {
@@ -85,4 +92,6 @@ class Power final : public buda::passes::Decomposition {
 BUDA_PLUGIN(.name = "math", .version = "1.0", .description = "elementwise operations without a device op", .license = "Apache-2.0") {
   registrar.add_decomposition(buda::plugin::decomposition_entry<Minimum>("minimum", "minimum through maximum"));
   registrar.add_decomposition(buda::plugin::decomposition_entry<Power>("power", "powers through square, reciprocal, sqrt, or exp and log"));
+  for (auto& spec : buda::math::trigonometry_rules()) registrar.add_decomposition(buda::plugin::rule(std::move(spec)));
+  for (auto& spec : buda::math::rounding_rules()) registrar.add_decomposition(buda::plugin::rule(std::move(spec)));
 }

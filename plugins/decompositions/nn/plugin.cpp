@@ -5,7 +5,11 @@
 //   layernorm(x)     d = x - mean(x), y = d * (1 / sqrt(mean(d²) + epsilon)) * weights + bias
 //   gelu(x), tanh    x * sigmoid(2 √(2/π) (x + 0.044715 x³)), which is the same since (1 + tanh u) / 2 = sigmoid(2u)
 //
+// The other activations are in activations.cpp, normalisations by channel in normalizations.cpp.
+//
 // Maxima, sums and means keep their axis, so that they broadcast back; lower-to-device turns sums into products that come out broadcast.
+#include "rules.hpp"
+
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 
@@ -125,7 +129,7 @@ class GeluTanh final : public buda::passes::Decomposition {
 
 }  // namespace
 
-BUDA_PLUGIN(.name = "nn", .version = "1.0", .description = "softmax, layernorm and gelu in simpler ops", .license = "Apache-2.0") {
+BUDA_PLUGIN(.name = "nn", .version = "1.0", .description = "activations and normalisations in simpler ops", .license = "Apache-2.0") {
   registrar.add_decomposition(
       {.name = "softmax",
        .summary = "softmax through maximum, exponential and sum",
@@ -140,4 +144,6 @@ BUDA_PLUGIN(.name = "nn", .version = "1.0", .description = "softmax, layernorm a
       buda::plugin::decomposition_entry<LogSoftmax>("log_softmax", "log-softmax through maximum, exponential, sum and logarithm"));
   registrar.add_decomposition(buda::plugin::decomposition_entry<Layernorm>("layernorm", "layernorm through means"));
   registrar.add_decomposition(buda::plugin::decomposition_entry<GeluTanh>("gelu_tanh", "the tanh approximation of gelu through sigmoid"));
+  for (auto& spec : buda::nn::activation_rules()) registrar.add_decomposition(buda::plugin::rule(std::move(spec)));
+  for (auto& spec : buda::nn::normalization_rules()) registrar.add_decomposition(buda::plugin::rule(std::move(spec)));
 }

@@ -504,7 +504,9 @@ TEST(LowerEltwise, OtherTypesOfFloats) {
     Graph graph = finished(b);
     l.run(kDecompose, graph);
     l.run(kLowerToDevice, graph);
-    EXPECT_EQ(graph.node(graph.inputs()[0]).outputs[0].dtype, dtype);
+    const Node& in = graph.node(graph.inputs()[0]);
+    EXPECT_EQ(in.outputs[0].dtype, DType::f32);
+    EXPECT_EQ(in.attrs.at("model_type"), graph::Attr(std::string(dtype_name(dtype))));
   }
 }
 
@@ -533,7 +535,7 @@ TEST(LowerRefuses, IntegersAndUndecomposedOps) {
   Lowerer l;
   EXPECT_NE(l.refused([](Builder& b) {
                b.output("y", b.add(b.input("x", {2}, DType::i32), b.input("z", {2}, DType::i32)));
-             }).first.find("it computes with I32, and only floating-point values are lowered yet"),
+             }).first.find("it computes with I32, and the device computes with floating-point numbers"),
             std::string::npos);
   auto [message, hint] = l.refused([](Builder& b) { b.output("y", called(b, "s", b.softmax(b.input("x", {2}), 0))); });
   EXPECT_EQ(message, "PA020: node 's' (softmax, F32 [2] -> F32 [2]) cannot be lowered to the device: no device op does this");

@@ -1,0 +1,161 @@
+// Formulas: terms, and the decomposition that puts one in the place of a node.
+#include <buda/plugin/rule.hpp>
+
+#include <algorithm>
+
+namespace buda::plugin {
+namespace {
+
+constexpr double kAmplified = 1152921504606846976.0;  // 2^60
+
+ops::Attrs attributes(const std::string& op, const graph::AttrMap& attrs) {
+  return {*ops::standard_ops().find(graph::Level::tensor, op), attrs};
+}
+
+// F64 where the first floating-point input or, without one, the result is.
+DType compute_type_of(const graph::Graph& graph, const graph::Node& node) {
+  for (const auto& edge : node.inputs()) {
+    DType t = graph.type(edge.source)->dtype;
+    if (is_float(t)) return t == DType::f64 ? DType::f64 : DType::f32;
+  }
+  return node.outputs[0].dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
+Term binary(std::string_view op, const Term& a, const Term& b) { return a.rewrite->op(op, {a, b}); }
+Term unary(std::string_view op, const Term& x) { return x.rewrite->op(op, {x}); }
+
+class FormulaRule final : public passes::Decomposition {
+ public:
+  explicit FormulaRule(RuleSpec spec) : spec_(std::move(spec)) {
+    for (const char* conversion : {"cast", "exact_cast"}) spec_.produces.emplace_back(conversion);
+  }
+  std::vector<std::string> consumes() const override { return spec_.consumes; }
+  std::vector<std::string> produces() const override { return spec_.produces; }
+
+  bool matches(const graph::Graph& graph, const graph::Node& node) const override {
+    bool floats = std::all_of(node.inputs().begin(), node.inputs().end(),
+                              [&](const graph::Edge& e) { return is_float(graph.type(e.source)->dtype); });
+    if (spec_.takes == Takes::floats && !floats) return false;
+    return spec_.matches == nullptr || spec_.matches(graph, node);
+  }
+
+  Result<void> rewrite(graph::GraphEditor& editor, graph::NodeId id) override {
+    Rewrite r(editor, id);
+    return r.finish(spec_.build(r));
+  }
+
+ private:
+  RuleSpec spec_;
+};
+
+}  // namespace
+
+Rewrite::Rewrite(graph::GraphEditor& editor, graph::NodeId id) : editor_(editor), id_(id), builder_(editor) {
+  const graph::Node& n = editor.graph().node(id);
+  op_ = n.op();
+  attrs_ = n.attrs;
+  inputs_ = n.inputs();
+  result_ = n.outputs[0];
+  compute_ = compute_type_of(editor.graph(), n);
+}
+
+ops::Attrs Rewrite::attrs() const { return attributes(op_, attrs_); }
+
+std::int64_t Rewrite::axis(std::string_view attr) const {
+  std::int64_t dim = integer(attr);
+  return dim < 0 ? dim + static_cast<std::int64_t>(type(0).shape.rank()) : dim;
+}
+
+Term Rewrite::in(std::size_t input) {
+  DType t = type(input).dtype;
+  if (t == compute_) return raw(input);
+  return op("cast", {raw(input)}, {{"dtype", std::string(dtype_name(compute_))}});
+}
+
+Term Rewrite::constant(const Tensor& tensor) { return {this, builder_.constant(tensor.cast(compute_))}; }
+
+Term Rewrite::op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs) {
+  std::vector<graph::Edge> edges;
+  for (const Term& t : terms) edges.push_back(t.edge);
+  return {this, builder_.op(name, std::move(edges), std::move(attrs))};
+}
+
+Term Rewrite::exactly(const Term& x, DType wanted) {
+  if (!x.edge.source.valid() || dtype(x) == wanted) return x;
+  return op(is_float(wanted) ? "cast" : "exact_cast", {x}, {{"dtype", std::string(dtype_name(wanted))}});
+}
+
+Shape Rewrite::shape(const Term& x) const {
+  const graph::ValueType* type = graph().type(x.edge.source);
+  return type == nullptr ? Shape{} : type->shape;
+}
+
+DType Rewrite::dtype(const Term& x) const {
+  const graph::ValueType* type = graph().type(x.edge.source);
+  return type == nullptr ? compute_ : type->dtype;
+}
+
+Result<void> Rewrite::finish(const Term& y) {
+  Term converted = exactly(y, result_.dtype);
+  BUDA_TRY(builder_.status());
+  editor_.replace(id_, converted.edge.source);
+  return success();
+}
+
+Result<void> Rewrite::finish_with(const std::vector<Term>& results) {
+  BUDA_TRY(builder_.status());
+  graph::Graph& graph = editor_.graph();
+  std::string name = graph.node(id_).name();
+  for (std::uint32_t port = 0; port < results.size(); ++port) graph.replace_uses({id_, port}, results[port].edge.source);
+  editor_.erase_unused(id_);
+  if (!graph.contains(id_)) graph.rename(results[0].edge.source.node, std::move(name));
+  return success();
+}
+
+Term operator+(const Term& a, const Term& b) { return binary("add", a, b); }
+Term operator-(const Term& a, const Term& b) { return binary("subtract", a, b); }
+Term operator*(const Term& a, const Term& b) { return binary("multiply", a, b); }
+Term operator+(const Term& a, double b) { return a + a.rewrite->number(b); }
+Term operator-(const Term& a, double b) { return a - a.rewrite->number(b); }
+Term operator*(const Term& a, double b) { return a * a.rewrite->number(b); }
+Term operator+(double a, const Term& b) { return b + a; }
+Term operator-(double a, const Term& b) { return b.rewrite->number(a) - b; }
+Term operator*(double a, const Term& b) { return b * a; }
+Term operator-(const Term& a) { return unary("negative", a); }
+Term maximum(const Term& a, const Term& b) { return binary("maximum", a, b); }
+Term exp(const Term& x) { return unary("exp", x); }
+Term log(const Term& x) { return unary("log", x); }
+Term sqrt(const Term& x) { return unary("sqrt", x); }
+Term square(const Term& x) { return unary("square", x); }
+Term reciprocal(const Term& x) { return unary("reciprocal", x); }
+Term abs(const Term& x) { return unary("abs", x); }
+Term relu(const Term& x) { return unary("relu", x); }
+Term sigmoid(const Term& x) { return unary("sigmoid", x); }
+Term tanh(const Term& x) { return unary("tanh", x); }
+Term round(const Term& x) { return unary("round", x); }
+Term clip(const Term& x, double least, double most) { return x.rewrite->op("clip", {x}, {{"min", least}, {"max", most}}); }
+Term reduce(std::string_view op, const Term& x, std::vector<std::int64_t> dims) {
+  return x.rewrite->op(op, {x}, {{"dims", std::move(dims)}, {"keep_dims", true}});
+}
+
+Term above(const Term& a, const Term& b) { return clip((a - b) * kAmplified, 0, 1); }
+Term above(const Term& a, double b) { return b == 0 ? clip(a * kAmplified, 0, 1) : clip((a - b) * kAmplified, 0, 1); }
+Term above(double a, const Term& b) { return a == 0 ? clip(b * -kAmplified, 0, 1) : clip((a - b) * kAmplified, 0, 1); }
+Term not_zero(const Term& x) { return clip(abs(x) * kAmplified, 0, 1); }
+Term sign_of(const Term& x) { return clip(x * kAmplified, -1, 1); }
+Term floor_of(const Term& x) {
+  Term nearest = round(x);
+  return nearest - above(nearest, x);
+}
+
+Entry<passes::Decomposition> rule(RuleSpec spec) {
+  std::string name = spec.name, summary = spec.summary;
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = {},
+          .make = [spec = std::move(spec)](const schema::OptionValues&, Host&) {
+            return Result<std::unique_ptr<passes::Decomposition>>(std::make_unique<FormulaRule>(spec));
+          }};
+}
+
+}  // namespace buda::plugin

@@ -1,0 +1,139 @@
+// Decompositions as formulas: for rules that are a function of the node and nothing else.
+//
+//   Term softsign(Rewrite& r) {
+//     Term x = r.in(0);
+//     return x * reciprocal(1 + abs(x));
+//   }
+//   registrar.add_decomposition(rule("softsign", "x / (1 + |x|)", {"softsign"}, {"abs", "add", "reciprocal", "multiply"}, softsign));
+//
+// What goes in and out is converted where the formula computes in another element type than the node: whole numbers, truth values and
+// 16-bit floats are computed with in F32.
+//
+// C++ does not say which side of a + or * is computed first, and the order of nodes should be the same with every compiler: of the two
+// sides of an operator, and of the arguments of a function, at most one makes new nodes. Give the other one a name before.
+#pragma once
+
+#include <buda/graph/editor.hpp>
+#include <buda/ops/builder.hpp>
+#include <buda/plugin/decomposition.hpp>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::plugin {
+
+class Rewrite;
+
+// A value of a formula. Numbers beside it become constants of its element type. After a failure formulas go on with invalid values.
+struct Term {
+  Rewrite* rewrite = nullptr;
+  graph::Edge edge;
+};
+
+class Rewrite {
+ public:
+  Rewrite(graph::GraphEditor& editor, graph::NodeId id);
+
+  // Of the node that is replaced, as it was.
+  const graph::Graph& graph() const { return editor_.graph(); }
+  const std::vector<graph::Edge>& inputs() const { return inputs_; }
+  std::size_t count() const { return inputs_.size(); }
+  const std::string& op_name() const { return op_; }
+  const graph::ValueType& result() const { return result_; }
+  const graph::ValueType& type(std::size_t input) const { return *graph().type(inputs_[input].source); }
+  std::int64_t integer(std::string_view attr) const { return attrs().integer(attr); }
+  double real(std::string_view attr) const { return attrs().real(attr); }
+  bool flag(std::string_view attr) const { return attrs().boolean(attr); }
+  std::vector<std::int64_t> integers(std::string_view attr) const { return attrs().integers(attr); }
+  std::string text(std::string_view attr) const { return attrs().text(attr); }
+  // The axis that an attribute names, counted from the front of input 0 (or of the given rank).
+  std::int64_t axis(std::string_view attr) const;
+
+  // An input in the element type in which the formula computes: F64 if the node's first floating-point input is, else F32.
+  Term in(std::size_t input);
+  // An input as it is.
+  Term raw(std::size_t input) { return {this, inputs_[input]}; }
+  Term constant(const Tensor& tensor);  // converted to the formula's type
+  Term number(double value) { return constant(Tensor::scalar(value)); }
+  Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
+  Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }
+  // exact_cast, or nothing where it is of that type.
+  Term exactly(const Term& x, DType dtype);
+  Shape shape(const Term& x) const;
+  DType dtype(const Term& x) const;
+  DType compute_type() const { return compute_; }
+
+  // Puts y, converted to the node's element type, in the node's place.
+  Result<void> finish(const Term& y);
+  // For nodes of several results: one term for each, of its type.
+  Result<void> finish_with(const std::vector<Term>& results);
+
+ private:
+  ops::Attrs attrs() const;
+
+  graph::GraphEditor& editor_;
+  graph::NodeId id_;
+  std::string op_;
+  graph::AttrMap attrs_;
+  std::vector<graph::Edge> inputs_;
+  graph::ValueType result_;
+  DType compute_ = DType::f32;
+  ops::Builder builder_;
+};
+
+Term operator+(const Term& a, const Term& b);
+Term operator-(const Term& a, const Term& b);
+Term operator*(const Term& a, const Term& b);
+Term operator+(const Term& a, double b);
+Term operator-(const Term& a, double b);
+Term operator*(const Term& a, double b);
+Term operator+(double a, const Term& b);
+Term operator-(double a, const Term& b);
+Term operator*(double a, const Term& b);
+Term operator-(const Term& a);
+Term maximum(const Term& a, const Term& b);
+Term exp(const Term& x);
+Term log(const Term& x);
+Term sqrt(const Term& x);
+Term square(const Term& x);
+Term reciprocal(const Term& x);
+Term abs(const Term& x);
+Term relu(const Term& x);
+Term sigmoid(const Term& x);
+Term tanh(const Term& x);
+Term round(const Term& x);
+Term clip(const Term& x, double least, double most);
+Term reduce(std::string_view op, const Term& x, std::vector<std::int64_t> dims);  // keeps the axes
+
+// 1 where a > b, else 0, by three ops: (a - b) * 2^60, clipped to [0, 1]. Exact where a and b are equal or differ by 2^-60 or more; a
+// smaller difference gives a number in between. Infinities of one sign compared with one another, and NaN, give NaN.
+Term above(const Term& a, const Term& b);
+Term above(const Term& a, double b);
+Term above(double a, const Term& b);
+// 1 where x is not 0, else 0; as exact.
+Term not_zero(const Term& x);
+// -1, 0 or 1; as exact.
+Term sign_of(const Term& x);
+// Rounded down; as exact as the device's `round`, exact where |x| < 2^22.
+Term floor_of(const Term& x);
+// The ops that these make, for produces().
+inline constexpr std::initializer_list<const char*> kComparisonOps = {"subtract", "multiply", "clip", "abs"};
+
+enum class Takes : std::uint8_t { floats, anything };
+
+struct RuleSpec {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> consumes;
+  std::vector<std::string> produces;  // conversions need no mention
+  Term (*build)(Rewrite&) = nullptr;
+  Takes takes = Takes::floats;                                         // element types of all inputs
+  bool (*matches)(const graph::Graph&, const graph::Node&) = nullptr;  // null: always
+};
+
+// A rule of a formula for Registrar::add_decomposition().
+Entry<passes::Decomposition> rule(RuleSpec spec);
+
+}  // namespace buda::plugin

@@ -1,0 +1,185 @@
+// Decomposition plugin `compare`: comparisons, logic, selection and conversions, in numbers 0 and 1.
+//
+// A truth value is 0 or 1 on the device; `exact_cast` says that a number is one and costs nothing there. A comparison amplifies a
+// difference by 2^60 and clips it to [0, 1], as the original does by 10^10:
+//
+//   greater(a, b)        clip((a - b) 2^60, 0, 1)            less(a, b) = greater(b, a), and a >= b is 1 - (b > a)
+//   equal(a, b)          1 - clip(|a - b| 2^60, 0, 1)
+//   and, or, xor, not    a b,  max(a, b),  |a - b|,  1 - a
+//   where(c, a, b)       c a + (1 - c) b
+//   sign(x)              clip(x 2^60, -1, 1)
+//   cast to BOOL         clip(|x| 2^60, 0, 1)
+//   cast to integers     sign(x) floor(|x|), clipped to the type's range where that has 16 bits or fewer
+//
+// Exact where operands are equal or differ by at least 2^-60 in the format that the device subtracts in: numbers that a 16-bit format
+// cannot tell apart are equal. NaN, and infinities compared with infinities, give NaN instead of 0. Infinities among the constants of
+// `where` (masks) become the largest number of bf16, since 0 times infinity is no number. Whole numbers are exact up to 2^24
+// (whole_numbers.cpp).
+#include "rules.hpp"
+
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/rule.hpp>
+
+#include <buda/passes/constant_value.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace buda::plugin;
+using buda::DType;
+using buda::graph::Graph;
+using buda::graph::Node;
+
+constexpr double kLargestBFloat16 = 3.3895313892515355e38;
+
+Term greater(Rewrite& r) {
+  Term a = r.in(0);
+  return above(a, r.in(1));
+}
+Term less(Rewrite& r) {
+  Term a = r.in(0);
+  Term b = r.in(1);
+  return above(b, a);
+}
+Term greater_equal(Rewrite& r) { return 1 - less(r); }
+Term less_equal(Rewrite& r) { return 1 - greater(r); }
+Term equal(Rewrite& r) {
+  Term a = r.in(0);
+  return 1 - not_zero(a - r.in(1));
+}
+Term logical_and(Rewrite& r) {
+  Term a = r.in(0);
+  return a * r.in(1);
+}
+Term logical_or(Rewrite& r) {
+  Term a = r.in(0);
+  return maximum(a, r.in(1));
+}
+Term logical_xor(Rewrite& r) {
+  Term a = r.in(0);
+  return abs(a - r.in(1));
+}
+Term logical_not(Rewrite& r) { return 1 - r.in(0); }
+Term sign(Rewrite& r) { return sign_of(r.in(0)); }
+
+// A constant operand without infinities; others as they are.
+Term finite(Rewrite& r, std::size_t input) {
+  const buda::Tensor* known = buda::passes::value_of(r.graph(), r.inputs()[input]);
+  if (known == nullptr || !buda::is_float(known->dtype())) return r.in(input);
+  std::vector<float> numbers = known->to_f32();
+  bool changed = false;
+  for (float& v : numbers) {
+    if (!std::isinf(v)) continue;
+    v = static_cast<float>(v > 0 ? kLargestBFloat16 : -kLargestBFloat16);
+    changed = true;
+  }
+  return changed ? r.constant(buda::Tensor(known->shape(), std::move(numbers))) : r.in(input);
+}
+
+bool is_zero(Rewrite& r, std::size_t input) { return buda::passes::uniform_value(r.graph(), r.inputs()[input]) == 0.0; }
+
+Term where(Rewrite& r) {
+  Term c = r.in(0);
+  bool no_a = is_zero(r, 1), no_b = is_zero(r, 2);
+  // Zeros still count for the shape of the result.
+  if (no_a && r.type(1).shape.volume() == 1) {
+    Term otherwise = 1 - c;
+    return otherwise * finite(r, 2);
+  }
+  if (no_b && r.type(2).shape.volume() == 1) return c * finite(r, 1);
+  Term chosen = c * finite(r, 1);
+  Term otherwise = 1 - c;
+  Term other = otherwise * finite(r, 2);
+  return chosen + other;
+}
+
+bool broadcasts_to_result(const Graph& graph, const Node& n) {
+  // With a zero left out, the other two give the result's shape or the rule does not fit.
+  auto zero = [&](std::size_t i) {
+    return buda::passes::uniform_value(graph, n.inputs()[i]) == 0.0 && graph.type(n.inputs()[i].source)->shape.volume() == 1;
+  };
+  auto rank = [&](std::size_t i) { return graph.type(n.inputs()[i].source)->shape.rank(); };
+  std::size_t full = n.outputs[0].shape.rank();
+  if (zero(1)) return std::max(rank(0), rank(2)) == full;
+  if (zero(2)) return std::max(rank(0), rank(1)) == full;
+  return true;
+}
+
+// ---- conversions
+
+DType target(const Node& n) {
+  auto it = n.attrs.find("dtype");
+  return buda::dtype_from_name(std::get<std::string>(it->second)).value_or(DType::f32);
+}
+
+bool is_to_boolean(const Graph& graph, const Node& n) {
+  return target(n) == DType::boolean && graph.type(n.inputs()[0].source)->dtype != DType::boolean;
+}
+bool truncates(const Graph& graph, const Node& n) {
+  return buda::is_integer(target(n)) && buda::is_float(graph.type(n.inputs()[0].source)->dtype);
+}
+bool converts(const Graph& graph, const Node& n) { return is_to_boolean(graph, n) || truncates(graph, n); }
+
+struct Range {
+  double least, most;
+};
+std::optional<Range> small_range(DType t) {
+  switch (t) {
+    case DType::u8:
+      return Range{0, 255};
+    case DType::i8:
+      return Range{-128, 127};
+    case DType::u16:
+      return Range{0, 65535};
+    case DType::i16:
+      return Range{-32768, 32767};
+    default:
+      return std::nullopt;
+  }
+}
+
+Term convert(Rewrite& r) {
+  if (r.result().dtype == DType::boolean) return not_zero(r.in(0));
+  Term x = r.in(0);
+  Term whole = floor_of(abs(x));
+  Term y = whole * sign_of(x);
+  auto range = small_range(r.result().dtype);
+  return range ? clip(y, range->least, range->most) : y;
+}
+
+RuleSpec truth(std::string name, std::string summary, Term (*build)(Rewrite&)) {
+  return {.name = name,
+          .summary = std::move(summary),
+          .consumes = {name},
+          .produces = {"subtract", "multiply", "clip", "abs", "maximum"},
+          .build = build,
+          .takes = Takes::anything};
+}
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "compare", .version = "1.0", .description = "comparisons, logic and conversions in numbers 0 and 1",
+            .license = "Apache-2.0") {
+  registrar.add_decomposition(rule(truth("greater", "a > b as an amplified difference, clipped", greater)));
+  registrar.add_decomposition(rule(truth("less", "a < b likewise", less)));
+  registrar.add_decomposition(rule(truth("greater_equal", "a >= b as not a < b", greater_equal)));
+  registrar.add_decomposition(rule(truth("less_equal", "a <= b as not a > b", less_equal)));
+  registrar.add_decomposition(rule(truth("equal", "a = b as no amplified difference", equal)));
+  registrar.add_decomposition(rule(truth("logical_and", "both, as a product", logical_and)));
+  registrar.add_decomposition(rule(truth("logical_or", "one of both, as a maximum", logical_or)));
+  registrar.add_decomposition(rule(truth("logical_xor", "just one of both, as the size of the difference", logical_xor)));
+  registrar.add_decomposition(rule(truth("logical_not", "1 - x", logical_not)));
+  registrar.add_decomposition(rule(truth("sign", "x amplified and clipped", sign)));
+  RuleSpec selection = truth("where", "selection as a sum of products with 0 and 1", where);
+  selection.produces.push_back("add");
+  selection.matches = broadcasts_to_result;
+  registrar.add_decomposition(rule(std::move(selection)));
+  RuleSpec conversion = truth("convert", "conversions to truth values and whole numbers", convert);
+  conversion.consumes = {"cast"};
+  conversion.produces.push_back("round");
+  conversion.matches = converts;
+  registrar.add_decomposition(rule(std::move(conversion)));
+  for (auto& spec : buda::compare::whole_number_rules()) registrar.add_decomposition(rule(std::move(spec)));
+}

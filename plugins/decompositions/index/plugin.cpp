@@ -1,0 +1,214 @@
+// Decomposition plugin `index`: ops that give or take places of elements, through comparisons with 0, 1, 2, ….
+//
+//   argmax(x), argmin    m = max(x); n - max((x = m) (n - i)) is the first place, max((x = m) (i + 1)) - 1 the last
+//   topk(x), k <= 32     the largest, its first place, then the same with this element made very small
+//   one_hot(i)           (i = 0, 1, …), with other values than 0 and 1 by a scale and a shift; negative indices count from the end
+//   gather_elements      one index for each line: the sum of the line times (index = 0, 1, …)
+//   cumsum(x)            a product with a triangle of ones
+//   triangle(x)          a product with a mask
+//
+// Indices are numbers in F32, exact up to 2^24. Equal is what the format cannot tell apart (see plugin `compare`), so that in a 16-bit
+// format argmax may give an earlier one of two nearly equal elements. Infinities that a mask should remove give NaN.
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/rule.hpp>
+
+#include <buda/passes/constant_value.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace buda::plugin;
+using buda::Shape;
+using buda::Tensor;
+using buda::graph::Graph;
+using buda::graph::Node;
+using Dims = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMostTop = 32;
+
+// 0, 1, 2, … times step plus start along an axis of a shape of that rank.
+Term ramp(Rewrite& r, std::size_t rank, std::int64_t axis, std::int64_t n, double start, double step) {
+  std::vector<float> numbers;
+  for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<float>(start + step * static_cast<double>(i)));
+  Dims dims(rank, 1);
+  dims[static_cast<std::size_t>(axis)] = n;
+  return r.constant(Tensor(Shape(dims), std::move(numbers)));
+}
+
+// The place of the first (last) largest element along an axis, which is kept; and 1 at that place for whoever wants it.
+Term place_of_maximum(Rewrite& r, const Term& x, std::int64_t axis, bool last) {
+  Shape shape = r.shape(x);
+  std::int64_t n = shape[static_cast<std::size_t>(axis)];
+  Term most = reduce("reduce_max", x, {axis});
+  Term equal = 1 - above(most, x);
+  if (last) {
+    Term places = equal * ramp(r, shape.rank(), axis, n, 1, 1);
+    return reduce("reduce_max", places, {axis}) - 1;
+  }
+  Term places = equal * ramp(r, shape.rank(), axis, n, static_cast<double>(n), -1);
+  return static_cast<double>(n) - reduce("reduce_max", places, {axis});
+}
+
+Term arg(Rewrite& r, bool smallest) {
+  std::int64_t axis = r.axis("dim");
+  Term x = r.in(0);
+  if (smallest) x = -x;
+  Term place = place_of_maximum(r, x, axis, r.flag("last"));
+  return r.shape(place) == r.result().shape ? place : r.reshape(place, r.result().shape);
+}
+Term argmax(Rewrite& r) { return arg(r, false); }
+Term argmin(Rewrite& r) { return arg(r, true); }
+
+Term one_hot(Rewrite& r) {
+  std::int64_t depth = r.integer("depth");
+  auto rank = static_cast<std::int64_t>(r.result().shape.rank());
+  std::int64_t axis = r.integer("dim");
+  if (axis < 0) axis += rank;
+  Term index = r.in(0);
+  Dims dims = r.shape(index).dims();
+  dims.insert(dims.begin() + axis, 1);
+  index = r.reshape(index, Shape(dims));
+  Term wrapped = index + above(0, index) * static_cast<double>(depth);
+  Term hot = 1 - not_zero(wrapped - ramp(r, static_cast<std::size_t>(rank), axis, depth, 0, 1));
+  Term values = r.in(1);
+  Term off = r.op("slice", {values}, {{"dims", Dims{0}}, {"starts", Dims{0}}, {"stops", Dims{1}}});
+  Term on = r.op("slice", {values}, {{"dims", Dims{0}}, {"starts", Dims{1}}, {"stops", Dims{2}}});
+  Term span = on - off;
+  return hot * span + off;
+}
+
+// One index for each line: its size along the axis is 1.
+Term gather_one(Rewrite& r) {
+  std::int64_t axis = r.axis("dim");
+  Term x = r.in(0);
+  std::int64_t n = r.shape(x)[static_cast<std::size_t>(axis)];
+  Term index = r.in(1);
+  Term wrapped = index + above(0, index) * static_cast<double>(n);
+  Term hot = 1 - not_zero(wrapped - ramp(r, r.shape(x).rank(), axis, n, 0, 1));
+  return reduce("reduce_sum", x * hot, {axis});
+}
+
+bool has_one_index(const Graph& graph, const Node& n) {
+  const Shape &x = graph.type(n.inputs()[0].source)->shape, &indices = graph.type(n.inputs()[1].source)->shape;
+  auto it = n.attrs.find("dim");
+  auto axis = x.axis(it == n.attrs.end() ? 0 : std::get<std::int64_t>(it->second));
+  if (!axis || indices.rank() != x.rank()) return false;
+  for (std::size_t i = 0; i < x.rank(); ++i)
+    if (indices[i] != (i == *axis ? 1 : x[i])) return false;
+  return buda::is_float(graph.type(n.inputs()[0].source)->dtype);
+}
+
+Term cumsum(Rewrite& r) {
+  std::int64_t axis = r.axis("dim");
+  Term x = r.in(0);
+  Shape shape = r.shape(x);
+  auto at = static_cast<std::size_t>(axis);
+  std::int64_t n = shape[at], outer = 1, inner = 1;
+  for (std::size_t i = 0; i < shape.rank(); ++i)
+    if (i != at) (i < at ? outer : inner) *= shape[i];
+  bool columns = inner == 1, exclusive = r.flag("exclusive"), reverse = r.flag("reverse");
+  // Element (i, j) counts i's contribution to j along c, and j's to i along r.
+  std::vector<float> ones;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      std::int64_t from = columns ? i : j, to = columns ? j : i;
+      if (reverse) std::swap(from, to);
+      ones.push_back(from < to || (!exclusive && from == to) ? 1.0f : 0.0f);
+    }
+  Term triangle = r.constant(Tensor(Shape{n, n}, std::move(ones)));
+  bool lies_well = axis + 2 >= static_cast<std::int64_t>(shape.rank()) && shape.rank() >= 2;
+  if (lies_well && columns && at + 1 == shape.rank()) return r.op("matmul", {x, triangle});
+  if (lies_well && !columns) return r.op("matmul", {triangle, x});
+  Term flat = columns ? r.reshape(x, Shape{outer, n}) : r.reshape(x, Shape{outer, n, inner});
+  Term sums = columns ? r.op("matmul", {flat, triangle}) : r.op("matmul", {triangle, flat});
+  return r.reshape(sums, shape);
+}
+
+bool is_small(const Graph& graph, const Node& n) {
+  const Shape& x = graph.type(n.inputs()[0].source)->shape;
+  auto it = n.attrs.find("dim");
+  auto axis = x.axis(it == n.attrs.end() ? -1 : std::get<std::int64_t>(it->second));
+  return axis && x[*axis] > 0 && x[*axis] <= 4096;
+}
+
+Term triangle(Rewrite& r) {
+  const Shape& shape = r.type(0).shape;
+  std::int64_t rows = shape[shape.rank() - 2], columns = shape[shape.rank() - 1], diagonal = r.integer("diagonal");
+  bool upper = r.flag("upper");
+  std::vector<float> mask;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) mask.push_back((upper ? j - i >= diagonal : j - i <= diagonal) ? 1.0f : 0.0f);
+  Term x = r.in(0);
+  return x * r.constant(Tensor(Shape{rows, columns}, std::move(mask)));
+}
+
+bool is_not_empty(const Graph& graph, const Node& n) { return graph.type(n.inputs()[0].source)->shape.volume() != 0; }
+
+// The k largest, one after the other. Values and places are two results, so that this is no formula.
+class Topk final : public buda::passes::Decomposition {
+ public:
+  std::vector<std::string> consumes() const override { return {"topk"}; }
+  std::vector<std::string> produces() const override {
+    return {"negative", "reduce_max", "subtract", "multiply", "clip", "abs", "add", "concatenate", "exact_cast", "cast"};
+  }
+  bool matches(const Graph& graph, const Node& n) const override {
+    return buda::is_float(n.outputs[0].dtype) && std::get<std::int64_t>(n.attrs.find("k")->second) <= kMostTop && is_small(graph, n);
+  }
+
+  buda::Result<void> rewrite(buda::graph::GraphEditor& editor, buda::graph::NodeId id) override {
+    Rewrite r(editor, id);
+    std::int64_t axis = r.axis("dim"), k = r.integer("k");
+    bool largest = r.flag("largest");
+    Term x = r.in(0);
+    if (!largest) x = -x;
+    std::size_t rank = r.shape(x).rank();
+    std::int64_t n = r.shape(x)[static_cast<std::size_t>(axis)];
+    std::vector<Term> values, places;
+    for (std::int64_t i = 0; i < k; ++i) {
+      Term place = place_of_maximum(r, x, axis, false);
+      Term most = reduce("reduce_max", x, {axis});
+      values.push_back(largest ? most : -most);
+      places.push_back(place);
+      if (i + 1 == k) break;
+      Term hit = 1 - not_zero(ramp(r, rank, axis, n, 0, 1) - place);
+      // Far below what models compute with; exact in every format.
+      x = x - hit * 1048576.0;
+    }
+    Term all_values = k == 1 ? values[0] : r.op("concatenate", values, {{"dim", axis}});
+    Term all_places = k == 1 ? places[0] : r.op("concatenate", places, {{"dim", axis}});
+    Term whole = r.exactly(all_places, buda::DType::i64);
+    Term converted = r.exactly(all_values, r.result().dtype);
+    return r.finish_with({converted, whole});
+  }
+};
+
+RuleSpec spec(std::string op, std::string summary, Term (*build)(Rewrite&), Takes takes) {
+  return {.name = op,
+          .summary = std::move(summary),
+          .consumes = {op},
+          .produces = {"negative", "reduce_max", "reduce_sum", "subtract", "multiply", "clip", "abs", "add", "reshape", "slice", "matmul"},
+          .build = build,
+          .takes = takes};
+}
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "index", .version = "1.0", .description = "places of elements through comparisons with 0, 1, 2, …",
+            .license = "Apache-2.0") {
+  registrar.add_decomposition(rule(spec("argmax", "the first place where the maximum is", argmax, Takes::anything)));
+  registrar.add_decomposition(rule(spec("argmin", "likewise of the negatives", argmin, Takes::anything)));
+  registrar.add_decomposition(decomposition_entry<Topk>("topk", "the largest one after the other"));
+  RuleSpec hot = spec("one_hot", "a comparison with 0, 1, 2, …", one_hot, Takes::anything);
+  registrar.add_decomposition(rule(std::move(hot)));
+  RuleSpec gather = spec("gather_one", "the sum of a line times a comparison", gather_one, Takes::anything);
+  gather.consumes = {"gather_elements"};
+  gather.matches = has_one_index;
+  registrar.add_decomposition(rule(std::move(gather)));
+  RuleSpec sums = spec("cumsum", "a product with a triangle of ones", cumsum, Takes::floats);
+  sums.matches = is_small;
+  registrar.add_decomposition(rule(std::move(sums)));
+  RuleSpec mask = spec("triangle", "a product with a mask", triangle, Takes::anything);
+  mask.matches = is_not_empty;
+  registrar.add_decomposition(rule(std::move(mask)));
+}

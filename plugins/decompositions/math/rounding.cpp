@@ -1,0 +1,77 @@
+// Rounding and remainders.
+//
+//   floor(x), ceil(x)    round(x) less 1 where that is above x; plus 1 where it is below
+//   remainder(a, b)      with m = |a|, n = |b|: m - n floor(m / n), with the sign of a; brought back into [0, n) where m / n was rounded
+//   modulo(a, b)         the same, plus b where its sign is not that of b
+//
+// As exact as the device's round: for |x| below 2^22 where it computes in Float32 (lower_eltwise.cpp), and remainders for quotients below
+// that. Whole numbers are their own floor.
+#include "rules.hpp"
+
+namespace buda::math {
+namespace {
+
+using namespace plugin;
+
+Term lower(Rewrite& r) { return floor_of(r.in(0)); }
+Term upper(Rewrite& r) {
+  Term x = r.in(0);
+  Term nearest = round(x);
+  return nearest + above(x, nearest);
+}
+
+Term remainder_of(const Term& a, const Term& b) {
+  Term m = abs(a);
+  Term n = abs(b);
+  Term quotient = floor_of(m * reciprocal(n));
+  Term rest = m - quotient * n;
+  Term low = rest + n * above(0, rest);
+  Term fits = above(n, low);
+  Term within = low - n * (1 - fits);
+  return within * sign_of(a);
+}
+
+Term truncated_remainder(Rewrite& r) {
+  Term a = r.in(0);
+  return remainder_of(a, r.in(1));
+}
+Term floored_remainder(Rewrite& r) {
+  Term a = r.in(0);
+  Term b = r.in(1);
+  Term rest = remainder_of(a, b);
+  Term differs = above(0, rest * b);
+  return rest + b * differs;
+}
+
+Term itself(Rewrite& r) { return r.raw(0); }
+bool is_whole(const graph::Graph& graph, const graph::Node& n) { return !is_float(graph.type(n.inputs()[0].source)->dtype); }
+
+const std::vector<std::string> kProduces = {"round", "abs", "reciprocal", "add", "subtract", "multiply", "clip"};
+
+}  // namespace
+
+std::vector<RuleSpec> rounding_rules() {
+  return {
+      {.name = "floor", .summary = "round, less 1 where that is above x", .consumes = {"floor"}, .produces = kProduces, .build = lower},
+      {.name = "ceil", .summary = "round, plus 1 where that is below x", .consumes = {"ceil"}, .produces = kProduces, .build = upper},
+      {.name = "remainder",
+       .summary = "a less the whole multiples of b, with the sign of a",
+       .consumes = {"remainder"},
+       .produces = kProduces,
+       .build = truncated_remainder},
+      {.name = "modulo",
+       .summary = "a less the whole multiples of b, with the sign of b",
+       .consumes = {"modulo"},
+       .produces = kProduces,
+       .build = floored_remainder},
+      {.name = "whole",
+       .summary = "whole numbers need no rounding",
+       .consumes = {"floor", "ceil", "round"},
+       .produces = {},
+       .build = itself,
+       .takes = Takes::anything,
+       .matches = is_whole},
+  };
+}
+
+}  // namespace buda::math
