@@ -282,8 +282,10 @@ Result<Lowered> lower_pad(Lowering& l, const Node& n) {
 }  // namespace
 
 const std::vector<LoweringRule>& selection_rules() {
-  static const std::vector<LoweringRule> rules = {
-      {"slice", lower_slice}, {"gather", lower_gather, true}, {"concatenate", lower_concatenate}, {"pad", lower_pad}};
+  static const std::vector<LoweringRule> rules = {{"slice", lower_slice, false, true},
+                                                  {"gather", lower_gather, true},
+                                                  {"concatenate", lower_concatenate, false, true},
+                                                  {"pad", lower_pad, false, true}};
   return rules;
 }
 
