@@ -6,6 +6,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace buda::golden {
@@ -22,11 +23,25 @@ Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program&
   return device;
 }
 
+// Entries of all queues together: a gigabyte of empty ones.
+constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
+
 Result<void> GoldenDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
   BUDA_ASSIGN(plans_, plan_graphs(netlist_));
+  std::int64_t slots = 0;
   for (std::size_t q = 0; q < netlist_.queues.size(); ++q) {
-    queue_index_.emplace(netlist_.queues[q].name, q);
+    const Queue& queue = netlist_.queues[q];
+    slots += std::max(queue.entries, 0);
+    if (slots > kMostSlots) {
+      Diagnostic d = input_error("GD007", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.self),
+                                 cat("queue '", queue.name, "' has ", queue.entries, " entries, which makes ", slots,
+                                     " with the queues before it; target golden keeps at most ", kMostSlots));
+      d.node = queue.name;
+      d.hint = "give the queue fewer entries: it needs as many as inputs are pushed before they are read";
+      return d;
+    }
+    queue_index_.emplace(queue.name, q);
     queues_.emplace_back(netlist_.queues[q]);
   }
   for (std::size_t q = 0; q < netlist_.queues.size(); ++q)

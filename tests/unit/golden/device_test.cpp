@@ -95,6 +95,13 @@ TEST(Queues, FullAndEmptyAreErrorsThatSayHowMuchThereIs) {
   EXPECT_THAT(first_error(popped.failure()), HasSubstr("holds 1 entries; 2 from 0 on are asked for"));
 }
 
+TEST(Queues, MoreEntriesThanAHostHolds) {
+  TestHost host;
+  auto device = open_device(add_text(2'000'000'000, 4), host);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(first_error(device.failure()), HasSubstr("queue 'a' has 2000000000 entries"));
+}
+
 TEST(Queues, CallsThatDoNotFitTheKindOrTheShape) {
   TestHost host;
   auto device = open_device(add_text(2, 1), host);
