@@ -71,7 +71,7 @@ void each_tile(const Queue& queue, std::size_t slot, const Queue& other, F body)
 
 }  // namespace
 
-QueueMemory::QueueMemory(const Queue& queue) : queue_(&queue), slots_(static_cast<std::size_t>(std::max(queue.entries, 0))) {}
+QueueMemory::QueueMemory(const Queue& queue) : queue_(&queue), slots_(static_cast<std::size_t>(std::max(queue.entries, 1))) {}
 
 void QueueMemory::append(ValuePtr value) {
   put(write_, std::move(value));

@@ -59,7 +59,8 @@ void copy_tile(const Array& from, const Place& a, Array& to, const Place& b) {
 
 Judge::Judge(const netlist::Netlist& netlist, Precision precision) : netlist_(netlist), precision_(precision) {
   for (const Queue& q : netlist.queues) {
-    rings_[q.name] = {&q, std::vector<std::optional<Array>>(static_cast<std::size_t>(q.entries)), 0, 0};
+    // A queue of no entries is legal; what an op stores there is never read.
+    rings_[q.name] = {&q, std::vector<std::optional<Array>>(static_cast<std::size_t>(std::max(q.entries, 1))), 0, 0};
     if (!q.from_outside()) fed_by_[q.input].push_back(&q);
   }
 }
