@@ -18,6 +18,10 @@ using graph::TmDim;
 // An operand repeated along z for the batch of the other one.
 Result<Lowered> batched(Lowering& l, const Node& n, const Edge& edge, Lowered x, const Shape& result) {
   const Shape& model = l.type(edge).shape;
+  if (l.joins_batch() && x.shape[1] != 1 && x.shape[1] != result[1]) {
+    auto leading = [](const Shape& s) { return Shape(std::vector<std::int64_t>(s.begin(), s.end() - 2)); };
+    BUDA_ASSIGN(x, l.with_leading_axes(n, x, leading(model), leading(n.outputs[0].shape)));
+  }
   if (x.shape[1] != result[1]) {
     if (x.shape[1] != 1)
       return l.refuse(n, cat("the leading axes of an operand of shape ", model.text(), " do not match the result's"), "");

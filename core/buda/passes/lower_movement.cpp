@@ -113,7 +113,7 @@ class Mover {
     if (z * r > kMostPickedRows) return l_.refuse(n_, cat("it moves ", z * r, " rows, each by itself"), "give the model a smaller input");
     std::vector<std::int32_t> picks;
     for (std::int64_t row : source_rows(at_, to, sizes_)) picks.push_back(static_cast<std::int32_t>(row + 1));
-    BUDA_ASSIGN(x_, l_.picked(n_, "picked", stacked(), Tensor(Shape{1, z, r}, std::move(picks)), nullptr));
+    BUDA_ASSIGN(x_, l_.picked(n_, "picked", Lowering::stacked(x_), Tensor(Shape{1, z, r}, std::move(picks)), nullptr));
     at_ = std::move(to);
     return success();
   }
@@ -144,19 +144,6 @@ class Mover {
   }
 
  private:
-  // All slices below one another.
-  Lowered stacked() const {
-    Lowered x = x_;
-    if (x.shape[1] == 1) return x;
-    x.tms.push_back(Tm::vstack(x.shape[1]));
-    x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
-    // Padding between the slices counts as data now.
-    x.data = join(x.data, x.rows);
-    x.cols = join(x.cols, x.corner);
-    x.rows_alike = false;
-    return x;
-  }
-
   Lowering& l_;
   const Node& n_;
   Lowered x_;
@@ -182,6 +169,17 @@ constexpr std::array kReshapes = {std::string_view("reshape"), std::string_view(
 
 }  // namespace
 
+Lowered Lowering::stacked(Lowered x) {
+  if (x.shape[1] == 1) return x;
+  x.tms.push_back(Tm::vstack(x.shape[1]));
+  x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
+  // Padding between the slices counts as data now.
+  x.data = join(x.data, x.rows);
+  x.cols = join(x.cols, x.corner);
+  x.rows_alike = false;
+  return x;
+}
+
 Result<Lowered> Lowering::rearranged(const Node& n, Lowered x, const Rearrangement& how) {
   BUDA_ASSIGN(Shape to, four(n, how.to()));
   Shape from = x.shape;
@@ -199,7 +197,7 @@ Result<Lowered> Lowering::rearranged(const Node& n, Lowered x, const Rearrangeme
       Rearrangement order = how, shape{Shape(in_order)};
       order.reshape(shape.from());
       shape.reshape(how.to());
-      if (order.places(from, *ops::four_axes(order.to()))) {
+      if (order.places(from, axes_of(order.to()))) {
         BUDA_ASSIGN(x, rearranged(n, std::move(x), order));
         return rearranged(n, std::move(x), shape);
       }

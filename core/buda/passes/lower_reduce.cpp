@@ -33,24 +33,53 @@ enum class Kind : std::uint8_t { sum, mean, maximum };
 
 Kind kind_of(const Node& n) { return n.op() == "reduce_max" ? Kind::maximum : n.op() == "reduce_avg" ? Kind::mean : Kind::sum; }
 
-// The reduced axes among (w, z, r, c), leaving out those of size 1.
-Result<std::vector<std::size_t>> reduced_axes(Lowering& l, const Node& n) {
+// What is reduced: axes among (z, r, c), leaving out those of size 1; and for z the slices in the order in which those that become one are
+// neighbours, and how many these are.
+struct Reduced {
+  std::vector<std::size_t> axes;
+  std::vector<std::int64_t> slices;
+  std::int64_t group = 1;
+};
+
+// For the axes that are z together: slices that differ in reduced axes alone side by side.
+void group_slices(const Shape& leading, const std::vector<char>& is_reduced, Reduced& out) {
+  std::vector<std::int64_t> strides = leading.strides();
+  out.slices = {0};
+  for (bool reduced : {false, true})
+    for (std::size_t i = 0; i < leading.rank(); ++i) {
+      if ((is_reduced[i] != 0) != reduced) continue;
+      if (reduced) out.group *= leading[i];
+      std::vector<std::int64_t> next;
+      for (std::int64_t outer : out.slices)
+        for (std::int64_t k = 0; k < leading[i]; ++k) next.push_back(outer + k * strides[i]);
+      out.slices = std::move(next);
+    }
+}
+
+Result<Reduced> reduced_axes(Lowering& l, const Node& n) {
   const Shape& shape = l.type(n.inputs()[0]).shape;
   std::vector<std::int64_t> dims = l.attrs(n).integers("dims");
   if (dims.empty())
     for (std::size_t i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
-  std::vector<std::size_t> axes;
+  std::size_t leading = shape.rank() < 2 ? 0 : shape.rank() - 2, first = l.joins_batch() || leading == 0 ? 0 : leading - 1;
+  std::vector<char> is_reduced(leading, 0);
+  Reduced out;
   for (std::int64_t dim : dims) {
     std::size_t axis = *shape.axis(dim);
     if (shape[axis] == 1) continue;
-    if (axis + 4 <= shape.rank())
+    if (axis < leading) is_reduced[axis] = 1;
+    if (axis < first)
       return l.refuse(n, cat("axis ", axis, " is the batch, which the device works through one after the other"),
                       "reduce over the last three axes only, or reshape the value so that it has fewer than four");
-    axes.push_back(axis + 4 - shape.rank());
+    std::size_t on_device = axis < leading ? 1 : axis + 4 - shape.rank();
+    if (std::find(out.axes.begin(), out.axes.end(), on_device) == out.axes.end()) out.axes.push_back(on_device);
   }
   // The last axis first: it leaves the smallest intermediate results.
-  std::sort(axes.rbegin(), axes.rend());
-  return axes;
+  std::sort(out.axes.rbegin(), out.axes.rend());
+  group_slices(Shape(std::vector<std::int64_t>(shape.begin() + static_cast<std::ptrdiff_t>(first),
+                                               shape.begin() + static_cast<std::ptrdiff_t>(leading))),
+               {is_reduced.begin() + static_cast<std::ptrdiff_t>(first), is_reduced.end()}, out);
+  return out;
 }
 
 // ---- maximum
@@ -68,15 +97,16 @@ Result<Lowered> masked(Lowering& l, const Node& n, const Lowered& x, bool column
   return l.with_added_padding(n, out, columns, negative);
 }
 
+Result<Lowered> maximum_of_slices(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, std::int64_t group) {
+  BUDA_ASSIGN(Lowered out, l.without_transpose(n, "copy", given));
+  BUDA_ASSIGN(out.source,
+              l.emit(n, suffix, "reduce", {out.edge()}, {{"dim", std::string("z")}, {"type", std::string("max")}, {"z", group}}));
+  out.tms.clear();
+  out.shape[1] /= group;
+  return out;
+}
+
 Result<Lowered> maximum(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, std::size_t axis, bool only) {
-  if (axis == 1) {
-    BUDA_ASSIGN(Lowered out, l.without_transpose(n, "copy", given));
-    BUDA_ASSIGN(out.source,
-                l.emit(n, suffix, "reduce", {out.edge()}, {{"dim", std::string("z")}, {"type", std::string("max")}, {"z", out.shape[1]}}));
-    out.tms.clear();
-    out.shape[1] = 1;
-    return out;
-  }
   bool columns = axis == 3;
   BUDA_ASSIGN(Lowered x, masked(l, n, given, columns));
   BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
@@ -136,10 +166,11 @@ Result<Lowered> sum_along(Lowering& l, const Node& n, std::string_view suffix, c
   return out;
 }
 
-Result<Lowered> sum_along_z(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, double factor) {
+Result<Lowered> sum_of_slices(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, std::int64_t group,
+                              double factor) {
   std::int64_t size = tiles(given.shape[3]) * graph::kTileSide, z = given.shape[1];
   if (size > kMostUnitColumns)
-    return l.refuse(n, cat("a sum over ", z, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
+    return l.refuse(n, cat("a sum over ", group, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
                     "transpose the value in the model so that the sum runs over the last two axes");
   BUDA_ASSIGN(Lowered x, l.without_transpose(n, "copy", given));
   std::vector<float> elements(static_cast<std::size_t>(size * size), 0.0f);
@@ -148,9 +179,9 @@ Result<Lowered> sum_along_z(Lowering& l, const Node& n, std::string_view suffix,
   unit.tms.push_back(Tm::broadcast(TmDim::z, z));
   Lowered out = x;
   out.tms.clear();
-  BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), unit.edge()}, {{"accumulate", true}, {"z", z}}));
-  out.shape[1] = 1;
-  double n_times = static_cast<double>(z) * factor;
+  BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), unit.edge()}, {{"accumulate", true}, {"z", group}}));
+  out.shape[1] /= group;
+  double n_times = static_cast<double>(group) * factor;
   for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
   // A row with infinities in its padding would come out as NaN in all its columns.
   if (!x.rows.finite || (x.pads_cols() && !x.corner.finite)) out.rows.finite = out.corner.finite = false;
@@ -160,20 +191,23 @@ Result<Lowered> sum_along_z(Lowering& l, const Node& n, std::string_view suffix,
 // ----
 
 Result<Lowered> lower_reduction(Lowering& l, const Node& n) {
-  BUDA_ASSIGN(std::vector<std::size_t> axes, reduced_axes(l, n));
+  BUDA_ASSIGN(Reduced reduced, reduced_axes(l, n));
+  const std::vector<std::size_t>& axes = reduced.axes;
   BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
   Shape kept = x.shape;
-  for (std::size_t axis : axes) kept[axis] = 1;
+  for (std::size_t axis : axes) kept[axis] = axis == 1 ? kept[axis] / reduced.group : 1;
   BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
   Kind kind = kind_of(n);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     bool last = i + 1 == axes.size() && kept == wanted;
     std::string suffix = last ? "" : axes[i] == 3 ? "c" : axes[i] == 2 ? "r" : "z";
-    double factor = kind == Kind::mean ? 1.0 / static_cast<double>(x.shape[axes[i]]) : 1.0;
-    if (kind == Kind::maximum) {
+    std::int64_t count = axes[i] == 1 ? reduced.group : x.shape[axes[i]];
+    double factor = kind == Kind::mean ? 1.0 / static_cast<double>(count) : 1.0;
+    if (axes[i] == 1) {
+      BUDA_ASSIGN(x, l.with_slices(n, x, reduced.slices));
+      BUDA_ASSIGN(x, kind == Kind::maximum ? maximum_of_slices(l, n, suffix, x, count) : sum_of_slices(l, n, suffix, x, count, factor));
+    } else if (kind == Kind::maximum) {
       BUDA_ASSIGN(x, maximum(l, n, suffix, x, axes[i], axes.size() == 1));
-    } else if (axes[i] == 1) {
-      BUDA_ASSIGN(x, sum_along_z(l, n, suffix, x, factor));
     } else {
       BUDA_ASSIGN(x, sum_along(l, n, suffix, x, axes[i] == 3, factor));
     }

@@ -107,15 +107,8 @@ Result<Lowered> pick_rows(Lowering& l, const Node& n, const Lowered& given, cons
   auto slices = static_cast<std::int64_t>(z.size()), rows = static_cast<std::int64_t>(r.size());
   if (slices * rows > kMostPlaces) return l.refuse(n, cat("it moves ", slices * rows, " rows, each by itself"), "");
   bool slices_stay = keeps_all(z, given.shape[1]);
-  Lowered x = given;
-  std::int64_t below = tiles(x.shape[2]) * graph::kTileSide;
-  if (!slices_stay && x.shape[1] > 1) {
-    x.tms.push_back(Tm::vstack(x.shape[1]));
-    x.shape = {x.shape[0], 1, x.shape[1] * below, x.shape[3]};
-    x.data = join(x.data, x.rows);
-    x.cols = join(x.cols, x.corner);
-    x.rows_alike = false;
-  }
+  std::int64_t below = tiles(given.shape[2]) * graph::kTileSide;
+  Lowered x = slices_stay ? given : Lowering::stacked(given);
   std::vector<std::int32_t> picks;
   for (std::int64_t slice : slices_stay ? Places{0} : z)
     for (std::int64_t row : r) picks.push_back(slice == kNone || row == kNone ? 0 : static_cast<std::int32_t>(slice * below + row + 1));
@@ -144,9 +137,31 @@ Result<Lowered> selected(Lowering& l, const Node& n, Lowered x, const Selection&
   return transposed(std::move(turned));
 }
 
+// Places along all leading axes together, in row-major order, from places along each.
+Places joined_places(const Shape& model, std::size_t leading, const std::vector<std::pair<std::size_t, Places>>& axes) {
+  Places out{0};
+  for (std::size_t axis = 0; axis < leading; ++axis) {
+    Places along = all_of(model[axis]);
+    for (const auto& [which, places] : axes)
+      if (which == axis) along = places;
+    Places next;
+    for (std::int64_t outer : out)
+      for (std::int64_t place : along) next.push_back(outer == kNone || place == kNone ? kNone : outer * model[axis] + place);
+    out = std::move(next);
+  }
+  return out;
+}
+
 // The four axes' selection from one of some of the model's axes; nothing where an axis inside the batch changes.
-std::optional<Selection> in_four_axes(const Shape& model, const Shape& four, const std::vector<std::pair<std::size_t, Places>>& axes) {
+std::optional<Selection> in_four_axes(const Lowering& l, const Shape& model, const Shape& four,
+                                      const std::vector<std::pair<std::size_t, Places>>& axes) {
   Selection out = everything(four);
+  if (l.joins_batch() && model.rank() > 2) {
+    out[1] = joined_places(model, model.rank() - 2, axes);
+    for (const auto& [axis, places] : axes)
+      if (axis + 2 >= model.rank()) out[axis + 4 - model.rank()] = places;
+    return out;
+  }
   for (const auto& [axis, places] : axes) {
     if (axis + 3 >= model.rank()) {
       out[axis + 4 - model.rank()] = places;
@@ -161,7 +176,7 @@ std::optional<Selection> in_four_axes(const Shape& model, const Shape& four, con
 
 Result<Lowered> selected(Lowering& l, const Node& n, const Edge& edge, const std::vector<std::pair<std::size_t, Places>>& axes) {
   BUDA_ASSIGN(Lowered x, l.value(edge));
-  auto which = in_four_axes(l.type(edge).shape, x.shape, axes);
+  auto which = in_four_axes(l, l.type(edge).shape, x.shape, axes);
   if (!which)
     return l.refuse(n, "it selects along axes through which the device works one after the other",
                     "let it select along the last three axes");
@@ -280,6 +295,32 @@ Result<Lowered> lower_pad(Lowering& l, const Node& n) {
 }
 
 }  // namespace
+
+Result<Lowered> Lowering::with_slices(const Node& n, const Lowered& x, const std::vector<std::int64_t>& slices) {
+  return keeps_all(slices, x.shape[1]) ? Result<Lowered>(x) : pick_rows(*this, n, x, slices, all_of(x.shape[2]));
+}
+
+Result<Lowered> Lowering::with_leading_axes(const Node& n, const Lowered& x, const Shape& from, const Shape& to) {
+  std::vector<std::int64_t> axes(to.rank() - from.rank(), 1);
+  axes.insert(axes.end(), from.begin(), from.end());
+  // Leading ones repeat all slices, one run after the other, which edges do.
+  std::size_t ones = 0;
+  while (ones < axes.size() && axes[ones] == 1) ++ones;
+  if (std::equal(axes.begin() + static_cast<std::ptrdiff_t>(ones), axes.end(), to.begin() + static_cast<std::ptrdiff_t>(ones))) {
+    Lowered out = x;
+    out.tms.push_back(Tm::broadcast(graph::TmDim::z, *to.volume() / x.shape[1]));
+    out.shape[1] = *to.volume();
+    return out;
+  }
+  std::vector<std::int64_t> strides = Shape(axes).strides(), slices{0};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::vector<std::int64_t> next;
+    for (std::int64_t outer : slices)
+      for (std::int64_t k = 0; k < to[i]; ++k) next.push_back(outer + (axes[i] == 1 ? 0 : k * strides[i]));
+    slices = std::move(next);
+  }
+  return with_slices(n, x, slices);
+}
 
 const std::vector<LoweringRule>& selection_rules() {
   static const std::vector<LoweringRule> rules = {{"slice", lower_slice, false, true},

@@ -4,6 +4,7 @@
 // matmul with `identity`. How its numbers are laid out for the chip's kernel depends on the cores that share the work: that is the
 // balancer's part.
 #include <buda/base/text.hpp>
+#include <buda/ops/copy.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>
@@ -23,13 +24,41 @@ Span sum_of_picked(const Span& x, double terms, double least_weight, double most
   return join(out, Span::exactly(0));
 }
 
+// [terms, slices, rows] with the slices of each term repeated.
+Result<Tensor> repeated_slices(const Tensor& t, std::int64_t times) {
+  const Shape& s = t.shape();
+  BUDA_ASSIGN(Tensor all, ops::gathered(t, {s[0], times, s[1], s[2]}, 0, {s[1] * s[2], 0, s[2], 1}));
+  return all.reshaped({s[0], times * s[1], s[2]});
+}
+
+// A picker for the rows of samples that stand below one another, each with its own slices or with one, in steps of so many rows.
+Result<Tensor> picks_for_samples(const Tensor& picks, std::int64_t samples, std::int64_t slices_of_x, std::int64_t below) {
+  BUDA_ASSIGN(Tensor all, repeated_slices(picks.cast(DType::i32), samples));
+  std::int64_t slices = picks.shape()[1], rows = picks.shape()[2];
+  std::vector<std::int32_t> numbers(all.as<std::int32_t>().begin(), all.as<std::int32_t>().end());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::int64_t slice = static_cast<std::int64_t>(i) / rows % (samples * slices);
+    std::int64_t matrix = slice / slices * slices_of_x + (slices_of_x == 1 ? 0 : slice % slices);
+    if (numbers[i] != 0) numbers[i] += static_cast<std::int32_t>(matrix * below);
+  }
+  return Tensor(all.shape(), std::move(numbers));
+}
+
 Result<Lowered> lower_sparse_matmul(Lowering& l, const Node& n) {
   const Tensor* picks = l.known(n.inputs()[0]);
   const Tensor* weights = n.inputs().size() > 2 ? l.known(n.inputs()[2]) : nullptr;
   if (picks == nullptr || (n.inputs().size() > 2 && weights == nullptr))
     return l.refuse(n, "its picker or its weights are known only when the model runs", "let them depend on parameters and constants alone");
   BUDA_ASSIGN(Lowered x, l.value(n.inputs()[1]));
-  return l.picked(n, "", x, *picks, weights);
+  const Shape& model = l.type(n.inputs()[1]).shape;
+  std::int64_t slices_of_x = model.rank() < 3 ? 1 : model[model.rank() - 3], slices = picks->shape()[1];
+  if (slices == 1 || x.shape[1] == slices_of_x) return l.picked(n, "", x, *picks, weights);
+  // Samples joined with slices: the picker is repeated for each, and reads all samples below one another.
+  std::int64_t samples = x.shape[1] / slices_of_x, below = tiles(x.shape[2]) * graph::kTileSide;
+  BUDA_ASSIGN(Tensor all, picks_for_samples(*picks, samples, slices_of_x, below));
+  if (weights == nullptr) return l.picked(n, "", Lowering::stacked(x), all, nullptr);
+  BUDA_ASSIGN(Tensor factors, repeated_slices(*weights, samples));
+  return l.picked(n, "", Lowering::stacked(x), all, &factors);
 }
 
 // Columns at the end of a matrix that hold nothing but zeros.
@@ -51,6 +80,7 @@ Result<Lowered> lower_depthwise(Lowering& l, const Node& n) {
   if (width != graph::kTileSide || x.pads_cols() || w.pads_cols() || w.pads_rows())
     return l.refuse(n, cat("its blocks of ", width, " columns are no tiles"), "give it blocks of 32 columns");
   BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
+  if (w.shape[1] == 1 && x.shape[1] > 1) w.tms.push_back(graph::Tm::broadcast(graph::TmDim::z, x.shape[1]));
   Lowered out;
   out.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};
   auto terms = static_cast<double>(w.shape[2]);

@@ -8,7 +8,9 @@
 //   p = relu(y) : F32 [64, 10]                        p = nop(y) relu_en=true … : F32 [1, 1, 64, 32]
 //
 // Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
-// (ops/device_layout.hpp). Reshapes that only add or remove leading ones, and the like, vanish; those of model inputs and outputs are the
+// (ops/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet (a
+// mean over samples, a transpose of the first axis, a broadcast along some of five axes), the whole graph is lowered with w joined to z,
+// which costs pickers where z then must be reordered. Reshapes that only add or remove leading ones, and the like, vanish; those of model inputs and outputs are the
 // host's; a transpose of r and c lies on the edge to a user that can have it there, and otherwise on the edge to a nop.
 //
 // Padding. A device op computes on padding as on data, so that padding stays zero only for as long as ops keep it so (0 + b is not, e^0 is
@@ -24,6 +26,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/ops/device_layout.hpp>
 #include <buda/ops/infer.hpp>
 
 #include <map>
@@ -31,9 +34,19 @@
 namespace buda::passes {
 namespace {
 
+// Whether some value has more than one matrix of slices.
+bool has_batch(const graph::Graph& graph) {
+  for (graph::NodeId id : graph.topological_order())
+    for (const graph::ValueType& type : graph.node(id).outputs)
+      if (auto four = ops::four_axes(type.shape); four && (*four)[0] != 1) return true;
+  return false;
+}
+
 Result<PassReport> run(graph::Graph& graph, PassContext& context) {
   PassReport report{graph.size()};
-  BUDA_ASSIGN(graph::Graph lowered, Lowering(graph, context).run());
+  auto result = Lowering(graph, context, Batch::apart).run();
+  if (!result && has_batch(graph)) result = Lowering(graph, context, Batch::joined).run();
+  BUDA_ASSIGN(graph::Graph lowered, std::move(result));
   graph::erase_dead_nodes(lowered);
   // What is wrong with it now, the lowering made wrong.
   if (auto sound = ops::check(lowered, *context.ops); !sound) {

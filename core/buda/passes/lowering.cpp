@@ -41,9 +41,9 @@ Tensor copied_through_tile(const Tensor& in, const Shape& four, Copies copies) {
   return Tensor(out, std::move(y));
 }
 
-// What the host does at the model's border; nothing where it has nothing to do.
-void note_view(Node& border, const Rearrangement& how, const Shape& on_device) {
-  if (how.from() == how.to() && how.moves_nothing()) return;
+// What the host does between the model's shape and the device's at the border; nothing where it has nothing to do.
+void note_view(Node& border, const Rearrangement& how, const Shape& model, const Shape& on_device) {
+  if (model == on_device && how.moves_nothing()) return;
   border.attrs[std::string(ops::kViewShape)] = on_device.dims();
   if (how.moves_nothing()) return;
   border.attrs[std::string(ops::kViewSplit)] = how.split();
@@ -79,15 +79,16 @@ std::string shapes_text(const Graph& graph, const Node& n) {
   return out;
 }
 
-bool same_on_device(Rearrangement a, Rearrangement b) {
-  a.reshape(*ops::four_axes(a.to()));
-  b.reshape(*ops::four_axes(b.to()));
+// Whether two rearrangements of a value lead to the same axes on the device.
+bool same_on_device(const Lowering& l, Rearrangement a, Rearrangement b) {
+  a.reshape(l.axes_of(a.to()));
+  b.reshape(l.axes_of(b.to()));
   return a == b;
 }
 
 // Whether manipulations of an edge do what a rearrangement does.
-bool edges_can(const Rearrangement& how) {
-  auto places = how.places(*ops::four_axes(how.from()), *ops::four_axes(how.to()));
+bool edges_can(const Lowering& l, const Rearrangement& how) {
+  auto places = how.places(l.axes_of(how.from()), l.axes_of(how.to()));
   if (!places || places->from[0] != places->to[0]) return false;
   DeviceAxes from{{places->from[1], places->from[2], places->from[3]}}, to{{places->to[1], places->to[2], places->to[3]}};
   return manipulations(from, to, places->sizes).has_value();
@@ -95,7 +96,8 @@ bool edges_can(const Rearrangement& how) {
 
 }  // namespace
 
-Lowering::Lowering(const Graph& graph, PassContext& context) : from_(graph), context_(context), out_(graph.name, graph::Level::device) {
+Lowering::Lowering(const Graph& graph, PassContext& context, Batch batch)
+    : from_(graph), context_(context), batch_(batch), out_(graph.name, graph::Level::device) {
   out_.tags = graph.tags;
 }
 
@@ -179,16 +181,15 @@ void Lowering::find_views() {
           continue;
         }
         Chain chain = chain_to(Edge(at));
-        auto four = ops::four_axes(chain.how.to());
-        is_possible = user.is_op() && chain.root.source == ValueRef(id) && four;
+        is_possible = user.is_op() && chain.root.source == ValueRef(id) && ops::four_axes(chain.how.to());
         if (!is_possible) break;
-        if (uses.empty() || !same_on_device(uses.front(), chain.how)) uses.push_back(chain.how);
+        if (uses.empty() || !same_on_device(*this, uses.front(), chain.how)) uses.push_back(chain.how);
       }
     }
-    auto natural = ops::four_axes(from_.node(id).outputs[0].shape);
-    if (!is_possible || uses.size() != 1 || !natural) continue;
+    const Shape& model = from_.node(id).outputs[0].shape;
+    if (!is_possible || uses.size() != 1 || !ops::four_axes(model)) continue;
     const Rearrangement& use = uses.front();
-    if (use.moves_nothing() ? ops::four_axes(use.to())->dims() != natural->dims() : !edges_can(use)) views_.emplace(id, use);
+    if (use.moves_nothing() ? axes_of(use.to()) != axes_of(model) : !edges_can(*this, use)) views_.emplace(id, use);
   }
 }
 
@@ -241,13 +242,14 @@ Result<void> Lowering::visit_input(const Node& n) {
   const Rearrangement* view = host_view(n);
   const Shape& seen = view == nullptr ? model : view->to();
   BUDA_ASSIGN(Shape shape, four(n, seen));
+  Rearrangement how = view == nullptr ? Rearrangement(model) : *view;
   NodeId id = out_.add(n.name(), std::string(graph::kInputOp));
   Node& made = out_.node(id);
   describe_as(made, n);
   made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
   made.attrs[std::string(ops::kModelShape)] = model.dims();
   name_model_type(made, n.outputs[0].dtype);
-  if (view != nullptr) note_view(made, *view, seen);
+  note_view(made, how, model, border_shape(seen));
   Lowered value;
   value.source = id;
   value.shape = shape;
@@ -269,7 +271,7 @@ Result<void> Lowering::visit_output(const Node& n) {
   describe_as(made, n);
   made.attrs[std::string(ops::kModelShape)] = type(edge).shape.dims();
   name_model_type(made, type(edge).dtype);
-  note_view(made, chain.how, chain.how.from());
+  note_view(made, chain.how, type(edge).shape, border_shape(chain.how.from()));
   return success();
 }
 
@@ -353,7 +355,18 @@ Lowering::Chain Lowering::chain_to(const Edge& edge) const {
 
 Result<Shape> Lowering::four(const Node& n, const Shape& model) const {
   if (auto tiled = ops::tiled_shape(model); !tiled) return refuse(n, tiled.failure().diagnostics().front().message, "");
-  return ops::four_axes(model);
+  return axes_of(model);
+}
+
+Shape Lowering::axes_of(const Shape& model) const {
+  Shape four = *ops::four_axes(model);
+  return joins_batch() ? Shape{1, four[0] * four[1], four[2], four[3]} : four;
+}
+
+Shape Lowering::border_shape(const Shape& model) const {
+  if (!joins_batch() || model.rank() <= 3) return model;
+  Shape four = axes_of(model);
+  return {four[1], four[2], four[3]};
 }
 
 std::string Lowering::free_name(const std::string& wanted) const {
@@ -381,6 +394,10 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   Node& made = out_.node(id);
   describe_as(made, basis);
   made.value = content;
+  if (copies == Copies::none && padded(shape) != *ops::tiled_shape(content.tensor.shape())) {
+    BUDA_ASSIGN(Tensor joined, content.tensor.reshaped(shape));
+    made.value = graph::Value(joined);
+  }
   if (copies != Copies::none)
     made.value = graph::Value(visit_dtype(content.tensor.dtype(), [&](auto tag) {
       return copied_through_tile<typename decltype(tag)::type>(content.tensor, shape, copies);
@@ -411,7 +428,8 @@ Result<Lowered> Lowering::constant_as_is(const Node& n, std::string_view suffix,
   made.origins = n.origins;
   made.loc = n.loc;
   if (auto original = n.tags.find(kOriginalOpType); original != n.tags.end()) made.tags.insert(*original);
-  made.value = graph::Value(tensor);
+  BUDA_ASSIGN(Tensor placed, tensor.reshaped(joins_batch() && tensor.shape().rank() > 3 ? shape : tensor.shape()));
+  made.value = graph::Value(placed);
   made.outputs = {{tensor.dtype(), padded(shape), std::nullopt}};
   Lowered out;
   out.source = id;

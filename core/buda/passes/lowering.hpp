@@ -17,17 +17,22 @@ namespace buda::passes {
 // How the only row, the only column or both of a known tensor is copied through its tile when it is placed.
 enum class Copies : std::uint8_t { none, rows, columns, both };
 
+// Where the leading axes of values of four and more axes lie. Apart: all but the last three are w, the batch, and the device works through
+// them one after the other. Joined: all but the last two are slices of z, so that w is 1 everywhere and they may meet in an op.
+enum class Batch : std::uint8_t { apart, joined };
+
 // Builds the device graph of a tensor graph. Rules (lowering_rules.hpp) translate one node each; what they need of their inputs they ask
 // for here, and the ops that this takes (masks, copies through a tile, nops that carry a transpose out) are added on the way.
 class Lowering {
  public:
-  Lowering(const graph::Graph& from, PassContext& context);
+  Lowering(const graph::Graph& from, PassContext& context, Batch batch);
 
   // The device graph, or one diagnostic per node that cannot be lowered (nodes behind it are left out).
   Result<graph::Graph> run();
 
   const graph::Graph& from() const { return from_; }
   const device::DeviceDescriptor& device() const { return *context_.device; }
+  bool joins_batch() const { return batch_ == Batch::joined; }
   const graph::ValueType& type(const graph::Edge& edge) const { return *from_.type(edge.source); }
   ops::Attrs attrs(const graph::Node& n) const { return {*context_.ops->find(graph::Level::tensor, n.op()), n.attrs}; }
 
@@ -51,7 +56,9 @@ class Lowering {
 
   // ---- steps
 
-  // The sizes that a model shape stands for; a failure when there are none.
+  // The axes (w, z, r, c) that a model shape stands for, which must be possible.
+  Shape axes_of(const Shape& model) const;
+  // The same; a failure when it is impossible or has no elements.
   Result<Shape> four(const graph::Node& n, const Shape& model) const;
   // An op in the device graph. With an empty suffix it is called like `n`, whose value it then must be; `n` gives provenance and tags.
   Result<graph::ValueRef> emit(const graph::Node& n, std::string_view suffix, std::string op, std::vector<graph::Edge> inputs,
@@ -76,6 +83,12 @@ class Lowering {
   Result<Lowered> harmless_for(const graph::Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
   // Rows of x gathered and added up by a picker [terms, slices, rows] (ops/sparse.hpp), whose slices broadcast with x's.
   Result<Lowered> picked(const graph::Node& n, std::string_view suffix, const Lowered& x, const Tensor& picker, const Tensor* weights);
+  // The slices of x, in any order and any number of times; below -1: a slice of zeros.
+  Result<Lowered> with_slices(const graph::Node& n, const Lowered& x, const std::vector<std::int64_t>& slices);
+  // x whose slices are `from` axes, with those of `to`: NumPy's broadcast. For z alone.
+  Result<Lowered> with_leading_axes(const graph::Node& n, const Lowered& x, const Shape& from, const Shape& to);
+  // All slices below one another, in whole tiles.
+  static Lowered stacked(Lowered x);
   // x under another order of its elements: by manipulations of edges if they can, otherwise with products with pickers
   // (lower_movement.cpp). Values between are called after `n`.
   Result<Lowered> rearranged(const graph::Node& n, Lowered x, const Rearrangement& how);
@@ -113,6 +126,8 @@ class Lowering {
   bool all_known(const graph::Node& n) const;
 
   Result<Lowered> place(graph::ValueRef value, Copies copies);
+  // A model's shape as the host gives and takes it.
+  Shape border_shape(const Shape& model) const;
   Result<Lowered> moved(const graph::Node& n);
   std::string free_name(const std::string& wanted) const;
   void describe_as(graph::Node& made, const graph::Node& basis);
@@ -123,6 +138,7 @@ class Lowering {
 
   const graph::Graph& from_;
   PassContext& context_;
+  Batch batch_;
   graph::Graph out_;
   std::map<graph::ValueRef, Lowered> values_;
   std::map<graph::ValueRef, Known> known_;

@@ -5,6 +5,7 @@
 #include <buda/ops/device_layout.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace buda::passes {
@@ -19,6 +20,10 @@ namespace {
 
 // With more than four axes the leading ones are one axis on the device, along which NumPy's rule cannot be followed piece by piece.
 bool leading_axes_broadcast(const Shape& target, const Shape& four) { return four[0] != 1 && four[0] != target[0]; }
+
+Shape leading_axes(const Shape& shape) {
+  return Shape(std::vector<std::int64_t>(shape.begin(), shape.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shape.rank()))));
+}
 
 // Block floats keep 7 bits of the largest of 16 neighbours: next to padding of this size numbers around 1 would be lost.
 constexpr float kFarPadding = 64;
@@ -59,7 +64,14 @@ Result<Lowered> Lowering::stretched(const Edge& edge, const Shape& target, const
   if (leading_axes_broadcast(target, x.shape))
     return refuse(n, cat("an input of shape ", seen.text(), " is broadcast along some of its leading axes and not along others"),
                   "give its leading axes all their sizes, or all 1, in the model");
-  if (is_known) {
+  bool joins = joins_batch() && x.shape[1] != 1 && x.shape[1] != target[1];
+  if (joins) {
+    if (is_known) {
+      BUDA_ASSIGN(x, place(edge.source, Copies::none));
+    }
+    BUDA_ASSIGN(x, with_leading_axes(n, x, leading_axes(seen), leading_axes(n.outputs[0].shape)));
+  }
+  if (is_known && !joins) {
     // A single number fills its tile for nothing, so that what it meets in the padding is what it meets in the data: a layernorm's epsilon
     // keeps the copies of its variance away from 0.
     bool number = x.shape.volume() == 1;

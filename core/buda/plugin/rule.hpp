@@ -47,7 +47,11 @@ class Rewrite {
   double real(std::string_view attr) const { return attrs().real(attr); }
   bool flag(std::string_view attr) const { return attrs().boolean(attr); }
   std::vector<std::int64_t> integers(std::string_view attr) const { return attrs().integers(attr); }
+  std::vector<double> reals(std::string_view attr) const { return attrs().reals(attr); }
   std::string text(std::string_view attr) const { return attrs().text(attr); }
+  std::vector<std::string> texts(std::string_view attr) const { return attrs().texts(attr); }
+  // As they stand at the node, for the same op in another element type.
+  const graph::AttrMap& given_attrs() const { return attrs_; }
   // The axis that an attribute names, counted from the front of input 0 (or of the given rank).
   std::int64_t axis(std::string_view attr) const;
 
@@ -56,6 +60,7 @@ class Rewrite {
   // An input as it is.
   Term raw(std::size_t input) { return {this, inputs_[input]}; }
   Term constant(const Tensor& tensor);  // converted to the formula's type
+  Term constant_as_is(const Tensor& tensor) { return {this, builder_.constant(tensor)}; }
   Term number(double value) { return constant(Tensor::scalar(value)); }
   Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
   Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }

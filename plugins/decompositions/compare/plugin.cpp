@@ -14,7 +14,7 @@
 // Exact where operands are equal or differ by at least 2^-60 in the format that the device subtracts in: numbers that a 16-bit format
 // cannot tell apart are equal. NaN, and infinities compared with infinities, give NaN instead of 0. Infinities among the constants of
 // `where` (masks) become the largest number of bf16, since 0 times infinity is no number. Whole numbers are exact up to 2^24
-// (whole_numbers.cpp).
+// (whole_numbers.cpp, whole_division.cpp).
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
@@ -181,5 +181,6 @@ BUDA_PLUGIN(.name = "compare", .version = "1.0", .description = "comparisons, lo
   conversion.produces.push_back("round");
   conversion.matches = converts;
   registrar.add_decomposition(rule(std::move(conversion)));
-  for (auto& spec : buda::compare::whole_number_rules()) registrar.add_decomposition(rule(std::move(spec)));
+  for (auto* rules : {&buda::compare::whole_number_rules, &buda::compare::whole_division_rules})
+    for (auto& spec : rules()) registrar.add_decomposition(rule(std::move(spec)));
 }

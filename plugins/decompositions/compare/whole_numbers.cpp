@@ -1,7 +1,7 @@
 // Ops of whole numbers as the same ops of F32.
 //
-// Exact as long as all numbers stay below 2^24 in size, which indices, lengths and labels do. Sums and products only of 32 and 64 bits:
-// narrower types wrap around much earlier, and that the device does not imitate.
+// Exact as long as all numbers stay below 2^24 in size, which indices, lengths, labels and sums of products of bytes do. Sums and products
+// of narrow types wrap around as they should; products of 16 bits do not stay below 2^24 and are left alone.
 #include "rules.hpp"
 
 #include <algorithm>
@@ -11,17 +11,19 @@ namespace {
 
 using namespace plugin;
 
-bool is_whole(const graph::Graph& graph, const graph::Node& n) { return is_integer(graph.type(n.inputs()[0].source)->dtype); }
-bool is_wide(const graph::Graph& graph, const graph::Node& n) {
-  DType t = graph.type(n.inputs()[0].source)->dtype;
-  return t == DType::i32 || t == DType::i64;
-}
+DType type_of(const graph::Graph& graph, const graph::Node& n) { return graph.type(n.inputs()[0].source)->dtype; }
+bool is_whole(const graph::Graph& graph, const graph::Node& n) { return is_integer(type_of(graph, n)); }
+bool has_one_result(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && n.outputs.size() == 1; }
+bool is_wide(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) >= 4; }
+bool is_narrow(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) < 4; }
+bool is_byte(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) == 1; }
 
-Term same_of_two(Rewrite& r) {
-  Term a = r.in(0);
-  return r.op(r.op_name(), {a, r.in(1)});
+Term same(Rewrite& r) {
+  std::vector<Term> inputs;
+  for (std::size_t i = 0; i < r.count(); ++i) inputs.push_back(r.in(i));
+  return r.op(r.op_name(), inputs, r.given_attrs());
 }
-Term same_of_one(Rewrite& r) { return r.op(r.op_name(), {r.in(0)}); }
+Term same_wrapped(Rewrite& r) { return wrapped_around(same(r), r.result().dtype); }
 Term smaller(Rewrite& r) {
   Term a = -r.in(0);
   Term b = -r.in(1);
@@ -42,14 +44,29 @@ RuleSpec spec(std::string name, std::string summary, std::vector<std::string> op
 
 }  // namespace
 
+Term wrapped_around(const Term& x, DType type) {
+  if (dtype_size(type) >= 4) return x;
+  double range = dtype_size(type) == 1 ? 256 : 65536, below = type == DType::i8 || type == DType::i16 ? range / 2 : 0;
+  Term moved = below == 0 ? x : x + below;
+  Term times = floor_of(moved * (1 / range));
+  return x - times * range;
+}
+
 std::vector<RuleSpec> whole_number_rules() {
+  const std::vector<std::string> wrapping = {"add", "subtract", "multiply", "round", "clip"};
+  const std::vector<std::string> sums = {"matmul", "conv1d", "conv2d", "conv3d", "reduce_sum", "cumsum"};
+  const std::vector<std::string> maxima = {"max_pool1d", "max_pool2d", "max_pool3d"};
   return {
       spec("whole_arithmetic", "sums and products of whole numbers in F32", {"add", "subtract", "multiply"},
-           {"add", "subtract", "multiply"}, same_of_two, is_wide),
-      spec("whole_maximum", "the larger of whole numbers in F32", {"maximum"}, {"maximum"}, same_of_two, is_whole),
+           {"add", "subtract", "multiply"}, same, is_wide),
+      spec("narrow_arithmetic", "the same of narrow types, which wrap around", {"add", "subtract"}, wrapping, same_wrapped, is_narrow),
+      spec("narrow_products", "products of bytes, which wrap around", {"multiply"}, wrapping, same_wrapped, is_byte),
+      spec("whole_sums", "sums of products of whole numbers in F32", sums, sums, same, is_wide),
+      spec("whole_pools", "maxima of windows of whole numbers in F32", maxima, maxima, same, has_one_result),
+      spec("whole_maximum", "the larger of whole numbers in F32", {"maximum"}, {"maximum"}, same, is_whole),
       spec("whole_minimum", "the smaller of whole numbers in F32", {"minimum"}, {"negative", "maximum"}, smaller, is_whole),
       spec("whole_unary", "sizes, negatives and ReLUs of whole numbers in F32", {"abs", "negative", "relu"}, {"abs", "negative", "relu"},
-           same_of_one, is_whole),
+           same, is_whole),
       spec("whole_clip", "bounds of whole numbers in F32", {"clip"}, {"clip"}, clipped, is_whole),
   };
 }

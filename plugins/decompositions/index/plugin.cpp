@@ -3,16 +3,16 @@
 //   argmax(x), argmin    m = max(x); n - max((x = m) (n - i)) is the first place, max((x = m) (i + 1)) - 1 the last
 //   topk(x), k <= 32     the largest, its first place, then the same with this element made very small
 //   one_hot(i)           (i = 0, 1, …), with other values than 0 and 1 by a scale and a shift; negative indices count from the end
-//   gather_elements      one index for each line: the sum of the line times (index = 0, 1, …)
 //   cumsum(x)            a product with a triangle of ones
 //   triangle(x)          a product with a mask
 //
+// Lookups by indices that the model computes are in lookups.cpp, the way back in scatters.cpp, and n-grams in ngrams.cpp.
+//
 // Indices are numbers in F32, exact up to 2^24. Equal is what the format cannot tell apart (see plugin `compare`), so that in a 16-bit
 // format argmax may give an earlier one of two nearly equal elements. Infinities that a mask should remove give NaN.
-#include <buda/plugin/plugin.hpp>
-#include <buda/plugin/rule.hpp>
+#include "rules.hpp"
 
-#include <buda/passes/constant_value.hpp>
+#include <buda/plugin/plugin.hpp>
 
 #include <algorithm>
 
@@ -23,18 +23,10 @@ using buda::Shape;
 using buda::Tensor;
 using buda::graph::Graph;
 using buda::graph::Node;
-using Dims = std::vector<std::int64_t>;
+using buda::index::Dims;
+using buda::index::ramp;
 
 constexpr std::int64_t kMostTop = 32;
-
-// 0, 1, 2, … times step plus start along an axis of a shape of that rank.
-Term ramp(Rewrite& r, std::size_t rank, std::int64_t axis, std::int64_t n, double start, double step) {
-  std::vector<float> numbers;
-  for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<float>(start + step * static_cast<double>(i)));
-  Dims dims(rank, 1);
-  dims[static_cast<std::size_t>(axis)] = n;
-  return r.constant(Tensor(Shape(dims), std::move(numbers)));
-}
 
 // The place of the first (last) largest element along an axis, which is kept; and 1 at that place for whoever wants it.
 Term place_of_maximum(Rewrite& r, const Term& x, std::int64_t axis, bool last) {
@@ -76,27 +68,6 @@ Term one_hot(Rewrite& r) {
   Term on = r.op("slice", {values}, {{"dims", Dims{0}}, {"starts", Dims{1}}, {"stops", Dims{2}}});
   Term span = on - off;
   return hot * span + off;
-}
-
-// One index for each line: its size along the axis is 1.
-Term gather_one(Rewrite& r) {
-  std::int64_t axis = r.axis("dim");
-  Term x = r.in(0);
-  std::int64_t n = r.shape(x)[static_cast<std::size_t>(axis)];
-  Term index = r.in(1);
-  Term wrapped = index + above(0, index) * static_cast<double>(n);
-  Term hot = 1 - not_zero(wrapped - ramp(r, r.shape(x).rank(), axis, n, 0, 1));
-  return reduce("reduce_sum", x * hot, {axis});
-}
-
-bool has_one_index(const Graph& graph, const Node& n) {
-  const Shape &x = graph.type(n.inputs()[0].source)->shape, &indices = graph.type(n.inputs()[1].source)->shape;
-  auto it = n.attrs.find("dim");
-  auto axis = x.axis(it == n.attrs.end() ? 0 : std::get<std::int64_t>(it->second));
-  if (!axis || indices.rank() != x.rank()) return false;
-  for (std::size_t i = 0; i < x.rank(); ++i)
-    if (indices[i] != (i == *axis ? 1 : x[i])) return false;
-  return buda::is_float(graph.type(n.inputs()[0].source)->dtype);
 }
 
 Term cumsum(Rewrite& r) {
@@ -201,14 +172,12 @@ BUDA_PLUGIN(.name = "index", .version = "1.0", .description = "places of element
   registrar.add_decomposition(decomposition_entry<Topk>("topk", "the largest one after the other"));
   RuleSpec hot = spec("one_hot", "a comparison with 0, 1, 2, …", one_hot, Takes::anything);
   registrar.add_decomposition(rule(std::move(hot)));
-  RuleSpec gather = spec("gather_one", "the sum of a line times a comparison", gather_one, Takes::anything);
-  gather.consumes = {"gather_elements"};
-  gather.matches = has_one_index;
-  registrar.add_decomposition(rule(std::move(gather)));
   RuleSpec sums = spec("cumsum", "a product with a triangle of ones", cumsum, Takes::floats);
   sums.matches = is_small;
   registrar.add_decomposition(rule(std::move(sums)));
   RuleSpec mask = spec("triangle", "a product with a mask", triangle, Takes::anything);
   mask.matches = is_not_empty;
   registrar.add_decomposition(rule(std::move(mask)));
+  for (auto* rules : {&buda::index::lookup_rules, &buda::index::scatter_rules, &buda::index::ngram_rules})
+    for (auto& each : rules()) registrar.add_decomposition(rule(std::move(each)));
 }
