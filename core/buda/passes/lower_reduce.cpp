@@ -170,7 +170,8 @@ Result<Lowered> sum_of_slices(Lowering& l, const Node& n, std::string_view suffi
                               double factor) {
   std::int64_t size = tiles(given.shape[3]) * graph::kTileSide, z = given.shape[1];
   if (size > kMostUnitColumns)
-    return l.refuse(n, cat("a sum over ", group, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
+    return l.refuse(n,
+                    cat("a sum over ", group, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
                     "transpose the value in the model so that the sum runs over the last two axes");
   BUDA_ASSIGN(Lowered x, l.without_transpose(n, "copy", given));
   std::vector<float> elements(static_cast<std::size_t>(size * size), 0.0f);

@@ -80,7 +80,6 @@ Result<Lowered> lower_depthwise(Lowering& l, const Node& n) {
   if (width != graph::kTileSide || x.pads_cols() || w.pads_cols() || w.pads_rows())
     return l.refuse(n, cat("its blocks of ", width, " columns are no tiles"), "give it blocks of 32 columns");
   BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
-  if (w.shape[1] == 1 && x.shape[1] > 1) w.tms.push_back(graph::Tm::broadcast(graph::TmDim::z, x.shape[1]));
   Lowered out;
   out.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};
   auto terms = static_cast<double>(w.shape[2]);

@@ -10,8 +10,9 @@
 // Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
 // (ops/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet (a
 // mean over samples, a transpose of the first axis, a broadcast along some of five axes), the whole graph is lowered with w joined to z,
-// which costs pickers where z then must be reordered. Reshapes that only add or remove leading ones, and the like, vanish; those of model inputs and outputs are the
-// host's; a transpose of r and c lies on the edge to a user that can have it there, and otherwise on the edge to a nop.
+// which costs pickers where z then must be reordered. Reshapes that only add or remove leading ones, and the like, vanish; those of model
+// inputs and outputs are the host's; a transpose of r and c lies on the edge to a user that can have it there, and otherwise on the edge to
+// a nop.
 //
 // Padding. A device op computes on padding as on data, so that padding stays zero only for as long as ops keep it so (0 + b is not, e^0 is
 // not). For each value the lowering keeps track of what may stand in its padding (lowered.hpp) and adds a mask before an op that would mix

@@ -22,7 +22,8 @@ namespace {
 bool leading_axes_broadcast(const Shape& target, const Shape& four) { return four[0] != 1 && four[0] != target[0]; }
 
 Shape leading_axes(const Shape& shape) {
-  return Shape(std::vector<std::int64_t>(shape.begin(), shape.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shape.rank()))));
+  return Shape(
+      std::vector<std::int64_t>(shape.begin(), shape.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shape.rank()))));
 }
 
 // Block floats keep 7 bits of the largest of 16 neighbours: next to padding of this size numbers around 1 would be lost.

@@ -1,9 +1,9 @@
 // Division, remainders, powers and shifts of whole numbers in F32.
 //
-//   divide(a, b)         q = floor(|a| (1 / |b|)); one more where |a| - q |b| still holds |b|, one less where it is negative; then the signs
-//   remainder, modulo    what that leaves: |a| - q |b| with the sign of a, plus b where that differs from the sign of b
-//   power(a, b)          e^(b ln |a|), rounded; negative where a is and b is odd. 0 to a negative power is 0
-//   shift_left, _right   a 2^b, wrapped around; floor(a / 2^b). 2^b is the product of two powers small enough to be exact when rounded
+//   divide(a, b)         q = floor(|a| (1 / |b|)); one more where |a| - q |b| still holds |b|, one less where it is negative; then the
+//   signs remainder, modulo    what that leaves: |a| - q |b| with the sign of a, plus b where that differs from the sign of b power(a, b)
+//   e^(b ln |a|), rounded; negative where a is and b is odd. 0 to a negative power is 0 shift_left, _right   a 2^b, wrapped around; floor(a
+//   / 2^b). 2^b is the product of two powers small enough to be exact when rounded
 //
 // Exact where operands stay below 2^24 in size and quotients below 2^22; powers up to 2^16, and beyond with the relative error of F32.
 // What is divided by 0 gives 0, and leaves 0.

@@ -61,8 +61,9 @@ std::int64_t volume_of(const Shape& shape, std::size_t begin, std::size_t end) {
 std::int64_t volume_of(const Shape& shape) { return volume_of(shape, 0, shape.rank()); }
 
 const std::vector<std::string>& index_ops() {
-  static const std::vector<std::string> ops = {"negative", "reduce_max", "reduce_sum", "reduce_prod", "subtract", "multiply", "clip",   "abs",
-                                               "add",      "maximum",    "reshape",    "slice",       "matmul",   "pad",      "transpose"};
+  static const std::vector<std::string> ops = {"negative", "reduce_max", "reduce_sum", "reduce_prod", "subtract",
+                                               "multiply", "clip",       "abs",        "add",         "maximum",
+                                               "reshape",  "slice",      "matmul",     "pad",         "transpose"};
   return ops;
 }
 

@@ -1,6 +1,7 @@
 // Counting of n-grams by comparing.
 //
-//   for grams of n numbers and each skip s    E_j = (x[i + j (s + 1)] = number j of each gram), a row for each place i, a column for each gram
+//   for grams of n numbers and each skip s    E_j = (x[i + j (s + 1)] = number j of each gram), a row for each place i, a column for each
+//   gram
 //                                             counts = the sum over places of E_0 E_1 … E_(n-1)
 //   result                                    counts × a matrix that brings each gram to its column, times its weight
 //
@@ -22,8 +23,8 @@ constexpr std::int64_t kMostProducts = 256;
 
 struct Grams {
   std::int64_t length = 0;
-  std::vector<Dims> numbers;            // of each gram
-  std::vector<std::size_t> columns;     // that count them
+  std::vector<Dims> numbers;         // of each gram
+  std::vector<std::size_t> columns;  // that count them
 };
 
 // Those that count, by length; of equal ones the first.

@@ -40,7 +40,8 @@ Term pad_continued(Rewrite& r) {
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     if (before[axis] == 0 && after[axis] == 0) continue;
     Dims places;
-    for (std::int64_t at = -before[axis]; at < shape[axis] + after[axis]; ++at) places.push_back(continued(at, shape[axis], r.text("mode")));
+    for (std::int64_t at = -before[axis]; at < shape[axis] + after[axis]; ++at)
+      places.push_back(continued(at, shape[axis], r.text("mode")));
     x = taken(r, x, axis, std::move(places));
   }
   return x;

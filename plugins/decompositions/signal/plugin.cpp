@@ -1,7 +1,7 @@
 // Decomposition plugin `signal`: Fourier transforms as products with a constant matrix.
 //
-//   dft(x)   [..., n, parts] × [n parts, m 2], the cosines and sines of a transform; of real numbers one row for each, of complex ones two.
-//            Inputs shorter than the transform lack rows, onesided results lack columns, the inverse divides by its length.
+//   dft(x)   [..., n, parts] × [n parts, m 2], the cosines and sines of a transform; of real numbers one row for each, of complex ones
+//            two. Inputs shorter than the transform lack rows, onesided results lack columns, the inverse divides by its length.
 //
 // n^2 products where a fast transform has n log n: for frames of up to some thousand points, for which a matrix engine is made.
 #include <buda/plugin/plugin.hpp>

@@ -70,12 +70,30 @@ INSTANTIATE_TEST_SUITE_P(Convert, Families,
                                          Case{"cast", {{40}}, {{"dtype", std::string("F32")}}, 0, 9, DType::i64},
                                          Case{"cast", {{40}}, {{"dtype", std::string("F16")}}, 0, 1, DType::f16}));
 
-INSTANTIATE_TEST_SUITE_P(WholeNumbers, Families,
-                         testing::Values(Case{"add", {{40}, {40}}, {}, -99, 99, DType::i64},
-                                         Case{"multiply", {{40}, {40}}, {}, -99, 99, DType::i32},
-                                         Case{"maximum", {{40}, {40}}, {}, -99, 99, DType::i8},
-                                         Case{"minimum", {{40}, {40}}, {}, 0, 99, DType::u8}, Case{"abs", {{40}}, {}, -99, 99, DType::i16},
-                                         Case{"clip", {{40}}, {{"min", -2.0}, {"max", 5.0}}, -9, 9, DType::i8}));
+INSTANTIATE_TEST_SUITE_P(
+    WholeNumbers, Families,
+    testing::Values(Case{"add", {{40}, {40}}, {}, -99, 99, DType::i64}, Case{"multiply", {{40}, {40}}, {}, -99, 99, DType::i32},
+                    Case{"maximum", {{40}, {40}}, {}, -99, 99, DType::i8}, Case{"minimum", {{40}, {40}}, {}, 0, 99, DType::u8},
+                    Case{"abs", {{40}}, {}, -99, 99, DType::i16}, Case{"clip", {{40}}, {{"min", -2.0}, {"max", 5.0}}, -9, 9, DType::i8},
+                    Case{"add", {{40}, {40}}, {}, 0, 255.9, DType::u8}, Case{"subtract", {{40}, {40}}, {}, 0, 255.9, DType::u8},
+                    Case{"multiply", {{40}, {40}}, {}, 0, 255.9, DType::u8}, Case{"add", {{40}, {40}}, {}, -128, 127, DType::i8},
+                    Case{"multiply", {{40}, {40}}, {}, -128, 127, DType::i8}, Case{"subtract", {{40}, {40}}, {}, -32768, 32767, DType::i16},
+                    Case{"add", {{40}, {40}}, {}, 0, 65535.9, DType::u16}, Case{"matmul", {{4, 40}, {40, 3}}, {}, -99, 99, DType::i32},
+                    Case{"matmul", {{2, 4, 5}, {2, 5, 3}}, {}, -99, 99, DType::i64},
+                    Case{"conv2d", {{1, 2, 5, 5}, {3, 2, 3, 3}}, {{"padding", Dims{1, 1, 1, 1}}}, -99, 99, DType::i32},
+                    Case{"max_pool2d", {{1, 2, 5, 5}}, {{"kernel", Dims{2, 2}}}, 0, 255, DType::u8},
+                    Case{"reduce_sum", {{3, 40}}, {{"dims", Dims{1}}}, -99, 99, DType::i32}));
+
+INSTANTIATE_TEST_SUITE_P(
+    WholeDivision, Families,
+    testing::Values(Case{"divide", {{99}, {99}}, {}, -9999, 9999, DType::i32}, Case{"divide", {{99}, {99}}, {}, -9, 9, DType::i64},
+                    Case{"divide", {{99}, {99}}, {}, 0, 255.9, DType::u8}, Case{"remainder", {{99}, {99}}, {}, -99, 99, DType::i64},
+                    Case{"remainder", {{99}, {99}}, {}, -9, 9, DType::i8}, Case{"modulo", {{99}, {99}}, {}, -99, 99, DType::i16},
+                    Case{"modulo", {{99}, {99}}, {}, -9, 9, DType::i32}, Case{"modulo", {{99}, {99}}, {}, 0, 9999, DType::u64},
+                    Case{"power", {{99}, {99}}, {}, -5, 5, DType::i32}, Case{"power", {{99}, {99}}, {}, 0, 3, DType::i64},
+                    Case{"shift_left", {{99}, {99}}, {}, 0, 9, DType::u8}, Case{"shift_left", {{99}, {99}}, {}, 0, 11, DType::i32},
+                    Case{"shift_left", {{99}, {99}}, {}, 0, 15, DType::u16}, Case{"shift_right", {{99}, {99}}, {}, 0, 23, DType::u32},
+                    Case{"shift_right", {{99}, {99}}, {}, 0, 20, DType::i64}));
 
 INSTANTIATE_TEST_SUITE_P(Activations, Families,
                          testing::Values(Case{"elu", {{3, 40}}, {{"alpha", 1.5}}}, Case{"celu", {{3, 40}}, {{"alpha", 2.0}}}, Case{"selu"},

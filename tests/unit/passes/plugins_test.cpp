@@ -24,11 +24,13 @@ TEST(DecompositionPlugins, AreAllThere) {
   for (const auto& d : plugin_decompositions()) names.push_back(d.name);
   EXPECT_EQ(join(names, " "),
             "acos acosh argmax argmin asin asinh atan atanh avg_pool batchnorm ceil celu conv conv_transpose convert cosh cumsum "
-            "dequantize divide elu equal erf floor gather_one gelu_tanh gemm greater greater_equal hard_sigmoid hard_swish "
-            "layernorm less less_equal log_softmax logical_and logical_not logical_or logical_xor lrn max_pool minimum mish modulo "
-            "one_hot power prelu quantize reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize selu shrink "
-            "sign sinh softmax softplus softsign tan thresholded_relu topk triangle where whole whole_arithmetic whole_clip "
-            "whole_maximum whole_minimum whole_unary");
+            "dequantize dft divide elu equal erf floor gather gather_elements gather_nd gather_one gelu_tanh gemm greater greater_equal "
+            "hard_sigmoid hard_swish layernorm less less_equal log_softmax logical_and logical_not logical_or logical_xor lrn max_pool "
+            "max_unpool minimum mish modulo narrow_arithmetic narrow_products ngram_counts one_hot pad_continued power prelu quantize "
+            "reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize reverse_sequence scatter_elements scatter_nd "
+            "selu shrink sign sinh softmax softplus softsign tan thresholded_relu tile topk triangle where whole whole_arithmetic "
+            "whole_clip whole_maximum whole_minimum whole_modulo whole_pools whole_power whole_quotient whole_remainder "
+            "whole_shift_left whole_shift_right whole_sums whole_unary");
 }
 
 TEST(Gemm, ScalesWeightsWhereTheyAreKnown) {
@@ -171,16 +173,6 @@ TEST(Math, PowersByTheirExponent) {
   Graph graph = finished(b);
   positive["e"] = f32({2, 3}, {1, 2, 3, -1, 0.5f, 0});
   EXPECT_EQ(p.ops_of(graph, positive), "log multiply exp");
-}
-
-TEST(Math, OfIntegersOnlyTheMinimum) {
-  Plugins p;
-  Builder b("g");
-  auto x = b.input("x", {3}, DType::i32), y = b.input("y", {3}, DType::i32);
-  b.output("m", b.minimum(x, y));
-  b.output("d", b.divide(x, y));
-  Graph graph = finished(b);
-  EXPECT_EQ(p.ops_of(graph), "divide cast negative cast negative maximum negative exact_cast");
 }
 
 }  // namespace
