@@ -6,6 +6,7 @@
 namespace buda::passes {
 
 extern const Pass kFoldBatchnorm;
+extern const Pass kFoldConcatenation;
 extern const Pass kFusePad;
 extern const Pass kNarrowMatmul;
 extern const Pass kSinkMovement;

@@ -103,15 +103,19 @@ graph::NodeId origin_of(const graph::Graph& g, graph::ValueRef v) {
 }
 
 // x - max(x), as a stable softmax begins. Where the maximum was taken of a masked copy of x, the same copy serves here, so that what is
-// beyond the last column stays very negative and its exponential is 0. The difference is nowhere above 0.
+// beyond the last column stays very negative and its exponential is 0. The difference is nowhere above 0, and 0 where the maximum is.
 Result<Lowered> lower_subtract(Lowering& l, const Node& n) {
   auto masked = l.masked_for_max.find(n.inputs()[0].source);
-  if (masked == l.masked_for_max.end() || origin_of(l.from(), n.inputs()[1].source) != masked->second.first) return lower_binary(l, n);
+  if (masked == l.masked_for_max.end() || origin_of(l.from(), n.inputs()[1].source) != masked->second.maximum) return lower_binary(l, n);
   BUDA_ASSIGN(Shape target, l.four(n, n.outputs[0].shape));
   BUDA_ASSIGN(Lowered most, l.stretched(n.inputs()[1], target, n));
-  if (masked->second.second.shape != target || most.shape != target) return lower_binary(l, n);
-  BUDA_ASSIGN(Lowered out, binary(l, n, "", "subtract", masked->second.second, std::move(most)));
+  if (masked->second.x.shape != target || most.shape != target) return lower_binary(l, n);
+  BUDA_ASSIGN(Lowered out, binary(l, n, "", "subtract", masked->second.x, std::move(most)));
   for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) s->most = std::min(s->most, 0.0);
+  // A mask is at least twice as far below 0 as any maximum.
+  if (masked->second.is_masked)
+    for (Span* s : {&out.cols, &out.corner}) s->most = std::min(s->most, kVanishingExponent);
+  out.peak = 0;
   return out;
 }
 

@@ -72,6 +72,7 @@ Lowered manipulated(Lowered x, const Tm& tm) {
   }
   (rows ? x.rows_alike : x.cols_alike) = false;
   x.zero_cols = 0;
+  x.peak.reset();
   x.tms.push_back(tm);
   return x;
 }

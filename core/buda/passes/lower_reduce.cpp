@@ -11,6 +11,7 @@
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace buda::passes {
 namespace {
@@ -21,11 +22,11 @@ using graph::Tm;
 using graph::TmDim;
 
 // Far below what models compute with; exact in bf16 (a power of two), and, being no more negative than it must be, without danger of
-// overflow in what follows. The largest of all data in a row must be above it.
+// overflow in what follows. The largest of all data in a row must be above half of it.
 constexpr double kVeryNegative = -1048576;
 constexpr double kVeryNegativeF16 = -32768;
-// What padding may add to that number: beyond it the padding is set to zero first.
-constexpr double kMostPadding = 65536;
+// Which part of that number padding may add to it: beyond this it is set to zero first.
+constexpr double kMostPadding = 1.0 / 16;
 // A unit matrix of this size has 16 MiB.
 constexpr std::int64_t kMostUnitColumns = 2048;
 
@@ -91,7 +92,7 @@ Result<Lowered> masked(Lowering& l, const Node& n, const Lowered& x, bool column
   if (!pads || (padding.finite && padding.most <= x.data.least)) return x;
   double negative = l.type(n.inputs()[0]).dtype == DType::f16 ? kVeryNegativeF16 : kVeryNegative;
   Lowered out = x;
-  if (!padding.finite || padding.most > kMostPadding) {
+  if (!padding.finite || padding.most > -negative * kMostPadding) {
     BUDA_ASSIGN(out, columns ? l.with_cols(n, out, 0) : l.with_rows(n, out, 0));
   }
   return l.with_added_padding(n, out, columns, negative);
@@ -103,20 +104,23 @@ Result<Lowered> maximum_of_slices(Lowering& l, const Node& n, std::string_view s
               l.emit(n, suffix, "reduce", {out.edge()}, {{"dim", std::string("z")}, {"type", std::string("max")}, {"z", group}}));
   out.tms.clear();
   out.shape[1] /= group;
+  out.peak.reset();
   return out;
 }
 
 Result<Lowered> maximum(Lowering& l, const Node& n, std::string_view suffix, const Lowered& given, std::size_t axis, bool only) {
   bool columns = axis == 3;
   BUDA_ASSIGN(Lowered x, masked(l, n, given, columns));
+  bool is_masked = x.source != given.source;
   BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
-  if (columns && only) l.masked_for_max[n.inputs()[0].source] = {n.id(), x};
+  if (columns && only) l.masked_for_max[n.inputs()[0].source] = {n.id(), x, is_masked};
   Lowered out = x;
   out.tms.clear();
   BUDA_ASSIGN(out.source,
               l.emit(n, suffix, "reduce", {x.edge()}, {{"dim", std::string(columns ? "c" : "r")}, {"type", std::string("max")}}));
   // The result stands in the first column (row), and zeros beside it.
   out.shape[axis] = 1;
+  out.peak.reset();
   out.rows_alike = out.cols_alike = false;
   out.corner = Span::exactly(0);
   if (columns) {
@@ -155,6 +159,10 @@ Result<Lowered> sum_along(Lowering& l, const Node& n, std::string_view suffix, c
     BUDA_ASSIGN(x, l.without_transpose(n, "copy", x));
     out = after_matmul(x, by);
     BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), by.edge()}));
+    // A sum of what is not negative is no less than its largest part; half of that leaves room for rounding.
+    double least = x.peak.value_or(0) * factor / 2;
+    for (auto [sum, of] : {std::pair(&out.data, &x.data), std::pair(&out.rows, &x.rows)})
+      if (of->least >= 0) sum->least = std::max(sum->least, least);
     out.cols = out.data;
     out.corner = out.rows;
   } else {
@@ -182,6 +190,7 @@ Result<Lowered> sum_of_slices(Lowering& l, const Node& n, std::string_view suffi
   out.tms.clear();
   BUDA_ASSIGN(out.source, l.emit(n, suffix, "matmul", {x.edge(), unit.edge()}, {{"accumulate", true}, {"z", group}}));
   out.shape[1] /= group;
+  out.peak.reset();
   double n_times = static_cast<double>(group) * factor;
   for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
   // A row with infinities in its padding would come out as NaN in all its columns.

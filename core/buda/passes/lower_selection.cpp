@@ -59,6 +59,7 @@ Result<bool> select_prefix(Lowering& l, const Node& n, Lowered& x, const Places&
   const std::size_t axis = columns ? 3 : 2;
   std::int64_t side = x.shape[axis];
   if (!p.is_all || p.kept == 0) return false;
+  x.peak.reset();
   if (p.kept < side) {
     std::int64_t fewer = tiles(side) - tiles(p.kept), cut = side - p.kept;
     if (fewer > 0) {

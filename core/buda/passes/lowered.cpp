@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace buda::passes {
@@ -50,6 +51,7 @@ bool has_transpose(const std::vector<graph::Tm>& tms) {
 Lowered after_unary(std::string_view op, const graph::AttrMap& attrs, const Lowered& x) {
   Lowered out = elementwise(x, x, [&](const Span& s, const Span&) { return after_relu(attrs, after_unary(op, attrs, s)); });
   out.far_padding = x.far_padding && op == "nop" && attrs.empty();
+  if (x.peak && attrs.empty() && (op == "nop" || op == "exp")) out.peak = op == "exp" ? std::exp(*x.peak) : *x.peak;
   return out;
 }
 
@@ -89,6 +91,7 @@ Lowered transposed(Lowered x) {
   std::swap(x.rows, x.cols);
   std::swap(x.rows_alike, x.cols_alike);
   x.zero_cols = 0;
+  x.peak.reset();
   if (!x.tms.empty() && x.tms.back().kind == graph::TmKind::transpose) {
     x.tms.pop_back();
   } else {

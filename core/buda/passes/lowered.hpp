@@ -7,6 +7,7 @@
 #include <buda/passes/span.hpp>
 #include <buda/tensor/shape.hpp>
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Lowered {
   bool cols_alike = false;     // c is 1, and every other column of the tile is a copy of the one column
   bool far_padding = false;    // beyond the columns stands something far larger than the data: a mask
   std::int64_t zero_cols = 0;  // so many of the last columns of the data are zeros
+  // The largest number among the columns of data, in every row: below the data too, where rows come of the same ops. But for rounding.
+  std::optional<double> peak;
 
   bool pads_rows() const { return shape[2] % graph::kTileSide != 0; }
   bool pads_cols() const { return shape[3] % graph::kTileSide != 0; }

@@ -103,9 +103,13 @@ class Lowering {
   // Whether someone may read the padding below the rows of a node's result.
   bool rows_are_read(const graph::Node& n) const { return rows_read_[n.id().index()] != 0; }
 
-  // The argument of a maximum along c whose padding was made very negative, for a later subtraction of that maximum: by the tensor-level
-  // value. See lower_reduce.cpp.
-  std::map<graph::ValueRef, std::pair<graph::NodeId, Lowered>> masked_for_max;
+  // The argument of a maximum along c, for a later subtraction of that maximum: by the tensor-level value. See lower_reduce.cpp.
+  struct MaximumArgument {
+    graph::NodeId maximum;
+    Lowered x;
+    bool is_masked = false;  // its padding was made very negative
+  };
+  std::map<graph::ValueRef, MaximumArgument> masked_for_max;
 
  private:
   struct Known {

@@ -80,7 +80,10 @@ Span times(const Span& a, double n) { return {product(a.least, n), product(a.mos
 
 Span after_unary(std::string_view op, const graph::AttrMap& attrs, const Span& x) {
   if (op == "nop" || op == "datacopy") return x;
-  if (op == "exp") return {std::exp(x.least), std::exp(x.most), x.finite && x.most <= kMostExponent};
+  if (op == "exp") {
+    double most = x.most <= kVanishingExponent ? 0 : std::exp(x.most);
+    return {std::min(most, std::exp(x.least)), most, x.finite && x.most <= kMostExponent};
+  }
   if (op == "log")
     return x.finite && x.least >= kLeastDivisor ? rising(x, [](double v) { return std::log(v); }) : Span{-kInfinity, kInfinity, false};
   if (op == "sqrt") return x.finite && x.least >= 0 ? rising(x, [](double v) { return std::sqrt(v); }) : Span{-kInfinity, kInfinity, false};

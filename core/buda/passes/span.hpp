@@ -36,6 +36,9 @@ Span after_binary(std::string_view op, const Span& a, const Span& b);
 // What the packer's ReLU makes of a result.
 Span after_relu(const graph::AttrMap& attrs, const Span& x);
 
+// e to this power is 0 in fp32.
+inline constexpr double kVanishingExponent = -104;
+
 // A number for which the op certainly has a finite result: what padding is set to where it may not stay as it is.
 double harmless_argument(std::string_view op);
 

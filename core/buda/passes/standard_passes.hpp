@@ -13,6 +13,7 @@ extern const Pass kDeadCodeElimination;
 extern const Pass kDecompose;
 extern const Pass kFoldScale;
 extern const Pass kFuseBias;
+extern const Pass kFuseGelu;
 extern const Pass kFuseRelu;
 extern const Pass kInferTypes;
 extern const Pass kLowerToDevice;

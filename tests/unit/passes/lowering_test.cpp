@@ -374,6 +374,16 @@ TEST(LowerReduce, MaximumOfNegativeNumbers) {
   EXPECT_TRUE(graph.node(graph.find("m.masked")).tags.contains(kWideRange));
 }
 
+TEST(LowerReduce, MaximumOfHalfFloats) {
+  // 20000 in the padding is too much to be added to the very negative number of their mask.
+  Lowerer l;
+  auto number = [](float v) { return f32({40}, std::vector<float>(40, v)).cast(DType::f16); };
+  l.lowered([&](Builder& b) {
+    auto x = b.add(b.input("x", {3, 40}, DType::f16), b.constant(Tensor::scalar(20000.0f).cast(DType::f16)));
+    b.output("y", b.reduce_max(b.subtract(x, b.constant(number(34000))), {1}));
+  });
+}
+
 TEST(LowerReduce, NoMaskWherePaddingCannotWin) {
   Lowerer l;
   Graph graph = l.lowered([](Builder& b) { b.output("y", b.reduce_max(b.relu(b.input("x", {2, 10})), {1})); });
@@ -434,6 +444,20 @@ TEST(LowerSoftmax, ResultsMultiplyOn) {
     b.output("z", b.matmul(b.transpose(s, {0, 2, 1}), v));
     b.output("s", b.reduce_sum(s, {1}));
   });
+}
+
+TEST(LowerSoftmax, NeedsNoMaskBehindTheMaximum) {
+  // Biases stand in the padding of all operands. Behind the maximum it is 0 beside the data, and below them no sum is 0.
+  Lowerer l;
+  Graph graph = l.lowered([](Builder& b) {
+    auto operand = [&](const std::string& name) {
+      return b.matmul(b.input(name, {2, 10, 8}), b.parameter(name + ".w", varied({8, 8})), b.parameter(name + ".b", varied({8}, 2)));
+    };
+    auto q = operand("q"), k = operand("k"), v = operand("v");
+    auto s = b.softmax(b.matmul(q, b.transpose(k, {0, 2, 1})), -1);
+    b.output("y", b.reduce_sum(b.matmul(s, v), {1}));
+  });
+  EXPECT_EQ(ops_of(graph), "matmul matmul matmul matmul multiply add reduce matmul subtract exp matmul reciprocal multiply matmul matmul");
 }
 
 TEST(LowerLayernorm, KeepsItsMeaning) {

@@ -112,6 +112,19 @@ TEST(Lowered, ProductsOfPadding) {
   EXPECT_TRUE(adds_zeros(a, b)) << "there is no padding";
 }
 
+TEST(Lowered, PeaksOfRowsGoThroughExponentials) {
+  Lowered x;
+  x.shape = {1, 1, 10, 10};
+  x.cols = {-1e6, kVanishingExponent, true};
+  x.peak = 0;
+  Lowered e = after_unary("exp", {}, x);
+  EXPECT_EQ(e.peak, 1.0);
+  EXPECT_TRUE(e.cols.is(0)) << "as fp32 has it";
+  EXPECT_FALSE(after_unary("abs", {}, x).peak);
+  EXPECT_FALSE(after_binary("add", {}, x, x).peak);
+  EXPECT_FALSE(transposed(x).peak);
+}
+
 TEST(Lowered, TransposesExchangeSides) {
   Lowered x;
   x.shape = {1, 2, 3, 1};
