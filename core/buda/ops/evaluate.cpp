@@ -8,6 +8,8 @@
 #include <buda/ops/infer.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace buda::ops {
 namespace {
@@ -24,6 +26,21 @@ Failure of_node(const Node& node, Failure failure) {
     if (d.loc.file.empty()) d.loc = node.loc;
   }
   return failure;
+}
+
+// The first number that became infinite, or, of whole numbers, another one on the way to a narrower type.
+std::optional<std::string> number_lost(const Tensor& from, const Tensor& to) {
+  if (is_float(from.dtype()) && dtype_size(from.dtype()) > dtype_size(to.dtype())) {
+    Tensor wide = from.cast(DType::f64), narrow = to.cast(DType::f64);
+    for (std::size_t i = 0; i < wide.size(); ++i)
+      if (std::isfinite(wide.as<double>()[i]) && !std::isfinite(narrow.as<double>()[i])) return cat(wide.as<double>()[i]);
+  }
+  if (is_integer(from.dtype()) && dtype_size(from.dtype()) >= dtype_size(to.dtype())) {
+    Tensor whole = from.cast(DType::i64), back = to.cast(DType::i64);
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (whole.as<std::int64_t>()[i] != back.as<std::int64_t>()[i]) return cat(whole.as<std::int64_t>()[i]);
+  }
+  return std::nullopt;
 }
 
 class Evaluator {
@@ -151,7 +168,15 @@ class Evaluator {
 
   static Result<Tensor> padded_input(const Node& node, const Tensor& tensor) {
     const Shape& device = node.outputs[0].shape;
-    BUDA_ASSIGN(Tensor seen, into_view(tensor.cast(node.outputs[0].dtype), border_shapes(node, device)));
+    Tensor narrow = tensor.cast(node.outputs[0].dtype);
+    if (auto lost = number_lost(tensor, narrow)) {
+      Diagnostic d = input_error("OP007", {}, cat("the input '", node.name(), "' (", dtype_name(tensor.dtype()), ") holds ", *lost, ", which ",
+                                                  dtype_name(narrow.dtype()), ", with which the device computes, cannot hold"));
+      d.node = node.name();
+      d.hint = "scale the model's inputs, or run its graph before lowering";
+      return d;
+    }
+    BUDA_ASSIGN(Tensor seen, into_view(narrow, border_shapes(node, device)));
     return to_device(seen, device);
   }
 

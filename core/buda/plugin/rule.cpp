@@ -32,6 +32,8 @@ class FormulaRule final : public passes::Decomposition {
   std::vector<std::string> consumes() const override { return spec_.consumes; }
   std::vector<std::string> produces() const override { return spec_.produces; }
 
+  int priority() const override { return spec_.priority; }
+
   bool matches(const graph::Graph& graph, const graph::Node& node) const override {
     bool floats = std::all_of(node.inputs().begin(), node.inputs().end(),
                               [&](const graph::Edge& e) { return is_float(graph.type(e.source)->dtype); });
@@ -146,6 +148,33 @@ Term sign_of(const Term& x) { return clip(x * kAmplified, -1, 1); }
 Term floor_of(const Term& x) {
   Term nearest = round(x);
   return nearest - above(nearest, x);
+}
+
+namespace {
+
+// A number as a sum of two with half the digits each, whose products are exact (Dekker, 1971).
+struct Halves {
+  Term high, low;
+};
+
+Halves halves_of(const Term& x) {
+  Term scaled = x * 4097;
+  Term rest = scaled - x;
+  Term high = scaled - rest;
+  return {high, x - high};
+}
+
+}  // namespace
+
+Term exact_quotient(const Term& a, const Term& b) {
+  Term inverse = reciprocal(b);
+  Term quotient = a * inverse;
+  Halves q = halves_of(quotient), d = halves_of(b);
+  Term rest = a - q.high * d.high;
+  rest = rest - q.high * d.low;
+  rest = rest - q.low * d.high;
+  rest = rest - q.low * d.low;
+  return quotient + rest * inverse;
 }
 
 Entry<passes::Decomposition> rule(RuleSpec spec) {

@@ -123,6 +123,9 @@ Term not_zero(const Term& x);
 Term sign_of(const Term& x);
 // Rounded down; as exact as the device's `round`, exact where |x| < 2^22.
 Term floor_of(const Term& x);
+// a / b as a division in fp32 would round it, where a quotient is rounded to a whole number next and its last digit decides: a product with
+// the reciprocal, corrected by what it leaves, which is computed without rounding. For quotients below 2^100.
+Term exact_quotient(const Term& a, const Term& b);
 // The ops that these make, for produces().
 inline constexpr std::initializer_list<const char*> kComparisonOps = {"subtract", "multiply", "clip", "abs"};
 
@@ -136,6 +139,7 @@ struct RuleSpec {
   Term (*build)(Rewrite&) = nullptr;
   Takes takes = Takes::floats;                                         // element types of all inputs
   bool (*matches)(const graph::Graph&, const graph::Node&) = nullptr;  // null: always
+  int priority = 0;
 };
 
 // A rule of a formula for Registrar::add_decomposition().

@@ -3,10 +3,16 @@
 //   floor(x), ceil(x)    round(x) less 1 where that is above x; plus 1 where it is below
 //   remainder(a, b)      with m = |a|, n = |b|: m - n floor(m / n), with the sign of a; brought back into [0, n) where m / n was rounded
 //   modulo(a, b)         the same, plus b where its sign is not that of b
+//   divide(a, b)         where the quotient is rounded next, directly or as a scale: a product with the reciprocal, corrected to what a
+//                        division in fp32 gives; 1/2 then rounds as it does elsewhere. Other quotients do not pay for that (plugin example)
 //
 // As exact as the device's round: for |x| below 2^22 where it computes in Float32 (lower_eltwise.cpp), and remainders for quotients below
 // that. Whole numbers are their own floor.
 #include "rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace buda::math {
 namespace {
@@ -43,6 +49,29 @@ Term floored_remainder(Rewrite& r) {
   return rest + b * differs;
 }
 
+Term corrected_quotient(Rewrite& r) {
+  Term a = r.in(0);
+  return exact_quotient(a, r.in(1));
+}
+
+// Whether a value is rounded to whole numbers after a few steps that do not change how far it is from a border.
+bool is_rounded(const graph::Graph& graph, graph::NodeId id, int steps) {
+  static constexpr std::array<std::string_view, 4> kRounding = {"round", "floor", "ceil", "quantize"};
+  static constexpr std::array<std::string_view, 9> kPassing = {"add",     "subtract", "negative", "clip", "maximum",
+                                                              "minimum", "divide",   "reshape",  "cast"};
+  constexpr std::size_t kMostUsers = 8;
+  std::vector<graph::Use> users = graph.users(id);
+  if (users.size() > kMostUsers) return false;
+  return std::any_of(users.begin(), users.end(), [&](const graph::Use& use) {
+    const graph::Node& n = graph.node(use.node);
+    if (std::find(kRounding.begin(), kRounding.end(), n.op()) != kRounding.end()) return true;
+    if (n.op() == "cast" && !is_float(n.outputs[0].dtype)) return true;
+    return steps > 1 && std::find(kPassing.begin(), kPassing.end(), n.op()) != kPassing.end() && is_rounded(graph, use.node, steps - 1);
+  });
+}
+
+bool is_rounded_next(const graph::Graph& graph, const graph::Node& n) { return is_rounded(graph, n.id(), 3); }
+
 Term itself(Rewrite& r) { return r.raw(0); }
 bool is_whole(const graph::Graph& graph, const graph::Node& n) { return !is_float(graph.type(n.inputs()[0].source)->dtype); }
 
@@ -64,6 +93,13 @@ std::vector<RuleSpec> rounding_rules() {
        .consumes = {"modulo"},
        .produces = kProduces,
        .build = floored_remainder},
+      {.name = "rounded_quotient",
+       .summary = "a / b as in fp32, where it is rounded next",
+       .consumes = {"divide"},
+       .produces = kProduces,
+       .build = corrected_quotient,
+       .matches = is_rounded_next,
+       .priority = 1},
       {.name = "whole",
        .summary = "whole numbers need no rounding",
        .consumes = {"floor", "ceil", "round"},

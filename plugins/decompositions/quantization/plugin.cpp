@@ -3,8 +3,8 @@
 //   quantize     round(x / scale) + zero point, clipped to the range of the type
 //   dequantize   (x - zero point) scale
 //
-// x / scale is q = x (1 / scale), improved by (x - q scale) (1 / scale): a quotient on the border between two whole numbers then rounds as
-// a division would in fp32. In formats of fewer digits it may become the other one.
+// A quotient on the border between two whole numbers rounds as a division in fp32 would (exact_quotient). In formats of fewer digits it may
+// become the other one.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
 
@@ -27,10 +27,7 @@ Term along_axis(Rewrite& r, std::size_t input) {
 Term quantize(Rewrite& r) {
   Term x = r.in(0);
   Term scale = along_axis(r, 1);
-  Term inverse = reciprocal(scale);
-  Term quotient = x * inverse;
-  Term rest = x - quotient * scale;
-  Term nearest = round(quotient + rest * inverse);
+  Term nearest = round(exact_quotient(x, scale));
   Term moved = nearest + along_axis(r, 2);
   bool with_sign = r.result().dtype == DType::i8;
   return with_sign ? clip(moved, -128, 127) : clip(moved, 0, 255);

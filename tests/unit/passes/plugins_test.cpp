@@ -27,7 +27,7 @@ TEST(DecompositionPlugins, AreAllThere) {
             "dequantize dft divide elu equal erf floor gather gather_elements gather_nd gather_one gelu_tanh gemm greater greater_equal "
             "hard_sigmoid hard_swish layernorm less less_equal log_softmax logical_and logical_not logical_or logical_xor lrn max_pool "
             "max_unpool minimum mish modulo narrow_arithmetic narrow_products ngram_counts one_hot pad_continued power prelu quantize "
-            "reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize reverse_sequence scatter_elements scatter_nd "
+            "reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize reverse_sequence rounded_quotient scatter_elements scatter_nd "
             "selu shrink sign sinh softmax softplus softsign tan thresholded_relu tile topk triangle where whole whole_arithmetic "
             "whole_clip whole_maximum whole_minimum whole_modulo whole_pools whole_power whole_quotient whole_remainder "
             "whole_shift_left whole_shift_right whole_sums whole_unary");
