@@ -60,6 +60,8 @@ void declare_model(cli::OptionSet& set, Options& o) {
   set.flag("enable-consteval", o.fold_constants,
            "compute what depends on parameters and constants alone before lowering: pass constant-folding");
   set.flag("enable-stable-softmax", o.stable_softmax, "subtract the maximum in a softmax, so that large numbers do not overflow");
+  set.flag("enable-conv-prestride", o.conv_prestride,
+           "let the host put the elements of a stride side by side where a convolution with stride reads a model input");
   set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops");
   set.texts("op-names-dont-fuse", o.dont_fuse, "OP", "keep this op out of fused ops").known_as("dont_fuse");
   set.texts("op-names-manual-fuse", o.manual_fuse, "A,B,C",

@@ -36,6 +36,7 @@ struct Options {
   std::vector<std::string> mixed_precision;  // rules, in order
   bool fold_constants = true;
   bool stable_softmax = true;
+  bool conv_prestride = true;
   bool auto_fusing = true;
   std::vector<std::string> dont_fuse;
   std::vector<std::string> manual_fuse;  // each: names with commas between them

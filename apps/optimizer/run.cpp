@@ -173,12 +173,15 @@ class Optimizer {
   }
 
  private:
-  // The option of this tool is one of the plugin's rule, unless that is given itself.
+  // Options of this tool that are those of a plugin's rule, unless that one is given itself.
   std::map<std::string, schema::OptionValues> plugin_options() const {
     auto options = host_.plugin_options;
-    if (o_.stable_softmax) return options;
-    schema::OptionValues& softmax = options["decomposition.softmax"];
-    if (!softmax.has("stable")) softmax.set("stable", "false");
+    auto switch_off = [&](const std::string& rule, const std::string& option) {
+      schema::OptionValues& values = options["decomposition." + rule];
+      if (!values.has(option)) values.set(option, "false");
+    };
+    if (!o_.stable_softmax) switch_off("softmax", "stable");
+    if (!o_.conv_prestride) switch_off("conv", "prestride");
     return options;
   }
 

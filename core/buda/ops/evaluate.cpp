@@ -170,8 +170,9 @@ class Evaluator {
     const Shape& device = node.outputs[0].shape;
     Tensor narrow = tensor.cast(node.outputs[0].dtype);
     if (auto lost = number_lost(tensor, narrow)) {
-      Diagnostic d = input_error("OP007", {}, cat("the input '", node.name(), "' (", dtype_name(tensor.dtype()), ") holds ", *lost, ", which ",
-                                                  dtype_name(narrow.dtype()), ", with which the device computes, cannot hold"));
+      Diagnostic d = input_error("OP007", {},
+                                 cat("the input '", node.name(), "' (", dtype_name(tensor.dtype()), ") holds ", *lost, ", which ",
+                                     dtype_name(narrow.dtype()), ", with which the device computes, cannot hold"));
       d.node = node.name();
       d.hint = "scale the model's inputs, or run its graph before lowering";
       return d;

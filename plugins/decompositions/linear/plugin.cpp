@@ -1,4 +1,4 @@
-// Decomposition plugin `linear`: gemm as a matmul, with scales on what is known.
+// Decomposition plugin `linear`: gemm as a matmul, with scales on what is known; determinants are in determinant.cpp.
 //
 //   before   y = gemm(a, b, c) alpha=0.5 beta=2 trans_b=true
 //   after    y.b = transpose(b) perm=[1, 0]
@@ -8,6 +8,8 @@
 //            y = add(y.product, y.c)
 //
 // b and c are weights as a rule: constant-folding then computes y.scaled and y.c, and fuse-bias makes y.c the matmul's bias.
+#include "rules.hpp"
+
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 
@@ -57,4 +59,5 @@ class Gemm final : public buda::passes::Decomposition {
 
 BUDA_PLUGIN(.name = "linear", .version = "1.0", .description = "general matrix products as matmuls", .license = "Apache-2.0") {
   registrar.add_decomposition(buda::plugin::decomposition_entry<Gemm>("gemm", "gemm as transposes, matmul, multiply and add"));
+  registrar.add_decomposition(buda::plugin::rule(buda::linear::determinant_rule()));
 }

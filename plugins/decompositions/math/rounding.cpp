@@ -58,7 +58,7 @@ Term corrected_quotient(Rewrite& r) {
 bool is_rounded(const graph::Graph& graph, graph::NodeId id, int steps) {
   static constexpr std::array<std::string_view, 4> kRounding = {"round", "floor", "ceil", "quantize"};
   static constexpr std::array<std::string_view, 9> kPassing = {"add",     "subtract", "negative", "clip", "maximum",
-                                                              "minimum", "divide",   "reshape",  "cast"};
+                                                               "minimum", "divide",   "reshape",  "cast"};
   constexpr std::size_t kMostUsers = 8;
   std::vector<graph::Use> users = graph.users(id);
   if (users.size() > kMostUsers) return false;

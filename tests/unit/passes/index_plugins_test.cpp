@@ -70,11 +70,13 @@ TEST(GatherElements, AlongEveryAxis) {
   expect_kept("gather_elements", {{{4, 7}}, indices({4, 1}, {6, 0, -1, 3})}, along(1));
   expect_kept("gather_elements", {{{3, 3}}, indices({2, 3}, {1, 2, 0, -1, 0, 0})}, along(0));
   expect_kept("gather_elements", {{{2, 3}}, indices({2, 4}, {0, 2, 1, 1, 2, 2, 0, -3})}, along(1));
-  expect_kept("gather_elements", {{{3, 4, 5}}, indices({2, 3, 4}, {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 1, 1, 1, 1, 0, 0, 3, 3, 2, 1, 2, 1})}, along(1));
+  expect_kept("gather_elements",
+              {{{3, 4, 5}}, indices({2, 3, 4}, {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 1, 1, 1, 1, 0, 0, 3, 3, 2, 1, 2, 1})}, along(1));
 }
 
 TEST(ReverseSequence, OfEveryLength) {
-  expect_kept("reverse_sequence", {{{4, 3}}, {{3}, DType::i64, {4, 1, 2}}}, {{"batch_dim", std::int64_t{1}}, {"time_dim", std::int64_t{0}}});
+  expect_kept("reverse_sequence", {{{4, 3}}, {{3}, DType::i64, {4, 1, 2}}},
+              {{"batch_dim", std::int64_t{1}}, {"time_dim", std::int64_t{0}}});
   expect_kept("reverse_sequence", {{{3, 5, 2, 2}}, {{3}, DType::i64, {5, 3, 1}}},
               {{"batch_dim", std::int64_t{0}}, {"time_dim", std::int64_t{1}}});
 }
@@ -109,8 +111,12 @@ TEST(MaxUnpool, OfSeveralTheLast) {
 
 TEST(NgramCounts, EveryMode) {
   // Grams of one number: 2, 3, 5; of two: 5 4, 5 6, 7 8, 2 3, and 2 3 again.
-  AttrMap attrs{{"pool", Dims{2, 3, 5, 5, 4, 5, 6, 7, 8, 2, 3, 2, 3}}, {"starts", Dims{0, 3}},      {"columns", Dims{0, 1, 2, 3, 4, 5, 7, 6}},
-                {"shortest", std::int64_t{1}},                         {"longest", std::int64_t{2}}, {"most_skips", std::int64_t{3}}};
+  AttrMap attrs{{"pool", Dims{2, 3, 5, 5, 4, 5, 6, 7, 8, 2, 3, 2, 3}},
+                {"starts", Dims{0, 3}},
+                {"columns", Dims{0, 1, 2, 3, 4, 5, 7, 6}},
+                {"shortest", std::int64_t{1}},
+                {"longest", std::int64_t{2}},
+                {"most_skips", std::int64_t{3}}};
   Operand tokens{{2, 6}, DType::i32, {1, 1, 3, 3, 3, 7, 8, 2, 5, 3, 5, 6}}, one{{5}, DType::i64, {2, 3, 2, 3, 5}};
   for (const char* mode : {"count", "presence", "weighted"}) {
     SCOPED_TRACE(mode);

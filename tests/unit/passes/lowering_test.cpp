@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace buda::passes {
 namespace {
@@ -522,6 +523,26 @@ TEST(LowerEltwise, OtherTypesOfFloats) {
     EXPECT_EQ(in.outputs[0].dtype, DType::f32);
     EXPECT_EQ(in.attrs.at("model_type"), graph::Attr(std::string(dtype_name(dtype))));
   }
+}
+
+// ---- numbers that the device's F32 does not hold
+
+TEST(LowerInputs, RefuseNumbersThatF32DoesNotHold) {
+  Lowerer l;
+  Builder b("g");
+  b.output("y", b.identity(b.input("x", {2}, DType::f64)));
+  b.output("i", b.identity(b.input("n", {2}, DType::i64)));
+  Graph graph = finished(b);
+  l.run(kLowerToDevice, graph);
+  auto error = [&](double x, std::int64_t n) {
+    auto out = ops::evaluate_graph(
+        graph, {{"x", Tensor(Shape{2}, std::vector<double>{1, x})}, {"n", Tensor(Shape{2}, std::vector<std::int64_t>{n, 1})}});
+    return out ? "" : Bench::message(out.failure());
+  };
+  EXPECT_EQ(error(1e30, -(std::int64_t{1} << 24)), "");
+  EXPECT_EQ(error(std::numeric_limits<double>::infinity(), std::int64_t{1} << 40), "");
+  EXPECT_NE(error(1e200, 0).find("the input 'x' (F64) holds 1e+200, which F32"), std::string::npos) << error(1e200, 0);
+  EXPECT_NE(error(0, (1 << 24) + 1).find("the input 'n' (I64) holds 16777217"), std::string::npos) << error(0, (1 << 24) + 1);
 }
 
 // ---- refusals

@@ -24,10 +24,12 @@ TEST(DecompositionPlugins, AreAllThere) {
   for (const auto& d : plugin_decompositions()) names.push_back(d.name);
   EXPECT_EQ(join(names, " "),
             "acos acosh argmax argmin asin asinh atan atanh avg_pool batchnorm ceil celu conv conv_transpose convert cosh cumsum "
-            "dequantize dft divide elu equal erf floor gather gather_elements gather_nd gather_one gelu_tanh gemm greater greater_equal "
+            "dequantize determinant dft divide elu equal erf floor gather gather_elements gather_nd gather_one gelu_tanh gemm greater "
+            "greater_equal grid_sample "
             "hard_sigmoid hard_swish layernorm less less_equal log_softmax logical_and logical_not logical_or logical_xor lrn max_pool "
             "max_unpool minimum mish modulo narrow_arithmetic narrow_products ngram_counts one_hot pad_continued power prelu quantize "
-            "reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize reverse_sequence rounded_quotient scatter_elements scatter_nd "
+            "recurrent reduce_batch reduce_keep reduce_min reduce_prod reduce_whole remainder resize reverse_sequence roi_align "
+            "rounded_quotient scatter_elements scatter_nd "
             "selu shrink sign sinh softmax softplus softsign tan thresholded_relu tile topk triangle where whole whole_arithmetic "
             "whole_clip whole_maximum whole_minimum whole_modulo whole_pools whole_power whole_quotient whole_remainder "
             "whole_shift_left whole_shift_right whole_sums whole_unary");
@@ -151,6 +153,21 @@ TEST(Math, MinimumAndDivide) {
   b.output("d", b.divide(x, y));
   Graph graph = finished(b);
   EXPECT_EQ(p.ops_of(graph), "negative negative maximum negative reciprocal multiply");
+}
+
+// -2.5 / (5 / 255) lies a little above -127.5, as a division in fp32 gives it, and below it with a reciprocal that is rounded first.
+TEST(Math, QuotientsThatAreRoundedNextAreExact) {
+  Plugins p;
+  Builder b("g");
+  auto x = b.input("x", {64}), range = b.input("range", {});
+  auto scale = b.divide(range, b.constant(Tensor::scalar(255.0f)));
+  b.output("y", b.op("round", {b.divide(x, scale)}));
+  b.output("z", b.op("quantize", {x, scale, b.constant(Tensor::scalar(128.0f).cast(DType::u8))}));
+  Graph graph = finished(b);
+  std::vector<float> numbers;
+  for (int i = 0; i < 64; ++i) numbers.push_back(static_cast<float>(i - 32) * 0.25f);
+  NamedTensors inputs{{"x", f32({64}, numbers)}, {"range", Tensor::scalar(5.0f)}};
+  expect_meaning_kept(graph, p, {&kDecompose, &kLowerToDevice}, inputs);
 }
 
 TEST(Math, PowersByTheirExponent) {
