@@ -7,7 +7,7 @@
 //
 // where y.known is the token and zeros. The chips have no op that puts values one after the other: they add up parts that stand in their
 // places among zeros. Here the known part comes into its place before the model runs, and algebraic-simplification adds what else is known.
-// One part is unknown, and the numbers are floating-point.
+// One part is unknown, and the numbers are floating-point. The tag `dont_fuse` opts out.
 #include <buda/passes/data_movement_passes.hpp>
 
 #include <buda/ops/builder.hpp>
@@ -31,7 +31,7 @@ constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
 
 // The only part that is not known, where the others are.
 std::optional<std::size_t> unknown_part(const Graph& g, const Node& n) {
-  if (n.op() != "concatenate" || n.inputs().size() < 2 || !is_float(n.outputs[0].dtype)) return std::nullopt;
+  if (n.op() != "concatenate" || n.inputs().size() < 2 || !is_float(n.outputs[0].dtype) || !may_fuse(n)) return std::nullopt;
   auto bytes = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
   if (!bytes || *bytes > kMostBytes) return std::nullopt;
   std::optional<std::size_t> unknown;

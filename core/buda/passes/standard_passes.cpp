@@ -21,6 +21,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kSinkMovement,
       &kNarrowMatmul,
       &kFoldConcatenation,
+      &kFoldExactScale,
       &kFoldScale,
       &kFuseBias,
       &kCommonSubexpressionElimination,

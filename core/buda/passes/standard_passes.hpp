@@ -11,6 +11,7 @@ extern const Pass kCommonSubexpressionElimination;
 extern const Pass kConstantFolding;
 extern const Pass kDeadCodeElimination;
 extern const Pass kDecompose;
+extern const Pass kFoldExactScale;
 extern const Pass kFoldScale;
 extern const Pass kFuseBias;
 extern const Pass kFuseGelu;

@@ -350,6 +350,47 @@ TEST(FoldScale, LeavesOthers) {
             0u);
 }
 
+TEST(FoldExactScale, PowersOfTwoOnly) {
+  for (float factor : {0.25f, -2.0f, 1024.0f, 0.3f, 3.0f, 0.0f}) {
+    Graph graph = linear([&](Builder& b, Edge m) { return Edge(b.multiply(m, b.constant(factor))); });
+    Bench bench;
+    bool is_power = factor == 0.25f || factor == -2 || factor == 1024;
+    EXPECT_EQ(bench.run(kFoldExactScale, graph).rewrites, is_power ? 1u : 0u) << factor;
+  }
+  Graph graph = linear([&](Builder& b, Edge m) { return Edge(b.multiply(m, b.constant(f32({5}, {1, 2, 4, 8, 16})))); });
+  Bench bench;
+  EXPECT_FALSE(bench.run(kFoldExactScale, graph).changed()) << "not one number";
+}
+
+// Attention's scores, times a factor.
+Graph scores(float factor, bool used_twice) {
+  Builder b("g");
+  auto x = b.input("x", {1, 6, 8});
+  auto heads = [&](const std::string& name, std::vector<std::int64_t> order) {
+    auto p = b.matmul(x, b.parameter(name + ".w", varied({8, 8})), b.parameter(name + ".b", varied({8}, 2)));
+    if (used_twice) b.output(name, p);
+    return b.transpose(b.reshape(p, {1, 6, 2, 4}), std::move(order));
+  };
+  auto q = heads("q", {0, 2, 1, 3}), k = heads("k", {0, 2, 3, 1});
+  b.output("y", called(b, "s", b.multiply(b.matmul(q, k), b.constant(factor))));
+  return finished(b);
+}
+
+TEST(FoldExactScale, OfScoresGoesIntoTheProjection) {
+  Graph graph = scores(0.5f, false);
+  Bench bench;
+  expect_meaning_kept(graph, bench, {&kFoldExactScale, &kConstantFolding, &kDeadCodeElimination});
+  EXPECT_EQ(graph.node(graph.find("s")).op(), "matmul");
+  EXPECT_TRUE(graph.find("s.weights").valid() && graph.find("s.bias").valid()) << listing(graph);
+  for (auto [factor, twice] : {std::pair(0.3f, false), std::pair(0.5f, true)}) {
+    Graph other = scores(factor, twice);
+    EXPECT_FALSE(bench.run(kFoldExactScale, other).changed());
+  }
+  Graph inexact = scores(0.3f, false);
+  expect_meaning_kept(inexact, bench, kFoldScales);
+  EXPECT_EQ(inexact.node(inexact.find("s")).op(), "matmul");
+}
+
 TEST(FoldScale, SharedWeightsAreNotStoredTwice) {
   Builder b("g");
   auto w = b.parameter("w", varied({6, 6}));
