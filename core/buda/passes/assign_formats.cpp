@@ -213,7 +213,11 @@ class Formats {
       f = is_copy(n) ? chosen_[n.inputs()[0].source.node.index()] : natural_format(n);
     }
     if (n.tags.contains(kWideRange)) f = unblocked(f);
-    if (n.tags.contains(kExact)) f = DataFormat::float32;
+    if (is_exact(n)) f = DataFormat::float32;
+  }
+
+  bool is_exact(const Node& n) const {
+    return n.tags.contains(kExact) && device_.supports(DataFormat::float32) && device_.features.fp32_accumulate;
   }
 
   DataFormat natural_format(const Node& n) const {
@@ -239,11 +243,10 @@ class Formats {
 
   bool only_indexes(const Node& n) const {
     auto users = graph_.users(n.id());
-    return !users.empty() &&
-           std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
-             const Node& user = graph_.node(use.node);
-             return user.op() == "embedding" || (is_sparse_product(user) && use.input == 0);
-           });
+    return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+      const Node& user = graph_.node(use.node);
+      return user.op() == "embedding" || (is_sparse_product(user) && use.input == 0);
+    });
   }
 
   void unblock(NodeId id) { chosen_[id.index()] = unblocked(chosen_[id.index()]); }
@@ -346,7 +349,7 @@ class Formats {
       if (wish.fidelity) chosen.fidelity = wish.fidelity;
       if (!chosen.fidelity) chosen.fidelity = context_.formats.fidelity;
     }
-    if (n.tags.contains(kExact)) chosen.accumulate = chosen.intermediate = DataFormat::float32;
+    if (is_exact(n)) chosen.accumulate = chosen.intermediate = DataFormat::float32;
     if (chosen == n.precision) return;
     n.precision = chosen;
     ++report_.rewrites;

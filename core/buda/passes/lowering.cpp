@@ -6,6 +6,7 @@
 #include <buda/ops/evaluate.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/passes/lowering_rules.hpp>
+#include <buda/passes/lowering_tags.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
@@ -283,6 +284,9 @@ void Lowering::describe_as(Node& made, const Node& basis) {
   made.origins = basis.origins;
   made.tags = basis.tags;
   made.loc = basis.loc;
+  // Whole numbers of more than a byte stay whole.
+  bool is_wide = basis.is_op() && !basis.outputs.empty() && is_integer(basis.outputs[0].dtype) && dtype_size(basis.outputs[0].dtype) > 1;
+  if (is_wide) made.tags[kExact] = "";
 }
 
 // ---- values

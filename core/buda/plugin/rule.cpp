@@ -1,6 +1,8 @@
 // Formulas: terms, and the decomposition that puts one in the place of a node.
 #include <buda/plugin/rule.hpp>
 
+#include <buda/passes/lowering_tags.hpp>
+
 #include <algorithm>
 
 namespace buda::plugin {
@@ -19,6 +21,13 @@ DType compute_type_of(const graph::Graph& graph, const graph::Node& node) {
     if (is_float(t)) return t == DType::f64 ? DType::f64 : DType::f32;
   }
   return node.outputs[0].dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
+bool compares_whole_numbers(const graph::Graph& graph, const graph::Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const graph::Edge& e) {
+    DType t = graph.type(e.source)->dtype;
+    return is_integer(t) && dtype_size(t) > 1;
+  });
 }
 
 Term binary(std::string_view op, const Term& a, const Term& b) { return a.rewrite->op(op, {a, b}); }
@@ -59,6 +68,12 @@ Rewrite::Rewrite(graph::GraphEditor& editor, graph::NodeId id) : editor_(editor)
   inputs_ = n.inputs();
   result_ = n.outputs[0];
   compute_ = compute_type_of(editor.graph(), n);
+  exact_ = is_integer(result_.dtype) || (result_.dtype == DType::boolean && compares_whole_numbers(editor.graph(), n));
+}
+
+Term Rewrite::noted(graph::ValueRef made) {
+  if (exact_ && made.valid()) builder_.node(made).tags[passes::kExact] = "";
+  return {this, made};
 }
 
 ops::Attrs Rewrite::attrs() const { return attributes(op_, attrs_); }
@@ -74,12 +89,12 @@ Term Rewrite::in(std::size_t input) {
   return op("cast", {raw(input)}, {{"dtype", std::string(dtype_name(compute_))}});
 }
 
-Term Rewrite::constant(const Tensor& tensor) { return {this, builder_.constant(tensor.cast(compute_))}; }
+Term Rewrite::constant(const Tensor& tensor) { return noted(builder_.constant(tensor.cast(compute_))); }
 
 Term Rewrite::op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs) {
   std::vector<graph::Edge> edges;
   for (const Term& t : terms) edges.push_back(t.edge);
-  return {this, builder_.op(name, std::move(edges), std::move(attrs))};
+  return noted(builder_.op(name, std::move(edges), std::move(attrs)));
 }
 
 Term Rewrite::exactly(const Term& x, DType wanted) {

@@ -60,10 +60,13 @@ class Rewrite {
   // An input as it is.
   Term raw(std::size_t input) { return {this, inputs_[input]}; }
   Term constant(const Tensor& tensor);  // converted to the formula's type
-  Term constant_as_is(const Tensor& tensor) { return {this, builder_.constant(tensor)}; }
+  Term constant_as_is(const Tensor& tensor) { return noted(builder_.constant(tensor)); }
   Term number(double value) { return constant(Tensor::scalar(value)); }
   Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
   Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }
+  // Whether the ops made from here on need all digits of F32, as whole numbers and places do: they are then kept and computed in Float32
+  // whatever the format of other values. At first so where the node gives whole numbers, or compares them.
+  void keep_exact(bool on) { exact_ = on; }
   // exact_cast, or nothing where it is of that type.
   Term exactly(const Term& x, DType dtype);
   Shape shape(const Term& x) const;
@@ -77,6 +80,7 @@ class Rewrite {
 
  private:
   ops::Attrs attrs() const;
+  Term noted(graph::ValueRef made);
 
   graph::GraphEditor& editor_;
   graph::NodeId id_;
@@ -85,6 +89,7 @@ class Rewrite {
   std::vector<graph::Edge> inputs_;
   graph::ValueType result_;
   DType compute_ = DType::f32;
+  bool exact_ = false;
   ops::Builder builder_;
 };
 

@@ -45,8 +45,10 @@ Term gather(Rewrite& r) {
   std::int64_t outer = volume_of(shape, 0, axis), inner = volume_of(shape, axis + 1, shape.rank());
   // Places that are the last axis are columns: the indices then stand in a row.
   bool columns = inner == 1 && outer > 1;
+  r.keep_exact(true);
   Term at = wrapped(r.reshape(index, columns ? Shape{1, count} : Shape{count, 1}), n);
   Term chosen = hits(at, ramp(r, 2, columns ? 0 : 1, n));
+  r.keep_exact(is_integer(r.result().dtype));
   if (columns) return r.reshape(r.op("matmul", {r.reshape(x, Shape{outer, n}), chosen}), r.result().shape);
   Term flat = r.reshape(x, outer == 1 ? Shape{n, inner} : Shape{outer, n, inner});
   return r.reshape(r.op("matmul", {chosen, flat}), r.result().shape);
@@ -78,12 +80,14 @@ Term gather_nd(Rewrite& r) {
   Term x = r.in(0);
   Term index = r.in(1);
   Coordinates c = coordinates_of(r.shape(x), r.shape(index), r.integer("batch_dims"));
+  r.keep_exact(true);
   std::int64_t places = volume_of(c.sizes);
   Term rows = r.reshape(index, Shape{c.batch * c.count, static_cast<std::int64_t>(c.sizes.rank())});
   Term at = place_of_coordinates(r, rows, c.sizes);
   bool single = c.batch == 1;
   Term lines = r.reshape(at, single ? Shape{c.count, 1} : Shape{c.batch, c.count, 1});
   Term chosen = hits(lines, ramp(r, single ? 2 : 3, single ? 1 : 2, places));
+  r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(x, single ? Shape{places, c.inner} : Shape{c.batch, places, c.inner});
   return r.reshape(r.op("matmul", {chosen, flat}), r.result().shape);
 }
@@ -103,8 +107,10 @@ Term gather_one(Rewrite& r) {
   Term x = r.in(0);
   Shape shape = r.shape(x);
   std::int64_t n = shape[static_cast<std::size_t>(axis)];
+  r.keep_exact(true);
   Term index = wrapped(r.in(1), n);
   Term chosen = hits(index, ramp(r, shape.rank(), axis, n));
+  r.keep_exact(is_integer(r.result().dtype));
   return reduce("reduce_sum", x * chosen, {axis});
 }
 
@@ -132,10 +138,12 @@ Term gather_elements(Rewrite& r) {
   if (!axes.empty()) x = r.op("slice", {x}, {{"dims", axes}, {"starts", starts}, {"stops", stops}});
   auto along = static_cast<std::size_t>(axis);
   std::int64_t n = from[along], k = to[along], lines = volume_of(to) / k;
+  r.keep_exact(true);
   Term places = with_axis_last(r, index, axis);
   Shape result = r.shape(places);
   Term at = wrapped(r.reshape(places, Shape{lines, k, 1}), n);
   Term chosen = hits(at, ramp(r, 3, 2, n));
+  r.keep_exact(is_integer(r.result().dtype));
   Term line = r.reshape(with_axis_last(r, x, axis), Shape{lines, 1, n});
   Term y = reduce("reduce_sum", chosen * line, {2});
   return with_axis_back(r, r.reshape(y, result), axis);
@@ -163,12 +171,14 @@ Term reverse_sequence(Rewrite& r) {
   Term first = in_order ? x : r.op("transpose", {x}, {{"perm", order}});
   Shape moved = r.shape(first);
 
+  r.keep_exact(true);
   Term end = r.reshape(lengths, Shape{batch, 1, 1});
   Term step = ramp(r, 3, 1, steps);
   Term inside = above(end, step);
   Term distance = end - ramp(r, 3, 1, steps, 1, 2);  // from step t to end - 1 - t
   Term place = step + inside * distance;
   Term chosen = hits(place, ramp(r, 3, 2, steps));
+  r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(first, Shape{batch, steps, volume_of(moved, 2, moved.rank())});
   Term y = r.reshape(r.op("matmul", {chosen, flat}), moved);
   return in_order ? y : r.op("transpose", {y}, {{"perm", back}});

@@ -79,6 +79,7 @@ std::vector<Term> counts_of(Rewrite& r, const Term& x, const Grams& grams, std::
 
 Term ngram_counts(Rewrite& r) {
   const Shape& result = r.result().shape;
+  r.keep_exact(true);  // numbers and counts
   std::int64_t columns = result[result.rank() - 1], rows = result.rank() == 1 ? 1 : result[0];
   Shape x_shape = r.type(0).shape;
   Term x = r.reshape(r.in(0), Shape{rows, x_shape[x_shape.rank() - 1]});

@@ -29,6 +29,15 @@ std::string reduction_of(const Node& n) {
   return it == n.attrs.end() ? "none" : std::get<std::string>(it->second);
 }
 
+// [count, places], of one place for each update.
+Term hits_of_places(Rewrite& r, const Term& index, std::int64_t count, std::int64_t places) {
+  r.keep_exact(true);
+  Term place = r.reshape(index, Shape{count, 1});
+  Term chosen = hits(place, ramp(r, 2, 1, places));
+  r.keep_exact(is_integer(r.result().dtype));
+  return chosen;
+}
+
 // Without the hits of those updates that a later one overwrites. hits [lines, updates, places].
 Term last_hits(Rewrite& r, const Term& hits, std::int64_t updates) {
   if (updates == 1) return hits;
@@ -107,8 +116,11 @@ Term scatter_elements(Rewrite& r) {
   std::int64_t n = all[all.rank() - 1], k = few[few.rank() - 1], lines = volume_of(few) / k;
   Term touched = part(r, x, all, few);
   Shape shape = r.shape(touched);
+  r.keep_exact(true);
   Term at = wrapped(r.reshape(index, Shape{lines, k, 1}), n);
-  Scatter s{r.reshape(touched, Shape{lines, n}), hits(at, ramp(r, 3, 2, n)), r.reshape(updates, Shape{lines, 1, k}), lines, k, n};
+  Term chosen = hits(at, ramp(r, 3, 2, n));
+  r.keep_exact(is_integer(r.result().dtype));
+  Scatter s{r.reshape(touched, Shape{lines, n}), chosen, r.reshape(updates, Shape{lines, 1, k}), lines, k, n};
   Term y = r.reshape(scattered(r, s, r.text("reduction")), shape);
   if (shape != all) {
     // What changed, put into the corner of x.
@@ -132,7 +144,7 @@ bool scatters_few_elements(const Graph& graph, const Node& n) {
 // Slices as lines of numbers: updates [count, inner] to places of x [places, inner].
 Term scatter_slices(Rewrite& r, const Term& x, const Term& place, const Term& updates, std::int64_t count, std::int64_t places,
                     std::int64_t inner, const std::string& reduction) {
-  Term chosen = hits(r.reshape(place, Shape{count, 1}), ramp(r, 2, 1, places));
+  Term chosen = hits_of_places(r, place, count, places);
   Term slices = r.reshape(updates, Shape{count, inner});
   if (reduction == "none" || reduction == "add") {
     if (reduction == "none") chosen = last_hits(r, chosen, count);
@@ -158,7 +170,9 @@ Term scatter_nd(Rewrite& r) {
   std::int64_t count = volume_of(rows, 0, rows.rank() - 1);
   Shape sizes(Dims(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(m)));
   std::int64_t places = volume_of(sizes), inner = volume_of(shape, m, shape.rank());
+  r.keep_exact(true);
   Term place = place_of_coordinates(r, r.reshape(index, Shape{count, static_cast<std::int64_t>(m)}), sizes);
+  r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(x, Shape{places, inner});
   return r.reshape(scatter_slices(r, flat, place, updates, count, places, inner, r.text("reduction")), shape);
 }
@@ -181,7 +195,7 @@ Term max_unpool(Rewrite& r) {
   Term index = r.in(1);
   std::int64_t count = volume_of(r.shape(x)), places = volume_of(r.result().shape);
   // The products of a column are one column: places along the rows need no zeros to begin with.
-  Term chosen = last_hits(r, hits(r.reshape(index, Shape{count, 1}), ramp(r, 2, 1, places)), count);
+  Term chosen = last_hits(r, hits_of_places(r, index, count, places), count);
   return r.reshape(r.op("matmul", {r.reshape(x, Shape{1, count}), chosen}), r.result().shape);
 }
 

@@ -103,7 +103,9 @@ class Unrolled final : public passes::Decomposition {
       out.full = std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t n) { return n == steps; });
     }
     if (out.full) return out;
+    r.keep_exact(true);
     Term ends = r.reshape(r.in(kLengths), Shape{r.type(0).shape[1], 1});
+    r.keep_exact(false);
     for (std::int64_t t = 0; t < steps; ++t) out.is_inside.push_back(above(ends, static_cast<double>(t)));
     return out;
   }

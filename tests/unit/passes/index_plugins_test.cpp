@@ -1,6 +1,8 @@
 // Lookups and scatters by indices that the model computes: decomposed and lowered they mean what they meant.
 #include "harness.hpp"
 
+#include <buda/ops/evaluate_formats.hpp>
+
 namespace buda::passes {
 namespace {
 
@@ -56,6 +58,29 @@ TEST(Gather, OfManyPlacesIsLeftToTheHost) {
   Graph graph = finished(b);
   bench.run(kDecompose, graph);
   EXPECT_NE(bench.error(kLowerToDevice, graph).find("its indices are known only when the model runs"), std::string::npos);
+}
+
+// Places beyond 256 are none that 16-bit floats hold.
+TEST(Gather, PlacesStayWholeWhereValuesHaveSixteenBits) {
+  Bench bench;
+  bench.context.decompositions = &plugin_decompositions();
+  Builder b("g");
+  Tensor table = varied({2000, 1});
+  auto i = b.input("i", {4}, DType::i64);
+  b.output("y", b.op("gather", {b.parameter("table", table), i}, along(0)));
+  b.output("same", b.op("equal", {i, b.constant(Tensor(Shape{4}, std::vector<std::int64_t>{1999, 1000, 515, 0}))}));
+  Graph graph = finished(b);
+  for (const Pass* pass : {&kDecompose, &kConstantFolding, &kLowerToDevice, &kAssignFormats}) bench.run(*pass, graph);
+  EXPECT_EQ(graph.type(graph.node(graph.find_output("y")).inputs()[0].source)->format, DataFormat::float16_b);
+  std::vector<std::int64_t> places{1999, 1001, 513, -2000};
+  auto out = ops::evaluate_graph_in_formats(graph, {{"i", Tensor(Shape{4}, places)}});
+  ASSERT_TRUE(out.ok()) << Bench::message(out.failure());
+  std::vector<float> y = out->at("y").to_f32(), same = out->at("same").cast(DType::f32).to_f32();
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    std::int64_t at = places[k] < 0 ? places[k] + 2000 : places[k];
+    EXPECT_NEAR(y[k], table.as<float>()[static_cast<std::size_t>(at)], 0.01) << places[k];
+  }
+  EXPECT_EQ(same, (std::vector<float>{1, 0, 0, 0}));
 }
 
 TEST(GatherNd, WithAndWithoutBatch) {
