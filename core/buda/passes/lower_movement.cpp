@@ -172,11 +172,13 @@ constexpr std::array kReshapes = {std::string_view("reshape"), std::string_view(
 
 Lowered Lowering::stacked(Lowered x) {
   if (x.shape[1] == 1) return x;
+  // Padding between the slices counts as data now.
+  if (x.pads_rows()) {
+    x.data = join(x.data, x.rows);
+    x.cols = join(x.cols, x.corner);
+  }
   x.tms.push_back(Tm::vstack(x.shape[1]));
   x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
-  // Padding between the slices counts as data now.
-  x.data = join(x.data, x.rows);
-  x.cols = join(x.cols, x.corner);
   x.rows_alike = false;
   return x;
 }

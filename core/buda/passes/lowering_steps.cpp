@@ -172,6 +172,12 @@ Result<Lowered> Lowering::combined_with_mask(const Node& n, std::string_view op,
 }
 
 Result<Lowered> Lowering::with_padding(const Node& n, const Lowered& x, bool columns, double padding) {
+  if (!(columns ? x.pads_cols() : x.pads_rows())) {
+    // There is none: what is known of it stands for nothing.
+    Lowered out = x;
+    (columns ? out.cols : out.rows) = out.corner = Span::exactly(padding);
+    return out;
+  }
   const Span& now = columns ? x.cols : x.rows;
   auto all_are = [&](double v) { return now.is(v) && x.corner.is(v); };
   if (all_are(padding)) return x;

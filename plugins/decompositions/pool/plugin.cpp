@@ -6,7 +6,9 @@
 //   avg_pool   one sparse product: each window's row adds up its elements, times 1 / their number as padding, ceil_mode and
 //              divisor_override make it.
 //
-// A window over all places is a reduction.
+// A window over all places is a reduction. Maxima with their indices are in indices.cpp.
+#include "rules.hpp"
+
 #include <buda/ops/picker.hpp>
 #include <buda/ops/pool.hpp>
 #include <buda/passes/channels_last.hpp>
@@ -118,5 +120,12 @@ class AvgPool final : public buda::passes::Decomposition {
 
 BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through picked rows", .license = "Apache-2.0") {
   registrar.add_decomposition(buda::plugin::decomposition_entry<MaxPool>("max_pool", "maxima of windows through picked rows"));
+  registrar.add_decomposition(
+      {.name = "max_pool_indices",
+       .summary = "and where they stand, by comparing",
+       .options = {},
+       .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
+         return buda::pool::make_max_pool_with_indices();
+       }});
   registrar.add_decomposition(buda::plugin::decomposition_entry<AvgPool>("avg_pool", "means of windows through one sparse product"));
 }

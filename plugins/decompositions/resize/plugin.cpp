@@ -3,7 +3,8 @@
 //   y = resize(x)    rows = x as [n, 1, places, c]; each place of y is a row that adds up its neighbours' rows, times their weights: one
 //                    neighbour (nearest), up to 2, 4 or 8 (linear along one, two or three axes), 4, 16 or 64 (cubic). Scales may be any.
 //
-// The first two axes, samples and channels, keep their sizes. Cropping that reaches beyond x is left alone.
+// The first two axes, samples and channels, keep their sizes. A crop that reaches beyond x picks nothing there, and the value for it is
+// added.
 #include <buda/ops/resize.hpp>
 #include <buda/passes/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
@@ -28,6 +29,7 @@ buda::ops::Attrs attrs_of(const Node& n) { return {*buda::ops::standard_ops().fi
 struct Terms {
   std::vector<std::int32_t> picks;
   std::vector<float> weights;
+  bool outside = false;
 };
 
 // Whether each element of an axis is made of itself alone.
@@ -47,7 +49,8 @@ std::vector<Terms> terms_of(const Shape& x, const std::vector<ResizeTaps>& axes)
     for (const Terms& outer : out)
       for (std::size_t o = 0; o < taps.places.size(); o += taps.per_element) {
         Terms terms;
-        for (std::size_t i = 0; i < outer.picks.size(); ++i)
+        terms.outside = outer.outside || (!taps.outside.empty() && taps.outside[o / taps.per_element] != 0);
+        for (std::size_t i = 0; i < outer.picks.size() && !terms.outside; ++i)
           for (std::size_t k = o; k < o + taps.per_element; ++k) {
             if (taps.weights[k] == 0) continue;
             terms.picks.push_back(static_cast<std::int32_t>((outer.picks[i] - 1) * x[axis] + taps.places[k] + 1));
@@ -63,15 +66,13 @@ std::vector<Terms> terms_of(const Shape& x, const std::vector<ResizeTaps>& axes)
 class Resize final : public buda::passes::Decomposition {
  public:
   std::vector<std::string> consumes() const override { return {"resize"}; }
-  std::vector<std::string> produces() const override { return {"reshape", "transpose", "sparse_matmul"}; }
+  std::vector<std::string> produces() const override { return {"reshape", "transpose", "sparse_matmul", "add"}; }
 
   bool matches(const Graph& graph, const Node& n) const override {
     const Shape& x = graph.type(n.inputs()[0].source)->shape;
     if (!is_float(n.outputs[0].dtype) || x.rank() < 3 || n.outputs[0].shape.volume() == 0) return false;
     auto axes = buda::ops::resize_taps(x, attrs_of(n));
-    if (!axes || !keeps((*axes)[0], x[0]) || !keeps((*axes)[1], x[1])) return false;
-    return std::all_of(axes->begin(), axes->end(),
-                       [](const ResizeTaps& t) { return std::count(t.outside.begin(), t.outside.end(), 1) == 0; });
+    return axes && keeps((*axes)[0], x[0]) && keeps((*axes)[1], x[1]);
   }
 
   buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
@@ -80,12 +81,16 @@ class Resize final : public buda::passes::Decomposition {
     Shape from = editor.graph().type(x.source)->shape, result = n.outputs[0].shape;
     buda::DType dtype = n.outputs[0].dtype;
     BUDA_ASSIGN(auto axes, buda::ops::resize_taps(from, attrs_of(n)));
+    auto extrapolation = static_cast<float>(attrs_of(n).real("extrapolation"));
     std::vector<Terms> terms = terms_of(from, axes);
     std::size_t most = 1;
-    bool weighted = false;
+    bool weighted = false, reaches_outside = false;
+    std::vector<float> added;
     for (const Terms& t : terms) {
       most = std::max(most, t.picks.size());
-      weighted = weighted || t.weights != std::vector<float>{1.0f};
+      weighted = weighted || (!t.outside && t.weights != std::vector<float>{1.0f});
+      reaches_outside = reaches_outside || t.outside;
+      added.push_back(t.outside ? extrapolation : 0.0f);
     }
     std::vector<std::int32_t> picks(most * terms.size(), 0);
     std::vector<float> weights(most * terms.size(), 0.0f);
@@ -102,6 +107,10 @@ class Resize final : public buda::passes::Decomposition {
     operands[0] = b.named("picks").constant(Tensor(shape, std::move(picks)));
     if (weighted) operands.push_back(b.named("weights").constant(Tensor(shape, std::move(weights)).cast(dtype)));
     Edge y = b.named("blended").op("sparse_matmul", std::move(operands));
+    if (reaches_outside && extrapolation != 0) {
+      Edge outside = b.named("outside").constant(Tensor(Shape{static_cast<std::int64_t>(terms.size()), 1}, std::move(added)).cast(dtype));
+      y = b.named("extrapolated").add(y, outside);
+    }
     BUDA_TRY(b.status());
     buda::graph::ValueRef done = buda::passes::from_rows(b, y, result);
     BUDA_TRY(b.status());

@@ -29,7 +29,7 @@ struct Value {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : rng_(seed), b_(cat("random", seed)) {}
+  Generator(std::uint64_t seed, bool mixes_batch) : rng_(seed), b_(cat("random", seed)), mixes_batch_(mixes_batch) {}
 
   RandomGraph run() {
     std::size_t inputs = 1 + pick(3);
@@ -64,7 +64,7 @@ class Generator {
 
   Shape shape() {
     Shape s;
-    std::size_t rank = 1 + pick(4);
+    std::size_t rank = mixes_batch_ ? 3 + pick(3) : 1 + pick(4);
     for (std::size_t i = 0; i < rank; ++i) s.push_back(i + 2 < rank ? 1 + static_cast<std::int64_t>(pick(3)) : size());
     return s;
   }
@@ -136,6 +136,7 @@ class Generator {
   }
 
   void step() {
+    if (mixes_batch_ && chance(35)) return batch(recent());
     switch (pick(10)) {
       case 0:
       case 1:
@@ -272,6 +273,50 @@ class Generator {
     unary(chance(70) ? "softmax" : "log_softmax", x, {{"dim", inner_axis(x)}});
   }
 
+  // What lets the elements of a batch meet.
+  void batch(Value x) {
+    std::size_t rank = x.shape().rank();
+    std::vector<std::int64_t> axes(rank), some, dims = x.shape().dims();
+    for (std::size_t i = 0; i < rank; ++i) axes[i] = static_cast<std::int64_t>(i);
+    auto axis = static_cast<std::int64_t>(pick(rank));
+    switch (pick(6)) {
+      case 0:
+        for (std::size_t i = rank; i > 1; --i) std::swap(axes[i - 1], axes[pick(i)]);
+        return unary("transpose", x, {{"perm", axes}});
+      case 1: {
+        static constexpr const char* kOps[] = {"reduce_sum", "reduce_avg", "reduce_max"};
+        for (std::int64_t a : axes)
+          if (chance(40)) some.push_back(a);
+        if (some.empty()) return;
+        return unary(kOps[pick(3)], x, {{"dims", some}, {"keep_dims", some.size() + 2 > rank || chance(60)}});
+      }
+      case 2: {
+        std::int64_t n = dims[static_cast<std::size_t>(axis)], start = static_cast<std::int64_t>(pick(static_cast<std::size_t>(n)));
+        return unary("slice", x,
+                     {{"dims", std::vector<std::int64_t>{axis}},
+                      {"starts", std::vector<std::int64_t>{start}},
+                      {"stops", std::vector<std::int64_t>{n}}});
+      }
+      case 3: {
+        if (*x.shape().volume() > 20000) return;
+        return take(b_.op("concatenate", {Edge(x.ref), Edge(x.ref)}, {{"dim", axis}}), {x.tensor, x.tensor});
+      }
+      case 4: {
+        if (rank < 3 || axis + 1 == static_cast<std::int64_t>(rank)) return;
+        auto at = static_cast<std::size_t>(axis);
+        dims[at] *= dims[at + 1];
+        dims.erase(dims.begin() + axis + 1);
+        return unary("reshape", x, {{"shape", dims}});
+      }
+      default: {
+        std::vector<std::int64_t> wide = dims;
+        for (std::size_t i = 0; i < rank; ++i)
+          if (dims[i] == 1) wide[i] = 1 + static_cast<std::int64_t>(pick(3));
+        if (*Shape(wide).volume() <= 20000) unary("broadcast", x, {{"shape", wide}});
+      }
+    }
+  }
+
   void movement(Value x) {
     std::size_t rank = x.shape().rank();
     std::vector<std::int64_t> dims = x.shape().dims();
@@ -307,10 +352,11 @@ class Generator {
   NamedTensors inputs_;
   std::size_t made_ = 0;
   int parameters_ = 0;
+  bool mixes_batch_;
 };
 
 }  // namespace
 
-RandomGraph random_graph(std::uint64_t seed) { return Generator(seed).run(); }
+RandomGraph random_graph(std::uint64_t seed, bool mixes_batch) { return Generator(seed, mixes_batch).run(); }
 
 }  // namespace buda::passes

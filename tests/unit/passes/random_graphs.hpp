@@ -16,6 +16,7 @@ struct RandomGraph {
 // The same seed gives the same graph: a few inputs, some twenty ops of all kinds that are lowered, on shapes of one to four axes, aligned
 // to tiles and not. Values are computed along the way, so that an op is only used where its data are in its domain; what stands in their
 // padding on a device is then another matter, and the one that is tested.
-RandomGraph random_graph(std::uint64_t seed);
+// With `mixes_batch` values have more axes, and the elements of a batch meet.
+RandomGraph random_graph(std::uint64_t seed, bool mixes_batch = false);
 
 }  // namespace buda::passes

@@ -188,12 +188,28 @@ TEST(Pool, EveryForm) {
     }
 }
 
-TEST(Pool, WithIndicesIsLeftAlone) {
-  Spatial s;
-  Builder b("g");
-  b.output("y", b.op("max_pool1d", {b.input("x", {1, 2, 6})}, {{"kernel", Ints{2}}, {"indices", std::string("row_major")}}));
-  Graph graph = finished(b);
-  EXPECT_FALSE(s.run(kDecompose, graph).changed());
+TEST(Pool, WithIndicesOfTheFirstOfEqualMaxima) {
+  struct Case {
+    Shape x;
+    Ints kernel, stride, padding;
+  };
+  for (const char* indices : {"row_major", "column_major"})
+    for (const Case& c :
+         {Case{{1, 2, 6}, {2}, {2}, {}}, Case{{2, 3, 5, 5}, {5, 5}, {1, 1}, {2, 2, 2, 2}}, Case{{2, 5, 9, 7}, {3, 2}, {2, 2}, {1, 0, 1, 1}},
+          Case{{1, 2, 4, 4, 4}, {2, 3, 2}, {2, 1, 2}, {0, 1, 0, 0, 1, 0}}}) {
+      Spatial s;
+      Builder b("g");
+      auto y = b.op(cat("max_pool", c.x.rank() - 2, "d"), {b.input("x", c.x)},
+                    {{"kernel", c.kernel}, {"stride", c.stride}, {"padding", c.padding}, {"indices", std::string(indices)}});
+      b.output("y", y);
+      b.output("i", ValueRef(y.node, 1));
+      Graph graph = finished(b);
+      // Few different numbers, so that many are equal.
+      Rng rng(3);
+      std::vector<float> numbers(static_cast<std::size_t>(*c.x.volume()));
+      for (float& v : numbers) v = -1 - static_cast<float>(rng.below(3));
+      expect_meaning_kept(graph, s, {&kDecompose, &kConstantFolding, &kLowerToDevice}, {{"x", Tensor(c.x, numbers)}});
+    }
 }
 
 TEST(Resize, EveryMethodAndScale) {
@@ -210,6 +226,21 @@ TEST(Resize, EveryMethodAndScale) {
   s.lowered([](Builder& b) {
     b.output("y", b.op("resize", {b.exp(b.input("x", {1, 5, 6}))}, {{"shape", Ints{1, 5, 9}}, {"method", std::string("linear")}}));
   });
+}
+
+TEST(Resize, CropsThatReachBeyondTheInput) {
+  for (double extrapolation : {0.0, 10.0})
+    for (const char* method : {"nearest", "linear"}) {
+      Spatial s;
+      s.lowered([&](Builder& b) {
+        b.output("y", b.op("resize", {b.exp(b.input("x", {1, 2, 4, 4}))},
+                           {{"shape", Ints{1, 2, 3, 5}},
+                            {"method", std::string(method)},
+                            {"coordinates", std::string("tf_crop_and_resize")},
+                            {"roi", std::vector<double>{0, 0, 0.4, 0.6, 1, 1, 1.2, 1.7}},
+                            {"extrapolation", extrapolation}}));
+      });
+    }
 }
 
 }  // namespace

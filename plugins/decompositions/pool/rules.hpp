@@ -1,0 +1,12 @@
+// The rules of plugin `pool` that have a file of their own.
+#pragma once
+
+#include <buda/passes/decomposition.hpp>
+
+#include <memory>
+
+namespace buda::pool {
+
+std::unique_ptr<passes::Decomposition> make_max_pool_with_indices();  // indices.cpp
+
+}  // namespace buda::pool
