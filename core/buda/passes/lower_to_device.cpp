@@ -9,10 +9,10 @@
 //
 // Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
 // (ops/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet (a
-// mean over samples, a transpose of the first axis, a broadcast along some of five axes), the whole graph is lowered with w joined to z,
-// which costs pickers where z then must be reordered. Reshapes that only add or remove leading ones, and the like, vanish; those of model
-// inputs and outputs are the host's; a transpose of r and c lies on the edge to a user that can have it there, and otherwise on the edge to
-// a nop.
+// mean over samples, a transpose of the first axis, a broadcast along some of five axes), or where inputs have batches of several sizes,
+// the whole graph is lowered with w joined to z, which costs pickers where z then must be reordered. Reshapes that only add or remove
+// leading ones, and the like, vanish; those of model inputs and outputs are the host's; a transpose of r and c lies on the edge to a user
+// that can have it there, and otherwise on the edge to a nop.
 //
 // Padding. A device op computes on padding as on data, so that padding stays zero only for as long as ops keep it so (0 + b is not, e^0 is
 // not). For each value the lowering keeps track of what may stand in its padding (lowered.hpp) and adds a mask before an op that would mix
@@ -43,10 +43,28 @@ bool has_batch(const graph::Graph& graph) {
   return false;
 }
 
+// Whether all values that the device works through have one batch, and known ones none: each step takes an entry of every input.
+bool has_even_batch(const graph::Graph& lowered) {
+  std::int64_t batch = 0;
+  for (graph::NodeId id : lowered.ids()) {
+    const graph::Node& n = lowered.node(id);
+    if (n.outputs.empty()) continue;
+    std::int64_t w = n.outputs[0].shape[0];
+    if (n.has_value() ? w != 1 : batch != 0 && w != batch) return false;
+    if (!n.has_value()) batch = w;
+  }
+  return true;
+}
+
 Result<PassReport> run(graph::Graph& graph, PassContext& context) {
   PassReport report{graph.size()};
   auto result = Lowering(graph, context, Batch::apart).run();
-  if (!result && has_batch(graph)) result = Lowering(graph, context, Batch::joined).run();
+  if (result) graph::erase_dead_nodes(*result);
+  if (!result && has_batch(graph)) {
+    result = Lowering(graph, context, Batch::joined).run();
+  } else if (result && !has_even_batch(*result)) {
+    if (auto joined = Lowering(graph, context, Batch::joined).run()) result = std::move(joined);
+  }
   BUDA_ASSIGN(graph::Graph lowered, std::move(result));
   graph::erase_dead_nodes(lowered);
   // What is wrong with it now, the lowering made wrong.

@@ -117,6 +117,18 @@ TEST(JoinedBatch, Borders) {
   EXPECT_EQ(graph.node(graph.find_output("all")).attrs.at("view_shape"), graph::Attr(Dims{6, 4, 5}));
 }
 
+// Each step takes an entry of every input, and known values are the same in all steps.
+TEST(JoinedBatch, InputsOfSeveralBatches) {
+  Bench bench;
+  Builder b("g");
+  auto x = b.input("x", {2, 3, 4, 5});
+  b.output("y", b.add(b.multiply(x, b.input("scale", {4, 5})), b.constant(varied({2, 3, 1, 5}))));
+  Graph graph = finished(b);
+  expect_meaning_kept(graph, bench, {&kLowerToDevice});
+  for (NodeId id : graph.ids())
+    for (const auto& type : graph.node(id).outputs) EXPECT_EQ(type.shape[0], 1) << graph.node(id).name();
+}
+
 TEST(JoinedBatch, OnlyWhereItMustBe) {
   Bench bench;
   Builder b("g");
