@@ -68,6 +68,15 @@ void declare_model(cli::OptionSet& set, Options& o) {
             "fuse these ops with each other; ops that are in no such list are not fused then");
 }
 
+void declare_demands(cli::OptionSet& set, Options& o) {
+  set.group("Demands that the balancer meets");
+  set.texts("op-names-to-epoch-break", o.epoch_breaks, "OP", "begin an epoch with this op of the model").known_as("place_on_new_epoch");
+  set.texts("op-names-to-chip-break", o.chip_breaks, "OP", "begin a chip with this op").known_as("place_on_new_chip");
+  set.texts("scheduler-constraints", o.schedule_constraints, "A,B,C", "schedule these ops in this order")
+      .known_as("add_schedule_constraint");
+  set.texts("op-intermediates-to-save", o.intermediates, "OP", "give the graph an output with this op's result");
+}
+
 void declare(cli::OptionSet& set, Options& o) {
   set.optional_positional("GRAPH", o.graph, "the graph file; - reads standard input");
   set.path("output", o.output, "FILE",
@@ -79,6 +88,7 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-O");
   declare_passes(set, o);
   declare_model(set, o);
+  declare_demands(set, o);
 }
 
 }  // namespace

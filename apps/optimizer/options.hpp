@@ -39,7 +39,8 @@ struct Options {
   bool conv_prestride = true;
   bool auto_fusing = true;
   std::vector<std::string> dont_fuse;
-  std::vector<std::string> manual_fuse;  // each: names with commas between them
+  std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
+  std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise
 };
 
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.

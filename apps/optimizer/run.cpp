@@ -1,12 +1,12 @@
 // Reads a graph, runs a pipeline on it, writes it.
 #include "apps/optimizer/run.hpp"
 
+#include "apps/optimizer/demands.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/infer.hpp>
-#include <buda/passes/fuse_ops.hpp>
-#include <buda/passes/fusing.hpp>
 #include <buda/passes/listing.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/passes/pipeline.hpp>
@@ -60,29 +60,6 @@ passes::Pipeline without_switched_off(passes::Pipeline pipeline, const Options& 
     });
   std::erase_if(pipeline.stages, [](const passes::Stage& stage) { return stage.passes.empty(); });
   return pipeline;
-}
-
-// The node's name, or that of a node of the model from which it comes.
-bool is_called(const graph::Node& n, const std::string& name) {
-  return n.name() == name || std::any_of(n.origins.begin(), n.origins.end(), [&](const graph::Origin& o) { return o.node == name; });
-}
-
-// Marks the ops that the user names for fuse-ops; a name that no op has is most likely a mistake.
-void mark_for_fusing(graph::Graph& graph, const Options& o, Host& host) {
-  auto mark = [&](std::string_view name_text, const char* tag, const std::string& value, std::string_view option) {
-    std::string name(trim(name_text));
-    bool found = false;
-    for (graph::NodeId id : graph.ids()) {
-      graph::Node& n = graph.node(id);
-      if (!n.is_op() || !is_called(n, name)) continue;
-      n.tags[tag] = value;
-      found = true;
-    }
-    if (!found) host.report(warning("OZ005", {}, cat("option --", option, ": the graph has no op '", name, "'")));
-  };
-  for (const std::string& name : o.dont_fuse) mark(name, passes::kDontFuse, "", "op-names-dont-fuse");
-  for (std::size_t i = 0; i < o.manual_fuse.size(); ++i)
-    for (std::string_view name : split(o.manual_fuse[i], ',')) mark(name, passes::kFuseGroup, cat(i), "op-names-manual-fuse");
 }
 
 Result<void> check_pass_names(const Options& o) {
@@ -159,7 +136,7 @@ class Optimizer {
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
-    mark_for_fusing(graph, o_, host_);
+    mark_demands(graph, o_, host_);
     if (!o_.verify && !o_.verify_inputs.empty()) return usage_error("OZ004", "option --verify-inputs needs --verify");
     if (o_.verify) {
       BUDA_ASSIGN(NamedTensors inputs, verify_inputs(graph));

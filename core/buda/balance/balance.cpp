@@ -1,21 +1,47 @@
 // The steps of balancing in their order.
 #include <buda/balance/balance.hpp>
 
+#include <buda/balance/demands.hpp>
 #include <buda/balance/overrides.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/demand_tags.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace buda::balance {
 namespace {
 
+// Execution order, with the orders that the user demands.
+Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
+  BUDA_ASSIGN(auto waits_for, ops_to_wait_for(graph));
+  std::vector<graph::NodeId> order = schedule(graph, policy, waits_for);
+  BUDA_TRY(check_orders(graph, order, waits_for));
+  return order;
+}
+
+// Breaks that ops of the graph ask for. Which op is the first of a demand is known by the schedule.
+void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
+  std::vector<graph::NodeId> order;
+  for (const OpSpec& op : problem.ops) order.push_back(op.node);
+  auto breaks = first_of_breaks(graph, order, graph::kEpochBreak), chips = first_of_breaks(graph, order, graph::kChipBreak);
+  for (graph::NodeId id : chips)
+    host.report(warning("BL042", graph.node(id).loc,
+                        cat("op '", graph.node(id).name(), "' is to begin a chip; there is one chip, and it begins an epoch there")));
+  std::set<graph::NodeId> all(breaks.begin(), breaks.end());
+  all.insert(chips.begin(), chips.end());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (all.contains(order[i])) overrides[i].epoch_break = true;
+}
+
 // Models of all ops; ops without any are reported together.
-Result<ChoiceSpace> make_space(const Problem& problem, const BalanceOptions& options, Host& host) {
+Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem, const BalanceOptions& options, Host& host) {
   ChoiceSpace space;
   space.problem = &problem;
   space.options = options.models;
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, options.overrides));
+  add_breaks(graph, problem, space.overrides, host);
   space.models.resize(problem.ops.size());
   parallel_for(host.threads, problem.ops.size(), [&](std::size_t i) {
     space.models[i] = legal_models(problem.ops[i], *problem.device, options.models, &space.overrides[i]);
@@ -57,8 +83,9 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   for (const std::string& name : normalize(out.graph))
     host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
                         cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, schedule(out.graph, options.schedule), device));
-  BUDA_ASSIGN(ChoiceSpace space, make_space(out.problem, options, host));
+  BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device));
+  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options, host));
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
   BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));
   BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues)));

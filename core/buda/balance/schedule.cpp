@@ -9,13 +9,15 @@ namespace {
 using graph::Graph;
 using graph::NodeId;
 
-// A queue is seeded with the model's inputs. A node taken from it is emitted after the ops that it still waits for, depth first in the
-// order of its inputs, and then its users join the queue. So ops stand close to what they read, and branches of a fork advance together.
-class BreadthFirst {
- public:
-  explicit BreadthFirst(const Graph& graph) : graph_(graph), state_(graph.id_bound(), State::fresh) {}
+using WaitsFor = std::vector<std::vector<NodeId>>;
 
-  std::vector<NodeId> run() {
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, const WaitsFor& waits_for) : graph_(graph), waits_for_(waits_for), state_(graph.id_bound(), State::fresh) {}
+
+  // A queue is seeded with the model's inputs. A node taken from it is emitted after the ops that it still waits for, depth first in the
+  // order of its inputs, and then its users join the queue. So ops stand close to what they read, and branches of a fork advance together.
+  std::vector<NodeId> breadth_first() {
     for (NodeId id : graph_.inputs()) queue_users(id);
     drain();
     // What no input reaches: computed from parameters and constants alone.
@@ -23,6 +25,11 @@ class BreadthFirst {
       visit(id);
       drain();
     }
+    return std::move(order_);
+  }
+
+  std::vector<NodeId> topological() {
+    for (NodeId id : graph_.topological_order()) visit(id);
     return std::move(order_);
   }
 
@@ -49,9 +56,8 @@ class BreadthFirst {
     state_[root.index()] = State::open;
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
-      const auto& inputs = graph_.node(id).inputs();
-      if (next < inputs.size()) {
-        NodeId producer = inputs[next++].source.node;
+      if (next < waits(id)) {
+        NodeId producer = wait(id, next++);
         if (!graph_.contains(producer) || !graph_.node(producer).is_op() || state_[producer.index()] != State::fresh) continue;
         state_[producer.index()] = State::open;
         stack.emplace_back(producer, 0);
@@ -65,7 +71,15 @@ class BreadthFirst {
     }
   }
 
+  // What a node waits for: its inputs, then the ops that are demanded to come first.
+  std::size_t waits(NodeId id) const { return graph_.node(id).inputs().size() + (waits_for_.empty() ? 0 : waits_for_[id.index()].size()); }
+  NodeId wait(NodeId id, std::size_t i) const {
+    const auto& inputs = graph_.node(id).inputs();
+    return i < inputs.size() ? inputs[i].source.node : waits_for_[id.index()][i - inputs.size()];
+  }
+
   const Graph& graph_;
+  const WaitsFor& waits_for_;
   std::vector<State> state_;
   std::deque<NodeId> queue_;
   std::vector<NodeId> order_;
@@ -73,12 +87,9 @@ class BreadthFirst {
 
 }  // namespace
 
-std::vector<NodeId> schedule(const Graph& graph, SchedulePolicy policy) {
-  if (policy == SchedulePolicy::module_inputs_bfs) return BreadthFirst(graph).run();
-  std::vector<NodeId> out;
-  for (NodeId id : graph.topological_order())
-    if (graph.node(id).is_op()) out.push_back(id);
-  return out;
+std::vector<NodeId> schedule(const Graph& graph, SchedulePolicy policy, const WaitsFor& waits_for) {
+  Scheduler scheduler(graph, waits_for);
+  return policy == SchedulePolicy::module_inputs_bfs ? scheduler.breadth_first() : scheduler.topological();
 }
 
 }  // namespace buda::balance

@@ -16,7 +16,9 @@ enum class SchedulePolicy {
 inline constexpr std::string_view kModuleInputsBfs = "ModuleInputsBFS";
 inline constexpr std::string_view kTopological = "Topological";
 
-// All op nodes, each after its producers. Nodes on or behind a cycle are left out. O((n + e) log n).
-std::vector<graph::NodeId> schedule(const graph::Graph& graph, SchedulePolicy policy);
+// All op nodes, each after its producers, and after the ops that `waits_for` names for it (by node id; empty: none) unless these need its
+// result. O((n + e) log n).
+std::vector<graph::NodeId> schedule(const graph::Graph& graph, SchedulePolicy policy,
+                                    const std::vector<std::vector<graph::NodeId>>& waits_for = {});
 
 }  // namespace buda::balance

@@ -76,35 +76,50 @@ std::vector<NodeId> Graph::ids() const {
 
 // Passes ask for the order again and again, and nodes are spread over memory: the nodes are read once, in the order in which they were
 // made, into flat lists of users, and the walk stays in these.
+// A sweep over the ids takes each node that is ready when the sweep comes to it; one that becomes ready after that waits among those
+// behind, which go first. Graphs are mostly in order already, and then nothing waits.
 std::vector<NodeId> Graph::topological_order() const {
   std::vector<std::uint32_t> missing(nodes_.size(), 0), first_user(nodes_.size() + 1, 0);
+  bool in_order = true;
   for (const auto& n : nodes_) {
     if (!n) continue;
     for (const auto& edge : n->inputs_) {
       if (!contains(edge.source.node)) continue;
       ++missing[n->id().index()];
       ++first_user[edge.source.node.index() + 1];
+      in_order = in_order && edge.source.node < n->id();
     }
   }
+  if (in_order) return ids();
   for (std::size_t i = 1; i < first_user.size(); ++i) first_user[i] += first_user[i - 1];
   std::vector<NodeId> users(first_user.back());
   std::vector<std::uint32_t> next = first_user;
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
   for (const auto& n : nodes_) {
     if (!n) continue;
     for (const auto& edge : n->inputs_)
       if (contains(edge.source.node)) users[next[edge.source.node.index()]++] = n->id();
-    if (missing[n->id().index()] == 0) ready.push(n->id());
   }
   std::vector<NodeId> order;
   order.reserve(live_);
-  while (!ready.empty()) {
-    NodeId id = ready.top();
-    ready.pop();
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> behind;
+  std::size_t at = 0;
+  auto give = [&](NodeId id) {
     order.push_back(id);
     for (std::uint32_t i = first_user[id.index()]; i < first_user[id.index() + 1]; ++i)
-      if (--missing[users[i].index()] == 0) ready.push(users[i]);
+      if (--missing[users[i].index()] == 0 && users[i].index() < at) behind.push(users[i]);
+  };
+  auto give_those_behind = [&] {
+    while (!behind.empty()) {
+      NodeId id = behind.top();
+      behind.pop();
+      give(id);
+    }
+  };
+  for (; at < nodes_.size(); ++at) {
+    give_those_behind();
+    if (nodes_[at] && missing[at] == 0) give(nodes_[at]->id());
   }
+  give_those_behind();
   if (order.size() < live_)
     for (const auto& n : nodes_)
       if (n && missing[n->id().index()] != 0) order.push_back(n->id());

@@ -63,25 +63,19 @@ AttrMap without_relu(const AttrMap& attrs) {
 
 // ---- products
 
-// What the phases of a fidelity bring together: first * first, and for HiFi3 the low bits of one side with the high ones of the other.
-struct Phases {
-  std::uint32_t left = ~0u, right = ~0u;
-  bool low_left = false;
-};
-
 // `left` is the side that the multiplier takes as operand B: input 0 of a matmul, input 1 of a multiplication.
-Phases phases(MathFidelity fidelity) {
+ProductBits product_bits(MathFidelity fidelity) {
   switch (fidelity) {
     case MathFidelity::lofi:
-      return {kMultiplierB.high, kMultiplierA.high, false};
+      return kLoFiProduct;
     case MathFidelity::hifi2:
-      return {kMultiplierB.high, kMultiplierA.full, false};
+      return kHiFi2Product;
     case MathFidelity::hifi3:
-      return {kMultiplierB.high, kMultiplierA.full, true};
+      return kHiFi3Product;
     case MathFidelity::hifi4:
       break;
   }
-  return {kMultiplierB.full, kMultiplierA.full, false};
+  return kHiFi4Product;
 }
 
 struct Matrices {
@@ -91,7 +85,7 @@ struct Matrices {
 };
 
 // c += a b, tile by tile of the inner dimension: the register rounds after each.
-void add_product(const Matrices& in, const Phases& bits, DestRounding rounding, float* c, unsigned threads) {
+void add_product(const Matrices& in, const ProductBits& bits, DestRounding rounding, float* c, unsigned threads) {
   const std::size_t step = rounding == DestRounding::none ? std::max<std::size_t>(in.k, 1) : static_cast<std::size_t>(kTileSide);
   const std::size_t parts = bits.low_left ? 2 : 1;
   std::vector<float> left(in.m * step * parts), right(step * parts * in.n), product(in.m * in.n);
@@ -136,7 +130,7 @@ class DenseMatmul {
     std::fill(sums.begin(), sums.end(), 0.0f);
     Matrices part{nullptr, nullptr, static_cast<std::size_t>(a[2]), static_cast<std::size_t>(a[3]), static_cast<std::size_t>(b[3])};
     Tensor fa = in_[0].cast(DType::f32), fb = in_[1].cast(DType::f32);
-    const Phases bits = phases(node_.precision.fidelity.value_or(MathFidelity::hifi4));
+    const ProductBits bits = product_bits(node_.precision.fidelity.value_or(MathFidelity::hifi4));
     for (std::int64_t w = 0; w < shape[0]; ++w)
       for (std::int64_t z = 0; z < a[1]; ++z) {
         part.a = fa.as<float>().data() + static_cast<std::size_t>((a[0] == 1 ? 0 : w) * a[1] + z) * part.m * part.k;
@@ -192,7 +186,7 @@ Result<Tensor> multiplied(const Node& n, std::span<const Tensor> in) {
   Tensor first = in[0].cast(DType::f32), second = in[1].cast(DType::f32);
   std::span<const float> a = first.as<float>(), b = second.as<float>();
   std::span<float> products = out.as<float>();
-  const Phases bits = phases(n.precision.fidelity.value_or(MathFidelity::hifi4));
+  const ProductBits bits = product_bits(n.precision.fidelity.value_or(MathFidelity::hifi4));
   // An operand without batches (w = 1) counts for each.
   for (std::size_t i = 0; i < products.size(); ++i) {
     float x = a[i % a.size()], y = b[i % b.size()], high = masked_bits(y, bits.left);

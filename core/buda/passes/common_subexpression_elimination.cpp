@@ -28,34 +28,34 @@ using graph::NodeId;
 // Ops whose every execution may differ.
 bool is_random(const Node& n) { return n.op() == "dropout"; }
 
-void append_values(std::string& key, const Node& n) {
+void add_value(Fnv1a& hash, const Node& n) {
   const graph::Value& value = *n.value;
-  key += n.op();
   if (n.kind() == graph::NodeKind::parameter) {
-    key += cat('\n', value.source->path, '\n', value.source->name);
-    if (value.source->raw) key += cat('\n', value.source->raw->offset);
+    hash.add(value.source->path).add(value.source->name);
+    if (value.source->raw) hash.add(static_cast<std::uint64_t>(value.source->raw->offset));
   } else {
-    key += cat('\n', Fnv1a{}.add(value.tensor.bytes()).value());
+    hash.add(value.tensor.bytes());
   }
-  key += cat('\n', value.tensor.shape().text());
 }
 
-std::string key_of(const Node& n) {
-  std::string key;
+// Equal for nodes that are the same.
+std::uint64_t hash_of(const Node& n) {
+  Fnv1a hash;
+  hash.add(n.op());
   if (n.has_value()) {
-    append_values(key, n);
+    add_value(hash, n);
   } else {
-    key = n.op();
     for (const auto& edge : n.inputs()) {
-      key += cat('\n', edge.source.node.value(), ':', edge.source.port);
-      for (const auto& tm : edge.tms) key += cat(' ', tm.text());
+      hash.add(std::uint64_t{edge.source.node.value()} << 32 | edge.source.port);
+      for (const auto& tm : edge.tms) hash.add(tm.text());
     }
-    for (const auto& [name, attr] : n.attrs) key += cat('\n', name, '=', graph::attr_text(attr));
+    for (const auto& [name, attr] : n.attrs) hash.add(name).add(graph::attr_text(attr));
   }
-  for (const auto& type : n.outputs) key += cat('\n', type.text());
+  for (const auto& type : n.outputs)
+    for (std::int64_t size : type.shape) hash.add(static_cast<std::uint64_t>(size));
   for (const auto& [name, text] : n.tags)
-    if (name != kOriginalOpType) key += cat("\n#", name, '=', text);
-  return key;
+    if (name != kOriginalOpType) hash.add(name).add(text);
+  return hash.value();
 }
 
 bool may_merge(const Node& n) {
@@ -79,7 +79,7 @@ bool same_tags(const Node& a, const Node& b) {
   return a.tags == b.tags || without_origin(a.tags) == without_origin(b.tags);
 }
 
-// Hashes, and keys, may be equal by accident.
+// Hashes may be equal by accident.
 bool same(const Node& a, const Node& b) {
   if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || !same_tags(a, b) ||
       !(a.precision == b.precision))
@@ -92,14 +92,14 @@ bool same(const Node& a, const Node& b) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  // By the hash of the key, the node that was met last; from there on the ones before it, by id. Keys themselves would fill the memory.
+  // By hash, the node that was met last; from there on the ones before it, by id.
   std::unordered_map<std::uint64_t, NodeId> last;  // only looked up, never walked
   last.reserve(graph.size());
   std::vector<NodeId> before(graph.id_bound());
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
     if (!may_merge(n)) continue;
-    NodeId& newest = last[stable_hash(key_of(n))];
+    NodeId& newest = last[hash_of(n)];
     NodeId first = newest;
     while (first.valid() && !same(graph.node(first), n)) first = before[first.index()];
     if (!first.valid() || !context.rewrites.allow(kCommonSubexpressionElimination.name, n)) {

@@ -10,6 +10,7 @@
 #include <buda/passes/data_movement_passes.hpp>
 
 #include <buda/ops/builder.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 
@@ -39,7 +40,7 @@ bool all_known(const Graph& g, const Node& n) {
 }
 
 bool can_fold(const Graph& g, const Node& norm) {
-  if (norm.op() != "batchnorm" || !may_fuse(norm) || !all_known(g, norm)) return false;
+  if (!may_fuse(norm) || !all_known(g, norm)) return false;
   const Node& conv = g.node(norm.inputs()[0].source.node);
   if (!is_convolution(conv) || !may_fuse(conv) || !only_feeds(g, conv, norm) || !all_known(g, conv)) return false;
   if (g.use_count(conv.inputs()[1].source.node) != 1) return false;
@@ -81,8 +82,8 @@ Result<void> fold(Graph& g, NodeId id) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id) || !can_fold(graph, graph.node(id)) || !context.rewrites.allow(kFoldBatchnorm.name, graph.node(id))) continue;
+  for (NodeId id : ops_of_types(graph, {"batchnorm"})) {
+    if (!can_fold(graph, graph.node(id)) || !context.rewrites.allow(kFoldBatchnorm.name, graph.node(id))) continue;
     BUDA_TRY(fold(graph, id));
     ++report.rewrites;
   }

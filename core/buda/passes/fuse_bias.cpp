@@ -8,6 +8,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/ops/builder.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/fusing.hpp>
 
 namespace buda::passes {
@@ -33,8 +34,8 @@ std::optional<std::size_t> product_operand(const Graph& g, const Node& add) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id) || graph.node(id).op() != "add" || !may_fuse(graph.node(id))) continue;
+  for (NodeId id : ops_of_types(graph, {"add"})) {
+    if (!may_fuse(graph.node(id))) continue;
     auto which = product_operand(graph, graph.node(id));
     if (!which || !context.rewrites.allow(kFuseBias.name, graph.node(id))) continue;
     NodeId product = graph.node(id).inputs()[*which].source.node;

@@ -21,6 +21,7 @@
 #include <buda/passes/fuse_ops.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/ops/fused_body.hpp>
 #include <buda/passes/fusing.hpp>
@@ -229,6 +230,7 @@ class Fuser {
     // In the order of the schedule, so that provenance reads like the model.
     for (NodeId member : members) {
       editor.merge_origins(fused, member);
+      graph::merge_demands(graph_.node(fused), graph_.node(member));
       const auto& tags = graph_.node(member).tags;
       if (auto range = tags.find(kWideRange); range != tags.end()) graph_.node(fused).tags.insert(*range);
     }

@@ -9,6 +9,7 @@
 #include <buda/passes/data_movement_passes.hpp>
 
 #include <buda/ops/builder.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/fusing.hpp>
 
 namespace buda::passes {
@@ -43,10 +44,9 @@ std::optional<Dims> joined_padding(const Graph& g, const Node& conv) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id)) continue;
+  for (NodeId id : ops_of_types(graph, {"conv1d", "conv2d", "conv3d"})) {
     const Node& conv = graph.node(id);
-    if ((conv.op() != "conv1d" && conv.op() != "conv2d" && conv.op() != "conv3d") || !may_fuse(conv)) continue;
+    if (!may_fuse(conv)) continue;
     auto padding = joined_padding(graph, conv);
     if (!padding || !context.rewrites.allow(kFusePad.name, conv)) continue;
     NodeId pad = conv.inputs()[0].source.node;

@@ -1,6 +1,7 @@
 // Conditions and provenance of fusions.
 #include <buda/passes/fusing.hpp>
 
+#include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
 
 namespace buda::passes {
@@ -19,6 +20,7 @@ void take_over_marks(graph::Graph& graph, graph::NodeId to, graph::NodeId from) 
   graph::GraphEditor(graph, to).merge_origins(to, from);
   auto& tags = graph.node(to).tags;
   for (const auto& [name, text] : graph.node(from).tags) tags.emplace(name, text);
+  graph::merge_demands(graph.node(to), graph.node(from));
 }
 
 }  // namespace buda::passes

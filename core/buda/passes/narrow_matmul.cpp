@@ -11,6 +11,7 @@
 #include <buda/passes/data_movement_passes.hpp>
 
 #include <buda/ops/builder.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 
@@ -33,7 +34,7 @@ bool takes_columns(const Graph& g, const Node& n) {
 }
 
 bool can_be_cut(const Graph& g, const Node& product) {
-  if (product.op() != "matmul" || !may_fuse(product) || g.use_count(product.id()) == 0) return false;
+  if (!may_fuse(product) || g.use_count(product.id()) == 0) return false;
   if (value_of(g, product.inputs()[1]) == nullptr || g.type(product.inputs()[1].source)->shape.rank() != 2) return false;
   if (g.type(product.inputs()[0].source)->shape.rank() < 2) return false;
   if (product.inputs().size() == 3 && !is_row_of(g.type(product.inputs()[2].source)->shape, product.outputs[0].shape)) return false;
@@ -65,8 +66,8 @@ Result<void> cut(Graph& g, NodeId id, NodeId product) {
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id) || !can_be_cut(graph, graph.node(id)) || !context.rewrites.allow(kNarrowMatmul.name, graph.node(id))) continue;
+  for (NodeId id : ops_of_types(graph, {"matmul"})) {
+    if (!can_be_cut(graph, graph.node(id)) || !context.rewrites.allow(kNarrowMatmul.name, graph.node(id))) continue;
     for (const graph::Use& use : graph.users(id)) {
       BUDA_TRY(cut(graph, use.node, id));
       ++report.rewrites;

@@ -152,6 +152,8 @@ class Sinker {
   Sinker(Graph& graph, PassContext& context) : g_(graph), context_(context) {}
 
   PassReport run() {
+    std::vector<NodeId> ids = g_.ids();
+    if (std::none_of(ids.begin(), ids.end(), [&](NodeId id) { return is_rearrangement(g_.node(id)); })) return report_;
     for (NodeId id : g_.topological_order()) {
       // What is below a movement now may be sunk further.
       std::optional<NodeId> next = id;

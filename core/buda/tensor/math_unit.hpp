@@ -10,15 +10,13 @@
 #pragma once
 
 #include <buda/tensor/data_format.hpp>
+#include <buda/tensor/dest_rounding.hpp>
 
 #include <bit>
 #include <cstdint>
 #include <span>
 
 namespace buda {
-
-// To how many significant bits the destination register rounds: 24, 8 or 11.
-enum class DestRounding : std::uint8_t { none, bf16, fp16 };
 
 // Of a destination register in this format; `invalid`: in the 16-bit format with the output's exponents.
 DestRounding dest_rounding(DataFormat accumulate, DataFormat output);
@@ -36,6 +34,18 @@ inline constexpr OperandBits kMultiplierA = {~((1u << 19) - 1), ~((1u << 14) - 1
 inline constexpr OperandBits kMultiplierB = {~((1u << 17) - 1), ~((1u << 13) - 1)};
 // And those that a source register keeps of a Float32.
 inline constexpr std::uint32_t kSourceRegisterBits = ~((1u << 13) - 1);
+
+// What the phases of a fidelity bring together of two operands, of which the multiplier takes the left one as B: left * right, and for
+// HiFi3 the low bits of the left one with the high ones of the right one too.
+struct ProductBits {
+  std::uint32_t left = ~0u, right = ~0u;
+  bool low_left = false;
+};
+inline constexpr ProductBits kLoFiProduct = {kMultiplierB.high, kMultiplierA.high, false};
+inline constexpr ProductBits kHiFi2Product = {kMultiplierB.high, kMultiplierA.full, false};
+inline constexpr ProductBits kHiFi2BProduct = {kMultiplierB.full, kMultiplierA.high, false};
+inline constexpr ProductBits kHiFi3Product = {kMultiplierB.high, kMultiplierA.full, true};
+inline constexpr ProductBits kHiFi4Product = {kMultiplierB.full, kMultiplierA.full, false};
 
 inline float masked_bits(float v, std::uint32_t mask) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(v) & mask); }
 

@@ -23,29 +23,29 @@ std::optional<Unable> check(const OpShapes& shapes) {
 float product(MathFidelity fidelity, float a, float b) {
   switch (fidelity) {
     case MathFidelity::lofi:
-      return masked(a, kOperandA.high) * masked(b, kOperandB.high);
+      return masked_bits(a, kMultiplierA.high) * masked_bits(b, kMultiplierB.high);
     case MathFidelity::hifi2:
-      return masked(a, kOperandA.full) * masked(b, kOperandB.high);
+      return masked_bits(a, kMultiplierA.full) * masked_bits(b, kMultiplierB.high);
     case MathFidelity::hifi2_b:
-      return masked(a, kOperandA.high) * masked(b, kOperandB.full);
+      return masked_bits(a, kMultiplierA.high) * masked_bits(b, kMultiplierB.full);
     case MathFidelity::hifi3: {
-      float high = masked(b, kOperandB.high);
-      return masked(a, kOperandA.full) * high + masked(a, kOperandA.high) * (masked(b, kOperandB.full) - high);
+      float high = masked_bits(b, kMultiplierB.high);
+      return masked_bits(a, kMultiplierA.full) * high + masked_bits(a, kMultiplierA.high) * (masked_bits(b, kMultiplierB.full) - high);
     }
     case MathFidelity::hifi4:
       break;
   }
-  return masked(a, kOperandA.full) * masked(b, kOperandB.full);
+  return masked_bits(a, kMultiplierA.full) * masked_bits(b, kMultiplierB.full);
 }
 
 template <class F>
 void apply(const OpCall& call, std::vector<float>& out, F f) {
   const float* a = call.inputs[0]->floats.data();
   const float* b = call.inputs[1]->floats.data();
-  const Rounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
+  const DestRounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
   in_parts(call.threads, out.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) out[i] = f(a[i], b[i]);
-    round_to(dest, {out.data() + begin, end - begin});
+    round_in_dest(dest, {out.data() + begin, end - begin});
   });
 }
 
@@ -68,13 +68,13 @@ void multiply(const OpCall& call, std::vector<float>& out) {
 Value run_floats(const OpCall& call) {
   std::vector<float> out(call.inputs[0]->floats.size());
   // Numbers of 16 bits and less fit into the source registers anyway.
-  const std::uint32_t kept = call.mode == Mode::exact ? kSourceBits : ~0u;
+  const std::uint32_t kept = call.mode == Mode::exact ? kSourceRegisterBits : ~0u;
   switch (call.op.type) {
     case OpType::add:
-      apply(call, out, [kept](float a, float b) { return masked(a, kept) + masked(b, kept); });
+      apply(call, out, [kept](float a, float b) { return masked_bits(a, kept) + masked_bits(b, kept); });
       break;
     case OpType::subtract:
-      apply(call, out, [kept](float a, float b) { return masked(a, kept) - masked(b, kept); });
+      apply(call, out, [kept](float a, float b) { return masked_bits(a, kept) - masked_bits(b, kept); });
       break;
     case OpType::maximum:
       apply(call, out, [](float a, float b) { return a > b ? a : b; });

@@ -32,7 +32,7 @@ Value run(const OpCall& call) {
   const auto k = static_cast<std::size_t>(a.dim.cols), w = static_cast<std::size_t>(op.tile_dim.cols);
   const std::size_t cols = ct * w;
   std::vector<float> out(a.depth() * a.rows() * cols);
-  const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
+  const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
   for (std::size_t t = 0; t < a.depth(); ++t)
     for (std::size_t i = 0; i < inner; ++i)
       for (std::size_t c = 0; c < ct; ++c) {

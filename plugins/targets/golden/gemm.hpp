@@ -19,7 +19,7 @@ struct Gemm {
   float* c = nullptr;
   std::size_t ldc = 0;
   std::size_t step = 32;
-  Rounding rounding = Rounding::none;
+  DestRounding rounding = DestRounding::none;
 };
 
 void gemm(const Gemm& g, unsigned threads);

@@ -29,7 +29,7 @@ inline __m256 round_fp16(__m256 v) {
   return _mm256_castsi256_ps(_mm256_or_si256(sign, _mm256_andnot_si256(tiny, magnitude)));
 }
 
-void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, Rounding rounding) {
+void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, DestRounding rounding) {
   __m256 sum[kRows][kVectors];
   for (int i = 0; i < kRows; ++i)
     for (int v = 0; v < kVectors; ++v) sum[i][v] = _mm256_loadu_ps(c + static_cast<std::size_t>(i) * ldc + v * 8);
@@ -44,8 +44,8 @@ void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t 
   for (int i = 0; i < kRows; ++i) {
     for (int v = 0; v < kVectors; ++v) {
       __m256 x = sum[i][v];
-      if (rounding == Rounding::bf16) x = round_bf16(x);
-      if (rounding == Rounding::fp16) x = round_fp16(x);
+      if (rounding == DestRounding::bf16) x = round_bf16(x);
+      if (rounding == DestRounding::fp16) x = round_fp16(x);
       _mm256_storeu_ps(c + static_cast<std::size_t>(i) * ldc + v * 8, x);
     }
   }

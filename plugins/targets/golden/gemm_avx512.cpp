@@ -29,7 +29,7 @@ inline __m512 round_fp16(__m512 v) {
   return _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_mask_mov_epi32(magnitude, tiny, _mm512_setzero_si512())));
 }
 
-void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, Rounding rounding) {
+void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, DestRounding rounding) {
   __m512 sum[kRows][kVectors];
   for (int i = 0; i < kRows; ++i)
     for (int v = 0; v < kVectors; ++v) sum[i][v] = _mm512_loadu_ps(c + static_cast<std::size_t>(i) * ldc + v * 16);
@@ -44,8 +44,8 @@ void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t 
   for (int i = 0; i < kRows; ++i) {
     for (int v = 0; v < kVectors; ++v) {
       __m512 x = sum[i][v];
-      if (rounding == Rounding::bf16) x = round_bf16(x);
-      if (rounding == Rounding::fp16) x = round_fp16(x);
+      if (rounding == DestRounding::bf16) x = round_bf16(x);
+      if (rounding == DestRounding::fp16) x = round_fp16(x);
       _mm512_storeu_ps(c + static_cast<std::size_t>(i) * ldc + v * 16, x);
     }
   }

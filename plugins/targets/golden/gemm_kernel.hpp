@@ -2,7 +2,7 @@
 // could leak from a file compiled for one processor into code that runs on others.
 #pragma once
 
-#include "rounding.hpp"
+#include <buda/tensor/dest_rounding.hpp>
 
 #include <cstddef>
 
@@ -12,7 +12,7 @@ namespace buda::golden::detail {
 // which is rounded at the end.
 struct Kernel {
   std::size_t rows, cols;
-  void (*run)(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, Rounding rounding);
+  void (*run)(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, DestRounding rounding);
   const char* name;
 };
 

@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t kRows = 4;
 constexpr std::size_t kCols = 16;
 
-void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, Rounding rounding) {
+void run(const float* a, const float* b, float* c, std::size_t ldc, std::size_t k, DestRounding rounding) {
   for (std::size_t i = 0; i < kRows; ++i) {
     float sum[kCols];
     for (std::size_t j = 0; j < kCols; ++j) sum[j] = c[i * ldc + j];
     for (std::size_t p = 0; p < k; ++p)
       for (std::size_t j = 0; j < kCols; ++j) sum[j] = std::fma(a[p * kRows + i], b[p * kCols + j], sum[j]);
-    round_to(rounding, sum);
+    round_in_dest(rounding, sum);
     for (std::size_t j = 0; j < kCols; ++j) c[i * ldc + j] = sum[j];
   }
 }

@@ -1,4 +1,4 @@
-// Rounding on the way in, types on the way out.
+// DestRounding on the way in, types on the way out.
 #include "host_tensor.hpp"
 
 #include <buda/base/text.hpp>

@@ -11,14 +11,14 @@
 namespace buda::golden {
 
 void add_bias(const OpCall& call, const Value& bias, std::vector<float>& out) {
-  const Rounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
+  const DestRounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
   const std::size_t cols = bias.cols(), height = static_cast<std::size_t>(bias.dim.rows);
   in_parts(call.threads, out.size() / cols, height, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       const float* from = bias.floats.data() + row / height * height * cols;
       std::span<float> to(out.data() + row * cols, cols);
       for (std::size_t c = 0; c < cols; ++c) to[c] += from[c];
-      round_to(dest, to);
+      round_in_dest(dest, to);
     }
   });
 }
@@ -68,7 +68,7 @@ struct Operand {
     while (kept > 0 && (mask & (1u << (23 - kept))) == 0) --kept;
     if (bits <= kept) return;
     own.resize(rows * cols);
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] = masked(matrix[i], mask);
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] = masked_bits(matrix[i], mask);
     data = own.data();
   }
 };
@@ -80,17 +80,17 @@ void interleave(const float* left, const float* right, std::size_t m, std::size_
   right2.resize(k * 2 * n);
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t p = 0; p < k; ++p) {
-      float high = masked(left[i * k + p], kOperandB.high);
+      float high = masked_bits(left[i * k + p], kMultiplierB.high);
       std::size_t at = i * 2 * k + p / tile * 2 * tile + p % tile;
       left2[at] = high;
-      left2[at + tile] = masked(left[i * k + p], kOperandB.full) - high;
+      left2[at + tile] = masked_bits(left[i * k + p], kMultiplierB.full) - high;
     }
   }
   for (std::size_t p = 0; p < k; ++p) {
     std::size_t at = (p / tile * 2 * tile + p % tile) * n;
     for (std::size_t j = 0; j < n; ++j) {
-      right2[at + j] = masked(right[p * n + j], kOperandA.full);
-      right2[at + tile * n + j] = masked(right[p * n + j], kOperandA.high);
+      right2[at + j] = masked_bits(right[p * n + j], kMultiplierA.full);
+      right2[at + tile * n + j] = masked_bits(right[p * n + j], kMultiplierA.high);
     }
   }
 }
@@ -98,8 +98,8 @@ void interleave(const float* left, const float* right, std::size_t m, std::size_
 // C += A B for one pair of matrices, inner block by inner block; between blocks the sums wait in a buffer of the intermediate format.
 void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool spill_last, float* c) {
   const Op& op = call.op;
-  const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
-  const Phases bits = phases(call.mode, op.fidelity, op.inputs[0].format);
+  const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
+  const ProductBits bits = phases(call.mode, op.fidelity, op.inputs[0].format);
   const auto tile = static_cast<std::size_t>(call.inputs[0]->dim.cols);
   Gemm g{m, n, k, nullptr, k, nullptr, n, c, n, call.mode == Mode::fp32 ? 256 : tile, dest};
   Operand left(bits.low_left ? nullptr : a, k, bits.low_left ? 0 : m, bits.left, fraction_bits(op.inputs[0].format));
@@ -117,9 +117,9 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
     g.step = 2 * tile;
   }
   auto same_precision = [&] {
-    return call.mode == Mode::fp32 || (dest == Rounding::none && op.intermed_format == DataFormat::float32) ||
-           (dest == Rounding::bf16 && op.intermed_format == DataFormat::float16_b) ||
-           (dest == Rounding::fp16 && op.intermed_format == DataFormat::float16);
+    return call.mode == Mode::fp32 || (dest == DestRounding::none && op.intermed_format == DataFormat::float32) ||
+           (dest == DestRounding::bf16 && op.intermed_format == DataFormat::float16_b) ||
+           (dest == DestRounding::fp16 && op.intermed_format == DataFormat::float16);
   };
   const std::size_t block = static_cast<std::size_t>(op.attributes.u_kt) * tile;
   if (same_precision() || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
@@ -150,10 +150,10 @@ Value run_floats(const OpCall& call) {
              out.data() + t / z * m * n);
   if (op.attributes.bias) add_bias(call, *call.inputs[2], out);
   if (has_sfpu_op(op)) {
-    const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
+    const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
     in_parts(call.threads, out.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) out[i] = sfpu::gelu(out[i]);
-      round_to(dest, {out.data() + begin, end - begin});
+      round_in_dest(dest, {out.data() + begin, end - begin});
     });
   }
   return finish(call, std::move(out));

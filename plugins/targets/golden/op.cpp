@@ -116,13 +116,13 @@ std::optional<Unable> check_op(const OpShapes& shapes) {
 
 Value finish(const OpCall& call, std::vector<float> numbers) {
   const netlist::Op& op = call.op;
-  const Rounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
+  const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
   const std::size_t cols = row_length(op);
   in_parts(call.threads, numbers.size(), cols, [&](std::size_t begin, std::size_t end) {
     std::span<float> part(numbers.data() + begin, end - begin);
     if (call.previous && !call.previous->integer()) {
       for (std::size_t i = 0; i < part.size(); ++i) part[i] += call.previous->floats[begin + i];
-      round_to(dest, part);
+      round_in_dest(dest, part);
     }
     if (op.attributes.relu.enabled) relu_floats(op.attributes.relu, part);
     pack(call.mode, dest, op.out_format, part, cols);

@@ -102,8 +102,8 @@ Value run_as(const OpCall& call) {
   }
   if constexpr (std::is_same_v<T, float>) {
     if (call.mode == Mode::exact && in.format == DataFormat::float32)
-      for (float& v : out) v = masked(v, kSourceBits);
-    round_to(dest_rounding(call.mode, op.acc_format, op.out_format), out);
+      for (float& v : out) v = masked_bits(v, kSourceRegisterBits);
+    round_in_dest(dest_rounding(call.mode, op.acc_format, op.out_format), out);
   }
   return finish(call, std::move(out));
 }

@@ -28,7 +28,7 @@ Value run(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, in.ints);
   std::vector<float> numbers = in.floats;
-  round_to(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
+  round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
   return finish(call, std::move(numbers));
 }
 

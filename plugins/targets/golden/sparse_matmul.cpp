@@ -65,15 +65,15 @@ struct Entry {
 };
 
 template <class T>
-std::vector<Entry<T>> entries_of(const Value& sparse, const T* tile, const Phases& bits) {
+std::vector<Entry<T>> entries_of(const Value& sparse, const T* tile, const ProductBits& bits) {
   std::vector<Entry<T>> out;
   for (std::uint32_t y = 0; y < static_cast<std::uint32_t>(sparse.dim.rows); ++y)
     for (std::uint32_t x = 0; x < static_cast<std::uint32_t>(sparse.dim.cols); ++x) {
       const T v = tile[y * sparse.cols() + x];
       if (v == T{0}) continue;
       if constexpr (std::is_same_v<T, float>) {
-        const float high = masked(v, bits.left);
-        out.push_back({y, x, high, bits.low_left ? masked(v, kOperandB.full) - high : 0.0f});
+        const float high = masked_bits(v, bits.left);
+        out.push_back({y, x, high, bits.low_left ? masked_bits(v, kMultiplierB.full) - high : 0.0f});
       } else {
         out.push_back({y, x, v, 0});
       }
@@ -139,14 +139,14 @@ class Stretch {
       for (; i < sparse.size() && sparse[i].row == row; ++i) {
         const T* in = from + sparse[i].inner * acts_.cols();
         if constexpr (std::is_same_v<T, float>) {
-          for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].number, masked(in[c], bits_.right));
+          for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].number, masked_bits(in[c], bits_.right));
           if (bits_.low_left && sparse[i].low != 0.0f)
-            for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].low, masked(in[c], kOperandA.high));
+            for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].low, masked_bits(in[c], kMultiplierA.high));
         } else {
           for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].number, in[c]);
         }
       }
-      if constexpr (std::is_same_v<T, float>) round_to(dest_, {to + begin, end - begin});
+      if constexpr (std::is_same_v<T, float>) round_in_dest(dest_, {to + begin, end - begin});
     }
   }
 
@@ -154,8 +154,8 @@ class Stretch {
   std::vector<T>& out_;
   const Value& acts_;
   std::size_t first_row_, begin_, end_, core_cols_;
-  Phases bits_;
-  Rounding dest_;
+  ProductBits bits_;
+  DestRounding dest_;
 };
 
 // What one row of cores, or a fraction of it, does.
@@ -174,7 +174,7 @@ std::variant<Work<T>, std::string> prepare(const OpCall& call, const SparseGeome
   auto decoded = decode_sparse(geometry, bytes, static_cast<std::size_t>(index.dim.datums()) * index_bytes(index.format));
   if (auto* error = std::get_if<std::string>(&decoded)) return cat("its index tiles for core row ", r, " are wrong: ", *error);
   Work<T> work{std::move(std::get<0>(decoded)), {}};
-  const Phases bits = phases(call.mode, call.op.fidelity, call.op.inputs[0].format);
+  const ProductBits bits = phases(call.mode, call.op.fidelity, call.op.inputs[0].format);
   const Part part = part_of(call.op, sparse, r, f);
   const auto rows = acts.tiles.t * acts.tiles.rt;
   for (const SparseProduct& p : work.products) {

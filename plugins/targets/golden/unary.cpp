@@ -29,7 +29,7 @@ void apply(const OpCall& call, std::vector<float>& numbers, F f) {
   const VectorMode mode = call.op.attributes.vector;
   const std::size_t cols = call.inputs[0]->cols(), h = static_cast<std::size_t>(call.op.tile_dim.rows),
                     w = static_cast<std::size_t>(call.op.tile_dim.cols);
-  const Rounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
+  const DestRounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
   in_parts(call.threads, numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
     if (mode == VectorMode::rc) {
       for (std::size_t i = begin; i < end; ++i) numbers[i] = f(numbers[i], i);
@@ -37,7 +37,7 @@ void apply(const OpCall& call, std::vector<float>& numbers, F f) {
       for (std::size_t i = begin; i < end; ++i)
         if (processed(mode, i / cols % h, i % cols % w)) numbers[i] = f(numbers[i], i);
     }
-    round_to(dest, {numbers.data() + begin, end - begin});
+    round_in_dest(dest, {numbers.data() + begin, end - begin});
   });
 }
 
@@ -100,7 +100,7 @@ Value run(const OpCall& call) {
   if (in.integer()) return finish(call, in.ints);
   std::vector<float> numbers = in.floats;
   // Straight to the destination register, with its width.
-  round_to(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
+  round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
   compute(call, numbers);
   return finish(call, std::move(numbers));
 }

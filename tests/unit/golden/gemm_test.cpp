@@ -27,7 +27,7 @@ std::vector<float> expected(const Gemm& g) {
       for (std::size_t p = 0; p < g.k; ++p) {
         float& sum = c[i * g.ldc + j];
         sum = std::fma(g.a[i * g.lda + p], g.b[p * g.ldb + j], sum);
-        if ((p + 1) % g.step == 0 || p + 1 == g.k) round_to(g.rounding, {&sum, 1});
+        if ((p + 1) % g.step == 0 || p + 1 == g.k) round_in_dest(g.rounding, {&sum, 1});
       }
   return c;
 }
@@ -40,10 +40,10 @@ class GemmPaths : public testing::TestWithParam<Sizes> {};
 
 TEST_P(GemmPaths, AllGiveTheBitsOfTheDefinition) {
   const auto [m, n, k, step] = GetParam();
-  for (Rounding rounding : {Rounding::none, Rounding::bf16, Rounding::fp16}) {
+  for (DestRounding rounding : {DestRounding::none, DestRounding::bf16, DestRounding::fp16}) {
     // Rows are longer than needed, to see that only the wanted part is touched.
     auto a = numbers(m * (k + 3), 1), b = numbers(k * (n + 5), 2), c = numbers(m * (n + 1), 3);
-    round_to(rounding, c);
+    round_in_dest(rounding, c);
     Gemm g{m, n, k, a.data(), k + 3, b.data(), n + 5, c.data(), n + 1, step, rounding};
     const auto want = expected(g);
     std::vector<const detail::Kernel*> kernels = {&detail::portable_kernel(), &detail::best_kernel()};
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GemmPaths,
 
 TEST(Gemm, NothingToAdd) {
   std::vector<float> c = {1, 2};
-  gemm({1, 2, 0, nullptr, 0, nullptr, 2, c.data(), 2, 32, Rounding::none}, 1);
+  gemm({1, 2, 0, nullptr, 0, nullptr, 2, c.data(), 2, 32, DestRounding::none}, 1);
   EXPECT_EQ(c, (std::vector<float>{1, 2}));
 }
 

@@ -13,10 +13,13 @@ struct RandomGraph {
   NamedTensors inputs;
 };
 
+// basic: elementwise ops, products, reductions, normalisations and simple movement; batches: on values of more axes, and the elements of a
+// batch meet; all: also convolutions, pools, resizes, any movement, comparisons and selections.
+enum class RandomOps : std::uint8_t { basic, batches, all };
+
 // The same seed gives the same graph: a few inputs, some twenty ops of all kinds that are lowered, on shapes of one to four axes, aligned
 // to tiles and not. Values are computed along the way, so that an op is only used where its data are in its domain; what stands in their
 // padding on a device is then another matter, and the one that is tested.
-// With `mixes_batch` values have more axes, and the elements of a batch meet.
-RandomGraph random_graph(std::uint64_t seed, bool mixes_batch = false);
+RandomGraph random_graph(std::uint64_t seed, RandomOps ops = RandomOps::basic);
 
 }  // namespace buda::passes

@@ -1,0 +1,17 @@
+// What the user demands of single ops of his model, put on the graph before the first pass.
+#pragma once
+
+#include "apps/optimizer/options.hpp"
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+namespace buda::optimizer {
+
+// Tags ops for the passes (fusing) and for the balancer (graph/demand_tags.hpp: breaks and orders), and gives the graph an output for each
+// value that is to be saved. OP in these options is the name of a node, or of the model's node that it comes from. A name that no op has is
+// most likely a mistake: a warning (OZ005).
+void mark_demands(graph::Graph& graph, const Options& options, Host& host);
+
+}  // namespace buda::optimizer

@@ -1,0 +1,40 @@
+// Lines of tags.
+#include <buda/graph/demand_tags.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace buda::graph {
+
+std::vector<std::string_view> demands(const Node& n, std::string_view tag) {
+  auto found = n.tags.find(std::string(tag));
+  return found == n.tags.end() ? std::vector<std::string_view>{} : split(found->second, '\n');
+}
+
+void add_demand(Node& n, std::string_view tag, std::string_view line) {
+  auto lines = demands(n, tag);
+  if (std::find(lines.begin(), lines.end(), line) != lines.end()) return;
+  std::string& text = n.tags[std::string(tag)];
+  text = lines.empty() ? std::string(line) : cat(text, '\n', line);
+}
+
+void merge_demands(Node& to, const Node& from) {
+  for (const char* tag : {kEpochBreak, kChipBreak, kSchedulePlace})
+    for (std::string_view line : demands(from, tag)) add_demand(to, tag, line);
+}
+
+Result<std::vector<SchedulePlace>> schedule_places(const Node& n) {
+  std::vector<SchedulePlace> out;
+  for (std::string_view line : demands(n, kSchedulePlace)) {
+    auto parts = split(line, ':');
+    auto order = parse_uint(parts[0]), place = parts.size() == 2 ? parse_uint(parts[1]) : std::nullopt;
+    if (!order || !place)
+      return input_error("GR027", n.loc, cat("node '", n.name(), "': tag ", kSchedulePlace, " has '", line, "', which is not ORDER:PLACE"));
+    out.push_back({*order, *place});
+  }
+  return out;
+}
+
+}  // namespace buda::graph

@@ -1,0 +1,32 @@
+// What the user demands of the placement of single ops: tags that go with a node through all passes to the balancer. An op of the model
+// becomes several ops of a device, and each has its demands; several become one, which then has those of all. So a tag holds lines.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace buda::graph {
+
+// A line is the name of a demand; of the ops with the same line the one that is scheduled first begins an epoch, or a chip.
+inline constexpr const char* kEpochBreak = "epoch_break";
+inline constexpr const char* kChipBreak = "chip_break";
+// A line is "ORDER:PLACE": of the ops of one order those of a place are scheduled before those of the next.
+inline constexpr const char* kSchedulePlace = "schedule_place";
+
+// The lines of a tag; none when the node does not have it.
+std::vector<std::string_view> demands(const Node& n, std::string_view tag);
+void add_demand(Node& n, std::string_view tag, std::string_view line);
+// Gives `to` the demands of `from` besides its own.
+void merge_demands(Node& to, const Node& from);
+
+struct SchedulePlace {
+  std::size_t order = 0, place = 0;
+};
+// An error (GR027) names a line that is not written so.
+Result<std::vector<SchedulePlace>> schedule_places(const Node& n);
+
+}  // namespace buda::graph

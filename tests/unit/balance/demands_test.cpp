@@ -1,0 +1,124 @@
+// Orders and breaks that tags of ops ask for.
+#include "unit/balance/fixture.hpp"
+
+#include <buda/balance/schedule.hpp>
+#include <buda/graph/demand_tags.hpp>
+
+namespace buda::balance {
+namespace {
+
+using graph::NodeId;
+using ::testing::HasSubstr;
+
+// x -> a -> b -> y and x -> c -> d -> z.
+struct Branches : DeviceGraph {
+  NodeId x = input("x", {1, 1, 32, 32}), a = step("a", x), b = step("b", a), c = step("c", x), d = step("d", c);
+  Branches() {
+    output("y", b);
+    output("z", d);
+  }
+  NodeId step(const std::string& name, NodeId from) { return op(name, "exp", {from}, {1, 1, 32, 32}); }
+  void place(NodeId id, std::string_view at) { graph::add_demand(graph.node(id), graph::kSchedulePlace, at); }
+  void begins_epoch(NodeId id, std::string_view demand) { graph::add_demand(graph.node(id), graph::kEpochBreak, demand); }
+};
+
+std::string order_of(const Balanced& b) {
+  std::string out;
+  for (const OpSpec& op : b.problem.ops) out += op.label;
+  return out;
+}
+
+std::string epochs_of(const Result<Balanced>& b) {
+  std::string out;
+  if (!b.ok()) return text_of(b.failure());
+  for (const auto& op : b->choice.ops) out += cat(op.epoch);
+  return out;
+}
+
+TEST(Demands, WithoutThemBranchesAdvanceTogether) {
+  auto result = balance_with(Branches().graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(order_of(*result), "acbd");
+  EXPECT_EQ(epochs_of(result), "0000");
+}
+
+TEST(Demands, AnOrderIsKept) {
+  for (auto policy : {SchedulePolicy::module_inputs_bfs, SchedulePolicy::topological}) {
+    Branches g;
+    g.place(g.d, "0:0");
+    g.place(g.a, "0:1");
+    BalanceOptions options;
+    options.schedule = policy;
+    auto result = balance_with(g.graph, "n150", options);
+    ASSERT_TRUE(result.ok()) << text_of(result.failure());
+    EXPECT_EQ(order_of(*result), "cdab");
+  }
+}
+
+// A place whose op is gone does not end the order.
+TEST(Demands, AnOrderReachesOverAPlaceWithoutOps) {
+  Branches g;
+  g.place(g.b, "3:0");
+  g.place(g.c, "3:7");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(order_of(*result), "abcd");
+}
+
+TEST(Demands, AnOrderAgainstTheDataIsRefused) {
+  Branches g;
+  g.place(g.b, "0:0");
+  g.place(g.a, "0:1");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.failure().diagnostics().front().code, "BL041");
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("op 'b' would be scheduled before op 'a', whose result it takes"));
+}
+
+TEST(Demands, OrdersAgainstEachOtherAreRefused) {
+  Branches g;
+  g.place(g.a, "0:0");
+  g.place(g.c, "0:1");
+  g.place(g.c, "1:0");
+  g.place(g.a, "1:1");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("cannot be scheduled before"));
+}
+
+TEST(Demands, AnOrderMustBeWrittenAsOne) {
+  Branches g;
+  g.place(g.a, "first");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("node 'a': tag schedule_place has 'first', which is not ORDER:PLACE"));
+}
+
+TEST(Demands, AnEpochBeginsWithTheFirstOpOfADemand) {
+  Branches g;
+  g.begins_epoch(g.b, "late");
+  g.begins_epoch(g.d, "late");
+  EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0011");
+  g.begins_epoch(g.d, "later");
+  EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0012");
+}
+
+TEST(Demands, AChipThatIsNotThereIsAnEpoch) {
+  Branches g;
+  graph::add_demand(g.graph.node(g.d), graph::kChipBreak, "d");
+  EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0001");
+}
+
+TEST(Demands, OfOpsThatBecomeOneAreAllKept) {
+  Branches g;
+  g.begins_epoch(g.a, "one");
+  g.begins_epoch(g.b, "two");
+  g.place(g.b, "0:1");
+  graph::merge_demands(g.graph.node(g.a), g.graph.node(g.b));
+  graph::merge_demands(g.graph.node(g.a), g.graph.node(g.b));
+  EXPECT_EQ(g.graph.node(g.a).tags.at(graph::kEpochBreak), "one\ntwo");
+  EXPECT_EQ(g.graph.node(g.a).tags.at(graph::kSchedulePlace), "0:1");
+}
+
+}  // namespace
+}  // namespace buda::balance
