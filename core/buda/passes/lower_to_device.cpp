@@ -48,7 +48,7 @@ bool has_even_batch(const graph::Graph& lowered) {
   std::int64_t batch = 0;
   for (graph::NodeId id : lowered.ids()) {
     const graph::Node& n = lowered.node(id);
-    if (n.outputs.empty()) continue;
+    if (n.outputs.empty() || lowered.use_count(id) == 0) continue;
     std::int64_t w = n.outputs[0].shape[0];
     if (n.has_value() ? w != 1 : batch != 0 && w != batch) return false;
     if (!n.has_value()) batch = w;

@@ -242,7 +242,12 @@ Result<void> Lowering::visit_input(const Node& n) {
   const Shape& model = n.outputs[0].shape;
   const Rearrangement* view = host_view(n);
   const Shape& seen = view == nullptr ? model : view->to();
-  BUDA_ASSIGN(Shape shape, four(n, seen));
+  // An input without elements that nobody reads (axes that the importer knows by now) is still one that the user gives.
+  Shape shape{1, 1, 1, 1};
+  bool is_idle = model.volume() == 0 && model.rank() <= 2 && from_.use_count(n.id()) == 0;
+  if (!is_idle) {
+    BUDA_ASSIGN(shape, four(n, seen));
+  }
   Rearrangement how = view == nullptr ? Rearrangement(model) : *view;
   NodeId id = out_.add(n.name(), std::string(graph::kInputOp));
   Node& made = out_.node(id);
@@ -250,7 +255,7 @@ Result<void> Lowering::visit_input(const Node& n) {
   made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
   made.attrs[std::string(ops::kModelShape)] = model.dims();
   name_model_type(made, n.outputs[0].dtype);
-  note_view(made, how, model, border_shape(seen));
+  if (!is_idle) note_view(made, how, model, border_shape(seen));
   Lowered value;
   value.source = id;
   value.shape = shape;

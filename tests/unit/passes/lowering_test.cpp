@@ -579,6 +579,15 @@ TEST(LowerRefuses, IntegersAndUndecomposedOps) {
   EXPECT_NE(hint.find("decomposition"), std::string::npos);
 }
 
+TEST(LowerInputs, WithoutElementsWhereNobodyReadsThem) {
+  Lowerer l;
+  Graph graph = l.lowered([](Builder& b) {
+    b.input("axes", {0}, DType::i64);
+    b.output("y", b.exp(b.input("x", {4})));
+  });
+  EXPECT_EQ(graph.inputs().size(), 2u);
+}
+
 TEST(LowerRefuses, EmptyValues) {
   Lowerer l;
   EXPECT_NE(l.refused([](Builder& b) { b.output("y", b.exp(b.input("x", {0, 4}))); }).first.find("has no elements"), std::string::npos);
