@@ -178,10 +178,6 @@ Lowered Lowering::stacked(Lowered x) {
     x.cols = join(x.cols, x.corner);
   }
   x.tms.push_back(Tm::vstack(x.shape[1]));
-  if (x.pads_rows()) {  // what stands between the slices counts as data now
-    x.data = join(x.data, x.rows);
-    x.cols = join(x.cols, x.corner);
-  }
   x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
   x.rows_alike = false;
   return x;
