@@ -7,7 +7,9 @@ export_models=${BUDA_SHARED_DIR:-$2/../shared}/tools/export_models.py
 python=/usr/bin/python3  # Debian's, which has Debian's PyTorch
 [ -f "$export_models" ] || { echo "skipped: no $export_models"; exit 77; }
 "$python" -c 'import onnx, torch, torchvision' 2>/dev/null || { echo "skipped: no PyTorch"; exit 77; }
-PATH=$(cd "$1" && pwd)/bin:$PATH
+build=$(cd "$1" && pwd)
+source=$(cd "$2" && pwd)
+PATH=$build/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 models="mlp mobilenet_v2 unet bert_tiny"
@@ -19,3 +21,5 @@ for model in $models; do
   runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --threads 3 -o three.npz -q
   cmp one.npz three.npz
 done
+# What the optimizer makes of them must come to the same, too.
+python3 "$source/tests/flow/lowered_models.py" --build "$build" --models "$work" mlp mobilenet_v2 unet
