@@ -2,6 +2,7 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph_file.hpp>
 #include <buda/netlist/host_plan.hpp>
 
 #include <filesystem>
@@ -38,7 +39,11 @@ OutputFiles output_files(const Options& options) {
   bool to_stream = out.netlist == io::kStdStream;
   out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : netlist::plan_file_for(out.netlist);
   out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";
-  if (!out.plan.empty() && out.plan != io::kStdStream) out.tensors = stem_of(out.plan) + ".safetensors";
+  if (!out.plan.empty() && out.plan != io::kStdStream) {
+    out.tensors = stem_of(out.plan) + ".safetensors";
+    out.before = stem_of(out.plan) + ".before.graph.json";
+    out.behind = stem_of(out.plan) + ".behind.graph.json";
+  }
   return out;
 }
 
@@ -59,7 +64,8 @@ Result<std::unique_ptr<io::OutputFile>> staged(Host& host, const std::string& pa
 
 }  // namespace
 
-Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& balanced, const std::string& netlist_text, Host& host) {
+Result<void> write_outputs(const OutputFiles& files, const balance::Segments& segments, const balance::Balanced& balanced,
+                           const std::string& netlist_text, Host& host) {
   io::FileSystem& fs = host.fs();
   balance::BuiltPlan plan;
   if (!files.plan.empty()) {
@@ -70,7 +76,14 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& ba
     names.tensors = file_name(files.tensors);
     names.relative = [&](const std::string& path) { return relative_to(fs, path, files.plan); };
     names.is_replaced = [&](const std::string& path) { return fs.canonical(path) == fs.canonical(files.tensors); };
-    BUDA_ASSIGN(plan, balance::build_plan(balanced.graph, balanced.problem, balanced.built.queues, names));
+    if (segments.device) {
+      BUDA_ASSIGN(plan, balance::build_plan(balanced.graph, balanced.problem, balanced.built.queues, names));
+    } else {
+      plan.plan.model = balanced.problem.name;
+      plan.plan.device = balanced.problem.device->name;
+      plan.plan.arch = balanced.problem.device->arch;
+    }
+    if (segments.before || segments.behind) add_host_segments(plan.plan, segments, file_name(files.before), file_name(files.behind));
   }
   // Whatever can fail comes before the first file appears.
   std::vector<std::unique_ptr<io::OutputFile>> all;
@@ -85,6 +98,10 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& ba
   BUDA_ASSIGN(auto netlist_file, staged(host, files.netlist, netlist_text));
   all.push_back(std::move(netlist_file));
   if (!plan.tensors.empty()) BUDA_TRY(write_tensors(fs, files.tensors, plan.tensors, host.write_mode));
+  if (!files.plan.empty()) {
+    if (segments.before) BUDA_TRY(graph::write_graph(fs, *segments.before, files.before, host.write_mode));
+    if (segments.behind) BUDA_TRY(graph::write_graph(fs, *segments.behind, files.behind, host.write_mode));
+  }
   for (auto& file : all) BUDA_TRY(file->commit());
   return success();
 }

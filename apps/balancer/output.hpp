@@ -5,6 +5,7 @@
 
 #include <buda/balance/balance.hpp>
 #include <buda/balance/plan_builder.hpp>
+#include <buda/balance/segments.hpp>
 #include <buda/diag/result.hpp>
 
 #include <string>
@@ -17,12 +18,14 @@ struct OutputFiles {
   std::string netlist;
   std::string plan;
   std::string report;
-  std::string tensors;  // beside the plan
+  std::string tensors;  // beside the plan, as are the host's graphs
+  std::string before, behind;
 };
 OutputFiles output_files(const Options& options);
 std::vector<std::string> products(const Options& options);
 
 // Writes everything, the netlist last: when it is there, so is the rest.
-Result<void> write_outputs(const OutputFiles& files, const balance::Balanced& balanced, const std::string& netlist_text, Host& host);
+Result<void> write_outputs(const OutputFiles& files, const balance::Segments& segments, const balance::Balanced& balanced,
+                           const std::string& netlist_text, Host& host);
 
 }  // namespace buda::balancer

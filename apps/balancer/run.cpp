@@ -5,6 +5,7 @@
 
 #include <buda/balance/balance.hpp>
 #include <buda/balance/product_check.hpp>
+#include <buda/balance/segments.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
@@ -38,6 +39,20 @@ std::string policy_name(const Options& o, const cli::ToolHost& host) {
   return host.plugins.policies.find(out) != nullptr ? out : o.policy;
 }
 
+// The product for a model that the host runs as a whole: a netlist of nothing, so that the stages behind need no exception.
+balance::Balanced nothing_placed(const std::string& model, const device::DeviceDescriptor& device, const std::string& policy) {
+  balance::Balanced out;
+  out.graph = graph::Graph(model, graph::Level::device);
+  out.problem.name = model;
+  out.problem.device = &device;
+  out.built.netlist.arch = device.arch;
+  out.built.netlist.archs = {device.arch};
+  out.report.model = model;
+  out.report.device = device.name;
+  out.report.policy = policy;
+  return out;
+}
+
 }  // namespace
 
 Result<void> run(const Options& o, cli::ToolHost& host) {
@@ -51,11 +66,19 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
   }
-  BUDA_ASSIGN(auto balanced, balance::balance(std::move(graph), device, *policy, name, balance_options(o), host));
+  const std::string model = graph.name;
+  BUDA_ASSIGN(auto segments, balance::split_segments(std::move(graph)));
+  balance::Balanced balanced;
+  if (segments.device) {
+    BUDA_ASSIGN(balanced, balance::balance(*segments.device, device, *policy, name, balance_options(o), host));
+  } else {
+    balanced = nothing_placed(model, device, name);
+    host.log(1, "the host runs the whole model; there is nothing to place");
+  }
   std::string text = netlist::write_netlist(balanced.built.netlist);
-  BUDA_TRY(balance::check_product(balanced, text));
+  if (segments.device) BUDA_TRY(balance::check_product(balanced, text));
   for (const auto& line : balance::report_table(balanced.report)) host.log(1, line);
-  return write_outputs(files, balanced, text, host);
+  return write_outputs(files, segments, balanced, text, host);
 }
 
 }  // namespace buda::balancer

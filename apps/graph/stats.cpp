@@ -2,6 +2,7 @@
 #include "apps/graph/run.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/registry.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct OpCount {
 };
 
 double flops_of(const graph::Graph& graph, const graph::Node& node) {
-  const ops::OpDef* def = ops::standard_ops().find(graph.level, node.op());
+  const ops::OpDef* def = ops::standard_ops().find(graph::level_of(graph, node), node.op());
   if (def == nullptr || def->flops == nullptr) return 0;
   std::vector<graph::ValueType> inputs;
   for (const auto& edge : node.inputs()) {

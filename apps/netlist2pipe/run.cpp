@@ -123,11 +123,13 @@ Result<std::vector<pipes::Epoch>> chosen_epochs(const Options& o, std::vector<pi
 Result<void> run(Options& o, Host& host) {
   if (o.output.empty()) return usage_error("PP043", "option -o DIR is missing: where should the pipegen files go?");
   BUDA_ASSIGN(Input in, read_input(o, host));
-  BUDA_TRY(check_rules(in, host));
+  // The netlist of a model that the host runs as a whole has nothing in it.
+  const bool is_empty = in.netlist.queues.empty() && in.netlist.graphs.empty() && in.netlist.programs.empty();
+  if (!is_empty) BUDA_TRY(check_rules(in, host));
   pipes::NetlistIndex index(in.netlist);
   BUDA_ASSIGN(auto all, pipes::epochs_of(in.netlist, in.device));
   BUDA_ASSIGN(auto padding, pipes::PaddingTable::make(in.netlist, all, in.device.tile_alignment));
-  if (all.empty())
+  if (all.empty() && !is_empty)
     host.report(warning("PP041", {in.netlist.file, 0, 0}, "no program of the netlist executes a graph, so there are no pipes"));
   BUDA_ASSIGN(auto epochs, chosen_epochs(o, std::move(all)));
 
@@ -146,6 +148,8 @@ Result<void> run(Options& o, Host& host) {
     BUDA_TRY(host.fs().make_directories(cat(o.output, "/reports")));
     BUDA_TRY(writer.write("netlist_queues.yaml", pipes::netlist_queues_text(index, in.device)));
     BUDA_TRY(writer.write("padding_table.yaml", pipes::padding_table_text(padding)));
+    // A depfile's rule is for something.
+    if (epochs.empty()) o.products.push_back(cat(o.output, "/netlist_queues.yaml"));
     for (std::size_t i = 0; i < epochs.size(); ++i) {
       host.progress("writing epochs", i, epochs.size());
       BUDA_TRY(writer.write_epoch(index, in.device, epochs[i].number, **made[i].graph));

@@ -77,6 +77,20 @@ void declare_demands(cli::OptionSet& set, Options& o) {
   set.texts("op-intermediates-to-save", o.intermediates, "OP", "give the graph an output with this op's result");
 }
 
+void declare_fallback(cli::OptionSet& set, Options& o) {
+  set.group("The host's part");
+  set.flag("enable-cpu-fallback", o.cpu_fallback,
+           "run on the host what the device cannot do and what --cpu-fallback-ops names: pass cpu-fallback; otherwise it is an error")
+      .known_as("enable_tvm_cpu_fallback");
+  set.text("cpu-fallback-ops", o.cpu_fallback_ops, "A,B,C",
+           "types of ops that run on the host, as here or as Relay or PyBuda call them; embedding: look-ups in tables; empty: none");
+  set.texts("cpu-fallback-nodes", o.cpu_fallback_nodes, "NODE", "run this node of the graph, or of the model, on the host");
+  set.flag("enable-tm-cpu-fallback", o.tm_cpu_fallback,
+           "run movements of data near inputs and outputs on the host, and elementwise ops between them");
+  set.integer("tm-cpu-fallback-max-depth", o.tm_cpu_fallback_max_depth, "N", "most ops between such a movement and the input or output")
+      .at_least(0);
+}
+
 void declare(cli::OptionSet& set, Options& o) {
   set.optional_positional("GRAPH", o.graph, "the graph file; - reads standard input");
   set.path("output", o.output, "FILE",
@@ -89,6 +103,7 @@ void declare(cli::OptionSet& set, Options& o) {
   declare_passes(set, o);
   declare_model(set, o);
   declare_demands(set, o);
+  declare_fallback(set, o);
 }
 
 }  // namespace
@@ -115,7 +130,8 @@ cli::ToolSpec tool(Options& o) {
       "netlist ops on padded 4-D values with broadcasts and transposes on edges; at last data formats are chosen. Which passes run in "
       "which order "
       "is data: share/buda/pipelines/default.yaml.\n"
-      "What cannot be lowered is reported node by node, all at once, and nothing is written then.";
+      "What the device cannot do stays in the graph for the host's processor, with a warning. With --enable-cpu-fallback=false it is "
+      "reported node by node, all at once, and nothing is written then.";
   spec.example =
       "importer mlp.onnx -o - | optimizer - --device n150 -o mlp.device.graph.json\n"
       "optimizer mlp.graph.json --passes decompose,constant-folding --print-after all -o -\n"

@@ -41,6 +41,11 @@ struct Options {
   std::vector<std::string> dont_fuse;
   std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
   std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise
+  bool cpu_fallback = true;
+  std::string cpu_fallback_ops = "embedding";  // names with commas between them
+  std::vector<std::string> cpu_fallback_nodes;
+  bool tm_cpu_fallback = false;
+  std::int64_t tm_cpu_fallback_max_depth = 10;
 };
 
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.

@@ -7,6 +7,7 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/infer.hpp>
+#include <buda/passes/cpu_fallback.hpp>
 #include <buda/passes/listing.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/passes/pipeline.hpp>
@@ -131,12 +132,14 @@ class Optimizer {
     BUDA_ASSIGN(passes::DecompositionSet decompositions, plugin::make_decompositions(host_.plugins, plugin_options(), host_));
     context_.device = &device;
     context_.decompositions = &decompositions;
+    context_.fallback = {o_.cpu_fallback, o_.tm_cpu_fallback, o_.tm_cpu_fallback_max_depth};
     if (o_.bisect_limit >= 0) context_.rewrites = passes::RewriteCounter(static_cast<std::uint64_t>(o_.bisect_limit));
 
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
     mark_demands(graph, o_, host_);
+    if (o_.cpu_fallback) BUDA_TRY(mark_for_host(graph));
     if (!o_.verify && !o_.verify_inputs.empty()) return usage_error("OZ004", "option --verify-inputs needs --verify");
     if (o_.verify) {
       BUDA_ASSIGN(NamedTensors inputs, verify_inputs(graph));
@@ -162,6 +165,17 @@ class Optimizer {
     return options;
   }
 
+  Result<void> mark_for_host(graph::Graph& graph) {
+    if (graph.level != graph::Level::tensor) return success();
+    passes::NamedForHost named;
+    for (std::string_view name : split(o_.cpu_fallback_ops, ','))
+      if (!trim(name).empty()) named.ops.emplace_back(trim(name));
+    named.nodes = o_.cpu_fallback_nodes;
+    auto marked = passes::mark_for_host(graph, named, host_);
+    if (!marked) return as_usage(std::move(marked).failure(), "cpu-fallback-ops");
+    return marked;
+  }
+
   Result<NamedTensors> verify_inputs(const graph::Graph& graph) {
     if (o_.verify_inputs.empty()) return passes::random_inputs(graph, host_.seed);
     return read_tensors(host_.fs(), o_.verify_inputs);
@@ -180,6 +194,7 @@ class Optimizer {
     auto ms = static_cast<std::int64_t>(run.seconds * 1e4 + 0.5);
     host_.log(1, cat(run.pass->name, ": ", run.report.rewrites, " rewrites, ", run.nodes_before, " -> ", run.nodes_after, " nodes, ",
                      ms / 10, '.', ms % 10, " ms"));
+    if (!run.report.note.empty()) host_.log(1, run.report.note);
     for (const std::string& name : o_.print_after)
       if (name == "all" || name == run.pass->name)
         host_.log(0, cat("after ", run.pass->name, " (", run.number, "):\n", passes::listing(graph)));

@@ -137,10 +137,10 @@ class Runner {
     if (!params_.parameters.empty())
       return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
-    BUDA_TRY(check(model.program.netlist, device));
+    if (model.uses_device()) BUDA_TRY(check(model.program.netlist, device));
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
-    if (watch_ && !session->device().observe(*watch_))
-      host_.report(warning("RT024", {}, "this target does not show what happens inside: nothing of it is dumped or traced"));
+    if (watch_ && (session->device() == nullptr || !session->device()->observe(*watch_)))
+      host_.report(warning("RT024", {}, "nothing shows what happens inside: nothing of it is dumped or traced"));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
     output_order_ = names_of(session->ports().outputs);
     BUDA_ASSIGN(auto outputs, session->run(inputs));

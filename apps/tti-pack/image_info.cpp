@@ -12,11 +12,12 @@
 namespace buda::tti_pack {
 
 const schema::Record<InfoTensor>& describe(const InfoTensor*) {
-  static const auto record = schema::Record<InfoTensor>("an input or output of the model")
-                                 .required("name", &InfoTensor::name, "name in the model")
-                                 .required("dtype", &InfoTensor::dtype, "element type in the model, as safetensors spells it")
-                                 .required("shape", &InfoTensor::shape, "shape in the model")
-                                 .required("queue", &InfoTensor::queue, "queue of the netlist");
+  static const auto record =
+      schema::Record<InfoTensor>("an input or output of the model")
+          .required("name", &InfoTensor::name, "name in the model")
+          .required("dtype", &InfoTensor::dtype, "element type in the model, as safetensors spells it")
+          .required("shape", &InfoTensor::shape, "shape in the model")
+          .required("queue", &InfoTensor::queue, "queue of the netlist; empty: only graphs of the host use or give it");
   return record;
 }
 
@@ -123,7 +124,8 @@ std::string list(const T& value) {
 
 std::string tensor_table(const std::vector<InfoTensor>& tensors) {
   Rows rows;
-  for (const auto& t : tensors) rows.push_back({t.name, t.dtype, list(t.shape), cat("queue ", t.queue)});
+  for (const auto& t : tensors)
+    rows.push_back({t.name, t.dtype, list(t.shape), t.queue.empty() ? std::string("on the host") : cat("queue ", t.queue)});
   return table(rows);
 }
 

@@ -4,8 +4,11 @@
 #include <buda/base/text.hpp>
 #include <buda/device/format.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/graph/refer.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/runtime/model.hpp>
 #include <buda/runtime/ports.hpp>
@@ -64,6 +67,22 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::Hos
   return device;
 }
 
+// A graph of the host with all its tensors, as members of the image; gives the name of its file there.
+Result<std::string> add_graph(graph::Graph graph, const std::string& name, image::Members& members) {
+  io::MemoryFileSystem files;
+  graph::forget_files(graph);
+  const std::string member = cat("host_graphs/", name);
+  if (!image::is_safe_name(member)) return input_error("TP002", {name}, "the name of this file cannot stand in an archive");
+  BUDA_TRY(graph::write_graph(files, graph, member));
+  for (const std::string& path : {member, graph::tensor_file_for(member)}) {
+    if (!files.exists(path)) continue;
+    BUDA_ASSIGN(auto bytes, files.read(path));
+    if (!members.emplace(path, std::move(bytes)).second)
+      return input_error("TP002", {name}, "two graphs of the plan have the same file name");
+  }
+  return member;
+}
+
 }  // namespace
 
 Result<void> pack(const Options& o, Host& host) {
@@ -80,7 +99,13 @@ Result<void> pack(const Options& o, Host& host) {
     return input_error("TP002", {o.netlist}, "the name of this file cannot stand in an archive");
   BUDA_ASSIGN(image.device, describe_model(model.plan, device, ports.microbatch));
   // Inside the image files are where the image puts them.
-  for (auto& segment : image.device.plan.segments) segment.file = image.netlist_name;
+  for (auto& segment : image.device.plan.segments) {
+    if (segment.kind == netlist::SegmentKind::device) {
+      segment.file = image.netlist_name;
+    } else {
+      BUDA_ASSIGN(segment.file, add_graph(model.host_graphs.at(segment.file), file_name(segment.file), image.extras));
+    }
+  }
   image.device.plan.parameters.clear();
   image.netlist = model.text;
   image.parameters = std::move(model.parameters);

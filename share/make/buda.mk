@@ -36,7 +36,7 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 %.pipes/stamp: %.yaml
 	rm -rf $(@D)/temporal_epoch_*
 	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
-	for epoch in $(@D)/temporal_epoch_*; do \
+	for epoch in $(@D)/temporal_epoch_*; do [ -d $$epoch ] || continue; \
 	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) \
 	    -MD -MF $$epoch/blob.d -MT $@ $(BUDA_FLAGS) $(PIPEGEN_FLAGS) || exit $$?; \
 	  cat $$epoch/blob.d >> $@.d; rm -f $$epoch/blob.d; \

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 
 #include <algorithm>
 #include <map>
@@ -123,7 +124,7 @@ class Cutter {
 
   // At device level the host has to know the shape to push or pop: that of the value itself.
   void say_shape(Node& node, const ValueType& type) const {
-    if (graph_.level == Level::device) node.attrs["model_shape"] = type.shape.dims();
+    if (graph_.level == Level::device && !on_host(out_, node)) node.attrs["model_shape"] = type.shape.dims();
   }
 
   void build() {
@@ -177,6 +178,7 @@ class Cutter {
     made.outputs = {*graph_.type(v)};
     made.origins = n.origins;
     made.loc = n.loc;
+    if (graph_.level == Level::device && on_host(n)) put_on_host(made);
     say_shape(made, made.outputs.front());
     new_input_[v] = id;
   }

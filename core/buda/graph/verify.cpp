@@ -2,6 +2,7 @@
 #include <buda/graph/verify.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 
 namespace buda::graph {
 namespace {
@@ -19,6 +20,8 @@ class Verifier {
   }
 
  private:
+  bool is_device(const Node& n) const { return level_of(graph_, n) == Level::device; }
+
   void report(const Node& n, std::string code, std::string message, std::string hint = "") {
     Diagnostic d = input_error(std::move(code), n.loc, cat(n.op() == kOutputOp ? "output '" : "node '", n.name(), "': ", message));
     d.node = n.name();
@@ -53,14 +56,26 @@ class Verifier {
                  source.outputs.size() == 1 ? " result" : " results"));
       return;
     }
+    check_side(n, i, source);
     if (edge.tms.empty()) return;
-    if (graph_.level == Level::tensor) {
+    if (graph_.level == Level::tensor || on_host(graph_, n)) {
       report(n, "GR011",
              cat("input ", i, " has the manipulation '", edge.tms.front().text(), "' on its edge, which belongs to device level"));
     } else if (!unknown) {
       auto type = graph_.type(edge);
       if (!type) report(n, "GR010", cat("input ", i, " from '", source.name(), "': ", type.failure().diagnostics().front().message));
     }
+  }
+
+  // In a mixed graph values change between host and device by to_device and to_host only.
+  void check_side(const Node& n, std::size_t i, const Node& source) {
+    if (graph_.level != Level::device || n.kind() == NodeKind::output) return;
+    const bool crosses = n.op() == kToDevice || n.op() == kToHost;
+    if ((on_host(source) == on_host(n)) != crosses) return;
+    report(n, "GR013",
+           cat("it is on the ", on_host(n) ? "host" : "device", " and takes input ", i, " from '", source.name(), "' on the ",
+               on_host(source) ? "host" : "device"),
+           crosses ? cat(n.op(), " takes a value from the other side") : cat("put a ", on_host(n) ? kToHost : kToDevice, " between them"));
   }
 
   void check_arity(const Node& n) {
@@ -83,7 +98,7 @@ class Verifier {
       report(n, "GR012", cat(what, " has ", type.shape.rank(), " axes; at most ", kMostAxes, " are allowed"));
     } else if (!tensor_bytes(type.dtype, type.shape)) {
       report(n, "GR012", cat(what, ' ', type.text(), " is impossible: sizes must not be negative, and all bytes must fit in 63 bits"));
-    } else if (graph_.level == Level::device) {
+    } else if (is_device(n)) {
       check_device_type(n, type, what);
     } else if (type.format) {
       report(n, "GR012", cat(what, ' ', type.text(), " names a device format, which belongs to device level"));
@@ -112,10 +127,9 @@ class Verifier {
     const Tensor& t = n.value->tensor;
     const ValueType& type = n.outputs[0];
     // At device level the value keeps the model's shape and kind of floats, and the type is the padded one (ops/device_layout.hpp).
-    bool fits = graph_.level == Level::tensor ? t.dtype() == type.dtype && t.shape() == type.shape
-                                              : t.dtype() == type.dtype || (is_float(t.dtype()) && is_float(type.dtype));
-    if (!fits)
-      report(n, "GR007", cat("its value is ", t.describe(), ", but its type says ", type.text()));
+    bool fits = !is_device(n) ? t.dtype() == type.dtype && t.shape() == type.shape
+                              : t.dtype() == type.dtype || (is_float(t.dtype()) && is_float(type.dtype));
+    if (!fits) report(n, "GR007", cat("its value is ", t.describe(), ", but its type says ", type.text()));
   }
 
   // Nodes that topological_order() could not place form its end: from the first one with a producer at its own place or later. Walking

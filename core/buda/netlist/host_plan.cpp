@@ -38,7 +38,7 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
           .required("name", &PlanTensor::name, "name in the model")
           .required("dtype", &PlanTensor::dtype, "element type in the model, as safetensors spells it")
           .required("shape", &PlanTensor::shape, "shape in the model")
-          .required("queue", &PlanTensor::queue, "queue of the netlist")
+          .optional("queue", &PlanTensor::queue, "queue of the netlist; absent: only segments of the host use or give it")
           .optional("transforms", &PlanTensor::transforms,
                     "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)");
   return record;
@@ -60,7 +60,9 @@ const schema::Record<Segment>& describe(const Segment*) {
       schema::Record<Segment>("a stretch of the execution")
           .required("kind", &Segment::kind, "where it runs")
           .required("file", &Segment::file, "netlist (device) or graph (host), relative to the plan's folder")
-          .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run once per batch");
+          .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run once per batch")
+          .optional("inputs", &Segment::inputs, "of the device: what comes from segments of the host before it")
+          .optional("outputs", &Segment::outputs, "of the device: what goes to segments of the host behind it");
   return record;
 }
 
@@ -89,6 +91,23 @@ Result<HostPlan> read_host_plan(io::FileSystem& fs, const std::string& path) {
   BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), path));
   return schema::read<HostPlan>(node);
 }
+
+namespace {
+
+std::vector<const PlanTensor*> queued(const std::vector<PlanTensor>& model, const std::vector<Segment>& segments,
+                                      std::vector<PlanTensor> Segment::*passing) {
+  std::vector<const PlanTensor*> out;
+  for (const PlanTensor& t : model)
+    if (!t.queue.empty()) out.push_back(&t);
+  for (const Segment& s : segments)
+    for (const PlanTensor& t : s.*passing) out.push_back(&t);
+  return out;
+}
+
+}  // namespace
+
+std::vector<const PlanTensor*> queued_inputs(const HostPlan& plan) { return queued(plan.inputs, plan.segments, &Segment::inputs); }
+std::vector<const PlanTensor*> queued_outputs(const HostPlan& plan) { return queued(plan.outputs, plan.segments, &Segment::outputs); }
 
 std::string host_plan_text(const HostPlan& plan) { return io::json_pretty(schema::write(plan)); }
 

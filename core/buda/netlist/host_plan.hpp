@@ -37,7 +37,7 @@ struct PlanTensor {
   std::string name;
   std::string dtype = "F32";
   std::vector<std::int64_t> shape;
-  std::string queue;
+  std::string queue;  // empty: only segments of the host use or give it
   std::vector<Transform> transforms;
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
@@ -55,11 +55,14 @@ struct PlanParameter {
 
 enum class SegmentKind : std::uint8_t { device, host };
 
-// A stretch of the execution: programs of a netlist on a device, or a graph on the host's processor.
+// A stretch of the execution: programs of a netlist on a device, or a graph on the host's processor. A graph's inputs are, by name, inputs
+// of the model, outputs of graphs before it, and `outputs` of the device; its outputs are outputs of the model, or for segments behind it.
 struct Segment {
   SegmentKind kind = SegmentKind::device;
   std::string file;                   // the netlist or the graph, relative to the plan's folder
   std::vector<std::string> programs;  // of a device segment, in order; each runs once per batch
+  // Of a device segment: what comes from the host's segments before it, and what goes to those behind it.
+  std::vector<PlanTensor> inputs = {}, outputs = {};
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -87,6 +90,10 @@ std::string plan_file_for(const std::string& netlist_path);
 
 Result<HostPlan> read_host_plan(io::FileSystem& fs, const std::string& path);
 std::string host_plan_text(const HostPlan& plan);
+
+// What a batch of the model passes through queues of the device: inputs (outputs) of the model, then those of device segments.
+std::vector<const PlanTensor*> queued_inputs(const HostPlan& plan);
+std::vector<const PlanTensor*> queued_outputs(const HostPlan& plan);
 
 // The shape after the steps, without doing them: a plan is checked against its queues before anything is allocated.
 Result<Shape> shape_after(const Shape& shape, const std::vector<Transform>& transforms);

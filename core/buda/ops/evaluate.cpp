@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate_formats.hpp>
 #include <buda/ops/infer.hpp>
@@ -59,6 +60,11 @@ class Evaluator {
   }
 
  private:
+  // In a mixed graph some nodes are the host's, which computes in the model's types (graph/placement.hpp).
+  bool is_device(const Node& node) const { return graph::level_of(graph_, node) == Level::device; }
+  // Other values of the device are stored in their format as they come in.
+  bool computes(const Node& node) const { return node.is_op() && is_device(node) && node.op() != graph::kToDevice; }
+
   // What the user must push: one tensor for each input, and no other.
   Result<void> check_inputs() {
     Failure failure;
@@ -67,7 +73,7 @@ class Evaluator {
       const Node& node = graph_.node(id);
       names.push_back(node.name());
       ValueType wanted = node.outputs[0];
-      if (graph_.level == Level::device) wanted = {border_type(node, wanted.dtype), border_shapes(node, wanted.shape).model, std::nullopt};
+      if (is_device(node)) wanted = {border_type(node, wanted.dtype), border_shapes(node, wanted.shape).model, std::nullopt};
       auto it = inputs_.find(node.name());
       std::string problem;
       if (it == inputs_.end()) {
@@ -97,7 +103,7 @@ class Evaluator {
     if (graph_.level != Level::device)
       return input_error("OP061", {}, cat("graph '", graph_.name, "' is at tensor level, where values have no data formats"));
     for (NodeId id : graph_.topological_order())
-      if (uses_left_[id.index()] != 0) BUDA_TRY(check_formats(graph_.node(id)));
+      if (uses_left_[id.index()] != 0 && is_device(graph_.node(id))) BUDA_TRY(check_formats(graph_.node(id)));
     return success();
   }
 
@@ -117,10 +123,10 @@ class Evaluator {
     for (const auto& edge : node.inputs())
       if (--uses_left_[edge.source.node.index()] == 0) results_[edge.source.node.index()].clear();
     auto results = node.kind() == NodeKind::input ? pushed(node)
-                   : exact_ && node.is_op()       ? in_formats(node, inputs)
-                                                  : evaluate_node(node, graph_.level, inputs, options_);
+                   : exact_ && computes(node)     ? in_formats(node, inputs)
+                                                  : evaluate_node(node, graph::level_of(graph_, node), inputs, options_);
     if (!results) return std::move(results).failure();
-    if (exact_ && !node.is_op() && node.kind() != NodeKind::output)
+    if (exact_ && is_device(node) && !computes(node) && node.kind() != NodeKind::output)
       for (Tensor& result : *results) {
         BUDA_ASSIGN(result, as_stored(result, *node.outputs[0].format));
       }
@@ -137,7 +143,7 @@ class Evaluator {
 
   Result<std::vector<Tensor>> pushed(const Node& node) {
     Tensor tensor = inputs_.at(node.name());
-    if (graph_.level == Level::device) {
+    if (is_device(node)) {
       auto padded = padded_input(node, tensor);
       if (!padded) return of_node(node, std::move(padded).failure());
       tensor = std::move(*padded);

@@ -2,7 +2,7 @@
 #include <buda/ops/evaluate_formats.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/buffer.hpp>
 #include <buda/ops/fused_body.hpp>
 #include <buda/ops/gemm.hpp>
@@ -267,7 +267,7 @@ Result<void> check_formats(const Node& n) {
   };
   for (const ValueType& type : n.outputs)
     if (!type.format) return missing("data format");
-  if (n.is_op() && !n.precision.accumulate) return missing("accumulate format");
+  if (n.is_op() && n.op() != graph::kToDevice && !n.precision.accumulate) return missing("accumulate format");
   return success();
 }
 

@@ -2,6 +2,7 @@
 #include <buda/ops/infer.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/rules.hpp>
@@ -91,7 +92,7 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
 
 Result<std::vector<ValueType>> infer_node(const Graph& graph, const Node& node, const Registry& registry) {
   auto infer_it = [&]() -> Result<std::vector<ValueType>> {
-    BUDA_ASSIGN(const OpDef* def, registry.require(graph.level, node.op()));
+    BUDA_ASSIGN(const OpDef* def, registry.require(graph::level_of(graph, node), node.op()));
     BUDA_ASSIGN(std::vector<ValueType> inputs, input_types(graph, node));
     return infer(*def, inputs, node.attrs);
   };
@@ -127,14 +128,14 @@ std::vector<Diagnostic> verify(const Graph& graph, const Registry& registry) {
     Result<void> result;
     if (node.is_op()) {
       // An unknown op, or attributes that are not its own, can be told without knowing the inputs.
-      if (auto def = registry.require(graph.level, node.op()); !def) {
+      if (auto def = registry.require(graph::level_of(graph, node), node.op()); !def) {
         result = of_node(node, std::move(def).failure());
       } else if (edges_are_sound(graph, node)) {
         result = check_types(graph, node, registry);
       } else if (auto attrs = check_attrs(**def, node.attrs); !attrs) {
         result = of_node(node, std::move(attrs).failure());
       }
-    } else if (graph.level == Level::device) {
+    } else if (graph::level_of(graph, node) == Level::device) {
       if (auto layout = check_layout(graph, node); !layout) result = of_node(node, std::move(layout).failure());
     }
     if (!result)
@@ -153,7 +154,7 @@ double flops(const Graph& graph, const Registry& registry) {
   double sum = 0;
   for (NodeId id : graph.ids()) {
     const Node& node = graph.node(id);
-    const OpDef* def = node.is_op() ? registry.find(graph.level, node.op()) : nullptr;
+    const OpDef* def = node.is_op() ? registry.find(graph::level_of(graph, node), node.op()) : nullptr;
     auto inputs = input_types(graph, node);
     if (def != nullptr && inputs && !node.outputs.empty()) sum += flops(*def, *inputs, node.outputs, node.attrs);
   }

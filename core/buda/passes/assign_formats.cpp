@@ -24,6 +24,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/passes/format_classes.hpp>
 #include <buda/passes/lowering_tags.hpp>
@@ -62,6 +63,16 @@ bool is_sparse_product(const Node& n) {
   return n.op() == "matmul" && it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
+// Values from the host come in as those of inputs do.
+bool computes(const Node& n) { return n.is_op() && n.op() != graph::kToDevice; }
+
+// In topological order; what the host computes has no format.
+std::vector<NodeId> device_nodes(const Graph& graph) {
+  std::vector<NodeId> order = graph.topological_order();
+  std::erase_if(order, [&](NodeId id) { return graph::on_host(graph, graph.node(id)); });
+  return order;
+}
+
 constexpr std::size_t kNoRule = static_cast<std::size_t>(-1);
 
 // What the rules wish for a node.
@@ -77,7 +88,7 @@ class Formats {
       : graph_(graph),
         context_(context),
         device_(*context.device),
-        order_(graph.topological_order()),
+        order_(device_nodes(graph)),
         wishes_(graph.id_bound()),
         fixed_(graph.id_bound(), 0),
         chosen_(graph.id_bound(), DataFormat::invalid) {
@@ -91,13 +102,15 @@ class Formats {
     BUDA_TRY(settle_standard());
     for (std::size_t i = 0; i < context_.formats.rules.size(); ++i) BUDA_TRY(apply_rule(i));
     for (NodeId id : order_) choose_output(graph_.node(id));
-    for (NodeId id : graph_.outputs()) unblock(graph_.node(id).inputs()[0].source.node);
+    for (NodeId id : graph_.ids())
+      if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost)
+        unblock(graph_.node(id).inputs()[0].source.node);
     level_formats();
     level_families();
     for (NodeId id : order_)
       for (ValueType& type : graph_.node(id).outputs) set_format(type, chosen_[id.index()]);
     for (NodeId id : order_)
-      if (graph_.node(id).is_op()) choose_precision(graph_.node(id));
+      if (computes(graph_.node(id))) choose_precision(graph_.node(id));
     BUDA_TRY(check());
     tell_changes();
     return report_;
@@ -165,7 +178,7 @@ class Formats {
       found = true;
       if (rule.output_df) wish_output(id, *rule.output_df, index);
       if (rule.output_bits) wish_output(id, block_format(*rule.output_bits, family_), index);
-      if (!n.is_op()) continue;
+      if (!computes(n)) continue;
       Wish& wish = wishes_[id.index()];
       if (rule.intermediate_df) wish.intermediate = rule.intermediate_df;
       if (rule.accumulate_df) wish.accumulate = rule.accumulate_df;
@@ -229,7 +242,7 @@ class Formats {
     }
     // A whole number of the model that 16-bit floats do not hold.
     DType model = model_type(n);
-    bool wide = is_integer(model) && dtype_size(model) > 1 && n.kind() != NodeKind::op;
+    bool wide = is_integer(model) && dtype_size(model) > 1 && !computes(n);
     if (wide && device_.supports(DataFormat::float32) && device_.features.fp32_accumulate) return DataFormat::float32;
     if (standard_) return *standard_;
     return (dtype == DType::f16 || half_model_) && device_.supports(DataFormat::float16) ? DataFormat::float16 : DataFormat::float16_b;
@@ -249,7 +262,9 @@ class Formats {
     });
   }
 
-  void unblock(NodeId id) { chosen_[id.index()] = unblocked(chosen_[id.index()]); }
+  void unblock(NodeId id) {
+    if (!graph::on_host(graph_.node(id))) chosen_[id.index()] = unblocked(chosen_[id.index()]);
+  }
 
   DataFormat input_format(const Node& n, std::size_t input) const {
     return input < n.inputs().size() ? chosen_[n.inputs()[input].source.node.index()] : DataFormat::invalid;
@@ -281,7 +296,7 @@ class Formats {
     NodeClasses tied(graph_.id_bound());
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
-      if (!n.is_op()) continue;
+      if (!computes(n)) continue;
       NodeId first;
       for (const graph::Edge& edge : n.inputs()) {
         if (exponent_family(chosen_[edge.source.node.index()]) == ExponentFamily::none) continue;
@@ -300,7 +315,7 @@ class Formats {
     // The packer of these chips changes the family on the way to a float, and not to a block float.
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
-      if (!n.is_op()) continue;
+      if (!computes(n)) continue;
       ExponentFamily in = exponent_family(input_format(n, is_sparse_product(n) ? 1 : 0)), out = exponent_family(chosen_[id.index()]);
       if (in != ExponentFamily::none && out != ExponentFamily::none && in != out) unblock(id);
     }
@@ -384,7 +399,7 @@ class Formats {
         // Words that nobody interprets are the same everywhere.
         if (!is_raw(*type.format) && !device_.supports(*type.format))
           wrong("format", *type.format, cat("is none of device '", device_.name, "': ", format_list(device_.formats)));
-      if (!n.is_op()) continue;
+      if (!computes(n)) continue;
       DataFormat acc = *n.precision.accumulate;
       if ((acc == DataFormat::float32 && !device_.features.fp32_accumulate) ||
           (acc == DataFormat::int32 && !device_.features.int32_accumulate))

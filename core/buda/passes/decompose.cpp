@@ -16,6 +16,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/infer.hpp>
 
 #include <algorithm>
@@ -116,7 +117,7 @@ class Decomposer {
   Result<std::uint32_t> choose(NodeId id) {
     const Node& n = graph_.node(id);
     auto it = by_op_.find(n.op());
-    if (it == by_op_.end() || n.tags.contains(kDontDecompose)) return kNoRule;
+    if (it == by_op_.end() || n.tags.contains(kDontDecompose) || graph::on_host(n)) return kNoRule;
     for (std::uint32_t rule : it->second) {
       BUDA_ASSIGN(bool fits, guarded(id, rule, [&]() -> Result<bool> { return rules_[rule].from->rule->matches(graph_, n); }));
       if (fits) return rule;

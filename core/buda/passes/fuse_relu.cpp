@@ -8,6 +8,7 @@
 // now gives that value.
 #include <buda/passes/standard_passes.hpp>
 
+#include <buda/graph/placement.hpp>
 #include <buda/passes/fusing.hpp>
 
 #include <algorithm>
@@ -25,10 +26,15 @@ bool has_relu(const Node& n) {
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
-// Ops that pack what they computed; those that only gather tiles, or give indices, are left alone.
+// Ops that pack what they computed; those that only gather tiles, give indices, or take values from the host are left alone.
 bool packs_results(const std::string& op) {
-  static constexpr std::array kOthers = {std::string_view("reduce"),  std::string_view("splice"), std::string_view("embedding"),
-                                         std::string_view("tilizer"), std::string_view("topk"),   std::string_view("ethernet_datacopy")};
+  static constexpr std::array kOthers = {std::string_view("reduce"),
+                                         std::string_view("splice"),
+                                         std::string_view("embedding"),
+                                         std::string_view("tilizer"),
+                                         std::string_view("topk"),
+                                         std::string_view("ethernet_datacopy"),
+                                         graph::kToDevice};
   return std::find(kOthers.begin(), kOthers.end(), op) == kOthers.end();
 }
 

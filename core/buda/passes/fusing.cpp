@@ -3,10 +3,11 @@
 
 #include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/placement.hpp>
 
 namespace buda::passes {
 
-bool may_fuse(const graph::Node& n) { return !n.tags.contains(kDontFuse); }
+bool may_fuse(const graph::Node& n) { return !n.tags.contains(kDontFuse) && !graph::on_host(n); }
 
 bool only_feeds(const graph::Graph& graph, const graph::Node& producer, const graph::Node& user) {
   return graph.use_count(producer.id()) == 1 && graph.users(producer.id()).front().node == user.id();

@@ -5,7 +5,7 @@
 
 namespace buda::passes {
 
-// A node with this tag, whatever its value, is not joined with another one.
+// A node with this tag, whatever its value, is not joined with another one; nor is one of the host.
 inline constexpr const char* kDontFuse = "dont_fuse";
 
 bool may_fuse(const graph::Node& n);

@@ -22,6 +22,9 @@
 // by the host where the value is known, by a product with a constant tile where it is not. Sums come out copied anyway (lower_reduce.cpp).
 //
 // What depends on parameters and constants alone is computed now, whatever the op; so a graph is lowered also where no other pass ran.
+//
+// Ops for the host (cpu-fallback) stay as they are; host_part.hpp shows how the two sides are joined.
+#include <buda/passes/host_part.hpp>
 #include <buda/passes/lowering_rules.hpp>
 #include <buda/passes/standard_passes.hpp>
 
@@ -56,16 +59,21 @@ bool has_even_batch(const graph::Graph& lowered) {
   return true;
 }
 
+Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& context) {
+  HostPart part(graph);
+  const bool idle = part.device_is_idle();
+  graph::Graph device = part.take_device();
+  if (idle) {
+    device.level = graph::Level::device;
+    return part.join(std::move(device));
+  }
+  BUDA_ASSIGN(graph::Graph lowered, lower(device, context));
+  return part.join(std::move(lowered));
+}
+
 Result<PassReport> run(graph::Graph& graph, PassContext& context) {
   PassReport report{graph.size()};
-  auto result = Lowering(graph, context, Batch::apart).run();
-  if (result) graph::erase_dead_nodes(*result);
-  if (!result && has_batch(graph)) {
-    result = Lowering(graph, context, Batch::joined).run();
-  } else if (result && !has_even_batch(*result)) {
-    if (auto joined = Lowering(graph, context, Batch::joined).run()) result = std::move(joined);
-  }
-  BUDA_ASSIGN(graph::Graph lowered, std::move(result));
+  BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context) : lower(graph, context));
   graph::erase_dead_nodes(lowered);
   // What is wrong with it now, the lowering made wrong.
   if (auto sound = ops::check(lowered, *context.ops); !sound) {
@@ -82,6 +90,24 @@ Result<PassReport> run(graph::Graph& graph, PassContext& context) {
 }
 
 }  // namespace
+
+Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context) {
+  auto result = Lowering(graph, context, Batch::apart).run();
+  if (result) graph::erase_dead_nodes(*result);
+  if (!result && has_batch(graph)) {
+    result = Lowering(graph, context, Batch::joined).run();
+  } else if (result && !has_even_batch(*result)) {
+    if (auto joined = Lowering(graph, context, Batch::joined).run()) result = std::move(joined);
+  }
+  return result;
+}
+
+std::vector<Lowering::Refusal> refused_on_trial(const graph::Graph& graph, PassContext& context) {
+  auto refused = Lowering(graph, context, Batch::apart).probe();
+  if (refused.empty() || !has_batch(graph)) return refused;
+  auto joined = Lowering(graph, context, Batch::joined).probe();
+  return joined.size() < refused.size() ? joined : refused;
+}
 
 const LoweringRule* find_lowering_rule(std::string_view op) {
   static const auto* by_op = [] {

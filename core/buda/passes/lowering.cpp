@@ -103,29 +103,66 @@ Lowering::Lowering(const Graph& graph, PassContext& context, Batch batch)
 }
 
 Result<Graph> Lowering::run() {
+  lower_all();
+  if (!failure_.empty()) return failure_;
+  return std::move(out_);
+}
+
+std::vector<Lowering::Refusal> Lowering::probe() {
+  probing_ = true;
+  lower_all();
+  std::vector<std::size_t> place(from_.id_bound(), 0);
+  std::vector<NodeId> order = from_.topological_order();
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = i;
+  std::stable_sort(refused_.begin(), refused_.end(),
+                   [&](const Refusal& a, const Refusal& b) { return place[a.node.index()] < place[b.node.index()]; });
+  return std::move(refused_);
+}
+
+void Lowering::lower_all() {
   find_row_readers();
   find_views();
-  Failure failure;
-  auto handle = [&](NodeId id, Result<void> done) {
-    if (done) return;
-    failed_.insert(id);
-    failure.add(std::move(done).failure());
+  auto handle = [&](const Node& n, Result<void> done) {
+    if (!done) fail(n, std::move(done).failure());
   };
-  for (NodeId id : from_.inputs()) handle(id, visit_input(from_.node(id)));
+  for (NodeId id : from_.inputs()) handle(from_.node(id), visit_input(from_.node(id)));
   for (NodeId id : from_.topological_order()) {
     const Node& n = from_.node(id);
     if (n.kind() == NodeKind::input || n.kind() == NodeKind::output) continue;
-    bool behind = std::any_of(n.inputs().begin(), n.inputs().end(), [&](const Edge& e) { return failed_.contains(e.source.node); });
-    if (behind) {
+    auto behind = std::find_if(n.inputs().begin(), n.inputs().end(), [&](const Edge& e) { return failed_.contains(e.source.node); });
+    if (behind == n.inputs().end()) {
+      if (!is_rearrangement(n) || all_known(n)) handle(n, visit(n));  // others wait until somebody asks for them
+    } else if (probing_) {
+      fail(n, refuse(n, cat("the device cannot hold its input '", from_.node(behind->source.node).name(), '\''), ""));
+    } else {
       failed_.insert(id);
-    } else if (!is_rearrangement(n) || all_known(n)) {  // others wait until somebody asks for them
-      handle(id, visit(n));
     }
   }
   for (NodeId id : from_.outputs())
-    if (!failed_.contains(from_.node(id).inputs()[0].source.node)) handle(id, visit_output(from_.node(id)));
-  if (!failure.empty()) return failure;
-  return std::move(out_);
+    if (!failed_.contains(from_.node(id).inputs()[0].source.node)) handle(from_.node(id), visit_output(from_.node(id)));
+}
+
+void Lowering::fail(const Node& n, Failure failure) {
+  if (!probing_) {
+    failed_.insert(n.id());
+    failure_.add(std::move(failure));
+    return;
+  }
+  if (failed_.insert(n.id()).second) refused_.push_back({n.id(), failure.diagnostics().front()});
+  if (n.is_op() && enter(n)) failed_.erase(n.id());
+}
+
+// The results of an op that runs elsewhere, as inputs of the device.
+Result<void> Lowering::enter(const Node& n) {
+  for (std::uint32_t port = 0; port < n.outputs.size(); ++port) {
+    Lowered value;
+    BUDA_ASSIGN(value.shape, four(n, n.outputs[port].shape));
+    NodeId id = out_.add(free_name(n.name()), std::string(graph::kInputOp));
+    out_.node(id).outputs = {{kDeviceType, padded(value.shape), std::nullopt}};
+    value.source = id;
+    values_[{n.id(), port}] = value;
+  }
+  return success();
 }
 
 Diagnostic Lowering::refuse(const Node& n, const std::string& reason, std::string remedy) const {
@@ -313,6 +350,12 @@ Result<Lowered> Lowering::value(const Edge& edge) {
   if (auto it = values_.find(edge.source); it != values_.end()) return it->second;
   const Node& n = from_.node(edge.source.node);
   auto x = moved(n);
+  if (!x && probing_) {
+    Failure why = std::move(x).failure();
+    fail(n, why);
+    if (auto it = values_.find(edge.source); it != values_.end()) return it->second;
+    return why;
+  }
   if (!x) {
     failed_.insert(n.id());
     return std::move(x).failure();

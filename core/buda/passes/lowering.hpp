@@ -30,6 +30,15 @@ class Lowering {
   // The device graph, or one diagnostic per node that cannot be lowered (nodes behind it are left out).
   Result<graph::Graph> run();
 
+  // A node that cannot be lowered: an op, or an input or output of the model.
+  struct Refusal {
+    graph::NodeId node;
+    Diagnostic why;
+  };
+  // All nodes that cannot be lowered when the values of such ops come from the host: the ops behind them are lowered as if these were
+  // inputs. In topological order.
+  std::vector<Refusal> probe();
+
   const graph::Graph& from() const { return from_; }
   const device::DeviceDescriptor& device() const { return *context_.device; }
   bool joins_batch() const { return batch_ == Batch::joined; }
@@ -122,6 +131,9 @@ class Lowering {
   bool reads_rows(const graph::Node& n, std::uint32_t input) const;
   void find_views();
 
+  void lower_all();
+  void fail(const graph::Node& n, Failure failure);
+  Result<void> enter(const graph::Node& n);
   Result<void> visit(const graph::Node& n);
   Result<void> visit_source(const graph::Node& n);
   Result<void> visit_input(const graph::Node& n);
@@ -150,6 +162,14 @@ class Lowering {
   std::map<graph::NodeId, Rearrangement> views_;  // model inputs that are only used in another order, which the host brings them to
   std::vector<char> rows_read_;
   std::set<graph::NodeId> failed_;
+  Failure failure_;
+  bool probing_ = false;
+  std::vector<Refusal> refused_;
 };
+
+// A graph for the device alone, with the batch apart if it can be and joined otherwise (lower_to_device.cpp).
+Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context);
+// What that refuses, which is nothing for a graph that can be lowered.
+std::vector<Lowering::Refusal> refused_on_trial(const graph::Graph& graph, PassContext& context);
 
 }  // namespace buda::passes

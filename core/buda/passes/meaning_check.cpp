@@ -7,6 +7,7 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
@@ -52,7 +53,7 @@ Result<NamedTensors> random_inputs(const Graph& graph, std::uint64_t seed) {
   for (NodeId id : graph.inputs()) {
     const Node& n = graph.node(id);
     Shape shape = n.outputs[0].shape;
-    if (auto it = n.attrs.find(ops::kModelShape); graph.level == graph::Level::device && it != n.attrs.end())
+    if (auto it = n.attrs.find(ops::kModelShape); graph::level_of(graph, n) == graph::Level::device && it != n.attrs.end())
       if (const auto* dims = std::get_if<std::vector<std::int64_t>>(&it->second)) shape = Shape(*dims);
     BUDA_TRY(Tensor::zeros(n.outputs[0].dtype, shape));  // too large a shape is found here
     Rng rng(Fnv1a{}.add(seed).add(n.name()).value());
@@ -70,7 +71,7 @@ Result<NamedTensors> MeaningCheck::evaluate(const Graph& graph, Values& values) 
   options.registry = registry_;
   options.observe = [&](const Node& n, std::span<const Tensor> results) {
     if (!n.is_op() || results.empty()) return;
-    if (graph.level == graph::Level::tensor) {
+    if (graph::level_of(graph, n) == graph::Level::tensor) {
       values.emplace(n.name(), results[0]);
     } else if (auto shape = shapes_.find(n.name()); shape != shapes_.end()) {
       auto before = values_.find(n.name());

@@ -2,10 +2,12 @@
 #include <buda/passes/pass.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
 
 namespace buda::passes {
 
 bool RewriteCounter::allow(std::string_view pass, const graph::Node& at) {
+  if (graph::on_host(at)) return false;
   if (done_ >= limit_) {
     if (first_refused_.empty()) first_refused_ = cat(pass, " at '", at.name(), '\'');
     return false;

@@ -36,6 +36,13 @@ struct FormatOptions {
   std::vector<PrecisionRule> rules;                  // in order
 };
 
+// What may run on the host's processor (cpu-fallback).
+struct FallbackOptions {
+  bool enabled = true;           // false: what cannot be lowered is an error
+  bool movement = false;         // movements of data near inputs and outputs go there, too
+  std::int64_t most_depth = 10;  // of these: ops between them and the input or output
+};
+
 // Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the
 // first n are done. Passes without which a graph cannot be lowered do not ask.
 class RewriteCounter {
@@ -44,7 +51,7 @@ class RewriteCounter {
 
   explicit RewriteCounter(std::uint64_t limit = kNoLimit) : limit_(limit) {}
 
-  // Asked right before a rewrite at a node; false: leave it.
+  // Asked right before a rewrite at a node; false: leave it. Nodes that go to the host (graph/placement.hpp) are left as they are.
   bool allow(std::string_view pass, const graph::Node& at);  // pass: its name in standard_passes()
   std::uint64_t done() const { return done_; }
   // The last rewrite that was done and the first that was refused: "fuse-bias at 'fc1'"; empty when there is none.
@@ -68,11 +75,13 @@ struct PassContext {
   const DecompositionSet* decompositions = nullptr;  // null: none
   const device::DeviceDescriptor* device = nullptr;  // null: not chosen; passes with needs_device then fail
   FormatOptions formats;
+  FallbackOptions fallback;
   RewriteCounter rewrites;
 };
 
 struct PassReport {
   std::size_t rewrites = 0;
+  std::string note = {};  // one line for the log; empty: the counts say it all
   bool changed() const { return rewrites != 0; }
 };
 

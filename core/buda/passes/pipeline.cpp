@@ -189,6 +189,8 @@ std::string timing_table(const std::vector<PassRun>& runs) {
                padded(cat(run.report.rewrites), 8, true), "  ", padded(cat(run.nodes_after), 8, true), "  ",
                padded(cat(tenths / 10, '.', tenths % 10), 8, true), '\n');
   }
+  for (const PassRun& run : runs)
+    if (!run.report.note.empty()) out += cat(run.pass->name, ": ", run.report.note, '\n');
   auto tenths = static_cast<std::int64_t>(total * 1e4 + 0.5);
   out += cat("total: ", runs.size(), " executions, ", tenths / 10, '.', tenths % 10, " ms\n");
   return out;

@@ -26,6 +26,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kFuseBias,
       &kCommonSubexpressionElimination,
       &kDeadCodeElimination,
+      &kCpuFallback,
       &kLowerToDevice,
       &kFuseRelu,
       &kFuseOps,

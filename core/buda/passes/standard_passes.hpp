@@ -9,6 +9,7 @@ extern const Pass kAlgebraicSimplification;
 extern const Pass kAssignFormats;
 extern const Pass kCommonSubexpressionElimination;
 extern const Pass kConstantFolding;
+extern const Pass kCpuFallback;
 extern const Pass kDeadCodeElimination;
 extern const Pass kDecompose;
 extern const Pass kFoldExactScale;

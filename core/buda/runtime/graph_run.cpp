@@ -1,6 +1,7 @@
 // The evaluator of ops, batch by batch.
 #include <buda/runtime/graph_run.hpp>
 
+#include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/ops/evaluate_formats.hpp>
@@ -43,7 +44,7 @@ class GraphPorts {
     names_.back().name = node.name();
     Port out;
     out.tensor = &names_.back();
-    bool device = graph.level == graph::Level::device;
+    bool device = graph::level_of(graph, node) == graph::Level::device;
     out.dtype = device ? ops::border_type(node, dtype) : dtype;
     out.shape = device ? model_shape(node, shape) : shape;
     return out;

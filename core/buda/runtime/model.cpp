@@ -4,31 +4,32 @@
 #include <buda/base/text.hpp>
 #include <buda/device/format.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
+#include <buda/io/memory_file_system.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/netlist/parse.hpp>
+#include <buda/ops/infer.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace buda::runtime {
 namespace {
 
-// The one device segment; what else there may be is for later.
-Result<const netlist::Segment*> device_segment(const netlist::HostPlan& plan, const std::string& where) {
+// One segment at most is for the device: there is one netlist.
+Result<void> check_segments(const netlist::HostPlan& plan, const std::string& where) {
   const netlist::Segment* device = nullptr;
   for (const auto& segment : plan.segments) {
-    if (segment.kind == netlist::SegmentKind::host)
-      return input_error("RT001", {where},
-                         cat("the plan runs graph '", segment.file,
-                             "' on the host's processor, which is not supported yet; only models that run on the device as a whole are"));
+    if (segment.kind == netlist::SegmentKind::host) continue;
     if (device != nullptr)
       return input_error(
           "RT001", {where},
           cat("the plan has several device segments ('", device->file, "', '", segment.file, "'), which is not supported yet"));
     device = &segment;
   }
-  if (device == nullptr) return input_error("RT001", {where}, "the plan has no segments: nothing runs");
-  return device;
+  if (plan.segments.empty()) return input_error("RT001", {where}, "the plan has no segments: nothing runs");
+  return success();
 }
 
 Result<device::DeviceDescriptor> embedded_device(std::string_view text, const std::string& where) {
@@ -47,7 +48,7 @@ std::string folder_of(const std::string& path) {
 
 Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
   BUDA_ASSIGN(auto image, image::read_image(bytes, path));
-  BUDA_TRY(device_segment(image.device.plan, path));
+  BUDA_TRY(check_segments(image.device.plan, path));
   Model model;
   model.path = path;
   netlist::ParseOptions options;
@@ -56,6 +57,10 @@ Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
   if (auto member = image.extras.find(kDeviceMember); member != image.extras.end()) {
     BUDA_ASSIGN(model.device, embedded_device(member->second.view(), cat(path, ":", kDeviceMember)));
   }
+  // The graphs lie in the image with their tensors, as in a folder.
+  io::MemoryFileSystem files;
+  for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
+  BUDA_ASSIGN(model.host_graphs, load_host_graphs(files, image.device.plan, ""));
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
   model.program.files = std::move(image.build);
@@ -67,13 +72,33 @@ Result<Model> load_planned(Host& host, const std::string& netlist_path, const st
   Model model;
   model.path = netlist_path;
   BUDA_ASSIGN(model.plan, netlist::read_host_plan(host.fs(), plan_path));
-  BUDA_TRY(device_segment(model.plan, plan_path));
+  BUDA_TRY(check_segments(model.plan, plan_path));
   BUDA_ASSIGN(model.text, host.fs().read(netlist_path));
   netlist::ParseOptions options;
   options.arch = model.plan.arch;
   BUDA_ASSIGN(model.program.netlist, netlist::parse_netlist(model.text.view(), netlist_path, options));
   BUDA_ASSIGN(model.parameters, load_parameters(host, model.plan, folder_of(plan_path)));
+  BUDA_ASSIGN(model.host_graphs, load_host_graphs(host.fs(), model.plan, folder_of(plan_path)));
   return model;
+}
+
+bool Model::uses_device() const {
+  return std::any_of(plan.segments.begin(), plan.segments.end(),
+                     [](const netlist::Segment& s) { return s.kind == netlist::SegmentKind::device; });
+}
+
+Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const netlist::HostPlan& plan, const std::string& folder) {
+  std::map<std::string, graph::Graph> out;
+  for (const auto& segment : plan.segments) {
+    if (segment.kind != netlist::SegmentKind::host || out.contains(segment.file)) continue;
+    BUDA_ASSIGN(auto graph, graph::read_graph(fs, folder + segment.file));
+    BUDA_TRY(ops::infer_types(graph));
+    BUDA_TRY(ops::check(graph));
+    if (graph.level != graph::Level::tensor)
+      return input_error("RT001", {folder + segment.file}, "the host runs graphs at tensor level, and this one is at device level");
+    out.emplace(segment.file, std::move(graph));
+  }
+  return out;
 }
 
 Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/host_plan.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -21,6 +23,10 @@ struct Model {
   netlist::HostPlan plan;
   Program program;
   NamedTensors parameters;
+  std::map<std::string, graph::Graph> host_graphs;  // by the file that a segment of the plan names
+
+  // False when the host does all of the work, and the netlist has nothing in it.
+  bool uses_device() const;
 };
 
 // A .tti image.
@@ -30,6 +36,9 @@ Result<Model> load_planned(Host& host, const std::string& netlist_path, const st
 
 // The parameters of a plan, read from their files in `folder` ("" for the working directory) and brought into their queues' shape.
 Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder);
+
+// The graphs of the plan's host segments, read from `folder`.
+Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const netlist::HostPlan& plan, const std::string& folder);
 
 // Name of the image's member that holds its device descriptor (buda.device/1, without a base).
 inline constexpr const char* kDeviceMember = "device.yaml";

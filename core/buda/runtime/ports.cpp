@@ -25,12 +25,16 @@ class Binder {
   }
 
   Result<Ports> run() {
-    for (const auto& t : plan_.inputs)
-      if (auto port = bind(t, "input")) input(*port);
+    for (const auto& t : plan_.inputs) name("input", t.name);
+    for (const auto& t : plan_.outputs) name("output", t.name);
+    for (const auto* t : netlist::queued_inputs(plan_))
+      if (auto port = bind(*t, "input")) input(*port);
     // Outputs begin in their queues, with as many entries as a batch of inputs has.
-    ports_.microbatch = ports_.inputs.empty() ? 1 : ports_.inputs.front().queued[0];
-    for (const auto& t : plan_.outputs)
-      if (auto port = bind(t, "output")) output(*port);
+    ports_.microbatch = ports_.pushed.empty() ? 1 : ports_.pushed.front().queued[0];
+    for (const auto* t : netlist::queued_outputs(plan_))
+      if (auto port = bind(*t, "output")) output(*port);
+    ports_.inputs = of_model(plan_.inputs, ports_.pushed, "input");
+    ports_.outputs = of_model(plan_.outputs, ports_.popped, "output");
     for (const auto& [queue, tensor] : parameters_) parameter(queue, tensor);
     uncovered();
     if (!failure_.empty()) return failure_;
@@ -53,19 +57,44 @@ class Binder {
     return it->second;
   }
 
+  void name(const char* what, const std::string& tensor) {
+    if (!names_.insert(cat(what, ' ', tensor)).second) error("RT010", cat("the plan has two ", what, "s named '", tensor, "'"));
+  }
+
+  // In the model's order, those without a queue, too.
+  std::vector<Port> of_model(const std::vector<PlanTensor>& tensors, const std::vector<Port>& queued, const std::string& what) {
+    std::map<const PlanTensor*, const Port*> bound;
+    for (const auto& port : queued) bound.emplace(port.tensor, &port);
+    std::vector<Port> out;
+    for (const auto& t : tensors) {
+      if (t.queue.empty()) {
+        if (auto port = typed(t, what)) out.push_back(std::move(*port));
+      } else if (auto it = bound.find(&t); it != bound.end()) {
+        out.push_back(*it->second);
+      }
+    }
+    return out;
+  }
+
   std::optional<Port> bind(const PlanTensor& t, const std::string& what) {
-    if (!names_.insert(cat(what, ' ', t.name)).second) error("RT010", cat("the plan has two ", what, "s named '", t.name, "'"));
     const Queue* queue = find(what, t.name, t.queue);
-    auto dtype = dtype_from_name(t.dtype);
-    if (!dtype) error("RT010", cat(what, " '", t.name, "': '", t.dtype, "' is no element type"));
-    Shape shape(t.shape);
-    if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
-    if (queue == nullptr || !dtype || !shape.volume()) return std::nullopt;
+    auto port = typed(t, what);
+    if (queue == nullptr || !port) return std::nullopt;
     if (queue->kind != QueueKind::queue) {
       error("RT012", cat(what, " '", t.name, "': '", t.queue, "' is a ram; a tensor of every batch needs a queue"));
       return std::nullopt;
     }
-    return Port{&t, queue, *dtype, std::move(shape), {}};
+    port->queue = queue;
+    return port;
+  }
+
+  std::optional<Port> typed(const PlanTensor& t, const std::string& what) {
+    auto dtype = dtype_from_name(t.dtype);
+    if (!dtype) error("RT010", cat(what, " '", t.name, "': '", t.dtype, "' is no element type"));
+    Shape shape(t.shape);
+    if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
+    if (!dtype || !shape.volume()) return std::nullopt;
+    return Port{&t, nullptr, *dtype, std::move(shape), {}};
   }
 
   void input(Port port) {
@@ -76,11 +105,11 @@ class Binder {
     if (!queued) return transform_error("input", *port.tensor, std::move(queued).failure());
     port.queued = *queued;
     if (!fits("input", port.tensor->name, *port.queue, port.queued)) return;
-    if (!ports_.inputs.empty() && ports_.inputs.front().queued[0] != port.queued[0])
-      return error("RT013", cat("inputs '", ports_.inputs.front().tensor->name, "' and '", port.tensor->name, "' take ",
-                                ports_.inputs.front().queued[0], " and ", port.queued[0],
+    if (!ports_.pushed.empty() && ports_.pushed.front().queued[0] != port.queued[0])
+      return error("RT013", cat("inputs '", ports_.pushed.front().tensor->name, "' and '", port.tensor->name, "' take ",
+                                ports_.pushed.front().queued[0], " and ", port.queued[0],
                                 " queue entries per batch; all have to take the same number"));
-    ports_.inputs.push_back(std::move(port));
+    ports_.pushed.push_back(std::move(port));
   }
 
   void output(Port port) {
@@ -94,7 +123,7 @@ class Binder {
     if (*shape != port.shape)
       return error("RT011", cat("output '", port.tensor->name, "': the transforms make ", shape->text(), " of the ", port.queued.text(),
                                 " that queue '", port.queue->name, "' holds, but the model's shape is ", port.shape.text()));
-    ports_.outputs.push_back(std::move(port));
+    ports_.popped.push_back(std::move(port));
   }
 
   void parameter(const std::string& name, const Tensor& tensor) {
@@ -134,9 +163,9 @@ class Binder {
 
   void room() {
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
-    for (const auto* list : {&ports_.inputs, &ports_.outputs})
+    for (const auto* list : {&ports_.pushed, &ports_.popped})
       for (const auto& port : *list) room = std::min(room, port.queue->entries / ports_.microbatch);
-    ports_.room = ports_.inputs.empty() ? 1 : room;
+    ports_.room = ports_.pushed.empty() ? 1 : room;
   }
 
   void error(const char* code, std::string message) { failure_.add(input_error(code, {netlist_.file}, std::move(message))); }

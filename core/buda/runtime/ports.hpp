@@ -12,19 +12,23 @@
 
 namespace buda::runtime {
 
-// A tensor of the model and the queue that it goes through. `entry` is (z, r, c), what one entry of the queue holds, in datums.
+// A tensor of the model and the queue that it goes through.
 struct Port {
   const netlist::PlanTensor* tensor = nullptr;
-  const netlist::Queue* queue = nullptr;
+  const netlist::Queue* queue = nullptr;  // null: only segments of the host use or give it
   DType dtype = DType::f32;
   Shape shape;   // in the model
   Shape queued;  // of one batch in the queue: (w, z, r, c)
 };
 
 struct Ports {
+  // The model's.
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  // Queue entries that one batch takes: the same for all inputs and outputs.
+  // The device's: those of the model that have a queue, and what comes from the host or goes to it in between.
+  std::vector<Port> pushed;
+  std::vector<Port> popped;
+  // Queue entries that one batch takes: the same for all that is pushed and popped.
   std::int64_t microbatch = 1;
   // Batches that the queues of the model hold at once.
   std::int64_t room = 1;

@@ -3,8 +3,10 @@
 
 #include <buda/base/text.hpp>
 #include <buda/ops/device_layout.hpp>
+#include <buda/ops/evaluate.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace buda::runtime {
 namespace {
@@ -19,10 +21,57 @@ Failure in_context(const std::string& what, Failure failure) {
 Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host) {
   std::unique_ptr<Session> session(new Session(std::move(model), host));
   BUDA_ASSIGN(session->ports_, bind_ports(session->model_.plan, session->model_.program.netlist, session->model_.parameters));
+  BUDA_TRY(session->check_host_graphs());
+  if (!session->model_.uses_device()) return session;
   BUDA_TRY(session->find_programs());
   BUDA_ASSIGN(session->device_, target.open(session->model_.program, descriptor, host));
   BUDA_TRY(session->push_parameters());
   return session;
+}
+
+// What a graph takes must be there when its turn comes, in the type that it takes; at the end all outputs must be.
+Result<void> Session::check_host_graphs() const {
+  Failure failure;
+  const netlist::HostPlan& plan = model_.plan;
+  std::map<std::string, std::string> there;  // types by name
+  std::set<std::string> outputs, given;
+  auto type_text = [](const netlist::PlanTensor& t) { return cat(t.dtype, ' ', Shape(t.shape).text()); };
+  for (const auto& t : plan.inputs) there.emplace(t.name, type_text(t));
+  for (const auto& t : plan.outputs) (t.queue.empty() ? outputs : given).insert(t.name);
+  for (const auto& segment : plan.segments) {
+    for (const auto& t : segment.inputs)
+      if (auto it = there.find(t.name); it == there.end() || it->second != type_text(t))
+        failure.add(input_error("RT016", {},
+                                cat("the device takes '", t.name, "' (", type_text(t), "), which ",
+                                    it == there.end() ? "no segment before it gives" : cat("is ", it->second, " there"))));
+    for (const auto& t : segment.outputs) there.emplace(t.name, type_text(t));
+    if (segment.kind != netlist::SegmentKind::host) continue;
+    auto found = model_.host_graphs.find(segment.file);
+    if (found == model_.host_graphs.end()) return internal_error(cat("the graph '", segment.file, "' was not loaded"));
+    const graph::Graph& graph = found->second;
+    for (auto id : graph.inputs()) {
+      const graph::Node& n = graph.node(id);
+      auto it = there.find(n.name());
+      const std::string wanted = cat(dtype_name(n.outputs[0].dtype), ' ', n.outputs[0].shape.text());
+      if (it != there.end() && it->second == wanted) continue;
+      failure.add(input_error("RT016", {segment.file},
+                              cat("the graph takes '", n.name(), "' (", wanted, "), which ",
+                                  it == there.end() ? "no segment before it gives" : cat("is ", it->second, " there"))));
+    }
+    for (auto id : graph.outputs()) {
+      const graph::Node& n = graph.node(id);
+      const graph::ValueType& type = *graph.type(n.inputs()[0].source);
+      if (outputs.contains(n.name())) {
+        given.insert(n.name());
+      } else {
+        there.emplace(n.name(), cat(dtype_name(type.dtype), ' ', type.shape.text()));
+      }
+    }
+  }
+  for (const auto& name : outputs)
+    if (!given.contains(name)) failure.add(input_error("RT016", {}, cat("no segment of the plan gives output '", name, "'")));
+  if (!failure.empty()) return failure;
+  return success();
 }
 
 Result<void> Session::find_programs() {
@@ -77,9 +126,24 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   for (std::int64_t done = 0; done < batches_.count;) {
     host_.progress("running", static_cast<std::size_t>(done), static_cast<std::size_t>(batches_.count));
     const std::int64_t now = std::min(most_at_once_, batches_.count - done);
-    BUDA_TRY(push(given, done, now));
-    BUDA_TRY(run_programs(now));
-    BUDA_TRY(pop(now, outputs));
+    std::vector<Batch> batches;
+    for (std::int64_t b = done; b < done + now; ++b) {
+      BUDA_ASSIGN(auto batch, first_values(given, b));
+      batches.push_back(std::move(batch));
+    }
+    for (const auto& segment : model_.plan.segments) {
+      if (segment.kind == netlist::SegmentKind::device) {
+        BUDA_TRY(run_on_device(batches));
+      } else {
+        for (Batch& batch : batches) BUDA_TRY(run_on_host(model_.host_graphs.at(segment.file), batch));
+      }
+    }
+    for (Batch& batch : batches)
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        auto it = batch.outputs.find(ports_.outputs[i].tensor->name);
+        if (it == batch.outputs.end()) return internal_error(cat("output '", ports_.outputs[i].tensor->name, "' was not computed"));
+        outputs[i].push_back(std::move(it->second));
+      }
     done += now;
   }
   NamedTensors out;
@@ -94,16 +158,43 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   return out;
 }
 
-Result<void> Session::push(const std::vector<Tensor>& inputs, std::int64_t first, std::int64_t batches) {
+Result<Session::Batch> Session::first_values(const std::vector<Tensor>& inputs, std::int64_t number) const {
+  Batch batch;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Port& port = ports_.inputs[i];
+    Tensor rows = inputs[i];
+    if (batches_.rows != 0) {
+      BUDA_ASSIGN(rows, rows_of(inputs[i], number * batches_.batch, batches_.batch));
+    }
+    batch.values.emplace(ports_.inputs[i].tensor->name, std::move(rows));
+  }
+  return batch;
+}
+
+Result<void> Session::run_on_host(const graph::Graph& graph, Batch& batch) {
+  NamedTensors inputs;
+  for (auto id : graph.inputs()) inputs.emplace(graph.node(id).name(), batch.values.at(graph.node(id).name()));
+  ops::EvaluateOptions options;
+  options.threads = host_.threads;
+  BUDA_ASSIGN(auto results, ops::evaluate_graph(graph, inputs, options));
+  const auto& outputs = model_.plan.outputs;
+  for (auto& [name, tensor] : results) {
+    bool of_model = std::any_of(outputs.begin(), outputs.end(), [&n = name](const auto& t) { return t.queue.empty() && t.name == n; });
+    (of_model ? batch.outputs : batch.values).insert_or_assign(name, std::move(tensor));
+  }
+  return success();
+}
+
+Result<void> Session::run_on_device(std::vector<Batch>& batches) {
+  BUDA_TRY(push(batches));
+  BUDA_TRY(run_programs(static_cast<std::int64_t>(batches.size())));
+  return pop(batches);
+}
+
+Result<void> Session::push(const std::vector<Batch>& batches) {
+  for (const Port& port : ports_.pushed) {
     std::vector<Tensor> queued;
-    for (std::int64_t b = first; b < first + batches; ++b) {
-      Tensor batch = inputs[i];
-      if (batches_.rows != 0) {
-        BUDA_ASSIGN(batch, rows_of(inputs[i], b * batches_.batch, batches_.batch));
-      }
-      BUDA_ASSIGN(auto tensor, netlist::apply_transforms(batch, port.tensor->transforms));
+    for (const Batch& batch : batches) {
+      BUDA_ASSIGN(auto tensor, netlist::apply_transforms(batch.values.at(port.tensor->name), port.tensor->transforms));
       queued.push_back(std::move(tensor));
     }
     BUDA_ASSIGN(auto entries, joined(queued));
@@ -122,15 +213,17 @@ Result<void> Session::run_programs(std::int64_t batches) {
   return success();
 }
 
-Result<void> Session::pop(std::int64_t batches, std::vector<std::vector<Tensor>>& outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Port& port = ports_.outputs[i];
-    auto popped = device_->pop(port.queue->name, batches * ports_.microbatch);
+Result<void> Session::pop(std::vector<Batch>& batches) {
+  const auto count = static_cast<std::int64_t>(batches.size());
+  for (const Port& port : ports_.popped) {
+    auto popped = device_->pop(port.queue->name, count * ports_.microbatch);
     if (!popped) return in_context(cat("output '", port.tensor->name, "'"), std::move(popped).failure());
-    for (std::int64_t b = 0; b < batches; ++b) {
+    const bool of_model = std::any_of(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor == port.tensor; });
+    for (std::int64_t b = 0; b < count; ++b) {
       BUDA_ASSIGN(auto entries, rows_of(*popped, b * ports_.microbatch, ports_.microbatch));
       BUDA_ASSIGN(auto tensor, netlist::apply_transforms(entries, port.tensor->transforms));
-      outputs[i].push_back(ops::in_model_type(tensor, port.dtype));
+      Batch& batch = batches[static_cast<std::size_t>(b)];
+      (of_model ? batch.outputs : batch.values).insert_or_assign(port.tensor->name, ops::in_model_type(tensor, port.dtype));
     }
   }
   return success();

@@ -3,6 +3,8 @@
 //   BUDA_ASSIGN(auto model, runtime::load_image("digits.tti", bytes));
 //   BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), target, descriptor, host));
 //   BUDA_ASSIGN(auto outputs, session->run({{"x", images}}));
+//
+// Segments run in the plan's order, those of the host with the reference evaluation of ops (ops/evaluate.hpp).
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -22,8 +24,8 @@ namespace buda::runtime {
 
 class Session {
  public:
-  // Checks the plan against the netlist, opens the target, and writes the parameters into their rams. The target and the host must
-  // outlive the session.
+  // Checks the plan against the netlist and the host's graphs, opens the target, and writes the parameters into their rams. The target and
+  // the host must outlive the session. A model that runs on the host as a whole opens no target.
   static Result<std::unique_ptr<Session>> open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host);
 
   // One tensor per input of the model, by name; gives one per output. Inputs in the model's shapes are one batch. Where all of them have
@@ -36,16 +38,27 @@ class Session {
   const Ports& ports() const { return ports_; }
   // How the inputs of the last run were cut.
   const Batches& batches() const { return batches_; }
-  Telemetry telemetry() const { return device_->telemetry(); }
-  Device& device() { return *device_; }
+  Telemetry telemetry() const { return device_ ? device_->telemetry() : Telemetry(); }
+  // Null for a model that runs on the host as a whole.
+  Device* device() { return device_.get(); }
 
  private:
   Session(Model model, Host& host) : model_(std::move(model)), host_(host) {}
+  // What is at hand while one batch runs: the model's inputs, what segments hand on, and outputs, each by name.
+  struct Batch {
+    NamedTensors values;
+    NamedTensors outputs;
+  };
+
+  Result<void> check_host_graphs() const;
   Result<void> find_programs();
   Result<void> push_parameters();
-  Result<void> push(const std::vector<Tensor>& inputs, std::int64_t first, std::int64_t batches);
+  Result<Batch> first_values(const std::vector<Tensor>& inputs, std::int64_t number) const;
+  Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
+  Result<void> run_on_device(std::vector<Batch>& batches);
+  Result<void> push(const std::vector<Batch>& batches);
   Result<void> run_programs(std::int64_t batches);
-  Result<void> pop(std::int64_t batches, std::vector<std::vector<Tensor>>& outputs);
+  Result<void> pop(std::vector<Batch>& batches);
 
   struct RunProgram {
     std::string name;

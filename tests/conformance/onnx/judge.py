@@ -135,7 +135,7 @@ class Outcome:
         return self.folder + "/" + self.name
 
 
-def tool(build, name, arguments):
+def tool(build, name, arguments, severities=("error",)):
     """Exit code (negative: a signal; None: no end), and what it said as diagnostics."""
     command = [os.path.join(build, "bin", name), *arguments, "--diagnostics=json"]
     try:
@@ -148,7 +148,7 @@ def tool(build, name, arguments):
             said.append(json.loads(line))
         except ValueError:
             continue
-    return done.returncode, [d for d in said if isinstance(d, dict) and d.get("severity") == "error"]
+    return done.returncode, [d for d in said if isinstance(d, dict) and d.get("severity") in severities]
 
 
 def reason_of(errors):

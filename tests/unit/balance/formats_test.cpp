@@ -82,6 +82,7 @@ TEST_P(AnyFormats, MakeLegalNetlists) {
     passes::Bench bench;
     bench.device = board(GetParam());
     bench.context.decompositions = &passes::plugin_decompositions();
+    bench.context.fallback.enabled = false;  // graphs of the device only
     bench.context.formats = Wishes(seed, bench.device).options();
     graph::Graph graph = passes::random_graph(seed).graph;
     auto runs = passes::run_pipeline(pipeline, graph, bench.context, {.level = static_cast<std::int64_t>(seed % 3)});
@@ -116,6 +117,7 @@ TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
     passes::Bench bench;
     bench.device = board(GetParam());
     bench.context.decompositions = &passes::plugin_decompositions();
+    bench.context.fallback.enabled = false;  // graphs of the device only
     bench.context.formats = Wishes(seed, bench.device).options();
     // Partial sums in another format than the register's are stored where the blocking says so, which the graph does not know.
     for (auto& rule : bench.context.formats.rules) rule.intermediate_df.reset();

@@ -4,6 +4,9 @@
 #include <buda/image/image.hpp>
 #include <buda/io/json.hpp>
 
+#include <buda/graph/graph_file.hpp>
+#include <buda/ops/builder.hpp>
+
 #include <gmock/gmock.h>
 
 namespace buda::runtime::test {
@@ -58,10 +61,24 @@ TEST_F(ModelTest, ParametersThatAreNotThere) {
   plan_.parameters.push_back(plan_.parameters[0]);
 }
 
-TEST_F(ModelTest, SegmentsOfTheHostAreForLater) {
+TEST_F(ModelTest, SegmentsOfTheHostAreGraphsAtTensorLevel) {
   plan_.segments.push_back({netlist::SegmentKind::host, "tail.graph.json", {}});
-  EXPECT_THAT(error_of(load()),
-              HasSubstr("RT001: the plan runs graph 'tail.graph.json' on the host's processor, which is not supported yet"));
+  EXPECT_FALSE(load()) << "the graph is missing";
+  ops::Builder b("tail");
+  b.output("z", b.exp(b.input("y", {2, 3})));
+  auto tail = b.finish();
+  ASSERT_TRUE(tail && graph::write_graph(host_.files, *tail, "a/tail.graph.json"));
+  auto m = load();
+  ASSERT_TRUE(m) << error_of(m);
+  EXPECT_TRUE(m->uses_device());
+  EXPECT_EQ(m->host_graphs.at("tail.graph.json").outputs().size(), 1u);
+  ops::Builder d("tail", graph::Level::device);
+  d.output("z", d.exp(d.input("y", {2, 3})));
+  ASSERT_TRUE(graph::write_graph(host_.files, *d.finish(), "a/tail.graph.json"));
+  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the host runs graphs at tensor level"));
+}
+
+TEST_F(ModelTest, OneSegmentAtMostIsForTheDevice) {
   plan_.segments = {plan_.segments[0], plan_.segments[0]};
   EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has several device segments"));
   plan_.segments.clear();

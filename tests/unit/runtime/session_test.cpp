@@ -1,6 +1,7 @@
 // Sessions and bare netlists on a target that is easy to predict.
 #include "fixture.hpp"
 
+#include <buda/ops/builder.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/trace.hpp>
 
@@ -110,6 +111,89 @@ TEST(Session, ProgramsOfThePlanAreChecked) {
   m = model();
   m.program.netlist = parsed(netlist_text(2, ", $p_other"));
   EXPECT_THAT(error_of(Session::open(std::move(m), target, {}, host)), HasSubstr("has the parameter '$p_other'"));
+}
+
+graph::Graph finished(ops::Builder& b) {
+  auto graph = b.finish();
+  if (graph) return std::move(*graph);
+  ADD_FAILURE() << graph.failure().diagnostics().front().message;
+  return graph::Graph();
+}
+
+// ids, x -> (host) table[ids] -> (device) * 10 -> (host) + x, of which the maximum is given, too
+Model between_hosts() {
+  Model m = model(2);
+  ops::Builder before("m");
+  auto ids = before.input("ids", {2}, DType::i64);
+  auto table = before.parameter("table", Tensor(Shape{3, 3}, std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  before.output("r.to_device", before.op("gather", {table, ids}, {{"dim", std::int64_t{0}}}));
+  ops::Builder behind("m");
+  auto x = behind.input("x", {2, 3});
+  auto sum = behind.add(behind.input("r.to_host", {2, 3}), x);
+  behind.output("y", sum);
+  behind.output("most", behind.reduce_max(sum, {1}));
+  m.host_graphs.emplace("m.before.graph.json", finished(before));
+  m.host_graphs.emplace("m.behind.graph.json", finished(behind));
+  netlist::Segment device = m.plan.segments[0];
+  device.inputs = {m.plan.inputs[0]};
+  device.inputs[0].name = "r.to_device";
+  device.outputs = {m.plan.outputs[0]};
+  device.outputs[0].name = "r.to_host";
+  m.plan.segments = {
+      {netlist::SegmentKind::host, "m.before.graph.json", {}}, device, {netlist::SegmentKind::host, "m.behind.graph.json", {}}};
+  m.plan.inputs = {{"ids", "I64", {2}, "", {}}, {"x", "F32", {2, 3}, "", {}}};
+  m.plan.outputs = {{"y", "F32", {2, 3}, "", {}}, {"most", "F32", {2, 1}, "", {}}};
+  return m;
+}
+
+TEST(Session, SegmentsOfTheHostRunBeforeAndBehindTheDevice) {
+  TestHost host;
+  FakeTarget target;
+  auto session = Session::open(between_hosts(), target, {}, host);
+  ASSERT_TRUE(session) << error_of(session);
+  Tensor ids(Shape{3}, std::vector<std::int64_t>{2, 0, 1}), x(Shape{3, 3}, std::vector<float>{1, 1, 1, 2, 2, 2, 3, 3, 3});
+  auto out = (*session)->run({{"ids", ids}, {"x", x}});
+  ASSERT_TRUE(out) << error_of(out);
+  EXPECT_EQ(out->at("y"), Tensor(Shape{3, 3}, std::vector<float>{61, 71, 81, 2, 12, 22, 33, 43, 53}));
+  EXPECT_EQ(out->at("most"), Tensor(Shape{3, 1}, std::vector<float>{81, 22, 53}));
+  EXPECT_THAT(target.calls, ElementsAre("write q_w", "push q_x 2", "run run_fwd $p_loop_count=2", "pop q_y 2"))
+      << "batches go through the device together";
+}
+
+TEST(Session, AModelOfTheHostAloneOpensNoTarget) {
+  TestHost host;
+  FakeTarget target;
+  Model m;
+  m.plan = plan();
+  ops::Builder all("m");
+  all.output("y", all.exp(all.input("x", {2, 3})));
+  m.host_graphs.emplace("m.before.graph.json", finished(all));
+  m.plan.inputs[0].queue = m.plan.outputs[0].queue = "";
+  m.plan.segments = {{netlist::SegmentKind::host, "m.before.graph.json", {}}};
+  EXPECT_FALSE(m.uses_device());
+  auto session = Session::open(std::move(m), target, {}, host);
+  ASSERT_TRUE(session) << error_of(session);
+  EXPECT_EQ((*session)->device(), nullptr);
+  EXPECT_TRUE((*session)->telemetry().empty());
+  auto out = (*session)->run({{"x", Tensor(Shape{5, 3}, std::vector<float>(15, 0))}});
+  ASSERT_TRUE(out) << error_of(out);
+  EXPECT_EQ(out->at("y"), Tensor(Shape{5, 3}, std::vector<float>(15, 1)));
+  EXPECT_TRUE(target.calls.empty());
+}
+
+TEST(Session, WhatSegmentsHandOnIsChecked) {
+  TestHost host;
+  FakeTarget target;
+  auto error = [&](Model m) { return error_of(Session::open(std::move(m), target, {}, host)); };
+  Model m = between_hosts();
+  m.plan.segments.pop_back();
+  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: no segment of the plan gives output 'y'"));
+  m = between_hosts();
+  m.plan.segments.erase(m.plan.segments.begin());
+  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: the device takes 'r.to_device' (F32 [2, 3]), which no segment before it gives"));
+  m = between_hosts();
+  m.plan.inputs[1].shape = {2, 4};
+  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: the graph takes 'x' (F32 [2, 3]), which is F32 [2, 4] there"));
 }
 
 TEST(NetlistRun, QueuesAreInputsAndOutputs) {

@@ -1,0 +1,27 @@
+// The user's part of cpu-fallback: ops that go to the host because he says so.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+#include <string>
+#include <vector>
+
+namespace buda::passes {
+
+// `ops` are names of ops of tensor level, or what Relay and PyBuda call them ("nn.softmax", "take"). "embedding" is a gather of rows of a
+// table that is known, by indices that are not. `nodes` are names of nodes, or of nodes of the model from which they come.
+struct NamedForHost {
+  std::vector<std::string> ops;
+  std::vector<std::string> nodes;
+};
+
+// Gives these ops the tag of the host (graph/placement.hpp); passes then leave them as they are. A node that does not exist is a warning
+// (PA061), an op that does not exist a usage error (PA062).
+Result<void> mark_for_host(graph::Graph& graph, const NamedForHost& named, Host& host);
+
+// The name of an op of tensor level for one of Relay or PyBuda; empty when there is none. "embedding" stands for itself.
+std::string tensor_op_of(const std::string& name);
+
+}  // namespace buda::passes

@@ -1,0 +1,200 @@
+// Mixed graphs as segments: run one after the other, they give what the mixed graph gives.
+#include <buda/balance/segments.hpp>
+
+#include <buda/graph/placement.hpp>
+#include <buda/ops/builder.hpp>
+#include <buda/ops/evaluate.hpp>
+#include <buda/ops/infer.hpp>
+
+#include "unit/balance/fixture.hpp"
+
+#include <functional>
+
+namespace buda::balance {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using ops::Builder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Tensor numbers(const Shape& shape, float first) {
+  std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = first + static_cast<float>(i) / 8;
+  return Tensor(shape, std::move(v));
+}
+
+NamedTensors evaluated(const Graph& graph, const NamedTensors& inputs) {
+  auto out = ops::evaluate_graph(graph, inputs);
+  if (out) return std::move(*out);
+  ADD_FAILURE() << out.failure().diagnostics().front().message;
+  return {};
+}
+
+// A device graph of which some nodes are put on the host: those are written as the host has them.
+class Mixed {
+ public:
+  Graph graph{"m", graph::Level::device};
+
+  NodeId host(const std::string& name, const std::string& op, std::vector<graph::Edge> inputs, graph::AttrMap attrs = {}) {
+    NodeId id = graph.add(name, op, std::move(inputs));
+    graph::put_on_host(graph.node(id));
+    graph.node(id).attrs = std::move(attrs);
+    if (op != "input") infer(id);
+    return id;
+  }
+  NodeId host_input(const std::string& name, Shape shape) {
+    NodeId id = host(name, "input", {});
+    graph.node(id).outputs = {{DType::f32, std::move(shape), std::nullopt}};
+    return id;
+  }
+  NodeId device(const std::string& name, const std::string& op, std::vector<graph::Edge> inputs, graph::AttrMap attrs = {}) {
+    NodeId id = graph.add(name, op, std::move(inputs));
+    graph.node(id).attrs = std::move(attrs);
+    infer(id);
+    return id;
+  }
+  NodeId output(const std::string& name, NodeId from, std::optional<Shape> model = {}) {
+    NodeId id = graph.add(name, "output", {from});
+    if (model) graph.node(id).attrs["model_shape"] = model->dims();
+    return id;
+  }
+
+ private:
+  void infer(NodeId id) {
+    auto types = ops::infer_node(graph, graph.node(id));
+    if (types)
+      graph.node(id).outputs = *types;
+    else
+      ADD_FAILURE() << types.failure().diagnostics().front().message;
+  }
+};
+
+graph::AttrMap border(const Shape& shape) { return {{"model_shape", shape.dims()}}; }
+
+// x -> softmax -> (device) exp, of which one output is given at once -> softmax, plus the first one -> y; both hosts use x.
+Graph there_and_back() {
+  Mixed m;
+  const Shape shape{2, 5};
+  NodeId x = m.host_input("x", shape);
+  NodeId s = m.host("s", "softmax", {x}, {{"dim", std::int64_t{1}}});
+  NodeId in = m.device("s.in", "to_device", {s}, border(shape));
+  NodeId also = m.device("x.in", "to_device", {x}, border(shape));
+  NodeId e = m.device("e", "exp", {in});
+  NodeId product = m.device("product", "multiply", {e, also});
+  NodeId back = m.host("y", "to_host", {product}, border(shape));  // called like an output of the model
+  NodeId t = m.host("t", "softmax", {back}, {{"dim", std::int64_t{0}}});
+  NodeId sum = m.host("sum", "add", {t, s});
+  m.output("y", m.host("y2", "add", {sum, x}));
+  m.output("e", e, shape);
+  m.output("s", s);
+  return std::move(m.graph);
+}
+
+TEST(Segments, GiveWhatTheMixedGraphGives) {
+  Graph mixed = there_and_back();
+  ASSERT_TRUE(ops::check(mixed)) << ops::check(mixed).failure().diagnostics().front().message;
+  NamedTensors inputs = {{"x", numbers({2, 5}, -0.5f)}}, expected = evaluated(mixed, inputs);
+  ASSERT_EQ(expected.size(), 3u);
+  auto split = split_segments(mixed);
+  ASSERT_TRUE(split) << split.failure().diagnostics().front().message;
+  ASSERT_TRUE(split->before && split->device && split->behind);
+  for (const Graph* part : {&*split->before, &*split->device, &*split->behind})
+    EXPECT_TRUE(ops::check(*part)) << ops::check(*part).failure().diagnostics().front().message;
+  EXPECT_FALSE(graph::is_mixed(*split->device));
+
+  NamedTensors values = inputs, given;
+  auto step = [&](const Graph& part) {
+    NamedTensors in;
+    for (NodeId id : part.inputs()) {
+      const std::string& name = part.node(id).name();
+      auto other = split->entering.find(name);
+      in.emplace(name, values.at(other == split->entering.end() ? name : other->second));
+    }
+    for (auto& [name, tensor] : evaluated(part, in)) (expected.contains(name) ? given : values).emplace(name, tensor);
+  };
+  step(*split->before);
+  step(*split->device);
+  step(*split->behind);
+  EXPECT_EQ(given, expected);
+  EXPECT_EQ(split->entering.at("x.in"), "x") << "an input of the model needs no graph to get there";
+  ASSERT_EQ(split->inputs.size(), 1u);
+  EXPECT_THAT(split->inputs[0].shape, ElementsAre(2, 5));
+  ASSERT_EQ(split->outputs.size(), 3u);
+  EXPECT_THAT(split->outputs[1].shape, ElementsAre(2, 5)) << "the model's shape of an output of the device";
+}
+
+TEST(Segments, ThePlanNamesThem) {
+  auto split = split_segments(there_and_back());
+  ASSERT_TRUE(split);
+  netlist::HostPlan plan;
+  for (NodeId id : split->device->inputs()) plan.inputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_in", {}});
+  for (NodeId id : split->device->outputs()) plan.outputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_out", {}});
+  plan.segments = {{netlist::SegmentKind::device, "m.yaml", {"run_fwd_0"}}};
+  add_host_segments(plan, *split, "m.before.graph.json", "m.behind.graph.json");
+  ASSERT_EQ(plan.segments.size(), 3u);
+  EXPECT_EQ(plan.segments[0].file, "m.before.graph.json");
+  EXPECT_EQ(plan.segments[0].kind, netlist::SegmentKind::host);
+  EXPECT_EQ(plan.segments[1].file, "m.yaml");
+  ASSERT_EQ(plan.segments[1].inputs.size(), 2u);
+  EXPECT_EQ(plan.segments[1].inputs[0].name, "s.in");
+  EXPECT_EQ(plan.segments[1].inputs[1].name, "x");
+  ASSERT_EQ(plan.segments[1].outputs.size(), 1u);
+  EXPECT_NE(plan.segments[1].outputs[0].name, "y") << "that is the model's";
+  EXPECT_EQ(plan.segments[2].file, "m.behind.graph.json");
+  ASSERT_EQ(plan.outputs.size(), 3u);
+  EXPECT_EQ(plan.outputs[0].name, "y");
+  EXPECT_EQ(plan.outputs[0].queue, "");
+  EXPECT_EQ(plan.outputs[1].name, "e");
+  EXPECT_EQ(plan.outputs[1].queue, "q_out");
+  EXPECT_EQ(plan.inputs[0].queue, "");
+}
+
+TEST(Segments, AGraphOfTheDeviceIsOneSegment) {
+  DeviceGraph b;
+  b.output("y", b.linear("fc", b.input("x", {1, 1, 32, 32}), 32, 32, 32));
+  auto split = split_segments(b.graph);
+  ASSERT_TRUE(split);
+  EXPECT_TRUE(split->device);
+  EXPECT_FALSE(split->before || split->behind);
+}
+
+TEST(Segments, AGraphOfTheHostHasNoDevice) {
+  Mixed m;
+  m.output("y", m.host("s", "softmax", {m.host_input("x", {2, 5})}, {{"dim", std::int64_t{1}}}));
+  auto split = split_segments(m.graph);
+  ASSERT_TRUE(split);
+  EXPECT_TRUE(split->before);
+  EXPECT_FALSE(split->device || split->behind);
+}
+
+TEST(Segments, TwiceOnTheDeviceIsRefused) {
+  Mixed m;
+  const Shape shape{2, 5};
+  NodeId x = m.host_input("x", shape);
+  NodeId first = m.device("first", "exp", {m.device("in", "to_device", {x}, border(shape))});
+  NodeId s = m.host("s", "softmax", {m.host("out", "to_host", {first}, border(shape))}, {{"dim", std::int64_t{1}}});
+  NodeId again = m.device("again", "to_device", {s}, border(shape));
+  m.output("y", m.device("second", "exp", {again}), shape);
+  ASSERT_TRUE(ops::check(m.graph));
+  auto split = split_segments(m.graph);
+  ASSERT_FALSE(split);
+  EXPECT_EQ(split.failure().diagnostics().front().code, "BL024");
+  EXPECT_EQ(split.failure().diagnostics().front().node, "again");
+}
+
+TEST(Segments, SidesMeetAtCrossingsOnly) {
+  Mixed m;
+  NodeId x = m.host_input("x", {1, 1, 32, 32});
+  NodeId e = m.graph.add("e", "exp", {x});
+  m.graph.node(e).outputs = {{DType::f32, {1, 1, 32, 32}, std::nullopt}};
+  m.output("y", e);
+  auto checked = ops::check(m.graph);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.failure().diagnostics().front().code, "GR013");
+  EXPECT_THAT(checked.failure().diagnostics().front().hint, HasSubstr("to_device"));
+}
+
+}  // namespace
+}  // namespace buda::balance
