@@ -36,7 +36,8 @@ def host_reason(lowered, warnings):
         nodes = json.load(f)["nodes"]
     ops = {n["op"] for n in nodes if n.get("tags", {}).get("placement") == "host" and n["op"] not in NO_WORK}
     if not ops:
-        return ""
+        anything = any(n.get("tags", {}).get("placement") != "host" for n in nodes if n["op"] != "output")
+        return "" if anything else "nothing but values that the device cannot hold"
     refused = [w for w in warnings if w.get("code") == "PA060"]
     if not refused:
         return "by name: " + ", ".join(sorted(ops))
