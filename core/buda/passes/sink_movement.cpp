@@ -286,8 +286,9 @@ class Sinker {
       if (shape(e) == result && move_of(g_, e) == m) continue;
       if (m->transposes) {
         // One axis at most that is not 1, or a known value: no data moves when the model runs.
+        // Not a value of the op's own shape: in the op above it would be the one with a movement, which would be sunk again, for ever.
         auto wide = std::count_if(shape(e).begin(), shape(e).end(), [](std::int64_t d) { return d != 1; });
-        if (wide > 1 && !is_known(e)) return std::nullopt;
+        if (!is_known(e) && (wide > 1 || shape(e) == result)) return std::nullopt;
         turned[i] = Dims();
       } else {
         turned[i] = shape_before(*m, shape(e));

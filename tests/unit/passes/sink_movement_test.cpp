@@ -53,6 +53,17 @@ TEST(SinkMovement, ConvolutionsHandRowsToEachOther) {
   EXPECT_EQ(ops_of(graph), "matmul multiply relu matmul add relu reduce_avg matmul reshape");
 }
 
+// Of one row and one column either could be turned. The pass must choose, and end.
+TEST(SinkMovement, ARowIsNotTurnedToAndFro) {
+  Sinks s;
+  Graph graph = s.sunk([](Builder& b) {
+    auto row = b.transpose(product(b, "x", {1, 6}), {1, 0});
+    auto column = product(b, "z", {6, 1});
+    b.output("y", b.tanh(b.add(row, column)));
+  });
+  EXPECT_EQ(ops_of(graph), "matmul matmul reshape add tanh");
+}
+
 TEST(SinkMovement, GatesBroadcastInRowsToo) {
   Sinks s;
   Graph graph = s.sunk([](Builder& b) {
