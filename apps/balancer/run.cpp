@@ -70,7 +70,7 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
   BUDA_ASSIGN(auto segments, balance::split_segments(std::move(graph)));
   balance::Balanced balanced;
   if (segments.device) {
-    BUDA_ASSIGN(balanced, balance::balance(*segments.device, device, *policy, name, balance_options(o), host));
+    BUDA_ASSIGN(balanced, balance::balance(std::move(*segments.device), device, *policy, name, balance_options(o), host));
   } else {
     balanced = nothing_placed(model, device, name);
     host.log(1, "the host runs the whole model; there is nothing to place");

@@ -23,19 +23,23 @@ bool is_called(const Node& n, const std::string& name) {
   return n.name() == name || std::any_of(n.origins.begin(), n.origins.end(), [&](const graph::Origin& o) { return o.node == name; });
 }
 
-// "a,b", or as a config file's list becomes it: "[a, b]".
+}  // namespace
+
 std::vector<std::string> names_in(std::string_view list) {
   list = trim(list);
   if (list.starts_with('[') && list.ends_with(']')) list = list.substr(1, list.size() - 2);
   std::vector<std::string> out;
   for (std::string_view name : split(list, ',')) {
     name = trim(name);
+    if (name.empty()) continue;
     if (name.size() > 1 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front())
       name = name.substr(1, name.size() - 2);
     out.emplace_back(name);
   }
   return out;
 }
+
+namespace {
 
 class Marker {
  public:

@@ -168,8 +168,7 @@ class Optimizer {
   Result<void> mark_for_host(graph::Graph& graph) {
     if (graph.level != graph::Level::tensor) return success();
     passes::NamedForHost named;
-    for (std::string_view name : split(o_.cpu_fallback_ops, ','))
-      if (!trim(name).empty()) named.ops.emplace_back(trim(name));
+    named.ops = names_in(o_.cpu_fallback_ops);
     named.nodes = o_.cpu_fallback_nodes;
     auto marked = passes::mark_for_host(graph, named, host_);
     if (!marked) return as_usage(std::move(marked).failure(), "cpu-fallback-ops");

@@ -2,6 +2,7 @@
 #include <buda/balance/segments.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/contents.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 
@@ -99,14 +100,10 @@ class Splitter {
     std::map<ValueRef, ValueRef> values;  // by the mixed graph's
   };
 
+  // The host's part is a graph of its own, of which nothing says where it runs.
   static void copy_contents(const Node& from, Node& to) {
-    to.outputs = from.outputs;
-    to.attrs = from.attrs;
-    to.origins = from.origins;
-    to.tags = from.tags;
+    graph::copy_contents(from, to);
     to.tags.erase(graph::kPlacement);
-    to.value = from.value;
-    to.loc = from.loc;
   }
 
   ValueRef value_in(Made& made, ValueRef v) {

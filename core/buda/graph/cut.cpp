@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/contents.hpp>
 #include <buda/graph/placement.hpp>
 
 #include <algorithm>
@@ -155,16 +156,6 @@ class Cutter {
     for (const ValueRef& v : given_)
       if (auto it = new_input_.find(v); it != new_input_.end()) order.push_back(it->second);
     out_.order_inputs(order);
-  }
-
-  static void copy_contents(const Node& from, Node& to) {
-    to.outputs = from.outputs;
-    to.attrs = from.attrs;
-    to.precision = from.precision;
-    to.origins = from.origins;
-    to.tags = from.tags;
-    to.value = from.value;
-    to.loc = from.loc;
   }
 
   void make_input(ValueRef v) {

@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace buda::passes {
 namespace {
@@ -151,9 +152,10 @@ class Chooser {
       all.push_back(id);
     };
     for (NodeId id : seeds) add(id, reason);
+    std::set<NodeId> parameters;  // one that many share is looked at once
     for (NodeId id : seeds)
       for (const graph::Edge& edge : graph_.node(id).inputs()) {
-        if (graph_.node(edge.source.node).kind() != NodeKind::parameter) continue;
+        if (graph_.node(edge.source.node).kind() != NodeKind::parameter || !parameters.insert(edge.source.node).second) continue;
         for (const graph::Use& use : graph_.users(edge.source.node))
           if (is_counted(use.node) && reason_[use.node.index()] == Reason::none) add(use.node, Reason::shares_parameter);
       }

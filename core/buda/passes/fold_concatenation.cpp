@@ -12,6 +12,7 @@
 
 #include <buda/ops/builder.hpp>
 #include <buda/ops/evaluate.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 
@@ -31,7 +32,7 @@ constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
 
 // The only part that is not known, where the others are.
 std::optional<std::size_t> unknown_part(const Graph& g, const Node& n) {
-  if (n.op() != "concatenate" || n.inputs().size() < 2 || !is_float(n.outputs[0].dtype) || !may_fuse(n)) return std::nullopt;
+  if (n.inputs().size() < 2 || !is_float(n.outputs[0].dtype) || !may_fuse(n)) return std::nullopt;
   auto bytes = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
   if (!bytes || *bytes > kMostBytes) return std::nullopt;
   std::optional<std::size_t> unknown;
@@ -48,8 +49,7 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
   ops::EvaluateOptions options;
   options.threads = context.host.threads;
   options.registry = context.ops;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id)) continue;
+  for (NodeId id : ops_of_types(graph, {"concatenate"})) {
     const Node& n = graph.node(id);
     auto unknown = unknown_part(graph, n);
     if (!unknown || !context.rewrites.allow(kFoldConcatenation.name, n)) continue;

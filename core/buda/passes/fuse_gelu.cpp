@@ -12,6 +12,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/ops/builder.hpp>
+#include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 
@@ -99,8 +100,8 @@ std::optional<NodeId> completed_product(const Graph& g, NodeId factor, const Edg
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  for (NodeId id : graph.topological_order()) {
-    if (!graph.contains(id) || graph.node(id).op() != "erf" || !may_fuse(graph.node(id))) continue;
+  for (NodeId id : ops_of_types(graph, {"erf"})) {
+    if (!graph.contains(id) || !may_fuse(graph.node(id))) continue;
     auto x = multiple_of(graph, graph.node(id).inputs()[0], [](const Scaled& s) { return is_about(s.by, kHalfRoot); });
     auto sum = sum_with_one(graph, id);
     if (!x || !sum) continue;

@@ -2,6 +2,7 @@
 #include <buda/passes/host_part.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/contents.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 
@@ -10,27 +11,13 @@
 
 namespace buda::passes {
 
+using graph::copy_contents;
 using graph::Edge;
 using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 using graph::ValueRef;
-
-namespace {
-
-// Everything but name, op and inputs.
-void copy_contents(const Node& from, Node& to) {
-  to.outputs = from.outputs;
-  to.attrs = from.attrs;
-  to.precision = from.precision;
-  to.origins = from.origins;
-  to.tags = from.tags;
-  to.value = from.value;
-  to.loc = from.loc;
-}
-
-}  // namespace
 
 std::vector<char> known_nodes(const Graph& graph) {
   std::vector<char> known(graph.id_bound(), 0);

@@ -92,7 +92,7 @@ class Lowering {
   Result<Lowered> harmless_for(const graph::Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
   // Rows of x gathered and added up by a picker [terms, slices, rows] (ops/sparse.hpp), whose slices broadcast with x's.
   Result<Lowered> picked(const graph::Node& n, std::string_view suffix, const Lowered& x, const Tensor& picker, const Tensor* weights);
-  // The slices of x, in any order and any number of times; below -1: a slice of zeros.
+  // The slices of x, in any order and any number of times; -1: a slice of zeros.
   Result<Lowered> with_slices(const graph::Node& n, const Lowered& x, const std::vector<std::int64_t>& slices);
   // x whose slices are `from` axes, with those of `to`: NumPy's broadcast. For z alone.
   Result<Lowered> with_leading_axes(const graph::Node& n, const Lowered& x, const Shape& from, const Shape& to);

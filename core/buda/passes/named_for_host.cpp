@@ -30,7 +30,6 @@ const std::map<std::string, std::string, std::less<>>& other_words() {
       {"batch_matmul", "matmul"},
       {"batch_norm", "batchnorm"},
       {"broadcast_to", "broadcast"},
-      {"conv2d_transpose", "conv2d_transpose"},
       {"cos", "cosine"},
       {"dense", "matmul"},
       {"expand_dims", "unsqueeze"},

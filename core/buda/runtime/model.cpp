@@ -57,10 +57,13 @@ Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
   if (auto member = image.extras.find(kDeviceMember); member != image.extras.end()) {
     BUDA_ASSIGN(model.device, embedded_device(member->second.view(), cat(path, ":", kDeviceMember)));
   }
-  // The graphs lie in the image with their tensors, as in a folder.
-  io::MemoryFileSystem files;
-  for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
-  BUDA_ASSIGN(model.host_graphs, load_host_graphs(files, image.device.plan, ""));
+  const auto& segments = image.device.plan.segments;
+  if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.kind == netlist::SegmentKind::host; })) {
+    // The graphs lie in the image with their tensors, as in a folder.
+    io::MemoryFileSystem files;
+    for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
+    BUDA_ASSIGN(model.host_graphs, load_host_graphs(files, image.device.plan, ""));
+  }
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
   model.program.files = std::move(image.build);

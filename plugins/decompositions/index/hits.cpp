@@ -67,4 +67,15 @@ const std::vector<std::string>& index_ops() {
   return ops;
 }
 
+plugin::RuleSpec index_rule(std::string op, std::string summary, plugin::Term (*build)(plugin::Rewrite&),
+                            bool (*matches)(const graph::Graph&, const graph::Node&)) {
+  return {.name = op,
+          .summary = std::move(summary),
+          .consumes = {op},
+          .produces = index_ops(),
+          .build = build,
+          .takes = plugin::Takes::anything,
+          .matches = matches};
+}
+
 }  // namespace buda::index

@@ -190,27 +190,17 @@ bool has_few_steps(const Graph& graph, const Node& n) {
   return batch && time && x.volume() != 0 && are_few(x[*batch] * x[*time], x[*time]);
 }
 
-RuleSpec spec(std::string op, std::string summary, Term (*build)(Rewrite&), bool (*matches)(const Graph&, const Node&)) {
-  return {.name = op,
-          .summary = std::move(summary),
-          .consumes = {op},
-          .produces = index_ops(),
-          .build = build,
-          .takes = Takes::anything,
-          .matches = matches};
-}
-
 }  // namespace
 
 std::vector<RuleSpec> lookup_rules() {
-  RuleSpec one = spec("gather_one", "the sum of a line times a comparison", gather_one, has_one_index);
+  RuleSpec one = index_rule("gather_one", "the sum of a line times a comparison", gather_one, has_one_index);
   one.consumes = {"gather_elements"};
   return {
       std::move(one),
-      spec("gather", "a product with a comparison of indices and places", gather, gathers_a_little),
-      spec("gather_nd", "the same for coordinates", gather_nd, gathers_few_slices),
-      spec("gather_elements", "for each line the sum of its elements times a comparison", gather_elements, gathers_few_elements),
-      spec("reverse_sequence", "a product with a comparison of steps and their places", reverse_sequence, has_few_steps),
+      index_rule("gather", "a product with a comparison of indices and places", gather, gathers_a_little),
+      index_rule("gather_nd", "the same for coordinates", gather_nd, gathers_few_slices),
+      index_rule("gather_elements", "for each line the sum of its elements times a comparison", gather_elements, gathers_few_elements),
+      index_rule("reverse_sequence", "a product with a comparison of steps and their places", reverse_sequence, has_few_steps),
   };
 }
 

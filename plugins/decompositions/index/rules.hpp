@@ -30,6 +30,9 @@ std::int64_t volume_of(const Shape& shape);
 
 // What these rules build, for produces().
 const std::vector<std::string>& index_ops();
+// A rule for one op, called like it.
+plugin::RuleSpec index_rule(std::string op, std::string summary, plugin::Term (*build)(plugin::Rewrite&),
+                            bool (*matches)(const graph::Graph&, const graph::Node&));
 
 std::vector<plugin::RuleSpec> lookup_rules();   // lookups.cpp
 std::vector<plugin::RuleSpec> scatter_rules();  // scatters.cpp

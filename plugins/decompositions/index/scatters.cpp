@@ -204,23 +204,13 @@ bool unpools_a_little(const Graph& graph, const Node& n) {
   return x.volume() != 0 && volume_of(x) <= kMostCompared / std::max<std::int64_t>(1, volume_of(n.outputs[0].shape));
 }
 
-RuleSpec spec(std::string op, std::string summary, Term (*build)(Rewrite&), bool (*matches)(const Graph&, const Node&)) {
-  return {.name = op,
-          .summary = std::move(summary),
-          .consumes = {op},
-          .produces = index_ops(),
-          .build = build,
-          .takes = Takes::anything,
-          .matches = matches};
-}
-
 }  // namespace
 
 std::vector<RuleSpec> scatter_rules() {
   return {
-      spec("scatter_elements", "products with a comparison of indices and places", scatter_elements, scatters_few_elements),
-      spec("scatter_nd", "the same for slices at coordinates", scatter_nd, scatters_few_slices),
-      spec("max_unpool", "a product with a comparison of indices and places", max_unpool, unpools_a_little),
+      index_rule("scatter_elements", "products with a comparison of indices and places", scatter_elements, scatters_few_elements),
+      index_rule("scatter_nd", "the same for slices at coordinates", scatter_nd, scatters_few_slices),
+      index_rule("max_unpool", "a product with a comparison of indices and places", max_unpool, unpools_a_little),
   };
 }
 
