@@ -11,39 +11,15 @@ Array array_of(const Tensor& tensor, std::int64_t w, TileDim tile) {
   const auto& s = tensor.shape();
   Array out(static_cast<std::size_t>(s[1]), static_cast<std::size_t>(s[2]), static_cast<std::size_t>(s[3]), tile);
   const std::size_t first = static_cast<std::size_t>(w) * out.size();
-  auto fill = [&](auto numbers) {
+  with_numbers(tensor, [&](auto numbers) {
     for (std::size_t i = 0; i < out.size(); ++i) out.value[i] = static_cast<double>(numbers[first + i]);
-  };
-  switch (tensor.dtype()) {
-    case DType::f32:
-      fill(tensor.as<float>());
-      break;
-    case DType::i32:
-      fill(tensor.as<std::int32_t>());
-      break;
-    case DType::u32:
-      fill(tensor.as<std::uint32_t>());
-      break;
-    default:
-      fill(tensor.cast(DType::f64).as<double>());
-      break;
-  }
+  });
   return out;
 }
 
-Array gathered(const Array& from, std::size_t t, std::size_t rows, std::size_t cols,
-               const std::function<std::ptrdiff_t(std::size_t, std::size_t, std::size_t)>& source, double otherwise) {
-  Array out(t, rows, cols, from.tile);
-  if (!from.error.empty()) out.error.resize(out.size());
-  std::size_t i = 0;
-  for (std::size_t z = 0; z < t; ++z)
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t c = 0; c < cols; ++c, ++i) {
-        const std::ptrdiff_t s = source(z, r, c);
-        out.value[i] = s < 0 ? otherwise : from.value[static_cast<std::size_t>(s)];
-        if (!from.error.empty() && s >= 0) out.error[i] = from.error[static_cast<std::size_t>(s)];
-      }
-  return out;
+Tensor tensor_of(const Array& a) {
+  auto size = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  return Tensor(Shape{1, size(a.t), size(a.rows), size(a.cols)}, a.value);
 }
 
 namespace {

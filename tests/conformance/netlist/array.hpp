@@ -32,10 +32,41 @@ struct Array {
 
 // One entry of a tensor (w, z, r, c).
 Array array_of(const Tensor& tensor, std::int64_t w, TileDim tile);
+// The values as a tensor (1, z, r, c) of doubles.
+Tensor tensor_of(const Array& array);
+
+// Calls f with the numbers of a tensor, as they are or, of rare types, as doubles.
+template <class F>
+decltype(auto) with_numbers(const Tensor& tensor, F&& f) {
+  switch (tensor.dtype()) {
+    case DType::f32:
+      return f(tensor.as<float>());
+    case DType::i32:
+      return f(tensor.as<std::int32_t>());
+    case DType::u32:
+      return f(tensor.as<std::uint32_t>());
+    case DType::f64:
+      return f(tensor.as<double>());
+    default:
+      return f(tensor.cast(DType::f64).as<double>());
+  }
+}
 
 // An array of another shape, number by number: source(z, r, c) gives the place in `from`, or -1 for `otherwise`.
-Array gathered(const Array& from, std::size_t t, std::size_t rows, std::size_t cols,
-               const std::function<std::ptrdiff_t(std::size_t, std::size_t, std::size_t)>& source, double otherwise = 0);
+template <class Source>
+Array gathered(const Array& from, std::size_t t, std::size_t rows, std::size_t cols, Source source, double otherwise = 0) {
+  Array out(t, rows, cols, from.tile);
+  if (!from.error.empty()) out.error.resize(out.size());
+  std::size_t i = 0;
+  for (std::size_t z = 0; z < t; ++z)
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < cols; ++c, ++i) {
+        const std::ptrdiff_t s = source(z, r, c);
+        out.value[i] = s < 0 ? otherwise : from.value[static_cast<std::size_t>(s)];
+        if (!from.error.empty() && s >= 0) out.error[i] = from.error[static_cast<std::size_t>(s)];
+      }
+  return out;
+}
 
 // What unpad, TMs and pad make of an array; `pad` is rounded to the format by the caller's function.
 Array manipulated(Array in, const netlist::EdgeMaps& maps, const std::function<double(double)>& round_pad);

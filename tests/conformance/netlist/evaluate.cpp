@@ -21,7 +21,9 @@ using Outcome = std::variant<Array, std::string>;
 
 std::size_t size(std::int64_t v) { return static_cast<std::size_t>(v); }
 
-Registers registers(const Task& t) { return {t.precision, t.op.acc_format, t.op.intermed_format, t.op.out_format, t.op.fidelity}; }
+Registers registers(const Task& t) {
+  return {t.precision, t.op.acc_format, t.op.intermed_format, t.op.out_format, t.op.fidelity, t.most_work};
+}
 
 void add_bias(Array& out, const Array& bias, bool integer, const Registers& r) {
   const auto h = size(out.tile.rows);

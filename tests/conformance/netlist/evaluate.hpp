@@ -19,6 +19,7 @@ struct Task {
   std::vector<Array> inputs;  // after their manipulations
   Precision precision = Precision::exact;
   const Array* previous = nullptr;  // what a gradient op adds to
+  double most_work = 1e8;           // multiplications of a product that are made, at least those of a row
 };
 
 // The op's output as its buffer holds it; or what is wrong with the task. Of very large products only some rows are computed, the errors
@@ -30,6 +31,7 @@ struct Registers {
   Precision precision;
   DataFormat acc, intermed, out;
   netlist::MathFidelity fidelity;
+  double most_work;
 };
 Array unary(netlist::OpType type, const netlist::OpAttributes& attributes, const Array& x, const Registers& r);
 Array binary(netlist::OpType type, const Array& a, const Array& b, const Registers& r);

@@ -130,49 +130,92 @@ Array quantized(OpType type, double zero_point, const Array& x, const Array& sca
   return out;
 }
 
+namespace {
+
+// Rows of a product that are worked out together, and columns.
+constexpr std::size_t kRows = 8, kCols = 128;
+
+// Sums, and sums of magnitudes, of `rows` rows of left * right, n columns; k long.
+struct Strip {
+  double sums[kRows][kCols], sizes[kRows][kCols];
+};
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
+void add_products(Strip& strip, const double* const* left, std::size_t rows, const double* right, std::size_t stride, std::size_t n,
+                  std::size_t k) {
+  for (std::size_t p = 0; p < k; ++p, right += stride)
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double x = left[i][p];
+      double* sums = strip.sums[i];
+      double* sizes = strip.sizes[i];
+      for (std::size_t j = 0; j < n; ++j) {
+        const double product = x * right[j];
+        sums[j] += product;
+        sizes[j] += std::fabs(product);
+      }
+    }
+}
+
+// What errors of the operands make of row i of a product, added to `error`.
+void add_operand_errors(const Array& a, const Array& b, std::size_t t, std::size_t i, double* error) {
+  for (std::size_t k = 0; k < a.cols; ++k) {
+    const std::size_t ai = a.at(t, i, k), bi = b.at(t, k, 0);
+    const double x = std::fabs(a.value[ai]);
+    for (std::size_t j = 0; j < b.cols; ++j)
+      error[j] += x * b.error_at(bi + j) + a.error_at(ai) * (std::fabs(b.value[bi + j]) + b.error_at(bi + j));
+  }
+}
+
+}  // namespace
+
 Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks, const Registers& r) {
-  constexpr double kMostWork = 1e8;
   const std::size_t M = a.rows, K = a.cols, N = b.cols;
   Array out(a.t / z, M, N, {a.tile.rows, b.tile.cols});
   const double work = static_cast<double>(a.t) * static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N);
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(work / kMostWork)));
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(work / r.most_work)));
   out.error.assign(out.size(), every == 1 ? 0 : kInfinity);
   const double unit = dest_unit(r.precision, r.acc, r.out), least = dest_smallest(r.precision, r.acc, r.out);
   const double steps = r.precision == Precision::fp32 ? static_cast<double>(K * z) : static_cast<double>((K + 31) / 32 * z);
   const bool spills = r.precision == Precision::exact && (blocks > 1 || z > 1);
   const double relative = product_unit(r.precision, r.fidelity) + (steps + 1) * unit + static_cast<double>(K) * 0x1p-23;
-  std::vector<double> sums(N), sizes(N);
+  std::vector<std::size_t> rows;
+  Array sizes(1, 1, N, out.tile);
+  std::vector<double> magnitudes(kRows * N);
+  Strip strip;
   for (std::size_t t = 0; t < out.t; ++t)
-    for (std::size_t i = t % every; i < M; i += every) {
-      std::fill(sums.begin(), sums.end(), 0.0);
-      std::fill(sizes.begin(), sizes.end(), 0.0);
-      double* to = out.value.data() + out.at(t, i, 0);
-      double* error = out.error.data() + out.at(t, i, 0);
-      std::fill_n(error, N, 0.0);
-      for (std::size_t s = 0; s < z; ++s)
-        for (std::size_t k = 0; k < K; ++k) {
-          const std::size_t ai = a.at(t * z + s, i, k), bi = b.at(t * z + s, k, 0);
-          const double x = a.value[ai];
-          for (std::size_t j = 0; j < N; ++j) {
-            const double p = x * b.value[bi + j];
-            sums[j] += p;
-            sizes[j] += std::fabs(p);
-          }
-          if (!a.error.empty() || !b.error.empty())
-            for (std::size_t j = 0; j < N; ++j)
-              error[j] += std::fabs(x) * b.error_at(bi + j) + a.error_at(ai) * (std::fabs(b.value[bi + j]) + b.error_at(bi + j));
+    for (std::size_t i = t % every; i < M;) {
+      rows.clear();
+      for (; i < M && rows.size() < kRows; i += every) rows.push_back(i);
+      for (std::size_t j = 0; j < N; j += kCols) {
+        const std::size_t n = std::min(kCols, N - j);
+        for (std::size_t y = 0; y < rows.size(); ++y) {
+          std::fill_n(strip.sums[y], n, 0.0);
+          std::fill_n(strip.sizes[y], n, 0.0);
         }
-      for (std::size_t j = 0; j < N; ++j) {
-        to[j] = sums[j];
-        error[j] += (sizes[j] + error[j]) * relative + least * steps;
+        for (std::size_t s = 0; s < z; ++s) {
+          const double* left[kRows];
+          for (std::size_t y = 0; y < rows.size(); ++y) left[y] = a.value.data() + a.at(t * z + s, rows[y], 0);
+          add_products(strip, left, rows.size(), b.value.data() + b.at(t * z + s, 0, j), N, n, K);
+        }
+        for (std::size_t y = 0; y < rows.size(); ++y) {
+          std::copy_n(strip.sums[y], n, out.value.data() + out.at(t, rows[y], j));
+          std::copy_n(strip.sizes[y], n, magnitudes.data() + y * N + j);
+        }
       }
-      if (spills) {
+      for (std::size_t y = 0; y < rows.size(); ++y) {
+        double* error = out.error.data() + out.at(t, rows[y], 0);
+        const double* size = magnitudes.data() + y * N;
+        std::fill_n(error, N, 0.0);
+        if (!a.error.empty() || !b.error.empty())
+          for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
+        for (std::size_t j = 0; j < N; ++j) error[j] += (size[j] + error[j]) * relative + least * steps;
+        if (!spills) continue;
         // Each time the sums wait, they may change as much as the largest of them does.
-        Array line(1, 1, N, out.tile);
-        line.value = sizes;
-        line.error.assign(error, error + N);
-        pack(r.precision, r.intermed == DataFormat::invalid || is_integer(r.intermed) ? DataFormat::float32 : r.intermed, line);
-        for (std::size_t j = 0; j < N; ++j) error[j] += (line.error[j] - error[j]) * static_cast<double>(blocks * z);
+        sizes.value.assign(size, size + N);
+        sizes.error.assign(error, error + N);
+        pack(r.precision, r.intermed == DataFormat::invalid || is_integer(r.intermed) ? DataFormat::float32 : r.intermed, sizes);
+        for (std::size_t j = 0; j < N; ++j) error[j] += (sizes.error[j] - error[j]) * static_cast<double>(blocks * z);
       }
     }
   return out;

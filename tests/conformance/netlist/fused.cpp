@@ -42,7 +42,8 @@ struct Core {
   }
 
   Array step(const SubOp& sub) {
-    const Registers registers{task.precision, task.op.acc_format, task.op.intermed_format, task.op.out_format, task.op.fidelity};
+    const Registers registers{task.precision,     task.op.acc_format, task.op.intermed_format,
+                              task.op.out_format, task.op.fidelity,   task.most_work};
     std::vector<Array> in;
     for (std::size_t i = 0; i < sub.inputs.size(); ++i) in.push_back(operand(sub, i));
     Array out;

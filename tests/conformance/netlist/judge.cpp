@@ -57,70 +57,93 @@ void copy_tile(const Array& from, const Place& a, Array& to, const Place& b) {
 
 }  // namespace
 
-Judge::Judge(const netlist::Netlist& netlist, Precision precision) : netlist_(netlist), precision_(precision) {
+Judge::Judge(const netlist::Netlist& netlist, Precision precision, double work) : netlist_(netlist), precision_(precision), work_(work) {
   for (const Queue& q : netlist.queues) {
     // A queue of no entries is legal; what an op stores there is never read.
-    rings_[q.name] = {&q, std::vector<std::optional<Array>>(static_cast<std::size_t>(std::max(q.entries, 1))), 0, 0};
+    rings_[q.name] = {&q, std::vector<std::optional<Held>>(static_cast<std::size_t>(std::max(q.entries, 1))), 0, 0};
     if (!q.from_outside()) fed_by_[q.input].push_back(&q);
   }
+  std::map<std::string, const Graph*> home;
+  for (const Graph& g : netlist.graphs)
+    for (const Op& op : g.ops) {
+      home[op.name] = &g;
+      tile_of_[op.name] = op.tile_dim;
+    }
+  for (const Graph& g : netlist.graphs)
+    for (const Op& op : g.ops)
+      for (const auto& in : op.inputs) {
+        if (rings_.count(in.name) != 0) continue;
+        Direct& direct = direct_[in.name];
+        ++direct.uses;
+        direct.other_graphs = direct.other_graphs || home[in.name] != &g;
+      }
+  for (const auto& f : netlist.fused_ops) fused_[f.id] = &f;
 }
 
 void Judge::complain(const std::string& text) {
   if (complaints_.size() < 10) complaints_.push_back(text);
 }
 
-void Judge::compare(const std::string& what, DataFormat format, const Array& expected, const Array& actual) {
-  if (!expected.same_shape(actual))
-    return complain(cat(what, ": shape ", actual.t, "x", actual.rows, "x", actual.cols, ", expected ", expected.t, "x", expected.rows, "x",
-                        expected.cols));
-  compared_ += actual.size();
+void Judge::compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual) {
+  const Shape& shape = actual.tensor.shape();
+  const auto t = static_cast<std::size_t>(shape[1]), rows = static_cast<std::size_t>(shape[2]), cols = static_cast<std::size_t>(shape[3]);
+  if (expected.t != t || expected.rows != rows || expected.cols != cols)
+    return complain(cat(what, ": shape ", t, "x", rows, "x", cols, ", expected ", expected.t, "x", expected.rows, "x", expected.cols));
+  compared_ += expected.size();
   std::size_t wrong = 0, first = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    if (agrees(format, expected.value[i], expected.error_at(i), actual.value[i])) continue;
-    if (wrong++ == 0) first = i;
-  }
+  double is = 0;
+  with_numbers(actual.tensor, [&](auto numbers) {
+    const auto* number = numbers.data() + static_cast<std::size_t>(actual.w) * expected.size();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto v = static_cast<double>(number[i]);
+      if (std::fabs(v - expected.value[i]) <= expected.error_at(i) || agrees(format, expected.value[i], expected.error_at(i), v)) continue;
+      if (wrong++ == 0) first = i, is = v;
+    }
+  });
   if (wrong != 0)
-    complain(cat(what, ": ", wrong, " of ", actual.size(), " numbers differ; [", first / expected.cols / expected.rows, ", ",
-                 first / expected.cols % expected.rows, ", ", first % expected.cols, "] is ", actual.value[first], ", expected ",
-                 expected.value[first], " within ", expected.error_at(first)));
+    complain(cat(what, ": ", wrong, " of ", expected.size(), " numbers differ; [", first / cols / rows, ", ", first / cols % rows, ", ",
+                 first % cols, "] is ", is, ", expected ", expected.value[first], " within ", expected.error_at(first)));
 }
 
 void Judge::filled(const Queue& queue, const Tensor& given, const Tensor& held) {
   Ring& ring = rings_.at(queue.name);
   for (std::int64_t w = 0; w < held.shape()[0]; ++w) {
     Array expected = array_of(given, w, queue.tile_dim);
-    const Array actual = array_of(held, w, queue.tile_dim);
     pack(precision_, queue.format, expected);
-    compare(cat("queue '", queue.name, "' entry ", w), queue.format, expected, actual);
-    put(ring, queue.kind == QueueKind::ram ? w : ring.write, actual);
+    compare(cat("queue '", queue.name, "' entry ", w), queue.format, expected, {held, w});
+    put(ring, queue.kind == QueueKind::ram ? w : ring.write, {held, w});
     if (queue.kind != QueueKind::ram) ring.write = static_cast<std::int64_t>(wrapped(ring.write + 1, 2 * queue.entries));
   }
 }
 
 void Judge::taken(const Queue& queue, const Tensor& tensor) {
-  Ring& ring = rings_.at(queue.name);
+  const Ring& ring = rings_.at(queue.name);
   const bool ram = queue.kind == QueueKind::ram;
   const std::int64_t there =
       ram ? queue.entries : static_cast<std::int64_t>(wrapped(ring.write - ring.read, 2 * std::max(queue.entries, 1)));
   if (tensor.shape()[0] != there) return complain(cat("queue '", queue.name, "' has ", tensor.shape()[0], " entries, expected ", there));
-  for (std::int64_t w = 0; w < there; ++w)
-    compare(cat("queue '", queue.name, "' entry ", w), queue.format, at(ring, ram ? w : ring.read + w),
-            array_of(tensor, w, queue.tile_dim));
+  for (std::int64_t w = 0; w < there; ++w) {
+    const Held expected = at(ring, ram ? w : ring.read + w);
+    compare(cat("queue '", queue.name, "' entry ", w), queue.format, array_of(expected.tensor, expected.w, queue.tile_dim), {tensor, w});
+  }
 }
 
-Array Judge::at(Ring& ring, std::int64_t pointer) {
+Judge::Held Judge::at(const Ring& ring, std::int64_t pointer) const {
   const Queue& q = *ring.queue;
   const std::size_t slot = wrapped(pointer, std::max(q.entries, 1));
-  if (q.alias.empty()) return ring.slots[slot] ? *ring.slots[slot] : zeros(q);
-  Ring& other = rings_.at(q.alias);
+  if (q.alias.empty()) return ring.slots[slot] ? *ring.slots[slot] : Held{tensor_of(zeros(q)), 0};
+  const Ring& other = rings_.at(q.alias);
   const auto here = memory_order(q), there = memory_order(*other.queue);
+  std::vector<std::optional<Array>> from(other.slots.size());
+  for (std::size_t i = 0; i < other.slots.size(); ++i)
+    if (other.slots[i]) from[i] = array_of(other.slots[i]->tensor, other.slots[i]->w, other.queue->tile_dim);
   Array out = zeros(q);
   for (std::size_t i = 0; i < here.size(); ++i)
-    if (here[i].slot == slot && other.slots[there[i].slot]) copy_tile(*other.slots[there[i].slot], there[i], out, here[i]);
-  return out;
+    if (here[i].slot == slot && from[there[i].slot]) copy_tile(*from[there[i].slot], there[i], out, here[i]);
+  return {tensor_of(out), 0};
 }
 
-void Judge::put(Ring& ring, std::int64_t pointer, const Array& value) {
+void Judge::put(Ring& ring, std::int64_t pointer, const Held& value) {
   const Queue& q = *ring.queue;
   const std::size_t slot = wrapped(pointer, std::max(q.entries, 1));
   if (q.alias.empty()) {
@@ -129,12 +152,16 @@ void Judge::put(Ring& ring, std::int64_t pointer, const Array& value) {
   }
   Ring& other = rings_.at(q.alias);
   const auto here = memory_order(q), there = memory_order(*other.queue);
+  const Array from = array_of(value.tensor, value.w, q.tile_dim);
+  std::map<std::size_t, Array> changed;
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (here[i].slot != slot) continue;
-    auto& to = other.slots[there[i].slot];
-    if (!to) to = zeros(*other.queue);
-    copy_tile(value, here[i], *to, there[i]);
+    const auto& before = other.slots[there[i].slot];
+    if (changed.count(there[i].slot) == 0)
+      changed[there[i].slot] = before ? array_of(before->tensor, before->w, other.queue->tile_dim) : zeros(*other.queue);
+    copy_tile(from, here[i], changed[there[i].slot], there[i]);
   }
+  for (const auto& [number, array] : changed) other.slots[number] = Held{tensor_of(array), 0};
 }
 
 void Judge::executes(const Graph& graph, const netlist::Execution& execution, const std::map<std::string, runtime::QueuePointers>&) {
@@ -176,6 +203,18 @@ void Judge::allocated(const Queue& queue) {
 
 void Judge::moved(const Queue& queue, std::int64_t read) { rings_.at(queue.name).read = read; }
 
+// The output that an op made for this input; nobody else wants it when all its readers had it.
+Tensor Judge::from_op(const Graph& graph, const std::string& name, std::int64_t input) {
+  const auto found = values_.find({name, input});
+  if (found == values_.end()) {
+    complain(cat("graph '", graph.name, "': op '", name, "' was read before it ran for input ", input));
+    return Tensor(Shape{1, 0, 0, 0}, std::vector<double>{});
+  }
+  Tensor value = found->second.value;
+  if (!direct_.at(name).other_graphs && --found->second.uses == 0) values_.erase(found);
+  return value;
+}
+
 Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int64_t input) {
   const auto& in = op.inputs[index];
   Array from;
@@ -183,10 +222,11 @@ Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::in
   if (auto ring = rings_.find(in.name); ring != rings_.end()) {
     const Reader& reader = epochs_.at(graph.name).readers.at(in.name);
     const auto i = static_cast<std::size_t>(reader.step == 0 ? 0 : input);
-    from = reader.loaded.empty() ? at(ring->second, reader.pointer + input * reader.step) : reader.loaded[i];
+    const Held held = reader.loaded.empty() ? at(ring->second, reader.pointer + input * reader.step) : reader.loaded[i];
+    from = array_of(held.tensor, held.w, ring->second.queue->tile_dim);
     format = ring->second.queue->format;
   } else {
-    from = values_.at({in.name, input});
+    from = array_of(from_op(graph, in.name, input), 0, tile_of_.at(in.name));
   }
   auto round_pad = [&](double v) {
     auto number = static_cast<float>(v);
@@ -197,11 +237,11 @@ Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::in
 }
 
 void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
-  const Array actual = array_of(value, 0, op.tile_dim);
   ++ops_;
-  Task task{op, nullptr, {}, precision_, nullptr};
-  for (const auto& f : netlist_.fused_ops)
-    if (f.id == op.attributes.fused_op_id) task.fused = &f;
+  Task task{op, nullptr, {}, precision_, nullptr, work_};
+  const std::size_t times = judged_[op.name]++;
+  if (times > 1) task.most_work /= times < 16 ? 10 : 100;
+  if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     Array in = source(graph, op, i, input);
     const OpClass c = netlist::op_class(op.type);
@@ -213,7 +253,7 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
     const auto before = sums_.find(op.name);
     const auto queues = fed_by_.find(op.name);
     if (before != sums_.end()) {
-      sum = before->second;
+      sum = array_of(before->second, 0, op.tile_dim);
       task.previous = &sum;
     } else if (queues != fed_by_.end()) {
       const Queue& q = *queues->second.front();
@@ -224,7 +264,8 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
           pointer = s.wr_ptr_global.value_or(0);
           zero = s.zero;
         }
-      sum = at(rings_.at(q.name), pointer);
+      const Held held = at(rings_.at(q.name), pointer);
+      sum = array_of(held.tensor, held.w, q.tile_dim);
       if (!zero) task.previous = &sum;
     }
   }
@@ -233,19 +274,21 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
     complain(cat("op '", op.name, "': ", *error));
   } else {
     compare(cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), op.out_format, std::get<Array>(expected),
-            actual);
+            {value, 0});
   }
-  values_[{op.name, input}] = actual;
-  if (op.gradient_op) sums_[op.name] = actual;
-  if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, actual);
+  if (const auto direct = direct_.find(op.name); direct != direct_.end()) values_[{op.name, input}] = {value, direct->second.uses};
+  if (op.gradient_op) sums_[op.name] = value;
+  if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, value);
 }
 
-void Judge::store(const Graph& graph, const Op& op, std::int64_t input, const Array& value) {
+void Judge::store(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
   auto queues = fed_by_.find(op.name);
   if (queues == fed_by_.end()) return;
   for (const Queue* q : queues->second) {
     Ring& ring = rings_.at(q->name);
-    const Array stored = manipulated(value, q->input_tms, [](double v) { return v; });
+    Held stored{value, 0};
+    if (!q->input_tms.empty())
+      stored.tensor = tensor_of(manipulated(array_of(value, 0, op.tile_dim), q->input_tms, [](double v) { return v; }));
     if (q->kind == QueueKind::ram) {
       std::int64_t pointer = 0, step = 0;
       for (const auto& s : epochs_.at(graph.name).execution.settings)

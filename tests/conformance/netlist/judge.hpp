@@ -2,6 +2,8 @@
 //
 // Values are taken over from the device after they were compared, so that every op is judged by its own error and not by those before it.
 // What goes wrong on the way (an entry read too early, a slot written twice, tiles of another place) shows at the next op.
+//
+// Values are kept as the device's tensors, and no longer than something may read them; they become doubles one op at a time.
 #pragma once
 
 #include "array.hpp"
@@ -21,7 +23,8 @@ namespace buda::judge {
 
 class Judge final : public runtime::Observer {
  public:
-  Judge(const netlist::Netlist& netlist, Precision precision);
+  // `work`: how many multiplications of an op's product are made at most, at least those of one row; less when the same op comes often.
+  Judge(const netlist::Netlist& netlist, Precision precision, double work = 1e8);
 
   // What was pushed into, or written to, a queue, and what the device says it holds since then.
   void filled(const netlist::Queue& queue, const Tensor& given, const Tensor& held);
@@ -41,34 +44,55 @@ class Judge final : public runtime::Observer {
   std::size_t ops() const { return ops_; }
 
  private:
+  // Entry `w` of a tensor.
+  struct Held {
+    Tensor tensor;
+    std::int64_t w = 0;
+  };
   struct Ring {
     const netlist::Queue* queue = nullptr;
-    std::vector<std::optional<Array>> slots;
+    std::vector<std::optional<Held>> slots;
     std::int64_t read = 0, write = 0;
   };
   struct Reader {
     std::int64_t pointer = 0, step = 0;
-    std::vector<Array> loaded;
+    std::vector<Held> loaded;
   };
   struct Epoch {
     netlist::Execution execution;
     std::map<std::string, Reader> readers;
   };
 
-  Array at(Ring& ring, std::int64_t pointer);
-  void put(Ring& ring, std::int64_t pointer, const Array& value);
+  // Who reads an op's output without a queue in between.
+  struct Direct {
+    std::size_t uses = 0;       // by ops of its own graph, for each input
+    bool other_graphs = false;  // they may read it again in their next execution
+  };
+  struct Output {
+    Tensor value;
+    std::size_t uses = 0;  // still to come
+  };
+
+  Held at(const Ring& ring, std::int64_t pointer) const;
+  void put(Ring& ring, std::int64_t pointer, const Held& value);
   Array source(const netlist::Graph& graph, const netlist::Op& op, std::size_t index, std::int64_t input);
-  void store(const netlist::Graph& graph, const netlist::Op& op, std::int64_t input, const Array& value);
-  void compare(const std::string& what, DataFormat format, const Array& expected, const Array& actual);
+  Tensor from_op(const netlist::Graph& graph, const std::string& name, std::int64_t input);
+  void store(const netlist::Graph& graph, const netlist::Op& op, std::int64_t input, const Tensor& value);
+  void compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual);
   void complain(const std::string& text);
 
   const netlist::Netlist& netlist_;
   Precision precision_;
+  double work_;
   std::map<std::string, Ring> rings_;
   std::map<std::string, std::vector<const netlist::Queue*>> fed_by_;
-  std::map<std::string, Epoch> epochs_;                           // by graph
-  std::map<std::pair<std::string, std::int64_t>, Array> values_;  // by op and input: of the last execution
-  std::map<std::string, Array> sums_;                             // by gradient op
+  std::map<std::string, Direct> direct_;                           // by op
+  std::map<std::string, TileDim> tile_of_;                         // by op
+  std::map<std::string, const netlist::FusedOp*> fused_;           // by id
+  std::map<std::string, Epoch> epochs_;                            // by graph
+  std::map<std::pair<std::string, std::int64_t>, Output> values_;  // by op and input: of the last execution
+  std::map<std::string, Tensor> sums_;                             // by gradient op
+  std::map<std::string, std::size_t> judged_;                      // by op: how often
   std::vector<std::string> complaints_;
   std::size_t compared_ = 0, ops_ = 0;
 };

@@ -30,6 +30,7 @@ struct NoSink final : DiagSink {
 struct Options {
   std::size_t most_ops = 200;
   double most_datums = 1e9;
+  double work = 1e8;  // multiplications of a product that are judged
   golden::DeviceOptions device;
   bool judge = true;
   std::string share;
@@ -96,7 +97,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
   auto opened = golden::GoldenDevice::make(program, options, host);
   if (!opened) return first(opened.failure(), "failed");
   golden::GoldenDevice& golden = **opened;
-  judge::Judge judge(program.netlist, options.mode == golden::Mode::fp32 ? judge::Precision::fp32 : judge::Precision::exact);
+  judge::Judge judge(program.netlist, options.mode == golden::Mode::fp32 ? judge::Precision::fp32 : judge::Precision::exact, o.work);
   if (o.judge) golden.observe(judge);
   for (const auto& queue : program.netlist.queues) {
     auto given = inputs->find(queue.name);
@@ -199,10 +200,12 @@ int main(int argc, char** argv) {
     if (worth_telling || !passes(verdict)) std::printf("%s: %s\n", what.c_str(), verdict.c_str());
     std::fflush(stdout);
   };
+  Options small = o;
+  small.work = 1e7;
   for (std::uint64_t k = seed; k < seed + generate + faults; ++k) {
     const bool fault = k >= seed + generate;
     const std::string legal = judge::random_netlist(k);
-    const std::string verdict = verdict_of(cat("seed ", k), fault ? judge::with_fault(legal, k) : legal, o);
+    const std::string verdict = verdict_of(cat("seed ", k), fault ? judge::with_fault(legal, k) : legal, small);
     // A fault may lead to anything but a wrong answer.
     tell(cat("seed ", k), fault && verdict.starts_with("failed") ? "refused " + verdict : verdict, false);
   }

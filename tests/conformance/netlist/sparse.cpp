@@ -144,7 +144,7 @@ class Core {
 
 std::variant<Array, std::string> sparse(const Task& task) {
   const Op& op = task.op;
-  const Registers r{task.precision, op.acc_format, op.intermed_format, op.out_format, op.fidelity};
+  const Registers r{task.precision, op.acc_format, op.intermed_format, op.out_format, op.fidelity, task.most_work};
   const Array& s = task.inputs[0];
   const Array& x = task.inputs[1];
   const auto shape = op.shape();
