@@ -31,7 +31,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("test", o.test,
            "as --stimulus, and compare every output with the same run in fp32 on target golden, as the netlist's test-config says");
   set.texts("program", o.programs, "NAME",
-            "of a bare netlist: run this program; several run in the order given; default: all, in file order");
+            "of a bare netlist: run this program; several run in the order given; default: all, in file order, but those that fill a queue "
+            "before those that take from it");
   set.texts("param", o.params, "NAME=VALUE", "value of a program's parameter, for a bare netlist");
   set.group("Comparison");
   set.path("expect", o.expect, "FILE|DIR",

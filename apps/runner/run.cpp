@@ -12,8 +12,8 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/netlist/check.hpp>
-#include <buda/netlist/parse.hpp>
 #include <buda/plugin/target.hpp>
+#include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/graph_run.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/session.hpp>
@@ -150,21 +150,23 @@ class Runner {
   }
 
   Result<NamedTensors> run_bare(const io::Bytes& bytes) {
-    runtime::Program program;
-    netlist::ParseOptions options;
-    BUDA_ASSIGN(auto device, bare_descriptor(options));
-    BUDA_ASSIGN(program.netlist, netlist::parse_netlist(bytes.view(), o_.model, options));
-    if (!device) {
-      BUDA_ASSIGN(device, descriptor(program.netlist.arch, std::nullopt));
+    std::optional<device::DeviceDescriptor> named;
+    if (!o_.device.empty()) {
+      BUDA_ASSIGN(named, device::load_device(host_, o_.device));
+    } else if (const auto* fixed = target_->describe()) {
+      named = *fixed;
     }
-    BUDA_TRY(check(program.netlist, *device));
+    BUDA_ASSIGN(auto bare, runtime::load_bare_netlist(host_, bytes.view(), o_.model, std::move(named)));
+    runtime::Program program;
+    program.netlist = std::move(bare.netlist);
+    const device::DeviceDescriptor& device = bare.device;
     std::vector<std::string> wanted;
     for (const auto* q : runtime::input_queues(program.netlist)) wanted.push_back(q->name);
     BUDA_TRY(check_dump_ops(program.netlist));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
     if (o_.stimulus || o_.test) BUDA_TRY(add_stimulus(program.netlist, inputs));
-    if (o_.test) BUDA_TRY(run_reference(program, *device, inputs));
-    BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), *device, inputs, params_, host_));
+    if (o_.test) BUDA_TRY(run_reference(program, device, inputs));
+    BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), device, inputs, params_, host_));
     tell(done.telemetry);
     return std::move(done.outputs);
   }
@@ -206,14 +208,6 @@ class Runner {
     reference_ = std::move(done.outputs);
     tested_ = program.netlist;
     return success();
-  }
-
-  // The device that the user names decides which of a netlist's architectures is meant; otherwise the netlist names just one.
-  Result<std::optional<device::DeviceDescriptor>> bare_descriptor(netlist::ParseOptions& options) {
-    if (o_.device.empty()) return std::optional<device::DeviceDescriptor>();
-    BUDA_ASSIGN(auto device, device::load_device(host_, o_.device));
-    options.arch = device.arch;
-    return std::optional<device::DeviceDescriptor>(std::move(device));
   }
 
   Result<device::DeviceDescriptor> descriptor(const std::string& name, std::optional<device::DeviceDescriptor> own) {

@@ -6,6 +6,7 @@
 #include <buda/netlist/index.hpp>
 #include <buda/netlist/program_vm.hpp>
 #include <buda/runtime/ports.hpp>
+#include <buda/runtime/program_order.hpp>
 #include <buda/runtime/session.hpp>
 
 #include <algorithm>
@@ -116,9 +117,8 @@ Result<void> run_program(const netlist::Program& program, const NetlistRunOption
 }
 
 Result<std::vector<const netlist::Program*>> programs_of(const Netlist& netlist, const NetlistRunOptions& options) {
+  if (options.programs.empty()) return program_order(netlist);
   std::vector<const netlist::Program*> out;
-  if (options.programs.empty())
-    for (const auto& p : netlist.programs) out.push_back(&p);
   std::vector<std::string> known;
   for (const auto& p : netlist.programs) known.push_back(p.name);
   for (const auto& name : options.programs) {

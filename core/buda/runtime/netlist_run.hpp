@@ -16,7 +16,7 @@ namespace buda::runtime {
 
 struct NetlistRunOptions {
   std::map<std::string, std::int64_t> parameters;  // of programs, by name with or without "$"; what a program lacks is not given to it
-  std::vector<std::string> programs;               // which run, in this order; empty: all in file order
+  std::vector<std::string> programs;               // which run, in this order; empty: all, see program_order.hpp
   Observer* observer = nullptr;                    // looks into the device while it runs, where that can be done
 };
 
