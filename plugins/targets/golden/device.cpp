@@ -28,7 +28,7 @@ constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
 
 Result<void> GoldenDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
-  BUDA_ASSIGN(plans_, plan_graphs(netlist_));
+  BUDA_ASSIGN(plans_, plan_graphs(netlist_, options_.most_numbers));
   std::int64_t slots = 0;
   for (std::size_t q = 0; q < netlist_.queues.size(); ++q) {
     const Queue& queue = netlist_.queues[q];

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace buda::golden {
@@ -20,6 +21,8 @@ namespace buda::golden {
 struct DeviceOptions {
   Mode mode = Mode::exact;
   bool check_nan = false;  // count NaN, infinities and saturated numbers by op, and report the first that each makes
+  // Numbers of manipulated inputs of an op that are laid out at once: more are worked on t by t where the op allows it.
+  std::int64_t most_numbers = std::int64_t{1} << 27;
 };
 
 struct NumberCounts {
@@ -65,7 +68,10 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting, bool fed_here);
   void start_input(Epoch& epoch);
   Result<void> run_op(Epoch& epoch, std::size_t index, std::int64_t input);
+  // What an input's edge brings, before its manipulations, and what these and in_df make of it (of matrix t of it).
   Result<ValuePtr> fetch(Epoch& epoch, const OpPlan& op, std::size_t index, std::int64_t input);
+  ValuePtr delivered(const EdgePlan& edge, const ValuePtr& value, std::optional<std::int64_t> t) const;
+  std::variant<Value, std::string> compute(const OpPlan& op, const std::vector<ValuePtr>& inputs, const ValuePtr& previous) const;
   Result<void> store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input);
   ValuePtr gradient_start(const Epoch& epoch, const OpPlan& op) const;
   Result<void> end(Epoch& epoch);

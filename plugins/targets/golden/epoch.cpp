@@ -249,12 +249,41 @@ Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t
     }
   }
   tiles_moved_ += static_cast<double>(edge.gather.shape().volume());
-  value = with_tiles(edge.gather.apply(value, options_.mode, host_.threads), edge.tiles);
+  return value;
+}
+
+ValuePtr GoldenDevice::delivered(const EdgePlan& edge, const ValuePtr& from, std::optional<std::int64_t> t) const {
+  ValuePtr value = t ? edge.gather.matrix(from, *t, options_.mode, host_.threads) : edge.gather.apply(from, options_.mode, host_.threads);
+  value = with_tiles(std::move(value), edge.tiles);
   if (edge.convert == DataFormat::invalid) return value;
   Value converted = *value;
   converted.format = edge.convert;
   store(options_.mode, edge.convert, converted.floats, converted.cols());
   return ValuePtr(std::make_shared<Value>(std::move(converted)));
+}
+
+std::variant<Value, std::string> GoldenDevice::compute(const OpPlan& op, const std::vector<ValuePtr>& inputs,
+                                                       const ValuePtr& previous) const {
+  std::vector<ValuePtr> ready(inputs.size());
+  const OpKind& kind = op_kind(op.op->type);
+  if (!op.by_t) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) ready[k] = delivered(op.inputs[k], inputs[k], std::nullopt);
+    return kind.run({*op.work, ready, options_.mode, host_.threads, previous, op.fused});
+  }
+  Value whole(op.work->shape(), op.work->tile_dim, op.work->out_format);
+  for (std::int64_t t = 0; t < whole.tiles.t; ++t) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) ready[k] = delivered(op.inputs[k], inputs[k], t);
+    auto part = kind.run({*op.by_t, ready, options_.mode, host_.threads, nullptr, op.fused});
+    if (auto* error = std::get_if<std::string>(&part)) return std::move(*error);
+    const Value& matrix = std::get<Value>(part);
+    const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * whole.matrix());
+    if (whole.integer()) {
+      std::copy(matrix.ints.begin(), matrix.ints.end(), whole.ints.begin() + first);
+    } else {
+      std::copy(matrix.floats.begin(), matrix.floats.end(), whole.floats.begin() + first);
+    }
+  }
+  return whole;
 }
 
 void GoldenDevice::start_input(Epoch& epoch) {
@@ -272,7 +301,8 @@ Result<void> GoldenDevice::run_op(Epoch& epoch, std::size_t index, std::int64_t 
   }
   auto sum = epoch.sums.find(index);
   const bool adds = sum != epoch.sums.end();
-  auto outcome = op_kind(op.op->type).run({*op.work, inputs, options_.mode, host_.threads, adds ? sum->second : nullptr, op.fused});
+  auto outcome = compute(op, inputs, adds ? sum->second : nullptr);
+  inputs.clear();
   if (auto* error = std::get_if<std::string>(&outcome))
     return epoch_error(epoch, "GD025", op.op->name, cat("op '", op.op->name, "': ", *error));
   ValuePtr value = std::make_shared<const Value>(std::move(std::get<Value>(outcome)));

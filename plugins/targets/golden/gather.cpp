@@ -56,27 +56,50 @@ std::variant<Gather, MapError> Gather::make(const TileShape& producer, const net
 }
 
 ValuePtr Gather::apply(const ValuePtr& value, Mode mode, unsigned threads) const {
-  if (identity_) return value;
-  TileDim dim = transposed_ ? TileDim{value->dim.cols, value->dim.rows} : value->dim;
-  auto out = std::make_shared<Value>(shape_, dim, value->format);
+  return identity_ ? value : gathered(*value, 0, shape_.t, mode, threads);
+}
+
+ValuePtr Gather::matrix(const ValuePtr& value, std::int64_t t, Mode mode, unsigned threads) const {
+  if (!identity_) return gathered(*value, t, 1, mode, threads);
+  auto out = std::make_shared<Value>();
+  out->tiles = {1, shape_.rt, shape_.ct};
+  out->dim = value->dim;
+  out->format = value->format;
+  const std::size_t first = static_cast<std::size_t>(t) * value->matrix();
+  auto cut = [&](const auto& from, auto& to) {
+    to.assign(from.begin() + static_cast<std::ptrdiff_t>(first), from.begin() + static_cast<std::ptrdiff_t>(first + value->matrix()));
+  };
   if (value->integer()) {
-    copy<std::int32_t>(*value, *out, mode, threads);
+    cut(value->ints, out->ints);
   } else {
-    copy<float>(*value, *out, mode, threads);
+    cut(value->floats, out->floats);
+  }
+  return out;
+}
+
+ValuePtr Gather::gathered(const Value& value, std::int64_t first_t, std::int64_t count, Mode mode, unsigned threads) const {
+  const TileDim dim = transposed_ ? TileDim{value.dim.cols, value.dim.rows} : value.dim;
+  auto out = std::make_shared<Value>(TileShape{count, shape_.rt, shape_.ct}, dim, value.format);
+  if (value.integer()) {
+    copy<std::int32_t>(value, *out, first_t, mode, threads);
+  } else {
+    copy<float>(value, *out, first_t, mode, threads);
   }
   return out;
 }
 
 template <class T>
-void Gather::copy(const Value& in, Value& out, Mode mode, unsigned threads) const {
+void Gather::copy(const Value& in, Value& out, std::int64_t first_t, Mode mode, unsigned threads) const {
   const T* from = in.data<T>().data();
   T* to = out.data<T>().data();
   const std::size_t in_cols = in.cols(), out_cols = out.cols();
   const auto h = static_cast<std::size_t>(out.dim.rows), w = static_cast<std::size_t>(out.dim.cols);
   const auto in_ct = static_cast<std::size_t>(in_.ct), in_h = static_cast<std::size_t>(in.dim.rows),
              in_w = static_cast<std::size_t>(in.dim.cols);
-  parallel_for(threads, first_run_.size() - 1, [&](std::size_t row) {
-    T* place = to + row * h * out_cols;
+  const auto first_row = static_cast<std::size_t>(first_t * shape_.rt);
+  parallel_for(threads, static_cast<std::size_t>(out.tiles.t * shape_.rt), [&](std::size_t out_row) {
+    const std::size_t row = first_row + out_row;
+    T* place = to + out_row * h * out_cols;
     for (std::size_t i = first_run_[row]; i < first_run_[row + 1]; ++i) {
       const Run& run = runs_[i];
       const auto count = static_cast<std::size_t>(run.count);

@@ -27,6 +27,8 @@ class Gather {
 
   // Padding is rounded to the value's format, as it is in the device's memory.
   ValuePtr apply(const ValuePtr& value, Mode mode, unsigned threads) const;
+  // Matrix t of what apply() gives, alone.
+  ValuePtr matrix(const ValuePtr& value, std::int64_t t, Mode mode, unsigned threads) const;
 
  private:
   // `count` tiles of one row of tiles, from tile `from` of the producer on (counted t, row, column), or padding.
@@ -37,8 +39,10 @@ class Gather {
     double pad_value = 0;
   };
 
+  // Matrices `first_t` and on, as many as `out` has.
+  ValuePtr gathered(const Value& value, std::int64_t first_t, std::int64_t count, Mode mode, unsigned threads) const;
   template <class T>
-  void copy(const Value& in, Value& out, Mode mode, unsigned threads) const;
+  void copy(const Value& in, Value& out, std::int64_t first_t, Mode mode, unsigned threads) const;
 
   netlist::TileShape in_;
   netlist::TileShape shape_;

@@ -17,6 +17,7 @@ using netlist::Graph;
 using netlist::MapError;
 using netlist::Netlist;
 using netlist::Op;
+using netlist::OpClass;
 using netlist::Queue;
 using netlist::TileShape;
 
@@ -26,7 +27,7 @@ struct OpPlace {
 
 class Planner {
  public:
-  explicit Planner(const Netlist& netlist) : netlist_(netlist) {
+  Planner(const Netlist& netlist, std::int64_t most_numbers) : netlist_(netlist), most_numbers_(most_numbers) {
     for (std::size_t q = 0; q < netlist.queues.size(); ++q) {
       queues_.emplace(netlist.queues[q].name, q);
       if (!netlist.queues[q].from_outside()) fed_by_[netlist.queues[q].input].push_back(q);
@@ -195,12 +196,46 @@ class Planner {
       error(unable->missing ? "GD001" : "GD002", op, Field::type, -1, unable->reason, unable->hint);
       return failed(op);
     }
+    if (works_by_t(op, shapes) && numbers_laid_out(out, sizes) > most_numbers_) {
+      auto by_t = std::make_shared<Op>(*work);
+      by_t->block.t = 1;
+      out.by_t = by_t;
+    }
     out.flops = op_kind(op.type).flops(op);
     auto fed = fed_by_.find(op.name);
     if (fed == fed_by_.end()) return out;
     for (std::size_t q : fed->second)
       if (auto write = plan_write(op, q)) out.writes.push_back(std::move(*write));
     return out;
+  }
+
+  // Whether matrix t of the output depends on matrix t of each input only, and on nothing that counts numbers across them.
+  static bool works_by_t(const Op& op, const OpShapes& shapes) {
+    switch (netlist::op_class(op.type)) {
+      case OpClass::binary:
+      case OpClass::quant:
+      case OpClass::unary:
+      case OpClass::depthwise:
+        break;
+      case OpClass::sfpu:
+        if (op.type == netlist::OpType::dropout) return false;
+        break;
+      case OpClass::matmul:
+        if (op.attributes.identity || op.attributes.accumulate) return false;
+        break;
+      default:
+        return false;
+    }
+    const std::int64_t t = op.shape().t;
+    return t > 1 && !op.gradient_op &&
+           std::all_of(shapes.inputs.begin(), shapes.inputs.end(), [&](const TileShape& s) { return s.t == t; });
+  }
+
+  // Numbers that are copied for the op's inputs.
+  static std::int64_t numbers_laid_out(const OpPlan& op, const TileSizes& sizes) {
+    std::int64_t numbers = 0;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) numbers += op.inputs[i].gather.tiles() * sizes.inputs[i].datums();
+    return numbers;
   }
 
   static OpPlan failed(const Op& op) {
@@ -295,6 +330,7 @@ class Planner {
   SourceLoc place(netlist::Place p) const { return p.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(p); }
 
   const Netlist& netlist_;
+  std::int64_t most_numbers_;
   std::map<std::string, std::size_t> queues_;
   std::map<std::string, std::vector<std::size_t>> fed_by_;
   std::map<std::string, OpPlace> ops_;
@@ -305,6 +341,6 @@ class Planner {
 
 }  // namespace
 
-Result<Plans> plan_graphs(const Netlist& netlist) { return Planner(netlist).run(); }
+Result<Plans> plan_graphs(const Netlist& netlist, std::int64_t most_numbers) { return Planner(netlist, most_numbers).run(); }
 
 }  // namespace buda::golden

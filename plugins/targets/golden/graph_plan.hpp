@@ -36,6 +36,8 @@ struct OpPlan {
   const netlist::Op* op = nullptr;
   // What is executed: `op`, with the tile size in which it works where that is not its output's.
   std::shared_ptr<const netlist::Op> work;
+  // The same for one t alone, where the op is executed t by t because its inputs would be too large laid out side by side; null otherwise.
+  std::shared_ptr<const netlist::Op> by_t;
   const netlist::FusedOp* fused = nullptr;  // of a fused op
   std::vector<EdgePlan> inputs;
   std::vector<WritePlan> writes;
@@ -65,6 +67,7 @@ struct Plans {
 // Plans for the graphs that programs execute. Reports everything that stands in the way, of all graphs, with
 // the op's place: what this target cannot do (GD001), inputs that do not have the shape that their op needs (GD002), manipulations that do
 // not apply (GD003), and names of nothing (GD004). The netlist must outlive the plans.
-Result<Plans> plan_graphs(const netlist::Netlist& netlist);
+// Ops whose manipulated inputs have more than `most_numbers` numbers together are executed t by t, where that can be done.
+Result<Plans> plan_graphs(const netlist::Netlist& netlist, std::int64_t most_numbers);
 
 }  // namespace buda::golden

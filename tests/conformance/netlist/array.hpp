@@ -13,6 +13,12 @@
 
 namespace buda::judge {
 
+struct Extent {
+  std::size_t t = 0, rows = 0, cols = 0;
+  TileDim tile;
+  std::size_t size() const { return t * rows * cols; }
+};
+
 // t matrices of rows x cols numbers; the tile size says where tiles begin.
 struct Array {
   std::size_t t = 0, rows = 0, cols = 0;
@@ -25,6 +31,7 @@ struct Array {
       : t(depth), rows(height), cols(width), tile(dim), value(depth * height * width) {}
 
   std::size_t size() const { return value.size(); }
+  Extent extent() const { return {t, rows, cols, tile}; }
   std::size_t at(std::size_t z, std::size_t r, std::size_t c) const { return (z * rows + r) * cols + c; }
   double error_at(std::size_t i) const { return error.empty() ? 0 : error[i]; }
   bool same_shape(const Array& o) const { return t == o.t && rows == o.rows && cols == o.cols; }
@@ -68,8 +75,23 @@ Array gathered(const Array& from, std::size_t t, std::size_t rows, std::size_t c
   return out;
 }
 
-// What unpad, TMs and pad make of an array; `pad` is rounded to the format by the caller's function.
-Array manipulated(Array in, const netlist::EdgeMaps& maps, const std::function<double(double)>& round_pad);
+// What unpad, TMs and pad make of an array without errors; `pad` is rounded to the format by the caller's function. Nothing is laid out
+// before it is asked for.
+class View {
+ public:
+  View(Array base, const netlist::EdgeMaps& maps, std::function<double(double)> round_pad);
+  const Extent& extent() const { return extents_.back(); }
+  Array whole() const;
+  Array matrix(std::size_t t) const;  // alone
+
+ private:
+  Array base_;
+  std::vector<netlist::Tm> tms_;
+  std::vector<Extent> extents_;  // before each of them, and after the last
+  std::function<double(double)> round_pad_;
+};
+
+// What manipulations make of an array.
 Array manipulated(Array in, const std::vector<netlist::Tm>& tms, const std::function<double(double)>& round_pad);
 
 // Each tile cut, or filled up with zeros, to another size.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -132,27 +133,69 @@ Array quantized(OpType type, double zero_point, const Array& x, const Array& sca
 
 namespace {
 
-// Rows of a product that are worked out together, and columns.
-constexpr std::size_t kRows = 8, kCols = 128;
+// A block of a product that is worked out at once, in registers.
+constexpr std::size_t kRows = 4, kCols = 8;
+using Vector = double __attribute__((vector_size(kCols * sizeof(double))));
 
-// Sums, and sums of magnitudes, of `rows` rows of left * right, n columns; k long.
-struct Strip {
-  double sums[kRows][kCols], sizes[kRows][kCols];
-};
+// Adds to kRows x kCols sums, and sums of magnitudes, the products of kRows rows and a panel of kCols columns, k long.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
-void add_products(Strip& strip, const double* const* left, std::size_t rows, const double* right, std::size_t stride, std::size_t n,
-                  std::size_t k) {
-  for (std::size_t p = 0; p < k; ++p, right += stride)
-    for (std::size_t i = 0; i < rows; ++i) {
-      const double x = left[i][p];
-      double* sums = strip.sums[i];
-      double* sizes = strip.sizes[i];
-      for (std::size_t j = 0; j < n; ++j) {
-        const double product = x * right[j];
-        sums[j] += product;
-        sizes[j] += std::fabs(product);
+void add_products(const double* const* left, const double* panel, std::size_t k, double* const* sums, double* const* sizes) {
+  Vector sum[kRows], size[kRows];
+  for (std::size_t i = 0; i < kRows; ++i) {
+    std::memcpy(&sum[i], sums[i], sizeof(Vector));
+    std::memcpy(&size[i], sizes[i], sizeof(Vector));
+  }
+  for (std::size_t p = 0; p < k; ++p) {
+    Vector right;
+    std::memcpy(&right, panel + p * kCols, sizeof(Vector));
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const Vector product = right * left[i][p];
+      sum[i] += product;
+      size[i] += product < 0 ? -product : product;
+    }
+  }
+  for (std::size_t i = 0; i < kRows; ++i) {
+    std::memcpy(sums[i], &sum[i], sizeof(Vector));
+    std::memcpy(sizes[i], &size[i], sizeof(Vector));
+  }
+}
+
+// Rows `rows` of matrix t of a * b into `sums`, and the sums of magnitudes into `sizes`: one line of b.cols numbers for each; of z
+// products.
+void multiply(const Array& a, const Array& b, std::size_t t, std::size_t z, const std::vector<std::size_t>& rows, std::vector<double>& sums,
+              std::vector<double>& sizes) {
+  const std::size_t K = a.cols, N = b.cols;
+  sums.assign(rows.size() * N, 0);
+  sizes.assign(rows.size() * N, 0);
+  std::vector<double> panel(K * kCols);
+  double spare[2 * kCols];  // for rows and columns beyond the end
+  for (std::size_t s = t * z; s < (t + 1) * z; ++s)
+    for (std::size_t j = 0; j < N; j += kCols) {
+      const std::size_t n = std::min(kCols, N - j);
+      for (std::size_t p = 0; p < K; ++p) std::copy_n(b.value.data() + b.at(s, p, j), n, panel.data() + p * kCols);
+      for (std::size_t i = 0; i < rows.size(); i += kRows) {
+        const double* left[kRows];
+        double *sum[kRows], *size[kRows];
+        double edge[2][kRows][kCols] = {};
+        for (std::size_t y = 0; y < kRows; ++y) {
+          const bool there = i + y < rows.size();
+          left[y] = a.value.data() + a.at(s, rows[there ? i + y : i], 0);
+          const bool whole = there && n == kCols;
+          if (there && !whole) {
+            std::copy_n(sums.data() + (i + y) * N + j, n, edge[0][y]);
+            std::copy_n(sizes.data() + (i + y) * N + j, n, edge[1][y]);
+          }
+          sum[y] = whole ? sums.data() + (i + y) * N + j : there ? edge[0][y] : spare;
+          size[y] = whole ? sizes.data() + (i + y) * N + j : there ? edge[1][y] : spare + kCols;
+        }
+        std::fill_n(spare, 2 * kCols, 0.0);
+        add_products(left, panel.data(), K, sum, size);
+        for (std::size_t y = 0; y < kRows && i + y < rows.size() && n < kCols; ++y) {
+          std::copy_n(edge[0][y], n, sums.data() + (i + y) * N + j);
+          std::copy_n(edge[1][y], n, sizes.data() + (i + y) * N + j);
+        }
       }
     }
 }
@@ -180,44 +223,28 @@ Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks,
   const bool spills = r.precision == Precision::exact && (blocks > 1 || z > 1);
   const double relative = product_unit(r.precision, r.fidelity) + (steps + 1) * unit + static_cast<double>(K) * 0x1p-23;
   std::vector<std::size_t> rows;
-  Array sizes(1, 1, N, out.tile);
-  std::vector<double> magnitudes(kRows * N);
-  Strip strip;
-  for (std::size_t t = 0; t < out.t; ++t)
-    for (std::size_t i = t % every; i < M;) {
-      rows.clear();
-      for (; i < M && rows.size() < kRows; i += every) rows.push_back(i);
-      for (std::size_t j = 0; j < N; j += kCols) {
-        const std::size_t n = std::min(kCols, N - j);
-        for (std::size_t y = 0; y < rows.size(); ++y) {
-          std::fill_n(strip.sums[y], n, 0.0);
-          std::fill_n(strip.sizes[y], n, 0.0);
-        }
-        for (std::size_t s = 0; s < z; ++s) {
-          const double* left[kRows];
-          for (std::size_t y = 0; y < rows.size(); ++y) left[y] = a.value.data() + a.at(t * z + s, rows[y], 0);
-          add_products(strip, left, rows.size(), b.value.data() + b.at(t * z + s, 0, j), N, n, K);
-        }
-        for (std::size_t y = 0; y < rows.size(); ++y) {
-          std::copy_n(strip.sums[y], n, out.value.data() + out.at(t, rows[y], j));
-          std::copy_n(strip.sizes[y], n, magnitudes.data() + y * N + j);
-        }
-      }
-      for (std::size_t y = 0; y < rows.size(); ++y) {
-        double* error = out.error.data() + out.at(t, rows[y], 0);
-        const double* size = magnitudes.data() + y * N;
-        std::fill_n(error, N, 0.0);
-        if (!a.error.empty() || !b.error.empty())
-          for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
-        for (std::size_t j = 0; j < N; ++j) error[j] += (size[j] + error[j]) * relative + least * steps;
-        if (!spills) continue;
-        // Each time the sums wait, they may change as much as the largest of them does.
-        sizes.value.assign(size, size + N);
-        sizes.error.assign(error, error + N);
-        pack(r.precision, r.intermed == DataFormat::invalid || is_integer(r.intermed) ? DataFormat::float32 : r.intermed, sizes);
-        for (std::size_t j = 0; j < N; ++j) error[j] += (sizes.error[j] - error[j]) * static_cast<double>(blocks * z);
-      }
+  std::vector<double> sums, sizes;
+  Array line(1, 1, N, out.tile);
+  for (std::size_t t = 0; t < out.t; ++t) {
+    rows.clear();
+    for (std::size_t i = t % every; i < M; i += every) rows.push_back(i);
+    multiply(a, b, t, z, rows, sums, sizes);
+    for (std::size_t y = 0; y < rows.size(); ++y) {
+      std::copy_n(sums.data() + y * N, N, out.value.data() + out.at(t, rows[y], 0));
+      double* error = out.error.data() + out.at(t, rows[y], 0);
+      const double* size = sizes.data() + y * N;
+      std::fill_n(error, N, 0.0);
+      if (!a.error.empty() || !b.error.empty())
+        for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
+      for (std::size_t j = 0; j < N; ++j) error[j] += (size[j] + error[j]) * relative + least * steps;
+      if (!spills) continue;
+      // Each time the sums wait, they may change as much as the largest of them does.
+      line.value.assign(size, size + N);
+      line.error.assign(error, error + N);
+      pack(r.precision, r.intermed == DataFormat::invalid || is_integer(r.intermed) ? DataFormat::float32 : r.intermed, line);
+      for (std::size_t j = 0; j < N; ++j) error[j] += (line.error[j] - error[j]) * static_cast<double>(blocks * z);
     }
+  }
   return out;
 }
 

@@ -84,16 +84,18 @@ void Judge::complain(const std::string& text) {
   if (complaints_.size() < 10) complaints_.push_back(text);
 }
 
-void Judge::compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual) {
+void Judge::compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual, std::size_t first_t) {
   const Shape& shape = actual.tensor.shape();
   const auto t = static_cast<std::size_t>(shape[1]), rows = static_cast<std::size_t>(shape[2]), cols = static_cast<std::size_t>(shape[3]);
-  if (expected.t != t || expected.rows != rows || expected.cols != cols)
+  const bool part = first_t != 0 || (expected.t == 1 && t != 1);
+  if ((!part && expected.t != t) || expected.rows != rows || expected.cols != cols)
     return complain(cat(what, ": shape ", t, "x", rows, "x", cols, ", expected ", expected.t, "x", expected.rows, "x", expected.cols));
+  const std::size_t begin = (static_cast<std::size_t>(actual.w) * t + first_t) * rows * cols;
   compared_ += expected.size();
   std::size_t wrong = 0, first = 0;
   double is = 0;
   with_numbers(actual.tensor, [&](auto numbers) {
-    const auto* number = numbers.data() + static_cast<std::size_t>(actual.w) * expected.size();
+    const auto* number = numbers.data() + begin;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto v = static_cast<double>(number[i]);
       if (std::fabs(v - expected.value[i]) <= expected.error_at(i) || agrees(format, expected.value[i], expected.error_at(i), v)) continue;
@@ -101,8 +103,8 @@ void Judge::compare(const std::string& what, DataFormat format, const Array& exp
     }
   });
   if (wrong != 0)
-    complain(cat(what, ": ", wrong, " of ", expected.size(), " numbers differ; [", first / cols / rows, ", ", first / cols % rows, ", ",
-                 first % cols, "] is ", is, ", expected ", expected.value[first], " within ", expected.error_at(first)));
+    complain(cat(what, ": ", wrong, " of ", expected.size(), " numbers differ; [", first_t + first / cols / rows, ", ", first / cols % rows,
+                 ", ", first % cols, "] is ", is, ", expected ", expected.value[first], " within ", expected.error_at(first)));
 }
 
 void Judge::filled(const Queue& queue, const Tensor& given, const Tensor& held) {
@@ -215,7 +217,7 @@ Tensor Judge::from_op(const Graph& graph, const std::string& name, std::int64_t 
   return value;
 }
 
-Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int64_t input) {
+View Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int64_t input) {
   const auto& in = op.inputs[index];
   Array from;
   DataFormat format = in.format;
@@ -228,33 +230,74 @@ Array Judge::source(const Graph& graph, const Op& op, std::size_t index, std::in
   } else {
     from = array_of(from_op(graph, in.name, input), 0, tile_of_.at(in.name));
   }
-  auto round_pad = [&](double v) {
+  auto round_pad = [exact = precision_ == Precision::exact, format](double v) {
     auto number = static_cast<float>(v);
-    if (precision_ == Precision::exact || is_integer(format)) quantize_to_format(std::span<float>(&number, 1), 1, 1, format);
+    if (exact || is_integer(format)) quantize_to_format(std::span<float>(&number, 1), 1, 1, format);
     return static_cast<double>(number);
   };
-  return manipulated(std::move(from), in.maps, round_pad);
+  return View(std::move(from), in.maps, round_pad);
+}
+
+namespace {
+
+// Whether matrix t of the output is made of matrix t of each input.
+bool works_by_t(const Op& op, const std::vector<View>& inputs) {
+  const auto t = static_cast<std::size_t>(op.block.t);
+  for (const View& in : inputs)
+    if (in.extent().t != t) return false;
+  switch (netlist::op_class(op.type)) {
+    case OpClass::binary:
+    case OpClass::unary:
+    case OpClass::sfpu:
+    case OpClass::quant:
+      return true;
+    case OpClass::matmul:
+      return !op.attributes.identity && !op.attributes.accumulate;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void Judge::judge(const Op& op, const std::string& what, const std::vector<View>& inputs, const Array* previous, const Tensor& value) {
+  constexpr std::size_t kMostNumbers = std::size_t{1} << 25;  // laid out at once
+  Task task{op, nullptr, {}, precision_, previous, work_};
+  const std::size_t times = judged_[op.name]++;
+  if (times > 1) task.most_work /= times < 16 ? 10 : 100;
+  if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
+  std::size_t numbers = 0;
+  for (const View& in : inputs) numbers += in.extent().size();
+  const bool by_t = numbers > kMostNumbers && op.block.t > 1 && previous == nullptr && works_by_t(op, inputs);
+  Op alone = op;
+  alone.block.t = 1;
+  const Task part{alone, task.fused, {}, precision_, nullptr, task.most_work / std::max(op.block.t, 1)};
+  for (std::size_t t = 0; t < (by_t ? static_cast<std::size_t>(op.block.t) : 1); ++t) {
+    Task now = by_t ? part : task;
+    for (const View& view : inputs) {
+      Array in = by_t ? view.matrix(t) : view.whole();
+      const OpClass c = netlist::op_class(op.type);
+      if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
+      now.inputs.push_back(std::move(in));
+    }
+    auto expected = evaluate(now);
+    if (auto* error = std::get_if<std::string>(&expected)) return complain(cat(what, ": ", *error));
+    compare(what, op.out_format, std::get<Array>(expected), {value, 0}, t);
+  }
 }
 
 void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
   ++ops_;
-  Task task{op, nullptr, {}, precision_, nullptr, work_};
-  const std::size_t times = judged_[op.name]++;
-  if (times > 1) task.most_work /= times < 16 ? 10 : 100;
-  if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    Array in = source(graph, op, i, input);
-    const OpClass c = netlist::op_class(op.type);
-    if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
-    task.inputs.push_back(std::move(in));
-  }
+  std::vector<View> inputs;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs.push_back(source(graph, op, i, input));
   Array sum;
+  const Array* previous = nullptr;
   if (op.gradient_op) {
     const auto before = sums_.find(op.name);
     const auto queues = fed_by_.find(op.name);
     if (before != sums_.end()) {
       sum = array_of(before->second, 0, op.tile_dim);
-      task.previous = &sum;
+      previous = &sum;
     } else if (queues != fed_by_.end()) {
       const Queue& q = *queues->second.front();
       std::int64_t pointer = 0;
@@ -266,16 +309,10 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
         }
       const Held held = at(rings_.at(q.name), pointer);
       sum = array_of(held.tensor, held.w, q.tile_dim);
-      if (!zero) task.previous = &sum;
+      if (!zero) previous = &sum;
     }
   }
-  auto expected = evaluate(task);
-  if (auto* error = std::get_if<std::string>(&expected)) {
-    complain(cat("op '", op.name, "': ", *error));
-  } else {
-    compare(cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), op.out_format, std::get<Array>(expected),
-            {value, 0});
-  }
+  judge(op, cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), inputs, previous, value);
   if (const auto direct = direct_.find(op.name); direct != direct_.end()) values_[{op.name, input}] = {value, direct->second.uses};
   if (op.gradient_op) sums_[op.name] = value;
   if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, value);

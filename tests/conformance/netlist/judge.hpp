@@ -75,10 +75,13 @@ class Judge final : public runtime::Observer {
 
   Held at(const Ring& ring, std::int64_t pointer) const;
   void put(Ring& ring, std::int64_t pointer, const Held& value);
-  Array source(const netlist::Graph& graph, const netlist::Op& op, std::size_t index, std::int64_t input);
+  View source(const netlist::Graph& graph, const netlist::Op& op, std::size_t index, std::int64_t input);
   Tensor from_op(const netlist::Graph& graph, const std::string& name, std::int64_t input);
   void store(const netlist::Graph& graph, const netlist::Op& op, std::int64_t input, const Tensor& value);
-  void compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual);
+  // Whether the numbers of `actual` from matrix `first_t` on are as expected.
+  void compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual, std::size_t first_t = 0);
+  // Evaluates an op for one input and compares; `previous` is what a gradient op adds to.
+  void judge(const netlist::Op& op, const std::string& what, const std::vector<View>& inputs, const Array* previous, const Tensor& value);
   void complain(const std::string& text);
 
   const netlist::Netlist& netlist_;

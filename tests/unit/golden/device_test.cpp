@@ -160,6 +160,32 @@ TEST(Queues, BetweenEpochsAndReadTwice) {
   EXPECT_EQ(*(*device)->waiting("mid"), 0);
 }
 
+TEST(Ops, MatrixByMatrixMakesTheSame) {
+  OpText mm{"mm", "matmul", {"a", "b"}};
+  mm.t = 6, mm.rt = 2, mm.ct = 3;
+  mm.in_df = "Float16_b", mm.out_df = "Bfp8_b", mm.acc_df = mm.intermed_df = "Float16_b";
+  mm.attributes = "m_k: 2, u_kt: 1";
+  mm.more =
+      ", input_0_tms: [vslice: 2, broadcast: {z: 3}], input_1_tms: [transpose, broadcast: {z: 6}], input_1_pad: {rt: 1, ct: 0, pad_value: "
+      "0.5}";
+  OpText add{"add", "add", {"mm", "c"}};
+  add.t = 6, add.rt = 2, add.ct = 3, add.row = 2;
+  add.in_df = "Bfp8_b", add.out_df = add.acc_df = add.intermed_df = "Float16_b";
+  add.more = ", input_1_tms: [broadcast: {c: 3}]";
+  const std::string text = netlist_text(queue("a", "HOST", 1, 4, 2, "Float16_b") + queue("b", "HOST", 1, 3, 1, "Float16_b") +
+                                            queue("c", "HOST", 6, 2, 1, "Bfp8_b") + queue("out", "add", 6, 2, 3, "Float16_b"),
+                                        mm.text() + add.text(), once(cat(at_start("a"), ", ", at_start("b"), ", ", at_start("c"))));
+  const std::vector<Given> given = {
+      {"a", random_tensor({1, 1, 128, 64}, 1)}, {"b", random_tensor({1, 1, 96, 32}, 2)}, {"c", random_tensor({1, 6, 64, 32}, 3)}};
+  DeviceOptions options;
+  auto whole = run_netlist(text, given, options);
+  ASSERT_TRUE(whole) << first_error(whole.failure());
+  options.most_numbers = 0;
+  auto by_t = run_netlist(text, given, options);
+  ASSERT_TRUE(by_t) << first_error(by_t.failure());
+  EXPECT_EQ(*whole, *by_t);
+}
+
 TEST(Queues, DynamicOnesAreEmptyWhenAllocated) {
   OpText op{"op", "nop", {"a"}};
   std::string program =
