@@ -77,6 +77,15 @@ void declare_demands(cli::OptionSet& set, Options& o) {
   set.texts("op-intermediates-to-save", o.intermediates, "OP", "give the graph an output with this op's result");
 }
 
+void declare_state(cli::OptionSet& set, Options& o) {
+  set.group("What stays on the device between steps");
+  set.texts("loopback-outputs", o.loopback_outputs, "INPUT=OUTPUT",
+            "from the second step on this input is that output of the step before, by its name or number; in a config file a map");
+  set.flag("enable-link-past-cache-ios", o.link_past_caches,
+           "find outputs that are the next step's inputs, as caches of keys and values: by the way of the data, and by past and present in "
+           "names");
+}
+
 void declare_fallback(cli::OptionSet& set, Options& o) {
   set.group("The host's part");
   set.flag("enable-cpu-fallback", o.cpu_fallback,
@@ -103,6 +112,7 @@ void declare(cli::OptionSet& set, Options& o) {
   declare_passes(set, o);
   declare_model(set, o);
   declare_demands(set, o);
+  declare_state(set, o);
   declare_fallback(set, o);
 }
 

@@ -41,6 +41,8 @@ struct Options {
   std::vector<std::string> dont_fuse;
   std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
   std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise
+  std::vector<std::string> loopback_outputs;                                                // each: INPUT=OUTPUT
+  bool link_past_caches = false;
   bool cpu_fallback = true;
   std::string cpu_fallback_ops = "embedding";  // names with commas between them
   std::vector<std::string> cpu_fallback_nodes;

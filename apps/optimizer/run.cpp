@@ -2,6 +2,7 @@
 #include "apps/optimizer/run.hpp"
 
 #include "apps/optimizer/demands.hpp"
+#include "apps/optimizer/state.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
@@ -138,6 +139,7 @@ class Optimizer {
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
+    BUDA_TRY(mark_state(graph, o_, host_));
     mark_demands(graph, o_, host_);
     if (o_.cpu_fallback) BUDA_TRY(mark_for_host(graph));
     if (!o_.verify && !o_.verify_inputs.empty()) return usage_error("OZ004", "option --verify-inputs needs --verify");

@@ -5,7 +5,8 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/device_layout.hpp>
 
-#include <set>
+#include <algorithm>
+#include <map>
 
 namespace buda::balance {
 namespace {
@@ -92,20 +93,38 @@ class Builder {
     plan.device = problem_.device->name;
     plan.arch = problem_.device->arch;
     find_replaced();
-    std::size_t sink = 0;
-    for (const QueuePlan& q : queues_.queues) {
-      Result<void> added = success();
-      if (q.role == QueueRole::input) added = add_input(q);
-      if (q.role == QueueRole::output) added = add_output(q, problem_.sinks[sink++]);
-      if (q.role == QueueRole::parameter || q.role == QueueRole::constant) added = add_parameter(q);
+    find_queues();
+    auto handle = [&](Result<void> added) {
       if (!added) failure_.add(std::move(added).failure());
+    };
+    for (graph::NodeId id : graph_.inputs()) {
+      auto queue = of_inputs_.find(id);
+      handle(queue == of_inputs_.end() ? add_unread_input(graph_.node(id)) : add_input(*queue->second));
     }
+    for (std::size_t i = 0; i < problem_.sinks.size(); ++i) handle(add_output(*of_outputs_[i], problem_.sinks[i]));
+    for (const QueuePlan& q : queues_.queues)
+      if (q.role == QueueRole::parameter || q.role == QueueRole::constant) handle(add_parameter(q));
     if (!failure_.empty()) return failure_;
     plan.segments.push_back({netlist::SegmentKind::device, files_.netlist, {kProgramName}});
     return std::move(out_);
   }
 
  private:
+  // Queues of outputs stand in the order of outputs.
+  void find_queues() {
+    auto next = queues_.queues.begin();
+    for (const QueuePlan& q : queues_.queues)
+      if (q.role == QueueRole::input || q.role == QueueRole::loopback) of_inputs_.emplace(problem_.source(q.source).node, &q);
+    for (const SinkSpec& sink : problem_.sinks) {
+      if (!sink.inputs.empty()) {
+        of_outputs_.push_back(of_inputs_.at(problem_.source(sink.inputs.front()).node));
+        continue;
+      }
+      next = std::find_if(next, queues_.queues.end(), [](const QueuePlan& q) { return q.role == QueueRole::output; });
+      of_outputs_.push_back(&*next++);
+    }
+  }
+
   Result<void> add_input(const QueuePlan& q) {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
@@ -115,6 +134,15 @@ class Builder {
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back(
         {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
+    if (auto sink = problem_.source(q.source).loopback) out_.plan.inputs.back().loopback = graph_.node(problem_.sinks[*sink].node).name();
+    return success();
+  }
+
+  // The user may give it all the same.
+  Result<void> add_unread_input(const Node& node) {
+    const graph::ValueType& type = node.outputs[0];
+    BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
+    out_.plan.inputs.push_back({node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), "", {}});
     return success();
   }
 
@@ -171,6 +199,8 @@ class Builder {
   const Problem& problem_;
   const QueueSet& queues_;
   const PlanFiles& files_;
+  std::map<graph::NodeId, const QueuePlan*> of_inputs_;
+  std::vector<const QueuePlan*> of_outputs_;  // as sinks
   bool any_new_ = false;
   BuiltPlan out_;
   Failure failure_;

@@ -5,6 +5,7 @@
 #include <buda/balance/op_attributes.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/netlist/parse.hpp>
 
 #include <algorithm>
@@ -125,6 +126,7 @@ class Builder {
     for (NodeId id : order) add_op(graph_.node(id));
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
     if (!failure_.empty()) return failure_;
+    BUDA_TRY(close_loops());
     for (OpSpec& spec : problem_.ops) set_depth(spec);
     if (!failure_.empty()) return failure_;
     return success();
@@ -395,6 +397,26 @@ class Builder {
     problem_.ops[found->second.op.index()].outputs += 1;
     problem_.sinks.push_back(
         {node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
+  }
+
+  Result<void> close_loops() {
+    BUDA_ASSIGN(auto loops, graph::loopbacks(graph_));
+    for (const graph::Loopback& l : loops) {
+      auto found = origins_.find(l.input);
+      if (found == origins_.end()) continue;  // nobody reads it
+      SourceSpec& source = problem_.sources[found->second.source.index()];
+      auto sink = std::find_if(problem_.sinks.begin(), problem_.sinks.end(), [&](const SinkSpec& s) { return s.node == l.output; });
+      OpSpec& writer = problem_.ops[sink->op.index()];
+      if (writer.op.out_format != source.format)
+        fail(node_error("BL025", graph_.node(l.input),
+                        cat("its format is ", format_name(source.format), ", and that of output '", graph_.node(l.output).name(),
+                            "', which it is in the next step, ", format_name(writer.op.out_format), "; they have to be the same")));
+      source.loopback = static_cast<std::size_t>(sink - problem_.sinks.begin());
+      if (!sink->inputs.empty()) writer.outputs += 1;
+      sink->inputs.push_back(found->second.source);
+    }
+    if (!failure_.empty()) return failure_;
+    return success();
   }
 
   void set_depth(OpSpec& spec) {

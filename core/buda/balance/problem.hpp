@@ -11,6 +11,7 @@
 #include <buda/netlist/op.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ struct SourceSpec {
   DataFormat format = DataFormat::float16_b;
   netlist::TileShape shape;
   std::vector<OpUse> users;
+  // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
+  std::optional<std::size_t> loopback;
 };
 
 // Read and write pointers of a queue run to twice its entries in 16 bits.
@@ -75,6 +78,8 @@ struct SinkSpec {
   graph::NodeId node;
   OpId op;
   std::string name;  // of its queue
+  // Inputs that it is in the next step; it then has their queues instead of one of its own.
+  std::vector<SourceId> inputs = {};
 };
 
 struct Problem {

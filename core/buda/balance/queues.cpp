@@ -37,7 +37,8 @@ class Builder {
 
   Result<QueueSet> run() {
     for (std::size_t i = 0; i < problem_.sources.size(); ++i)
-      if (problem_.sources[i].kind == SourceKind::input) add_input(SourceId(static_cast<std::uint32_t>(i)));
+      if (problem_.sources[i].kind == SourceKind::input && !problem_.sources[i].loopback)
+        add_input(SourceId(static_cast<std::uint32_t>(i)));
     for (const SinkSpec& sink : problem_.sinks) add_output(sink);
     for (std::size_t i = 0; i < problem_.sources.size(); ++i)
       if (problem_.sources[i].kind != SourceKind::input) add_ram(SourceId(static_cast<std::uint32_t>(i)));
@@ -150,7 +151,20 @@ class Builder {
     return plan;
   }
 
-  void add_output(const SinkSpec& sink) { add(written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output)); }
+  void add_output(const SinkSpec& sink) {
+    if (sink.inputs.empty()) add(written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output));
+    for (SourceId id : sink.inputs) add_loopback(sink.op, id);
+  }
+
+  void add_loopback(OpId writer, SourceId id) {
+    const SourceSpec& source = problem_.source(id);
+    QueuePlan plan = written_by(writer, source.name, epoch_entries(problem_), QueueRole::loopback);
+    plan.source = id;
+    plan.readers = source.users;
+    for (const OpUse& use : plan.readers)
+      if (auto d = trouble(layout_of(plan.queue), use)) failure_.add(std::move(*d));
+    add(std::move(plan));
+  }
 
   void add_epoch_queue(OpId writer) {
     const OpSpec& spec = problem_.op(writer);
@@ -186,6 +200,8 @@ std::string_view role_name(QueueRole role) {
       return "constant";
     case QueueRole::epoch_to_epoch:
       return "epoch-to-epoch";
+    case QueueRole::loopback:
+      return "loopback";
   }
   return "";
 }

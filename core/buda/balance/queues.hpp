@@ -13,14 +13,15 @@
 
 namespace buda::balance {
 
-enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch };
+// loopback: written by an op in one step, and read in the next.
+enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch, loopback };
 std::string_view role_name(QueueRole role);  // "input", "epoch-to-epoch"
 
 struct QueuePlan {
   netlist::Queue queue;  // complete but for the addresses of its buffers
   QueueRole role = QueueRole::input;
-  SourceId source;             // of inputs, parameters and constants
-  OpId writer;                 // of outputs and epoch-to-epoch queues
+  SourceId source;             // of inputs, parameters, constants and loopbacks
+  OpId writer;                 // of outputs, epoch-to-epoch queues and loopbacks
   std::vector<OpUse> readers;  // ops; in order
   bool prologue = false;       // its readers hold it in L1
 };
@@ -39,6 +40,8 @@ struct QueueOptions {
 // - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
 // - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.
 // - Outputs and epoch-to-epoch queues have the blocking of the op that writes them. The latter are shared by all readers in later epochs.
+// - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
+//   entry for each that it adds.
 // The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options);
 

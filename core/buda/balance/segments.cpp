@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 
@@ -26,6 +27,7 @@ netlist::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   const bool on_device = graph::level_of(graph, n) == graph::Level::device;
   out.dtype = std::string(dtype_name(on_device ? ops::border_type(n, type->dtype) : type->dtype));
   out.shape = (on_device ? ops::border_shapes(n, type->shape).model : type->shape).dims();
+  if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
   return out;
 }
 
@@ -37,6 +39,7 @@ class Splitter {
   explicit Splitter(Graph graph) : graph_(std::move(graph)), when_(graph_.id_bound(), When::anytime) {}
 
   Result<Segments> run() {
+    BUDA_TRY(graph::loopbacks(graph_));
     for (NodeId id : graph_.inputs()) out_.inputs.push_back(plan_tensor(graph_, graph_.node(id)));
     for (NodeId id : graph_.outputs()) out_.outputs.push_back(plan_tensor(graph_, graph_.node(id)));
     // Names of values that pass become names of outputs.
@@ -100,10 +103,11 @@ class Splitter {
     std::map<ValueRef, ValueRef> values;  // by the mixed graph's
   };
 
-  // The host's part is a graph of its own, of which nothing says where it runs.
+  // The host's part is a graph of its own, of which nothing says where it runs and what its next step is.
   static void copy_contents(const Node& from, Node& to) {
     graph::copy_contents(from, to);
     to.tags.erase(graph::kPlacement);
+    to.tags.erase(graph::kLoopback);
   }
 
   ValueRef value_in(Made& made, ValueRef v) {

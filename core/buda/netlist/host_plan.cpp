@@ -40,7 +40,8 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
           .required("shape", &PlanTensor::shape, "shape in the model")
           .optional("queue", &PlanTensor::queue, "queue of the netlist; absent: only segments of the host use or give it")
           .optional("transforms", &PlanTensor::transforms,
-                    "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)");
+                    "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)")
+          .optional("loopback", &PlanTensor::loopback, "of an input: the output whose value it has from the second step on");
   return record;
 }
 

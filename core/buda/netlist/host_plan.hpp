@@ -39,6 +39,8 @@ struct PlanTensor {
   std::vector<std::int64_t> shape;
   std::string queue;  // empty: only segments of the host use or give it
   std::vector<Transform> transforms;
+  // Of an input: the output that it is from the second step on. With a queue it is that output's, too.
+  std::string loopback = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 

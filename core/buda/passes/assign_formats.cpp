@@ -12,7 +12,8 @@
 //   2. No block floats where datums must stand alone: values of wide range (a mask's very negative padding, tag `wide_range`, whose
 //      neighbours share an exponent) and values that the model gives out (the host reads datums). A 16-bit float of the same family
 //      instead.
-//   3. One format where an op needs it: a maximum over z takes and gives the same, the most precise of those wished for.
+//   3. One format where an op needs it: a maximum over z takes and gives the same, as do an output and the input that it is in the next
+//      step; the most precise of those wished for.
 //   4. One exponent family for values that an op reads together. Values tied so form classes; a format that the graph came with decides
 //      the family of its class, else the majority of the wishes in it, else the standard. The others change to the format of the same
 //      width, and what became of a rule's wish is told. Chips that cannot change the family while a matmul accumulates tie its result too.
@@ -24,6 +25,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/passes/format_classes.hpp>
@@ -100,6 +102,8 @@ class Formats {
 
   Result<PassReport> run() {
     BUDA_TRY(settle_standard());
+    BUDA_ASSIGN(state_, graph::loopbacks(graph_));
+    std::erase_if(state_, [&](const graph::Loopback& l) { return graph::on_host(graph_.node(l.input)); });
     for (std::size_t i = 0; i < context_.formats.rules.size(); ++i) BUDA_TRY(apply_rule(i));
     for (NodeId id : order_) choose_output(graph_.node(id));
     for (NodeId id : graph_.ids())
@@ -282,6 +286,12 @@ class Formats {
       tied.push_back(n.inputs()[0].source.node);
       tied.push_back(id);
     }
+    for (const graph::Loopback& l : state_) {
+      NodeId made = graph_.node(l.output).inputs()[0].source.node;
+      same.join(l.input, made);
+      tied.push_back(l.input);
+      tied.push_back(made);
+    }
     std::sort(tied.begin(), tied.end());
     tied.erase(std::unique(tied.begin(), tied.end()), tied.end());
     for (const auto& [root, members] : same.classes(tied)) {
@@ -306,6 +316,7 @@ class Formats {
       bool keeps = is_z_maximum(n) || (n.op() == "matmul" && !device_.features.mixed_exponents_matmul);
       if (keeps && first.valid() && exponent_family(chosen_[id.index()]) != ExponentFamily::none) tied.join(first, id);
     }
+    for (const graph::Loopback& l : state_) tied.join(l.input, graph_.node(l.output).inputs()[0].source.node);
     for (const auto& [root, members] : tied.classes(order_)) {
       ExponentFamily family = family_of(members);
       if (family == ExponentFamily::none) continue;
@@ -457,6 +468,7 @@ class Formats {
   std::vector<Wish> wishes_;  // by id, as are the following
   std::vector<char> fixed_;   // the graph came with a format, and no rule wishes for another one
   std::vector<DataFormat> chosen_;
+  std::vector<graph::Loopback> state_;
   bool half_model_ = false;  // a tensor of the model is in F16
   std::optional<DataFormat> standard_;
   std::optional<DataFormat> accumulate_;

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 
@@ -55,6 +56,7 @@ void HostPart::find_sides() {
     for (const Edge& edge : n.inputs())
       if (whole_.node(edge.source.node).kind() == NodeKind::input) host_[edge.source.node.index()] = 1;
   }
+  share_states();
   std::vector<NodeId> order = whole_.topological_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& n = whole_.node(*it);
@@ -69,6 +71,20 @@ void HostPart::find_sides() {
   // Inputs that nobody uses.
   if (idle_)
     for (NodeId id : whole_.inputs()) host_[id.index()] = 1;
+}
+
+// What the host needs or makes of a state it keeps: an output that becomes an input is on the same side as that.
+// (Several inputs may be one output: the second round tells those of a later one's side.)
+void HostPart::share_states() {
+  std::vector<NodeId> twice = whole_.inputs();
+  twice.insert(twice.end(), whole_.inputs().begin(), whole_.inputs().end());
+  for (NodeId id : twice) {
+    auto tag = whole_.node(id).tags.find(graph::kLoopback);
+    NodeId output = tag == whole_.node(id).tags.end() ? NodeId() : whole_.find_output(tag->second);
+    if (!output.valid()) continue;
+    bool host = host_[id.index()] != 0 || host_[output.index()] != 0 || host_[whole_.node(output).inputs()[0].source.node.index()] != 0;
+    if (host) host_[id.index()] = host_[output.index()] = 1;
+  }
 }
 
 std::string HostPart::fresh(const ValueRef& v, std::string_view suffix) {

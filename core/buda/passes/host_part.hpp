@@ -49,6 +49,7 @@ class HostPart {
   };
 
   void find_sides();
+  void share_states();
   void build();
   graph::Edge device_edge(const graph::Edge& edge);
   graph::NodeId copy_to_device(const graph::Node& n);

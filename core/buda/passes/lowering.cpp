@@ -2,6 +2,7 @@
 #include <buda/passes/lowering.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/ops/infer.hpp>
@@ -120,6 +121,7 @@ std::vector<Lowering::Refusal> Lowering::probe() {
 }
 
 void Lowering::lower_all() {
+  find_state();
   find_row_readers();
   find_views();
   auto handle = [&](const Node& n, Result<void> done) {
@@ -174,6 +176,22 @@ Diagnostic Lowering::refuse(const Node& n, const std::string& reason, std::strin
   return d;
 }
 
+// ---- state
+
+// What is an output in one step and an input in the next stays on the device, so that both have one form: the host does nothing to either,
+// and the padding is zero, as the host fills it up in the first step.
+void Lowering::find_state() {
+  auto found = graph::loopbacks(from_);
+  if (!found) {
+    failure_.add(std::move(found).failure());
+    return;
+  }
+  for (const graph::Loopback& l : *found) {
+    state_.insert(l.input);
+    state_.insert(l.output);
+  }
+}
+
 // ---- who reads padding
 
 // The padding below a value's rows is read by whoever adds up or compares along r, or turns r into another axis. Nodes whose users do so,
@@ -184,6 +202,7 @@ void Lowering::find_row_readers() {
   std::vector<NodeId> order = from_.topological_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& n = from_.node(*it);
+    if (state_.contains(*it)) rows_read_[it->index()] = 1;  // to be made zero
     for (std::uint32_t i = 0; i < n.inputs().size(); ++i)
       if (rows_read_[it->index()] != 0 || reads_rows(n, i)) rows_read_[n.inputs()[i].source.node.index()] = 1;
   }
@@ -206,6 +225,7 @@ bool Lowering::reads_rows(const Node& n, std::uint32_t input) const {
 // What edges on the device can do is left to them, but for reshapes.
 void Lowering::find_views() {
   for (NodeId id : from_.inputs()) {
+    if (state_.contains(id)) continue;
     std::vector<Rearrangement> uses;
     std::vector<NodeId> pending{id};
     bool is_possible = true;
@@ -303,8 +323,13 @@ Result<void> Lowering::visit_input(const Node& n) {
 Result<void> Lowering::visit_output(const Node& n) {
   const Edge& edge = n.inputs()[0];
   // The host brings elements into the model's order, as it cuts off padding.
-  Chain chain = chain_to(edge);
+  const bool is_state = state_.contains(n.id());
+  Chain chain = is_state ? Chain{edge, Rearrangement(type(edge).shape)} : chain_to(edge);
   BUDA_ASSIGN(Lowered x, value(chain.root));
+  if (is_state) {
+    BUDA_ASSIGN(x, with_rows(n, x, 0));
+    BUDA_ASSIGN(x, with_cols(n, x, 0));
+  }
   // Queues are filled by ops, and nothing can be done on the edge to a queue.
   if (!x.tms.empty() || !out_.node(x.source.node).is_op()) {
     BUDA_ASSIGN(x, settled(n, "copy", x));

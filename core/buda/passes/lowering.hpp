@@ -127,6 +127,7 @@ class Lowering {
     graph::NodeId from;  // the node that it is, or the op that gave it
   };
 
+  void find_state();
   void find_row_readers();
   bool reads_rows(const graph::Node& n, std::uint32_t input) const;
   void find_views();
@@ -160,6 +161,7 @@ class Lowering {
   std::map<graph::ValueRef, Known> known_;
   std::map<std::pair<graph::ValueRef, Copies>, Lowered> placed_;
   std::map<graph::NodeId, Rearrangement> views_;  // model inputs that are only used in another order, which the host brings them to
+  std::set<graph::NodeId> state_;                 // inputs and outputs that are each other's
   std::vector<char> rows_read_;
   std::set<graph::NodeId> failed_;
   Failure failure_;

@@ -46,22 +46,33 @@ Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
   std::vector<std::string> names;
   for (const auto& port : ports.inputs) names.push_back(port.tensor->name);
   for (const auto& name : names)
-    if (inputs.count(name) == 0) failure.add(wrong("RT020", ports, cat("input '", name, "' is missing")));
+    if (ports.must_be_given(name) && !inputs.contains(name)) failure.add(wrong("RT020", ports, cat("input '", name, "' is missing")));
   for (const auto& [name, tensor] : inputs) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     Diagnostic d = wrong("RT020", ports, cat("the model has no input '", name, "'"));
     if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
     failure.add(std::move(d));
   }
+  std::vector<const Port*> cut;
+  for (const auto& port : ports.inputs) {
+    auto given = inputs.find(port.tensor->name);
+    if (ports.must_be_given(port.tensor->name)) {
+      cut.push_back(&port);
+    } else if (port.is_read && given != inputs.end() && given->second.shape() != port.shape) {
+      failure.add(wrong("RT021", ports,
+                        cat("input '", port.tensor->name, "' has the shape ", given->second.shape().text(), ", the model's is ",
+                            port.shape.text(), "; it is given for the first step alone")));
+    }
+  }
   if (!failure.empty()) return failure;
 
-  bool exact = true;
-  for (const auto& port : ports.inputs) exact = exact && inputs.at(port.tensor->name).shape() == port.shape;
-  if (exact) return Batches{};
+  if (std::all_of(cut.begin(), cut.end(), [&](const Port* port) { return inputs.at(port->tensor->name).shape() == port->shape; }))
+    return Batches{};
 
   // All inputs have to be longer or shorter along the first axis, and the outputs have to have the batch there too.
   Batches out;
-  for (const auto& port : ports.inputs) {
+  for (const Port* p : cut) {
+    const Port& port = *p;
     const Shape& given = inputs.at(port.tensor->name).shape();
     if (!same_rows(given, port.shape)) {
       failure.add(wrong("RT021", ports,
@@ -69,7 +80,7 @@ Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
                             "; only the first size may differ, as a number of rows to run in batches")));
       continue;
     }
-    const auto& first = ports.inputs.front();
+    const Port& first = *cut.front();
     if (given[0] < 1) failure.add(wrong("RT021", ports, cat("input '", port.tensor->name, "' has no rows")));
     if (port.shape[0] != first.shape[0])
       failure.add(wrong("RT021", ports,
@@ -84,13 +95,17 @@ Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
     out.batch = port.shape[0];
   }
   for (const auto& port : ports.outputs)
-    if (failure.empty() && (port.shape.rank() == 0 || port.shape[0] != out.batch))
+    if (failure.empty() && !ports.gives_state(port.tensor->name) && (port.shape.rank() == 0 || port.shape[0] != out.batch))
       failure.add(wrong("RT021", ports,
                         cat("inputs cannot be run in batches: output '", port.tensor->name, "' has the shape ", port.shape.text(),
                             ", without the batch of ", out.batch, " as its first size")));
   if (!failure.empty()) return failure;
   if (out.batch < 1) return wrong("RT021", ports, "the model's batch is empty");
   out.count = ceil_div(out.rows, out.batch);
+  if (!ports.states.empty() && out.padded() > 0)
+    return wrong("RT021", ports,
+                 cat("inputs have ", out.rows, " rows, no whole number of batches of ", out.batch,
+                     "; rows of zeros would change what the model keeps from step to step"));
   return out;
 }
 

@@ -1,11 +1,13 @@
 // The evaluator of ops, batch by batch.
 #include <buda/runtime/graph_run.hpp>
 
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/ops/evaluate_formats.hpp>
 #include <buda/ops/infer.hpp>
+#include <buda/runtime/state.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -28,13 +30,23 @@ class GraphPorts {
   explicit GraphPorts(const Graph& graph) {
     for (auto id : graph.inputs()) {
       const Node& node = graph.node(id);
-      if (!node.outputs.empty()) ports.inputs.push_back(port(graph, node, node.outputs[0].dtype, node.outputs[0].shape));
+      if (node.outputs.empty()) continue;
+      ports.inputs.push_back(port(graph, node, node.outputs[0].dtype, node.outputs[0].shape));
+      ports.inputs.back().is_read = graph.use_count(id) != 0;
     }
     for (auto id : graph.outputs()) {
       const Node& node = graph.node(id);
       if (node.inputs().empty()) continue;
       if (auto type = graph.type(node.inputs()[0])) ports.outputs.push_back(port(graph, node, type->dtype, type->shape));
     }
+  }
+  // Inputs that are outputs of the step before.
+  void add_states(const std::vector<graph::Loopback>& loopbacks, const Graph& graph) {
+    auto port_of = [](const std::vector<Port>& all, const Node& node) {
+      return *std::find_if(all.begin(), all.end(), [&](const Port& p) { return p.tensor->name == node.name(); });
+    };
+    for (const graph::Loopback& l : loopbacks)
+      ports.states.push_back({port_of(ports.inputs, graph.node(l.input)), port_of(ports.outputs, graph.node(l.output))});
   }
   Ports ports;
 
@@ -58,10 +70,22 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, 
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
   GraphPorts io(graph);
+  BUDA_ASSIGN(auto loopbacks, graph::loopbacks(graph));
+  io.add_states(loopbacks, graph);
   GraphRun out;
   BUDA_ASSIGN(out.batches, plan_batches(io.ports, inputs));
-  NamedTensors given;
+  NamedTensors given, states, unread;  // the evaluator wants all inputs, also those that nothing reads
+  for (const StatePort& state : io.ports.states) {
+    BUDA_ASSIGN(auto tensor, first_state(state, inputs, host));
+    states.emplace(state.input.tensor->name, std::move(tensor));
+  }
   for (const auto& port : io.ports.inputs) {
+    if (io.ports.is_state(port.tensor->name)) continue;
+    if (!port.is_read) {
+      BUDA_ASSIGN(auto nothing, Tensor::zeros(port.dtype, port.shape));
+      unread.emplace(port.tensor->name, std::move(nothing));
+      continue;
+    }
     BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
     given.emplace(port.tensor->name, std::move(tensor));
   }
@@ -69,19 +93,29 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, 
   options.threads = host.threads;
   const auto evaluate = arithmetic == Arithmetic::exact ? &ops::evaluate_graph_in_formats : &ops::evaluate_graph;
   if (out.batches.rows == 0) {
+    given.merge(states);
+    given.merge(unread);
     BUDA_ASSIGN(out.outputs, evaluate(graph, given, options));
     return out;
   }
   std::map<std::string, std::vector<Tensor>> parts;
   for (std::int64_t b = 0; b < out.batches.count; ++b) {
     host.progress("running", static_cast<std::size_t>(b), static_cast<std::size_t>(out.batches.count));
-    NamedTensors batch;
+    NamedTensors batch = states;
+    batch.insert(unread.begin(), unread.end());
     for (const auto& [name, tensor] : given) {
       BUDA_ASSIGN(auto rows, rows_of(tensor, b * out.batches.batch, out.batches.batch));
       batch.emplace(name, std::move(rows));
     }
     BUDA_ASSIGN(auto outputs, evaluate(graph, batch, options));
-    for (auto& [name, tensor] : outputs) parts[name].push_back(std::move(tensor));
+    for (const StatePort& state : io.ports.states) states.insert_or_assign(state.input.tensor->name, outputs.at(state.output.tensor->name));
+    for (auto& [name, tensor] : outputs) {
+      if (io.ports.gives_state(name)) {
+        out.outputs.insert_or_assign(name, std::move(tensor));
+      } else {
+        parts[name].push_back(std::move(tensor));
+      }
+    }
   }
   for (auto& [name, tensors] : parts) {
     BUDA_ASSIGN(auto whole, joined(tensors, out.batches.rows));

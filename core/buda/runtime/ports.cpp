@@ -35,6 +35,7 @@ class Binder {
       if (auto port = bind(*t, "output")) output(*port);
     ports_.inputs = of_model(plan_.inputs, ports_.pushed, "input");
     ports_.outputs = of_model(plan_.outputs, ports_.popped, "output");
+    set_states_apart();
     for (const auto& [queue, tensor] : parameters_) parameter(queue, tensor);
     uncovered();
     if (!failure_.empty()) return failure_;
@@ -53,7 +54,9 @@ class Binder {
       failure_.add(std::move(d));
       return nullptr;
     }
-    if (!used_.insert(queue).second) error("RT010", cat(what, " '", name, "': queue '", queue, "' is used by another tensor of the plan"));
+    const bool shared = what == "output" && looped_.contains(queue);
+    if (!used_.insert(queue).second && !shared)
+      error("RT010", cat(what, " '", name, "': queue '", queue, "' is used by another tensor of the plan"));
     return it->second;
   }
 
@@ -98,7 +101,12 @@ class Binder {
   }
 
   void input(Port port) {
-    if (!port.queue->from_outside())
+    const bool loops = !port.tensor->loopback.empty();
+    if (loops && port.queue->from_outside())
+      return error("RT012", cat("input '", port.tensor->name, "' is output '", port.tensor->loopback,
+                                "' of the step before, but no op writes queue '", port.queue->name, "'"));
+    if (loops) looped_.insert(port.queue->name);
+    if (!loops && !port.queue->from_outside())
       return error("RT012", cat("input '", port.tensor->name, "': queue '", port.queue->name, "' is written by op '", port.queue->input,
                                 "', not by the host"));
     auto queued = netlist::shape_after(port.shape, port.tensor->transforms);
@@ -124,6 +132,31 @@ class Binder {
       return error("RT011", cat("output '", port.tensor->name, "': the transforms make ", shape->text(), " of the ", port.queued.text(),
                                 " that queue '", port.queue->name, "' holds, but the model's shape is ", port.shape.text()));
     ports_.popped.push_back(std::move(port));
+  }
+
+  // Inputs that are outputs of the step before.
+  void set_states_apart() {
+    for (const Port& input : ports_.inputs) {
+      const PlanTensor& t = *input.tensor;
+      if (t.loopback.empty()) continue;
+      auto output = std::find_if(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor->name == t.loopback; });
+      auto wrong = [&](const char* code, const std::string& why) {
+        error(code, cat("input '", t.name, "' cannot be output '", t.loopback, "' of the step before: ", why));
+      };
+      if (output == ports_.outputs.end()) {
+        wrong("RT010", "the plan has no such output");
+      } else if (output->dtype != input.dtype || output->shape != input.shape) {
+        wrong("RT011", cat("the input is ", dtype_name(input.dtype), ' ', input.shape.text(), " and the output ", dtype_name(output->dtype),
+                           ' ', output->shape.text()));
+      } else if (input.queue != nullptr && (output->queue == nullptr || !looped_.contains(output->queue->name))) {
+        wrong("RT012", "the output has to have the queue of an input that it becomes");
+      } else {
+        ports_.states.push_back({input, *output});
+      }
+    }
+    auto is_looped = [&](const Port& port) { return looped_.contains(port.queue->name); };
+    std::erase_if(ports_.pushed, is_looped);
+    std::erase_if(ports_.popped, is_looped);
   }
 
   void parameter(const std::string& name, const Tensor& tensor) {
@@ -165,7 +198,9 @@ class Binder {
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
     for (const auto* list : {&ports_.pushed, &ports_.popped})
       for (const auto& port : *list) room = std::min(room, port.queue->entries / ports_.microbatch);
-    ports_.room = ports_.pushed.empty() ? 1 : room;
+    // A step that needs the host's part of the one before cannot be in a queue together with that.
+    const bool waits = std::any_of(ports_.states.begin(), ports_.states.end(), [](const StatePort& s) { return s.input.queue == nullptr; });
+    ports_.room = ports_.pushed.empty() || waits ? 1 : room;
   }
 
   void error(const char* code, std::string message) { failure_.add(input_error(code, {netlist_.file}, std::move(message))); }
@@ -179,11 +214,25 @@ class Binder {
   const NamedTensors& parameters_;
   std::map<std::string, const Queue*> queues_;
   std::set<std::string> used_, names_;
+  std::set<std::string> looped_;  // queues of inputs that are outputs
   Ports ports_;
   Failure failure_;
 };
 
 }  // namespace
+
+bool Ports::must_be_given(const std::string& input) const {
+  auto port = std::find_if(inputs.begin(), inputs.end(), [&](const Port& p) { return p.tensor->name == input; });
+  return port != inputs.end() && port->is_read && !is_state(input);
+}
+
+bool Ports::is_state(const std::string& input) const {
+  return std::any_of(states.begin(), states.end(), [&](const StatePort& s) { return s.input.tensor->name == input; });
+}
+
+bool Ports::gives_state(const std::string& output) const {
+  return std::any_of(states.begin(), states.end(), [&](const StatePort& s) { return s.output.tensor->name == output; });
+}
 
 Shape entry_shape(const Queue& queue) {
   auto tiles = queue.shape();

@@ -19,19 +19,33 @@ struct Port {
   DType dtype = DType::f32;
   Shape shape;   // in the model
   Shape queued;  // of one batch in the queue: (w, z, r, c)
+  // False for an input that nothing reads: it may be left out, and what is given for it is not looked at.
+  bool is_read = true;
+};
+
+// An input that is an output of the step before. Both have one queue, or none when the host computes the output.
+struct StatePort {
+  Port input;
+  Port output;
 };
 
 struct Ports {
-  // The model's.
+  // The model's, those of `states` included.
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  // The device's: those of the model that have a queue, and what comes from the host or goes to it in between.
+  // The device's, in every step: those of the model that have a queue, and what comes from the host or goes to it in between.
   std::vector<Port> pushed;
   std::vector<Port> popped;
+  std::vector<StatePort> states;
   // Queue entries that one batch takes: the same for all that is pushed and popped.
   std::int64_t microbatch = 1;
-  // Batches that the queues of the model hold at once.
+  // Batches that the queues of the model hold at once; 1 where one has to wait for the host's part of the one before.
   std::int64_t room = 1;
+
+  // It is read, and has no value of the step before.
+  bool must_be_given(const std::string& input) const;
+  bool is_state(const std::string& input) const;
+  bool gives_state(const std::string& output) const;
 };
 
 // What an entry of a queue looks like from the host: (z, r, c).

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/device_layout.hpp>
 #include <buda/ops/evaluate.hpp>
+#include <buda/runtime/state.hpp>
 
 #include <algorithm>
 #include <set>
@@ -22,6 +23,7 @@ Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, cons
   std::unique_ptr<Session> session(new Session(std::move(model), host));
   BUDA_ASSIGN(session->ports_, bind_ports(session->model_.plan, session->model_.program.netlist, session->model_.parameters));
   BUDA_TRY(session->check_host_graphs());
+  session->find_unread();
   if (!session->model_.uses_device()) return session;
   BUDA_TRY(session->find_programs());
   BUDA_ASSIGN(session->device_, target.open(session->model_.program, descriptor, host));
@@ -74,6 +76,15 @@ Result<void> Session::check_host_graphs() const {
   return success();
 }
 
+void Session::find_unread() {
+  std::set<std::string> read;
+  for (const auto& [file, graph] : model_.host_graphs)
+    for (auto id : graph.inputs()) read.insert(graph.node(id).name());
+  for (const auto& segment : model_.plan.segments)
+    for (const auto& t : segment.inputs) read.insert(t.name);
+  for (Port& port : ports_.inputs) port.is_read = port.queue != nullptr || read.contains(port.tensor->name);
+}
+
 Result<void> Session::find_programs() {
   const auto& netlist = model_.program.netlist;
   for (const auto& segment : model_.plan.segments) {
@@ -117,11 +128,13 @@ Result<void> Session::push_parameters() {
 
 Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   BUDA_ASSIGN(batches_, plan_batches(ports_, inputs));
-  std::vector<Tensor> given;
+  NamedTensors given;
   for (const auto& port : ports_.inputs) {
+    if (!ports_.must_be_given(port.tensor->name)) continue;
     BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
-    given.push_back(std::move(tensor));
+    given.emplace(port.tensor->name, std::move(tensor));
   }
+  BUDA_TRY(enter_states(inputs));
   std::vector<std::vector<Tensor>> outputs(ports_.outputs.size());
   for (std::int64_t done = 0; done < batches_.count;) {
     host_.progress("running", static_cast<std::size_t>(done), static_cast<std::size_t>(batches_.count));
@@ -140,14 +153,20 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
     }
     for (Batch& batch : batches)
       for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (ports_.gives_state(ports_.outputs[i].tensor->name)) continue;
         auto it = batch.outputs.find(ports_.outputs[i].tensor->name);
         if (it == batch.outputs.end()) return internal_error(cat("output '", ports_.outputs[i].tensor->name, "' was not computed"));
         outputs[i].push_back(std::move(it->second));
       }
+    // Where the host computes states, `now` is 1.
+    for (const StatePort& state : ports_.states)
+      if (state.input.queue == nullptr)
+        host_states_.insert_or_assign(state.input.tensor->name, batches.front().outputs.at(state.output.tensor->name));
     done += now;
   }
-  NamedTensors out;
+  BUDA_ASSIGN(NamedTensors out, final_states());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty()) continue;
     if (batches_.rows == 0) {
       out.emplace(ports_.outputs[i].tensor->name, std::move(outputs[i].front()));
     } else {
@@ -158,14 +177,50 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   return out;
 }
 
-Result<Session::Batch> Session::first_values(const std::vector<Tensor>& inputs, std::int64_t number) const {
-  Batch batch;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Tensor rows = inputs[i];
-    if (batches_.rows != 0) {
-      BUDA_ASSIGN(rows, rows_of(inputs[i], number * batches_.batch, batches_.batch));
+// Before the first step, and where the user gives another value than what there is.
+Result<void> Session::enter_states(const NamedTensors& inputs) {
+  for (const StatePort& state : ports_.states) {
+    const netlist::PlanTensor& t = *state.input.tensor;
+    if (has_states_ && !inputs.contains(t.name)) continue;
+    BUDA_ASSIGN(Tensor value, first_state(state, inputs, host_));
+    if (state.input.queue == nullptr) {
+      host_states_.insert_or_assign(t.name, std::move(value));
+      continue;
     }
-    batch.values.emplace(ports_.inputs[i].tensor->name, std::move(rows));
+    BUDA_ASSIGN(Tensor entries, netlist::apply_transforms(value, t.transforms));
+    // The program has a pointer of its own to what it will read next, so that nothing can be popped from before it.
+    if (auto done = has_states_ ? device_->write(t.queue, 0, entries) : device_->push(t.queue, entries); !done)
+      return in_context(cat("input '", t.name, "'"), std::move(done).failure());
+  }
+  has_states_ = true;
+  return success();
+}
+
+// By output.
+Result<NamedTensors> Session::final_states() {
+  NamedTensors out;
+  for (const StatePort& state : ports_.states) {
+    const netlist::PlanTensor& t = *state.output.tensor;
+    if (state.input.queue == nullptr) {
+      out.emplace(t.name, host_states_.at(state.input.tensor->name));
+    } else if (!out.contains(t.name)) {
+      BUDA_ASSIGN(Tensor entries, device_->read(t.queue, 0, ports_.microbatch));
+      BUDA_ASSIGN(Tensor value, netlist::apply_transforms(entries, t.transforms));
+      out.emplace(t.name, ops::in_model_type(value, state.output.dtype));
+    }
+  }
+  return out;
+}
+
+Result<Session::Batch> Session::first_values(const NamedTensors& inputs, std::int64_t number) const {
+  Batch batch;
+  batch.values = host_states_;
+  for (const auto& [name, whole] : inputs) {
+    Tensor rows = whole;
+    if (batches_.rows != 0) {
+      BUDA_ASSIGN(rows, rows_of(whole, number * batches_.batch, batches_.batch));
+    }
+    batch.values.emplace(name, std::move(rows));
   }
   return batch;
 }

@@ -32,6 +32,8 @@ class Session {
   // another first size n than the model's b, and the outputs have b first too, they run as ceil(n / b) batches, the last one filled up with
   // zeros; the outputs then have n rows. Queues are filled with as many batches as they hold, so that a program with the parameter
   // $p_loop_count does them in one run.
+  // An input that is an output of the step before stays on the device, from run to run. It may be left out: it then goes on from where it
+  // was, and in the first run begins with zeros. Its output has the value after the last step.
   Result<NamedTensors> run(const NamedTensors& inputs);
 
   const netlist::HostPlan& plan() const { return model_.plan; }
@@ -51,9 +53,12 @@ class Session {
   };
 
   Result<void> check_host_graphs() const;
+  void find_unread();
   Result<void> find_programs();
   Result<void> push_parameters();
-  Result<Batch> first_values(const std::vector<Tensor>& inputs, std::int64_t number) const;
+  Result<void> enter_states(const NamedTensors& inputs);
+  Result<NamedTensors> final_states();
+  Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
   Result<void> run_on_device(std::vector<Batch>& batches);
   Result<void> push(const std::vector<Batch>& batches);
@@ -71,6 +76,8 @@ class Session {
   std::vector<RunProgram> programs_;
   std::int64_t most_at_once_ = 1;  // batches per run of the programs
   Batches batches_;
+  NamedTensors host_states_;  // by input: those that the host computes
+  bool has_states_ = false;   // the first step was
   std::unique_ptr<Device> device_;
 };
 

@@ -38,7 +38,7 @@ class Device {
 
   // Appends entries to a queue of type `queue`; an error when it has no room for them.
   virtual Result<void> push(const std::string& queue, const Tensor& entries) = 0;
-  // Writes slots of a queue of type `ram`, from `slot` on.
+  // Writes slots: of a ram, or over the present contents of a queue from its read pointer on, which then holds as many as before.
   virtual Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) = 0;
   // Runs a program to its end; parameters by name with their `$`.
   virtual Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) = 0;

@@ -98,13 +98,14 @@ Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
 
 Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, const Tensor& tensor) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
-  if (!queue->is_ram())
-    return input_error("GD012", {netlist_.file}, cat("'", name, "' is a queue: entries are pushed, slots cannot be written"));
   BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), options_.mode));
-  if (slot < 0 || slot > queue->entries() || static_cast<std::int64_t>(entries.size()) > queue->entries() - slot)
+  const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
+  if (slot < 0 || slot > there || static_cast<std::int64_t>(entries.size()) > there - slot)
     return input_error("GD013", {netlist_.file},
-                       cat("ram '", name, "' has ", queue->entries(), " slots; ", entries.size(), " from slot ", slot, " on do not fit"));
-  for (auto& entry : entries) queue->put(slot++, std::move(entry));
+                       cat(queue->is_ram() ? "ram '" : "queue '", name, queue->is_ram() ? "' has " : "' holds ", there, " slots; ",
+                           entries.size(), " from slot ", slot, " on do not fit"));
+  const std::int64_t first = queue->is_ram() ? slot : queue->read_pointer() + slot;
+  for (std::size_t i = 0; i < entries.size(); ++i) queue->put(first + static_cast<std::int64_t>(i), std::move(entries[i]));
   return success();
 }
 

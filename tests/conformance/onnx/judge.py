@@ -280,8 +280,7 @@ outputs) goes through `importer` and `runner --target cpu`. It passes when every
 (the last table), the importer got it from the test by `--value`.
 
 Two things about the tests: NumPy has no bfloat16, so they keep such tensors as UINT16 with the same bits, which the judge puts right; and they cut floats off to bfloat16
-where ONNX says that Cast rounds, so models with such outputs may differ by one unit in the last place (0.0078125). The tests `castlike_*BFLOAT16*` contradict their own
-models: the model declares an input of shape [3, 4] for which the data has shape [1].
+where ONNX says that Cast rounds, so models with such outputs may differ by one unit in the last place (0.0078125).
 """
 
 

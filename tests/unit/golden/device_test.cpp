@@ -102,12 +102,24 @@ TEST(Queues, MoreEntriesThanAHostHolds) {
   EXPECT_THAT(first_error(device.failure()), HasSubstr("queue 'a' has 2000000000 entries"));
 }
 
+TEST(Queues, WhatWaitsMayBeOverwritten) {
+  TestHost host;
+  auto device = open_device(add_text(3, 1), host);
+  ASSERT_TRUE(device);
+  ASSERT_TRUE((*device)->push("a", entries({1, 2, 3})));
+  ASSERT_TRUE((*device)->pop("a", 1));
+  ASSERT_TRUE((*device)->write("a", 1, entries({7})));
+  EXPECT_THAT(message((*device)->write("a", 2, entries({8}))), HasSubstr("holds 2 slots"));
+  EXPECT_EQ(*(*device)->waiting("a"), 2);
+  EXPECT_EQ(*(*device)->pop("a", 2), entries({2, 7}));
+}
+
 TEST(Queues, CallsThatDoNotFitTheKindOrTheShape) {
   TestHost host;
   auto device = open_device(add_text(2, 1), host);
   ASSERT_TRUE(device);
   EXPECT_THAT(message((*device)->push("w", entries({1}))), HasSubstr("is a ram"));
-  EXPECT_THAT(message((*device)->write("a", 0, entries({1}))), HasSubstr("is a queue"));
+  EXPECT_THAT(message((*device)->write("a", 0, entries({1}))), HasSubstr("queue 'a' holds 0 slots; 1 from slot 0 on do not fit"));
   EXPECT_THAT(message((*device)->write("w", 1, entries({1}))), HasSubstr("1 slots; 1 from slot 1 on do not fit"));
   EXPECT_THAT(message((*device)->write("w", -1, entries({1}))), HasSubstr("do not fit"));
   EXPECT_THAT(message((*device)->push("aa", entries({1}))), HasSubstr("no queue named 'aa'"));

@@ -1,4 +1,5 @@
 // Graphs without a chip.
+#include <buda/graph/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/builder.hpp>
 #include <buda/runtime/graph_run.hpp>
@@ -35,6 +36,46 @@ TEST_F(GraphRunTest, BatchesAsAnImageDoes) {
   auto wrong = run_graph(*graph, {{"x", Tensor(Shape{2, 2}, std::vector<float>(4))}}, host_);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.failure().diagnostics().front().code, "RT021");
+}
+
+TEST_F(GraphRunTest, WhatNothingReadsIsNotLookedAt) {
+  ops::Builder b("m");
+  auto x = b.input("x", {1, 2});
+  b.input("like", {3, 4});
+  b.output("y", b.tanh(x));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph);
+  Tensor one(Shape{1, 2}, std::vector<float>{0, 0});
+  for (const NamedTensors& inputs :
+       {NamedTensors{{"x", one}}, NamedTensors{{"x", one}, {"like", Tensor(Shape{1}, std::vector<float>{7})}}}) {
+    auto out = run_graph(*graph, inputs, host_);
+    ASSERT_TRUE(out) << out.failure().diagnostics().front().message;
+    EXPECT_EQ(out->outputs.at("y"), one);
+  }
+  EXPECT_FALSE(run_graph(*graph, {{"x", one}, {"liek", one}}, host_));
+}
+
+TEST_F(GraphRunTest, StateGoesFromStepToStep) {
+  ops::Builder b("m");
+  auto x = b.input("x", {1, 2});
+  auto s = b.input("s", {1, 2});
+  b.output("t", b.add(s, x));
+  b.output("y", b.multiply(s, x));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph);
+  graph->node(graph->find("s")).tags[graph::kLoopback] = "t";
+  Tensor steps(Shape{3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}), first(Shape{1, 2}, std::vector<float>{10, 20});
+  auto out = run_graph(*graph, {{"x", steps}, {"s", first}}, host_);
+  ASSERT_TRUE(out) << out.failure().diagnostics().front().message;
+  EXPECT_EQ(out->outputs.at("y"), Tensor(Shape{3, 2}, std::vector<float>{10, 40, 33, 88, 70, 156}));
+  EXPECT_EQ(out->outputs.at("t"), Tensor(Shape{1, 2}, std::vector<float>{19, 32}));
+  // From zero.
+  out = run_graph(*graph, {{"x", steps}}, host_);
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->outputs.at("t"), Tensor(Shape{1, 2}, std::vector<float>{9, 12}));
+  auto wrong = run_graph(*graph, {{"x", steps}, {"s", steps}}, host_);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.failure().diagnostics().front().message.find("given for the first step alone"), std::string::npos);
 }
 
 }  // namespace

@@ -97,5 +97,33 @@ TEST_F(PortsTest, HugeShapesCostNothing) {
   EXPECT_THAT(error_of(bind()), HasSubstr("has no volume"));
 }
 
+// x in the second step is y of the first.
+TEST_F(PortsTest, StatesHaveOneQueueWithTheirOutputs) {
+  plan_.inputs[0].queue = "q_y";
+  plan_.inputs[0].loopback = "y";
+  netlist_.graphs[0].ops[0].inputs[0].name = "q_y";
+  auto ports = bind();
+  ASSERT_TRUE(ports) << error_of(ports);
+  ASSERT_EQ(ports->states.size(), 1u);
+  EXPECT_TRUE(ports->pushed.empty());
+  EXPECT_TRUE(ports->popped.empty());
+  EXPECT_TRUE(ports->gives_state("y"));
+  EXPECT_FALSE(ports->must_be_given("x"));
+
+  auto broken = [&](auto change) {
+    auto kept = plan_;
+    change(plan_);
+    std::string found = error_of(bind());
+    plan_ = kept;
+    return found;
+  };
+  EXPECT_THAT(broken([](auto& p) { p.inputs[0].loopback = "z"; }), HasSubstr("RT010: input 'x' cannot be output 'z'"));
+  EXPECT_THAT(broken([](auto& p) { p.inputs[0].queue = "q_x"; }),
+              HasSubstr("RT012: input 'x' is output 'y' of the step before, but no op writes"));
+  EXPECT_THAT(broken([](auto& p) { p.outputs[0].queue = ""; }), HasSubstr("the output has to have the queue"));
+  EXPECT_THAT(broken([](auto& p) { p.inputs[0].dtype = "F16"; }),
+              HasSubstr("RT011: input 'x' cannot be output 'y' of the step before: the input is F16"));
+}
+
 }  // namespace
 }  // namespace buda::runtime::test

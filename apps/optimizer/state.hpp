@@ -1,0 +1,16 @@
+// Which outputs of the model are inputs of the next step.
+#pragma once
+
+#include "apps/optimizer/options.hpp"
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+namespace buda::optimizer {
+
+// Tags inputs (graph/loopback.hpp) as --loopback-outputs and --enable-link-past-cache-ios say, and tells what the latter found. OZ006: a
+// pair that is not written INPUT=OUTPUT, names what the graph does not have, or does not fit.
+Result<void> mark_state(graph::Graph& graph, const Options& options, Host& host);
+
+}  // namespace buda::optimizer

@@ -1,0 +1,124 @@
+// Inputs that are outputs of the step before stay on the device, whichever epochs read and write them.
+#include "unit/balance/golden_model.hpp"
+
+#include <buda/graph/loopback.hpp>
+
+namespace buda::balance {
+namespace {
+
+using testing::HasSubstr;
+
+// s' = s / 2 + x, r = s + x: s is read by both. `w` inputs are taken at once.
+graph::Graph cell(std::int64_t w, DataFormat state = DataFormat::float16_b) {
+  DeviceGraph g("cell");
+  const Shape shape{w, 1, 32, 64};
+  auto x = g.input("x", shape, {w, 1, 32, 64});
+  auto s = g.input("s", shape, {w, 1, 32, 64}, state);
+  auto half = g.parameter("half", {1, 1, 32, 64});
+  g.graph.node(half).value = graph::Value(Tensor(Shape{1, 1, 32, 64}, std::vector<float>(32 * 64, 0.5F)));
+  auto decayed = g.op("decayed", "multiply", {s, half}, shape);
+  auto next = g.op("next", "add", {decayed, x}, shape);
+  auto read = g.op("read", "add", {s, x}, shape);
+  g.output("r", read, {w, 1, 32, 64});
+  g.output("t", next, {w, 1, 32, 64});
+  g.graph.node(s).tags[graph::kLoopback] = "t";
+  return std::move(g.graph);
+}
+
+Tensor filled(std::int64_t rows, float first, float more) {
+  std::vector<float> v;
+  for (std::int64_t i = 0; i < rows; ++i, first += more) v.insert(v.end(), 32 * 64, first);
+  return Tensor(Shape{rows, 1, 32, 64}, std::move(v));
+}
+
+// The first element of each row.
+std::vector<float> firsts(const Tensor& t) {
+  std::vector<float> out;
+  const std::vector<float> all = t.to_f32();
+  for (std::size_t i = 0; i < all.size(); i += 32 * 64) out.push_back(all[i]);
+  return out;
+}
+
+struct Opened {
+  std::unique_ptr<io::FileSystem> fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host{*fs, sink};
+  Golden golden;
+  Balanced balanced;
+  std::unique_ptr<runtime::Session> session;
+};
+
+void open(Opened& o, graph::Graph graph, std::map<std::string, std::string> overrides) {
+  BalanceOptions options;
+  options.overrides = std::move(overrides);
+  auto balanced = balance_with(std::move(graph), "n150", options);
+  ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+  o.balanced = std::move(*balanced);
+  auto model = model_of(o.balanced);
+  ASSERT_TRUE(model.ok()) << text_of(model.failure());
+  auto session = runtime::Session::open(std::move(*model), o.golden, *o.balanced.problem.device, o.host);
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  o.session = std::move(*session);
+}
+
+// Epochs of "decayed", "next" and "read": all in one; written before it is read; written after.
+class LoopbackEpochs : public ::testing::TestWithParam<std::map<std::string, std::string>> {};
+
+TEST_P(LoopbackEpochs, EachStepTakesWhatTheOneBeforeLeft) {
+  Opened o;
+  ASSERT_NO_FATAL_FAILURE(open(o, cell(1), GetParam()));
+  auto out = o.session->run({{"x", filled(5, 1, 1)}, {"s", filled(1, 8, 0)}});
+  ASSERT_TRUE(out.ok()) << text_of(out.failure());
+  // s: 8, 5, 4.5, 5.25, 6.625, 8.3125
+  EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{9, 7, 7.5, 9.25, 11.625}));
+  EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{8.3125}));
+  // The next run goes on; another one begins anew.
+  out = o.session->run({{"x", filled(1, 1, 0)}});
+  ASSERT_TRUE(out.ok()) << text_of(out.failure());
+  EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{9.3125}));
+  out = o.session->run({{"x", filled(2, 1, 0)}, {"s", filled(1, 0, 0)}});
+  ASSERT_TRUE(out.ok()) << text_of(out.failure());
+  EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{1.5}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Splits, LoopbackEpochs,
+                         ::testing::Values(std::map<std::string, std::string>{},
+                                           std::map<std::string, std::string>{{"read.epoch-break", "true"}},
+                                           std::map<std::string, std::string>{{"next.epoch-break", "true"}}));
+
+TEST(Loopback, BatchesKeepAStateEach) {
+  Opened o;
+  ASSERT_NO_FATAL_FAILURE(open(o, cell(2), {}));
+  auto out = o.session->run({{"x", filled(4, 1, 1)}});
+  ASSERT_TRUE(out.ok()) << text_of(out.failure());
+  EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{1, 2, 4, 6}));  // 0 + 1, 0 + 2, 1 + 3, 2 + 4
+  EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{3.5, 5}));
+  const auto odd = o.session->run({{"x", filled(3, 1, 1)}});
+  ASSERT_FALSE(odd.ok());
+  EXPECT_THAT(text_of(odd.failure()), HasSubstr("no whole number of batches of 2"));
+}
+
+TEST(Loopback, HasAQueueThatItsOutputWrites) {
+  auto b = balance_with(cell(1), "n150");
+  ASSERT_TRUE(b.ok()) << text_of(b.failure());
+  auto model = model_of(*b);
+  ASSERT_TRUE(model.ok()) << text_of(model.failure());
+  EXPECT_EQ(model->plan.inputs[1].queue, "s");
+  EXPECT_EQ(model->plan.inputs[1].loopback, "t");
+  EXPECT_EQ(model->plan.outputs[1].queue, "s");
+  const auto& queues = b->built.netlist.queues;
+  auto queue = std::find_if(queues.begin(), queues.end(), [](const auto& q) { return q.name == "s"; });
+  ASSERT_NE(queue, queues.end());
+  EXPECT_EQ(queue->input, "next");
+  EXPECT_EQ(queue->entries, 2);
+}
+
+TEST(Loopback, FormatsHaveToAgree) {
+  auto b = balance_with(cell(1, DataFormat::float32), "n150");
+  ASSERT_FALSE(b.ok());
+  EXPECT_THAT(text_of(b.failure()), HasSubstr("its format is Float32, and that of output 't'"));
+}
+
+}  // namespace
+}  // namespace buda::balance

@@ -1,0 +1,48 @@
+// Inputs with the tag of a loopback.
+#include <buda/graph/loopback.hpp>
+#include <buda/ops/builder.hpp>
+
+#include <gtest/gtest.h>
+
+namespace buda::graph {
+namespace {
+
+Graph cell() {
+  ops::Builder b("cell");
+  auto x = b.input("x", {1, 4});
+  auto s = b.input("s", {1, 4});
+  auto w = b.input("w", {1, 8});
+  b.output("t", b.add(x, s));
+  b.output("u", b.tanh(w));
+  return *b.finish();
+}
+
+TEST(Loopback, PairsComeInTheOrderOfInputs) {
+  Graph g = cell();
+  EXPECT_TRUE(loopbacks(g)->empty());
+  g.node(g.find("w")).tags[kLoopback] = "u";
+  g.node(g.find("x")).tags[kLoopback] = "t";
+  g.node(g.find("s")).tags[kLoopback] = "t";  // an output may be several inputs
+  auto pairs = loopbacks(g);
+  ASSERT_TRUE(pairs);
+  ASSERT_EQ(pairs->size(), 3u);
+  EXPECT_EQ((*pairs)[0].input, g.find("x"));
+  EXPECT_EQ((*pairs)[1].input, g.find("s"));
+  EXPECT_EQ((*pairs)[2].output, g.find_output("u"));
+}
+
+TEST(Loopback, AllThatIsWrongIsTold) {
+  Graph g = cell();
+  g.node(g.find("w")).tags[kLoopback] = "t";
+  g.node(g.find("x")).tags[kLoopback] = "v";
+  auto pairs = loopbacks(g);
+  ASSERT_FALSE(pairs);
+  const auto& found = pairs.failure().diagnostics();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].code, "GR028");
+  EXPECT_EQ(found[0].message, "input 'x' cannot be output 'v' of the step before: there is no such output");
+  EXPECT_EQ(found[1].message, "input 'w' cannot be output 't' of the step before: the input is F32 [1, 8] and the output F32 [1, 4]");
+}
+
+}  // namespace
+}  // namespace buda::graph
