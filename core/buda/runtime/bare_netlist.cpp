@@ -22,7 +22,10 @@ bool has_descriptor(const std::string& arch) { return arch == "wormhole_b0" || a
 
 std::int32_t chips_of(const Netlist& netlist) {
   std::int32_t last = 0;
-  for (const auto& g : netlist.graphs) last = std::max(last, g.target_device);
+  for (const auto& g : netlist.graphs) {
+    last = std::max(last, g.target_device);
+    for (const auto& op : g.ops) last = std::max(last, op.attributes.dest_device);  // of ethernet copies
+  }
   for (const auto& q : netlist.queues) last = std::max(last, q.target_device);
   return last + 1;
 }

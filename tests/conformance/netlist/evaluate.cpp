@@ -167,10 +167,19 @@ Outcome topk(const Task& task) {
   Array out(x.t, x.rows, width * cores, op.tile_dim);
   out.error.assign(out.size(), 0);
   const bool values = op.attributes.sort == netlist::TopkSort::max;
+  // With kreduce the row has to consist of runs of k, sorted downwards and upwards in turn; others come out in any order.
+  auto runs_sorted = [&](std::size_t first) {
+    for (std::size_t i = 0; i + 1 < length; ++i) {
+      const double a = x.value[first + i], b = x.value[first + i + 1];
+      if ((i + 1) % k != 0 && (i / k % 2 == 0 ? a < b : a > b)) return false;
+    }
+    return true;
+  };
   std::vector<std::size_t> order(length);
   for (std::size_t row = 0; row < x.t * x.rows; ++row)
     for (std::size_t core = 0; core < cores; ++core) {
       const std::size_t first = row * x.cols + core * length;
+      const bool open = op.attributes.kreduce && !runs_sorted(first);
       for (std::size_t i = 0; i < length; ++i) order[i] = i;
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return x.value[first + a] > x.value[first + b]; });
       for (std::size_t i = 0; i < k; ++i) {
@@ -178,8 +187,7 @@ Outcome topk(const Task& task) {
         const double v = x.value[first + order[i]];
         const bool tie = (i > 0 && x.value[first + order[i - 1]] == v) || (i + 1 < length && x.value[first + order[i + 1]] == v);
         out.value[to] = values ? v : task.inputs[1].value[first + order[i]];
-        // Sorted runs that are none leave anything open.
-        if ((!values && tie) || (op.attributes.kreduce && k <= 16)) out.error[to] = std::numeric_limits<double>::infinity();
+        if ((!values && tie) || open) out.error[to] = std::numeric_limits<double>::infinity();
       }
     }
   return out;

@@ -1,5 +1,6 @@
 // Runs netlists on target golden, judges every op's output, and tells which do not run or disagree, and why.
 #include <buda/base/text.hpp>
+#include <buda/device/load.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/netlist_run.hpp>
@@ -7,6 +8,7 @@
 #include <buda/runtime/stimulus.hpp>
 #include <golden/device.hpp>
 
+#include "coverage.hpp"
 #include "generator.hpp"
 #include "judge.hpp"
 
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 namespace {
 
@@ -29,7 +32,9 @@ struct NoSink final : DiagSink {
 struct Options {
   std::size_t most_ops = 200;
   double most_datums = 1e9;
-  double work = 1e8;  // multiplications of a product that are judged
+  std::optional<device::DeviceDescriptor> chip;  // absent: as the netlist says
+  judge::Coverage* coverage = nullptr;           // of what agrees
+  double work = 1e8;                             // multiplications of a product that are judged
   golden::DeviceOptions device;
   bool judge = true;
   std::string share;
@@ -51,7 +56,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
                f.diagnostics().size() > 1 ? cat(" (+", f.diagnostics().size() - 1, ")") : std::string());
   };
   runtime::Program program;
-  auto bare = runtime::load_bare_netlist(host, text, path);
+  auto bare = runtime::load_bare_netlist(host, text, path, o.chip);
   if (!bare) return first(bare.failure(), "refused");
   program.netlist = std::move(bare->netlist);
   std::size_t ops = 0;
@@ -107,6 +112,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
     judge.taken(*queue, *taken);
   }
   if (!judge.complaints().empty()) return cat("differs ", join(judge.complaints(), "; "));
+  if (o.coverage != nullptr) o.coverage->add(program.netlist);
   return cat("agrees ", judge.ops(), " ops, ", judge.compared(), " numbers");
 }
 
@@ -122,12 +128,13 @@ bool passes(const std::string& verdict) {
 
 }  // namespace
 
-// netlist_conformance [--fp32] [--run-only] [--most-ops N] [--most-datums N] [--generate N] [--faults N] [--seed S] --share DIR FILE|DIR…
+// netlist_conformance [--fp32] [--run-only] [--most-ops N] [--most-datums N] [--generate N] [--covered] [--faults N] [--seed S]
+// --share DIR FILE|DIR…; with --covered the generated netlists have to use all of the format.
 int main(int argc, char** argv) {
   Options o;
   std::vector<std::string> files;
   std::uint64_t generate = 0, faults = 0, seed = 1;
-  bool quiet = false;
+  bool quiet = false, covered = false;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     auto number = [&] { return i + 1 < argc ? parse_double(argv[++i]).value_or(0) : 0; };
@@ -149,6 +156,8 @@ int main(int argc, char** argv) {
       std::fputs(judge::random_netlist(static_cast<std::uint64_t>(number())).c_str(), stdout);
     } else if (arg == "--run-only") {
       o.judge = false;
+    } else if (arg == "--covered") {
+      covered = true;
     } else if (arg == "--quiet") {
       quiet = true;
     } else if (arg == "--fp32") {
@@ -174,15 +183,33 @@ int main(int argc, char** argv) {
   };
   Options small = o;
   small.work = 1e7;
+  if (generate + faults > 0) {
+    // Reading the descriptor takes longer than most of these netlists do.
+    NoSink sink;
+    auto real = io::make_real_file_system();
+    Host host(*real, sink);
+    host.share_dir = o.share;
+    auto device = device::load_device(host, "wormhole_b0");
+    if (!device) return 1;
+    device->chips = 2;
+    small.chip = std::move(*device);
+  }
+  judge::Coverage coverage;
   for (std::uint64_t k = seed; k < seed + generate + faults; ++k) {
     const bool fault = k >= seed + generate;
     // Half of them matrix by matrix, as golden does it where inputs get too large.
     small.device.most_numbers = k % 2 == 0 ? o.device.most_numbers : 0;
+    small.coverage = fault ? nullptr : &coverage;
     const std::string legal = judge::random_netlist(k);
     const std::string verdict = run_file(cat("seed ", k), fault ? judge::with_fault(legal, k) : legal, small);
     // A fault may lead to anything but a wrong answer.
-    tell(cat("seed ", k), fault && verdict.starts_with("failed") ? "refused " + verdict : verdict, false);
+    tell(cat("seed ", k), fault && verdict.starts_with("failed") ? "refused " + verdict : verdict, !quiet);
   }
+  if (covered)
+    for (const auto& name : coverage.missing()) {
+      std::printf("no netlist that agrees has %s\n", name.c_str());
+      passed = false;
+    }
   auto fs = io::make_real_file_system();
   for (const auto& file : files) {
     auto bytes = fs->read(file);
