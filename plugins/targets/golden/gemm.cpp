@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 namespace buda::golden {
@@ -23,8 +25,15 @@ constexpr std::size_t kSmall = 1u << 21;
 // Columns [j, j + width) of rows [k0, k0 + k), filled up with zeros.
 void pack_b(const Gemm& g, std::size_t k0, std::size_t k, std::size_t j, std::size_t width, float* to) {
   std::size_t there = std::min(width, g.n - j);
+  const float* row = g.b + k0 * g.ldb + j;
+  // The width of most panels, known to the compiler: a call for each row costs as much as the copying.
+  constexpr std::size_t kUsual = 32;
+  if (there == kUsual && width == kUsual) {
+    for (std::size_t p = 0; p < k; ++p) std::memcpy(to + p * kUsual, row + p * g.ldb, kUsual * sizeof(float));
+    return;
+  }
   for (std::size_t p = 0; p < k; ++p) {
-    const float* from = g.b + (k0 + p) * g.ldb + j;
+    const float* from = row + p * g.ldb;
     std::copy_n(from, there, to + p * width);
     std::fill_n(to + p * width + there, width - there, 0.0f);
   }
@@ -53,6 +62,28 @@ void block(const Kernel& kernel, const Gemm& g, const float* a, const float* b, 
     for (std::size_t y = 0; y < rows; ++y) std::copy_n(edge.data() + y * kernel.cols, cols, c + y * g.ldc);
 }
 
+// Memory for a packed B, kept for the next product of this thread unless it is large: fresh pages cost as much as filling them.
+class PanelMemory {
+ public:
+  float* get(std::size_t numbers) {
+    if (numbers > size_) {
+      memory_ = std::make_unique_for_overwrite<float[]>(numbers);
+      size_ = numbers;
+    }
+    return memory_.get();
+  }
+  void release() {
+    if (size_ <= kMostKept) return;
+    memory_.reset();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = std::size_t{1} << 24;  // 64 MB
+  std::unique_ptr<float[]> memory_;
+  std::size_t size_ = 0;
+};
+
 }  // namespace
 
 void gemm_with(const Kernel& kernel, const Gemm& g, unsigned threads) {
@@ -61,11 +92,12 @@ void gemm_with(const Kernel& kernel, const Gemm& g, unsigned threads) {
   // A block of the inner dimension holds whole steps, so that the places of rounding do not depend on blocking.
   const std::size_t inner = g.step >= kInner ? g.step : kInner / g.step * g.step;
   const std::size_t panels = ceil_div(g.n, kernel.cols);
-  std::vector<float> b(panels * kernel.cols * g.k);
+  thread_local PanelMemory memory;
+  float* const b = memory.get(panels * kernel.cols * g.k);
   parallel_for(threads, panels, [&](std::size_t j) {
     for (std::size_t k0 = 0; k0 < g.k; k0 += inner)
       pack_b(g, k0, std::min(inner, g.k - k0), j * kernel.cols, kernel.cols,
-             b.data() + (k0 * panels + j * std::min(inner, g.k - k0)) * kernel.cols);
+             b + (k0 * panels + j * std::min(inner, g.k - k0)) * kernel.cols);
   });
   const std::size_t panels_per_task = kCols / kernel.cols;
   const std::size_t row_tasks = ceil_div(g.m, kRows), col_tasks = ceil_div(panels, panels_per_task);
@@ -77,11 +109,12 @@ void gemm_with(const Kernel& kernel, const Gemm& g, unsigned threads) {
       const std::size_t k = std::min(inner, g.k - k0);
       for (std::size_t i = i0; i < i1; i += kernel.rows) pack_a(g, i, kernel.rows, k0, k, a.data() + (i - i0) * k);
       for (std::size_t j = j0; j < j1; ++j) {
-        const float* panel = b.data() + (k0 * panels + j * k) * kernel.cols;
+        const float* panel = b + (k0 * panels + j * k) * kernel.cols;
         for (std::size_t i = i0; i < i1; i += kernel.rows) block(kernel, g, a.data() + (i - i0) * k, panel, i, j * kernel.cols, k);
       }
     }
   });
+  memory.release();
 }
 
 const Kernel& best_kernel() {

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <optional>
 
 namespace {
@@ -116,6 +117,15 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
   return cat("agrees ", judge.ops(), " ops, ", judge.compared(), " numbers");
 }
 
+// Netlists may ask for more memory than there is; tools say so (tool_main).
+std::string verdict_of(const std::string& path, const std::string& text, const Options& o) {
+  try {
+    return run_file(path, text, o);
+  } catch (const std::bad_alloc&) {
+    return "refused: out of memory";
+  }
+}
+
 constexpr int kSkipped = 77;
 
 // What a verdict has to begin with for the test to pass: netlists that break a rule, or are larger than asked for, are no concern of this
@@ -201,7 +211,7 @@ int main(int argc, char** argv) {
     small.device.most_numbers = k % 2 == 0 ? o.device.most_numbers : 0;
     small.coverage = fault ? nullptr : &coverage;
     const std::string legal = judge::random_netlist(k);
-    const std::string verdict = run_file(cat("seed ", k), fault ? judge::with_fault(legal, k) : legal, small);
+    const std::string verdict = verdict_of(cat("seed ", k), fault ? judge::with_fault(legal, k) : legal, small);
     // A fault may lead to anything but a wrong answer.
     tell(cat("seed ", k), fault && verdict.starts_with("failed") ? "refused " + verdict : verdict, !quiet);
   }
@@ -213,7 +223,7 @@ int main(int argc, char** argv) {
   auto fs = io::make_real_file_system();
   for (const auto& file : files) {
     auto bytes = fs->read(file);
-    if (bytes) tell(file, run_file(file, std::string(bytes->view()), o), !quiet);
+    if (bytes) tell(file, verdict_of(file, std::string(bytes->view()), o), !quiet);
   }
   for (const auto& [kind, count] : kinds) std::fprintf(stderr, "%s: %d\n", kind.c_str(), count);
   return passed ? 0 : 1;
