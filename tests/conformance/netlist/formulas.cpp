@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <numbers>
 
@@ -56,6 +57,12 @@ double function(OpType type, const OpAttributes& a, double x) {
   }
 }
 
+// Where a function turns, so that its ends do not tell what happens in between.
+std::initializer_list<double> turns(OpType type) {
+  static constexpr std::initializer_list<double> gelu = {-0.7517916}, derivative = {-std::numbers::sqrt2, std::numbers::sqrt2}, none = {};
+  return type == OpType::gelu ? gelu : type == OpType::gelu_derivative ? derivative : none;
+}
+
 double source_unit(Precision p) { return p == Precision::fp32 ? 0x1p-23 : kSourceUnit; }
 
 }  // namespace
@@ -83,7 +90,9 @@ Array unary(OpType type, const OpAttributes& attributes, const Array& x, const R
     const bool pole = f == OpType::reciprocal && std::fabs(x.value[i]) <= d;
     out.value[i] = v;
     out.error[i] = pole || !std::isfinite(up) || !std::isfinite(down) ? kInfinity : 1.25 * std::max(std::fabs(up - v), std::fabs(down - v));
-    // Functions with a bend in between, and rounding of the result.
+    for (const double turn : turns(f))
+      if (std::fabs(turn - x.value[i]) < d) out.error[i] = std::max(out.error[i], 1.25 * std::fabs(function(f, attributes, turn) - v));
+    // Waves, and rounding of the result.
     if (f == OpType::sine || f == OpType::cosine) out.error[i] = std::max(out.error[i], d);
     out.error[i] += (std::fabs(v) + out.error[i]) * unit + least;
   }

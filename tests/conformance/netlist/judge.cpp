@@ -240,6 +240,9 @@ View Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int
 
 namespace {
 
+// An op that comes more often is judged every so many times only.
+constexpr std::size_t kOften = 16;
+
 // Whether matrix t of the output is made of matrix t of each input.
 bool works_by_t(const Op& op, const std::vector<View>& inputs) {
   const auto t = static_cast<std::size_t>(op.block.t);
@@ -260,34 +263,8 @@ bool works_by_t(const Op& op, const std::vector<View>& inputs) {
 
 }  // namespace
 
-void Judge::judge(const Op& op, const std::string& what, const std::vector<View>& inputs, const Array* previous, const Tensor& value) {
-  constexpr std::size_t kMostNumbers = std::size_t{1} << 25;  // laid out at once
-  Task task{op, nullptr, {}, precision_, previous, work_};
-  const std::size_t times = judged_[op.name]++;
-  if (times > 1) task.most_work /= times < 16 ? 10 : 100;
-  if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
-  std::size_t numbers = 0;
-  for (const View& in : inputs) numbers += in.extent().size();
-  const bool by_t = numbers > kMostNumbers && op.block.t > 1 && previous == nullptr && works_by_t(op, inputs);
-  Op alone = op;
-  alone.block.t = 1;
-  const Task part{alone, task.fused, {}, precision_, nullptr, task.most_work / std::max(op.block.t, 1)};
-  for (std::size_t t = 0; t < (by_t ? static_cast<std::size_t>(op.block.t) : 1); ++t) {
-    Task now = by_t ? part : task;
-    for (const View& view : inputs) {
-      Array in = by_t ? view.matrix(t) : view.whole();
-      const OpClass c = netlist::op_class(op.type);
-      if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
-      now.inputs.push_back(std::move(in));
-    }
-    auto expected = evaluate(now);
-    if (auto* error = std::get_if<std::string>(&expected)) return complain(cat(what, ": ", *error));
-    compare(what, op.out_format, std::get<Array>(expected), {value, 0}, t);
-  }
-}
-
-void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
-  ++ops_;
+void Judge::judge(const Graph& graph, const Op& op, std::int64_t input, std::size_t times, const Tensor& value) {
+  const std::string what = cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input);
   std::vector<View> inputs;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs.push_back(source(graph, op, i, input));
   Array sum;
@@ -312,7 +289,39 @@ void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Ten
       if (!zero) previous = &sum;
     }
   }
-  judge(op, cat("op '", op.name, "' (", netlist::op_type_name(op.type), ") input ", input), inputs, previous, value);
+  constexpr std::size_t kMostNumbers = std::size_t{1} << 25;  // laid out at once
+  Task task{op, nullptr, {}, precision_, previous, work_};
+  if (times > 1) task.most_work /= times < kOften ? 10 : 100;
+  if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
+  std::size_t numbers = 0;
+  for (const View& in : inputs) numbers += in.extent().size();
+  const bool by_t = numbers > kMostNumbers && op.block.t > 1 && previous == nullptr && works_by_t(op, inputs);
+  Op alone = op;
+  alone.block.t = 1;
+  const Task part{alone, task.fused, {}, precision_, nullptr, task.most_work / std::max(op.block.t, 1)};
+  for (std::size_t t = 0; t < (by_t ? static_cast<std::size_t>(op.block.t) : 1); ++t) {
+    Task now = by_t ? part : task;
+    for (const View& view : inputs) {
+      Array in = by_t ? view.matrix(t) : view.whole();
+      const OpClass c = netlist::op_class(op.type);
+      if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
+      now.inputs.push_back(std::move(in));
+    }
+    auto expected = evaluate(now);
+    if (auto* error = std::get_if<std::string>(&expected)) return complain(cat(what, ": ", *error));
+    compare(what, op.out_format, std::get<Array>(expected), {value, 0}, t);
+  }
+}
+
+void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
+  ++ops_;
+  const std::size_t times = judged_[op.name]++;
+  if (times < kOften || times % kOften == 0) {
+    judge(graph, op, input, times, value);
+  } else {
+    for (const auto& in : op.inputs)
+      if (rings_.count(in.name) == 0) from_op(graph, in.name, input);
+  }
   if (const auto direct = direct_.find(op.name); direct != direct_.end()) values_[{op.name, input}] = {value, direct->second.uses};
   if (op.gradient_op) sums_[op.name] = value;
   if (!op.gradient_op || input + 1 == graph.input_count) store(graph, op, input, value);

@@ -80,8 +80,8 @@ class Judge final : public runtime::Observer {
   void store(const netlist::Graph& graph, const netlist::Op& op, std::int64_t input, const Tensor& value);
   // Whether the numbers of `actual` from matrix `first_t` on are as expected.
   void compare(const std::string& what, DataFormat format, const Array& expected, const Held& actual, std::size_t first_t = 0);
-  // Evaluates an op for one input and compares; `previous` is what a gradient op adds to.
-  void judge(const netlist::Op& op, const std::string& what, const std::vector<View>& inputs, const Array* previous, const Tensor& value);
+  // Evaluates an op for one input, for the `times`-th time, and compares.
+  void judge(const netlist::Graph& graph, const netlist::Op& op, std::int64_t input, std::size_t times, const Tensor& value);
   void complain(const std::string& text);
 
   const netlist::Netlist& netlist_;
