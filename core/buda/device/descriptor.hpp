@@ -92,6 +92,7 @@ struct DestRegister {
 // What an op may ask of the chip; the validator and the balancer go by these, never by the name of the architecture.
 struct Features {
   bool fp32_accumulate = false;   // acc_df Float32
+  bool fp32_copy_needs_fp32 = false;  // with which ops that copy their input into the register take Float32 only
   bool int32_accumulate = false;  // acc_df Int32 and the integer formats
   bool l1_accumulate = false;     // the packer adds to what is in L1
   bool stochastic_rounding = false;

@@ -120,6 +120,8 @@ const Record<Features>& describe(const Features*) {
   static const auto record =
       Record<Features>("what the chip can do")
           .optional("fp32_accumulate", &Features::fp32_accumulate, "acc_df Float32")
+          .optional("fp32_copy_needs_fp32", &Features::fp32_copy_needs_fp32,
+                    "with acc_df Float32, ops that copy their input into the destination register take Float32 only")
           .optional("int32_accumulate", &Features::int32_accumulate, "acc_df Int32 and integer ops")
           .optional("l1_accumulate", &Features::l1_accumulate, "l1_acc: the packer adds to L1")
           .optional("stochastic_rounding", &Features::stochastic_rounding, "stoch_rnd_mode")

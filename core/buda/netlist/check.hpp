@@ -29,7 +29,7 @@ std::vector<Diagnostic> check_netlist(const Netlist& netlist, const device::Devi
 
 inline constexpr std::size_t kMostFindings = 200;
 
-// A rule, for documentation: docs/formats/netlist.md lists them.
+// A rule, for documentation: docs/formats/netlist-rules.md lists them.
 struct Rule {
   std::string_view code;
   std::string_view text;

@@ -44,18 +44,27 @@ class CheckContext {
   Diagnostic& op_error(std::string_view code, const Op& op, Field field, std::string message, std::string hint = "", int input = -1) {
     return error(code, "op", op.name, op.places.of(field, input), std::move(message), std::move(hint));
   }
-  Diagnostic& queue_error(std::string_view code, const Queue& q, Field field, std::string message, std::string hint = "") {
-    return error(code, "queue", q.name, q.places.of(field), std::move(message), std::move(hint));
+  // Whether the file has this attribute: then it has a place of its own.
+  static bool stands(const Op& op, std::string_view attribute) {
+    const Place own = op.places.of_attribute(attribute_number(attribute)), all = op.places.of(Field::attributes);
+    return own.line != all.line || own.column != all.column;
+  }
+  // At the place of one attribute, or of all when it is not there.
+  Diagnostic& attribute_error(std::string_view code, const Op& op, std::string_view attribute, std::string message, std::string hint = "") {
+    return error(code, "op", op.name, op.places.of_attribute(attribute_number(attribute)), std::move(message), std::move(hint));
+  }
+  Diagnostic& queue_error(std::string_view code, const Queue& q, Field field, std::string message, std::string hint = "", int element = -1) {
+    return error(code, "queue", q.name, q.places.of(field, element), std::move(message), std::move(hint));
   }
   // The same of a rule that TT-Buda checks when it runs a netlist, and therefore a warning at CheckLevel::compile.
   Diagnostic& run_error(std::string_view code, std::string_view what, const std::string& name, Place place, std::string message) {
     return add(options.level == CheckLevel::run ? Severity::error : Severity::warning, code, what, name, place, std::move(message), "");
   }
-  Diagnostic& queue_run_error(std::string_view code, const Queue& q, Field field, std::string message) {
-    return run_error(code, "queue", q.name, q.places.of(field), std::move(message));
+  Diagnostic& queue_run_error(std::string_view code, const Queue& q, Field field, std::string message, int element = -1) {
+    return run_error(code, "queue", q.name, q.places.of(field, element), std::move(message));
   }
-  Diagnostic& queue_warning(std::string_view code, const Queue& q, Field field, std::string message) {
-    return add(Severity::warning, code, "queue", q.name, q.places.of(field), std::move(message), "");
+  Diagnostic& queue_warning(std::string_view code, const Queue& q, Field field, std::string message, int element = -1) {
+    return add(Severity::warning, code, "queue", q.name, q.places.of(field, element), std::move(message), "");
   }
   // Nothing more is kept of errors; looking for them is a waste of time.
   bool full() const { return errors_.size() >= kMostFindings; }
@@ -79,6 +88,8 @@ void check_placement(CheckContext& ctx);
 void check_formats(CheckContext& ctx, const Graph& graph, const Op& op);
 void check_integers(CheckContext& ctx, const Op& op);
 void check_op(CheckContext& ctx, const Graph& graph, const Op& op);
+// What goes by the type of op: matmul, reduce, splice, embedding, …
+void check_op_type(CheckContext& ctx, const Op& op);
 void check_edges(CheckContext& ctx, const Graph& graph, const Op& op);
 void check_queue_edges(CheckContext& ctx);
 // By itself, and as an op uses it.

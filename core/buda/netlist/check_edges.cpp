@@ -34,7 +34,8 @@ void check_transpose(CheckContext& ctx, const Op& op, std::size_t i) {
                  cat("input ", i, " of ", op_type_name(op.type), " cannot be transposed; input 1 of matmul, input 0 of unary ops",
                      ctx.device.features.binary_transpose ? " and of binary ops" : "", " can"),
                  "", index);
-  if (input.format == DataFormat::int32) ctx.op_error("NL405", op, Field::tms, "Int32 cannot be transposed", "", index);
+  if (input.format == DataFormat::int32)
+    ctx.op_error("NL409", op, Field::tms, cat("input ", i, " is Int32, which cannot be transposed"), "", index);
 }
 
 // `pad` in a list: at most once, followed by slices only, and not together with input_N_pad.
@@ -44,6 +45,10 @@ void check_pad(CheckContext& ctx, const Op& op, std::size_t i) {
   bool padded = false;
   for (const Tm& tm : maps.tms) {
     bool slice = tm.kind == TmKind::hslice || tm.kind == TmKind::vslice;
+    if (padded && tm.kind == TmKind::pad) {
+      ctx.op_error("NL411", op, Field::tms, cat("input ", i, " is padded twice; a list has one pad at most"), "", index);
+      return;
+    }
     if (padded && !slice) {
       ctx.op_error("NL404", op, Field::tms, cat("'", tm.text(), "' follows a pad; only slices may"), "", index);
       return;
@@ -53,9 +58,10 @@ void check_pad(CheckContext& ctx, const Op& op, std::size_t i) {
       ctx.op_error("NL406", op, Field::tms, "tile_broadcast is for the sub-ops of fused ops", "", index);
   }
   if (padded && maps.pad)
-    ctx.op_error("NL404", op, Field::pad, cat("input ", i, " is padded twice: in its manipulations and by input_", i, "_pad"), "", index);
+    ctx.op_error("NL412", op, Field::pad, cat("input ", i, " is padded twice: in its manipulations and by input_", i, "_pad"), "", index);
   if (padded && op.type == OpType::fused_op)
-    ctx.op_error("NL404", op, Field::tms, "inputs of fused ops cannot be padded by a manipulation", "", index);
+    ctx.op_error("NL413", op, Field::tms, cat("input ", i, " of a fused op cannot be padded by a manipulation"),
+                 cat("input_", i, "_pad can pad it"), index);
 }
 
 std::string tm_name(const EdgeMaps& maps, int index) {
@@ -155,20 +161,24 @@ void check_edges(CheckContext& ctx, const Graph& graph, const Op& op) {
 void check_queue_edges(CheckContext& ctx) {
   for (const Queue& q : ctx.netlist.queues) {
     if (ctx.full()) return;
-    for (const Tm& tm : q.input_tms)
-      if (tm.kind == TmKind::transpose || tm.kind == TmKind::pad || tm.kind == TmKind::tile_broadcast)
-        ctx.queue_error("NL408", q, Field::input_tms, cat("'", tm.text(), "' cannot stand between an op and a queue"));
+    for (const Tm& tm : q.input_tms) {
+      if (tm.kind == TmKind::transpose || tm.kind == TmKind::pad)
+        ctx.queue_error(tm.kind == TmKind::pad ? "NL414" : "NL408", q, Field::input_tms,
+                        cat("'", tm.text(), "' cannot stand between an op and a queue, where tiles are only moved"));
+      if (tm.kind == TmKind::tile_broadcast)
+        ctx.queue_error("NL406", q, Field::input_tms, "tile_broadcast is for the sub-ops of fused ops");
+    }
     const Op* op = ctx.index.find_op(q.input);
     if (op == nullptr) continue;
     if (op->out_format != q.format)
-      ctx.queue_error("NL333", q, Field::df,
+      ctx.queue_error("NL395", q, Field::df,
                       cat("it holds ", format_name(q.format), ", but '", op->name, "' makes ", format_name(op->out_format)));
     if (op->tile_dim != q.tile_dim)
-      ctx.queue_error("NL209", q, Field::tile_dim,
+      ctx.queue_error("NL211", q, Field::tile_dim,
                       cat("it has tiles of ", q.tile_dim.rows, "x", q.tile_dim.cols, ", but '", op->name, "' makes ", op->tile_dim.rows,
                           "x", op->tile_dim.cols));
     if (op->untilize_output && !q.input_tms.empty())
-      ctx.queue_error("NL408", q, Field::input_tms, cat("untilized data of '", op->name, "' cannot be manipulated on the way"));
+      ctx.queue_error("NL415", q, Field::input_tms, cat("untilized data of '", op->name, "' cannot be manipulated on the way"));
     EdgeMaps maps;
     maps.tms = q.input_tms;
     auto map = TileMap::make(op->shape(), maps);
@@ -177,11 +187,12 @@ void check_queue_edges(CheckContext& ctx) {
                       cat("'", tm_name(maps, e->index), "' cannot be applied to the output of '", op->name, "' (", op->shape().text(),
                           "): ", e->reason));
     } else if (const TileShape& given = std::get<TileMap>(map).shape(); given != q.shape()) {
-      ctx.queue_error("NL402", q, Field::input, cat("'", op->name, "' makes ", given.text(), ", the queue holds ", q.shape().text()));
+      ctx.queue_error(op->untilize_output ? "NL417" : "NL416", q, Field::input,
+                      cat("'", op->name, "' makes ", given.text(), ", the queue holds ", q.shape().text()));
     }
     bool same_block = op->grid == q.grid && op->block == q.block && op->ublock_order == q.ublock_order;
     if (op->gradient_op && !same_block)
-      ctx.queue_error("NL318", q, Field::mblock, cat("it takes gradients of '", op->name, "' and has to have its grid and blocks"));
+      ctx.queue_error("NL360", q, Field::mblock, cat("it takes gradients of '", op->name, "' and has to have its grid and blocks"));
   }
 }
 

@@ -68,8 +68,12 @@ class FusedChecker {
   Diagnostic& fused_error(std::string_view code, std::string message) {
     return ctx_.error(code, "fused op", fused_.id, fused_.places.self, std::move(message));
   }
-  Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "") {
-    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field), std::move(message), std::move(hint));
+  Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "", int index = -1) {
+    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field, index), std::move(message), std::move(hint));
+  }
+  Diagnostic& attribute_error(std::string_view code, const SubOp& s, std::string_view attribute, std::string message) {
+    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of_attribute(attribute_number(attribute)),
+                      std::move(message));
   }
 
   void check_names() {
@@ -95,6 +99,7 @@ class FusedChecker {
     for (std::size_t i = 0; i < schedule.size(); ++i) {
       const SubOp& s = schedule[i];
       check_arity(s);
+      check_attributes(s);
       if (ends_schedule(s) && i + 1 < schedule.size())
         error("NL504", s, Field::type, cat(op_type_name(s.type), " has to be the last of its schedule"));
       check_inputs(s);
@@ -112,6 +117,13 @@ class FusedChecker {
     auto least = static_cast<std::size_t>(info(s.type).least_inputs), most = static_cast<std::size_t>(info(s.type).most_inputs);
     if (s.inputs.size() < least || s.inputs.size() > most)
       error("NL105", s, Field::inputs, cat(op_type_name(s.type), " takes ", least, " inputs, not ", s.inputs.size()));
+  }
+
+  void check_attributes(const SubOp& s) {
+    const OpAttributes& a = s.attributes;
+    if (a.relu.threshold < 0)
+      attribute_error("NL320", s, "relu_threshold", cat("relu_threshold is ", a.relu.threshold, "; it is not negative"));
+    if (a.p < 0 || a.p > 1) attribute_error("NL332", s, "p", cat("p is ", a.p, "; a probability is between 0 and 1"));
   }
 
   Buffer* buffer(const SubOp& s, const SubOperand& o, Field field) {
@@ -170,14 +182,23 @@ class FusedChecker {
 
   void check_tile_broadcast(const SubOp& s, std::size_t i) {
     if (op_class(s.type) != OpClass::binary || i != 1)
-      error("NL508", s, Field::tms, "tile_broadcast is for the second operand of add, subtract, multiply and maximum");
+      error("NL516", s, Field::tms, "tile_broadcast is for the second operand of add, subtract, multiply and maximum", "",
+            static_cast<int>(i));
   }
 
   // Manipulations of operand i, and its block. `writer` made it; null for external inputs, whose shape the edges' check looks at.
   void check_tms(const SubOp& s, std::size_t i, const SubOp* writer) {
     Block wanted = needed_block(s, i);
     Block given = writer != nullptr ? block_of(*writer) : wanted;
-    bool row = false, col = false;
+    auto along = [&](Dim dim) {
+      const auto& tms = s.inputs[i].tms;
+      return std::any_of(tms.begin(), tms.end(), [&](const Tm& tm) { return tm.kind == TmKind::broadcast && tm.dim == dim; });
+    };
+    if (along(Dim::r) && along(Dim::c)) {
+      error("NL513", s, Field::tms, cat("operand ", i, " is broadcast along r and along c; a sub-op can do one of them"),
+            "broadcast along the other in a sub-op before", static_cast<int>(i));
+      return;
+    }
     for (const Tm& tm : s.inputs[i].tms) {
       if (tm.kind == TmKind::tile_broadcast) {
         check_tile_broadcast(s, i);
@@ -185,50 +206,53 @@ class FusedChecker {
       }
       bool is_r = tm.kind == TmKind::broadcast && tm.dim == Dim::r, is_c = tm.kind == TmKind::broadcast && tm.dim == Dim::c;
       if (!is_r && !is_c) {
-        error("NL508", s, Field::tms, cat("'", tm.text(), "' cannot stand in a fused op; broadcast r or c and tile_broadcast can"));
+        error("NL514", s, Field::tms, cat("'", tm.text(), "' cannot stand in a fused op; broadcast r or c and tile_broadcast can"), "",
+              static_cast<int>(i));
         return;
       }
       if (writer == nullptr || s.inputs[i].operand.kind != Kind::intermed) {
-        error("NL508", s, Field::tms,
+        error("NL512", s, Field::tms,
               cat("'", tm.text(), "' of ", netlist::text(s.inputs[i].operand), "; only intermediates can be broadcast inside a fused op"),
-              writer == nullptr ? "broadcast the input of the op that uses it" : "");
+              writer == nullptr ? "broadcast the input of the op that uses it" : "", static_cast<int>(i));
         return;
       }
       if (s.type == OpType::matmul && (!is_c || i != 0)) {
-        error("NL508", s, Field::tms, "a matmul takes a broadcast of c on its first operand only");
+        error("NL515", s, Field::tms, cat("'", tm.text(), "' of operand ", i, "; a matmul takes a broadcast of c on operand 0 only"), "",
+              static_cast<int>(i));
         return;
       }
       if (s.type == OpType::matmul) {
         // Its inner dimension is what counts: the broadcast repeats the columns that there are.
         if (given.n * given.ct * tm.factor != wanted.n * wanted.ct)
-          error("NL508", s, Field::tms,
-                cat("'", tm.text(), "' makes ", given.n * given.ct * tm.factor, " tiles, ", wanted.n * wanted.ct, " are needed"));
+          error("NL517", s, Field::tms,
+                cat("'", tm.text(), "' makes ", given.n * given.ct * tm.factor, " tiles, ", wanted.n * wanted.ct, " are needed"), "",
+                static_cast<int>(i));
         given.n = wanted.n;
         given.ct = wanted.ct;
         continue;
       }
-      row = row || is_r;
-      col = col || is_c;
       std::int64_t& outer = is_r ? given.m : given.n;
       std::int64_t& inner = is_r ? given.rt : given.ct;
       std::int64_t total = is_r ? wanted.m * wanted.rt : wanted.n * wanted.ct;
       if (outer != 1 || inner != 1) {
         error("NL508", s, Field::tms,
-              cat("'", tm.text(), "' needs an intermediate of one tile along ", is_r ? "r" : "c", "; it is ", text(given)));
+              cat("'", tm.text(), "' needs an intermediate of one tile along ", is_r ? "r" : "c", "; it is ", text(given)), "",
+              static_cast<int>(i));
         return;
       }
       if (total != 0 && tm.factor != total) {
-        error("NL508", s, Field::tms, cat("'", tm.text(), "' makes ", tm.factor, " tiles, ", total, " are needed"));
+        error("NL517", s, Field::tms, cat("'", tm.text(), "' makes ", tm.factor, " tiles, ", total, " are needed"), "",
+              static_cast<int>(i));
         return;
       }
       if (is_r && given.n != 1 && wanted.m > 1) {
-        error("NL508", s, Field::tms, cat("'", tm.text(), "' over ", wanted.m, " ublock rows needs mblock_n 1; it is ", given.n));
+        error("NL508", s, Field::tms, cat("'", tm.text(), "' over ", wanted.m, " ublock rows needs mblock_n 1; it is ", given.n), "",
+              static_cast<int>(i));
         return;
       }
       outer = is_r ? wanted.m : wanted.n;
       inner = is_r ? wanted.rt : wanted.ct;
     }
-    if (row && col) error("NL508", s, Field::tms, "an operand cannot be broadcast along r and c");
     auto differs = [](std::int64_t w, std::int64_t g) { return w != 0 && w != g; };
     if (differs(wanted.m, given.m) || differs(wanted.n, given.n) || differs(wanted.rt, given.rt) || differs(wanted.ct, given.ct))
       error("NL507", s, Field::inputs,
@@ -336,7 +360,7 @@ void check_fused_use(CheckContext& ctx, const Op& op, const FusedOp& fused) {
     for (const SubOp& s : schedule) {
       if (s.block.ublock_tiles() > room) {
         Diagnostic& d =
-            ctx.error("NL303", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
+            ctx.error("NL336", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
                       cat("a ublock of ", s.block.ublock_rt, "x", s.block.ublock_ct, " does not fit the destination register, which holds ",
                           room, " tiles of ", format_name(op.acc_format), ", the acc_df of op '", op.name, "'"));
         needs(d, "dest tiles", static_cast<std::uint64_t>(s.block.ublock_tiles()), static_cast<std::uint64_t>(room));

@@ -2,6 +2,7 @@
 #include <buda/netlist/check_context.hpp>
 #include <buda/netlist/program_code.hpp>
 #include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/temporal_epochs.hpp>
 
 #include <algorithm>
 
@@ -49,7 +50,7 @@ class ExecuteChecker {
       named.insert(*q);
       auto use = uses_.find(*q);
       if (use == uses_.end()) {
-        error("NL624", s, cat("graph '", graph_.name, "' neither reads nor writes '", s.queue, "'"));
+        error("NL624", s, Field::type, cat("graph '", graph_.name, "' neither reads nor writes '", s.queue, "'"));
         continue;
       }
       check_pointers(s, ctx_.netlist.queues[*q]);
@@ -68,40 +69,57 @@ class ExecuteChecker {
   }
 
  private:
-  Diagnostic& error(std::string_view code, const QueueSetting& s, std::string message) {
-    return ctx_.error(code, "program", program_.name, s.place, std::move(message));
+  Diagnostic& error(std::string_view code, const QueueSetting& s, Field field, std::string message) {
+    return ctx_.error(code, "program", program_.name, s.places.of(field), std::move(message));
   }
 
   void check_pointers(const QueueSetting& s, const Queue& q) {
     bool ram = q.kind == QueueKind::ram;
-    if (!s.rd_ptr_global) error("NL620", s, cat("rd_ptr_global of '", s.queue, "' is missing"));
-    if (!ram && !s.rd_ptr_local) error("NL621", s, cat("rd_ptr_local of queue '", s.queue, "' is missing"));
-    if (!ram && s.wr_ptr_global) error("NL621", s, cat("wr_ptr_global is for rams; '", s.queue, "' is a queue"));
-    if (ram && !s.wr_ptr_global) error("NL622", s, cat("wr_ptr_global of ram '", s.queue, "' is missing"));
-    if (ram && s.rd_ptr_local) error("NL622", s, cat("rd_ptr_local is for queues; '", s.queue, "' is a ram"));
-    const auto &rd = s.global_rdptr_autoinc, &wr = s.global_wrptr_autoinc;
-    if (rd && wr && !rd->is_variable() && !wr->is_variable() && rd->immediate != 0 && wr->immediate != 0 && rd->immediate != wr->immediate)
-      error(
-          "NL623", s,
-          cat("global_rdptr_autoinc ", rd->immediate, " and global_wrptr_autoinc ", wr->immediate, " of '", s.queue, "' have to be equal"));
+    if (!s.rd_ptr_global) error("NL620", s, Field::rd_ptr_global, cat("rd_ptr_global of '", s.queue, "' is missing; every setting has it"));
+    if (!ram && !s.rd_ptr_local)
+      error("NL621", s, Field::rd_ptr_local, cat("rd_ptr_local of '", s.queue, "' is missing: it says where the ops read a queue"));
+    if (!ram && s.wr_ptr_global)
+      error("NL635", s, Field::wr_ptr_global,
+            cat("wr_ptr_global is for rams; '", s.queue, "' is a queue, which knows where it is written"));
+    if (ram && !s.wr_ptr_global)
+      error("NL622", s, Field::wr_ptr_global, cat("wr_ptr_global of '", s.queue, "' is missing: it says where a ram is written"));
+    if (ram && s.rd_ptr_local)
+      error("NL636", s, Field::rd_ptr_local, cat("rd_ptr_local is for queues; '", s.queue, "' is a ram, which is read at rd_ptr_global"));
+    // Compared as they are written, as in the original; what is absent has the default of its kind.
+    const Value local = s.rd_ptr_autoinc.value_or(Value::number(ram ? 0 : 1)), global = s.global_rdptr_autoinc.value_or(Value::number(0));
+    auto none = [](const Value& v) { return !v.is_variable() && v.immediate == 0; };
+    auto text = [](const Value& v) { return v.is_variable() ? v.variable : cat(v.immediate); };
+    if (!none(local) && !none(global) && local != global)
+      error("NL623", s, Field::global_rdptr_autoinc,
+            cat("'", s.queue, "' is read on by ", text(local), " per input (rd_ptr_autoinc) and popped by ", text(global),
+                " (global_rdptr_autoinc); if neither is 0 they are equal"));
   }
 
   void check_flags(const QueueSetting& s, const Queue& q, const Use& use) {
-    for (const auto* v : {&s.prologue, &s.epilogue})
+    for (const auto& [v, field] : {std::pair(&s.prologue, Field::prologue), {&s.epilogue, Field::epilogue}})
       if (*v && (*v)->is_variable() && is_parameter((*v)->variable))
-        error(
-            "NL627", s,
-            cat("prologue and epilogue of '", s.queue, "' are fixed when the netlist is compiled; '", (*v)->variable, "' is a parameter"));
+        error("NL627", s, field,
+              cat(field == Field::prologue ? "prologue" : "epilogue", " of '", s.queue, "' is fixed when the netlist is compiled; '",
+                  (*v)->variable, "' is a parameter"));
     bool prologue = is_true(s.prologue), epilogue = is_true(s.epilogue);
     if (use.gradient) {
       if (q.kind != QueueKind::ram || !prologue || !epilogue)
-        error("NL626", s, cat("gradients accumulate in '", s.queue, "': it has to be a ram with prologue and epilogue true"));
+        error("NL629", s, !prologue ? Field::prologue : Field::epilogue,
+              cat("gradients accumulate in '", s.queue,
+                  "': it has to be a ram with prologue and epilogue true, so that they are loaded and stored"));
       return;
     }
-    if (use.raw_reader && prologue) error("NL627", s, cat("'", s.queue, "' feeds an embedding or tilizer and cannot have a prologue"));
+    if (use.raw_reader && prologue)
+      error("NL630", s, Field::prologue, cat("'", s.queue, "' feeds an embedding or tilizer, which reads it as it goes: no prologue"));
+    if (q.kind == QueueKind::queue && !q.from_outside() && epilogue) {
+      error("NL634", s, Field::epilogue, cat("'", s.queue, "' is a queue that an op feeds; only rams are written in an epilogue"));
+      epilogue = false;
+    }
     if (use.writes && !use.reads && (prologue || epilogue))
-      error("NL627", s, cat("'", s.queue, "' is an output and takes gradients of nothing; it has prologue and epilogue false"));
-    if (use.reads && !use.writes && epilogue) error("NL627", s, cat("'", s.queue, "' is an input and cannot have an epilogue"));
+      error("NL631", s, prologue ? Field::prologue : Field::epilogue,
+            cat("'", s.queue, "' is an output and takes no gradients; it has prologue and epilogue false"));
+    if (use.reads && !use.writes && epilogue)
+      error("NL632", s, Field::epilogue, cat("'", s.queue, "' is an input, which nothing is written back to: no epilogue"));
   }
 
   bool is_parameter(const std::string& name) const {
@@ -130,10 +148,34 @@ void check_constants(CheckContext& ctx, const Program& program) {
   }
 }
 
-// Queues between epochs that nobody allocates keep their content over runs, which is seldom meant.
+// Queues between graphs that run together are buffers between them. If nobody allocates such a queue, it keeps its content from run to run,
+// which is seldom meant.
+void check_buffers(CheckContext& ctx, const std::vector<TemporalEpoch>& epochs) {
+  std::map<std::size_t, std::size_t> epoch_of;  // by graph
+  for (std::size_t e = 0; e < epochs.size(); ++e)
+    for (std::size_t g : epochs[e].graphs) epoch_of[g] = e;
+  std::set<std::size_t> allocated;
+  for (const Program& p : ctx.netlist.programs)
+    for (const auto& inst : p.instructions)
+      if (const auto* a = std::get_if<instruction::Allocate>(&inst.what))
+        for (const auto& name : a->queues)
+          if (auto q = ctx.index.queue(name)) allocated.insert(*q);
+  for (std::size_t q = 0; q < ctx.netlist.queues.size(); ++q) {
+    const Queue& queue = ctx.netlist.queues[q];
+    auto producer = ctx.index.op(queue.input);
+    const auto& readers = ctx.readers_of(queue.name);
+    if (!producer || queue.entries <= 1 || readers.size() != 1 || allocated.count(q) != 0) continue;
+    auto from = epoch_of.find(producer->graph), to = epoch_of.find(readers.front().op.graph);
+    if (from == epoch_of.end() || to == epoch_of.end() || from->second != to->second) continue;
+    ctx.queue_warning("NL633", queue, Field::input,
+                      "it is a buffer between ops that run together, and no program allocates it, so it keeps its content from run to run");
+  }
+}
+
+// Finds out which epochs the programs execute; programs that do not come to an end are found on the way.
 void check_run(CheckContext& ctx) {
-  auto epochs = static_epochs(ctx.netlist);
-  if (epochs) return;
+  auto epochs = temporal_epochs(ctx.netlist, ctx.device.features.op_to_op_across_graphs);
+  if (epochs) return check_buffers(ctx, *epochs);
   for (Diagnostic& d : epochs.failure().diagnostics()) ctx.error(d.code, "", d.node, {d.loc.line, d.loc.column}, d.message);
 }
 

@@ -8,26 +8,22 @@
 namespace buda::netlist {
 namespace {
 
-std::int64_t tiles(const Queue& q) { return q.grid.volume() * q.block.tiles() * q.entries; }
+std::int64_t elements(const Queue& q) { return q.grid.volume() * q.block.tiles() * q.entries * q.tile_dim.datums(); }
 
 void check_alias(CheckContext& ctx, const Queue& q) {
   if (q.alias.empty()) return;
   const Queue* other = ctx.index.find_queue(q.alias);
-  std::string problem;
-  if (other == nullptr) {
-    problem = "there is no such queue";
-  } else if (other == &q) {
-    problem = "that is itself";
-  } else if (!other->alias.empty()) {
-    problem = "that is an alias too";
-  } else if (q.kind != QueueKind::ram || other->kind != QueueKind::ram) {
-    problem = "both have to be rams";
-  } else if (q.location != other->location || q.buffers != other->buffers) {
-    problem = "both have to lie at the same addresses";
-  } else if (tiles(q) != tiles(*other)) {
-    problem = cat("it has ", tiles(q), " tiles in all its entries, the other ", tiles(*other));
-  }
-  if (!problem.empty()) ctx.queue_error("NL106", q, Field::alias, cat("it cannot be an alias of '", q.alias, "': ", problem));
+  auto breach = [&](const char* code, std::string problem) {
+    ctx.queue_error(code, q, Field::alias, cat("it cannot be an alias of '", q.alias, "': ", problem));
+  };
+  if (other == nullptr) return breach("NL106", "there is no such queue");
+  if (other == &q) return breach("NL113", "that is itself");
+  if (!other->alias.empty()) breach("NL114", cat("that is an alias too, of '", other->alias, '\''));
+  if (q.kind != QueueKind::ram || other->kind != QueueKind::ram)
+    breach("NL115", cat("both have to be rams, and '", q.kind != QueueKind::ram ? q.name : other->name, "' is a queue"));
+  if (q.location != other->location || q.buffers != other->buffers) breach("NL116", "both have to lie at the same addresses");
+  if (elements(q) != elements(*other))
+    breach("NL117", cat("it has ", elements(q), " numbers in all its entries, the other ", elements(*other)));
 }
 
 void check_ports(CheckContext& ctx, const Queue& q) {
@@ -39,12 +35,12 @@ void check_ports(CheckContext& ctx, const Queue& q) {
       return;
     }
     if (ports->size() != q.buffers.size())
-      ctx.queue_error("NL208", q, Field::ports, cat(ports->size(), " ports for ", q.buffers.size(), " buffers"));
+      ctx.queue_error("NL214", q, Field::ports, cat(ports->size(), " ports for ", q.buffers.size(), " buffers"));
     for (std::size_t i = 0; i < std::min(ports->size(), q.buffers.size()); ++i) {
       auto channel = static_cast<std::size_t>(q.buffers[i].channel);
       std::size_t there = channel < ctx.device.dram.channels.size() ? ctx.device.dram.channels[channel].ports.size() : 0;
       if ((*ports)[i] < 0 || static_cast<std::size_t>((*ports)[i]) >= there)
-        ctx.queue_error("NL208", q, Field::ports,
+        ctx.queue_error("NL213", q, Field::ports,
                         cat("buffer ", i, " names port ", (*ports)[i], " of DRAM channel ", q.buffers[i].channel, ", which has ", there));
     }
   }
@@ -70,9 +66,10 @@ class BufferChecker {
     auto alignment = static_cast<std::uint64_t>(ctx_.device.tile_alignment);
     for (std::size_t i = 0; i < q_.buffers.size(); ++i) {
       const BufferAddress& b = q_.buffers[i];
+      at_ = static_cast<int>(i);
       what_ = cat("buffer ", i, " at ", hex_text(b.address));
       if (b.address % alignment != 0 && first("NL203"))
-        ctx_.queue_run_error("NL203", q_, Field::buffers, cat(what_, " is not aligned to ", alignment, " bytes"));
+        ctx_.queue_run_error("NL203", q_, Field::buffers, cat(what_, " is not aligned to ", alignment, " bytes"), at_);
       if (q_.location == QueueLocation::dram) {
         dram(b);
       } else {
@@ -89,7 +86,8 @@ class BufferChecker {
     if ((end && *end <= limit) || !first(code)) return;
     needs(ctx_.queue_run_error(code, q_, Field::buffers,
                                cat(what_, " ends at ", end ? hex_text(*end) : "no address", ", beyond the ", bytes_text(limit), " of ",
-                                   memory, " channel ", b.channel)),
+                                   memory, " channel ", b.channel),
+                               at_),
           cat(memory, " bytes"), end.value_or(~std::uint64_t{0}), limit);
   }
 
@@ -98,7 +96,8 @@ class BufferChecker {
     if (b.channel < 0 || static_cast<std::size_t>(b.channel) >= dram.channels.size()) {
       if (first("NL202"))
         needs(ctx_.queue_error("NL202", q_, Field::buffers,
-                               cat(what_, " is in DRAM channel ", b.channel, ", but '", ctx_.device.name, "' has ", dram.channels.size())),
+                               cat(what_, " is in DRAM channel ", b.channel, ", but '", ctx_.device.name, "' has ", dram.channels.size()),
+                               "", at_),
               "DRAM channels", static_cast<std::uint64_t>(b.channel) + 1, dram.channels.size());
       return;
     }
@@ -106,9 +105,9 @@ class BufferChecker {
     // How far the runtime's own data reaches depends on its settings, so this is never an error.
     std::uint64_t lowest = dram.channels[static_cast<std::size_t>(b.channel)].lowest_usable;
     if (b.address < lowest && first("NL205"))
-      ctx_.queue_warning(
-          "NL205", q_, Field::buffers,
-          cat(what_, " lies below ", hex_text(lowest), ", where the runtime keeps its own data in DRAM channel ", b.channel));
+      ctx_.queue_warning("NL205", q_, Field::buffers,
+                         cat(what_, " lies below ", hex_text(lowest), ", where the runtime keeps its own data in DRAM channel ", b.channel),
+                         at_);
   }
 
   void host(const BufferAddress& b) {
@@ -116,14 +115,15 @@ class BufferChecker {
     if (b.channel < 0 || b.channel >= host.channels) {
       if (first("NL202"))
         needs(ctx_.queue_error("NL202", q_, Field::buffers,
-                               cat(what_, " is in host channel ", b.channel, ", but '", ctx_.device.name, "' reaches ", host.channels)),
+                               cat(what_, " is in host channel ", b.channel, ", but '", ctx_.device.name, "' reaches ", host.channels), "",
+                               at_),
               "host channels", static_cast<std::uint64_t>(b.channel) + 1, static_cast<std::uint64_t>(host.channels));
       return;
     }
     if (b.address >= host.channel_bytes) {
       if (first("NL207"))
         needs(ctx_.queue_error("NL207", q_, Field::buffers,
-                               cat(what_, " lies beyond the ", bytes_text(host.channel_bytes), " of a host channel")),
+                               cat(what_, " lies beyond the ", bytes_text(host.channel_bytes), " of a host channel"), "", at_),
               "host bytes", b.address, host.channel_bytes);
       return;
     }
@@ -135,8 +135,28 @@ class BufferChecker {
   CheckContext& ctx_;
   const Queue& q_;
   std::string what_;
+  int at_ = 0;  // of the buffer among them
   std::set<std::string_view> said_;
 };
+
+// A chip that cannot read queues of another one writes them through the window that the host maps, too.
+void check_remote_output(CheckContext& ctx, const Queue& q) {
+  const auto& window = ctx.device.dram.host_window;
+  auto producer = ctx.index.op(q.input);
+  if (!producer || ctx.device.features.remote_input_queues || !window || q.location != QueueLocation::dram) return;
+  const std::int32_t chip = ctx.netlist.graphs[producer->graph].target_device;
+  if (chip == q.target_device) return;
+  for (std::size_t i = 0; i < q.buffers.size(); ++i) {
+    const BufferAddress& b = q.buffers[i];
+    if (b.channel == window->channel && b.address >= window->begin) continue;
+    ctx.queue_run_error("NL212", q, Field::buffers,
+                        cat("op '", q.input, "' on chip ", chip, " writes it on chip ", q.target_device, ", which ", ctx.device.arch,
+                            " does in DRAM channel ", window->channel, " from ", hex_text(window->begin), " on; buffer ", i,
+                            " is in channel ", b.channel, " at ", hex_text(b.address)),
+                        static_cast<int>(i));
+    return;
+  }
+}
 
 }  // namespace
 
@@ -144,6 +164,7 @@ void check_queues(CheckContext& ctx) {
   for (const Queue& q : ctx.netlist.queues) {
     if (ctx.full()) return;
     BufferChecker(ctx, q).run();
+    check_remote_output(ctx, q);
     check_alias(ctx, q);
     check_ports(ctx, q);
     if (q.tile_dim != TileDim{} && !ctx.device.features.small_tiles)

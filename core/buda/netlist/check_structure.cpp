@@ -49,12 +49,13 @@ void check_references(CheckContext& ctx) {
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         const std::string& name = op.inputs[i].name;
         if (!ctx.index.queue(name) && !ctx.index.op(name))
-          ctx.op_error("NL102", op, Field::inputs, cat("input ", i, " '", name, "' is neither a queue nor an op"), hint_for(ctx, name));
+          ctx.op_error("NL102", op, Field::inputs, cat("input ", i, " '", name, "' is neither a queue nor an op"), hint_for(ctx, name),
+                       static_cast<int>(i));
       }
       if (op.type == OpType::fused_op && !ctx.index.fused_op(op.attributes.fused_op_id))
-        ctx.op_error("NL112", op, Field::attributes,
-                     op.attributes.fused_op_id.empty() ? std::string("attribute 'fused_op_id' is missing")
-                                                       : cat("there is no fused op '", op.attributes.fused_op_id, "'"));
+        ctx.attribute_error("NL112", op, "fused_op_id",
+                            op.attributes.fused_op_id.empty() ? std::string("attribute 'fused_op_id' is missing")
+                                                              : cat("there is no fused op '", op.attributes.fused_op_id, "'"));
     }
   }
 }
@@ -68,13 +69,13 @@ void check_cross_graph(CheckContext& ctx) {
         if (!producer || producer->graph == g) continue;
         const Graph& other = ctx.netlist.graphs[producer->graph];
         if (!ctx.device.features.op_to_op_across_graphs) {
-          ctx.op_error(
-              "NL108", op, Field::inputs,
-              cat("input ", i, " is an op of graph '", other.name, "'; ", ctx.device.arch, " connects graphs through queues only"));
+          ctx.op_error("NL108", op, Field::inputs,
+                       cat("input ", i, " is an op of graph '", other.name, "'; ", ctx.device.arch, " connects graphs through queues only"),
+                       "", static_cast<int>(i));
         } else if (other.target_device == ctx.netlist.graphs[g].target_device) {
           ctx.op_error("NL108", op, Field::inputs,
                        cat("input ", i, " is an op of graph '", other.name, "' on the same chip, which runs at another time"),
-                       "put a queue between them");
+                       "put a queue between them", static_cast<int>(i));
         }
       }
     }
@@ -95,10 +96,28 @@ void check_chips(CheckContext& ctx) {
     for (const Op& op : g.ops) {
       std::int32_t dest = op.attributes.dest_device;
       if (op.type == OpType::ethernet_datacopy && !chip(dest))
-        needs(ctx.op_error("NL107", op, Field::attributes,
-                           dest < 0 ? std::string("attribute 'dest_device' is missing")
-                                    : cat("its dest_device ", dest, " is none of ", ctx.device.chips, " chips")),
+        needs(ctx.attribute_error("NL107", op, "dest_device",
+                                  dest < 0 ? std::string("attribute 'dest_device' is missing")
+                                           : cat("its dest_device ", dest, " is none of ", ctx.device.chips, " chips")),
               "chips", static_cast<std::uint64_t>(dest < 0 ? 0 : dest) + 1, static_cast<std::uint64_t>(ctx.device.chips));
+    }
+  }
+}
+
+// Graphs run for one number of inputs, and so does a queue that several of them read: it is popped by that many.
+void check_input_counts(CheckContext& ctx) {
+  for (const Queue& q : ctx.netlist.queues) {
+    if (q.kind != QueueKind::queue) continue;
+    const Graph* first = nullptr;
+    for (const auto& reader : ctx.readers_of(q.name)) {
+      const Graph& graph = ctx.netlist.graphs[reader.op.graph];
+      if (first == nullptr) first = &graph;
+      if (graph.input_count == first->input_count) continue;
+      Diagnostic& d = ctx.error("NL118", "graph", graph.name, graph.places.of(Field::input_count),
+                                cat("its input_count is ", graph.input_count, "; it reads queue '", q.name, "', from which graph '",
+                                    first->name, "' takes ", first->input_count));
+      d.notes.push_back({ctx.netlist.loc(first->places.of(Field::input_count)), "the other input_count"});
+      break;
     }
   }
 }
@@ -108,11 +127,16 @@ void check_forks(CheckContext& ctx) {
     for (const Op& op : ctx.netlist.graphs[g].ops) {
       for (const OpInput& input : op.inputs) {
         if (input.forked_from.empty()) continue;
+        if (!ctx.index.queue(input.name)) {
+          ctx.op_error("NL119", op, Field::forked_dram_inputs,
+                       cat("'", input.name, "' is no queue, so there are no DRAM reads to share with '", input.forked_from, '\''));
+          continue;
+        }
         auto from = ctx.index.op(input.forked_from);
         bool reads = false;
         if (from)
           for (const OpInput& other : ctx.op(*from).inputs) reads = reads || other.name == input.name;
-        if (!ctx.index.queue(input.name) || !from || from->graph != g || !reads)
+        if (!from || from->graph != g || !reads)
           ctx.op_error("NL111", op, Field::forked_dram_inputs,
                        cat("'", input.name, "' cannot share the reads of '", input.forked_from,
                            "': that has to be an op of this graph that reads the same queue"));
@@ -129,6 +153,7 @@ void check_structure(CheckContext& ctx) {
   check_references(ctx);
   check_cross_graph(ctx);
   check_chips(ctx);
+  check_input_counts(ctx);
   check_forks(ctx);
 }
 

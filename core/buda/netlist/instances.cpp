@@ -156,6 +156,18 @@ class Expander {
 
 }  // namespace
 
+void keep_instances(std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist) {
+  auto chips = [](std::vector<std::int32_t>& devices) { return devices.size() > 1 ? std::move(devices) : std::vector<std::int32_t>(); };
+  for (auto& q : queues) {
+    netlist.queues.push_back(std::move(q.queue));
+    netlist.queues.back().instances = chips(q.devices);
+  }
+  for (auto& g : graphs) {
+    netlist.graphs.push_back(std::move(g.graph));
+    netlist.graphs.back().instances = chips(g.devices);
+  }
+}
+
 void expand_instances(ParseContext& ctx, std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist) {
   Expander expander(queues, graphs);
   if (std::size_t cost = expander.cost(queues, graphs, netlist.programs); cost > kMostInstances) {

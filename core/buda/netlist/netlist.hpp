@@ -19,8 +19,9 @@ namespace buda::netlist {
 struct Graph {
   std::string name;
   std::int32_t target_device = 0;
-  std::int32_t input_count = 1;  // inputs per epoch
-  std::vector<Op> ops;           // in file order
+  std::vector<std::int32_t> instances;  // the chips of a netlist that is not expanded yet, if there are several; else empty
+  std::int32_t input_count = 1;         // inputs per epoch
+  std::vector<Op> ops;                  // in file order
   Places places;
   friend bool operator==(const Graph&, const Graph&) = default;
 };

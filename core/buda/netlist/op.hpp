@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace buda::netlist {
@@ -88,6 +89,9 @@ struct OpAttributes {
   std::string fused_op_id;  // key in Netlist::fused_ops; empty without
   friend bool operator==(const OpAttributes&, const OpAttributes&) = default;
 };
+
+// A number for each attribute by its key, to find its place: op.places.of_attribute(attribute_number("m_k")). -1 for words that are none.
+int attribute_number(std::string_view key);
 
 struct Op {
   std::string name;

@@ -9,8 +9,6 @@
 namespace buda::netlist {
 namespace {
 
-const std::vector<std::string> kArchs = {"grayskull", "wormhole", "wormhole_b0", "blackhole"};
-
 void read_archs(ParseContext& ctx, const io::Node& node, std::vector<std::string>& out) {
   std::vector<std::string> words;
   if (node.is_list()) {
@@ -21,8 +19,8 @@ void read_archs(ParseContext& ctx, const io::Node& node, std::vector<std::string
   }
   for (const auto& word : words) {
     std::string arch = to_lower(word);
-    if (std::find(kArchs.begin(), kArchs.end(), arch) == kArchs.end()) {
-      ctx.unknown("NL003", node, "architecture", word, kArchs);
+    if (std::find(known_archs().begin(), known_archs().end(), arch) == known_archs().end()) {
+      ctx.unknown("NL003", node, "architecture", word, known_archs());
     } else if (std::find(out.begin(), out.end(), arch) == out.end()) {
       out.push_back(std::move(arch));
     }
@@ -46,7 +44,7 @@ void read_devices_section(ParseContext& ctx, const io::Node& node, Netlist& out)
 void choose_arch(ParseContext& ctx, const io::Node& devices, const ParseOptions& options, Netlist& out) {
   if (out.archs.empty()) return;
   if (options.arch.empty()) {
-    if (out.archs.size() > 1)
+    if (out.archs.size() > 1 && !options.any_arch)
       ctx.error("NL007", devices, cat("the netlist is for any of ", join(out.archs, ", "), "; which one is meant has to be said"),
                 "name the device with --device, or write one architecture");
     out.arch = out.archs.front();
@@ -103,6 +101,11 @@ std::optional<Diagnostic> wrong_version(std::string_view text, const std::string
 
 }  // namespace
 
+const std::vector<std::string>& known_archs() {
+  static const std::vector<std::string> archs = {"grayskull", "wormhole", "wormhole_b0", "blackhole"};
+  return archs;
+}
+
 Result<Netlist> parse_netlist(std::string_view text, const std::string& file, const ParseOptions& options) {
   if (auto d = wrong_version(text, file)) return *d;
   BUDA_ASSIGN(io::Node top, io::parse_yaml(text, file, {.repeated_keys = true}));
@@ -133,7 +136,10 @@ Result<Netlist> parse_netlist(std::string_view text, const std::string& file, co
   }
   missing_sections(ctx, top, out);
   if (ctx.failed()) return ctx.take_failure();
-  expand_instances(ctx, std::move(queues), std::move(graphs), out);
+  if (options.keep_instances)
+    keep_instances(std::move(queues), std::move(graphs), out);
+  else
+    expand_instances(ctx, std::move(queues), std::move(graphs), out);
   if (ctx.failed()) return ctx.take_failure();
   out.findings = ctx.take_findings();
   return out;

@@ -6,13 +6,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace buda::netlist {
 
 struct ParseOptions {
   // Which architecture is meant when the file lists several; it must be one of them. Empty: the file has to name just one.
   std::string arch;
+  // With several and no `arch`, take the first of them; for those who judge the netlist on each, or want no device at all.
+  bool any_arch = false;
+  // Leave queues and graphs of several chips as they are written, with `instances`. No later stage takes such a netlist.
+  bool keep_instances = false;
 };
+
+// The architectures that a netlist may name.
+const std::vector<std::string>& known_archs();
 
 // Every error of the file is collected, up to a hundred, in the order of their places. What comes out is complete and well-formed: all
 // required fields are there, lists have the lengths they should, products of dimensions fit in 64 bits, several instances are expanded.

@@ -1,4 +1,5 @@
 // Reads the attributes of ops and sub-ops.
+#include <buda/netlist/op_attributes.hpp>
 #include <buda/netlist/parse_context.hpp>
 
 namespace buda::netlist {
@@ -59,11 +60,17 @@ void single_tile(ParseContext& ctx, const io::Node& node, Draft& d) {
   for (std::size_t i = 0; i < inputs.size(); ++i) set_broadcast(ctx, node.items()[i], d, static_cast<std::size_t>(inputs[i]), {1, false});
 }
 
+// The 3 of "input3".
+std::optional<std::uint64_t> splice_input(std::string_view key) {
+  if (!key.starts_with("input")) return std::nullopt;
+  auto number = parse_uint(key.substr(5));
+  return number && *number < 1000 ? number : std::nullopt;
+}
+
 // input0: [index, length, stride] of splice.
 bool splice_range(ParseContext& ctx, const std::string& key, const io::Node& node, Draft& d) {
-  if (!key.starts_with("input") || d.inputs == nullptr) return false;
-  auto number = parse_uint(std::string_view(key).substr(5));
-  if (!number) return false;
+  auto number = splice_input(key);
+  if (!number || d.inputs == nullptr) return false;
   std::vector<std::int32_t> values;
   if (!ctx.integers(node, key, values)) return true;
   if (values.size() != 3) {
@@ -150,20 +157,50 @@ const std::vector<Row>& rows() {
 }
 #undef BUDA_ATTRIBUTE
 
+// An attribute that this type of op does not have. Ops that do not know an attribute would ignore it, and whoever wrote it expects
+// something.
+void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node, OpType type, bool sub_op) {
+  const AttributeInfo* info = find_attribute(key);
+  if (info == nullptr || (sub_op ? info->for_sub_op(type) : info->for_op(type))) return;
+  std::vector<std::string> owners;
+  for (const auto& row : all_op_types())
+    if (sub_op ? info->for_sub_op(row.type) : info->for_op(row.type)) owners.emplace_back(row.name);
+  // These two are also what an SFPU op in a fused op or behind a matmul goes by, so they are a rule of their own.
+  const char* code = key == "sfpu_execution_thread" || key == "approximate_mode" ? "NL012" : "NL013";
+  ctx.finding(Severity::error, code, node,
+              owners.empty() ? cat("attribute '", key, "' is for ops, not for the sub-ops of fused ops")
+                             : cat("attribute '", key, "' is for ", join(owners, ", "), ", not for ", op_type_name(type)));
+}
+
+// relu_mode none contradicts relu_en, if the original has seen that before.
+void check_relu(ParseContext& ctx, const io::Node& node, const OpAttributes& a) {
+  bool enabled = false;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    enabled = enabled || (node.keys()[i] == "relu_en" && a.relu.enabled);
+    if (node.keys()[i] == "relu_mode" && enabled && a.relu.mode == ReluMode::none)
+      ctx.finding(Severity::error, "NL015", node.items()[i], "relu_mode is none, but relu_en is true; it has to be min or max");
+  }
+}
+
 }  // namespace
 
-void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs) {
-  if (node.is_null()) return;
+void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs, Places& places,
+                      bool known_type) {
+  if (node.is_null()) {
+    ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
+    return;
+  }
   if (!ctx.map(node, "attributes")) return;
+  if (node.size() == 0) ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
   Draft d{type, &out, inputs, "", false};
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    places.set(Field::attribute, place_of(node.items()[i]), attribute_number(node.keys()[i]));
+    if (known_type) check_owner(ctx, node.keys()[i], node.items()[i], type, inputs == nullptr);
+  }
   Places nowhere;
   read_fields(ctx, node, rows(), d, nowhere,
               [&](const std::string& key, const io::Node& value) { return splice_range(ctx, key, value, d); });
-  // Grayskull's and Wormhole's kernels know these two of SFPU ops only; whoever writes them elsewhere expects an SFPU op.
-  OpClass c = op_class(type);
-  for (const char* key : {"sfpu_execution_thread", "approximate_mode"})
-    if (const io::Node* found = node.find(key); found != nullptr && c != OpClass::sfpu && c != OpClass::fused && c != OpClass::matmul)
-      ctx.finding(Severity::error, "NL012", *found, cat("attribute '", key, "' is for SFPU ops, not for ", op_type_name(type)));
+  if (inputs != nullptr) check_relu(ctx, node, out);
   if (d.srnd_fpu && out.stochastic_rounding == StochasticRounding::none) out.stochastic_rounding = StochasticRounding::fpu;
   if (type == OpType::reduce && d.reduce_type.empty()) ctx.error("NL002", node, "attribute 'type: max' is missing");
   if (!d.reduce_type.empty() && d.reduce_type != "max") ctx.unknown("NL003", node, "reduce type", d.reduce_type, {"max"});

@@ -12,6 +12,18 @@ namespace buda::netlist {
 namespace {
 // YAML ends an implicit key after 1024 characters; quoting turns a control character into four.
 constexpr std::size_t kLongestName = 255;
+
+// A mistyped word, or the beginning of just one: "sub" for subtract.
+std::optional<std::string> meant_word(const std::string& word, const std::vector<std::string>& known) {
+  if (auto near = nearest_word(word, known)) return near;
+  std::optional<std::string> begun;
+  for (const auto& k : known) {
+    if (word.size() < 3 || !k.starts_with(word)) continue;
+    if (begun) return std::nullopt;
+    begun = k;
+  }
+  return begun;
+}
 }  // namespace
 
 Diagnostic ParseContext::make(std::string code, Place at, std::string message, std::string hint) const {
@@ -42,12 +54,23 @@ void ParseContext::repeated(const io::Node& at, const std::string& key) {
 void ParseContext::unknown(std::string code, const io::Node& at, std::string_view what, const std::string& word,
                            const std::vector<std::string>& known) {
   if (failure_.diagnostics().size() >= kMostErrors) return;
-  auto near = nearest_word(word, known);
+  auto near = meant_word(word, known);
   error(std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
         near ? cat("did you mean '", *near, "'?") : std::string());
 }
 
+void ParseContext::unknown_finding(std::string code, const io::Node& at, std::string_view what, const std::string& word,
+                                   const std::vector<std::string>& known) {
+  if (findings_.size() >= kMostErrors) return;
+  auto near = meant_word(word, known);
+  finding(Severity::error, std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
+          near ? cat("did you mean '", *near, "'?") : std::string());
+}
+
 Failure ParseContext::take_failure() {
+  for (Diagnostic& d : findings_)
+    if (d.severity == Severity::error) failure_.add(std::move(d));
+  findings_.clear();
   std::stable_sort(failure_.diagnostics().begin(), failure_.diagnostics().end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.loc.line, a.loc.column) < std::tie(b.loc.line, b.loc.column);
   });

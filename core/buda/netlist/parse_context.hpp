@@ -36,6 +36,9 @@ class ParseContext {
   void error(std::string code, Place at, std::string message, std::string hint = "");
   // A word that is none of `known`: says which are, and which one may be meant.
   void unknown(std::string code, const io::Node& at, std::string_view what, const std::string& word, const std::vector<std::string>& known);
+  // The same as a finding, where the reader has something to go on with.
+  void unknown_finding(std::string code, const io::Node& at, std::string_view what, const std::string& word,
+                       const std::vector<std::string>& known);
   // What does not keep the file from being a netlist, but is wrong or at least odd; goes into Netlist::findings.
   void finding(Severity severity, std::string code, const io::Node& at, std::string message, std::string hint = "");
   void repeated(const io::Node& at, const std::string& key);
@@ -141,8 +144,10 @@ struct GraphDraft {
 QueueDraft parse_queue(ParseContext& ctx, const std::string& name, const io::Node& node);
 GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Node& node);
 Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node);
-// The attributes of an op or sub-op. `inputs` receives what belongs to single inputs; null for sub-ops.
-void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs);
+// The attributes of an op or sub-op. Whether its type has them is asked of known types only. `inputs` receives what belongs to single
+// inputs; null for sub-ops.
+void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs, Places& places,
+                      bool known_type = true);
 void parse_tms(ParseContext& ctx, const io::Node& node, std::string_view name, std::vector<Tm>& out);
 FusedOp parse_fused_op(ParseContext& ctx, const std::string& id, const io::Node& node);
 Program parse_program(ParseContext& ctx, const std::string& name, const io::Node& node);
@@ -156,5 +161,7 @@ std::optional<InputKey> split_input_key(std::string_view key);
 
 // Replaces queues and graphs that stand on several chips by one instance per chip; programs are in the netlist already.
 void expand_instances(ParseContext& ctx, std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist);
+// Leaves them as they are, with the chips in `instances`.
+void keep_instances(std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist);
 
 }  // namespace buda::netlist

@@ -8,6 +8,7 @@ struct Draft {
   SubOp sub;
   const io::Node* inputs = nullptr;
   const io::Node* attributes = nullptr;
+  const io::Node* unknown_type = nullptr;
 };
 
 bool read_operand(ParseContext& ctx, const io::Node& node, std::string_view field, SubOperand& out) {
@@ -47,10 +48,17 @@ void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
     d.sub.type = *type;
     return;
   }
+  d.unknown_type = &node;
+}
+
+// A type that does not exist is an error, but the rest of the schedule is looked at as if a plain op with as many operands stood there.
+void replace_unknown_type(ParseContext& ctx, Draft& d) {
+  if (d.unknown_type == nullptr) return;
   std::vector<std::string> known;
   for (const auto& row : all_op_types())
     if (row.sub_op) known.emplace_back(row.name);
-  ctx.unknown("NL003", node, "sub-op type", word, known);
+  ctx.unknown_finding("NL003", *d.unknown_type, "sub-op type", d.unknown_type->text(), known);
+  d.sub.type = d.sub.inputs.size() == 2 ? OpType::add : OpType::nop;
 }
 
 const std::vector<FieldRow<Draft>>& rows() {
@@ -77,6 +85,8 @@ void read_inputs(ParseContext& ctx, const io::Node& node, SubOp& sub) {
   std::vector<SubOperand> operands;
   read_operands(ctx, node, "inputs", operands);
   for (const auto& operand : operands) sub.inputs.push_back({operand, {}});
+  if (operands.size() == node.size())
+    for (std::size_t i = 0; i < node.size(); ++i) sub.places.set(Field::inputs, place_of(node.items()[i]), static_cast<int>(i));
 }
 
 SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& name, const io::Node& node) {
@@ -93,6 +103,7 @@ SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& 
     return true;
   });
   if (d.inputs != nullptr) read_inputs(ctx, *d.inputs, d.sub);
+  replace_unknown_type(ctx, d);
   for (const auto& [parts, value] : tms) {
     if (parts.index >= d.sub.inputs.size()) {
       ctx.error("NL004", *value, cat("'input_", parts.index, "_tms', but there are ", d.sub.inputs.size(), " inputs"));
@@ -102,7 +113,7 @@ SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& 
     parse_tms(ctx, *value, "tms", d.sub.inputs[parts.index].tms);
   }
   if (d.attributes != nullptr) {
-    parse_attributes(ctx, *d.attributes, d.sub.type, d.sub.attributes, nullptr);
+    parse_attributes(ctx, *d.attributes, d.sub.type, d.sub.attributes, nullptr, d.sub.places, d.unknown_type == nullptr);
   } else if (d.sub.type == OpType::reduce) {
     ctx.error("NL002", node, "attributes 'dim' and 'type' are missing");
   }
@@ -133,10 +144,11 @@ const std::vector<FieldRow<FusedOp>>& fused_rows() {
   using N = io::Node;
   static const std::vector<FieldRow<FusedOp>> table = {
       {"inputs", Field::inputs, true, [](C& c, const N& n, FusedOp& f) { c.integer(n, "inputs", f.inputs, 1, 1000); }},
-      {"intermediates", std::nullopt, true, [](C& c, const N& n, FusedOp& f) { c.integer(n, "intermediates", f.intermediates, 0, 1000); }},
+      {"intermediates", Field::intermediates, true,
+       [](C& c, const N& n, FusedOp& f) { c.integer(n, "intermediates", f.intermediates, 0, 1000); }},
       {"custom_kernel_path", std::nullopt, false,
        [](C& c, const N& n, FusedOp& f) { c.name(n, "custom_kernel_path", f.custom_kernel_path); }},
-      {"schedules", std::nullopt, true, read_schedules},
+      {"schedules", Field::schedules, true, read_schedules},
   };
   return table;
 }

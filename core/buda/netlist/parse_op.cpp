@@ -17,6 +17,7 @@ struct Draft {
   const io::Node* in_df_node = nullptr;
   const io::Node* forked = nullptr;
   const io::Node* attributes = nullptr;
+  const io::Node* unknown_type = nullptr;
 };
 
 void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
@@ -26,9 +27,20 @@ void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
     d.op.type = *type;
     return;
   }
+  d.unknown_type = &node;
+}
+
+// A type that does not exist is an error, but the rest of the netlist is looked at as if a plain op with as many inputs stood there.
+void replace_unknown_type(ParseContext& ctx, Draft& d) {
+  if (d.unknown_type == nullptr) return;
   std::vector<std::string> known;
   for (const auto& row : all_op_types()) known.emplace_back(row.name);
-  ctx.unknown("NL003", node, "op type", word, known);
+  if (d.inputs.size() > 2) {
+    ctx.unknown("NL003", *d.unknown_type, "op type", d.unknown_type->text(), known);
+    return;
+  }
+  ctx.unknown_finding("NL003", *d.unknown_type, "op type", d.unknown_type->text(), known);
+  d.op.type = d.inputs.size() == 2 ? OpType::add : OpType::nop;
 }
 
 void read_fidelity(ParseContext& ctx, const io::Node& node, Draft& d) {
@@ -180,6 +192,12 @@ void assemble_inputs(ParseContext& ctx, const io::Node& node, Draft& d) {
       ctx.finding(Severity::error, "NL010", *d.in_df_node, std::move(counts));
   }
   for (std::size_t i = 0; i < std::min(d.in_df.size(), d.inputs.size()); ++i) op.inputs[i].format = d.in_df[i];
+  auto places_of_items = [&](Field field, const io::Node* list) {
+    for (std::size_t i = 0; list != nullptr && i < std::min(list->size(), op.inputs.size()); ++i)
+      op.places.set(field, place_of(list->items()[i]), static_cast<int>(i));
+  };
+  places_of_items(Field::inputs, d.inputs_node);
+  places_of_items(Field::in_df, d.in_df_node);
   auto spread = [&](const std::vector<std::int32_t>& values, std::string_view key, std::int32_t OpInput::*member) {
     if (values.size() > op.inputs.size())
       ctx.finding(Severity::warning, "NL010", node, cat("'", key, "' lists ", values.size(), " values for ", op.inputs.size(), " inputs"));
@@ -210,6 +228,7 @@ Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node) {
     by_input.emplace_back(&key, &value);
     return true;
   });
+  replace_unknown_type(ctx, d);
   if (d.op.type != OpType::ethernet_datacopy && node.find("grid_loc") == nullptr) ctx.error("NL002", node, "'grid_loc' is missing");
   assemble_inputs(ctx, node, d);
   for (const auto& [key, value] : by_input)
@@ -217,7 +236,7 @@ Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node) {
       ctx.error("NL001", *value, cat("key '", *key, "' is unknown; inputs take input_N_tms, input_N_pad and input_N_unpad"));
   if (d.forked != nullptr) read_forks(ctx, *d.forked, d.op);
   if (d.attributes != nullptr) {
-    parse_attributes(ctx, *d.attributes, d.op.type, d.op.attributes, &d.op.inputs);
+    parse_attributes(ctx, *d.attributes, d.op.type, d.op.attributes, &d.op.inputs, d.op.places, d.unknown_type == nullptr);
   } else if (d.op.type == OpType::reduce) {
     ctx.error("NL002", node, "attributes 'dim' and 'type' are missing");
   }

@@ -90,25 +90,26 @@ void read_loop(ParseContext& ctx, const io::Node& node, Instruction& out) {
 
 struct SettingRow {
   std::string_view key;
+  Field field;
   std::optional<Value> QueueSetting::*member;
 };
 constexpr SettingRow kSettings[] = {
-    {"prologue", &QueueSetting::prologue},
-    {"epilogue", &QueueSetting::epilogue},
-    {"zero", &QueueSetting::zero},
-    {"rd_ptr_local", &QueueSetting::rd_ptr_local},
-    {"rd_ptr_global", &QueueSetting::rd_ptr_global},
-    {"wr_ptr_global", &QueueSetting::wr_ptr_global},
-    {"rd_ptr_autoinc", &QueueSetting::rd_ptr_autoinc},
-    {"global_rdptr_autoinc", &QueueSetting::global_rdptr_autoinc},
-    {"global_wrptr_autoinc", &QueueSetting::global_wrptr_autoinc},
-    {"read_only", &QueueSetting::read_only},
+    {"prologue", Field::prologue, &QueueSetting::prologue},
+    {"epilogue", Field::epilogue, &QueueSetting::epilogue},
+    {"zero", Field::zero, &QueueSetting::zero},
+    {"rd_ptr_local", Field::rd_ptr_local, &QueueSetting::rd_ptr_local},
+    {"rd_ptr_global", Field::rd_ptr_global, &QueueSetting::rd_ptr_global},
+    {"wr_ptr_global", Field::wr_ptr_global, &QueueSetting::wr_ptr_global},
+    {"rd_ptr_autoinc", Field::rd_ptr_autoinc, &QueueSetting::rd_ptr_autoinc},
+    {"global_rdptr_autoinc", Field::global_rdptr_autoinc, &QueueSetting::global_rdptr_autoinc},
+    {"global_wrptr_autoinc", Field::global_wrptr_autoinc, &QueueSetting::global_wrptr_autoinc},
+    {"read_only", Field::read_only, &QueueSetting::read_only},
 };
 
 QueueSetting read_setting(ParseContext& ctx, const std::string& queue, const io::Node& node) {
   QueueSetting out;
   out.queue = queue;
-  out.place = place_of(node);
+  out.places.self = place_of(node);
   if (node.is_null() || !ctx.map(node, queue)) return out;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const SettingRow* row = nullptr;
@@ -121,7 +122,9 @@ QueueSetting read_setting(ParseContext& ctx, const std::string& queue, const io:
       continue;
     }
     Value value;
-    if (read_value(ctx, node.items()[i], value)) out.*(row->member) = std::move(value);
+    if (!read_value(ctx, node.items()[i], value)) continue;
+    out.*(row->member) = std::move(value);
+    out.places.set(row->field, place_of(node.items()[i]));
   }
   return out;
 }

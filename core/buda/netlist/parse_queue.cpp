@@ -11,6 +11,8 @@ struct Draft : QueueDraft {
   const io::Node* host = nullptr;
 };
 
+constexpr std::size_t kMostPlaces = 1024;  // a grid of buffers is no larger than a chip's workers
+
 bool read_address(ParseContext& ctx, const io::Node& node, std::uint64_t& out) {
   auto value = node.kind() == io::Node::Kind::integer ? parse_uint(node.text()) : std::nullopt;
   if (value) {
@@ -22,10 +24,12 @@ bool read_address(ParseContext& ctx, const io::Node& node, std::uint64_t& out) {
 }
 
 // `[channel, address]`, or in host memory also `address` for channel 0.
-void read_buffers(ParseContext& ctx, const io::Node& node, bool host, std::vector<BufferAddress>& out) {
+void read_buffers(ParseContext& ctx, const io::Node& node, bool host, Queue& queue) {
   if (!ctx.list(node, host ? "host" : "dram")) return;
+  std::vector<BufferAddress>& out = queue.buffers;
   for (const auto& item : node.items()) {
     BufferAddress buffer;
+    if (out.size() < kMostPlaces) queue.places.set(Field::buffers, place_of(item), static_cast<int>(out.size()));
     if (host && item.is_scalar()) {
       if (read_address(ctx, item, buffer.address)) out.push_back(buffer);
     } else if (!item.is_list() || item.size() != 2) {
@@ -86,7 +90,7 @@ void read_location(ParseContext& ctx, const io::Node& node, Draft& d) {
   if (list == nullptr) {
     ctx.error("NL002", node, cat("'", host ? "host" : "dram", "' is missing: the queue is in ", host ? "host memory" : "DRAM"));
   } else {
-    read_buffers(ctx, *list, host, d.queue.buffers);
+    read_buffers(ctx, *list, host, d.queue);
   }
 }
 

@@ -47,6 +47,7 @@ enum class Field : std::uint8_t {
   input_dram_io_buf_size_tiles,
   forked_dram_inputs,
   attributes,
+  attribute,  // one of them; its index is attribute_number()
   tms,
   pad,
   unpad,
@@ -55,6 +56,19 @@ enum class Field : std::uint8_t {
   pop,
   pop_last,
   zero_point,
+  intermediates,
+  schedules,
+  // Of a queue setting.
+  prologue,
+  epilogue,
+  zero,
+  read_only,
+  rd_ptr_local,
+  rd_ptr_global,
+  wr_ptr_global,
+  rd_ptr_autoinc,
+  global_rdptr_autoinc,
+  global_wrptr_autoinc,
 };
 
 // The places of one element's fields. Not part of its value: two elements that differ in places only are equal.
@@ -62,20 +76,30 @@ class Places {
  public:
   Place self;  // the element's name
 
-  // `index` tells the fields of several inputs apart.
-  void set(Field field, Place place, int index = -1) { entries_.push_back({field, static_cast<std::int8_t>(index), place}); }
-  // The place of a field; without one, the element's own.
+  // `index` tells the elements of a list, or the fields of several inputs, apart.
+  void set(Field field, Place place, int index = -1) { entries_.push_back({field, static_cast<std::int16_t>(index), place}); }
+  // The place of an element of a field; without one that of the whole field, and without that the owner's own.
   Place of(Field field, int index = -1) const {
+    Place whole = self;
+    for (const auto& e : entries_) {
+      if (e.field != field) continue;
+      if (e.index == index) return e.place;
+      if (e.index < 0) whole = e.place;
+    }
+    return whole;
+  }
+  // The place of an attribute; without one that of all attributes, and without that the owner's own.
+  Place of_attribute(int number) const {
     for (const auto& e : entries_)
-      if (e.field == field && e.index == index) return e.place;
-    return self;
+      if (e.field == Field::attribute && e.index == number) return e.place;
+    return of(Field::attributes);
   }
   friend bool operator==(const Places&, const Places&) { return true; }
 
  private:
   struct Entry {
     Field field;
-    std::int8_t index;
+    std::int16_t index;
     Place place;
   };
   std::vector<Entry> entries_;

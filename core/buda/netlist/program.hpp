@@ -29,7 +29,7 @@ struct QueueSetting {
   std::optional<Value> prologue, epilogue, zero, read_only;  // absent = false
   std::optional<Value> rd_ptr_local, rd_ptr_global, wr_ptr_global;
   std::optional<Value> rd_ptr_autoinc, global_rdptr_autoinc, global_wrptr_autoinc;
-  Place place;
+  Places places;
   friend bool operator==(const QueueSetting& a, const QueueSetting& b);
 };
 

@@ -153,7 +153,7 @@ class Compiler {
     for (const auto& s : e.settings) {
       auto queue = index_.queue(s.queue);
       if (!queue) {
-        place_ = s.place;
+        place_ = s.places.self;
         error("NL603", cat("there is no queue '", s.queue, "'"));
         continue;
       }

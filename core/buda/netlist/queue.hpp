@@ -34,6 +34,7 @@ struct Queue {
   DataFormat format = DataFormat::invalid;
   TileDim tile_dim;
   std::int32_t target_device = 0;
+  std::vector<std::int32_t> instances;  // the chips of a netlist that is not expanded yet, if there are several; else empty
   QueueLocation location = QueueLocation::dram;
   std::vector<BufferAddress> buffers;                 // one per buffer, row by row
   std::vector<std::int32_t> read_ports, write_ports;  // empty, or one DRAM sub-channel per buffer

@@ -37,7 +37,13 @@ std::string buffers_text(const Queue& q) {
   return list_text(parts);
 }
 
-std::string queue_text(const Queue& q) {
+}  // namespace
+
+std::string chips_text(std::int32_t chip, const std::vector<std::int32_t>& instances) {
+  return instances.empty() ? cat(chip) : list_text(instances);
+}
+
+FlowMap queue_fields(const Queue& q) {
   FlowMap map;
   map.add("input", name_text(q.input));
   if (!q.input_tms.empty()) map.add("input_tms", tms_text(q.input_tms));
@@ -52,13 +58,15 @@ std::string queue_text(const Queue& q) {
   map.add("df", format_name(q.format));
   if (q.layout != QueueLayout::tilized) map.add("layout", name_of(q.layout));
   if (!q.alias.empty()) map.add("alias", name_text(q.alias));
-  map.add("target_device", cat(q.target_device));
+  map.add("target_device", chips_text(q.target_device, q.instances));
   map.add("loc", name_of(q.location));
   map.add(q.location == QueueLocation::host ? "host" : "dram", buffers_text(q));
   if (!q.read_ports.empty()) map.add("read_ports", list_text(q.read_ports));
   if (!q.write_ports.empty()) map.add("write_ports", list_text(q.write_ports));
-  return map.text();
+  return map;
 }
+
+namespace {
 
 // A list with one value per input, if any value differs from 0.
 void add_per_input(FlowMap& map, const Op& op, std::string_view key, std::int32_t OpInput::*member) {
@@ -67,8 +75,10 @@ void add_per_input(FlowMap& map, const Op& op, std::string_view key, std::int32_
   if (std::any_of(values.begin(), values.end(), [](std::int32_t v) { return v != 0; })) map.add(key, list_text(values));
 }
 
+}  // namespace
+
 // Where it stands and what it reads.
-FlowMap placement(const Op& op) {
+FlowMap op_placement(const Op& op) {
   FlowMap map;
   map.add("type", op_type_name(op.type));
   if (op.type != OpType::ethernet_datacopy) map.add("grid_loc", pair_text(op.grid_loc.row, op.grid_loc.col));
@@ -81,7 +91,7 @@ FlowMap placement(const Op& op) {
 }
 
 // Block shapes and formats.
-FlowMap blocks(const Op& op) {
+FlowMap op_blocks(const Op& op) {
   FlowMap map;
   map.add("t", cat(op.block.t));
   map.add("mblock", pair_text(op.block.mblock_m, op.block.mblock_n));
@@ -105,7 +115,7 @@ FlowMap blocks(const Op& op) {
 }
 
 // What happens on the way from the producers, and attributes.
-FlowMap edges(const Op& op) {
+FlowMap op_edges(const Op& op) {
   FlowMap map;
   std::vector<std::string> forks;
   for (const auto& input : op.inputs)
@@ -118,18 +128,21 @@ FlowMap edges(const Op& op) {
     if (m.pad)
       map.add(cat("input_", i, "_pad"), cat("{rt: ", m.pad->rt, ", ct: ", m.pad->ct, ", pad_value: ", real_text(m.pad->value), '}'));
   }
-  if (std::string attributes = attributes_text(op.attributes, &op.inputs); !attributes.empty()) map.add("attributes", attributes);
+  if (FlowMap attributes = attribute_fields(op.attributes, &op.inputs); !attributes.empty()) map.add("attributes", attributes.text());
   return map;
 }
 
+namespace {
+
 void write_op(const Op& op, std::size_t width, std::string& out) {
-  out += cat("    ", padded(op.name, width), '{', placement(op).members(), ",\n      ", blocks(op).members());
-  if (FlowMap rest = edges(op); !rest.empty()) out += cat(",\n      ", rest.members());
+  out += cat("    ", padded(op.name, width), '{', op_placement(op).members(), ",\n      ", op_blocks(op).members());
+  if (FlowMap rest = op_edges(op); !rest.empty()) out += cat(",\n      ", rest.members());
   out += "}\n";
 }
 
 void write_graph(const Graph& graph, std::string& out) {
-  out += cat("  ", name_text(graph.name), ":\n    target_device: ", graph.target_device, "\n    input_count: ", graph.input_count, '\n');
+  out += cat("  ", name_text(graph.name), ":\n    target_device: ", chips_text(graph.target_device, graph.instances),
+             "\n    input_count: ", graph.input_count, '\n');
   std::size_t width = name_width(graph.ops);
   for (const Op& op : graph.ops) write_op(op, width, out);
 }
@@ -141,7 +154,7 @@ std::string write_netlist(const Netlist& netlist) {
   out += netlist.archs.size() == 1 ? netlist.archs.front() : list_text(netlist.archs.empty() ? std::vector{netlist.arch} : netlist.archs);
   out += netlist.queues.empty() ? "\n\nqueues: {}\n" : "\n\nqueues:\n";
   std::size_t width = name_width(netlist.queues);
-  for (const Queue& q : netlist.queues) out += cat("  ", padded(q.name, width), queue_text(q), '\n');
+  for (const Queue& q : netlist.queues) out += cat("  ", padded(q.name, width), queue_fields(q).text(), '\n');
   out += netlist.graphs.empty() ? "\ngraphs: {}\n" : "\ngraphs:\n";
   for (const Graph& g : netlist.graphs) write_graph(g, out);
   out += netlist.programs.empty() ? "\nprograms: []\n" : "\nprograms:\n";

@@ -79,7 +79,7 @@ void write_by_input(const std::vector<OpInput>& inputs, Writer& w) {
 
 }  // namespace
 
-std::string attributes_text(const OpAttributes& a, const std::vector<OpInput>* inputs) {
+FlowMap attribute_fields(const OpAttributes& a, const std::vector<OpInput>* inputs) {
   const OpAttributes none;
   Writer w;
   w.number("m_k", a.m_k);
@@ -122,7 +122,7 @@ std::string attributes_text(const OpAttributes& a, const std::vector<OpInput>* i
   w.word("stoch_rnd_mode", a.stochastic_rounding, none.stochastic_rounding);
   w.name("fused_op_id", a.fused_op_id);
   if (inputs != nullptr) write_by_input(*inputs, w);
-  return w.map.empty() ? std::string() : w.map.text();
+  return w.map;
 }
 
 }  // namespace buda::netlist

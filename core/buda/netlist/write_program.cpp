@@ -21,7 +21,9 @@ std::string names_text(const std::vector<std::string>& names) {
   return list_text(parts);
 }
 
-std::string setting_text(const QueueSetting& s) {
+}  // namespace
+
+FlowMap setting_fields(const QueueSetting& s) {
   FlowMap map;
   auto flag = [&](std::string_view key, const std::optional<Value>& v) {
     if (v) map.add(key, flag_text(*v));
@@ -39,8 +41,10 @@ std::string setting_text(const QueueSetting& s) {
   number("global_rdptr_autoinc", s.global_rdptr_autoinc);
   number("global_wrptr_autoinc", s.global_wrptr_autoinc);
   flag("read_only", s.read_only);
-  return map.text();
+  return map;
 }
+
+namespace {
 
 struct InstructionWriter {
   std::string& out;
@@ -70,7 +74,7 @@ struct InstructionWriter {
     }
     out += ", queue_settings: {";
     for (std::size_t i = 0; i < e.settings.size(); ++i)
-      out += cat(i == 0 ? "" : ",", "\n            ", name_text(e.settings[i].queue), ": ", setting_text(e.settings[i]));
+      out += cat(i == 0 ? "" : ",", "\n            ", name_text(e.settings[i].queue), ": ", setting_fields(e.settings[i]).text());
     out += "}}";
   }
 };
@@ -81,7 +85,15 @@ std::string operands_text(const std::vector<SubOperand>& operands) {
   return list_text(parts);
 }
 
-std::string sub_op_text(const SubOp& op) {
+}  // namespace
+
+std::string instruction_text(const Instruction& instruction) {
+  std::string out;
+  std::visit(InstructionWriter{out}, instruction.what);
+  return out;
+}
+
+FlowMap sub_op_fields(const SubOp& op) {
   FlowMap map;
   map.add("type", op_type_name(op.type));
   std::vector<SubOperand> inputs;
@@ -95,20 +107,16 @@ std::string sub_op_text(const SubOp& op) {
   if (op.attributes.zero_point != 0) map.add("zero_point", real_text(op.attributes.zero_point));
   if (!op.pop.empty()) map.add("pop", operands_text(op.pop));
   if (!op.pop_last.empty()) map.add("pop_last", operands_text(op.pop_last));
-  if (std::string attributes = attributes_text(op.attributes, nullptr); !attributes.empty()) map.add("attributes", attributes);
-  return map.text();
+  if (FlowMap attributes = attribute_fields(op.attributes, nullptr); !attributes.empty()) map.add("attributes", attributes.text());
+  return map;
 }
-
-}  // namespace
 
 void write_program(const Program& program, std::string& out) {
   out += cat("  - ", name_text(program.name), ":");
   if (program.instructions.empty()) out += " []";
   out += '\n';
   for (const auto& inst : program.instructions) {
-    out += "      - ";
-    std::visit(InstructionWriter{out}, inst.what);
-    out += '\n';
+    out += cat("      - ", instruction_text(inst), '\n');
   }
 }
 
@@ -120,7 +128,7 @@ void write_fused_op(const FusedOp& fused, std::string& out) {
   out += '\n';
   for (const auto& schedule : fused.schedules) {
     out += schedule.empty() ? "      - []\n" : "      -\n";
-    for (const auto& op : schedule) out += cat("        - ", name_text(op.name), ": ", sub_op_text(op), '\n');
+    for (const auto& op : schedule) out += cat("        - ", name_text(op.name), ": ", sub_op_fields(op).text(), '\n');
   }
 }
 

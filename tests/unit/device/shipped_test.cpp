@@ -30,7 +30,7 @@ class Shipped : public ::testing::Test {
 
 TEST_F(Shipped, AllLoadUnderTheirNames) {
   auto names = known_devices(host_);
-  EXPECT_THAT(names, ::testing::ElementsAre("e150", "e75", "grayskull", "n150", "n300", "wormhole_b0"));
+  EXPECT_THAT(names, ::testing::ElementsAre("blackhole", "e150", "e75", "grayskull", "n150", "n300", "wormhole", "wormhole_b0"));
   for (const auto& name : names) EXPECT_EQ(load(name).name, name);
 }
 

@@ -89,9 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"output: output, mblock: [1, 1], ublock: [2, 2]", "output: output, mblock: [2, 1], ublock: [1, 2]", "NL507",
               "writes the output with"},
         Wrong{"inputs: [dest, intermed0]", "input_1_tms: [broadcast: {r: 2}], inputs: [dest, intermed0]", "NL508", "one tile along r"},
-        Wrong{"inputs: [input0, input1]", "input_0_tms: [broadcast: {r: 2}], inputs: [input0, input1]", "NL508", "only intermediates"},
-        Wrong{"inputs: [dest, intermed0]", "input_0_tms: [tile_broadcast: r], inputs: [dest, intermed0]", "NL508", "second operand"},
-        Wrong{"inputs: [dest, intermed0]", "input_1_tms: [hslice: 2], inputs: [dest, intermed0]", "NL508", "'hslice: 2'"},
+        Wrong{"inputs: [input0, input1]", "input_0_tms: [broadcast: {r: 2}], inputs: [input0, input1]", "NL512", "only intermediates"},
+        Wrong{"inputs: [dest, intermed0]", "input_0_tms: [tile_broadcast: r], inputs: [dest, intermed0]", "NL516", "second operand"},
+        Wrong{"inputs: [dest, intermed0]", "input_1_tms: [hslice: 2], inputs: [dest, intermed0]", "NL514", "'hslice: 2'"},
         Wrong{", pop: [intermed0]", "", "NL509", "never popped"},
         Wrong{"pop: [intermed0]", "pop: [intermed0, intermed1]", "NL509", "which it does not read"},
         Wrong{"pop: [intermed0]", "pop: [intermed0], pop_last: [intermed0]", "NL509", "both pop and pop_last"},
@@ -132,7 +132,7 @@ TEST(CheckFused, EveryUblockFitsTheDestinationRegister) {
   EXPECT_EQ(summary(check(kFine, false, 2, "Float32")), "");
   auto found =
       check(replaced(kFine, "output: intermed0, mblock: [1, 1], ublock: [2, 2]", "output: intermed0, mblock: [1, 1], ublock: [3, 3]"));
-  EXPECT_THAT(summary(found), HasSubstr("NL303"));
+  EXPECT_THAT(summary(found), HasSubstr("NL336"));
 }
 
 TEST(CheckFused, IntermediatesAreFew) { EXPECT_THAT(summary(check(kFine, false, 9)), HasSubstr("at most 8")); }

@@ -36,14 +36,14 @@ constexpr const char* kW = "w: {prologue: true, epilogue: false, zero: false, rd
 INSTANTIATE_TEST_SUITE_P(
     Rules, BadProgram,
     ::testing::Values(Wrong{kA, "rd_ptr_local: $l", "NL620", 20}, Wrong{kA, "rd_ptr_global: $g", "NL621", 20},
-                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, wr_ptr_global: 0", "NL621", 20},
+                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, wr_ptr_global: 0", "NL635", 20},
                       Wrong{kW, "w: {rd_ptr_global: $zero}", "NL622", 21},
-                      Wrong{kW, "w: {rd_ptr_global: $zero, wr_ptr_global: $zero, rd_ptr_local: $zero}", "NL622", 21},
-                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, global_rdptr_autoinc: 1, global_wrptr_autoinc: 2", "NL623", 20},
+                      Wrong{kW, "w: {rd_ptr_global: $zero, wr_ptr_global: $zero, rd_ptr_local: $zero}", "NL636", 21},
+                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, rd_ptr_autoinc: 2, global_rdptr_autoinc: 1", "NL623", 20},
                       Wrong{kW, "a2: {rd_ptr_global: $zero}", "NL603", 21},
                       Wrong{"a: {prologue: false", "out: {prologue: true", "NL625", 19},
-                      Wrong{kW, "out: {prologue: true, rd_ptr_local: 0, rd_ptr_global: 0}", "NL627", 21},
-                      Wrong{"a: {prologue: false, epilogue: false", "a: {prologue: false, epilogue: true", "NL627", 20},
+                      Wrong{kW, "out: {prologue: true, rd_ptr_local: 0, rd_ptr_global: 0}", "NL631", 21},
+                      Wrong{"a: {prologue: false, epilogue: false", "a: {prologue: false, epilogue: true", "NL632", 20},
                       Wrong{"w: {prologue: true", "w: {prologue: $p_loops", "NL627", 21},
                       Wrong{"- varinst: [$l, incwrap, $c_inputs, 8]", "- varinst: [$c_inputs, set, 8]", "NL628", 22},
                       Wrong{"      - endloop\n", "", "NL601", 18}, Wrong{"graph_name: fwd", "graph_name: bwd", "NL602", 19},
@@ -63,7 +63,7 @@ TEST(CheckPrograms, GradientsNeedTheirRam) {
       replaced(text, "out: {type: queue", "out: {type: ram"), kW,
       std::string(kW) + ",\n          out: {prologue: true, epilogue: true, zero: false, rd_ptr_global: $zero, wr_ptr_global: $zero}");
   EXPECT_EQ(codes(with), "");
-  EXPECT_EQ(codes(replaced(with, "epilogue: true", "epilogue: false")), "NL626 ");
+  EXPECT_EQ(codes(replaced(with, "epilogue: true", "epilogue: false")), "NL629 ");
 }
 
 TEST(CheckPrograms, AHostileProgramEnds) {

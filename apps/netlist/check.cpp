@@ -1,0 +1,101 @@
+// netlist check: many netlists judged side by side, with a line for each and architecture.
+#include "apps/netlist/run.hpp"
+
+#include <buda/base/parallel.hpp>
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/netlist/judge.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace buda::netlist_tool {
+namespace {
+
+// Files are read one after the other and judged side by side; so many at once bound the memory.
+constexpr std::size_t kBatch = 64;
+
+struct Work {
+  std::string file;
+  std::optional<io::Bytes> bytes;
+  netlist::Judgement judgement;
+};
+
+std::string verdict_word(const netlist::Verdict& v) { return v.accepted() ? "ok" : "refused"; }
+
+std::string text_line(const std::string& file, const netlist::Verdict& v) {
+  std::string line = cat(file, '\t', v.arch.empty() ? "-" : v.arch, '\t', verdict_word(v));
+  if (!v.accepted()) line += cat('\t', join(v.codes, " "));
+  return line + "\n";
+}
+
+std::string json_line(const std::string& file, const netlist::Verdict& v) {
+  io::Node line = io::Node::map();
+  line.add("file", io::Node::string(file));
+  if (!v.arch.empty()) line.add("arch", io::Node::string(v.arch));
+  line.add("verdict", io::Node::string(verdict_word(v)));
+  line.add("errors", io::Node::integer(static_cast<std::int64_t>(v.errors)));
+  line.add("warnings", io::Node::integer(static_cast<std::int64_t>(v.warnings)));
+  io::Node codes = io::Node::list();
+  for (const auto& code : v.codes) codes.push(io::Node::string(code));
+  line.add("codes", std::move(codes));
+  return io::json_line(line) + "\n";
+}
+
+// A file that cannot be read is refused like a bad one, so that the others are judged all the same.
+void read(Work& work, Host& host) {
+  auto bytes = host.fs().read(work.file);
+  if (bytes) {
+    work.bytes = std::move(*bytes);
+    return;
+  }
+  work.judgement.findings = std::move(bytes.failure().diagnostics());
+  netlist::Verdict verdict;
+  verdict.errors = work.judgement.findings.size();
+  for (const auto& d : work.judgement.findings) verdict.codes.push_back(d.code);
+  work.judgement.verdicts.push_back(std::move(verdict));
+}
+
+}  // namespace
+
+Result<void> check(const Options& o, Host& host) {
+  BUDA_ASSIGN(auto devices, netlist::JudgeDevices::make(host, o.device, static_cast<std::int32_t>(o.chips)));
+  netlist::CheckOptions options;
+  options.level = o.for_run ? netlist::CheckLevel::run : netlist::CheckLevel::compile;
+  BUDA_ASSIGN(auto report, host.fs().create(o.output, host.write_mode));
+  Failure failure;
+  std::size_t refused = 0;
+  for (std::size_t begin = 0; begin < o.files.size(); begin += kBatch) {
+    host.progress("checking netlists", begin, o.files.size());
+    std::vector<Work> batch(std::min(kBatch, o.files.size() - begin));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      batch[i].file = o.files[begin + i];
+      read(batch[i], host);
+    }
+    parallel_for(host.threads, batch.size(), [&](std::size_t i) {
+      Work& work = batch[i];
+      if (work.bytes) work.judgement = netlist::judge_netlist(work.bytes->view(), shown_name(work.file), devices, options);
+      work.bytes.reset();
+    });
+    for (Work& work : batch) {
+      bool accepted = true;
+      for (const auto& v : work.judgement.verdicts) {
+        accepted = accepted && v.accepted();
+        BUDA_TRY(report->write(o.format == "json" ? json_line(shown_name(work.file), v) : text_line(shown_name(work.file), v)));
+      }
+      refused += accepted ? 0 : 1;
+      for (Diagnostic& d : work.judgement.findings) {
+        if (d.severity == Severity::error)
+          failure.add(std::move(d));
+        else
+          host.report(d);
+      }
+    }
+  }
+  BUDA_TRY(report->commit());
+  if (o.files.size() > 1) host.log(1, cat(o.files.size(), " netlists, ", refused, " refused"));
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+}  // namespace buda::netlist_tool
