@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/netlist/check.hpp>
+#include <buda/netlist/judge.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/pipes/build.hpp>
 #include <buda/pipes/check.hpp>
@@ -13,6 +14,7 @@
 #include <buda/pipes/pipegen_file.hpp>
 #include <buda/pipes/reports.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace buda::netlist2pipe {
@@ -38,6 +40,7 @@ Result<Input> read_input(const Options& o, Host& host) {
   BUDA_ASSIGN(in.netlist, netlist::parse_netlist(bytes.view(), o.netlist == io::kStdStream ? "<stdin>" : o.netlist, {arch}));
   if (o.device.empty()) {
     BUDA_ASSIGN(in.device, device::load_device(host, in.netlist.arch));
+    in.device.chips = std::max(in.device.chips, netlist::chips_used(in.netlist));
   } else if (in.netlist.arch != in.device.arch) {
     return usage_error("PP040", cat("the netlist is for ", in.netlist.arch, ", and device '", in.device.name, "' is a ", in.device.arch));
   }
