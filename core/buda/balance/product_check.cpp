@@ -12,9 +12,11 @@ namespace buda::balance {
 namespace {
 
 // Rules that the balancer has no part in: it hands formats, attributes and manipulations on as the graph has them.
-constexpr std::array<std::string_view, 20> kRulesOfGraphs = {"NL012", "NL307", "NL309", "NL310", "NL311", "NL312", "NL313",
-                                                             "NL316", "NL319", "NL320", "NL321", "NL322", "NL323", "NL324",
-                                                             "NL325", "NL328", "NL332", "NL403", "NL404", "NL405"};
+constexpr std::array<std::string_view, 57> kRulesOfGraphs = {
+    "NL012", "NL307", "NL309", "NL310", "NL311", "NL312", "NL313", "NL316", "NL319", "NL320", "NL321", "NL322", "NL323", "NL324", "NL325",
+    "NL328", "NL332", "NL339", "NL344", "NL345", "NL346", "NL347", "NL348", "NL350", "NL361", "NL362", "NL363", "NL364", "NL365", "NL366",
+    "NL367", "NL368", "NL369", "NL370", "NL371", "NL372", "NL373", "NL374", "NL375", "NL376", "NL377", "NL378", "NL379", "NL380", "NL381",
+    "NL382", "NL383", "NL384", "NL385", "NL393", "NL403", "NL404", "NL405", "NL409", "NL410", "NL411", "NL412"};
 
 const OpSpec* op_called(const Problem& problem, const std::string& name) {
   auto it = std::find_if(problem.ops.begin(), problem.ops.end(), [&](const OpSpec& s) { return s.op.name == name; });

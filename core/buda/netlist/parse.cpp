@@ -41,8 +41,9 @@ void read_devices_section(ParseContext& ctx, const io::Node& node, Netlist& out)
   if (node.find("arch") == nullptr) ctx.error("NL002", node, "'arch' is missing");
 }
 
-void choose_arch(ParseContext& ctx, const io::Node& devices, const ParseOptions& options, Netlist& out) {
+void choose_arch(ParseContext& ctx, const io::Node& section, const ParseOptions& options, Netlist& out) {
   if (out.archs.empty()) return;
+  const io::Node& devices = *section.find("arch");
   if (options.arch.empty()) {
     if (out.archs.size() > 1 && !options.any_arch)
       ctx.error("NL007", devices, cat("the netlist is for any of ", join(out.archs, ", "), "; which one is meant has to be said"),

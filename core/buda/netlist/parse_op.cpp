@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace buda::netlist {
 namespace {
@@ -251,12 +252,14 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
   d.graph.places.self = place_of(node);
   d.devices.assign(1, 0);
   if (!ctx.map(node, name)) return d;
-  check_unique_keys(ctx, node, "name");
   bool has_device = false, has_count = false;
+  std::set<std::string_view> ops;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string& key = node.keys()[i];
     const io::Node& value = node.items()[i];
     ctx.enter("graph", name);
+    ctx.check_length(value, key);
+    if ((key == "target_device" && has_device) || (key == "input_count" && has_count)) ctx.repeated(value, key);
     if (key == "target_device") {
       has_device = true;
       d.graph.places.set(Field::target_device, place_of(value));
@@ -266,6 +269,7 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
       d.graph.places.set(Field::input_count, place_of(value));
       ctx.integer(value, "input_count", d.graph.input_count, 1);
     } else if (value.is_map()) {
+      if (!ops.insert(key).second) ctx.error("NL009", value, cat("name '", key, "' stands here a second time"));
       d.graph.ops.push_back(parse_op(ctx, key, value));
     } else {
       ctx.unknown("NL001", value, "key", key, {"target_device", "input_count"});

@@ -18,9 +18,8 @@ struct BareNetlist {
 };
 
 // Parses a netlist, finds its device and checks it. With `device`, that is it. Without, it is the full grid of the netlist's architecture,
-// with as many chips as the netlist uses; of several architectures the first of wormhole_b0 and grayskull whose rules the netlist keeps
-// (what is wrong for the first, when it keeps none's). Of an architecture that has no descriptor only the shapes are checked, and
-// wormhole_b0 stands in: warning RT025.
+// with as many chips as the netlist uses; of several architectures the first of wormhole_b0, grayskull, wormhole and blackhole whose rules
+// the netlist keeps (what is wrong for the first of these, when it keeps none's).
 Result<BareNetlist> load_bare_netlist(Host& host, std::string_view text, const std::string& file,
                                       std::optional<device::DeviceDescriptor> device = std::nullopt);
 
