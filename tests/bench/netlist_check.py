@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Reading and judging large netlists: time next to a C YAML parser's in the same run, growth with size, and memory.
+
+    netlist_check.py --build BUILD_DIR
+
+A generated netlist of 900 kB (ops, queues, programs as compilers write them) has to be judged within a third of the time that PyYAML's libyaml takes to
+parse it, and within 100 MB; four times as much text within five times the time. Exit 77 when PyYAML is not there.
+"""
+import argparse
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def netlist(graphs):
+    """A chain of matmuls and additions, eight ops per graph, with weights in rams and a queue between graphs."""
+    queues, ops, executes = [], [], []
+    block = "t: 1, mblock: [2, 4], ublock: [2, 2], ublock_order: r"
+    address = 0x10000000
+    queue = "  q{n}: {{input: {source}, type: queue, entries: 64, grid_size: [1, 1], {block}, df: Float16_b, target_device: 0, loc: dram, dram: [[{channel}, 0x{address:x}]]}}"
+    weight = "  w{n}: {{input: HOST, type: ram, entries: 1, grid_size: [1, 1], t: 1, mblock: [4, 4], ublock: [2, 2], ublock_order: r, df: Bfp8_b, target_device: 0, loc: dram, dram: [[{channel}, 0x{address:x}]]}}"
+    common = "ublock_order: r, buf_size_mb: 2, out_df: Float16_b, intermed_df: Float16_b, acc_df: Float16_b, math_fidelity: HiFi3, t: 1, mblock: [2, 4], ublock: [2, 2]"
+    for g in range(graphs):
+        queues.append(queue.format(n=g, source="HOST" if g == 0 else f"add{g - 1}_3", block=block, channel=g % 6, address=address))
+        settings = [f"q{g}: {{prologue: false, epilogue: false, zero: false, rd_ptr_local: $l{g % 8}, rd_ptr_global: $g{g % 8}}}"]
+        lines = [f"  fwd_{g}:", "    target_device: 0", "    input_count: 32"]
+        source = f"q{g}"
+        for i in range(4):
+            n = 4 * g + i
+            queues.append(weight.format(n=n, channel=n % 6, address=address + 0x400000))
+            address += 0x10000
+            settings.append(f"w{n}: {{prologue: true, epilogue: false, zero: false, rd_ptr_global: $zero, wr_ptr_global: $zero}}")
+            lines.append(f"    mm{g}_{i}: {{type: matmul, grid_loc: [{2 * i}, 0], grid_size: [1, 1], inputs: [{source}, w{n}], in_df: [Float16_b, Bfp8_b], {common}, attributes: {{m_k: 4, u_kt: 2}}}}")
+            lines.append(f"    add{g}_{i}: {{type: add, grid_loc: [{2 * i}, 1], grid_size: [1, 1], inputs: [mm{g}_{i}, mm{g}_{i}], in_df: [Float16_b, Float16_b], {common}}}")
+            source = f"add{g}_{i}"
+        ops += lines
+        executes.append(f"      - execute: {{graph_name: fwd_{g}, queue_settings: {{{', '.join(settings)}}}}}")
+    variables = ", ".join(f"$l{i}, $g{i}" for i in range(8))
+    return "\n".join(["devices: {arch: wormhole_b0}", "queues:", *queues, "graphs:", *ops, "programs:", "  - run:", "      - var: {$zero: 0}",
+                      f"      - staticvar: [{variables}]", *executes]) + "\n"
+
+
+def cpu_of(command):
+    """CPU seconds of a command, the best of three."""
+    best = None
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = spent if best is None else min(best, spent)
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    try:
+        import yaml
+        loader = yaml.CSafeLoader
+    except (ImportError, AttributeError):
+        print("no PyYAML with libyaml")
+        return 77
+    tool = options.build / "bin/netlist"
+    with tempfile.TemporaryDirectory() as folder:
+        one, four = pathlib.Path(folder, "one.yaml"), pathlib.Path(folder, "four.yaml")
+        graphs = 900_000 // (len(netlist(20)) // 20)
+        one.write_text(netlist(graphs))
+        four.write_text(netlist(4 * graphs))
+        command = [tool, "check", "-q", "--threads", "1", "--device", "wormhole_b0"]
+        small = cpu_of([*command, one])
+        large = cpu_of([*command, four])
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the larger one
+        begin = time.process_time()
+        yaml.load(one.read_text(), Loader=loader)
+        reference = time.process_time() - begin
+        size = one.stat().st_size / 1000
+    print(f"{size:.0f} kB judged in {small:.3f} s of CPU; libyaml alone takes {reference:.3f} s; four times the text {large:.3f} s and {memory:.0f} MB")
+    problems = []
+    if small > reference / 3:
+        problems.append(f"{small / reference:.2f} of libyaml's time; at most a third is allowed")
+    if large > 5 * small + 0.05:
+        problems.append(f"four times the text takes {large / small:.1f} times as long; at most 5 is allowed")
+    if memory / 4 > 100:
+        problems.append(f"{memory / 4:.0f} MB for 900 kB; at most 100 are allowed")
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
