@@ -172,7 +172,7 @@ std::vector<OpDoc> table() {
        "splice",
        {}});
   out.push_back({T::embedding,
-                 "Rows of a table: row i of the output is row index[i] of the table. An index beyond the table gives zeros.",
+                 "Rows of a table: row i of the output is row index[i] of the table. An index of all ones gives zeros.",
                  {{"table", "any rows, C; layout flat", kFloats}, {"indices", "num_indices numbers", "RawUInt32"}},
                  "ublock_rt 1, mblock_m num_indices / 32.",
                  kFloatFormats,

@@ -64,7 +64,7 @@ std::string op_page(const OpDoc& doc, std::string_view example) {
       "\nT, R and C are the output's: t, grid rows * mblock_m * ublock_rt, and grid columns * mblock_n * ublock_ct. That is what an input "
       "has after "
       "its manipulations.\n";
-  out += cat("\n## Output\n\nBlock: ", doc.block, " Formats: ", doc.formats, '\n');
+  out += cat("\n## Output\n\n- Block: ", doc.block, "\n- Formats: ", doc.formats, '\n');
   if (!doc.notes.empty()) out += cat('\n', doc.notes, '\n');
   out += attribute_table(doc.type);
   out += cat("\n## Rules\n\nBesides the [rules that hold for all ops](../formats/netlist-rules.md#ops):\n\n", rule_list(doc));
