@@ -63,6 +63,9 @@ void declare_model(cli::OptionSet& set, Options& o) {
   set.flag("enable-conv-prestride", o.conv_prestride,
            "let the host put the elements of a stride side by side where a convolution with stride reads a model input");
   set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops");
+  set.flag("enable-small-tiles", o.small_tiles, "keep values of up to 16 rows in tiles of as many: pass small-tiles, from -O2 on")
+      .known_as("enable_tiny_tile")
+      .environment("PYBUDA_ENABLE_TINY_TILE");
   set.texts("op-names-dont-fuse", o.dont_fuse, "OP", "keep this op out of fused ops").known_as("dont_fuse");
   set.texts("op-names-manual-fuse", o.manual_fuse, "A,B,C",
             "fuse these ops with each other; ops that are in no such list are not fused then");

@@ -38,6 +38,7 @@ struct Options {
   bool stable_softmax = true;
   bool conv_prestride = true;
   bool auto_fusing = true;
+  bool small_tiles = true;
   std::vector<std::string> dont_fuse;
   std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
   std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise

@@ -58,7 +58,8 @@ passes::Pipeline without_switched_off(passes::Pipeline pipeline, const Options& 
   if (!o.passes.empty()) return pipeline;
   for (passes::Stage& stage : pipeline.stages)
     std::erase_if(stage.passes, [&](const passes::PassName& name) {
-      return (name.text == "constant-folding" && !o.fold_constants) || (name.text == "fuse-ops" && !o.auto_fusing);
+      return (name.text == "constant-folding" && !o.fold_constants) || (name.text == "fuse-ops" && !o.auto_fusing) ||
+             (name.text == "small-tiles" && !o.small_tiles);
     });
   std::erase_if(pipeline.stages, [](const passes::Stage& stage) { return stage.passes.empty(); });
   return pipeline;

@@ -305,7 +305,7 @@ EdgeCost one_to_one(const Layout& layout) {
 }
 
 std::int64_t dram_reads(const EdgeCost& edge, const Op& consumer, std::size_t input, const device::DeviceDescriptor& device) {
-  std::int64_t tile = std::max(tile_bytes(consumer.inputs[input].format, consumer.tile_dim, device.tile_alignment), 1);
+  std::int64_t tile = std::max(tile_bytes(consumer.inputs[input].format, input_tile_dim(consumer, input), device.tile_alignment), 1);
   std::int64_t most = std::min(input_buffer(consumer, input, device).tiles, std::max<std::int64_t>(kMostReadBytes / tile, 1));
   std::int64_t piece = std::min(edge.granularity, most);
   while (edge.granularity % piece != 0) --piece;

@@ -125,11 +125,17 @@ class Builder {
     }
   }
 
+  // What the queue holds of a value: the rows that its tiles have.
+  static Shape held_shape(Shape device, const QueuePlan& q) {
+    if (device.rank() == 4) device[2] = device[2] / graph::kTileSide * q.queue.tile_dim.rows;
+    return device;
+  }
+
   Result<void> add_input(const QueuePlan& q) {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, type.shape)));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, held_shape(type.shape, q))));
     std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back(
@@ -150,7 +156,7 @@ class Builder {
     const Node& node = graph_.node(sink.node);
     const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(type.shape, shapes.view)));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(held_shape(type.shape, q), shapes.view)));
     std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
     steps.insert(steps.end(), on_host.begin(), on_host.end());
     out_.plan.outputs.push_back(
@@ -170,7 +176,7 @@ class Builder {
     p.name = node.name();
     p.queue = q.queue.name;
     p.shape = tensor.shape().dims();
-    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), node.outputs[0].shape)));
+    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), held_shape(node.outputs[0].shape, q))));
     if (is_written(node)) {
       p.file = files_.tensors;
       p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();
@@ -211,10 +217,14 @@ class Builder {
 Result<std::vector<Transform>> steps_to_device(const Shape& model, const Shape& device) {
   std::vector<Transform> out;
   BUDA_ASSIGN(Shape four, ops::four_axes(model));
+  // Rows that small tiles do not hold are read by nobody.
+  const bool cuts = device.rank() == 4 && device[2] < graph::kTileSide && four[2] > device[2];
+  Shape kept = four;
+  if (cuts) kept[2] = device[2];
   std::vector<std::int64_t> added;
   bool pads = false, lies = device.rank() == 4;
   for (std::size_t i = 0; i < 4 && lies; ++i) {
-    added.push_back(device[i] - four[i]);
+    added.push_back(device[i] - kept[i]);
     pads = pads || added[i] != 0;
     lies = added[i] >= 0 && (i >= 2 || added[i] == 0);
   }
@@ -223,6 +233,7 @@ Result<std::vector<Transform>> steps_to_device(const Shape& model, const Shape& 
                        cat("the model's shape ", model.text(), ", ", four.text(), " in four axes, does not lie in ", device.text(),
                            ": w and z have to be equal, r and c may be larger"));
   if (four != model) out.push_back({TransformKind::reshape, four.dims(), 0});
+  if (cuts) out.push_back({TransformKind::narrow, kept.dims(), 0});
   if (pads) out.push_back({TransformKind::pad, std::move(added), 0});
   return out;
 }

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/parse.hpp>
 
 #include <algorithm>
@@ -191,6 +192,18 @@ class Builder {
     fail(std::move(d));
   }
 
+  // 32x32, or what the tag says; an error is reported.
+  TileDim tile_dim(const Node& node) {
+    auto rows = graph::tile_rows(node);
+    if (!rows) {
+      failure_.add(std::move(rows).failure());
+      return {};
+    }
+    if (*rows != graph::kTileSide && !device_.features.small_tiles)
+      fail(node_error("BL026", node, cat("its tiles have ", *rows, " rows, and ", device_.name, " has tiles of 32x32 only")));
+    return {static_cast<std::int32_t>(*rows), static_cast<std::int32_t>(graph::kTileSide)};
+  }
+
   static DataFormat format_of(const Node& node) { return node.outputs[0].format.value_or(DataFormat::float16_b); }
 
   void add_source(const Node& node, SourceKind kind) {
@@ -204,6 +217,7 @@ class Builder {
     if (shape) {
       spec.shape = *shape;
       spec.format = format_of(node);
+      spec.tile_dim = tile_dim(node);
     }
     origins_[node.id()] = {OpId{}, SourceId(static_cast<std::uint32_t>(problem_.sources.size()))};
     problem_.sources.push_back(std::move(spec));
@@ -221,6 +235,7 @@ class Builder {
     bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
     if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
       spec.out = *shape;
+      spec.op.tile_dim = tile_dim(node);
       if (sound) {
         set_precision(node, spec);
         check_shapes(node, spec);

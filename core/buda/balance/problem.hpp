@@ -65,6 +65,7 @@ struct SourceSpec {
   std::string label;
   DataFormat format = DataFormat::float16_b;
   netlist::TileShape shape;
+  TileDim tile_dim;
   std::vector<OpUse> users;
   // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
   std::optional<std::size_t> loopback;

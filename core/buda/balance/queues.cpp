@@ -104,6 +104,7 @@ class Builder {
         if ((d = trouble(layout, use))) break;
       if (!d) {
         QueuePlan plan{queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, source.users, false};
+        plan.queue.tile_dim = source.tile_dim;
         add(std::move(plan));
         return;
       }
@@ -135,6 +136,7 @@ class Builder {
       QueuePlan plan{
           queue_of(groups[g].layout, std::move(name), source.format, 1, problem_), role, id, OpId{}, groups[g].readers, groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
+      plan.queue.tile_dim = source.tile_dim;
       add(std::move(plan));
     }
   }
@@ -148,6 +150,7 @@ class Builder {
                    {},
                    false};
     plan.queue.input = spec.op.name;
+    plan.queue.tile_dim = spec.op.tile_dim;
     return plan;
   }
 

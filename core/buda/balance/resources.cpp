@@ -245,9 +245,14 @@ std::int64_t input_tiles(const Op& op, std::size_t input) {
   return b.tiles();
 }
 
+TileDim input_tile_dim(const Op& op, std::size_t input) {
+  bool whole = netlist::op_class(op.type) == OpClass::matmul && !op.attributes.identity && input != 0;
+  return whole ? TileDim{} : op.tile_dim;
+}
+
 InputBuffer input_buffer(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
   InputBuffer out;
-  std::int64_t tile = std::max<std::int64_t>(tile_size(op.inputs[input].format, op.tile_dim, device), 1);
+  std::int64_t tile = std::max<std::int64_t>(tile_size(op.inputs[input].format, input_tile_dim(op, input), device), 1);
   out.clear_tiles = clear_tiles(op, input);
   std::int64_t hide = has_no_hide(op, input) ? 0 : hide_tiles(tile);
   // Ops of many inputs share what three would have.
@@ -284,13 +289,13 @@ std::uint64_t relay_bytes(const Op& op, std::size_t input, const device::DeviceD
   if (!is_shared(op, input)) return 0;
   // Half of the receiver's buffer is what travels at a time; of inputs that are held as a whole it is no more than a stream would need.
   InputBuffer b = input_buffer(op, input, device);
-  std::int64_t tile = tile_size(op.inputs[input].format, op.tile_dim, device);
+  std::int64_t tile = tile_size(op.inputs[input].format, input_tile_dim(op, input), device);
   return as_count(std::min(b.tiles / 2, std::max(b.clear_tiles, hide_tiles(std::max<std::int64_t>(tile, 1)))) * tile);
 }
 
 std::uint64_t header_bytes(const Op& op, const device::DeviceDescriptor& device) {
   std::set<std::int64_t> sizes;
-  for (const auto& in : op.inputs) sizes.insert(tile_size(in.format, op.tile_dim, device));
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) sizes.insert(tile_size(op.inputs[i].format, input_tile_dim(op, i), device));
   sizes.insert(op.untilize_output ? tile_datum_bytes(op.out_format, op.tile_dim) : tile_size(op.out_format, op.tile_dim, device));
   if (intermediate_bytes(op, device) > 0) sizes.insert(tile_size(op.intermed_format, op.tile_dim, device));
   return (sizes.size() - 1) * device.l1.tile_headers_bytes;
@@ -305,7 +310,7 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
   };
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     InputBuffer b = input_buffer(op, i, device);
-    std::int64_t tile = tile_size(op.inputs[i].format, op.tile_dim, device);
+    std::int64_t tile = tile_size(op.inputs[i].format, input_tile_dim(op, i), device);
     bool prologue = i < links.inputs.size() && links.inputs[i].prologue;
     add(cat("input ", i, ": ", tiles_text(b.tiles, tile), prologue ? ", held for the whole epoch" : ""), b.bytes);
     add(cat("relay of input ", i), relay_bytes(op, i, device));

@@ -65,6 +65,10 @@ struct InputBuffer {
   std::uint64_t bytes = 0;
 };
 
+// The tiles that arrive at an input: the op's own, but what a dense product reads as a whole (its second factor and its bias) is 32x32. A
+// netlist may have it otherwise; what the balancer makes is so.
+TileDim input_tile_dim(const netlist::Op& op, std::size_t input);
+
 // Input `input` of an op that is not fused. Everything follows netlist conventions: two blocks of what the kernel takes at a time, or
 // what arrives in kHideCycles at kHideBytesPerCycle if that is more, or input_buf_min_size_tiles if that is more still.
 InputBuffer input_buffer(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);

@@ -8,7 +8,7 @@
 //
 // What the device cannot do is not written down here: the graph is lowered on trial, and what that refuses goes to the host. The values of
 // such ops then come to the device as inputs do, so that one trial finds them all; another one, of what is left for the device, finds what
-// changed by that.
+// changed by that. What the last trial gives is what lower-to-device would do once more, and is left to it.
 //
 // A graph that changes sides many times would wait for the bus at each: with an op go all those before it (ops of which it uses something,
 // directly or through others) or all those behind it, whichever are fewer. So what runs is host, device, host, each at most once. Of ops
@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace buda::passes {
@@ -101,6 +102,9 @@ class Chooser {
     return report_;
   }
 
+  // What the last trial made of the graph as it is now.
+  std::optional<Graph> take_lowered() { return std::move(lowered_); }
+
  private:
   bool is_counted(NodeId id) const { return graph_.node(id).is_op() && known_[id.index()] == 0; }
 
@@ -110,13 +114,17 @@ class Chooser {
   Result<std::vector<NodeId>> refusals() {
     std::vector<NodeId> out;
     if (!wants_host(graph_)) {
-      for (Lowering::Refusal& r : refused_on_trial(graph_, context_)) refuse(r.node, std::move(r.why), out);
+      Trial trial = lower_on_trial(graph_, context_);
+      for (Lowering::Refusal& r : trial.refused) refuse(r.node, std::move(r.why), out);
+      lowered_ = std::move(trial.lowered);
       return out;
     }
     HostPart part(graph_);
     if (part.device_is_idle()) return out;
     Graph device = part.take_device();
-    for (Lowering::Refusal& r : refused_on_trial(device, context_)) refuse(part.origin(device.node(r.node)), std::move(r.why), out);
+    Trial trial = lower_on_trial(device, context_);
+    for (Lowering::Refusal& r : trial.refused) refuse(part.origin(device.node(r.node)), std::move(r.why), out);
+    lowered_ = std::move(trial.lowered);
     return out;
   }
 
@@ -268,6 +276,7 @@ class Chooser {
         return;
     }
     if (!any) return;
+    lowered_.reset();
     for (NodeId id : order_) {
       if (!is_counted(id) || side_[id.index()] != Side::device) continue;
       side_[id.index()] = Side::front;
@@ -341,11 +350,15 @@ class Chooser {
   std::vector<std::uint32_t> walked_;  // the last walk that met the node
   std::uint32_t walk_ = 0;
   std::map<NodeId, Diagnostic> refusals_;
+  std::optional<Graph> lowered_;
 };
 
 Result<PassReport> run(Graph& graph, PassContext& context) {
   if (!context.fallback.enabled) return PassReport{};
-  return Chooser(graph, context).run();
+  Chooser chooser(graph, context);
+  auto report = chooser.run();
+  context.lowered_on_trial = chooser.take_lowered();
+  return report;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/tile_rows.hpp>
 #include <buda/ops/fused_body.hpp>
 #include <buda/passes/fusing.hpp>
 #include <buda/passes/lowering_tags.hpp>
@@ -99,7 +100,9 @@ class Fuser {
     std::vector<NodeId> plain;
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
-      if (!n.is_op() || !is_elementwise(n.op()) || !may_fuse(n) || n.outputs.size() != 1 || !is_float(n.outputs[0].dtype)) continue;
+      if (!n.is_op() || !is_elementwise(n.op()) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
+          !is_float(n.outputs[0].dtype))
+        continue;
       if (!std::all_of(n.inputs().begin(), n.inputs().end(), can_stay_on_edge)) continue;
       if (std::any_of(asked.begin(), asked.end(), [&](const RuleSelector& selects) { return selects(n); })) continue;
       auto group = n.tags.find(kFuseGroup);

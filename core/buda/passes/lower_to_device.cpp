@@ -59,6 +59,13 @@ bool has_even_batch(const graph::Graph& lowered) {
   return true;
 }
 
+Result<graph::Graph> lowered_before_or_now(const graph::Graph& graph, PassContext& context) {
+  if (!context.lowered_on_trial) return lower(graph, context);
+  graph::Graph lowered = std::move(*context.lowered_on_trial);
+  context.lowered_on_trial.reset();
+  return lowered;
+}
+
 Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& context) {
   HostPart part(graph);
   const bool idle = part.device_is_idle();
@@ -67,13 +74,13 @@ Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& con
     device.level = graph::Level::device;
     return part.join(std::move(device));
   }
-  BUDA_ASSIGN(graph::Graph lowered, lower(device, context));
+  BUDA_ASSIGN(graph::Graph lowered, lowered_before_or_now(device, context));
   return part.join(std::move(lowered));
 }
 
 Result<PassReport> run(graph::Graph& graph, PassContext& context) {
   PassReport report{graph.size()};
-  BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context) : lower(graph, context));
+  BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context) : lowered_before_or_now(graph, context));
   graph::erase_dead_nodes(lowered);
   // What is wrong with it now, the lowering made wrong.
   if (auto sound = ops::check(lowered, *context.ops); !sound) {
@@ -91,22 +98,37 @@ Result<PassReport> run(graph::Graph& graph, PassContext& context) {
 
 }  // namespace
 
-Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context) {
-  auto result = Lowering(graph, context, Batch::apart).run();
-  if (result) graph::erase_dead_nodes(*result);
-  if (!result && has_batch(graph)) {
-    result = Lowering(graph, context, Batch::joined).run();
-  } else if (result && !has_even_batch(*result)) {
-    if (auto joined = Lowering(graph, context, Batch::joined).run()) result = std::move(joined);
-  }
-  return result;
+namespace {
+
+// A graph that was lowered with the batch apart, or with it joined where that is better.
+graph::Graph with_even_batch(graph::Graph apart, const graph::Graph& graph, PassContext& context) {
+  graph::erase_dead_nodes(apart);
+  if (has_even_batch(apart)) return apart;
+  auto joined = Lowering(graph, context, Batch::joined).run();
+  return joined ? std::move(*joined) : std::move(apart);
 }
 
-std::vector<Lowering::Refusal> refused_on_trial(const graph::Graph& graph, PassContext& context) {
-  auto refused = Lowering(graph, context, Batch::apart).probe();
-  if (refused.empty() || !has_batch(graph)) return refused;
-  auto joined = Lowering(graph, context, Batch::joined).probe();
-  return joined.size() < refused.size() ? joined : refused;
+}  // namespace
+
+Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context) {
+  auto apart = Lowering(graph, context, Batch::apart).run();
+  if (apart) return with_even_batch(std::move(*apart), graph, context);
+  if (has_batch(graph)) return Lowering(graph, context, Batch::joined).run();
+  return apart;
+}
+
+Trial lower_on_trial(const graph::Graph& graph, PassContext& context) {
+  Lowering apart(graph, context, Batch::apart);
+  Trial trial{apart.probe(), {}};
+  if (trial.refused.empty()) {
+    trial.lowered = with_even_batch(apart.take(), graph, context);
+  } else if (has_batch(graph)) {
+    Lowering joined(graph, context, Batch::joined);
+    auto refused = joined.probe();
+    if (refused.size() < trial.refused.size()) trial.refused = std::move(refused);
+    if (trial.refused.empty()) trial.lowered = joined.take();
+  }
+  return trial;
 }
 
 const LoweringRule* find_lowering_rule(std::string_view op) {

@@ -6,6 +6,7 @@
 #include <buda/passes/rearrangement.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class Lowering {
   // All nodes that cannot be lowered when the values of such ops come from the host: the ops behind them are lowered as if these were
   // inputs. In topological order.
   std::vector<Refusal> probe();
+  // The graph, when that found nothing.
+  graph::Graph take() { return std::move(out_); }
 
   const graph::Graph& from() const { return from_; }
   const device::DeviceDescriptor& device() const { return *context_.device; }
@@ -171,7 +174,12 @@ class Lowering {
 
 // A graph for the device alone, with the batch apart if it can be and joined otherwise (lower_to_device.cpp).
 Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context);
-// What that refuses, which is nothing for a graph that can be lowered.
-std::vector<Lowering::Refusal> refused_on_trial(const graph::Graph& graph, PassContext& context);
+
+// What comes of that: what is refused, or the graph.
+struct Trial {
+  std::vector<Lowering::Refusal> refused;
+  std::optional<graph::Graph> lowered;  // when nothing is refused
+};
+Trial lower_on_trial(const graph::Graph& graph, PassContext& context);
 
 }  // namespace buda::passes

@@ -29,7 +29,10 @@ Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& 
   }
   if (pass.needs_device && context.device == nullptr)
     return usage_error("PA003", cat("pass '", pass.name, "' needs to know the device: choose one with --device"));
-  return pass.run(graph, context);
+  const bool had_trial = context.lowered_on_trial.has_value();
+  auto report = pass.run(graph, context);
+  if (had_trial) context.lowered_on_trial.reset();
+  return report;
 }
 
 }  // namespace buda::passes

@@ -77,6 +77,8 @@ struct PassContext {
   FormatOptions formats;
   FallbackOptions fallback;
   RewriteCounter rewrites;
+  // What the last pass made of the graph when it lowered it on trial; lower-to-device right behind it need not do so again.
+  std::optional<graph::Graph> lowered_on_trial = {};
 };
 
 struct PassReport {

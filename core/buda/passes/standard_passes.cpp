@@ -29,6 +29,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kCpuFallback,
       &kLowerToDevice,
       &kFuseRelu,
+      &kSmallTiles,
       &kFuseOps,
       &kAssignFormats,
   };

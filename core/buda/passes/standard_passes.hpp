@@ -19,5 +19,6 @@ extern const Pass kFuseGelu;
 extern const Pass kFuseRelu;
 extern const Pass kInferTypes;
 extern const Pass kLowerToDevice;
+extern const Pass kSmallTiles;
 
 }  // namespace buda::passes

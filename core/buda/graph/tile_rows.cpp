@@ -1,0 +1,28 @@
+// The tag's number.
+#include <buda/graph/tile_rows.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/value_type.hpp>
+
+#include <algorithm>
+
+namespace buda::graph {
+
+Result<std::int64_t> tile_rows(const Node& n) {
+  auto tag = n.tags.find(kTileRows);
+  if (tag == n.tags.end()) return kTileSide;
+  auto wrong = [&](const std::string& why) {
+    Diagnostic d = input_error("GR029", n.loc, cat("node '", n.name(), "': tag ", kTileRows, ": ", why));
+    d.node = n.name();
+    return d;
+  };
+  auto rows = parse_int(tag->second);
+  if (!rows || std::find(kSmallTileRows.begin(), kSmallTileRows.end(), *rows) == kSmallTileRows.end())
+    return wrong(cat('\'', tag->second, "' is none of 1, 2, 4, 8, 16"));
+  for (const ValueType& type : n.outputs)
+    if (type.shape.rank() != 4 || type.shape[2] != kTileSide)
+      return wrong(cat("the value ", type.text(), " does not have one tile along r"));
+  return *rows;
+}
+
+}  // namespace buda::graph
