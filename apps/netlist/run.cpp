@@ -15,8 +15,17 @@ Result<netlist::Netlist> read_netlist(const std::string& path, bool as_written, 
   BUDA_ASSIGN(auto bytes, host.fs().read(path));
   BUDA_ASSIGN(auto netlist,
               netlist::parse_netlist(bytes.view(), shown_name(path), {.arch = "", .any_arch = true, .keep_instances = as_written}));
-  for (const Diagnostic& d : netlist.findings)
-    if (d.severity != Severity::error) host.report(d);
+  Failure failure;
+  for (Diagnostic d : netlist.findings) {
+    // Another op stands where one of no known type was; that is good for judging only.
+    if (d.severity == Severity::error && d.code == "NL003") {
+      failure.add(std::move(d));
+      continue;
+    }
+    d.severity = Severity::warning;
+    host.report(d);
+  }
+  if (!failure.empty()) return failure;
   return netlist;
 }
 

@@ -23,6 +23,7 @@ void check_transpose(CheckContext& ctx, const Op& op, std::size_t i) {
       allowed = i == 0;
       break;
     case OpClass::binary:
+    case OpClass::quant:
       allowed = i == 0 && ctx.device.features.binary_transpose;
       break;
     default:

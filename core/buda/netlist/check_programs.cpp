@@ -59,7 +59,7 @@ class ExecuteChecker {
     for (const auto& [q, use] : uses_) {
       if (named.count(q) != 0) continue;
       const Queue& queue = ctx_.netlist.queues[q];
-      if (use.reads && queue.from_outside() && queue.kind == QueueKind::queue)
+      if (use.reads && queue.input == kHostInput && queue.kind == QueueKind::queue)
         ctx_.error("NL625", "program", program_.name, place,
                    cat("execute of '", graph_.name, "' says nothing of its input queue '", queue.name, "'"));
       if (use.gradient)

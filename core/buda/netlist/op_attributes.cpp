@@ -57,7 +57,7 @@ const std::vector<AttributeInfo>& all_attributes() {
       {"act_t", "int", "0", "t of the activations", kSparse, 0},
       {"num_nz_strips", "list of int", "", "strips that are not zero, per core", kSparseOrBuffer, 0},
       {"vector", "r, c or rc", "rc", "the SFPU works on the first row of faces, the first column, or all", kAll, kAll},
-      {"approximate_mode", "true or false", "false", "a faster, less exact SFPU function", kWithSfpu, 0},
+      {"approximate_mode", "true or false", "false", "a faster, less exact SFPU function", kAll, 0},
       {"sfpu_execution_thread", "math or pack", "math", "the thread that drives the SFPU", kWithSfpu, 0},
       {"p", "real in [0, 1]", "0", "the probability that a number is dropped; the others are divided by 1 - p",
        bits({T::dropout, T::fused_op}), bits({T::dropout})},

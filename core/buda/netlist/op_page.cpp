@@ -31,6 +31,7 @@ bool is_used(const AttributeInfo& a, OpType type) {
   if (a.key == "bias") return c == OpClass::matmul || c == OpClass::depthwise;
   if (a.key == "accumulate" || a.key == "sfpu_op") return c == OpClass::matmul;
   if (a.key == "zero_point") return c == OpClass::quant || c == OpClass::matmul;
+  if (a.key == "approximate_mode") return c == OpClass::sfpu || c == OpClass::fused || c == OpClass::matmul;
   if (a.key == "vector") return c == OpClass::sfpu || c == OpClass::fused;
   if (a.key == "dest_device" || a.key.ends_with("gress_channels")) return c == OpClass::ethernet;
   return true;

@@ -5,6 +5,8 @@
 #include <buda/netlist/parse_context.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace buda::netlist {
 namespace {
@@ -60,6 +62,8 @@ void read_programs(ParseContext& ctx, const io::Node& node, Netlist& out) {
   ctx.enter("", "programs");
   if (node.is_null()) return;
   if (!ctx.list(node, "programs")) return;
+  std::map<std::string, std::size_t> places;  // of a name in out.programs; of equal names the last counts
+  for (std::size_t i = 0; i < out.programs.size(); ++i) places.emplace(out.programs[i].name, i);
   for (const auto& item : node.items()) {
     ctx.enter("", "programs");
     if (!item.is_map() || item.size() != 1) {
@@ -67,7 +71,14 @@ void read_programs(ParseContext& ctx, const io::Node& node, Netlist& out) {
       continue;
     }
     ctx.check_length(item, item.keys()[0]);
-    out.programs.push_back(parse_program(ctx, item.keys()[0], item.items()[0]));
+    Program program = parse_program(ctx, item.keys()[0], item.items()[0]);
+    auto [twin, is_new] = places.try_emplace(program.name, out.programs.size());
+    if (is_new) {
+      out.programs.push_back(std::move(program));
+    } else {
+      ctx.repeated(item.items()[0], program.name);
+      out.programs[twin->second] = std::move(program);
+    }
   }
 }
 
@@ -114,13 +125,16 @@ Result<Netlist> parse_netlist(std::string_view text, const std::string& file, co
   Netlist out;
   out.file = file;
   if (!ctx.map(top, "a netlist")) return ctx.take_failure();
-  check_unique_keys(ctx, top, "section");
+  std::set<std::string_view> sections;
+  for (std::size_t i = 0; i < top.size(); ++i)
+    if (!sections.insert(top.keys()[i]).second) ctx.repeated(top.items()[i], top.keys()[i]);
   std::vector<QueueDraft> queues;
   std::vector<GraphDraft> graphs;
   for (std::size_t i = 0; i < top.size(); ++i) {
     const std::string& key = top.keys()[i];
     const io::Node& node = top.items()[i];
     if (key == "devices") {
+      out.archs.clear();
       read_devices_section(ctx, node, out);
       choose_arch(ctx, node, options, out);
     } else if (key == "queues") {

@@ -24,7 +24,8 @@ const std::vector<std::string>& known_archs();
 
 // Every error of the file is collected, up to a hundred, in the order of their places. What comes out is complete and well-formed: all
 // required fields are there, lists have the lengths they should, products of dimensions fit in 64 bits, several instances are expanded.
-// Whether it makes sense is check_netlist's business. Time is linear in the size of the file.
+// Whether it makes sense is check_netlist's business. An op of a type that does not exist is an error among the findings (NL003), and a plain
+// op with as many inputs stands in for it. Time is linear in the size of the file.
 Result<Netlist> parse_netlist(std::string_view text, const std::string& file, const ParseOptions& options = {});
 
 // Bounds that the reader keeps, far above what any chip can hold, so that nobody behind it needs to check products.

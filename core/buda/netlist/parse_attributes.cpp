@@ -165,8 +165,8 @@ void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node
   std::vector<std::string> owners;
   for (const auto& row : all_op_types())
     if (sub_op ? info->for_sub_op(row.type) : info->for_op(row.type)) owners.emplace_back(row.name);
-  // These two are also what an SFPU op in a fused op or behind a matmul goes by, so they are a rule of their own.
-  const char* code = key == "sfpu_execution_thread" || key == "approximate_mode" ? "NL012" : "NL013";
+  // The thread is also what an SFPU op in a fused op or behind a matmul goes by, so it is a rule of its own.
+  const char* code = key == "sfpu_execution_thread" ? "NL012" : "NL013";
   ctx.finding(Severity::error, code, node,
               owners.empty() ? cat("attribute '", key, "' is for ops, not for the sub-ops of fused ops")
                              : cat("attribute '", key, "' is for ", join(owners, ", "), ", not for ", op_type_name(type)));

@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -128,11 +129,15 @@ bool ParseContext::integers(const io::Node& node, std::string_view field, std::v
 }
 
 bool ParseContext::boolean(const io::Node& node, std::string_view field, bool& out) {
-  if (node.kind() != io::Node::Kind::boolean) {
+  // Words that YAML 1.1 takes for truth values, and so the original.
+  static constexpr std::string_view kTrue[] = {"true", "yes", "on", "y"}, kFalse[] = {"false", "no", "off", "n"};
+  const std::string word = node.is_scalar() ? to_lower(node.text()) : "";
+  const bool is_true = std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue);
+  if (!is_true && std::find(std::begin(kFalse), std::end(kFalse), word) == std::end(kFalse)) {
     error("NL003", node, cat("'", field, "' is true or false, not ", node.describe()));
     return false;
   }
-  out = node.text() == "true";
+  out = is_true;
   return true;
 }
 

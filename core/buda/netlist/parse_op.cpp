@@ -91,7 +91,7 @@ const std::vector<FieldRow<Draft>>& rows() {
       {"in_df", Field::in_df, true, read_in_df},
       {"out_df", Field::out_df, true, [](C& c, const N& n, D& d) { c.format(n, "out_df", d.op.out_format); }},
       {"intermed_df", Field::intermed_df, true, [](C& c, const N& n, D& d) { c.format(n, "intermed_df", d.op.intermed_format); }},
-      {"acc_df", Field::acc_df, true, [](C& c, const N& n, D& d) { c.format(n, "acc_df", d.op.acc_format); }},
+      {"acc_df", Field::acc_df, false, [](C& c, const N& n, D& d) { c.format(n, "acc_df", d.op.acc_format); }},
       {"math_fidelity", Field::math_fidelity, true, read_fidelity},
       {"t", Field::t, true, [](C& c, const N& n, D& d) { c.dimension(n, "t", d.op.block.t); }},
       {"mblock", Field::mblock, true,
@@ -208,6 +208,13 @@ void assemble_inputs(ParseContext& ctx, const io::Node& node, Draft& d) {
   spread(d.dram_io, "input_dram_io_buf_size_tiles", &OpInput::dram_io_tiles);
 }
 
+// The original never looks whether acc_df is there. What it means without it is what its compiler writes most often.
+void default_acc_format(ParseContext& ctx, const io::Node& node, Op& op) {
+  if (node.find("acc_df") != nullptr) return;
+  op.acc_format = exponent_family(op.intermed_format) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
+  ctx.finding(Severity::warning, "NL016", node, cat("'acc_df' is missing; ", format_name(op.acc_format), " counts"));
+}
+
 void check_size(ParseContext& ctx, const io::Node& node, const Op& op) {
   const BlockShape& b = op.block;
   auto tiles = checked_product<std::int64_t>(
@@ -231,6 +238,7 @@ Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node) {
   });
   replace_unknown_type(ctx, d);
   if (d.op.type != OpType::ethernet_datacopy && node.find("grid_loc") == nullptr) ctx.error("NL002", node, "'grid_loc' is missing");
+  default_acc_format(ctx, node, d.op);
   assemble_inputs(ctx, node, d);
   for (const auto& [key, value] : by_input)
     if (!read_input_key(ctx, *key, *value, d.op))

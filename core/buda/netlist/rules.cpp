@@ -17,10 +17,11 @@ const std::vector<Rule>& netlist_rules() {
       {"NL009", "Names of queues, graphs, ops, fused ops and of queues in a setting stand once."},
       {"NL010", "in_df has one format per input; surplus values of other lists are a warning."},
       {"NL011", "A comment `# buda.netlist/N` at the top names a version that can be read."},
-      {"NL012", "sfpu_execution_thread and approximate_mode are for SFPU ops, fused ops and matmuls."},
+      {"NL012", "sfpu_execution_thread is for SFPU ops, fused ops and matmuls."},
       {"NL013", "An attribute is one that the type of op has."},
       {"NL014", "attributes, where it stands, has at least one."},
       {"NL015", "relu_mode is not none behind relu_en: true."},
+      {"NL016", "Warning: acc_df is missing; Float16_b counts, or Float16 where intermed_df is of the A family."},
       // Structure.
       {"NL100", "The netlist is for the device's architecture."},
       {"NL101", "Names are unique: op names over all graphs, and no op is called like a queue."},

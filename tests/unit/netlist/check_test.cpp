@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         Breach{"NL395",
                "it holds Float16, but 'e' makes Float16_b",
                {{"df: Float16_b, target_device: 0, loc: host", "df: Float16, target_device: 0, loc: host"}}},
-        Breach{"NL012", "not for datacopy", {{kExp, "e: {attributes: {approximate_mode: false}, type: datacopy,"}}},
+        Breach{"NL012", "not for datacopy", {{kExp, "e: {attributes: {sfpu_execution_thread: math}, type: datacopy,"}}},
         Breach{"NL010", "2 formats for 1 inputs", {{"inputs: [mm], in_df: [Float16_b]", "inputs: [mm], in_df: [Float16_b, Float16_b]"}}}));
 
 INSTANTIATE_TEST_SUITE_P(

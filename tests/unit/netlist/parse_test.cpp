@@ -406,5 +406,60 @@ TEST(ParseNetlist, DamagedTextIsReadOrRefused) {
   }
 }
 
+// What the original reads, although it is odd.
+TEST(ParseNetlist, TakesWhatTheOriginalTakes) {
+  // Truth values of YAML 1.1.
+  EXPECT_FALSE(parsed(replaced(kSmall, "e: {type: exp,", "e: {untilize_output: No, type: exp,")).graphs[0].ops[1].untilize_output);
+  EXPECT_TRUE(parsed(replaced(kSmall, "e: {type: exp,", "e: {untilize_output: yes, type: exp,")).graphs[0].ops[1].untilize_output);
+  // An op without acc_df.
+  auto netlist = parsed(replaced(kSmall, "acc_df: Float16_b, ", ""));
+  EXPECT_EQ(netlist.graphs[0].ops[0].acc_format, DataFormat::float16_b);
+  ASSERT_EQ(netlist.findings.size(), 1u);
+  EXPECT_EQ(netlist.findings[0].code, "NL016");
+  EXPECT_EQ(netlist.findings[0].severity, Severity::warning);
+  // A number of a graph, a section and a program that stand twice.
+  netlist = parsed(replaced(kSmall, "    input_count: 2\n", "    input_count: 2\n    input_count: 5\n"));
+  EXPECT_EQ(netlist.graphs[0].input_count, 5);
+  ASSERT_EQ(netlist.findings.size(), 1u);
+  EXPECT_EQ(netlist.findings[0].code, "NL008");
+  netlist = parsed(std::string(kSmall) + "programs:\n  - run:\n      - var: [$x]\n");
+  ASSERT_EQ(netlist.programs.size(), 1u);
+  EXPECT_EQ(netlist.programs[0].instructions.size(), 1u);
+  EXPECT_EQ(netlist.findings.size(), 2u);
+}
+
+TEST(ParseNetlist, GoesOnBehindATypeThatDoesNotExist) {
+  auto netlist = parsed(replaced(kSmall, "type: exp", "type: exq"));
+  ASSERT_EQ(netlist.findings.size(), 1u);
+  EXPECT_EQ(netlist.findings[0].code, "NL003");
+  EXPECT_EQ(netlist.findings[0].severity, Severity::error);
+  EXPECT_EQ(netlist.findings[0].hint, "did you mean 'exp'?");
+  EXPECT_EQ(netlist.graphs[0].ops[1].type, OpType::nop);
+}
+
+TEST(ParseNetlist, KnowsWhereEverythingStands) {
+  auto netlist = parsed(replaced(kSmall, "attributes: {m_k: 2, u_kt: 2}", "attributes: {m_k: 2,\n      u_kt: 2}"));
+  const Op& mm = netlist.graphs[0].ops[0];
+  EXPECT_EQ(mm.places.of_attribute(attribute_number("u_kt")).line, 12u);
+  EXPECT_EQ(mm.places.of_attribute(attribute_number("u_kt")).column, 13u);
+  EXPECT_EQ(mm.places.of_attribute(attribute_number("bias")).line, mm.places.of(Field::attributes).line);
+  EXPECT_EQ(mm.places.of(Field::inputs, 1).column, mm.places.of(Field::inputs, 0).column + 3);
+  EXPECT_EQ(netlist.queues[0].places.of(Field::buffers, 0).column, netlist.queues[0].places.of(Field::buffers).column + 1);
+  EXPECT_EQ(attribute_number("no such"), -1);
+  EXPECT_NE(attribute_number("input0"), attribute_number("input1"));
+}
+
+TEST(ParseNetlist, KeepsListsOfChipsWhenAsked) {
+  std::string text = kSmall;
+  for (int i = 0; i < 3; ++i) text = replaced(text, "target_device: 0,", "target_device: [0, 1],");
+  text = replaced(text, "    target_device: 0\n", "    target_device: [0, 1]\n");
+  auto kept = parse_netlist(text, "net.yaml", {.arch = "", .any_arch = false, .keep_instances = true});
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept->queues.size(), 3u);
+  EXPECT_EQ(kept->queues[0].instances, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(kept->graphs[0].instances, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(parsed(text).queues.size(), 6u);
+}
+
 }  // namespace
 }  // namespace buda::netlist
