@@ -79,9 +79,9 @@ Array unary(OpType type, const OpAttributes& attributes, const Array& x, const R
     const double d = x.error_at(i) + std::fabs(x.value[i]) * unit + least;
     if (type == OpType::dropout && processed) {
       // Which numbers are kept is the generator's affair: 0 and the scaled number are both right.
-      const double scaled = x.value[i] * (attributes.p >= 1 ? 1 : 1 / (1 - attributes.p));
+      const double scale = attributes.p >= 1 ? 1 : 1 / (1 - attributes.p), scaled = x.value[i] * scale;
       out.value[i] = scaled / 2;
-      out.error[i] = std::fabs(scaled) / 2 * (1 + 4 * unit) + d;
+      out.error[i] = std::fabs(scaled) / 2 * (1 + 4 * unit) + d * scale;
       continue;
     }
     const OpType f = processed ? type : OpType::nop;
@@ -245,7 +245,9 @@ Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks,
       std::fill_n(error, N, 0.0);
       if (!a.error.empty() || !b.error.empty())
         for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
-      for (std::size_t j = 0; j < N; ++j) error[j] += (size[j] + error[j]) * relative + least * steps;
+      // Partial sums of very large numbers may leave the range of a float on the way, in an order that is left open.
+      for (std::size_t j = 0; j < N; ++j)
+        error[j] = size[j] > std::numeric_limits<float>::max() ? kInfinity : error[j] + (size[j] + error[j]) * relative + least * steps;
       if (!spills) continue;
       // Each time the sums wait, they may change as much as the largest of them does.
       line.value.assign(size, size + N);

@@ -62,7 +62,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
   program.netlist = std::move(bare->netlist);
   std::size_t ops = 0;
   for (const auto& g : program.netlist.graphs) ops += g.ops.size();
-  if (ops > o.most_ops) return cat("large: ", ops, " ops");
+  if (ops > o.most_ops) return cat("large ", ops, " ops");
   auto config = runtime::read_test_config(program.netlist);
   if (!config) return first(config.failure(), "config");
   runtime::NetlistRunOptions run;
@@ -77,7 +77,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
     datums += static_cast<double>((*entries)[q->name]) * static_cast<double>(q->shape().volume()) * q->tile_dim.datums();
   for (const auto& g : program.netlist.graphs)
     for (const auto& op : g.ops) datums += static_cast<double>(op.shape().volume()) * op.tile_dim.datums();
-  if (datums > o.most_datums) return cat("large: ", datums / 1e6, " million numbers");
+  if (datums > o.most_datums) return cat("large ", datums / 1e6, " million numbers");
   auto inputs = runtime::stimulate(program.netlist, *config, o.seed, *entries);
   if (!inputs) return first(inputs.failure(), "stimulus");
   golden::DeviceOptions options = o.device;
@@ -122,7 +122,7 @@ std::string verdict_of(const std::string& path, const std::string& text, const O
   try {
     return run_file(path, text, o);
   } catch (const std::bad_alloc&) {
-    return "refused: out of memory";
+    return "refused out of memory";
   }
 }
 
