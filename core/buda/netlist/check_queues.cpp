@@ -41,7 +41,8 @@ void check_ports(CheckContext& ctx, const Queue& q) {
       std::size_t there = channel < ctx.device.dram.channels.size() ? ctx.device.dram.channels[channel].ports.size() : 0;
       if ((*ports)[i] < 0 || static_cast<std::size_t>((*ports)[i]) >= there)
         ctx.queue_error("NL213", q, Field::ports,
-                        cat("buffer ", i, " names port ", (*ports)[i], " of DRAM channel ", q.buffers[i].channel, ", which has ", there));
+                        cat("buffer ", i, " names port ", (*ports)[i], " of DRAM channel ", q.buffers[i].channel, ", which has ", there,
+                            ", counted from 0"));
     }
   }
 }
@@ -96,7 +97,8 @@ class BufferChecker {
     if (b.channel < 0 || static_cast<std::size_t>(b.channel) >= dram.channels.size()) {
       if (first("NL202"))
         needs(ctx_.queue_error("NL202", q_, Field::buffers,
-                               cat(what_, " is in DRAM channel ", b.channel, ", but '", ctx_.device.name, "' has ", dram.channels.size()),
+                               cat(what_, " is in DRAM channel ", b.channel, ", but '", ctx_.device.name, "' has ", dram.channels.size(),
+                                   ", counted from 0"),
                                "", at_),
               "DRAM channels", static_cast<std::uint64_t>(b.channel) + 1, dram.channels.size());
       return;
@@ -115,8 +117,9 @@ class BufferChecker {
     if (b.channel < 0 || b.channel >= host.channels) {
       if (first("NL202"))
         needs(ctx_.queue_error("NL202", q_, Field::buffers,
-                               cat(what_, " is in host channel ", b.channel, ", but '", ctx_.device.name, "' reaches ", host.channels), "",
-                               at_),
+                               cat(what_, " is in host channel ", b.channel, ", but '", ctx_.device.name, "' reaches ", host.channels,
+                                   ", counted from 0"),
+                               "", at_),
               "host channels", static_cast<std::uint64_t>(b.channel) + 1, static_cast<std::uint64_t>(host.channels));
       return;
     }

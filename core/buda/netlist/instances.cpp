@@ -1,4 +1,4 @@
-// Queues and graphs that name several chips become one instance per chip.
+// Queues and graphs that list their chips become one instance per chip, also of a list of one.
 //
 // Instance d of X is called X.d; the ops of a graph, the inputs of ops and queues, aliases, executes and queue settings follow. A
 // reference from something that stands on one chip only to something that has instances stays as it is, and is then found to be
@@ -21,9 +21,9 @@ class Expander {
  public:
   Expander(const std::vector<QueueDraft>& queues, const std::vector<GraphDraft>& graphs) {
     for (const auto& q : queues)
-      if (q.devices.size() > 1) nodes_[q.queue.name] = q.devices;
+      if (q.listed) nodes_[q.queue.name] = q.devices;
     for (const auto& g : graphs) {
-      if (g.devices.size() < 2) continue;
+      if (!g.listed) continue;
       graphs_[g.graph.name] = g.devices;
       for (const auto& op : g.graph.ops) nodes_[op.name] = g.devices;
     }
@@ -33,9 +33,9 @@ class Expander {
                    const std::vector<Program>& programs) const {
     std::size_t sum = 0;
     for (const auto& q : queues)
-      if (q.devices.size() > 1) sum += q.devices.size() * (1 + q.queue.buffers.size());
+      if (q.listed) sum += q.devices.size() * (1 + q.queue.buffers.size());
     for (const auto& g : graphs)
-      if (g.devices.size() > 1) sum += g.devices.size() * (1 + g.graph.ops.size());
+      if (g.listed) sum += g.devices.size() * (1 + g.graph.ops.size());
     for (const auto& p : programs) {
       for (const auto& inst : p.instructions) {
         if (auto* execute = std::get_if<instruction::Execute>(&inst.what)) {
@@ -53,7 +53,7 @@ class Expander {
   bool idle() const { return nodes_.empty() && graphs_.empty(); }
 
   void queue(QueueDraft&& d, std::vector<Queue>& out) const {
-    if (d.devices.size() < 2) {
+    if (!d.listed) {
       out.push_back(std::move(d.queue));
       return;
     }
@@ -79,7 +79,7 @@ class Expander {
   }
 
   void graph(GraphDraft&& d, std::vector<Graph>& out) const {
-    if (d.devices.size() < 2) {
+    if (!d.listed) {
       out.push_back(std::move(d.graph));
       return;
     }
@@ -157,14 +157,14 @@ class Expander {
 }  // namespace
 
 void keep_instances(std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist) {
-  auto chips = [](std::vector<std::int32_t>& devices) { return devices.size() > 1 ? std::move(devices) : std::vector<std::int32_t>(); };
+  auto chips = [](auto& draft) { return draft.listed ? std::move(draft.devices) : std::vector<std::int32_t>(); };
   for (auto& q : queues) {
     netlist.queues.push_back(std::move(q.queue));
-    netlist.queues.back().instances = chips(q.devices);
+    netlist.queues.back().instances = chips(q);
   }
   for (auto& g : graphs) {
     netlist.graphs.push_back(std::move(g.graph));
-    netlist.graphs.back().instances = chips(g.devices);
+    netlist.graphs.back().instances = chips(g);
   }
 }
 

@@ -23,6 +23,7 @@ constexpr std::uint64_t kSparse = bits({T::matmul, T::fused_op});
 constexpr std::uint64_t kSparseOrBuffer = bits({T::matmul, T::fused_op, T::buffer});
 constexpr std::uint64_t kSfpu = bits({T::exp, T::log, T::sqrt, T::gelu, T::gelu_derivative, T::reciprocal, T::sigmoid, T::tanh, T::dropout,
                                       T::square, T::power, T::sine, T::cosine, T::lrelu, T::abs});
+constexpr std::uint64_t kScaled = bits({T::matmul, T::quantization, T::dequantization, T::requantization});
 constexpr std::uint64_t kWithSfpu = kSfpu | bits({T::matmul, T::fused_op});
 
 }  // namespace
@@ -39,8 +40,8 @@ const std::vector<AttributeInfo>& all_attributes() {
       {"min_buffer_input", "0 or 1", "", "the input of which only one ublock row or column is kept at a time",
        bits({T::matmul, T::fused_op, T::buffer, T::depthwise}), 0},
       {"sfpu_op", "an SFPU op", "", "applied to the result; gelu is what golden can do", kAll, 0},
-      {"requant", "true or false", "false", "integer result * scale + zero_point, with the scales as last input", bits({T::matmul}), 0},
-      {"dequant", "true or false", "false", "(integer result - zero_point) * scale, with the scales as last input", bits({T::matmul}), 0},
+      {"requant", "true or false", "false", "integer result * scale + zero_point, with the scales as last input", kScaled, 0},
+      {"dequant", "true or false", "false", "(integer result - zero_point) * scale, with the scales as last input", kScaled, 0},
       {"zero_point", "real", "0", "of quantization, dequantization, requantization, requant and dequant", kAll, 0},
       {"relu_en", "true or false", "false", "clamp the output in the packer", kAll, kAll},
       {"relu_threshold", "real >= 0", "0", "where it clamps", kAll, kAll},

@@ -134,11 +134,13 @@ bool read_devices(ParseContext& ctx, const io::Node& node, std::vector<std::int3
 
 struct QueueDraft {
   Queue queue;
-  std::vector<std::int32_t> devices;  // several: one instance each
+  std::vector<std::int32_t> devices;
+  bool listed = false;  // one instance for each device, rather than one element
 };
 struct GraphDraft {
   Graph graph;
   std::vector<std::int32_t> devices;
+  bool listed = false;
 };
 
 QueueDraft parse_queue(ParseContext& ctx, const std::string& name, const io::Node& node);

@@ -271,7 +271,7 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
     if (key == "target_device") {
       has_device = true;
       d.graph.places.set(Field::target_device, place_of(value));
-      read_devices(ctx, value, d.devices);
+      d.listed = read_devices(ctx, value, d.devices) && value.is_list();
     } else if (key == "input_count") {
       has_count = true;
       d.graph.places.set(Field::input_count, place_of(value));

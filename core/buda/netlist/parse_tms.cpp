@@ -50,7 +50,8 @@ void one(ParseContext& ctx, const io::Node& node, std::vector<Tm>& out) {
     if (node.text() == "transpose") {
       out.push_back(Tm::transpose());
     } else {
-      ctx.unknown("NL005", node, "tensor manipulation", node.text(), {"transpose"});
+      ctx.error("NL005", node,
+                cat("'", node.text(), "' is no tensor manipulation; a word alone is 'transpose', others have a value, as in hslice: 2"));
     }
     return;
   }

@@ -459,6 +459,8 @@ TEST(ParseNetlist, KeepsListsOfChipsWhenAsked) {
   EXPECT_EQ(kept->queues[0].instances, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(kept->graphs[0].instances, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(parsed(text).queues.size(), 6u);
+  // A list of one chip makes an instance too.
+  EXPECT_EQ(parsed(replaced(kSmall, "Bfp8_b, target_device: 0", "Bfp8_b, target_device: [0]")).queues[1].name, "w.0");
 }
 
 }  // namespace
