@@ -2,6 +2,7 @@
 #include "apps/buda/options.hpp"
 
 #include "apps/buda/run.hpp"
+#include "apps/buda/stage_options.hpp"
 
 namespace buda::driver {
 namespace {
@@ -34,11 +35,16 @@ cli::ToolSpec tool(Options& o) {
   compile.description =
       "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the "
       "files of "
-      "the one before. -### shows the commands; any of them may be run by hand, or replaced.";
+      "the one before. -### shows the commands; any of them may be run by hand, or replaced.\n"
+      "Options of these tools may be given as if they were this one's, here and in a config file: each gets what it knows. 'optimizer "
+      "--help' and the others show them.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
   compile.writes = "the image (.tti); with --save-temps or --build-dir also what every stage made.";
   compile.example = "buda compile digits.onnx -o digits.tti --device n150\nbuda run digits.tti --inputs digits.images.npz -o out.npz";
   compile.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  compile.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
+    return declare_stage_options(set, o, bin_dir, temporary_dir);
+  };
   compile.run = [&o](cli::ToolHost& host) { return compile_model(o, host); };
   compile.products = [&o] { return std::vector<std::string>{image_path(o)}; };
 

@@ -26,6 +26,8 @@ struct Options {
   bool check = false;    // let every stage prove its product
   // --set TOOL.KEY=VALUE, by "TOOL.KEY", and op.NAME.KEY for the balancer.
   std::map<std::string, std::map<std::string, std::string>> stage_options;
+  // Options of a stage that were given to the driver as they are, by stage: as arguments.
+  std::map<std::string, std::vector<std::string>> handed_on;
 };
 
 cli::ToolSpec tool(Options& options);

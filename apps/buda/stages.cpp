@@ -16,6 +16,7 @@ StageCommand begin(const Options& o, const cli::ToolHost& host, const std::strin
   argv.insert(argv.end(), {"-o", product, "-MD", "-MF", command.depfile});
   if (auto own = o.stage_options.find(stage); own != o.stage_options.end())
     for (const auto& [key, value] : own->second) argv.insert(argv.end(), {"--set", cat(key, '=', value)});
+  if (auto own = o.handed_on.find(stage); own != o.handed_on.end()) argv.insert(argv.end(), own->second.begin(), own->second.end());
   argv.insert(argv.end(), host.common_arguments.begin(), host.common_arguments.end());
   return command;
 }

@@ -1,8 +1,11 @@
 // Tags on the ops that options name, and outputs for values that are to be saved.
 #include "apps/optimizer/demands.hpp"
 
+#include "apps/optimizer/demand_texts.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/graph/demand_tags.hpp>
+#include <buda/passes/decomposition.hpp>
 #include <buda/passes/fuse_ops.hpp>
 #include <buda/passes/fusing.hpp>
 
@@ -117,6 +120,11 @@ void mark_demands(graph::Graph& graph, const Options& o, Host& host) {
   marker.breaks(o.epoch_breaks, graph::kEpochBreak, "op-names-to-epoch-break");
   marker.breaks(o.chip_breaks, graph::kChipBreak, "op-names-to-chip-break");
   marker.orders(o.schedule_constraints, "scheduler-constraints");
+  for (const std::string& text : o.conv_fractures)
+    if (auto factors = fracture_factors(text))
+      for (const auto& [name, factor] : *factors)
+        marker.each_op(name, "override-multi-op-fracture-factor",
+                       [&, parts = factor](Node& n) { n.tags[passes::kWindowParts] = cat(parts); });
   marker.save(o.intermediates, "op-intermediates-to-save");
 }
 

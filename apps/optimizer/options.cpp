@@ -1,6 +1,7 @@
 // Declaration of the optimizer's options.
 #include "apps/optimizer/options.hpp"
 
+#include "apps/optimizer/demand_texts.hpp"
 #include "apps/optimizer/run.hpp"
 
 #include <buda/graph/graph_file.hpp>
@@ -8,6 +9,15 @@
 
 namespace buda::optimizer {
 namespace {
+
+// Whether a reader of demands takes the text.
+template <class Reader>
+std::function<Result<void>(const std::string&)> read_by(Reader reader) {
+  return [reader](const std::string& text) -> Result<void> {
+    BUDA_TRY(reader(text));
+    return success();
+  };
+}
 
 void declare_passes(cli::OptionSet& set, Options& o) {
   set.group("Choosing and watching passes");
@@ -62,6 +72,11 @@ void declare_model(cli::OptionSet& set, Options& o) {
   set.flag("enable-stable-softmax", o.stable_softmax, "subtract the maximum in a softmax, so that large numbers do not overflow");
   set.flag("enable-conv-prestride", o.conv_prestride,
            "let the host put the elements of a stride side by side where a convolution with stride reads a model input");
+  set.flag("max-pool-add-sub-surround", o.pool_surround,
+           "add a number before maximum pools and subtract it behind; not needed, since padding never hides negative numbers here");
+  set.real("max-pool-add-sub-surround-value", o.pool_surround_value, "R", "that number");
+  set.flag("enable-device-tilize", o.device_tilize,
+           "let the device cut the model's inputs into tiles, which the host does otherwise: pass tilize-on-device");
   set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops");
   set.flag("enable-small-tiles", o.small_tiles, "keep values of up to 16 rows in tiles of as many: pass small-tiles, from -O2 on")
       .known_as("enable_tiny_tile")
@@ -69,6 +84,15 @@ void declare_model(cli::OptionSet& set, Options& o) {
   set.texts("op-names-dont-fuse", o.dont_fuse, "OP", "keep this op out of fused ops").known_as("dont_fuse");
   set.texts("op-names-manual-fuse", o.manual_fuse, "A,B,C",
             "fuse these ops with each other; ops that are in no such list are not fused then");
+  set.group("Splitting ops");
+  set.texts("insert-fracture-group", o.fracture_groups, "GROUP",
+            "split these ops into some that compute a part each: [[NAME, AXIS, FACTOR], ...]; axis k is a product's inner dimension")
+      .known_as("fracture_groups")
+      .checked_by(read_by(fracture_groups));
+  set.texts("override-multi-op-fracture-factor", o.conv_fractures, "CONV,FACTOR",
+            "split this convolution along the rows of its window into FACTOR ones whose results are added; -1: one for each row")
+      .known_as("conv_multi_op_fracture_factor_override")
+      .checked_by(read_by(fracture_factors));
 }
 
 void declare_demands(cli::OptionSet& set, Options& o) {
@@ -77,6 +101,12 @@ void declare_demands(cli::OptionSet& set, Options& o) {
   set.texts("op-names-to-chip-break", o.chip_breaks, "OP", "begin a chip with this op").known_as("place_on_new_chip");
   set.texts("scheduler-constraints", o.schedule_constraints, "A,B,C", "schedule these ops in this order")
       .known_as("add_schedule_constraint");
+  set.texts("insert-queues", o.queues, "A,B,N", "put a queue in DRAM between op A and input N of op B; without N: all its inputs from A")
+      .checked_by(read_by(queue_demands));
+  set.texts("insert-buffering-nop", o.nops, "A,B,C", "put a nop that holds data between op A and the ops B, C, ...")
+      .known_as("insert_nop")
+      .known_as("buffering_nops_to_insert")
+      .checked_by(read_by(nop_demands));
   set.texts("op-intermediates-to-save", o.intermediates, "OP", "give the graph an output with this op's result");
 }
 

@@ -39,11 +39,15 @@ struct Options {
   bool conv_prestride = true;
   bool auto_fusing = true;
   bool small_tiles = true;
+  bool pool_surround = false;
+  double pool_surround_value = 1.0;
+  bool device_tilize = false;
   std::vector<std::string> dont_fuse;
   std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
   std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise
   std::vector<std::string> loopback_outputs;                                                // each: INPUT=OUTPUT
   bool link_past_caches = false;
+  std::vector<std::string> queues, nops, fracture_groups, conv_fractures;                   // as demand_texts.hpp tells
   bool cpu_fallback = true;
   std::string cpu_fallback_ops = "embedding";  // names with commas between them
   std::vector<std::string> cpu_fallback_nodes;

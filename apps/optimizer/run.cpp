@@ -1,6 +1,7 @@
 // Reads a graph, runs a pipeline on it, writes it.
 #include "apps/optimizer/run.hpp"
 
+#include "apps/optimizer/demand_texts.hpp"
 #include "apps/optimizer/demands.hpp"
 #include "apps/optimizer/state.hpp"
 
@@ -59,7 +60,8 @@ passes::Pipeline without_switched_off(passes::Pipeline pipeline, const Options& 
   for (passes::Stage& stage : pipeline.stages)
     std::erase_if(stage.passes, [&](const passes::PassName& name) {
       return (name.text == "constant-folding" && !o.fold_constants) || (name.text == "fuse-ops" && !o.auto_fusing) ||
-             (name.text == "small-tiles" && !o.small_tiles);
+             (name.text == "small-tiles" && !o.small_tiles) || (name.text == "fracture" && o.fracture_groups.empty()) ||
+             (name.text == "insert-buffers" && o.queues.empty() && o.nops.empty()) || (name.text == "tilize-on-device" && !o.device_tilize);
     });
   std::erase_if(pipeline.stages, [](const passes::Stage& stage) { return stage.passes.empty(); });
   return pipeline;
@@ -120,6 +122,26 @@ Result<passes::FormatOptions> format_options(const Options& o) {
   return formats;
 }
 
+// What passes are to do with edges and with single ops; the texts were checked when the options were read.
+Result<void> read_demands(const Options& o, passes::PassContext& context) {
+  for (const std::string& text : o.fracture_groups) {
+    BUDA_ASSIGN(auto groups, fracture_groups(text));
+    for (passes::FractureGroup& group : groups) context.fractures.push_back(std::move(group));
+  }
+  auto add = [&](std::vector<passes::BufferDemand> demands) {
+    for (passes::BufferDemand& demand : demands) context.buffers.push_back(std::move(demand));
+  };
+  for (const std::string& text : o.nops) {
+    BUDA_ASSIGN(auto demands, nop_demands(text));
+    add(std::move(demands));
+  }
+  for (const std::string& text : o.queues) {
+    BUDA_ASSIGN(auto demands, queue_demands(text));
+    add(std::move(demands));
+  }
+  return success();
+}
+
 class Optimizer {
  public:
   Optimizer(const Options& o, cli::ToolHost& host)
@@ -135,6 +157,8 @@ class Optimizer {
     context_.device = &device;
     context_.decompositions = &decompositions;
     context_.fallback = {o_.cpu_fallback, o_.tm_cpu_fallback, o_.tm_cpu_fallback_max_depth};
+    BUDA_TRY(read_demands(o_, context_));
+    context_.device_tilizes = o_.device_tilize;
     if (o_.bisect_limit >= 0) context_.rewrites = passes::RewriteCounter(static_cast<std::uint64_t>(o_.bisect_limit));
 
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
@@ -159,12 +183,13 @@ class Optimizer {
   // Options of this tool that are those of a plugin's rule, unless that one is given itself.
   std::map<std::string, schema::OptionValues> plugin_options() const {
     auto options = host_.plugin_options;
-    auto switch_off = [&](const std::string& rule, const std::string& option) {
+    auto set = [&](const std::string& rule, const std::string& option, std::string value) {
       schema::OptionValues& values = options["decomposition." + rule];
-      if (!values.has(option)) values.set(option, "false");
+      if (!values.has(option)) values.set(option, std::move(value));
     };
-    if (!o_.stable_softmax) switch_off("softmax", "stable");
-    if (!o_.conv_prestride) switch_off("conv", "prestride");
+    if (!o_.stable_softmax) set("softmax", "stable", "false");
+    if (!o_.conv_prestride) set("conv", "prestride", "false");
+    if (o_.pool_surround) set("max_pool", "surround", cat(o_.pool_surround_value));
     return options;
   }
 

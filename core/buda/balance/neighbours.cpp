@@ -27,7 +27,9 @@ Layout queue_layout(const OpSpec& spec, const OpModel& model) {
   return l;
 }
 
-bool is_direct(const PlacedOp* producer, std::int32_t epoch) { return producer != nullptr && producer->epoch == epoch; }
+bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch) {
+  return producer != nullptr && producer->epoch == epoch && !operand.queued;
+}
 
 std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
                                                  std::int32_t epoch, const PlacedOp* producer) {
@@ -35,7 +37,7 @@ std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op
   Layout from;
   if (producer == nullptr) {
     from = source_layout(problem, op, blocked, input);
-  } else if (const OpSpec& spec = problem.op(operand.from.op); is_direct(producer, epoch)) {
+  } else if (const OpSpec& spec = problem.op(operand.from.op); is_direct(operand, producer, epoch)) {
     from = layout_of(with_model(spec, producer->model), problem.microbatch);
   } else {
     from = queue_layout(spec, producer->model);
@@ -84,7 +86,7 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpMod
     auto cost = operand_cost(*problem_, op, blocked, i, epoch, producer);
     if (auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
     entry.costs.push_back(std::get<EdgeCost>(cost));
-    entry.direct.push_back(is_direct(producer, epoch));
+    entry.direct.push_back(is_direct(spec.operands[i], producer, epoch));
   }
   return entry;
 }

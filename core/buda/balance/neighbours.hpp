@@ -20,8 +20,8 @@ Layout folded(const Layout& layout);
 // The queue that an op of this model writes: the op's own blocking, all t there at once.
 Layout queue_layout(const OpSpec& spec, const OpModel& model);
 
-// Whether operand `input` of `op`, which stands in `epoch`, comes from an op in the same epoch. `producer`: as placed; null for a source.
-bool is_direct(const PlacedOp* producer, std::int32_t epoch);
+// Whether an operand of an op in `epoch` comes straight from an op in the same epoch. `producer`: as placed; null for a source.
+bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch);
 
 // What the edge to operand `input` costs, or why it cannot be. `blocked` is the consumer with its model.
 std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,

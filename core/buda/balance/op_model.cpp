@@ -107,9 +107,11 @@ std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
 std::optional<BlockShape> Candidates::blocking(GridShape grid, std::int64_t dest) {
   std::int64_t rows = spec_.out.rt / grid.rows, cols = spec_.out.ct / grid.cols;
   std::int64_t best_r = 0, best_c = 0;
+  // A tilizer makes its tiles of 32 rows of datums at a time.
+  std::int64_t tallest = spec_.op.type == netlist::OpType::tilizer ? 1 : dest;
   bool bound = wish_ != nullptr && (wish_->ublock || wish_->mblock);
   for (std::int64_t r : divisors(rows)) {
-    if (r > dest) break;
+    if (r > tallest) break;
     for (std::int64_t c : divisors(cols)) {
       if (r * c > dest) break;
       if (bound && wish_->ublock && ((*wish_->ublock)[0] != r || (*wish_->ublock)[1] != c)) continue;
@@ -221,6 +223,8 @@ Links links_alone(const OpSpec& spec, const OpModel& model) {
   links.outputs.assign(spec.outputs, OutputLink{.to_queue = true});
   // Users may all stand in later epochs, and then read one queue.
   if (!spec.users.empty()) links.outputs.push_back({.to_queue = true});
+  // And others read one that is demanded, beside it.
+  if (spec.feeds_queued) links.outputs.push_back({.to_queue = true});
   return links;
 }
 

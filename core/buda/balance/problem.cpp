@@ -4,6 +4,7 @@
 #include <buda/balance/fused.hpp>
 #include <buda/balance/op_attributes.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
@@ -104,6 +105,7 @@ bool is_supported(OpClass c) {
     case OpClass::matmul:
     case OpClass::reduce:
     case OpClass::fused:
+    case OpClass::tilizer:
       return true;
     default:
       return false;
@@ -128,6 +130,7 @@ class Builder {
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
     if (!failure_.empty()) return failure_;
     BUDA_TRY(close_loops());
+    for (SourceSpec& source : problem_.sources) set_layout(source);
     for (OpSpec& spec : problem_.ops) set_depth(spec);
     if (!failure_.empty()) return failure_;
     return success();
@@ -230,7 +233,7 @@ class Builder {
     spec.label = node.name();
     spec.op.name = problem_.names.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
-    bool sound = set_type(node, spec) && set_operands(node, id, spec);
+    bool sound = set_type(node, spec) && set_operands(node, id, spec) && set_queued(node, spec);
     // What parameters alone determine is the same for all inputs, and computed again for each.
     bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
     if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
@@ -320,6 +323,21 @@ class Builder {
     return true;
   }
 
+  bool set_queued(const Node& node, OpSpec& spec) {
+    auto inputs = graph::queued_inputs(node);
+    if (!inputs) {
+      failure_.add(std::move(inputs).failure());
+      return false;
+    }
+    for (std::size_t i : *inputs) {
+      Operand& operand = spec.operands[i];
+      if (!operand.from.op.valid()) continue;  // what a source gives lies in a queue anyway
+      operand.queued = true;
+      problem_.ops[operand.from.op.index()].feeds_queued = true;
+    }
+    return true;
+  }
+
   void set_precision(const Node& node, OpSpec& spec) {
     auto& op = spec.op;
     op.out_format = format_of(node);
@@ -392,6 +410,16 @@ class Builder {
           need(0, {in[0].t, out.rt, out.ct});
         }
         break;
+      case OpClass::tilizer: {
+        const Origin& from = spec.operands[0].from;
+        bool rows = from.source.valid() && problem_.source(from.source).kind == SourceKind::input && is_float(spec.op.inputs[0].format) &&
+                    !is_bfp(spec.op.inputs[0].format);
+        if (!rows || !(spec.op.inputs[0].maps == netlist::EdgeMaps{}))
+          fail(
+              node_error("BL043", node, "a tilizer takes an input of the model, in a format without blocks, and nothing done on the edge"));
+        need(0, out);
+        break;
+      }
       default:
         for (std::size_t i = 0; i < in.size(); ++i) need(i, out);
     }
@@ -432,6 +460,20 @@ class Builder {
     }
     if (!failure_.empty()) return failure_;
     return success();
+  }
+
+  // What a tilizer reads are rows of datums, in a queue of the host's; others read tiles.
+  void set_layout(SourceSpec& source) {
+    auto is_tilizer = [&](const OpUse& use) { return problem_.op(use.op).op.type == netlist::OpType::tilizer; };
+    source.flat = std::any_of(source.users.begin(), source.users.end(), is_tilizer);
+    auto other = std::find_if_not(source.users.begin(), source.users.end(), is_tilizer);
+    if (source.flat && source.loopback)
+      fail(node_error("BL043", graph_.node(source.node),
+                      "a tilizer reads it row by row, and the op that gives it in the next step makes tiles"));
+    if (source.flat && other != source.users.end())
+      fail(node_error(
+          "BL043", graph_.node(source.node),
+          cat("a tilizer reads it row by row, and op '", problem_.op(other->op).label, "' needs tiles: let it read the tilizer")));
   }
 
   void set_depth(OpSpec& spec) {

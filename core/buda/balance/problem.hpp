@@ -39,6 +39,7 @@ struct Operand {
   Origin from;
   netlist::TileShape shape;  // as it leaves its producer
   bool constant = false;     // a parameter or constant: the same for all inputs
+  bool queued = false;       // the user wants a queue on this edge, whatever the epochs
 };
 
 struct OpSpec {
@@ -53,7 +54,8 @@ struct OpSpec {
   // mblocks that its output buffer must hold at once: more than 1 where a user stacks them, and all t where its users meet again, so that
   // one of them can wait for the other.
   std::int64_t depth = 1;
-  std::string label;  // the node's name, for messages and overrides
+  bool feeds_queued = false;  // some user takes it as a queued operand
+  std::string label;          // the node's name, for messages and overrides
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };
@@ -69,6 +71,7 @@ struct SourceSpec {
   std::vector<OpUse> users;
   // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
   std::optional<std::size_t> loopback;
+  bool flat = false;  // tilizers read it: the host pushes rows of datums
 };
 
 // Read and write pointers of a queue run to twice its entries in 16 bits.

@@ -42,7 +42,7 @@ class Builder {
     for (const SinkSpec& sink : problem_.sinks) add_output(sink);
     for (std::size_t i = 0; i < problem_.sources.size(); ++i)
       if (problem_.sources[i].kind != SourceKind::input) add_ram(SourceId(static_cast<std::uint32_t>(i)));
-    for (std::size_t i = 0; i < problem_.ops.size(); ++i) add_epoch_queue(OpId(static_cast<std::uint32_t>(i)));
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i) add_queues_behind(OpId(static_cast<std::uint32_t>(i)));
     if (!failure_.empty()) return failure_;
     return std::move(set_);
   }
@@ -105,6 +105,7 @@ class Builder {
       if (!d) {
         QueuePlan plan{queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, source.users, false};
         plan.queue.tile_dim = source.tile_dim;
+        if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
         add(std::move(plan));
         return;
       }
@@ -169,14 +170,22 @@ class Builder {
     add(std::move(plan));
   }
 
-  void add_epoch_queue(OpId writer) {
-    const OpSpec& spec = problem_.op(writer);
-    std::vector<OpUse> readers;
-    for (const OpUse& use : spec.users)
-      if (choice_.ops[use.op.index()].epoch != choice_.ops[writer.index()].epoch) readers.push_back(use);
+  void add_queues_behind(OpId writer) {
+    std::vector<OpUse> later, queued;
+    for (const OpUse& use : problem_.op(writer).users) {
+      if (choice_.ops[use.op.index()].epoch != choice_.ops[writer.index()].epoch) {
+        later.push_back(use);
+      } else if (problem_.op(use.op).operands[use.input].queued) {
+        queued.push_back(use);
+      }
+    }
+    add_queue_between(writer, "e2e_", QueueRole::epoch_to_epoch, std::move(later));
+    add_queue_between(writer, "buffering_", QueueRole::buffering, std::move(queued));
+  }
+
+  void add_queue_between(OpId writer, const char* prefix, QueueRole role, std::vector<OpUse> readers) {
     if (readers.empty()) return;
-    QueuePlan plan =
-        written_by(writer, problem_.names.take(cat("e2e_", spec.op.name, "_0")), epoch_entries(problem_), QueueRole::epoch_to_epoch);
+    QueuePlan plan = written_by(writer, problem_.names.take(cat(prefix, problem_.op(writer).op.name, "_0")), epoch_entries(problem_), role);
     plan.readers = std::move(readers);
     add(std::move(plan));
   }
@@ -205,6 +214,8 @@ std::string_view role_name(QueueRole role) {
       return "epoch-to-epoch";
     case QueueRole::loopback:
       return "loopback";
+    case QueueRole::buffering:
+      return "buffering";
   }
   return "";
 }

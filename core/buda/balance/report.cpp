@@ -76,7 +76,7 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
 const schema::Record<ReportQueue>& describe(const ReportQueue*) {
   static const auto record = schema::Record<ReportQueue>("a queue or ram")
                                  .required("name", &ReportQueue::name, "name in the netlist")
-                                 .required("role", &ReportQueue::role, "input, output, parameter, constant or epoch-to-epoch")
+                                 .required("role", &ReportQueue::role, "input, output, parameter, constant, epoch-to-epoch or buffering")
                                  .required("entries", &ReportQueue::entries, "slots")
                                  .required("grid", &ReportQueue::grid, "buffers, rows by columns")
                                  .required("bytes", &ReportQueue::bytes, "of all buffers, headers included")
@@ -236,7 +236,8 @@ class Maker {
       if (choice_.ops[i].epoch != epoch_) continue;
       std::int64_t start = 0;
       for (std::size_t k = 0; k < problem_.ops[i].operands.size(); ++k)
-        if (built_.queues.feeds[i][k] == kNoQueue) start = std::max(start, done[problem_.ops[i].operands[k].from.op.index()]);
+        if (OpId from = problem_.ops[i].operands[k].from.op; from.valid() && choice_.ops[from.index()].epoch == epoch_)
+          start = std::max(start, done[from.index()]);
       done[i] = start + limiter_[i];
       most = std::max(most, done[i]);
     }

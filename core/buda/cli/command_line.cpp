@@ -15,11 +15,7 @@ namespace {
 namespace po = boost::program_options;
 using schema::OptionType;
 
-const BoundOption* find_option(const OptionSet& set, const std::string& name) {
-  for (const auto& option : set.options())
-    if (option.spec.name == name) return &option;
-  return nullptr;
-}
+const BoundOption* find_option(const OptionSet& set, const std::string& name) { return set.find(name); }
 
 // By a key of a config file or of --set, where the names of the PyBuda documents count too.
 const BoundOption* find_key(const OptionSet& set, const std::string& key) {
@@ -290,7 +286,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   }
   // A call for help or for the version asks nothing of the rest of the line.
   bool only_asks = command.values.flag("help") || command.values.flag("version") || command.values.has("list-plugins") ||
-                   command.values.flag("print-config");
+                   command.values.has("list-options") || command.values.flag("print-config");
   // An unknown option may have had a value, which then stands here as an argument: one message is enough.
   if (!only_asks && failure.empty()) check_positionals(out.positionals, set, failure);
 
@@ -335,7 +331,7 @@ std::string config_text(const ParsedOptions& parsed, const OptionSet& set) {
     const auto& spec = option.spec;
     // What asks for this text, and what names the file it would be read from, are no settings.
     if (spec.name == "help" || spec.name == "version" || spec.name == "print-config" || spec.name == "list-plugins" ||
-        spec.name == "config" || spec.name == "set")
+        spec.name == "list-options" || spec.name == "config" || spec.name == "set")
       continue;
     if (!parsed.values.has(spec.name)) continue;
     out += cat(spec.name, ": ");

@@ -14,6 +14,7 @@ void declare_common(OptionSet& set, CommonOptions& common) {
   set.texts("set", common.set, "KEY=VALUE", "set any option, also a plugin's (policy.NAME.OPTION=VALUE)");
   set.flag("print-config", common.print_config, "write the options in effect to standard output and end");
   set.choice("list-plugins", common.list_plugins, {"text", "json"}, "list the plugins in use, and those refused, and end");
+  set.path("list-options", common.list_options, "FILE", "write this tool's own options to FILE as JSON and end; - is standard output");
   set.texts("plugin", common.plugin, "FILE", "load this plugin");
   set.texts("plugin-path", common.plugin_path, "DIR", "look for plugins there first");
   set.unsigned_integer("threads", common.threads, "N", "threads to use, 0 for all cores; the result does not depend on it");

@@ -19,6 +19,7 @@ struct CommonOptions {
   std::vector<std::string> set;
   bool print_config = false;
   std::string list_plugins;  // "", "text" or "json"
+  std::string list_options;  // a file; empty: not asked for
   std::vector<std::string> plugin;
   std::vector<std::string> plugin_path;
   unsigned threads = 0;

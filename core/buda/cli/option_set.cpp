@@ -94,6 +94,10 @@ BoundOption& OptionSet::choice(std::string name, std::string& target, std::vecto
   return option;
 }
 
+void OptionSet::declare(schema::OptionSpec spec, std::function<void(const std::vector<std::string>&)> store) {
+  options_.push_back({std::move(spec), std::move(store), group_});
+}
+
 void OptionSet::positional(std::string name, std::string& target, std::string summary) {
   positionals_.push_back({std::move(name), std::move(summary), 1, 1, nullptr, &target});
 }
@@ -108,6 +112,12 @@ void OptionSet::positionals(std::string name, std::vector<std::string>& target, 
 
 void OptionSet::family(std::string prefix, std::string form, std::map<std::string, std::string>& target, std::string summary) {
   families_.push_back({std::move(prefix), std::move(form), std::move(summary), &target});
+}
+
+const BoundOption* OptionSet::find(const std::string& name) const {
+  for (const BoundOption& option : options_)
+    if (option.spec.name == name) return &option;
+  return nullptr;
 }
 
 }  // namespace buda::cli

@@ -79,6 +79,9 @@ class OptionSet {
   BoundOption& texts(std::string name, std::vector<std::string>& target, std::string value_name, std::string summary);  // repeatable
   BoundOption& choice(std::string name, std::string& target, std::vector<std::string> choices, std::string summary);
 
+  // An option that somebody else has declared. `store` gets texts of its type.
+  void declare(schema::OptionSpec spec, std::function<void(const std::vector<std::string>&)> store);
+
   void positional(std::string name, std::string& target, std::string summary);
   void optional_positional(std::string name, std::string& target, std::string summary);
   void positionals(std::string name, std::vector<std::string>& target, std::size_t least, std::string summary);
@@ -87,6 +90,8 @@ class OptionSet {
   // Options declared from here on stand under this heading in --help.
   void group(std::string heading) { group_ = std::move(heading); }
 
+  // The option that is declared under this name; null when there is none.
+  const BoundOption* find(const std::string& name) const;
   const std::vector<BoundOption>& options() const { return options_; }
   const std::vector<Positional>& positional_list() const { return positionals_; }
   const std::vector<KeyFamily>& families() const { return families_; }

@@ -7,6 +7,7 @@
 #include <buda/cli/command_line.hpp>
 #include <buda/cli/common_options.hpp>
 #include <buda/cli/depfile.hpp>
+#include <buda/cli/option_list.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/plugin/guard.hpp>
@@ -117,6 +118,21 @@ struct Session {
   io::FileSystem& fs;
 };
 
+bool has_unknown_option(const Failure& failure) {
+  return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(),
+                     [](const Diagnostic& d) { return d.code == "CL001" || d.code == "CL002"; });
+}
+
+std::string temporary_directory() { return environment_value("TMPDIR").value_or("/tmp"); }
+
+// What is given and what it means; options of other tools are looked up where an unknown one is among them.
+Result<ParsedOptions> parse_arguments(Session& s, const std::vector<std::string>& arguments, OptionSet& set) {
+  auto parsed = parse_command_line(arguments, set, environment_value, s.fs);
+  if (parsed || !s.spec.declare_others || !has_unknown_option(parsed.failure())) return parsed;
+  BUDA_TRY(s.spec.declare_others(set, executable_directory(), temporary_directory()));
+  return parse_command_line(arguments, set, environment_value, s.fs);
+}
+
 Result<void> run_session(Session& s, const std::vector<std::string>& arguments) {
   CommonOptions common;
   OptionSet set;
@@ -126,13 +142,15 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i] == "--diagnostics=json" || (arguments[i] == "--diagnostics" && i + 1 < arguments.size() && arguments[i + 1] == "json"))
       s.terminal.set_json(true);
-  BUDA_ASSIGN(auto parsed, parse_command_line(arguments, set, environment_value, s.fs));
+  const std::vector<BoundOption> own = set.options();
+  BUDA_ASSIGN(auto parsed, parse_arguments(s, arguments, set));
   BUDA_TRY(store_options(parsed, set));
   s.terminal.set_json(common.diagnostics == "json");
   int verbosity = common.quiet ? -1 : static_cast<int>(common.verbose);
   s.terminal.set_verbosity(verbosity);
   if (common.help) return s.fs.write(std::string(io::kStdStream), help_text(s.spec));
   if (common.version) return s.fs.write(std::string(io::kStdStream), cat(s.spec.name, " (OpenBuda) ", version_text(), '\n'));
+  if (!common.list_options.empty()) return s.fs.write(common.list_options, options_json(own, "Common options"));
   if (common.print_config) return s.fs.write(std::string(io::kStdStream), config_text(parsed, set));
 
   TerminalHost host(s.fs, s.terminal);
@@ -141,7 +159,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.bin_dir = executable_directory();
   if (!host.bin_dir.empty()) host.share_dir = (std::filesystem::path(host.bin_dir).parent_path() / "share/buda").string();
   host.write_mode = common.write_if_changed ? io::WriteMode::if_changed : io::WriteMode::always;
-  host.temporary_dir = environment_value("TMPDIR").value_or("/tmp");
+  host.temporary_dir = temporary_directory();
   host.terminal = s.terminal.is_terminal();
   host.verbosity = verbosity;
   host.plugin_options = parsed.plugin_options;

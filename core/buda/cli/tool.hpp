@@ -58,6 +58,9 @@ struct ToolSpec {
   std::string writes;                 // the files it writes, a sentence
   std::vector<plugin::Kind> plugins;  // kinds that are loaded before run
   std::function<void(OptionSet&)> declare;
+  // Declares what other tools of the suite, which this one starts, have of their own. Asked when an option is given that is declared
+  // nowhere else, since it takes a process for each of them; `temporary_dir` is for their answers.
+  std::function<Result<void>(OptionSet&, const std::string& bin_dir, const std::string& temporary_dir)> declare_others;
   std::function<Result<void>(ToolHost&)> run;
   // The products named by -o, for depfiles; asked before and after run.
   std::function<std::vector<std::string>()> products;

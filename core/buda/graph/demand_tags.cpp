@@ -25,6 +25,19 @@ void merge_demands(Node& to, const Node& from) {
     for (std::string_view line : demands(from, tag)) add_demand(to, tag, line);
 }
 
+Result<std::vector<std::size_t>> queued_inputs(const Node& n) {
+  std::vector<std::size_t> out;
+  for (std::string_view line : demands(n, kQueueBefore)) {
+    auto input = parse_uint(line);
+    if (!input || *input >= n.inputs().size())
+      return input_error(
+          "GR027", n.loc,
+          cat("node '", n.name(), "': tag ", kQueueBefore, " has '", line, "', which is none of its ", n.inputs().size(), " inputs"));
+    out.push_back(*input);
+  }
+  return out;
+}
+
 Result<std::vector<SchedulePlace>> schedule_places(const Node& n) {
   std::vector<SchedulePlace> out;
   for (std::string_view line : demands(n, kSchedulePlace)) {

@@ -16,12 +16,18 @@ inline constexpr const char* kEpochBreak = "epoch_break";
 inline constexpr const char* kChipBreak = "chip_break";
 // A line is "ORDER:PLACE": of the ops of one order those of a place are scheduled before those of the next.
 inline constexpr const char* kSchedulePlace = "schedule_place";
+// At device level. A line is the number of an input that is to come through a queue, in the producer's epoch, too. Such a tag belongs to
+// the inputs of one node and is not merged.
+inline constexpr const char* kQueueBefore = "queue_before";
 
 // The lines of a tag; none when the node does not have it.
 std::vector<std::string_view> demands(const Node& n, std::string_view tag);
 void add_demand(Node& n, std::string_view tag, std::string_view line);
 // Gives `to` the demands of `from` besides its own.
 void merge_demands(Node& to, const Node& from);
+
+// The inputs in a node's kQueueBefore. An error (GR027) names a line that is none.
+Result<std::vector<std::size_t>> queued_inputs(const Node& n);
 
 struct SchedulePlace {
   std::size_t order = 0, place = 0;

@@ -165,30 +165,32 @@ OpDef without_cost(OpDef def) {
 std::vector<OpDef> tensor_ops() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   AttrDef approximate{"approximate", AttrType::text, std::string("none"), "none: x Φ(x); tanh: the usual approximation", {"none", "tanh"}};
-  return {without_cost(tensor_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
-          without_cost(tensor_op("buffer", "x; unlike a nop it is kept, and becomes an op of the device", evaluate_copy, Accepts::anything)),
-          tensor_op("exp", "e to the power of x", evaluate_exp),
-          tensor_op("log", "natural logarithm", evaluate_log),
-          tensor_op("sqrt", "square root", evaluate_sqrt),
-          tensor_op("square", "x * x", evaluate_square, Accepts::numbers),
-          tensor_op("reciprocal", "1 / x", evaluate_reciprocal),
-          tensor_op("abs", "|x|", evaluate_abs, Accepts::numbers),
-          tensor_op("negative", "-x", evaluate_negation, Accepts::numbers),
-          tensor_op("sine", "sine of x in radians", evaluate_sine),
-          tensor_op("cosine", "cosine of x in radians", evaluate_cosine),
-          tensor_op("tanh", "hyperbolic tangent", evaluate_tanh),
-          tensor_op("sigmoid", "1 / (1 + e^-x)", evaluate_sigmoid),
-          tensor_op("relu", "x where it is positive, else 0", evaluate_relu, Accepts::numbers),
-          tensor_op("leaky_relu", "alpha * x where x is negative, else x", evaluate_leaky_relu, Accepts::floats,
-                    {{"alpha", AttrType::real, 0.01, "slope on the negative side", {}}}),
-          tensor_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_gelu, Accepts::floats, {approximate}),
-          tensor_op("clip", "x, but at least min and at most max", evaluate_clip, Accepts::numbers,
-                    {{"min", AttrType::real, -kInfinity, "lower bound", {}}, {"max", AttrType::real, kInfinity, "upper bound", {}}})};
+  return {
+      without_cost(tensor_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
+      without_cost(tensor_op("buffer", "x; unlike a nop it is kept, and becomes an op of the device", evaluate_copy, Accepts::anything)),
+      tensor_op("exp", "e to the power of x", evaluate_exp),
+      tensor_op("log", "natural logarithm", evaluate_log),
+      tensor_op("sqrt", "square root", evaluate_sqrt),
+      tensor_op("square", "x * x", evaluate_square, Accepts::numbers),
+      tensor_op("reciprocal", "1 / x", evaluate_reciprocal),
+      tensor_op("abs", "|x|", evaluate_abs, Accepts::numbers),
+      tensor_op("negative", "-x", evaluate_negation, Accepts::numbers),
+      tensor_op("sine", "sine of x in radians", evaluate_sine),
+      tensor_op("cosine", "cosine of x in radians", evaluate_cosine),
+      tensor_op("tanh", "hyperbolic tangent", evaluate_tanh),
+      tensor_op("sigmoid", "1 / (1 + e^-x)", evaluate_sigmoid),
+      tensor_op("relu", "x where it is positive, else 0", evaluate_relu, Accepts::numbers),
+      tensor_op("leaky_relu", "alpha * x where x is negative, else x", evaluate_leaky_relu, Accepts::floats,
+                {{"alpha", AttrType::real, 0.01, "slope on the negative side", {}}}),
+      tensor_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_gelu, Accepts::floats, {approximate}),
+      tensor_op("clip", "x, but at least min and at most max", evaluate_clip, Accepts::numbers,
+                {{"min", AttrType::real, -kInfinity, "lower bound", {}}, {"max", AttrType::real, kInfinity, "upper bound", {}}})};
 }
 
 std::vector<OpDef> device_ops() {
   return {without_cost(device_op("nop", "x", evaluate_copy)),
           without_cost(device_op("datacopy", "x; another name of nop", evaluate_copy)),
+          without_cost(device_op("tilizer", "x, which comes row by row and leaves in tiles; as a matrix the same", evaluate_copy)),
           sfpu_op("exp", "e to the power of x", evaluate_exp),
           sfpu_op("log", "natural logarithm", evaluate_log),
           sfpu_op("sqrt", "square root", evaluate_sqrt),

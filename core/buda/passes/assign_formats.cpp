@@ -51,7 +51,8 @@ std::string format_list(const std::vector<DataFormat>& formats) {
   return join(names, ", ");
 }
 
-bool is_copy(const Node& n) { return n.op() == "nop" || n.op() == "datacopy"; }
+bool is_tilizer(const Node& n) { return n.op() == "tilizer"; }
+bool is_copy(const Node& n) { return n.op() == "nop" || n.op() == "datacopy" || is_tilizer(n); }
 
 bool is_z_maximum(const Node& n) {
   if (n.op() != "reduce") return false;
@@ -107,7 +108,8 @@ class Formats {
     for (std::size_t i = 0; i < context_.formats.rules.size(); ++i) BUDA_TRY(apply_rule(i));
     for (NodeId id : order_) choose_output(graph_.node(id));
     for (NodeId id : graph_.ids())
-      if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost)
+      // Rows of datums, which have no blocks: what the host takes, and what it gives without making tiles of it.
+      if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost || is_tilizer(graph_.node(id)))
         unblock(graph_.node(id).inputs()[0].source.node);
     level_formats();
     level_families();

@@ -65,4 +65,7 @@ using DecompositionSet = std::vector<NamedDecomposition>;
 // A node with this tag, whatever its value, is left as it is.
 inline constexpr const char* kDontDecompose = "dont_decompose";
 
+// On a convolution: into how many, of fewer rows of the window each, it is to be split; -1: one for each row.
+inline constexpr const char* kWindowParts = "window_parts";
+
 }  // namespace buda::passes

@@ -14,6 +14,8 @@
 #include <buda/io/host.hpp>
 #include <buda/ops/registry.hpp>
 #include <buda/passes/decomposition.hpp>
+#include <buda/passes/fracture.hpp>
+#include <buda/passes/insert_buffers.hpp>
 #include <buda/passes/precision_rules.hpp>
 #include <buda/tensor/data_format.hpp>
 
@@ -76,6 +78,9 @@ struct PassContext {
   const device::DeviceDescriptor* device = nullptr;  // null: not chosen; passes with needs_device then fail
   FormatOptions formats;
   FallbackOptions fallback;
+  std::vector<FractureGroup> fractures;
+  bool device_tilizes = false;        // inputs come to the device in rows (tilize-on-device)
+  std::vector<BufferDemand> buffers;  // what is met is taken off (insert-buffers)
   RewriteCounter rewrites;
   // What the last pass made of the graph when it lowered it on trial; lower-to-device right behind it need not do so again.
   std::optional<graph::Graph> lowered_on_trial = {};

@@ -195,7 +195,8 @@ class Sinker {
                                              std::string_view("eltwise_math"), std::string_view("activation"),
                                              std::string_view("comparison")};
     const ops::OpDef* def = n.is_op() ? context_.ops->find(graph::Level::tensor, n.op()) : nullptr;
-    return def != nullptr && std::find(kFamilies.begin(), kFamilies.end(), def->family) != kFamilies.end();
+    // What the user put on an edge stays there (insert-buffers).
+    return def != nullptr && !n.tags.contains(kBuffering) && std::find(kFamilies.begin(), kFamilies.end(), def->family) != kFamilies.end();
   }
 
   // Elementwise of one model input and of known values, for one user.

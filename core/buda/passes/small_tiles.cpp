@@ -49,10 +49,10 @@ bool is_sparse_product(const Node& n) {
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
-// Whether row i of the result depends on row i of this input alone (and on inputs that are read as a whole).
+// Whether row i of the result depends on row i of this input alone (and on inputs that are read as a whole). Tilizers make whole tiles.
 bool goes_by_rows(const Node& n, std::size_t input) {
   std::string_view family = family_of(n);
-  if (family == "eltwise_binary" || family == "eltwise_unary") return true;
+  if (family == "eltwise_binary" || family == "eltwise_unary") return n.op() != "tilizer";
   return family == "matmul" && input == 0 && !is_sparse_product(n);
 }
 

@@ -12,6 +12,8 @@ namespace buda::passes {
 const std::vector<const Pass*>& standard_passes() {
   static const std::vector<const Pass*> list = {
       &kInferTypes,
+      &kFracture,
+      &kInsertBuffers,
       &kFusePad,
       &kFoldBatchnorm,
       &kFuseGelu,
@@ -28,9 +30,11 @@ const std::vector<const Pass*>& standard_passes() {
       &kDeadCodeElimination,
       &kCpuFallback,
       &kLowerToDevice,
+      &kTilizeOnDevice,
       &kFuseRelu,
       &kSmallTiles,
       &kFuseOps,
+      &kPlaceQueues,
       &kAssignFormats,
   };
   return list;

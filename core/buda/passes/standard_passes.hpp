@@ -14,11 +14,15 @@ extern const Pass kDeadCodeElimination;
 extern const Pass kDecompose;
 extern const Pass kFoldExactScale;
 extern const Pass kFoldScale;
+extern const Pass kFracture;
 extern const Pass kFuseBias;
 extern const Pass kFuseGelu;
 extern const Pass kFuseRelu;
 extern const Pass kInferTypes;
+extern const Pass kInsertBuffers;
 extern const Pass kLowerToDevice;
+extern const Pass kPlaceQueues;
 extern const Pass kSmallTiles;
+extern const Pass kTilizeOnDevice;
 
 }  // namespace buda::passes

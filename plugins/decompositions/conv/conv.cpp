@@ -10,8 +10,12 @@
 // On the device the slices are put side by side by an edge (hstack), for which channels fill whole tiles: others are padded with zeros, and
 // so are the weights. A window of one tap that stands on every element needs no picker. With groups as wide as depthwise ones the product
 // is the device's op `depthwise`; other groups have zeros in their weights.
+//
+// With the tag `window_parts` (--override-multi-op-fracture-factor) the rows of the window are shared out among several products, which may
+// run side by side, and whose results are added. Such a convolution is not prestrided: its rows are those that the user sees.
 #include "rules.hpp"
 
+#include <buda/base/text.hpp>
 #include <buda/ops/picker.hpp>
 #include <buda/passes/channels_last.hpp>
 
@@ -43,15 +47,18 @@ class Convolution final : public passes::Decomposition {
     BUDA_ASSIGN(Window window,
                 ops::sliding_window(attrs_of(n), editor.graph().type(in[0].source)->shape, {weights.begin() + 2, weights.end()}));
     bool from_outside = editor.graph().node(in[0].source.node).kind() == graph::NodeKind::input;
+    BUDA_ASSIGN(std::int64_t parts, parts_of(n, weights[2]));
     Builder b(editor);
     Edge y;
-    if (auto blocks = prestride_ && from_outside && groups == 1 ? prestrided(b, in[0], in[1], window) : std::nullopt) {
+    if (auto blocks = prestride_ && from_outside && groups == 1 && parts == 1 ? prestrided(b, in[0], in[1], window) : std::nullopt) {
       y = dense(b, picked(b, blocks->rows, blocks->window), blocks->weights, in);
-    } else if (groups > 1 && weights[0] == groups * weights[1] && graph::kTileSide % weights[1] == 0) {
-      y = depthwise(b, picked(b, passes::to_rows(b, in[0]), window), in);
     } else {
-      Edge x = picked(b, passes::to_rows(b, in[0]), window);
-      y = dense(b, x, dense_weights(b, in[1], groups), in);
+      Edge rows = passes::to_rows(b, in[0]);
+      y = product(b, rows, of_part(b, window, in, 0, parts), groups);
+      for (std::int64_t i = 1; i < parts; ++i) {
+        Edge part = product(b, rows, of_part(b, window, in, i, parts), groups);
+        y = b.named("sum").add(y, part);
+      }
     }
     BUDA_TRY(b.status());
     graph::ValueRef done = passes::from_rows(b, y, result);
@@ -61,6 +68,48 @@ class Convolution final : public passes::Decomposition {
   }
 
  private:
+  // Into how many products the user wants the window to be split.
+  static Result<std::int64_t> parts_of(const Node& n, std::int64_t rows) {
+    auto tag = n.tags.find(passes::kWindowParts);
+    if (tag == n.tags.end()) return 1;
+    std::int64_t parts = parse_int(tag->second).value_or(0);
+    if (parts == -1) return rows;
+    if (parts >= 1 && rows % parts == 0) return parts;
+    Diagnostic d = input_error("PA071", n.loc,
+                               cat("op '", n.name(), "' (", n.op(), ") cannot be fractured: the ", rows,
+                                   " rows of its window do not go into ", tag->second, " parts"));
+    d.hint = cat("-1, or ", rows, ", makes a product of each row");
+    return d;
+  }
+
+  // Some rows of the window: where they stand, and the inputs with their weights. The bias goes with the first ones.
+  struct Part {
+    Window window;
+    std::vector<Edge> in;
+  };
+  static Part of_part(Builder& b, const Window& window, const std::vector<Edge>& in, std::int64_t number, std::int64_t parts) {
+    if (parts == 1 || !b.status()) return {window, in};
+    Part out{window, {in[0], in[1]}};
+    const Shape weights = b.graph().type(in[1].source)->shape;
+    ops::WindowAxis& axis = out.window.axes[ops::kMostSpatialAxes - (weights.rank() - 2)];
+    std::int64_t rows = axis.kernel / parts, first = number * rows;
+    axis.before -= first * axis.dilation;
+    axis.after -= (axis.kernel - first - rows) * axis.dilation;
+    axis.kernel = rows;
+    out.in[1] = b.named("rows").slice(in[1], 2, first, first + rows);
+    if (in.size() > 2 && number == 0) out.in.push_back(in[2]);
+    return out;
+  }
+
+  static Edge product(Builder& b, const Edge& rows, const Part& part, std::int64_t groups) {
+    if (!b.status()) return {};
+    Edge x = picked(b, rows, part.window);
+    const Shape weights = b.graph().type(part.in[1].source)->shape;
+    bool is_depthwise = groups > 1 && weights[0] == groups * weights[1] && graph::kTileSide % weights[1] == 0;
+    if (is_depthwise) return depthwise(b, x, part.in);
+    return dense(b, x, dense_weights(b, part.in[1], groups), part.in);
+  }
+
   static Edge picked(Builder& b, const Edge& rows, const Window& window) {
     if (window.is_identity()) return rows;
     Edge picks = b.named("picks").constant(ops::tap_picker(window));

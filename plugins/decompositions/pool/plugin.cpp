@@ -2,7 +2,8 @@
 //
 //   max_pool   rows [n, 1, places, c], picked [n, taps, windows, c] by a sparse matrix with one slice for each tap, then the maximum of the
 //              taps. A tap that lies in padding picks the window's nearest element inside instead, which changes no maximum; so negative
-//              numbers come out right, which zeros in the padding would hide.
+//              numbers come out right, which zeros in the padding would hide. Who wants it the other way lets a number be added before
+//              and taken off again (option surround).
 //   avg_pool   one sparse product: each window's row adds up its elements, times 1 / their number as padding, ceil_mode and
 //              divisor_override make it.
 //
@@ -60,8 +61,9 @@ buda::Result<void> finish(GraphEditor& editor, NodeId id, Builder& b, ValueRef y
 
 class MaxPool final : public buda::passes::Decomposition {
  public:
+  explicit MaxPool(double surround) : surround_(surround) {}
   std::vector<std::string> consumes() const override { return {"max_pool1d", "max_pool2d", "max_pool3d"}; }
-  std::vector<std::string> produces() const override { return {"reshape", "transpose", "sparse_matmul", "reduce_max"}; }
+  std::vector<std::string> produces() const override { return {"reshape", "transpose", "sparse_matmul", "reduce_max", "add", "subtract"}; }
 
   bool matches(const Graph& graph, const Node& n) const override {
     if (!can_be_pooled(n)) return false;
@@ -74,15 +76,26 @@ class MaxPool final : public buda::passes::Decomposition {
     Edge x = n.inputs()[0];
     Shape result = n.outputs[0].shape;
     BUDA_ASSIGN(Window window, window_of(editor.graph(), n));
+    Tensor number = Tensor::scalar(static_cast<float>(surround_)).cast(n.outputs[0].dtype);
     Builder b(editor);
     if (is_global(window)) return finish(editor, id, b, b.reduce_max(x, spatial_axes(result)));
+    if (surround_ != 0) {
+      Edge raise = b.named("surround").constant(number);
+      x = b.named("raised").add(x, raise);
+    }
     Edge rows = buda::passes::to_rows(b, x);
     Edge picks = b.named("picks").constant(*buda::ops::clamped_tap_picker(window));
     Edge y = b.named("picked").op("sparse_matmul", {picks, rows});
     if (window.taps() > 1) y = b.named("most").reduce_max(y, {1});
     BUDA_TRY(b.status());
-    return finish(editor, id, b, buda::passes::from_rows(b, y, result));
+    y = buda::passes::from_rows(b, y, result);
+    if (surround_ == 0) return finish(editor, id, b, y.source);
+    Edge lower = b.named("surround").constant(number);
+    return finish(editor, id, b, b.subtract(y, lower));
   }
+
+ private:
+  double surround_;
 };
 
 class AvgPool final : public buda::passes::Decomposition {
@@ -119,7 +132,17 @@ class AvgPool final : public buda::passes::Decomposition {
 }  // namespace
 
 BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through picked rows", .license = "Apache-2.0") {
-  registrar.add_decomposition(buda::plugin::decomposition_entry<MaxPool>("max_pool", "maxima of windows through picked rows"));
+  registrar.add_decomposition(
+      {.name = "max_pool",
+       .summary = "maxima of windows through picked rows",
+       .options = {{.name = "surround",
+                    .type = buda::schema::OptionType::real,
+                    .summary = "add this number to what is pooled, and take it off the maxima; 0: do not",
+                    .value_name = "R",
+                    .default_text = "0"}},
+       .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
+         return std::unique_ptr<buda::passes::Decomposition>(std::make_unique<MaxPool>(values.real("surround")));
+       }});
   registrar.add_decomposition(
       {.name = "max_pool_indices",
        .summary = "and where they stand, by comparing",

@@ -109,6 +109,55 @@ TEST(Demands, AChipThatIsNotThereIsAnEpoch) {
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0001");
 }
 
+TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
+  Branches g;
+  graph::add_demand(g.graph.node(g.b), graph::kQueueBefore, "0");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(epochs_of(result), "0000");
+  const QueuePlan& queue = result->built.queues.queues.back();
+  EXPECT_EQ(queue.queue.name, "buffering_a_0");
+  EXPECT_EQ(role_name(queue.role), "buffering");
+  EXPECT_EQ(queue.queue.input, "a");
+  ASSERT_EQ(queue.readers.size(), 1u);
+  EXPECT_EQ(result->problem.op(queue.readers[0].op).label, "b");
+  // In another epoch the queue between epochs is one.
+  g.begins_epoch(g.b, "b");
+  result = balance_with(g.graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(role_name(result->built.queues.queues.back().role), "epoch-to-epoch");
+}
+
+TEST(Demands, AQueueIsForAnInputThatIsThere) {
+  Branches g;
+  graph::add_demand(g.graph.node(g.b), graph::kQueueBefore, "1");
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("node 'b': tag queue_before has '1', which is none of its 1 inputs"));
+}
+
+TEST(Demands, WhatATilizerReadsLiesInRows) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 64, 96});
+  auto tilizer = g.op("t", "tilizer", {x}, {1, 1, 64, 96});
+  g.output("y", g.op("e", "exp", {tilizer}, {1, 1, 64, 96}));
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(result->built.queues.queues.front().queue.layout, netlist::QueueLayout::flat);
+  EXPECT_EQ(result->choice.ops[0].model.block.ublock_rt, 1);
+  // Nobody else can read rows, and rows come from the host.
+  auto e = g.graph.find("e");
+  g.graph.set_input(e, 0, x);
+  g.output("z", g.op("f", "exp", {tilizer}, {1, 1, 64, 96}));
+  result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("op 'e' needs tiles"));
+  g.graph.set_input(tilizer, 0, e);
+  result = balance_with(g.graph, "n150");
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("a tilizer takes an input of the model"));
+}
+
 TEST(Demands, OfOpsThatBecomeOneAreAllKept) {
   Branches g;
   g.begins_epoch(g.a, "one");

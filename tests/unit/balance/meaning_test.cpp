@@ -2,6 +2,7 @@
 #include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
+#include <buda/graph/demand_tags.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
 
@@ -65,6 +66,42 @@ TEST_P(Meaning, OfRandomGraphsIsKept) {
     ++compared;
   }
   EXPECT_EQ(compared, 12);
+}
+
+// Queues within epochs, and rows that the device makes tiles of.
+TEST_P(Meaning, WithQueuesAndTilizersIsKept) {
+  int queues = 0, rows = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    graph::Graph graph = RandomGraph(seed, /*small=*/true).run();
+    Rng rng(seed);
+    for (auto id : graph.ids())
+      for (std::size_t i = 0; i < graph.node(id).inputs().size() && graph.node(id).is_op(); ++i)
+        if (rng.uniform(0, 1) < 0.3) graph::add_demand(graph.node(id), graph::kQueueBefore, cat(i));
+    for (auto id : graph.inputs()) {
+      auto uses = graph.users(id);
+      if (uses.empty()) continue;
+      // Rows have no blocks.
+      auto& format = graph.node(id).outputs[0].format;
+      if (format && is_bfp(*format)) format = exponent_family(*format) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
+      auto tilizer = graph.add(cat(graph.node(id).name(), ".tilizer"), "tilizer", {id});
+      graph.node(tilizer).outputs = graph.node(id).outputs;
+      for (const auto& use : uses) {
+        graph::Edge edge = graph.node(use.node).inputs()[use.input];
+        edge.source = tilizer;
+        graph.set_input(use.node, use.input, std::move(edge));
+      }
+    }
+    auto result = balance_with(graph, GetParam(), {}, seed % 2 == 0);
+    ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << text_of(result.failure());
+    SCOPED_TRACE(cat("seed ", seed));
+    for (const QueuePlan& q : result->built.queues.queues) {
+      queues += q.role == QueueRole::buffering ? 1 : 0;
+      rows += q.queue.layout == netlist::QueueLayout::flat ? 1 : 0;
+    }
+    expect_same_meaning(graph, *result, seed);
+  }
+  EXPECT_GT(queues, 20);
+  EXPECT_GE(rows, 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, Meaning, ::testing::Values("e75", "n150"), [](const auto& tested) { return tested.param; });

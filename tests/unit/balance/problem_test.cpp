@@ -102,8 +102,8 @@ TEST(Problem, RefusesOpsThatItDoesNotKnow) {
   Diagnostic d = finding(softmax.graph);
   EXPECT_THAT(d.message, AllOf(HasSubstr("'node'"), HasSubstr("no op of a netlist")));
   EXPECT_EQ(d.node, "node");
-  DeviceGraph tilizer = unary("tilizer");
-  EXPECT_THAT(finding(tilizer.graph).message, HasSubstr("not balanced by this version; those that are: add, "));
+  DeviceGraph splice = unary("splice");
+  EXPECT_THAT(finding(splice.graph).message, HasSubstr("not balanced by this version; those that are: add, "));
 }
 
 TEST(Problem, ChecksAttributes) {

@@ -81,6 +81,38 @@ TEST(Conv, EveryForm) {
       }
 }
 
+// --override-multi-op-fracture-factor: products of some rows of the window each.
+TEST(Conv, RowsOfTheWindowSharedOut) {
+  for (const ConvCase& c : std::vector<ConvCase>{
+           {{2, 3, 8, 7}, {5, 3, 4, 3}, {2, 1}, {1, 0, 2, 1}, {}},
+           {{1, 8, 9, 6}, {4, 8, 4, 2}, {}, {4, 0, 3, 0}, {2, 1}},
+           {{1, 40, 6, 5}, {40, 1, 4, 3}, {2, 2}, {1, 1, 1, 1}, {}, 40},
+           {{1, 8, 6, 5}, {8, 4, 4, 3}, {}, {1, 1, 1, 1}, {}, 2},
+           {{1, 3, 10}, {4, 3, 4}, {2}, {1, 1}, {}},
+       })
+    for (const char* parts : {"2", "4", "-1"})
+      for (bool bias : {false, true}) {
+        Spatial s;
+        Graph graph = s.lowered([&](Builder& b) {
+          std::vector<Edge> in{b.input("x", c.x), b.parameter("w", varied(c.weights))};
+          if (bias) in.push_back(b.parameter("b", varied({c.weights[0]}, 2)));
+          auto y = b.op(conv_name(c.x), in, attrs_of(c));
+          b.node(y).tags[kWindowParts] = parts;
+          b.output("y", y);
+        });
+        std::int64_t products = 0;
+        for (NodeId id : graph.ids()) products += graph.node(id).attrs.contains("identity") ? 1 : 0;
+        EXPECT_GE(products, std::string(parts) == "2" ? 2 : 4);
+      }
+  Builder b("g");
+  auto y = called(b, "y", b.conv2d(b.input("x", {1, 3, 8, 8}), b.parameter("w", varied({4, 3, 3, 3}))));
+  b.node(y).tags[kWindowParts] = "2";
+  b.output("out", y);
+  Graph graph = finished(b);
+  Spatial s;
+  EXPECT_EQ(s.error(kDecompose, graph), "PA071: op 'y' (conv2d) cannot be fractured: the 3 rows of its window do not go into 2 parts");
+}
+
 TEST(Conv, OfWeightsThatArePushed) {
   Spatial s;
   s.lowered([](Builder& b) {

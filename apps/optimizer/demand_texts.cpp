@@ -1,0 +1,157 @@
+// Demands are small pieces of YAML: a list without its brackets is what one types on a command line.
+#include "apps/optimizer/demand_texts.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/io/yaml.hpp>
+
+#include <optional>
+
+namespace buda::optimizer {
+namespace {
+
+using passes::BufferDemand;
+using passes::BufferKind;
+using passes::FractureAxis;
+using passes::FractureMember;
+
+Diagnostic wrong(const std::string& text, std::string_view expected) {
+  return usage_error("OZ006", cat("expected ", expected, ", found '", text, '\''));
+}
+
+bool is_name(const io::Node& n) { return n.is_scalar() && !n.is_null() && !n.text().empty(); }
+std::optional<std::int64_t> number(const io::Node& n) { return n.is_scalar() ? parse_int(n.text()) : std::nullopt; }
+
+// A text is one entry, or a list of them, as config files have it.
+Result<std::vector<io::Node>> entries_of(const std::string& text, std::string_view expected) {
+  std::string_view trimmed = trim(text);
+  bool is_structure = trimmed.starts_with('[') || trimmed.starts_with('{');
+  auto node = io::parse_yaml(is_structure ? std::string(trimmed) : cat('[', trimmed, ']'), "");
+  if (!node || node->size() == 0) return wrong(text, expected);
+  if (node->is_list() && !is_name(node->items()[0])) return node->items();
+  return std::vector{std::move(*node)};
+}
+
+// All names in a list of names and of lists of them.
+bool collect_names(const io::Node& n, std::vector<std::string>& out) {
+  if (is_name(n)) {
+    out.push_back(n.text());
+    return true;
+  }
+  if (!n.is_list()) return false;
+  for (const io::Node& item : n.items())
+    if (!collect_names(item, out)) return false;
+  return true;
+}
+
+constexpr std::int64_t kMostInputs = 1000;
+
+std::optional<FractureAxis> axis_of(const io::Node& axis, const io::Node& factor) {
+  FractureAxis out;
+  auto parts = number(factor), at = number(axis);
+  out.inner = axis.is_scalar() && axis.text() == "k";
+  if (!parts || *parts < 1 || (!at && !out.inner)) return std::nullopt;
+  out.factor = *parts;
+  if (at) out.axis = *at;
+  return out;
+}
+
+std::optional<FractureMember> member_of(const io::Node& node) {
+  if (!node.is_list() || node.size() != 3 || !is_name(node.items()[0])) return std::nullopt;
+  const io::Node &axes = node.items()[1], &factors = node.items()[2];
+  FractureMember out{node.items()[0].text(), {}};
+  if (axes.is_list() != factors.is_list() || axes.is_map() || factors.is_map()) return std::nullopt;
+  if (!axes.is_list()) {
+    auto axis = axis_of(axes, factors);
+    if (!axis) return std::nullopt;
+    out.axes.push_back(*axis);
+    return out;
+  }
+  if (axes.size() != factors.size() || axes.size() == 0) return std::nullopt;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    auto axis = axis_of(axes.items()[i], factors.items()[i]);
+    if (!axis) return std::nullopt;
+    out.axes.push_back(*axis);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<BufferDemand>> queue_demands(const std::string& text) {
+  constexpr std::string_view kForm = "PRODUCER,CONSUMER or PRODUCER,CONSUMER,INPUT";
+  BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
+  std::vector<BufferDemand> out;
+  for (const io::Node& node : nodes) {
+    const auto& items = node.items();
+    bool sound = node.is_list() && (items.size() == 2 || items.size() == 3) && is_name(items[0]) && is_name(items[1]);
+    auto input = sound && items.size() == 3 ? number(items[2]) : std::nullopt;
+    if (!sound || (items.size() == 3 && (!input || *input < 0 || *input > kMostInputs))) return wrong(text, kForm);
+    out.push_back({BufferKind::queue, items[0].text(), {items[1].text()}, {}, "insert-queues"});
+    if (input) out.back().operand = static_cast<std::uint32_t>(*input);
+  }
+  return out;
+}
+
+Result<std::vector<BufferDemand>> nop_demands(const std::string& text) {
+  constexpr std::string_view kForm = "PRODUCER,CONSUMER,... or {PRODUCER: [CONSUMER, ...]}";
+  BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
+  std::vector<BufferDemand> out;
+  auto add = [&](const std::string& producer, std::vector<std::string> consumers) {
+    out.push_back({BufferKind::nop, producer, std::move(consumers), {}, "insert-buffering-nop"});
+    return !out.back().consumers.empty();
+  };
+  bool sound = true;
+  for (const io::Node& node : nodes) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; node.is_map() && i < node.size(); ++i) {
+      names.clear();
+      sound = collect_names(node.items()[i], names) && add(node.keys()[i], names) && sound;
+    }
+    if (node.is_map()) continue;
+    sound = collect_names(node, names) && !names.empty() && add(names.front(), {names.begin() + 1, names.end()}) && sound;
+  }
+  if (!sound) return wrong(text, kForm);
+  return out;
+}
+
+Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& text) {
+  constexpr std::string_view kForm = "a list of [NAME, AXIS, FACTOR], where AXIS is a number or k, or lists of axes and factors";
+  BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
+  // Members of one group; or groups, each a list of members.
+  std::vector<std::vector<io::Node>> groups{nodes};
+  if (nodes.front().is_list() && nodes.front().size() != 0 && !is_name(nodes.front().items()[0])) {
+    groups.clear();
+    for (const io::Node& node : nodes) groups.push_back(node.items());
+  }
+  std::vector<passes::FractureGroup> out;
+  for (const auto& members : groups) {
+    out.emplace_back();
+    for (const io::Node& item : members) {
+      auto member = member_of(item);
+      if (!member) return wrong(text, kForm);
+      out.back().push_back(std::move(*member));
+    }
+  }
+  return out;
+}
+
+Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const std::string& text) {
+  constexpr std::string_view kForm = "CONVOLUTION,FACTOR or {CONVOLUTION: FACTOR}";
+  BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
+  std::vector<std::pair<std::string, std::int64_t>> out;
+  auto add = [&](const std::string& name, const io::Node& value) {
+    auto factor = number(value);
+    if (factor) out.emplace_back(name, *factor);
+    return factor && (*factor >= 1 || *factor == -1);
+  };
+  bool sound = true;
+  for (const io::Node& node : nodes) {
+    for (std::size_t i = 0; node.is_map() && i < node.size(); ++i) sound = add(node.keys()[i], node.items()[i]) && sound;
+    if (node.is_map()) continue;
+    sound = node.size() == 2 && is_name(node.items()[0]) && add(node.items()[0].text(), node.items()[1]) && sound;
+  }
+  if (!sound) return wrong(text, kForm);
+  return out;
+}
+
+}  // namespace buda::optimizer

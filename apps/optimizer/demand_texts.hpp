@@ -1,0 +1,26 @@
+// Demands with several parts, as options and config files write them.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/passes/fracture.hpp>
+#include <buda/passes/insert_buffers.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace buda::optimizer {
+
+// Each takes one demand, or a list of them.
+
+// "A,B", "A,B,1", or the list [A, B, 1]: from A to B, input 1 of B.
+Result<std::vector<passes::BufferDemand>> queue_demands(const std::string& text);
+// "A,B,C", the list [A, [B, C]], or a map {A: [B, C]}.
+Result<std::vector<passes::BufferDemand>> nop_demands(const std::string& text);
+// A list of members such as [NAME, -1, 2], [NAME, k, 2], [NAME, [-2, -1], [2, 2]]; or one member, with or without its brackets.
+Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& text);
+// "CONV,3", [CONV, 3], or a map {CONV: 3}.
+Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const std::string& text);
+
+}  // namespace buda::optimizer

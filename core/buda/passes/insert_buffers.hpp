@@ -1,0 +1,26 @@
+// What the user wants on edges between ops: a queue in DRAM, or a nop that only holds data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::passes {
+
+enum class BufferKind : std::uint8_t { nop, queue };
+
+// One queue or nop behind `producer`, from which the consumers take what they took from it. Names are those of nodes, or of the model's
+// nodes that they come from.
+struct BufferDemand {
+  BufferKind kind = BufferKind::nop;
+  std::string producer;
+  std::vector<std::string> consumers;    // those that are met leave the list
+  std::optional<std::uint32_t> operand;  // number of the consumer's input; nothing: any
+  std::string option;                    // which asked for it, for messages
+};
+
+// On an op: it was put there by a demand, and stays. The value is the kind, "nop" or "queue".
+inline constexpr const char* kBuffering = "buffering";
+
+}  // namespace buda::passes

@@ -1,0 +1,158 @@
+// Queues and nops that the user wants on edges, and tilizers: from the model's graph to what the balancer reads.
+#include "harness.hpp"
+
+#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/tile_rows.hpp>
+#include <buda/passes/data_movement_passes.hpp>
+
+namespace buda::passes {
+namespace {
+
+BufferDemand nop(std::string from, std::vector<std::string> to) { return {BufferKind::nop, std::move(from), std::move(to), {}, "nop"}; }
+BufferDemand queue(std::string from, std::string to, std::optional<std::uint32_t> input = {}) {
+  return {BufferKind::queue, std::move(from), {std::move(to)}, input, "queue"};
+}
+
+struct Demands : Bench {
+  Graph graph;
+  Demands() {
+    context.decompositions = &plugin_decompositions();
+    Builder b("g");
+    auto x = b.input("x", {32, 40});
+    auto a = called(b, "a", b.exp(x));
+    auto m = called(b, "m", b.matmul(a, b.parameter("w", varied({40, 40})), b.parameter("c", varied({40}))));
+    auto s = called(b, "s", b.softmax(m, -1));
+    b.output("y", called(b, "sum", b.add(s, a)));
+    graph = finished(b);
+  }
+  void lower(std::vector<BufferDemand> demands) {
+    context.buffers = std::move(demands);
+    expect_meaning_kept(graph, *this,
+                        {&kInsertBuffers, &kCommonSubexpressionElimination, &kAlgebraicSimplification, &kDecompose, &kFuseBias,
+                         &kLowerToDevice, &kInsertBuffers, &kCommonSubexpressionElimination, &kFuseRelu, &kPlaceQueues, &kAssignFormats});
+  }
+  const Node& node(const std::string& name) { return graph.node(graph.find(name)); }
+  std::string inputs_of(const std::string& name) {
+    std::vector<std::string> out;
+    for (const Edge& e : node(name).inputs()) out.push_back(graph.node(e.source.node).name());
+    return buda::join(out, " ");
+  }
+  std::string queues_of(const std::string& name) {
+    auto tag = node(name).tags.find(graph::kQueueBefore);
+    return tag == node(name).tags.end() ? "none" : tag->second;
+  }
+};
+
+TEST(EdgeDemands, ANopStaysBetweenTwoOps) {
+  Demands d;
+  d.lower({nop("a", {"sum"})});
+  EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
+  EXPECT_EQ(d.inputs_of("a.nop"), "a");
+  EXPECT_EQ(d.node("a.nop").op(), "nop");
+  EXPECT_EQ(d.inputs_of("m"), "a w c");
+  EXPECT_TRUE(d.sink.diagnostics().empty());
+}
+
+TEST(EdgeDemands, ConsumersOfOneDemandShareANop) {
+  Demands d;
+  d.lower({nop("a", {"sum", "m"})});
+  EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
+  EXPECT_EQ(d.inputs_of("m"), "a.nop w c");
+}
+
+TEST(EdgeDemands, ThoseOfTwoDemandsDoNot) {
+  Demands d;
+  d.lower({nop("a", {"sum"}), nop("a", {"m"})});
+  EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
+  EXPECT_EQ(d.inputs_of("m"), "a.nop.1 w c");
+}
+
+TEST(EdgeDemands, NopsAndQueuesFollowOneAnother) {
+  Demands d;
+  d.lower({nop("a", {"sum"}), queue("a.nop", "sum")});
+  EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
+  EXPECT_EQ(d.queues_of("sum"), "1");
+}
+
+TEST(EdgeDemands, AQueueIsADemandOnItsEdge) {
+  Demands d;
+  d.lower({queue("a", "sum", 1)});
+  EXPECT_EQ(d.inputs_of("sum"), "s a");
+  EXPECT_EQ(d.queues_of("sum"), "1");
+  EXPECT_EQ(d.queues_of("m"), "none");
+  EXPECT_FALSE(d.graph.find("a.queue").valid());
+}
+
+// Or it would end up on both sides of a movement.
+TEST(EdgeDemands, MovementsOfDataDoNotPassIt) {
+  Demands d;
+  Builder b("turned");
+  auto product = b.matmul(b.input("x", {32, 40}), b.parameter("w", varied({40, 64})));
+  auto turned = called(b, "turned", b.transpose(product, {1, 0}));
+  b.output("y", b.transpose(called(b, "r", b.relu(turned)), {1, 0}));
+  d.graph = finished(b);
+  d.context.buffers = {queue("turned", "r")};
+  d.run(kInsertBuffers, d.graph);
+  d.run(kSinkMovement, d.graph);
+  EXPECT_EQ(d.node("turned.queue").op(), "buffer");
+  EXPECT_EQ(d.inputs_of("turned.queue"), "turned");
+}
+
+// Every op that a consumer becomes reads through the queue.
+TEST(EdgeDemands, AConsumerMayBecomeSeveralOps) {
+  Demands d;
+  d.lower({queue("m", "s")});
+  EXPECT_EQ(d.inputs_of("s.max.masked"), "m s.max.mask");
+  EXPECT_EQ(d.queues_of("s.max.masked"), "0");
+}
+
+// Names that only the device graph has.
+TEST(EdgeDemands, OpsOfTheDeviceCanBeNamed) {
+  Demands d;
+  d.lower({queue("s.exp", "s.sum", 0), nop("s.exp", {"s"})});
+  EXPECT_EQ(d.queues_of("s.sum"), "0");
+  EXPECT_EQ(d.inputs_of("s").substr(0, 9), "s.exp.nop");
+}
+
+TEST(EdgeDemands, WhatComesFromAnInputLiesInAQueueAlready) {
+  Demands d;
+  d.lower({queue("x", "a"), nop("x", {"a"})});
+  EXPECT_EQ(d.inputs_of("a"), "x.nop");
+  EXPECT_EQ(d.inputs_of("x.nop"), "x");
+  EXPECT_EQ(d.queues_of("a"), "none");
+}
+
+TEST(EdgeDemands, AnEdgeThatIsNotThereIsTold) {
+  Demands d;
+  d.lower({queue("a", "sum", 0), nop("nothing", {"m", "s"})});
+  ASSERT_EQ(d.sink.diagnostics().size(), 3u);
+  EXPECT_EQ(d.sink.diagnostics()[0].message, "option --queue: there is no edge from 'a' to 'sum', input 0");
+  EXPECT_EQ(d.sink.diagnostics()[0].hint, "what 'a' gives is used by 'm' (input 0), 'sum' (input 1)");
+  EXPECT_EQ(d.sink.diagnostics()[1].message, "option --nop: there is no edge from 'nothing' to 'm'");
+}
+
+TEST(TilizeOnDevice, InputsPassThroughOneTilizerEach) {
+  Demands d;
+  d.context.formats.standard = DataFormat::bfp8_b;
+  d.context.device_tilizes = true;
+  expect_meaning_kept(d.graph, d, {&kDecompose, &kLowerToDevice, &kTilizeOnDevice, &kTilizeOnDevice, &kAssignFormats});
+  EXPECT_EQ(d.inputs_of("a"), "x.tilizer");
+  EXPECT_EQ(d.inputs_of("x.tilizer"), "x");
+  // Rows have no blocks; tiles may.
+  EXPECT_EQ(d.node("x").outputs[0].format, DataFormat::float16_b);
+  EXPECT_EQ(d.node("x.tilizer").outputs[0].format, DataFormat::bfp8_b);
+}
+
+TEST(TilizeOnDevice, TilizersMakeWholeTiles) {
+  Demands d;
+  d.device.features.small_tiles = true;
+  d.context.device_tilizes = true;
+  Builder b("rows");
+  b.output("y", called(b, "e", b.exp(b.input("x", {3, 40}))));
+  d.graph = finished(b);
+  expect_meaning_kept(d.graph, d, {&kLowerToDevice, &kTilizeOnDevice, &kSmallTiles});
+  for (const char* name : {"x", "x.tilizer", "e"}) EXPECT_FALSE(d.node(name).tags.contains(graph::kTileRows)) << name;
+}
+
+}  // namespace
+}  // namespace buda::passes
