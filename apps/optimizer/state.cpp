@@ -17,7 +17,7 @@ using graph::NodeId;
 
 constexpr std::string_view kOption = "option --loopback-outputs: ";
 
-Diagnostic wrong(std::string message) { return usage_error("OZ006", cat(kOption, std::move(message))); }
+Diagnostic wrong(std::string message) { return usage_error("OZ008", cat(kOption, std::move(message))); }
 
 // "past=present", or the map {past: present} that a config file has. Names may have a '=' of their own: the last one parts them.
 Result<std::vector<std::pair<std::string, std::string>>> pairs_in(const std::string& text) {

@@ -9,7 +9,7 @@
 
 namespace buda::optimizer {
 
-// Tags inputs (graph/loopback.hpp) as --loopback-outputs and --enable-link-past-cache-ios say, and tells what the latter found. OZ006: a
+// Tags inputs (graph/loopback.hpp) as --loopback-outputs and --enable-link-past-cache-ios say, and tells what the latter found. OZ008: a
 // pair that is not written INPUT=OUTPUT, names what the graph does not have, or does not fit.
 Result<void> mark_state(graph::Graph& graph, const Options& options, Host& host);
 

@@ -83,8 +83,7 @@ void NetlistMaker::binary() {
   const Formats f = formats();
   const Block b = random_block(ublock_limit(f));
   const std::vector<std::string> in = {operand(0, b.shape(), f.in, true), operand(1, b.shape(), f.in, false)};
-  const std::string input = chance(10) ? cat("min_buffer_input: ", pick(2)) : "";
-  emit(one_of({"add", "subtract", "multiply", "maximum"}), b, in, {f.in, f.in}, f, listed({relu(), input}),
+  emit(one_of({"add", "subtract", "multiply", "maximum"}), b, in, {f.in, f.in}, f, listed({relu()}),
        {true, true, true, one_of({"r", "c"})});
 }
 
