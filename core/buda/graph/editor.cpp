@@ -82,7 +82,10 @@ std::size_t erase_dead_nodes(Graph& graph) {
     pending.pop_back();
     if (!graph.contains(id) || live[id.index()] != 0) continue;
     live[id.index()] = 1;
-    for (const auto& edge : graph.node(id).inputs()) pending.push_back(edge.source.node);
+    for (const auto& edge : graph.node(id).inputs()) {
+      if (graph.contains(edge.source.node)) __builtin_prefetch(&graph.node(edge.source.node).inputs());
+      pending.push_back(edge.source.node);
+    }
   }
   std::size_t erased = 0;
   for (NodeId id : graph.ids()) {

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint32_t kNoSlot = 0xffffffff;
 
+NodeId id_at(std::size_t index) { return NodeId(static_cast<std::uint32_t>(index)); }
+
 bool reorder(std::vector<NodeId>& current, const std::vector<NodeId>& order) {
   std::vector<NodeId> a = current, b = order;
   std::sort(a.begin(), a.end());
@@ -69,8 +71,8 @@ NodeId Graph::find_output(std::string_view output_name) const {
 std::vector<NodeId> Graph::ids() const {
   std::vector<NodeId> out;
   out.reserve(live_);
-  for (const auto& n : nodes_)
-    if (n) out.push_back(n->id());
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i]) out.push_back(id_at(i));
   return out;
 }
 
@@ -81,23 +83,31 @@ std::vector<NodeId> Graph::ids() const {
 std::vector<NodeId> Graph::topological_order() const {
   std::vector<std::uint32_t> missing(nodes_.size(), 0), first_user(nodes_.size() + 1, 0);
   bool in_order = true;
-  for (const auto& n : nodes_) {
-    if (!n) continue;
-    for (const auto& edge : n->inputs_) {
+  // Of nodes to come: first the nodes themselves are fetched, then the inputs of those that are there.
+  auto fetch_ahead = [this](std::size_t i) {
+    constexpr std::size_t kNodesAhead = 24, kInputsAhead = 12;
+    if (i + kNodesAhead < nodes_.size()) __builtin_prefetch(nodes_[i + kNodesAhead] ? &nodes_[i + kNodesAhead]->inputs_ : nullptr);
+    if (i + kInputsAhead < nodes_.size() && nodes_[i + kInputsAhead]) __builtin_prefetch(nodes_[i + kInputsAhead]->inputs_.data());
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    fetch_ahead(i);
+    if (!nodes_[i]) continue;
+    for (const auto& edge : nodes_[i]->inputs_) {
       if (!contains(edge.source.node)) continue;
-      ++missing[n->id().index()];
+      ++missing[i];
       ++first_user[edge.source.node.index() + 1];
-      in_order = in_order && edge.source.node < n->id();
+      in_order = in_order && edge.source.node.index() < i;
     }
   }
   if (in_order) return ids();
   for (std::size_t i = 1; i < first_user.size(); ++i) first_user[i] += first_user[i - 1];
   std::vector<NodeId> users(first_user.back());
   std::vector<std::uint32_t> next = first_user;
-  for (const auto& n : nodes_) {
-    if (!n) continue;
-    for (const auto& edge : n->inputs_)
-      if (contains(edge.source.node)) users[next[edge.source.node.index()]++] = n->id();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    fetch_ahead(i);
+    if (!nodes_[i]) continue;
+    for (const auto& edge : nodes_[i]->inputs_)
+      if (contains(edge.source.node)) users[next[edge.source.node.index()]++] = id_at(i);
   }
   std::vector<NodeId> order;
   order.reserve(live_);
@@ -117,7 +127,7 @@ std::vector<NodeId> Graph::topological_order() const {
   };
   for (; at < nodes_.size(); ++at) {
     give_those_behind();
-    if (nodes_[at] && missing[at] == 0) give(nodes_[at]->id());
+    if (nodes_[at] && missing[at] == 0) give(id_at(at));
   }
   give_those_behind();
   if (order.size() < live_)

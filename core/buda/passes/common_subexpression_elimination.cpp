@@ -16,7 +16,9 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 
-#include <unordered_map>
+#include <bit>
+#include <cstdint>
+#include <vector>
 
 namespace buda::passes {
 namespace {
@@ -92,16 +94,35 @@ bool same(const Node& a, const Node& b) {
   return a.value->tensor == b.value->tensor;
 }
 
+// By hash, the node that was met last: a table in one piece, since a node of memory for each entry costs more than all the rest.
+class LastByHash {
+ public:
+  explicit LastByHash(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+  NodeId& at(std::uint64_t hash) {
+    std::size_t i = hash & (slots_.size() - 1);
+    while (slots_[i].last.valid() && slots_[i].hash != hash) i = (i + 1) & (slots_.size() - 1);
+    slots_[i].hash = hash;
+    return slots_[i].last;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    NodeId last;
+  };
+  std::vector<Slot> slots_;  // at least half of them are free
+};
+
 Result<PassReport> run(Graph& graph, PassContext& context) {
   PassReport report;
-  // By hash, the node that was met last; from there on the ones before it, by id.
-  std::unordered_map<std::uint64_t, NodeId> last;  // only looked up, never walked
-  last.reserve(graph.size());
+  LastByHash last(graph.size());
+  // From the last node with a hash on the ones before it, by id.
   std::vector<NodeId> before(graph.id_bound());
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
     if (!may_merge(n)) continue;
-    NodeId& newest = last[hash_of(n)];
+    NodeId& newest = last.at(hash_of(n));
     NodeId first = newest;
     while (first.valid() && !same(graph.node(first), n)) first = before[first.index()];
     if (!first.valid() || !context.rewrites.allow(kCommonSubexpressionElimination.name, n)) {
