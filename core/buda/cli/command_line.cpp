@@ -153,14 +153,8 @@ void set_key(const std::string& key, const std::vector<PlacedText>& texts, const
 }
 
 // The text of a config value: scalars as they are, lists and maps in flow style, so that op.X.grid: [2, 2] reads like
-// --set op.X.grid=[2,2].
-std::string value_text(const io::Node& node) {
-  if (node.is_scalar()) return node.text();
-  if (node.is_map()) return io::yaml_flow(node);
-  std::vector<std::string> parts;
-  for (const auto& item : node.items()) parts.push_back(value_text(item));
-  return list_text(parts);
-}
+// --set op.X.grid=[2,2]. Names in them that would read as something else keep their quotes.
+std::string value_text(const io::Node& node) { return node.is_scalar() ? node.text() : io::yaml_flow(node); }
 
 void read_config(const io::Node& node, const std::string& prefix, const OptionSet& set, Layer& layer, Failure& failure) {
   for (std::size_t i = 0; i < node.size(); ++i) {
