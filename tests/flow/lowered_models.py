@@ -34,6 +34,7 @@ KNOWN = {
     "mlp": (11, 0, 0, 0),
     "resnet18": (52, 21, 0, 0),
     "resnet50": (93, 21, 0, 0),
+    "vgg16": (43, 21, 1, 1),  # what the classifier reads, flattened
     "mobilenet_v2": (99, 18, 0, 0),
     "unet": (39, 16, 4, 2),  # two concatenations
     "vit_b_16": (443, 1, 0, 0),  # the class token
