@@ -7,6 +7,7 @@
 #include <buda/ops/fused_body.hpp>
 #include <buda/ops/gemm.hpp>
 #include <buda/ops/op.hpp>
+#include <buda/ops/sparse.hpp>
 #include <buda/tensor/math_unit.hpp>
 #include <buda/tensor/quantize.hpp>
 
@@ -175,10 +176,7 @@ class DenseMatmul {
   DataFormat mid_;
 };
 
-bool is_dense_matmul(const Node& n, std::span<const Tensor> in) {
-  auto identity = n.attrs.find("identity");
-  return n.op() == "matmul" && in.size() >= 2 && (identity == n.attrs.end() || identity->second != Attr(true));
-}
+bool is_dense_matmul(const Node& n, std::span<const Tensor> in) { return n.op() == "matmul" && in.size() >= 2 && !is_sparse_product(n); }
 
 // Operand A of the multiplier is input 0 here. Exact in fp32: A has at most 10 significant bits, B 11.
 Result<Tensor> multiplied(const Node& n, std::span<const Tensor> in) {

@@ -186,4 +186,9 @@ std::vector<OpDef> sparse_ops() {
            .flops = tensor_sparse_flops}};
 }
 
+bool is_sparse_product(const graph::Node& n) {
+  auto identity = n.attrs.find("identity");
+  return n.op() == "matmul" && identity != n.attrs.end() && identity->second == graph::Attr(true);
+}
+
 }  // namespace buda::ops

@@ -21,5 +21,7 @@ std::vector<OpDef> depthwise_ops();
 Result<std::vector<ValueType>> infer_device_sparse_matmul(const InferCall& call);
 Result<Tensor> evaluate_device_sparse_matmul(const EvaluateCall& call);
 double device_sparse_matmul_flops(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs& attrs);
+// Whether a node of a device graph is one.
+bool is_sparse_product(const graph::Node& n);
 
 }  // namespace buda::ops

@@ -28,8 +28,9 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
-#include <buda/passes/format_classes.hpp>
+#include <buda/ops/sparse.hpp>
 #include <buda/passes/lowering_tags.hpp>
+#include <buda/passes/node_classes.hpp>
 
 #include <algorithm>
 
@@ -58,12 +59,6 @@ bool is_z_maximum(const Node& n) {
   if (n.op() != "reduce") return false;
   auto it = n.attrs.find("dim");
   return it != n.attrs.end() && it->second == graph::Attr(std::string("z"));
-}
-
-// A matmul whose first operand is a picker.
-bool is_sparse_product(const Node& n) {
-  auto it = n.attrs.find("identity");
-  return n.op() == "matmul" && it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
 // Values from the host come in as those of inputs do.
@@ -264,7 +259,7 @@ class Formats {
     auto users = graph_.users(n.id());
     return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
       const Node& user = graph_.node(use.node);
-      return user.op() == "embedding" || (is_sparse_product(user) && use.input == 0);
+      return user.op() == "embedding" || (ops::is_sparse_product(user) && use.input == 0);
     });
   }
 
@@ -329,7 +324,7 @@ class Formats {
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
       if (!computes(n)) continue;
-      ExponentFamily in = exponent_family(input_format(n, is_sparse_product(n) ? 1 : 0)), out = exponent_family(chosen_[id.index()]);
+      ExponentFamily in = exponent_family(input_format(n, ops::is_sparse_product(n) ? 1 : 0)), out = exponent_family(chosen_[id.index()]);
       if (in != ExponentFamily::none && out != ExponentFamily::none && in != out) unblock(id);
     }
   }
@@ -360,7 +355,7 @@ class Formats {
   void choose_precision(Node& n) {
     const Wish& wish = wishes_[n.id().index()];
     graph::Precision chosen = n.precision;
-    DataFormat in = input_format(n, is_sparse_product(n) ? 1 : 0), out = chosen_[n.id().index()];
+    DataFormat in = input_format(n, ops::is_sparse_product(n) ? 1 : 0), out = chosen_[n.id().index()];
     bool matmul = n.op() == "matmul";
     if (is_integer(in) && !is_raw(in)) {
       chosen = {DataFormat::int32, DataFormat::int32, graph::MathFidelity::hifi4};

@@ -21,7 +21,8 @@
 #include <buda/graph/placement.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/ops/device_layout.hpp>
-#include <buda/passes/format_classes.hpp>
+#include <buda/ops/sparse.hpp>
+#include <buda/passes/node_classes.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -44,16 +45,11 @@ std::string_view family_of(const Node& n) {
   return def == nullptr ? std::string_view() : def->family;
 }
 
-bool is_sparse_product(const Node& n) {
-  auto it = n.attrs.find("identity");
-  return it != n.attrs.end() && it->second == graph::Attr(true);
-}
-
 // Whether row i of the result depends on row i of this input alone (and on inputs that are read as a whole). Tilizers make whole tiles.
 bool goes_by_rows(const Node& n, std::size_t input) {
   std::string_view family = family_of(n);
   if (family == "eltwise_binary" || family == "eltwise_unary") return n.op() != "tilizer";
-  return family == "matmul" && input == 0 && !is_sparse_product(n);
+  return family == "matmul" && input == 0 && !ops::is_sparse_product(n);
 }
 
 bool leaves_rows(const std::vector<Tm>& tms) {

@@ -1,4 +1,5 @@
-// Nodes whose formats depend on one another. Internal to the passes module.
+// Nodes that must be treated alike: those whose formats depend on one another, those that have one height of tiles. Internal to the passes
+// module.
 #pragma once
 
 #include <buda/graph/node.hpp>
