@@ -18,6 +18,7 @@
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdlib>
+#include <unit/io/yaml_comparison.hpp>
 
 namespace {
 
@@ -40,7 +41,13 @@ bool check(const Result<T>& r) {
   if (check(node) && io::json_line(*io::parse_json(io::json_pretty(*node), "f")) != io::json_line(*node)) std::abort();
 }
 
-[[maybe_unused]] void fuzz_yaml(std::string text) { check(io::parse_yaml_stream(text, "f")); }
+// The two readers of YAML agree on what both read.
+[[maybe_unused]] void fuzz_yaml(std::string text) {
+  check(io::parse_yaml_stream(text, "f"));
+  if (!is_valid_utf8(text) || text.find('\0') != std::string::npos) return;
+  for (bool repeated_keys : {false, true})
+    if (!io::compare_yaml_readers(text, {repeated_keys}).difference.empty()) std::abort();
+}
 
 [[maybe_unused]] void fuzz_tensors(std::string text) {
   check(parse_tensors(io::Bytes(text), "f.pb"));

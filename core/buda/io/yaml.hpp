@@ -9,6 +9,9 @@
 
 namespace buda::io {
 
+// How deep collections may nest.
+inline constexpr std::size_t kDeepestYaml = 200;
+
 // What a format may allow beyond YAML.
 struct YamlOptions {
   // A key may occur several times in a map; the members then stand in the map in their order. Formats read by yaml-cpp's node
@@ -17,7 +20,7 @@ struct YamlOptions {
 };
 
 // One document. Plain scalars are typed by YAML's core schema (null, true/false, integers, reals); their text is kept. Anchors and
-// aliases are resolved within a bound on the total size; a duplicate key is an error; depth is limited to 200.
+// aliases are resolved within a bound on the total size; a duplicate key is an error; depth is limited to kDeepestYaml.
 Result<Node> parse_yaml(std::string_view text, const std::string& file, const YamlOptions& options = {});
 
 // A stream of documents separated by `---`; an empty text gives none.

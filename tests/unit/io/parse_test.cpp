@@ -97,6 +97,20 @@ TEST(Yaml, AnchorsAreResolvedWithinABound) {
   EXPECT_FALSE(parse_yaml(bomb, "f"));
 }
 
+// Each anchor keeps all that the inner ones keep: 150 of them would be 150 copies of the list.
+TEST(Yaml, AnchorsInsideAnchorsAreBounded) {
+  auto nested = [](int anchors, std::size_t members) {
+    std::string text;
+    for (int i = 0; i < anchors; ++i) text += "&a" + std::to_string(i) + " [";
+    for (std::size_t i = 0; i < members; ++i) text += "1,";
+    return parse_yaml(text + std::string(static_cast<std::size_t>(anchors), ']'), "f");
+  };
+  EXPECT_TRUE(nested(150, 100));
+  auto many = nested(150, 20000);
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.failure().diagnostics()[0].message.find("anchors inside anchors"), std::string::npos);
+}
+
 TEST(Yaml, WhatIsNotYamlIsRefused) {
   for (const char* text : {"", "a: [1, 2", "a: 1\na: 2\n", "{a: 1", "- a\nb: 1\n", "\xff\xfe", "a: *nowhere", "[1]: 2", "a: b: c"})
     EXPECT_FALSE(parse_yaml(text, "f")) << text;
