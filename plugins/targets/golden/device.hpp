@@ -73,6 +73,7 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   ValuePtr delivered(const EdgePlan& edge, const ValuePtr& value, std::optional<std::int64_t> t) const;
   std::variant<Value, std::string> compute(const OpPlan& op, const std::vector<ValuePtr>& inputs, const ValuePtr& previous) const;
   Result<void> store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input);
+  bool popped_along(const Epoch& epoch, std::size_t queue) const;
   ValuePtr gradient_start(const Epoch& epoch, const OpPlan& op) const;
   Result<void> end(Epoch& epoch);
   void check_numbers(const OpPlan& op, const Value& value);

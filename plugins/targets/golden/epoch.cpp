@@ -3,7 +3,8 @@
 // Readers. A queue setting says where the graph's ops read (rd_ptr_local, for rams rd_ptr_global) and what the header publishes as popped
 // (rd_ptr_global). Input i of the epoch is read at the pointer plus i times rd_ptr_autoinc. With prologue everything is fetched before the
 // first input, so that writes of the same epoch do not show. Reading entries that are not there would make a chip wait forever; here it is
-// an error.
+// an error. Only a host that pushes and pops beside the running graph can serve an epoch with more inputs than a queue has entries: it is
+// taken to push what the full queue holds over and over again, and to pop the oldest output when there is no room for the next one.
 //
 // Writers. An op's output goes to the slot at the write pointer of every queue that it feeds. Of a gradient op the sum over all inputs is
 // written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
@@ -197,7 +198,10 @@ Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const Re
     if (there > queue.entries())
       return epoch_error(epoch, "GD021", name,
                          cat("it reads queue '", name, "' at ", reader.pointer, ", ahead of its write pointer ", queue.write_pointer()));
-    if (there < needed && !fed_here)
+    // Slots keep what they hold: the host pushes its entries in the same order again.
+    const bool pushed_along = needed > queue.entries() && there == queue.entries() && queue.queue().from_outside();
+    if (pushed_along) queue.push_again(inputs * reader.step);
+    if (there < needed && !fed_here && !pushed_along)
       return epoch_error(epoch, "GD021", name,
                          cat("it needs ", needed, needed == 1 ? " entry" : " entries", " of queue '", name, "' from ", reader.pointer,
                              " on, where there ", there == 1 ? "is " : "are ", there, "; a chip would wait forever"));
@@ -205,6 +209,14 @@ Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const Re
   if (setting != nullptr && setting->prologue)
     for (std::int64_t i = 0; i < inputs; ++i) reader.prologue.push_back(queue.at(reader.pointer + i * reader.step));
   return success();
+}
+
+// Nobody but the host takes from the queue, and it could not wait for the graph's end.
+bool GoldenDevice::popped_along(const Epoch& epoch, std::size_t queue) const {
+  return epoch.graph().input_count > queues_[queue].entries() &&
+         std::none_of(plans_.graphs.begin(), plans_.graphs.end(), [&](const auto& graph) {
+           return std::binary_search(graph.second.queues.begin(), graph.second.queues.end(), queue);
+         });
 }
 
 ValuePtr GoldenDevice::gradient_start(const Epoch& epoch, const OpPlan& op) const {
@@ -332,6 +344,7 @@ Result<void> GoldenDevice::store_output(Epoch& epoch, const OpPlan& op, const Va
       queue.put(first + input * step, std::move(stored));
       continue;
     }
+    if (queue.room() == 0 && popped_along(epoch, w.queue)) queue.drop(1);
     if (queue.room() == 0)
       return epoch_error(epoch, "GD024", name,
                          cat("op '", op.op->name, "' writes to queue '", name, "', all of whose ", queue.entries(),

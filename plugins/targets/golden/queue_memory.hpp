@@ -38,6 +38,8 @@ class QueueMemory {
   void append(ValuePtr value);
   // Moves the read pointer over entries that are there.
   void drop(std::int64_t count) { set_read(read_ + count); }
+  // Moves the write pointer of a full queue as if its entries were pushed again, the oldest first, while others were taken.
+  void push_again(std::int64_t count) { write_ = wrapped(write_ + count, pointers()); }
   // Back to what a queue is when it is allocated.
   void clear();
 

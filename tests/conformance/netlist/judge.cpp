@@ -72,7 +72,10 @@ Judge::Judge(const netlist::Netlist& netlist, Precision precision, double work) 
   for (const Graph& g : netlist.graphs)
     for (const Op& op : g.ops)
       for (const auto& in : op.inputs) {
-        if (rings_.count(in.name) != 0) continue;
+        if (rings_.count(in.name) != 0) {
+          read_.insert(in.name);
+          continue;
+        }
         Direct& direct = direct_[in.name];
         ++direct.uses;
         direct.other_graphs = direct.other_graphs || home[in.name] != &g;
@@ -344,8 +347,12 @@ void Judge::store(const Graph& graph, const Op& op, std::int64_t input, const Te
         }
       put(ring, pointer + (op.gradient_op ? 0 : input * step), stored);
     } else {
+      // A host that pops while the graph runs leaves the newest entries.
+      const std::int64_t range = 2 * std::max(q->entries, 1);
+      if (read_.count(q->name) == 0 && wrapped(ring.write - ring.read, range) == static_cast<std::size_t>(q->entries))
+        ring.read = static_cast<std::int64_t>(wrapped(ring.read + 1, range));
       put(ring, ring.write, stored);
-      ring.write = static_cast<std::int64_t>(wrapped(ring.write + 1, 2 * std::max(q->entries, 1)));
+      ring.write = static_cast<std::int64_t>(wrapped(ring.write + 1, range));
     }
   }
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,7 @@ class Judge final : public runtime::Observer {
   double work_;
   std::map<std::string, Ring> rings_;
   std::map<std::string, std::vector<const netlist::Queue*>> fed_by_;
+  std::set<std::string> read_;                                     // queues that ops read
   std::map<std::string, Direct> direct_;                           // by op
   std::map<std::string, TileDim> tile_of_;                         // by op
   std::map<std::string, const netlist::FusedOp*> fused_;           // by id

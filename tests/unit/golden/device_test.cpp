@@ -95,6 +95,27 @@ TEST(Queues, FullAndEmptyAreErrorsThatSayHowMuchThereIs) {
   EXPECT_THAT(first_error(popped.failure()), HasSubstr("holds 1 entries; 2 from 0 on are asked for"));
 }
 
+// The epoch reads three times what the queue holds, so the host must be pushing and popping while it runs.
+TEST(Queues, AHostServesEpochsThatAreLongerThanAQueue) {
+  TestHost host;
+  auto device = open_device(add_text(2, 4, 6), host);
+  ASSERT_TRUE(device);
+  ASSERT_TRUE((*device)->write("w", 0, entries({10})));
+  ASSERT_TRUE((*device)->push("a", entries({1})));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
+              HasSubstr("needs 6 entries of queue 'a' from 0 on, where there is 1; a chip would wait forever"));
+  ASSERT_TRUE((*device)->push("a", entries({2})));
+  ASSERT_TRUE((*device)->run("main", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(constants((*device)->pop("out", 4)), (std::vector<float>{11, 12, 11, 12}));
+  auto odd = open_device(add_text(2, 4, 5), host);
+  ASSERT_TRUE(odd);
+  ASSERT_TRUE((*odd)->write("w", 0, entries({10})));
+  ASSERT_TRUE((*odd)->push("a", entries({1, 2})));
+  ASSERT_TRUE((*odd)->run("main", {{"$p_loop_count", 2}}));
+  EXPECT_EQ(*(*odd)->waiting("a"), 2);
+  EXPECT_EQ(constants((*odd)->pop("out", 4)), (std::vector<float>{11, 12, 11, 12}));
+}
+
 TEST(Queues, MoreEntriesThanAHostHolds) {
   TestHost host;
   auto device = open_device(add_text(2'000'000'000, 4), host);
