@@ -21,7 +21,8 @@ struct KernelBroadcast {
   friend bool operator==(const KernelBroadcast&, const KernelBroadcast&) = default;
 };
 
-// One step of splice on an input: skip `index`, take `length`, then move on by `stride`; in ublocks or ts.
+// One round of splice on an input: skip `index`, copy `length` from there on, then move on by `stride`, which counts from where the copy
+// began; in ublocks or ts. Over all rounds `index` + `stride` add up to the whole input.
 struct SpliceRange {
   std::int32_t index = 0, length = 0, stride = 0;
   friend bool operator==(const SpliceRange&, const SpliceRange&) = default;

@@ -68,7 +68,7 @@ const std::vector<AttributeInfo>& all_attributes() {
       {"dim", "r, c or z", "", "the side that is reduced", bits({T::reduce, T::fused_op}), bits({T::reduce})},
       {"type", "max", "", "the reduction; there is no other", bits({T::reduce, T::fused_op}), bits({T::reduce})},
       {"granularity", "ublock or t", "ublock", "what index, length and stride count", bits({T::splice}), 0},
-      {"inputN", "[index, length, stride]", "", "of input N: skip index, take length, go on by stride, and again until the output is full",
+      {"inputN", "[index, length, stride]", "", "of input N: skip index, copy length, go on by stride from the copy's start, and again until the output is full",
        bits({T::splice}), 0},
       {"num_indices", "int", "", "rows that are looked up", bits({T::embedding}), 0},
       {"k", "int > 0", "", "how many of each row are kept", bits({T::topk}), 0},

@@ -161,8 +161,9 @@ std::vector<OpDoc> table() {
   out.push_back(reduce());
   out.push_back(
       {T::splice,
-       "Parts of the inputs side by side. Of each input in turn a cursor skips index units, length units are copied, the cursor goes on by "
-       "stride; that is repeated until the output's mblock (or its t) is full.",
+       "Parts of the inputs side by side. Of each input in turn a cursor skips index units, length units from there on are copied, the "
+       "cursor goes on by stride, which counts from where the copy began; that is repeated until the output's mblock (or its t) is full. "
+       "Then index and stride of all rounds have to add up to the whole input.",
        {{"in0 to in7", "a whole number of the output's ublocks on the output's grid", "one format for all"}},
        kAnyBlock,
        "out_df may differ from in_df.",

@@ -2,7 +2,9 @@
 //
 // With granularity ublock every core works on its own part of each input, once per t: the part is cut into ublocks of the output's size,
 // counted in the output's order. Each input has a cursor; round after round, for every input in turn, the cursor moves on by `index`,
-// `length` ublocks are copied to the end of the output, and the cursor moves on by `stride`. Granularity t does the same with whole t.
+// `length` ublocks from there on are copied to the end of the output, and the cursor moves on by `stride`, counted from where the copy
+// began. A round passes `index` + `stride` ublocks, and all rounds together the whole input: what is left would come first in the next t.
+// Granularity t does the same with whole t.
 #include "op.hpp"
 
 #include <buda/base/text.hpp>
@@ -51,11 +53,13 @@ std::optional<Unable> check(const OpShapes& shapes) {
     return Unable{cat("its ranges copy ", per_round, " units per round, which does not fill an output of ", wanted), "", false};
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const SpliceRange& s = *op.inputs[i].splice;
-    const std::int64_t used = (std::int64_t{s.index} + s.length + s.stride) * (wanted / per_round);
-    // The last stride may lead beyond the end: nothing is read there.
-    const std::int64_t read = used - s.stride;
-    const std::int64_t there = units(op, shapes.inputs[i]);
-    if (read > there) return Unable{cat("its ranges read ", read, " units of input ", i, ", which has ", there), "", false};
+    const std::int64_t rounds = wanted / per_round, round = std::int64_t{s.index} + s.stride;
+    const std::int64_t end = (rounds - 1) * round + s.index + s.length, there = units(op, shapes.inputs[i]);
+    if (end > there) return Unable{cat("its ranges read ", end, " units of input ", i, ", which has ", there), "", false};
+    if (rounds * round != there)
+      return Unable{cat("its ranges pass ", rounds * round, " units of input ", i, " (", rounds, rounds == 1 ? " round" : " rounds",
+                        " of index ", s.index, " and stride ", s.stride, "), which has ", there),
+                    "stride counts from the start of the copied units: index and stride of all rounds add up to the whole input", false};
   }
   return std::nullopt;
 }
@@ -69,7 +73,7 @@ std::vector<std::pair<std::size_t, std::int64_t>> sources(const Op& op) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const SpliceRange& s = *op.inputs[i].splice;
       cursor[i] += s.index;
-      for (std::int32_t k = 0; k < s.length; ++k) out.emplace_back(i, cursor[i]++);
+      for (std::int32_t k = 0; k < s.length; ++k) out.emplace_back(i, cursor[i] + k);
       cursor[i] += s.stride;
     }
   }

@@ -76,6 +76,15 @@ const std::vector<Property<OpAttributes>>& attributes() {
 
 bool any_input(const Op& op, bool (*holds)(const netlist::OpInput&)) { return std::any_of(op.inputs.begin(), op.inputs.end(), holds); }
 
+// More units than one round copies.
+bool splices_in_rounds(const Op& o) {
+  if (o.type != OpType::splice) return false;
+  std::int64_t copied = 0;
+  for (const auto& in : o.inputs) copied += in.splice ? in.splice->length : 0;
+  const bool by_t = o.attributes.granularity == netlist::Granularity::t;
+  return copied < (by_t ? o.block.t : std::int64_t{o.block.mblock_m} * o.block.mblock_n);
+}
+
 const std::vector<Property<Op>>& properties() {
   using I = netlist::OpInput;
   static const std::vector<Property<Op>> list = {
@@ -92,8 +101,10 @@ const std::vector<Property<Op>>& properties() {
       {"kernel_broadcast",
        [](const Op& o) { return any_input(o, [](const I& i) { return i.kernel_broadcast.tiles > 0 && !i.kernel_broadcast.per_t; }); }},
       {"kernel_broadcast_per_t", [](const Op& o) { return any_input(o, [](const I& i) { return i.kernel_broadcast.per_t; }); }},
-      {"splice range",
-       [](const Op& o) { return any_input(o, [](const I& i) { return i.splice && i.splice->index + i.splice->stride > 0; }); }},
+      {"splice that skips", [](const Op& o) { return any_input(o, [](const I& i) { return i.splice && i.splice->index > 0; }); }},
+      {"splice that leaves out",
+       [](const Op& o) { return any_input(o, [](const I& i) { return i.splice && i.splice->stride > i.splice->length; }); }},
+      {"splice of several rounds", &splices_in_rounds},
       {"unpad", [](const Op& o) { return any_input(o, [](const I& i) { return i.maps.unpad.has_value(); }); }},
       {"pad", [](const Op& o) { return any_input(o, [](const I& i) { return i.maps.pad.has_value(); }); }},
       {"small tiles to a matmul", [](const Op& o) { return o.type == OpType::matmul && o.tile_dim.rows < 32; }},

@@ -102,19 +102,24 @@ Outcome splice(const Task& task) {
   Array out(size(shape.t), size(shape.rt * op.tile_dim.rows), size(shape.ct * op.tile_dim.cols), op.tile_dim);
   const std::size_t uh = size(op.block.ublock_rt * op.tile_dim.rows), uw = size(op.block.ublock_ct * op.tile_dim.cols);
   const std::size_t gr = by_t ? 1 : size(op.grid.rows), gc = by_t ? 1 : size(op.grid.cols);
-  // A list of units for one core: which unit of which input.
+  // A list of units for one core: which unit of which input. Round k copies `length` units of an input from number
+  // k * (index + stride) + index on, and the rounds together use the input up.
   std::vector<std::pair<std::size_t, std::size_t>> units;
-  std::vector<std::size_t> cursor(task.inputs.size(), 0);
   const std::size_t wanted = by_t ? out.t : out.rows / gr / uh * (out.cols / gc / uw);
-  while (units.size() < wanted) {
+  std::size_t rounds = 0;
+  for (; units.size() < wanted; ++rounds) {
     const std::size_t before = units.size();
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
       const auto& s = *op.inputs[i].splice;
-      cursor[i] += size(s.index);
-      for (std::int32_t n = 0; n < s.length; ++n) units.emplace_back(i, cursor[i]++);
-      cursor[i] += size(s.stride);
+      for (std::size_t n = 0; n < size(s.length); ++n) units.emplace_back(i, rounds * size(s.index + s.stride) + size(s.index) + n);
     }
     if (units.size() == before) return std::string("splice copies nothing");
+  }
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    const Array& in = task.inputs[i];
+    const auto& s = *op.inputs[i].splice;
+    if (rounds * size(s.index + s.stride) != (by_t ? in.t : in.rows / gr / uh * (in.cols / gc / uw)))
+      return cat("splice does not use up input ", i);
   }
   for (std::size_t t = 0; t < out.t; ++t)
     for (std::size_t i = 0; i < out.rows; ++i)

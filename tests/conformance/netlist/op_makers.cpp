@@ -223,8 +223,7 @@ void NetlistMaker::splice() {
   int total = 0;
   std::vector<int> lengths;
   for (int i = 0; i < count; ++i) lengths.push_back(1 + pick(2)), total += lengths.back();
-  // The output holds one or two rounds.
-  const int rounds = 1 + pick(2);
+  const int rounds = 1 + pick(3);
   if (by_t) {
     b.t = total * rounds;
   } else {

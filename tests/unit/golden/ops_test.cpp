@@ -426,7 +426,7 @@ TEST(SpliceOp, ConcatenatesAndSelects) {
   OpText op{"op", "splice", {"a", "b"}};
   op.rt = 2;
   op.ct = 3;
-  op.attributes = "granularity: ublock, input0: [0, 2, 0], input1: [0, 1, 0]";
+  op.attributes = "granularity: ublock, input0: [0, 2, 2], input1: [0, 1, 1]";
   auto text = netlist_text(queue("a", "HOST", 1, 2, 2) + queue("b", "HOST", 1, 2, 1) + queue("out", "op", 1, 2, 3), op.text(),
                            once(at_start("a") + ", " + at_start("b")));
   Tensor a = random_tensor({1, 1, 64, 64}, 1), b = random_tensor({1, 1, 64, 32}, 2);
@@ -442,7 +442,7 @@ TEST(SpliceOp, ConcatenatesAndSelects) {
 
   OpText select{"op", "splice", {"a"}};
   select.t = 2;
-  select.attributes = "granularity: t, input0: [1, 1, 1]";
+  select.attributes = "granularity: t, input0: [1, 1, 2]";
   auto text2 = netlist_text(queue("a", "HOST", 6, 1, 1) + queue("out", "op", 2, 1, 1), select.text(), once(at_start("a")));
   Tensor c = random_tensor({1, 6, 32, 32}, 3);
   auto picked = run_netlist(text2, {{"a", c}}, kFp32);
