@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace buda::judge {
@@ -172,11 +173,13 @@ Outcome topk(const Task& task) {
   Array out(x.t, x.rows, width * cores, op.tile_dim);
   out.error.assign(out.size(), 0);
   const bool values = op.attributes.sort == netlist::TopkSort::max;
-  // With kreduce the row has to consist of runs of k, sorted downwards and upwards in turn; others come out in any order.
+  // With kreduce the row has to consist of sorted runs of k. Those of more than 16 are sorted once more before they are merged, so that
+  // their direction does not matter; shorter ones have to go downwards and upwards in turn. What comes of other rows is left open.
   auto runs_sorted = [&](std::size_t first) {
-    for (std::size_t i = 0; i + 1 < length; ++i) {
-      const double a = x.value[first + i], b = x.value[first + i + 1];
-      if ((i + 1) % k != 0 && (i / k % 2 == 0 ? a < b : a > b)) return false;
+    for (std::size_t run = 0; run < length; run += k) {
+      const auto begin = x.value.begin() + static_cast<std::ptrdiff_t>(first + run), end = begin + static_cast<std::ptrdiff_t>(k);
+      const bool down = std::is_sorted(begin, end, std::greater<>()), up = std::is_sorted(begin, end);
+      if (k > 16 ? !down && !up : run / k % 2 == 0 ? !down : !up) return false;
     }
     return true;
   };

@@ -17,7 +17,7 @@ std::string NetlistMaker::run() {
       small_tile_op();
     }
   }
-  if (chance(10)) second_view();
+  if (chance(10) && on_[0].count < 5) second_view();
   std::string text = cat("devices: {arch: wormhole_b0}\nqueues:\n", queues_, "graphs:\n");
   std::string executes;
   for (int chip = 0; chip < chips_; ++chip) {

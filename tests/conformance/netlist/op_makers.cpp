@@ -231,7 +231,8 @@ void NetlistMaker::splice() {
     b.n = 1;
   }
   for (int i = 0; i < count; ++i) {
-    const int index = pick(2), stride = pick(2), each = index + lengths[static_cast<std::size_t>(i)] + stride;
+    // A round passes the units before the copied ones, those, and perhaps some behind them.
+    const int index = pick(2), stride = lengths[static_cast<std::size_t>(i)] + pick(2), each = index + stride;
     Block source = b;
     if (by_t) {
       source.t = each * rounds;
@@ -271,19 +272,32 @@ void NetlistMaker::tilizer() {
   emit("tilizer", b, {flat}, {f.in}, f, "", {});
 }
 
-// The k largest of each row; `kreduce` merges runs that are sorted already.
+// The k largest of each row. Where several cores have parts of a row, a further op may merge their results: these are sorted runs, so it
+// has `kreduce`.
 void NetlistMaker::topk() {
   Formats f;
   f.in = f.intermed = f.acc = "Float16_b";
   const int k = one_of({4, 8, 16, 32}), tiles = one_of({2, 4, 8});
-  const bool values = chance(50);
-  f.out = values ? "Float16_b" : "UInt16";
+  const bool merge = on_[chip_].count < 2 && chance(40);
   Block b{1, 1 + pick(2), 1, 1 + pick(2), 1, 1, 1};
+  if (merge) b.gc = one_of({2, 4});
   const Shape3 in{1, b.shape().rt, b.gc * tiles};
   const std::string x = input_queue(block_of(in), "Float16_b"), index = queue("HOST", block_of(in), "UInt16");
   stream(index);
-  emit("topk", b, {x, index}, {"Float16_b", "UInt16"}, f,
-       cat("m_k: ", tiles, ", u_kt: 1, k: ", k, ", sort: ", values ? "max" : "argmax", ", kreduce: ", chance(15)), {});
+  auto sorted = [&](bool values, const std::string& numbers, const std::string& places, int row_tiles, bool runs) {
+    f.out = values ? "Float16_b" : "UInt16";
+    emit("topk", b, {numbers, places}, {"Float16_b", "UInt16"}, f,
+         cat("m_k: ", row_tiles, ", u_kt: 1, k: ", k, ", sort: ", values ? "max" : "argmax", ", kreduce: ", runs), {});
+    return cat("op", op_number_ - 1);
+  };
+  if (!merge) {
+    sorted(chance(50), x, index, tiles, false);
+    return;
+  }
+  const std::string numbers = sorted(true, x, index, tiles, false), places = sorted(false, x, index, tiles, false);
+  const int runs = b.gc;
+  b.gc = 1;
+  sorted(chance(50), numbers, places, runs, true);
 }
 
 void NetlistMaker::integers() {
