@@ -214,9 +214,8 @@ Result<void> GoldenDevice::open_reader(Epoch& epoch, std::size_t index, const Re
 // Nobody but the host takes from the queue, and it could not wait for the graph's end.
 bool GoldenDevice::popped_along(const Epoch& epoch, std::size_t queue) const {
   return epoch.graph().input_count > queues_[queue].entries() &&
-         std::none_of(plans_.graphs.begin(), plans_.graphs.end(), [&](const auto& graph) {
-           return std::binary_search(graph.second.queues.begin(), graph.second.queues.end(), queue);
-         });
+         std::none_of(plans_.graphs.begin(), plans_.graphs.end(),
+                      [&](const auto& graph) { return std::binary_search(graph.second.queues.begin(), graph.second.queues.end(), queue); });
 }
 
 ValuePtr GoldenDevice::gradient_start(const Epoch& epoch, const OpPlan& op) const {

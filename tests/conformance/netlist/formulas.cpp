@@ -246,8 +246,10 @@ Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks,
       if (!a.error.empty() || !b.error.empty())
         for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
       // Partial sums of very large numbers may leave the range of a float on the way, in an order that is left open.
-      for (std::size_t j = 0; j < N; ++j)
-        error[j] = size[j] > std::numeric_limits<float>::max() ? kInfinity : error[j] + (size[j] + error[j]) * relative + least * steps;
+      for (std::size_t j = 0; j < N; ++j) {
+        error[j] += (size[j] + error[j]) * relative + least * steps;
+        if (size[j] + error[j] > std::numeric_limits<float>::max()) error[j] = kInfinity;
+      }
       if (!spills) continue;
       // Each time the sums wait, they may change as much as the largest of them does.
       line.value.assign(size, size + N);
