@@ -139,13 +139,12 @@ View::View(Array base, const netlist::EdgeMaps& maps, std::function<double(doubl
   for (const Tm& tm : tms_) extents_.push_back(e = after(tm, e));
 }
 
-Array View::whole() const {
-  Array out = base_;
+Array View::whole() && {
   const Extent& kept = extents_.front();
   if (kept.rows != base_.rows || kept.cols != base_.cols)
-    out = gathered(base_, kept.t, kept.rows, kept.cols,
-                   [&](std::size_t z, std::size_t r, std::size_t c) { return static_cast<std::ptrdiff_t>(base_.at(z, r, c)); });
-  return manipulated(std::move(out), tms_, round_pad_);
+    base_ = gathered(base_, kept.t, kept.rows, kept.cols,
+                     [&](std::size_t z, std::size_t r, std::size_t c) { return static_cast<std::ptrdiff_t>(base_.at(z, r, c)); });
+  return manipulated(std::move(base_), tms_, round_pad_);
 }
 
 Array View::matrix(std::size_t t) const {
@@ -168,14 +167,24 @@ Array View::matrix(std::size_t t) const {
 }
 
 Array with_tile(const Array& in, TileDim dim) {
+  Array made;
+  return with_tile(in, dim, made);
+}
+
+Array with_tile(Array&& in, TileDim dim) {
+  if (in.tile == dim) return std::move(in);
+  return with_tile(std::as_const(in), dim);
+}
+
+const Array& with_tile(const Array& in, TileDim dim, Array& made) {
   if (in.tile == dim) return in;
   const auto h = static_cast<std::size_t>(in.tile.rows), w = static_cast<std::size_t>(in.tile.cols),
              nh = static_cast<std::size_t>(dim.rows), nw = static_cast<std::size_t>(dim.cols);
-  Array out = gathered(in, in.t, in.rows / h * nh, in.cols / w * nw, [&](std::size_t z, std::size_t r, std::size_t c) {
+  made = gathered(in, in.t, in.rows / h * nh, in.cols / w * nw, [&](std::size_t z, std::size_t r, std::size_t c) {
     return r % nh < h && c % nw < w ? static_cast<std::ptrdiff_t>(in.at(z, r / nh * h + r % nh, c / nw * w + c % nw)) : std::ptrdiff_t{-1};
   });
-  out.tile = dim;
-  return out;
+  made.tile = dim;
+  return made;
 }
 
 }  // namespace buda::judge

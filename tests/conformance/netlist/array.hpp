@@ -76,12 +76,12 @@ Array gathered(const Array& from, std::size_t t, std::size_t rows, std::size_t c
 }
 
 // What unpad, TMs and pad make of an array without errors; `pad` is rounded to the format by the caller's function. Nothing is laid out
-// before it is asked for.
+// before it is asked for: all of it once, which gives the array away, or matrix by matrix.
 class View {
  public:
   View(Array base, const netlist::EdgeMaps& maps, std::function<double(double)> round_pad);
   const Extent& extent() const { return extents_.back(); }
-  Array whole() const;
+  Array whole() &&;
   Array matrix(std::size_t t) const;  // alone
 
  private:
@@ -96,5 +96,8 @@ Array manipulated(Array in, const std::vector<netlist::Tm>& tms, const std::func
 
 // Each tile cut, or filled up with zeros, to another size.
 Array with_tile(const Array& in, TileDim dim);
+Array with_tile(Array&& in, TileDim dim);
+// The same without a copy of an array that has that tile size already; `made` keeps what was made of others.
+const Array& with_tile(const Array& in, TileDim dim, Array& made);
 
 }  // namespace buda::judge

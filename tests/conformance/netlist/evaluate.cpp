@@ -51,8 +51,9 @@ Array matmul(const Task& task) {
   const Registers r = registers(task);
   const bool integer = is_integer(op.inputs[0].format);
   const std::size_t z = a.accumulate ? size(std::max(a.z, 1)) : 1;
-  const Array& right = task.inputs[1];
-  Array out = product(task.inputs[0], with_tile(right, {task.inputs[0].tile.cols, right.tile.cols}), z, size(std::max(a.m_k, 1)), r);
+  Array made;
+  const Array& right = with_tile(task.inputs[1], {task.inputs[0].tile.cols, task.inputs[1].tile.cols}, made);
+  Array out = product(task.inputs[0], right, z, size(std::max(a.m_k, 1)), r);
   if (integer) {
     // Unchecked rows stay so.
     const std::vector<double> before = out.error;
@@ -208,7 +209,8 @@ Outcome compute(const Task& task) {
     case OpClass::binary: {
       const TileDim dim{std::max(task.inputs[0].tile.rows, task.inputs[1].tile.rows),
                         std::max(task.inputs[0].tile.cols, task.inputs[1].tile.cols)};
-      Array out = binary(op.type, with_tile(task.inputs[0], dim), with_tile(task.inputs[1], dim), r);
+      Array left, right;
+      Array out = binary(op.type, with_tile(task.inputs[0], dim, left), with_tile(task.inputs[1], dim, right), r);
       if (is_integer(op.inputs[0].format)) {
         out.error.assign(out.size(), 0);
         for (double& v : out.value) v = std::clamp(v, -2147483647.0, 2147483647.0);
@@ -279,7 +281,7 @@ std::variant<Array, std::string> evaluate(const Task& task) {
       if (!std::isinf(e)) e = 0;
   }
   pack(task.precision, op.out_format, out);
-  return with_tile(out, op.tile_dim);
+  return with_tile(std::move(out), op.tile_dim);
 }
 
 }  // namespace buda::judge

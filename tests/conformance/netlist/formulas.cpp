@@ -68,10 +68,18 @@ double source_unit(Precision p) { return p == Precision::fp32 ? 0x1p-23 : kSourc
 }  // namespace
 
 Array unary(OpType type, const OpAttributes& attributes, const Array& x, const Registers& r) {
-  Array out = x;
-  out.error.assign(out.size(), 0);
+  Array out(x.t, x.rows, x.cols, x.tile);
+  out.error.resize(out.size());
   const double unit = dest_unit(r.precision, r.acc, r.out), least = dest_smallest(r.precision, r.acc, r.out);
   const auto h = static_cast<std::size_t>(x.tile.rows), w = static_cast<std::size_t>(x.tile.cols);
+  if (type == OpType::nop) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double v = x.value[i], e = 1.25 * (x.error_at(i) + std::fabs(v) * unit + least);
+      out.value[i] = v;
+      out.error[i] = std::isfinite(v + e) && std::isfinite(v - e) ? e + (std::fabs(v) + e) * unit + least : kInfinity;
+    }
+    return out;
+  }
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t row = i / x.cols % h, col = i % x.cols % w;
     const bool processed =

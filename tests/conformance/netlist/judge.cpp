@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/tensor/quantize.hpp>
 
+#include <bit>
 #include <cmath>
 
 namespace buda::judge {
@@ -243,8 +244,9 @@ View Judge::source(const Graph& graph, const Op& op, std::size_t index, std::int
 
 namespace {
 
-// An op that comes more often is judged every so many times only.
+// Of an op that comes often the first four times are judged, those that are a power of two, and every so manieth.
 constexpr std::size_t kOften = 16;
+bool judged_at(std::size_t time) { return time < 4 || std::has_single_bit(time) || time % kOften == 0; }
 
 // Whether matrix t of the output is made of matrix t of each input.
 bool works_by_t(const Op& op, const std::vector<View>& inputs) {
@@ -304,10 +306,10 @@ void Judge::judge(const Graph& graph, const Op& op, std::int64_t input, std::siz
   const Task part{alone, task.fused, {}, precision_, nullptr, task.most_work / std::max(op.block.t, 1)};
   for (std::size_t t = 0; t < (by_t ? static_cast<std::size_t>(op.block.t) : 1); ++t) {
     Task now = by_t ? part : task;
-    for (const View& view : inputs) {
-      Array in = by_t ? view.matrix(t) : view.whole();
+    for (View& view : inputs) {
+      Array in = by_t ? view.matrix(t) : std::move(view).whole();
       const OpClass c = netlist::op_class(op.type);
-      if (c == OpClass::fused || c == OpClass::splice) in = with_tile(in, op.tile_dim);
+      if (c == OpClass::fused || c == OpClass::splice) in = with_tile(std::move(in), op.tile_dim);
       now.inputs.push_back(std::move(in));
     }
     auto expected = evaluate(now);
@@ -319,7 +321,7 @@ void Judge::judge(const Graph& graph, const Op& op, std::int64_t input, std::siz
 void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
   ++ops_;
   const std::size_t times = judged_[op.name]++;
-  if (times < kOften || times % kOften == 0) {
+  if (judged_at(times)) {
     judge(graph, op, input, times, value);
   } else {
     for (const auto& in : op.inputs)
