@@ -453,6 +453,22 @@ TEST(SpliceOp, ConcatenatesAndSelects) {
   expect_near(*picked, want, 0, 0, "every third t");
 }
 
+TEST(SpliceOp, HasToUseUpItsInputs) {
+  auto refusal = [](const std::string& range) {
+    OpText op{"op", "splice", {"a"}};
+    op.t = 2;
+    op.attributes = cat("granularity: t, input0: ", range);
+    auto made = run_netlist(netlist_text(queue("a", "HOST", 6, 1, 1) + queue("out", "op", 2, 1, 1), op.text(), once(at_start("a"))),
+                            {{"a", random_tensor({1, 6, 32, 32}, 3)}}, kFp32);
+    return made ? std::string("(none)") : first_error(made.failure());
+  };
+  EXPECT_EQ(refusal("[0, 2, 6]"), "(none)");
+  EXPECT_EQ(refusal("[0, 1, 3]"), "(none)");
+  EXPECT_THAT(refusal("[1, 1, 1]"), HasSubstr("pass 4 units of input 0 (2 rounds of index 1 and stride 1), which has 6"));
+  EXPECT_THAT(refusal("[5, 2, 1]"), HasSubstr("read 7 units of input 0, which has 6"));
+  EXPECT_THAT(refusal("[0, 3, 6]"), HasSubstr("copy 3 units per round, which does not fill an output of 2"));
+}
+
 TEST(QuantOps, ThereAndBack) {
   auto text = [](const std::string& type, const std::string& in, const std::string& out, const std::string& attributes) {
     OpText op{"op", type, {"a", "scale"}};
