@@ -95,9 +95,10 @@ Array unary(OpType type, const OpAttributes& attributes, const Array& x, const R
     const OpType f = processed ? type : OpType::nop;
     const double v = function(f, attributes, x.value[i]), up = function(f, attributes, x.value[i] + d),
                  down = function(f, attributes, x.value[i] - d);
-    const bool pole = f == OpType::reciprocal && std::fabs(x.value[i]) <= d;
+    // What may be anything, even a NaN, stays so where the function has bounds.
+    const bool open = !std::isfinite(d) || (f == OpType::reciprocal && std::fabs(x.value[i]) <= d);
     out.value[i] = v;
-    out.error[i] = pole || !std::isfinite(up) || !std::isfinite(down) ? kInfinity : 1.25 * std::max(std::fabs(up - v), std::fabs(down - v));
+    out.error[i] = open || !std::isfinite(up) || !std::isfinite(down) ? kInfinity : 1.25 * std::max(std::fabs(up - v), std::fabs(down - v));
     for (const double turn : turns(f))
       if (std::fabs(turn - x.value[i]) < d) out.error[i] = std::max(out.error[i], 1.25 * std::fabs(function(f, attributes, turn) - v));
     // Waves, and rounding of the result.

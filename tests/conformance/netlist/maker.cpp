@@ -217,7 +217,8 @@ void NetlistMaker::emit(const std::string& type, const Block& b, const std::vect
   std::string more;
   if (gradient) more += ", gradient_op: true";
   if (untilized) more += ", untilize_output: true";
-  if (b.gr != b.gc && type != "ethernet_datacopy" && chance(10)) more += ", grid_transpose: true";
+  // Turned, an op must not reach into the rows of the next one.
+  if (b.gr != b.gc && b.gc <= 2 && type != "ethernet_datacopy" && chance(10)) more += ", grid_transpose: true";
   if (chance(4)) more += ", overlay_size: 131072";
   if (chance(6)) more += cat(", input_buf_min_size_tiles: [", join(std::vector<std::string>(inputs.size(), "4"), ", "), "]");
   if (chance(6)) more += cat(", input_dram_io_buf_size_tiles: [", join(std::vector<std::string>(inputs.size(), "8"), ", "), "]");
