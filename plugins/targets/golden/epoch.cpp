@@ -134,12 +134,17 @@ Result<void> GoldenDevice::run_group(const std::vector<netlist::Execution>& exec
   for (auto& [g, epoch] : epochs) BUDA_TRY(begin(epoch, written));
   if (observer_ != nullptr)
     for (const auto& [g, epoch] : epochs) tell_execution(epoch);
-  const auto& order = plans_.groups[plans_.graphs.at(executions.front().graph).group].order;
+  const GraphGroup& group = plans_.groups[plans_.graphs.at(executions.front().graph).group];
   for (std::int64_t i = 0; i < inputs; ++i) {
     for (auto& [g, epoch] : epochs) start_input(epoch);
-    for (const auto& [g, op] : order)
+    for (const auto& [g, op] : group.order)
       if (auto epoch = epochs.find(g); epoch != epochs.end() && i < epoch->second.graph().input_count)
         BUDA_TRY(run_op(epoch->second, op, i));
+    // What graphs hand each other is kept for those that did not run beside the others.
+    if (epochs.size() < group.graphs.size()) continue;
+    for (const auto& [g, epoch] : epochs)
+      for (const OpPlan& op : epoch.plan.ops)
+        if (op.exported && i < epoch.graph().input_count) exports_[op.op->name].back() = nullptr;
   }
   for (auto& [g, epoch] : epochs) {
     BUDA_TRY(end(epoch));
@@ -251,7 +256,7 @@ Result<ValuePtr> GoldenDevice::fetch(Epoch& epoch, const OpPlan& op, std::size_t
       break;
     case EdgePlan::From::other_graph: {
       const auto& made = exports_[name];
-      if (static_cast<std::size_t>(input) >= made.size())
+      if (static_cast<std::size_t>(input) >= made.size() || made[static_cast<std::size_t>(input)] == nullptr)
         return epoch_error(
             epoch, "GD023", name,
             cat("op '", op.op->name, "' reads op '", name, "' of another graph, which has not run for input ", input, " before it"));

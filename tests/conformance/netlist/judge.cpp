@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/tensor/quantize.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -79,7 +80,7 @@ Judge::Judge(const netlist::Netlist& netlist, Precision precision, double work) 
         }
         Direct& direct = direct_[in.name];
         ++direct.uses;
-        direct.other_graphs = direct.other_graphs || home[in.name] != &g;
+        if (home[in.name] != &g) direct.graphs.insert(g.name);
       }
   for (const auto& f : netlist.fused_ops) fused_[f.id] = &f;
 }
@@ -171,6 +172,10 @@ void Judge::put(Ring& ring, std::int64_t pointer, const Held& value) {
 }
 
 void Judge::executes(const Graph& graph, const netlist::Execution& execution, const std::map<std::string, runtime::QueuePointers>&) {
+  // Graphs that are told of one after the other run together.
+  if (!told_) running_.clear();
+  told_ = true;
+  running_.insert(graph.name);
   Epoch epoch{execution, {}};
   for (const Op& op : graph.ops)
     for (const auto& in : op.inputs) {
@@ -217,7 +222,8 @@ Tensor Judge::from_op(const Graph& graph, const std::string& name, std::int64_t 
     return Tensor(Shape{1, 0, 0, 0}, std::vector<double>{});
   }
   Tensor value = found->second.value;
-  if (!direct_.at(name).other_graphs && --found->second.uses == 0) values_.erase(found);
+  const auto& readers = direct_.at(name).graphs;
+  if (std::includes(running_.begin(), running_.end(), readers.begin(), readers.end()) && --found->second.uses == 0) values_.erase(found);
   return value;
 }
 
@@ -320,6 +326,7 @@ void Judge::judge(const Graph& graph, const Op& op, std::int64_t input, std::siz
 
 void Judge::made(const Graph& graph, const Op& op, std::int64_t input, const Tensor& value) {
   ++ops_;
+  told_ = false;
   const std::size_t times = judged_[op.name]++;
   if (judged_at(times)) {
     judge(graph, op, input, times, value);

@@ -66,8 +66,8 @@ class Judge final : public runtime::Observer {
 
   // Who reads an op's output without a queue in between.
   struct Direct {
-    std::size_t uses = 0;       // by ops of its own graph, for each input
-    bool other_graphs = false;  // they may read it again in their next execution
+    std::size_t uses = 0;          // by ops, for each input
+    std::set<std::string> graphs;  // others, which may read it in a later execution, unless they run together with its own
   };
   struct Output {
     Tensor value;
@@ -97,6 +97,8 @@ class Judge final : public runtime::Observer {
   std::map<std::string, Epoch> epochs_;                            // by graph
   std::map<std::pair<std::string, std::int64_t>, Output> values_;  // by op and input: of the last execution
   std::map<std::string, Tensor> sums_;                             // by gradient op
+  std::set<std::string> running_;                                  // graphs
+  bool told_ = false;                                              // of a graph that runs, since the last op
   std::map<std::string, std::size_t> judged_;                      // by op: how often
   std::vector<std::string> complaints_;
   std::size_t compared_ = 0, ops_ = 0;
