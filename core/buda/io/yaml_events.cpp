@@ -40,7 +40,12 @@ class Builder final : public YAML::EventHandler {
 
   std::vector<Node> documents;
 
-  void OnDocumentStart(const YAML::Mark&) override { anchors_.clear(); }
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // Some tokens that belong nowhere, such as a `,` by itself, are an empty document for yaml-cpp, which then stays where it is.
+    if (!documents.empty() && mark.pos == document_begin_.pos) refuse(mark, "not valid YAML: no value can begin here");
+    document_begin_ = mark;
+    anchors_.clear();
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(Node::null(), mark, anchor); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -130,6 +135,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   YamlOptions options_;
+  YAML::Mark document_begin_;
   const std::string* file_;
   std::size_t limit_;
   std::vector<Open> stack_;

@@ -62,7 +62,6 @@ class FusedChecker {
   struct Buffer {
     const SubOp* writer = nullptr;  // null: empty
     std::size_t schedule = 0;
-    bool read = false;
   };
 
   Diagnostic& fused_error(std::string_view code, std::string message) {
@@ -70,6 +69,9 @@ class FusedChecker {
   }
   Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "", int index = -1) {
     return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field, index), std::move(message), std::move(hint));
+  }
+  Diagnostic& input_error(std::string_view code, const SubOp& s, std::size_t i, std::string message, std::string hint = "") {
+    return error(code, s, Field::inputs, std::move(message), std::move(hint), static_cast<int>(i));
   }
   Diagnostic& attribute_error(std::string_view code, const SubOp& s, std::string_view attribute, std::string message) {
     return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of_attribute(attribute_number(attribute)),
@@ -90,12 +92,12 @@ class FusedChecker {
     }
     for (std::int32_t i = 0; i < fused_.inputs; ++i)
       if (inputs.count(i) == 0) fused_error("NL503", cat("no sub-op reads input", i));
-    if (!output) fused_error("NL503", "no sub-op writes output");
+    if (!output) fused_error("NL520", "no sub-op writes output");
   }
 
   void walk_schedule(const std::vector<SubOp>& schedule) {
     dest_ = nullptr;
-    if (schedule.empty()) fused_error("NL501", "a schedule is empty");
+    if (schedule.empty()) fused_error("NL518", "a schedule is empty");
     for (std::size_t i = 0; i < schedule.size(); ++i) {
       const SubOp& s = schedule[i];
       check_arity(s);
@@ -103,14 +105,12 @@ class FusedChecker {
       if (ends_schedule(s) && i + 1 < schedule.size())
         error("NL504", s, Field::type, cat(op_type_name(s.type), " has to be the last of its schedule"));
       check_inputs(s);
-      check_matmul(s);
+      check_reduction(s);
       pop(s);
       write(s);
     }
     if (dest_ != nullptr)
       error("NL505", *dest_, Field::output, "it leaves its result in dest at the end of the schedule, where nobody reads it");
-    for (const SubOp& s : schedule) pop_last(s);
-    check_crossing(schedule);
   }
 
   void check_arity(const SubOp& s) {
@@ -126,9 +126,9 @@ class FusedChecker {
     if (a.p < 0 || a.p > 1) attribute_error("NL332", s, "p", cat("p is ", a.p, "; a probability is between 0 and 1"));
   }
 
-  Buffer* buffer(const SubOp& s, const SubOperand& o, Field field) {
+  Buffer* buffer(const SubOp& s, const SubOperand& o, Field field, int index = -1) {
     if (o.index >= 0 && static_cast<std::size_t>(o.index) < buffers_.size()) return &buffers_[static_cast<std::size_t>(o.index)];
-    error("NL501", s, field, cat("intermed", o.index, " is one of ", fused_.intermediates, " intermediates"));
+    error("NL519", s, field, cat("intermed", o.index, " is one of ", fused_.intermediates, " intermediates"), "", index);
     return nullptr;
   }
 
@@ -139,17 +139,17 @@ class FusedChecker {
       switch (input.operand.kind) {
         case Kind::input:
           if (input.operand.index >= fused_.inputs)
-            error("NL501", s, Field::inputs, cat("input", input.operand.index, " is one of ", fused_.inputs, " inputs"));
+            input_error("NL519", s, i, cat("input", input.operand.index, " is one of ", fused_.inputs, " inputs"));
           check_tms(s, i, nullptr);
           break;
         case Kind::intermed: {
-          Buffer* b = buffer(s, input.operand, Field::inputs);
+          Buffer* b = buffer(s, input.operand, Field::inputs, static_cast<int>(i));
           if (b == nullptr) break;
           if (b->writer == nullptr) {
-            error("NL506", s, Field::inputs, cat("intermed", input.operand.index, " is read, but holds nothing here"));
+            input_error("NL506", s, i, cat("intermed", input.operand.index, " is read, but holds nothing here"));
             break;
           }
-          b->read = true;
+          check_crossing(s, i, *b);
           check_tms(s, i, b->writer);
           break;
         }
@@ -158,7 +158,7 @@ class FusedChecker {
           check_dest_operand(s, i);
           break;
         case Kind::output:
-          error("NL506", s, Field::inputs, "output cannot be read");
+          input_error("NL527", s, i, "output cannot be read");
           break;
       }
     }
@@ -169,21 +169,20 @@ class FusedChecker {
 
   void check_dest_operand(const SubOp& s, std::size_t i) {
     if (dest_ == nullptr) {
-      error("NL505", s, Field::inputs, "dest is read, but the sub-op before did not write it");
+      input_error("NL523", s, i, "dest is read, but the sub-op before did not write it");
       return;
     }
     if (s.type == OpType::matmul || s.type == OpType::reduce || s.type == OpType::maximum)
-      error("NL505", s, Field::inputs, cat(op_type_name(s.type), " cannot read dest"));
+      input_error("NL524", s, i, cat(op_type_name(s.type), " cannot read dest"), "write an intermediate");
     if (i == 1 && !ctx_.device.features.dest_as_operand_1)
-      error("NL505", s, Field::inputs, cat(ctx_.device.arch, " cannot read dest as second operand"),
-            "swap the operands, or write an intermediate");
+      input_error("NL525", s, i, cat(ctx_.device.arch, " cannot read dest as second operand"),
+                  "swap the operands, or write an intermediate");
     check_tms(s, i, dest_);
   }
 
   void check_tile_broadcast(const SubOp& s, std::size_t i) {
-    if (op_class(s.type) != OpClass::binary || i != 1)
-      error("NL516", s, Field::tms, "tile_broadcast is for the second operand of add, subtract, multiply and maximum", "",
-            static_cast<int>(i));
+    if ((s.type != OpType::add && s.type != OpType::subtract && s.type != OpType::multiply) || i != 1)
+      error("NL516", s, Field::tms, "tile_broadcast is for the second operand of add, subtract and multiply", "", static_cast<int>(i));
   }
 
   // Manipulations of operand i, and its block. `writer` made it; null for external inputs, whose shape the edges' check looks at.
@@ -222,6 +221,11 @@ class FusedChecker {
         return;
       }
       if (s.type == OpType::matmul) {
+        if (given.n != 1 && given.n != s.attributes.m_k)
+          error("NL548", s, Field::tms,
+                cat("'", tm.text(), "' of an intermediate with mblock_n ", given.n, "; a matmul with m_k ", s.attributes.m_k,
+                    " takes 1 or its m_k"),
+                "", static_cast<int>(i));
         // Its inner dimension is what counts: the broadcast repeats the columns that there are.
         if (given.n * given.ct * tm.factor != wanted.n * wanted.ct)
           error("NL517", s, Field::tms,
@@ -246,7 +250,7 @@ class FusedChecker {
         return;
       }
       if (is_r && given.n != 1 && wanted.m > 1) {
-        error("NL508", s, Field::tms, cat("'", tm.text(), "' over ", wanted.m, " ublock rows needs mblock_n 1; it is ", given.n), "",
+        error("NL529", s, Field::tms, cat("'", tm.text(), "' over ", wanted.m, " ublock rows needs mblock_n 1; it is ", given.n), "",
               static_cast<int>(i));
         return;
       }
@@ -255,41 +259,63 @@ class FusedChecker {
     }
     auto differs = [](std::int64_t w, std::int64_t g) { return w != 0 && w != g; };
     if (differs(wanted.m, given.m) || differs(wanted.n, given.n) || differs(wanted.rt, given.rt) || differs(wanted.ct, given.ct))
-      error("NL507", s, Field::inputs,
-            cat("operand ", i, " (", netlist::text(s.inputs[i].operand), ") has ", text(given), ", but ", text(wanted), " is needed"));
+      input_error(
+          "NL507", s, i,
+          cat("operand ", i, " (", netlist::text(s.inputs[i].operand), ") has ", text(given), ", but ", text(wanted), " is needed"));
   }
 
-  void check_matmul(const SubOp& s) {
+  // matmul and reduce.
+  void check_reduction(const SubOp& s) {
+    if (!ends_schedule(s)) return;
     const OpAttributes& a = s.attributes;
     if (s.type == OpType::matmul && (a.m_k < 1 || a.u_kt < 1))
       error("NL306", s, Field::attributes, cat("m_k is ", a.m_k, " and u_kt ", a.u_kt, "; both have to be at least 1"));
-    if (!ends_schedule(s) || a.m_k <= 1) return;
+    if (s.type == OpType::reduce) {
+      if (a.reduce_dim == Dim::z) attribute_error("NL550", s, "dim", "in a fused op a reduction goes along r or c, not along z");
+      bool is_r = a.reduce_dim == Dim::r;
+      std::int32_t blocks = is_r ? s.block.mblock_m : s.block.mblock_n, tiles = is_r ? s.block.ublock_rt : s.block.ublock_ct;
+      if (blocks != 1 || tiles != 1)
+        error("NL547", s, blocks != 1 ? Field::mblock : Field::ublock,
+              cat("a reduction along ", is_r ? "r" : "c", " leaves one tile there; the sub-op has ", text(block_of(s))));
+    }
+    if (a.m_k <= 1) return;
     if (s.output.kind != Kind::intermed)
-      error("NL504", s, Field::output,
+      error("NL521", s, Field::output,
             cat("with m_k ", a.m_k, ", ", op_type_name(s.type), " has to write an intermediate, where it accumulates"));
     if (s.type == OpType::matmul && s.inputs.size() > 1 && s.inputs[1].operand.kind != Kind::input)
-      error("NL504", s, Field::inputs, cat("with m_k ", a.m_k, ", operand 1 of matmul has to be an input of the fused op"));
+      input_error("NL522", s, 1, cat("with m_k ", a.m_k, ", operand 1 of matmul has to be an input of the fused op"));
   }
 
+  // The FIFO is empty for what follows, whether the kernel pops it after the sub-op or after the schedule.
   void pop(const SubOp& s) {
-    for (const SubOperand& o : s.pop) {
-      bool listed = std::any_of(s.inputs.begin(), s.inputs.end(), [&](const SubOpInput& i) { return i.operand == o; });
-      if (!listed) error("NL509", s, Field::pop, cat("it pops ", netlist::text(o), ", which it does not read"));
-      if (contains(s.pop_last, o)) error("NL509", s, Field::pop, cat(netlist::text(o), " is in both pop and pop_last"));
-      release(s, o, Field::pop);
+    for (std::size_t i = 0; i < s.pop.size(); ++i) {
+      const SubOperand& o = s.pop[i];
+      int index = static_cast<int>(i);
+      bool listed = std::any_of(s.inputs.begin(), s.inputs.end(), [&](const SubOpInput& in) { return in.operand == o; });
+      if (!listed) error("NL531", s, Field::pop, cat("it pops ", netlist::text(o), ", which it does not read"), "", index);
+      if (contains(s.pop_last, o)) error("NL533", s, Field::pop, cat(netlist::text(o), " is in both pop and pop_last"), "", index);
+      if (!popped_before(s, s.pop, i, Field::pop)) release(s, o, Field::pop, index);
+    }
+    for (std::size_t i = 0; i < s.pop_last.size(); ++i) {
+      const SubOperand& o = s.pop_last[i];
+      int index = static_cast<int>(i);
+      if (o.kind != Kind::intermed)
+        error("NL532", s, Field::pop_last, cat("pop_last takes intermediates, not ", netlist::text(o)), "", index);
+      if (!popped_before(s, s.pop_last, i, Field::pop_last) && !contains(s.pop, o)) release(s, o, Field::pop_last, index);
     }
   }
-  void pop_last(const SubOp& s) {
-    for (const SubOperand& o : s.pop_last) {
-      if (o.kind != Kind::intermed) error("NL509", s, Field::pop_last, cat("pop_last takes intermediates, not ", netlist::text(o)));
-      release(s, o, Field::pop_last);
-    }
+  // Whether the list names its i-th operand earlier, too.
+  bool popped_before(const SubOp& s, const std::vector<SubOperand>& list, std::size_t i, Field field) {
+    auto end = list.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(list.begin(), end, list[i]) == end) return false;
+    error("NL533", s, field, cat(netlist::text(list[i]), " is popped twice"), "", static_cast<int>(i));
+    return true;
   }
-  void release(const SubOp& s, const SubOperand& o, Field field) {
+  void release(const SubOp& s, const SubOperand& o, Field field, int index) {
     if (o.kind != Kind::intermed) return;
-    Buffer* b = buffer(s, o, field);
+    Buffer* b = buffer(s, o, field, index);
     if (b == nullptr) return;
-    if (b->writer == nullptr) error("NL509", s, field, cat("it pops ", netlist::text(o), ", which holds nothing here"));
+    if (b->writer == nullptr) error("NL534", s, field, cat("it pops ", netlist::text(o), ", which holds nothing here"), "", index);
     *b = {};
   }
 
@@ -301,28 +327,29 @@ class FusedChecker {
       case Kind::intermed: {
         Buffer* b = buffer(s, s.output, Field::output);
         if (b == nullptr) break;
-        if (b->writer != nullptr) error("NL509", s, Field::output, cat(netlist::text(s.output), " is written again before it is popped"));
-        *b = {&s, schedule_, false};
+        if (b->writer != nullptr) error("NL530", s, Field::output, cat(netlist::text(s.output), " is written again before it is popped"));
+        *b = {&s, schedule_};
         break;
       }
       case Kind::input:
-        error("NL506", s, Field::output, "an input cannot be written");
+        error("NL526", s, Field::output, "an input cannot be written");
         break;
       case Kind::output:
         break;
     }
   }
 
-  // What lives on into the next schedule.
-  void check_crossing(const std::vector<SubOp>& schedule) {
-    if (schedule.empty() || schedule_ + 1 == fused_.schedules.size() || !ends_schedule(schedule.back())) return;
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      const SubOp* w = buffers_[i].writer;
-      if (w == nullptr || ends_schedule(*w) || (w->block.mblock_m == 1 && w->block.mblock_n == 1)) continue;
-      error("NL510", *w, Field::output,
-            cat("intermed", i, " lives on after a schedule that ends in ", op_type_name(schedule.back().type),
-                "; it has to have mblock [1, 1] for that, not [", w->block.mblock_m, ", ", w->block.mblock_n, "]"));
-    }
+  // What a schedule leaves to later ones. A schedule with a matmul or reduce at its end runs that for all ublocks of an mblock before it
+  // goes on, and the FIFOs of its other results are one ublock long.
+  void check_crossing(const SubOp& s, std::size_t i, const Buffer& b) {
+    const SubOp& writer = *b.writer;
+    const SubOp& last = fused_.schedules[b.schedule].back();
+    if (b.schedule == schedule_ || !ends_schedule(last) || ends_schedule(writer)) return;
+    if (writer.block.mblock_m == 1 && writer.block.mblock_n == 1) return;
+    input_error(
+        "NL510", s, i,
+        cat(netlist::text(s.inputs[i].operand), " lives on after a schedule that ends in ", op_type_name(last.type), "; '", writer.name,
+            "', which writes it, has to have mblock [1, 1] for that, not [", writer.block.mblock_m, ", ", writer.block.mblock_n, "]"));
   }
 
   void finish() {
@@ -338,42 +365,8 @@ class FusedChecker {
   const SubOp* dest_ = nullptr;  // the sub-op whose result is in dest
 };
 
-void check_integer_sub_op(CheckContext& ctx, const Op& op, const FusedOp& fused, const SubOp& s) {
-  if (op.acc_format != DataFormat::int32) return;
-  OpClass c = op_class(s.type);
-  if (c != OpClass::binary && c != OpClass::quant && c != OpClass::unary)
-    ctx.error("NL511", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::type),
-              cat(op_type_name(s.type), " has no Int32 form; op '", op.name, "' accumulates in Int32"));
-  bool dest = std::any_of(s.inputs.begin(), s.inputs.end(), [](const SubOpInput& i) { return i.operand.kind == Kind::dest; });
-  if (s.type == OpType::requantization && dest && s.block.ublock_tiles() > 2)
-    ctx.error("NL511", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
-              cat("requantization of dest takes ublocks of at most 2 tiles, not ", s.block.ublock_tiles()));
-}
-
 }  // namespace
 
 void check_fused_op(CheckContext& ctx, const FusedOp& fused) { FusedChecker(ctx, fused).run(); }
-
-void check_fused_use(CheckContext& ctx, const Op& op, const FusedOp& fused) {
-  std::int32_t room = ctx.device.dest_tiles(op.acc_format);
-  for (const auto& schedule : fused.schedules) {
-    for (const SubOp& s : schedule) {
-      if (s.block.ublock_tiles() > room) {
-        Diagnostic& d =
-            ctx.error("NL336", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::ublock),
-                      cat("a ublock of ", s.block.ublock_rt, "x", s.block.ublock_ct, " does not fit the destination register, which holds ",
-                          room, " tiles of ", format_name(op.acc_format), ", the acc_df of op '", op.name, "'"));
-        needs(d, "dest tiles", static_cast<std::uint64_t>(s.block.ublock_tiles()), static_cast<std::uint64_t>(room));
-      }
-      bool same = s.block.mblock_m == op.block.mblock_m && s.block.mblock_n == op.block.mblock_n &&
-                  s.block.ublock_rt == op.block.ublock_rt && s.block.ublock_ct == op.block.ublock_ct;
-      if (s.output.kind == Kind::output && !same)
-        ctx.error("NL507", "fused op", cat(fused.id, "/", s.name), s.places.of(Field::output),
-                  cat("it writes the output with ", text(block_of(s)), ", but op '", op.name, "' has mblock [", op.block.mblock_m, ", ",
-                      op.block.mblock_n, "] ublock [", op.block.ublock_rt, ", ", op.block.ublock_ct, "]"));
-      check_integer_sub_op(ctx, op, fused, s);
-    }
-  }
-}
 
 }  // namespace buda::netlist

@@ -95,8 +95,10 @@ OpDoc fused() {
       "Operands of sub-ops are inputN, intermedN (a FIFO in L1 that the last reader pops) and dest (the destination register, which the "
       "next "
       "sub-op reads). matmul and reduce end their schedule.",
-      {"NL112", "NL121", "NL336", "NL413", "NL501", "NL502", "NL503", "NL504", "NL505", "NL506", "NL507",
-       "NL508", "NL509", "NL510", "NL511", "NL512", "NL513", "NL514", "NL515", "NL516", "NL517"},
+      {"NL112", "NL121", "NL336", "NL413", "NL501", "NL502", "NL503", "NL504", "NL505", "NL506", "NL507", "NL508", "NL509", "NL510",
+       "NL511", "NL512", "NL513", "NL514", "NL515", "NL516", "NL517", "NL518", "NL519", "NL520", "NL521", "NL522", "NL523", "NL524",
+       "NL525", "NL526", "NL527", "NL528", "NL529", "NL530", "NL531", "NL532", "NL533", "NL534", "NL535", "NL536", "NL537", "NL538",
+       "NL539", "NL540", "NL541", "NL542", "NL543", "NL544", "NL545", "NL546", "NL547", "NL548", "NL549", "NL550"},
       "fused_op",
       {}};
 }

@@ -32,11 +32,15 @@ bool read_operand(ParseContext& ctx, const io::Node& node, std::string_view fiel
   return true;
 }
 
-void read_operands(ParseContext& ctx, const io::Node& node, std::string_view field, std::vector<SubOperand>& out) {
-  if (node.is_null() || !ctx.list(node, field)) return;
+// With the place of each in `places`.
+void read_operands(ParseContext& ctx, const io::Node& node, std::string_view key, Field field, std::vector<SubOperand>& out,
+                   Places& places) {
+  if (node.is_null() || !ctx.list(node, key)) return;
   for (const auto& item : node.items()) {
     SubOperand operand;
-    if (read_operand(ctx, item, field, operand)) out.push_back(operand);
+    if (!read_operand(ctx, item, key, operand)) continue;
+    places.set(field, place_of(item), static_cast<int>(out.size()));
+    out.push_back(operand);
   }
 }
 
@@ -73,8 +77,9 @@ const std::vector<FieldRow<Draft>>& rows() {
        [](C& c, const N& n, D& d) { c.pair(n, "mblock", d.sub.block.mblock_m, d.sub.block.mblock_n, 1, kMostDimension); }},
       {"ublock", Field::ublock, true,
        [](C& c, const N& n, D& d) { c.pair(n, "ublock", d.sub.block.ublock_rt, d.sub.block.ublock_ct, 1, kMostDimension); }},
-      {"pop", Field::pop, false, [](C& c, const N& n, D& d) { read_operands(c, n, "pop", d.sub.pop); }},
-      {"pop_last", Field::pop_last, false, [](C& c, const N& n, D& d) { read_operands(c, n, "pop_last", d.sub.pop_last); }},
+      {"pop", Field::pop, false, [](C& c, const N& n, D& d) { read_operands(c, n, "pop", Field::pop, d.sub.pop, d.sub.places); }},
+      {"pop_last", Field::pop_last, false,
+       [](C& c, const N& n, D& d) { read_operands(c, n, "pop_last", Field::pop_last, d.sub.pop_last, d.sub.places); }},
       {"zero_point", Field::zero_point, false, [](C& c, const N& n, D& d) { c.real(n, "zero_point", d.sub.attributes.zero_point); }},
       {"attributes", Field::attributes, false, [](C&, const N& n, D& d) { d.attributes = &n; }},
   };
@@ -83,10 +88,8 @@ const std::vector<FieldRow<Draft>>& rows() {
 
 void read_inputs(ParseContext& ctx, const io::Node& node, SubOp& sub) {
   std::vector<SubOperand> operands;
-  read_operands(ctx, node, "inputs", operands);
+  read_operands(ctx, node, "inputs", Field::inputs, operands, sub.places);
   for (const auto& operand : operands) sub.inputs.push_back({operand, {}});
-  if (operands.size() == node.size())
-    for (std::size_t i = 0; i < node.size(); ++i) sub.places.set(Field::inputs, place_of(node.items()[i]), static_cast<int>(i));
 }
 
 SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& name, const io::Node& node) {

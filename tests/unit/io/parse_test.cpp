@@ -123,6 +123,13 @@ TEST(Yaml, WhatIsNotYamlIsRefused) {
   EXPECT_EQ(error_place(twice).line, 3u);
 }
 
+TEST(Yaml, TokensWithoutAMeaningAreRefusedAtTheirPlace) {
+  auto comma = parse_yaml("[b]\n,\n", "f");
+  ASSERT_FALSE(comma);
+  EXPECT_EQ(error_place(comma).line, 2u);
+  EXPECT_EQ(comma.failure().diagnostics()[0].message, "not valid YAML: no value can begin here");
+}
+
 TEST(Yaml, StreamsOfDocuments) {
   auto documents = parse_yaml_stream("a: 1\n---\nb: 2\n", "f");
   ASSERT_TRUE(documents);
