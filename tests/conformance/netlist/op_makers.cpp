@@ -454,8 +454,10 @@ void NetlistMaker::fused() {
     std::string pop = running.starts_with("intermed") ? cat("pop: [", running, "], ") : "";
     if (chance(50)) {
       const std::string other = input();
-      step(cat("type: ", running == "dest" ? one_of({"add", "multiply", "subtract"}) : one_of({"add", "multiply", "subtract", "maximum"}),
-               ", inputs: [", running, ", ", other, "], ", pop, blocks, ", output: ", target));
+      // A maximum neither reads nor writes the destination register.
+      const bool any = running != "dest" && target != "dest";
+      step(cat("type: ", any ? one_of({"add", "multiply", "subtract", "maximum"}) : one_of({"add", "multiply", "subtract"}), ", inputs: [",
+               running, ", ", other, "], ", pop, blocks, ", output: ", target));
     } else {
       const std::string type = one_of({"nop", "datacopy", "exp", "log", "sqrt", "gelu", "gelu_derivative", "reciprocal", "sigmoid", "tanh",
                                        "dropout", "square", "power", "sine", "cosine", "lrelu", "abs"});
@@ -490,13 +492,14 @@ void NetlistMaker::fused_matmul() {
   std::string running = "intermed0";
   if (chance(60)) {
     in.push_back(operand(2, out, f.in, false));
-    steps += cat("        - ", name(), ": {type: ", one_of({"add", "multiply", "subtract", "maximum"}),
-                 ", inputs: [intermed0, input2], pop: [intermed0], ", blocks, ", output: dest}\n");
-    running = "dest";
+    const std::string type = one_of({"add", "multiply", "subtract", "maximum"});
+    running = type == "maximum" ? "intermed1" : "dest";
+    steps += cat("        - ", name(), ": {type: ", type, ", inputs: [intermed0, input2], pop: [intermed0], ", blocks,
+                 ", output: ", running, "}\n");
   }
   steps += cat("        - ", name(), ": {type: ", one_of({"nop", "gelu", "sigmoid", "square"}), ", inputs: [", running, "], ",
-               running == "dest" ? "" : "pop: [intermed0], ", blocks, ", output: output}\n");
-  fused_ += cat("  ", id, ":\n    inputs: ", in.size(), "\n    intermediates: 1\n    schedules:\n", steps);
+               running == "dest" ? "" : cat("pop: [", running, "], "), blocks, ", output: output}\n");
+  fused_ += cat("  ", id, ":\n    inputs: ", in.size(), "\n    intermediates: 2\n    schedules:\n", steps);
   emit("fused_op", b, in, std::vector<std::string>(in.size(), f.in), f, cat("fused_op_id: ", id), {false, false, true, one_of({"r", "c"})});
 }
 
