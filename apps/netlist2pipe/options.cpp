@@ -16,7 +16,7 @@ cli::ToolSpec tool(Options& o) {
       "error "
       "that names the op, the input and the feature.";
   spec.example = "netlist2pipe digits.yaml -o digits.pipes --device n150 --check";
-  spec.reads = "the netlist (- for standard input), and the device descriptor.";
+  spec.reads = "the netlist (- for standard input), the device descriptor and its cluster.";
   spec.writes =
       "DIR/temporal_epoch_N/overlay/pipegen.yaml, queue_to_producer.yaml and queue_to_consumer.yaml, DIR/netlist_queues.yaml, "
       "DIR/padding_table.yaml and DIR/reports; with -o - the pipegen file of one epoch.";
@@ -24,6 +24,7 @@ cli::ToolSpec tool(Options& o) {
     set.positional("NETLIST", o.netlist, "the netlist; - for standard input");
     set.path("output", o.output, "DIR", "folder of the products; - writes one epoch's pipegen file to standard output").also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make pipes for; default: the full grid of the netlist's architecture");
+    set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.text("arch", o.arch, "NAME", "architecture that is meant when the netlist lists several; default: the device's");
     set.integer("epoch", o.epoch, "N", "make this temporal epoch only, counted from 0; -1: all").at_least(-1);
     set.flag("check", o.check, "prove tile by tile that every core gets the right tiles in the right order, once");

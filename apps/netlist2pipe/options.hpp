@@ -12,8 +12,9 @@ namespace buda::netlist2pipe {
 struct Options {
   std::string netlist;
   std::string output;
-  std::string device;  // empty: the full grid of the netlist's architecture
-  std::string arch;    // empty: the netlist names one
+  std::string device;   // empty: the full grid of the netlist's architecture
+  std::string cluster;  // empty: the device's
+  std::string arch;     // empty: the netlist names one
   std::int64_t epoch = -1;
   bool check = false;
   std::vector<std::string> products;  // set by run

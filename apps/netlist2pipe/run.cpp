@@ -3,6 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/netlist/check.hpp>
 #include <buda/netlist/judge.hpp>
@@ -26,6 +27,7 @@ using netlist::Netlist;
 struct Input {
   Netlist netlist;
   DeviceDescriptor device;
+  device::Cluster cluster;
 };
 
 // The device decides the architecture, or the other way round.
@@ -43,6 +45,9 @@ Result<Input> read_input(const Options& o, Host& host) {
     in.device.chips = std::max(in.device.chips, netlist::chips_used(in.netlist));
   } else if (in.netlist.arch != in.device.arch) {
     return usage_error("PP040", cat("the netlist is for ", in.netlist.arch, ", and device '", in.device.name, "' is a ", in.device.arch));
+  }
+  if (in.device.chips > 1 || !o.cluster.empty()) {
+    BUDA_ASSIGN(in.cluster, device::load_cluster(host, in.device, o.cluster));
   }
   return in;
 }
@@ -68,9 +73,9 @@ struct Made {
 
 void make_epoch(const pipes::NetlistIndex& index, const Input& in, const pipes::Epoch& epoch, const pipes::PaddingTable& padding,
                 bool check, Made& out) {
-  out.graph = pipes::build_pipes(index, in.device, epoch, padding);
+  out.graph = pipes::build_pipes(index, in.device, epoch, padding, in.cluster);
   if (!check || !*out.graph) return;
-  auto checked = pipes::check_pipes(index, in.device, epoch, padding, **out.graph);
+  auto checked = pipes::check_pipes(index, in.device, epoch, padding, **out.graph, in.cluster);
   if (checked) {
     out.counts = *checked;
     return;

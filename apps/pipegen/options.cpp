@@ -15,15 +15,17 @@ cli::ToolSpec tool(Options& o) {
       "does not fit is reported with core, op and operand, what it needs, what there is, and the nearest change that helps. What is not "
       "supported yet is an error that names the pipe.";
   spec.example = "pipegen digits.pipes/temporal_epoch_0/overlay/pipegen.yaml -o blob.json --device n150";
-  spec.reads = "the pipegen file (- for standard input), of netlist2pipe or of TT-Buda's net2pipe, and the device descriptor.";
+  spec.reads = "the pipegen file (- for standard input), of netlist2pipe or of TT-Buda's net2pipe, the device descriptor and its cluster.";
   spec.writes = "the stream programs: buda.blob/1 or, with --format yaml, the form of TT-Buda's pipegen2; the report, if asked for.";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("PIPEGEN", o.pipes, "the pipegen file; - for standard input");
     set.path("output", o.output, "FILE", "the stream programs; - for standard output").also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make stream programs for");
+    set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",
-             "L1 map, streams, phases, and bytes per network link and DRAM channel: JSON if FILE ends in .json, else text");
+             "L1 map, streams, phases, and bytes per network link and DRAM channel: JSON if FILE ends in .json, a picture if in .svg, else "
+             "text");
     set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml").range(0, 65535);
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

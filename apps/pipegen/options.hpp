@@ -11,6 +11,7 @@ namespace buda::pipegen {
 struct Options {
   std::string pipes;
   std::string output;
+  std::string cluster;  // empty: the device's
   std::string device = "n150";
   std::string format = "json";
   std::string report;

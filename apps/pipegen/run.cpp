@@ -2,6 +2,7 @@
 #include "apps/pipegen/run.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/overlay/blob_file.hpp>
@@ -40,7 +41,13 @@ Result<void> run(const Options& o, Host& host) {
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
   BUDA_ASSIGN(auto graph, pipes::parse_pipegen(bytes.view(), file));
-  auto blob = overlay::build_blob(graph, device);
+  bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
+                                   [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
+  device::Cluster cluster;
+  if (over_ethernet || !o.cluster.empty()) {
+    BUDA_ASSIGN(cluster, device::load_cluster(host, device, o.cluster));
+  }
+  auto blob = overlay::build_blob(graph, device, cluster.eth_core);
   if (!blob) {
     for (Diagnostic& d : blob.failure().diagnostics())
       if (d.loc.file.empty()) d.loc = place_of(d, bytes.view(), file);
@@ -55,9 +62,10 @@ Result<void> run(const Options& o, Host& host) {
   BUDA_TRY(out->commit());
   if (!o.report.empty()) {
     overlay::Report report = overlay::make_report(*blob, device);
-    bool json = o.report.ends_with(".json");
-    BUDA_TRY(host.fs().write(o.report, json ? overlay::report_json(report, *blob) : overlay::report_text(report, *blob, device),
-                             host.write_mode));
+    std::string text = o.report.ends_with(".json")  ? overlay::report_json(report, *blob)
+                       : o.report.ends_with(".svg") ? overlay::report_svg(report, *blob, device)
+                                                    : overlay::report_text(report, *blob, device);
+    BUDA_TRY(host.fs().write(o.report, text, host.write_mode));
   }
   std::size_t streams = 0;
   std::int64_t phases = 0;

@@ -9,6 +9,8 @@ std::string_view stream_kind_name(StreamKind kind) {
   switch (kind) {
     case StreamKind::multicast:
       return "multicast";
+    case StreamKind::relay:
+      return "relay";
     case StreamKind::input:
       return "input";
     case StreamKind::output:

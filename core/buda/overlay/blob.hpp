@@ -107,6 +107,7 @@ struct DramWrite {
 
 enum class StreamKind : std::uint8_t {
   multicast,     // receives, or reads DRAM, and sends to a row or column
+  relay,         // receives, or reads DRAM, and sends on, or writes DRAM
   input,         // receives or reads what a kernel takes
   output,        // sends or writes what a kernel makes
   intermediate,  // keeps what a kernel accumulates
@@ -152,7 +153,8 @@ struct TileHeaders {
 
 struct Core {
   std::int32_t chip = 0;
-  GridCoord core;  // logical
+  GridCoord core;                        // logical; of an ethernet core, row and column of the NoC
+  std::optional<std::int32_t> ethernet;  // its channel, if it is an ethernet core
   device::NocCoord noc;
   std::string op;
   std::int64_t blob_bytes = 0;  // room for the stream program
@@ -169,7 +171,7 @@ struct Blob {
   std::string device;
   std::vector<std::string> graphs;
   std::vector<DramBuffer> dram;
-  std::vector<Core> cores;  // by chip, row, column
+  std::vector<Core> cores;  // workers by chip, row, column; then ethernet cores by chip and channel
   friend bool operator==(const Blob&, const Blob&) = default;
 
   const Stream* find(StreamRef ref) const;

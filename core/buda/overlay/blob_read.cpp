@@ -26,8 +26,12 @@ class Checker {
       const Core& c = blob_.cores[i];
       if (i > 0) {
         const Core& before = blob_.cores[i - 1];
-        if (std::tuple(before.chip, before.core.row, before.core.col) >= std::tuple(c.chip, c.core.row, c.core.col))
-          error("BB003", cores.items()[i], "cores have to stand in the order of chip, row and column, each once");
+        auto place = [](const Core& core) {
+          return core.ethernet ? std::tuple(1, core.chip, *core.ethernet, 0) : std::tuple(0, core.chip, core.core.row, core.core.col);
+        };
+        if (place(before) >= place(c))
+          error("BB003", cores.items()[i],
+                "workers have to stand in the order of chip, row and column, then ethernet cores by chip and channel, each once");
       }
       for (std::size_t s = 0; s < c.streams.size(); ++s) {
         if (s > 0 && c.streams[s - 1].number >= c.streams[s].number)

@@ -119,8 +119,8 @@ using schema::Record;
 const schema::EnumNames<StreamKind>& describe_enum(const StreamKind*) {
   static const auto names = [] {
     schema::EnumNames<StreamKind> out;
-    for (StreamKind k :
-         {StreamKind::multicast, StreamKind::input, StreamKind::output, StreamKind::intermediate, StreamKind::fork, StreamKind::store})
+    for (StreamKind k : {StreamKind::multicast, StreamKind::relay, StreamKind::input, StreamKind::output, StreamKind::intermediate,
+                         StreamKind::fork, StreamKind::store})
       out.emplace_back(k, std::string(stream_kind_name(k)));
     return out;
   }();
@@ -225,7 +225,8 @@ const Record<TileHeaders>& describe(const TileHeaders*) {
 const Record<Core>& describe(const Core*) {
   static const auto record = Record<Core>("a core")
                                  .optional("chip", &Core::chip, "chip")
-                                 .required("core", &Core::core, "logical row and column")
+                                 .required("core", &Core::core, "logical row and column; of an ethernet core, those of the NoC")
+                                 .optional("ethernet", &Core::ethernet, "channel of an ethernet core")
                                  .required("noc", &Core::noc, "place on the NoC")
                                  .optional("op", &Core::op, "the op whose kernels run here")
                                  .optional("blob_bytes", &Core::blob_bytes, "room for the stream program")
@@ -235,12 +236,13 @@ const Record<Core>& describe(const Core*) {
 }
 
 const Record<Blob>& describe(const Blob*) {
-  static const auto record = Record<Blob>("stream programs", {"buda.blob", 1})
-                                 .required("arch", &Blob::arch, "architecture")
-                                 .required("device", &Blob::device, "device for which they were made")
-                                 .required("graphs", &Blob::graphs, "graphs of the epoch")
-                                 .required("dram", &Blob::dram, "buffers in DRAM and host memory")
-                                 .required("cores", &Blob::cores, "cores by chip, row and column");
+  static const auto record =
+      Record<Blob>("stream programs", {"buda.blob", 1})
+          .required("arch", &Blob::arch, "architecture")
+          .required("device", &Blob::device, "device for which they were made")
+          .required("graphs", &Blob::graphs, "graphs of the epoch")
+          .required("dram", &Blob::dram, "buffers in DRAM and host memory")
+          .required("cores", &Blob::cores, "workers by chip, row and column, then ethernet cores by chip and channel");
   return record;
 }
 

@@ -22,7 +22,7 @@ Result<void> write_pieces(const Blob& blob, F&& put) {
   BUDA_TRY(put("],\n\"cores\": ["));
   for (std::size_t i = 0; i < blob.cores.size(); ++i) {
     const Core& c = blob.cores[i];
-    Core head{c.chip, c.core, c.noc, c.op, c.blob_bytes, c.headers, {}};
+    Core head{c.chip, c.core, c.ethernet, c.noc, c.op, c.blob_bytes, c.headers, {}};
     std::string text = line(head);  // ends with "streams": []}
     text.resize(text.size() - 2);
     for (std::size_t s = 0; s < c.streams.size(); ++s) text += cat(s == 0 ? "\n" : ",\n", line(c.streams[s]));

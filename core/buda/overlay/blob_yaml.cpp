@@ -52,6 +52,10 @@ class YamlWriter {
     return cat("chip_", c.chip, "__y_", c.noc.y, "__x_", c.noc.x, "__stream_id_", r.stream);
   }
 
+  bool other_chip(std::int32_t a, std::int32_t b) const {
+    return blob_.cores[static_cast<std::size_t>(a)].chip != blob_.cores[static_cast<std::size_t>(b)].chip;
+  }
+
   std::uint64_t noc_address(const DramBuffer& d) const {
     auto place = static_cast<std::uint64_t>(d.port.y) << 6 | static_cast<std::uint64_t>(d.port.x);
     return (place << device_.noc_address_bits) | d.address;
@@ -249,6 +253,7 @@ class YamlWriter {
     }
     StreamRef from = s.sources[static_cast<std::size_t>(item.phase.source)];
     e.add("remote_source", true).add("src", name(from)).add("data_buf_no_flow_ctrl", false);
+    if (other_chip(item.core, from.core)) e.add("eth_receiver", true);
     const Stream* sender = blob_.find(from);
     if (sender == nullptr || sender->kind != StreamKind::multicast) return;
     auto cores = blob_.cores_of(sender->destinations.front());
@@ -268,6 +273,7 @@ class YamlWriter {
     if (d.is_multicast()) dest += cat(",", name({d.last_core, d.first.stream}));
     e.add("remote_receiver", true).add("dest", cat('[', dest, ']')).add("dest_data_buf_no_flow_ctrl", false);
     e.add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
+    if (other_chip(item.core, d.first.core)) e.add("eth_sender", true);
     if (d.is_multicast()) e.add("linked", true).add("num_mcast_dests", blob_.cores_of(d).size());
   }
 

@@ -30,6 +30,8 @@ Result<Blob> Builder::run() {
   return std::move(blob_);
 }
 
-Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device) { return Builder(graph, device).run(); }
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
+  return Builder(graph, device, eth_core).run();
+}
 
 }  // namespace buda::overlay

@@ -1,7 +1,7 @@
 // From the pipes of an epoch to its stream programs.
 #pragma once
 
-#include <buda/device/descriptor.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/overlay/blob.hpp>
 #include <buda/pipes/pipe_graph.hpp>
@@ -12,6 +12,6 @@ namespace buda::overlay {
 // device. All errors that can be found are told together: OV001 for what is not supported yet, OV002 for pipes that contradict themselves,
 // OV003 for a device that does not say enough, OV01x (Fault::fit) for what does not fit. Data of each: pipe, buffer, op, operand, core, as
 // far as there is one. Linear in pipes, their blocks, and the phases made.
-Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device);
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core = {});
 
 }  // namespace buda::overlay

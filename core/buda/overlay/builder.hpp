@@ -37,6 +37,21 @@ enum class SinkKind : std::uint8_t {
   queue,
 };
 
+// A relay buffer on the way, and the pipe that brings tiles to it.
+struct Hop {
+  const Buffer* buffer = nullptr;
+  const Pipe* pipe = nullptr;
+  friend bool operator==(const Hop&, const Hop&) = default;
+};
+
+// What lies between the sources of a pipe and an output group: relay buffers, one after the other. Empty for most.
+struct Way {
+  std::vector<Hop> hops;
+  const Pipe* last = nullptr;  // leads to the output group
+  std::size_t group = 0;       // of that pipe
+};
+
+// A pipe that takes from outputs, stores or queues, with all that carries its tiles on, up to kernels, shares or queues.
 struct PipePlan {
   const Pipe* pipe = nullptr;
   SourceKind source = SourceKind::output;
@@ -47,27 +62,39 @@ struct PipePlan {
   std::int64_t pass_tiles = 0;
   std::int64_t passes = 0;                          // in the epoch
   bool ring = false;                                // one source that gives its buffer away in order, or DRAM
-  std::vector<std::vector<const Buffer*>> groups;   // resolved Pipe::outputs
+  std::vector<std::vector<const Buffer*>> groups;   // resolved outputs at the end of the way
+  std::vector<Way> ways;                            // per group
   std::vector<std::size_t> target_of;               // per group: index in `targets`
   std::vector<std::vector<const Buffer*>> targets;  // groups, each once
   bool multicast = false;
-  std::vector<StreamRef> senders;  // per buffer, for L1 sources
-  std::vector<StreamRef> relays;   // per target, of multicasts
+  std::vector<StreamRef> senders;             // per buffer, for L1 sources
+  std::vector<Way> target_ways;               // per target
+  std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast
   const Buffer& first_output() const { return *groups.front().front(); }
 };
 
 class Builder {
  public:
-  Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device) : graph_(graph), device_(device), index_(graph.buffers) {}
+  Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core)
+      : graph_(graph), device_(device), eth_core_(eth_core), index_(graph.buffers) {}
   Result<Blob> run();
 
  private:
   // plan.cpp: what each pipe does.
   void check_device_description();
   void collect_cores();
+  void collect_link_cores();
   void plan_pipes();
   void plan_pipe(const Pipe& pipe);
   bool resolve_outputs(const Pipe& pipe, PipePlan& plan);
+  bool resolve_group(const Pipe& pipe, const std::vector<Id>& ids, std::vector<const Buffer*>& group);
+  // chains.cpp: pipes that meet at relay buffers.
+  static bool is_relay(const Buffer& b) { return b.type == BufferType::relay || b.type == BufferType::ethernet_relay; }
+  void index_relays();
+  bool starts_at_relay(const Pipe& pipe) const;
+  bool follow_relays(PipePlan& plan);
+  bool follow(const PipePlan& plan, const Buffer* relay, Way& way);
+  void check_relays();
   bool resolve_inputs(const Pipe& pipe, PipePlan& plan);
   bool classify(PipePlan& plan);
   bool make_blocks(PipePlan& plan);
@@ -81,11 +108,16 @@ class Builder {
   void connect(PipePlan& plan);
   void connect_dram(PipePlan& plan);
   void level_inputs();
-  void make_relays(PipePlan& plan);
+  void make_lines(PipePlan& plan);
+  std::optional<StreamRef> make_hop(const PipePlan& plan, const Way& way, std::size_t hop);
+  std::optional<StreamRef> make_multicast(PipePlan& plan, std::size_t target);
+  std::optional<StreamRef> take_link_stream(const PipePlan& plan, std::int32_t core);
+  void link_line(PipePlan& plan, std::size_t target);
   void make_senders(PipePlan& plan);
   Stream* add_stream(StreamRef ref);
   std::optional<StreamRef> take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind);
   void link(StreamRef sender, const std::vector<StreamRef>& receivers);
+  std::int64_t destination_index(StreamRef sender, StreamRef receiver) const;
   bool is_line(const std::vector<const Buffer*>& target) const;
   void check_fed_inputs();
   void check_taken_outputs();
@@ -102,6 +134,8 @@ class Builder {
   void assign_addresses();
   void assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes);
   void make_room_for_phases(std::int32_t number);
+  device::L1Map l1_of(const Core& core) const;
+  std::uint64_t tracking_bytes(std::int32_t number) const;
   std::uint64_t needed_bytes(std::int32_t number, std::size_t sizes) const;
   void shrink_multicasts(std::int32_t number, std::uint64_t excess);
   const Stream* shares_with(std::int32_t number, const Stream& s) const;
@@ -127,18 +161,24 @@ class Builder {
   std::string place_text(const Core& core) const;
 
   std::int32_t core_at(std::int32_t chip, GridCoord core) const;  // -1: not a core of this epoch
+  std::int32_t core_of_relay(const Buffer& b) const;
   Core& core_of(StreamRef r) { return blob_.cores[static_cast<std::size_t>(r.core)]; }
   Stream& stream_of(StreamRef r) { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
+  const Stream& stream_of(StreamRef r) const { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
   std::int64_t total_tiles(const Buffer& b) const { return b.epoch_tiles * (b.is_scatter ? b.replicate : 1); }
   std::int64_t buffer_tiles(const Buffer& b) const { return b.size_tiles * (b.is_scatter ? b.replicate : 1); }
 
   const pipes::PipeGraph& graph_;
   const device::DeviceDescriptor& device_;
+  const device::EthCore& eth_core_;
   pipes::BufferIndex index_;
   Blob blob_;
   Failure failure_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::int32_t> core_index_;  // chip, row, column
-  std::vector<std::map<std::int32_t, Stream>> streams_;                                      // per core, by number; into blob_ at the end
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> link_core_;                  // of chip and ethernet channel
+  std::map<Id, std::vector<const Pipe*>> relay_readers_;
+  std::map<Id, StreamRef> relay_streams_;
+  std::vector<std::map<std::int32_t, Stream>> streams_;  // per core, by number; into blob_ at the end
   std::vector<PipePlan> plans_;
   std::map<Id, std::vector<std::size_t>> feeds_;  // plans that lead to a buffer
   std::map<Id, StreamRef> kernel_streams_;        // of inputs, outputs, intermediates

@@ -170,7 +170,7 @@ void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t sourc
   if (plan.buffers[source]->untilized.on) {
     write.rows = rows_of(plan, source);
     if (!write.rows) return;
-  } else if (plan.buffers.size() > 1) {
+  } else if (plan.buffers.size() > 1 && plan.lines.front().empty()) {
     return unsupported(plan.pipe, &plan.first_output(), "a queue buffer that several cores write");
   }
   stream.write = std::move(write);

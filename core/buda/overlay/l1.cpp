@@ -3,7 +3,8 @@
 // Operands are given out from the end of L1 downwards: first the headers of further sizes of tiles, then inputs, outputs and intermediates
 // in order of their streams, then what is only there for transport. The first part is the same in all cores of an op, because a multicast
 // writes to the same address in each of its cores. A stream program that needs more than the default takes it from the other end, unless
-// the op says how large it may be. Where all that is too much, multicast buffers give way: a smaller one costs time, not correctness.
+// the op says how large it may be. Where all that is too much, the buffers of multicasts and relays give way: a smaller one costs time, not
+// correctness.
 #include <buda/overlay/builder.hpp>
 
 #include <buda/base/checked.hpp>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kProgramStep = 4096;
 constexpr std::int64_t kEntryBytes = 8;  // of a read list; a run takes three entries
+constexpr std::uint64_t kTrackingBytes = 36;
 
 std::string what_of(const Stream& s) { return cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand); }
 
@@ -34,6 +36,16 @@ const Stream* Builder::shares_with(std::int32_t number, const Stream& s) const {
   return nullptr;
 }
 
+device::L1Map Builder::l1_of(const Core& core) const {
+  device::L1Map l1 = device_.l1;
+  if (!core.ethernet) return l1;
+  l1.size = device_.eth_l1_bytes;
+  l1.operands_begin = eth_core_.operands_begin;
+  l1.tile_headers = eth_core_.tile_headers;
+  l1.overlay_blob_default = l1.overlay_blob_included = static_cast<std::uint64_t>(std::max<std::int64_t>(eth_core_.overlay_blob, 0));
+  return l1;
+}
+
 void Builder::make_room_for_phases(std::int32_t number) {
   if (asked_blobs_.contains(number)) return;
   std::int64_t needed = 0;
@@ -46,10 +58,20 @@ void Builder::make_room_for_phases(std::int32_t number) {
   if (needed > core.blob_bytes) core.blob_bytes = align_up(needed, kProgramStep);
 }
 
+// A core follows the pointers of so many DRAM buffers in its private memory; of the others, in L1.
+std::uint64_t Builder::tracking_bytes(std::int32_t number) const {
+  std::uint64_t buffers = 0, most = static_cast<std::uint64_t>(std::max(device_.streams.max_dram_input_queues, 0)) + 1;
+  for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)]) {
+    if (s.read && !s.read->before_epoch) buffers += s.read->buffers.size();
+    if (s.write && !s.write->after_epoch) ++buffers;
+  }
+  return buffers > most ? (buffers - most) * kTrackingBytes : 0;
+}
+
 std::uint64_t Builder::needed_bytes(std::int32_t number, std::size_t sizes) const {
-  const auto& l1 = device_.l1;
+  const device::L1Map l1 = l1_of(blob_.cores[static_cast<std::size_t>(number)]);
   auto alignment = static_cast<std::uint64_t>(std::max(device_.tile_alignment, 1));
-  std::uint64_t sum = align_up(l1.tile_headers_bytes, alignment) * (sizes > 0 ? sizes - 1 : 0);
+  std::uint64_t sum = align_up(l1.tile_headers_bytes, alignment) * (sizes > 0 ? sizes - 1 : 0) + tracking_bytes(number);
   for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)])
     if (s.fork_of < 0 && shares_with(number, s) == nullptr) sum += align_up(s.bytes, alignment);
   auto blob = static_cast<std::uint64_t>(std::max<std::int64_t>(blob_.cores[static_cast<std::size_t>(number)].blob_bytes, 0));
@@ -59,7 +81,7 @@ std::uint64_t Builder::needed_bytes(std::int32_t number, std::size_t sizes) cons
 // Down to one block of what is read from DRAM, or one tile.
 void Builder::shrink_multicasts(std::int32_t number, std::uint64_t excess) {
   for (auto& [n, s] : streams_[static_cast<std::size_t>(number)]) {
-    if (s.kind != StreamKind::multicast || excess == 0) continue;
+    if ((s.kind != StreamKind::multicast && s.kind != StreamKind::relay) || excess == 0) continue;
     auto tile = static_cast<std::uint64_t>(std::max(s.message_bytes, 1));
     std::uint64_t least = tile * static_cast<std::uint64_t>(s.read ? s.read->block_tiles : 1);
     std::uint64_t wanted = s.bytes > excess ? (s.bytes - excess) / tile * tile : 0;
@@ -77,7 +99,7 @@ void Builder::shrink_multicasts(std::int32_t number, std::uint64_t excess) {
 void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes) {
   Core& core = blob_.cores[static_cast<std::size_t>(number)];
   auto& streams = streams_[static_cast<std::size_t>(number)];
-  const auto& l1 = device_.l1;
+  const device::L1Map l1 = l1_of(core);
   make_room_for_phases(number);
   std::uint64_t available = l1.operand_bytes(), needed = needed_bytes(number, sizes.size());
   if (needed > available) shrink_multicasts(number, needed - available);
@@ -102,6 +124,7 @@ void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& 
     }
   for (auto& [n, s] : streams)
     if (s.fork_of >= 0) s.address = streams.at(s.fork_of).address;
+  take(tracking_bytes(number), "pointers of further DRAM buffers");
   auto blob = static_cast<std::uint64_t>(std::max<std::int64_t>(core.blob_bytes, 0));
   if (blob > l1.overlay_blob_included) take(blob - l1.overlay_blob_included, "stream program beyond the default");
   if (used <= available) return;
@@ -113,12 +136,16 @@ void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& 
 }
 
 void Builder::assign_addresses() {
-  // Sizes of tiles by op, so that all its cores agree.
-  std::map<std::pair<std::int32_t, std::string>, std::set<std::int32_t>> sizes;
+  // Sizes of tiles by op, so that all its cores agree; cores without one are for themselves.
+  std::map<std::tuple<std::int32_t, std::string, std::size_t>, std::set<std::int32_t>> sizes;
+  auto key = [&](std::size_t i) {
+    const Core& core = blob_.cores[i];
+    return std::tuple{core.chip, core.op, core.op.empty() ? i : 0};
+  };
   for (std::size_t i = 0; i < streams_.size(); ++i)
-    for (const auto& [n, s] : streams_[i]) sizes[{blob_.cores[i].chip, blob_.cores[i].op}].insert(s.message_bytes);
+    for (const auto& [n, s] : streams_[i]) sizes[key(i)].insert(s.message_bytes);
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const auto& of_op = sizes[{blob_.cores[i].chip, blob_.cores[i].op}];
+    const auto& of_op = sizes[key(i)];
     assign_core(static_cast<std::int32_t>(i), {of_op.begin(), of_op.end()});
   }
   if (failure_.empty()) check_multicast_addresses();
@@ -126,7 +153,7 @@ void Builder::assign_addresses() {
 
 void Builder::check_multicast_addresses() {
   for (const PipePlan& plan : plans_)
-    for (std::size_t t = 0; t < plan.relays.size(); ++t) {
+    for (std::size_t t = 0; t < plan.lines.size() && plan.multicast; ++t) {
       auto receivers = receivers_of(plan, t);
       for (StreamRef r : receivers)
         if (stream_of(r).address != stream_of(receivers.front()).address || stream_of(r).bytes != stream_of(receivers.front()).bytes)

@@ -32,8 +32,7 @@ void Builder::misfit(std::string code, const Core& core, std::string resource, s
 
 void Builder::check_core(const Core& core) {
   const auto& limits = device_.streams;
-  std::int64_t inputs = 0, outputs = 0, buffers = 0;
-  std::set<std::int32_t> written;
+  std::int64_t inputs = 0, outputs = 0;
   std::vector<Note> phases, reads;
   std::map<std::int32_t, std::int64_t> fan_out;
   for (const Stream& s : core.streams) {
@@ -41,13 +40,9 @@ void Builder::check_core(const Core& core) {
       phases.push_back({{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": ", s.phase_count())});
     if (s.read && !s.read->before_epoch) {
       ++inputs;
-      buffers += static_cast<std::int64_t>(s.read->buffers.size());
       reads.push_back({{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": ", s.read->buffers.size())});
     }
-    if (s.write && !s.write->after_epoch) {
-      ++outputs;
-      written.insert(s.write->dram);
-    }
+    if (s.write && !s.write->after_epoch) ++outputs;
     if (s.kind == StreamKind::output || s.kind == StreamKind::fork) ++fan_out[s.fork_of >= 0 ? s.fork_of : s.number];
   }
   auto check = [&](const char* code, const char* resource, std::int64_t needed, std::int64_t available, const std::string& what,
@@ -58,13 +53,12 @@ void Builder::check_core(const Core& core) {
   std::int64_t wanted = align_up(core.phases() * limits.bytes_per_phase, kStep);
   check("OV011", "phases", core.phases(), room, cat("that is what a stream program of ", core.blob_bytes, " bytes holds"),
         cat("set overlay_size: ", wanted, " for op '", core.op, "' in the netlist"), std::move(phases));
-  check("OV012", "streams", static_cast<std::int64_t>(core.streams.size()), limits.per_core, "for inputs, outputs and pipes", "");
+  check("OV012", "streams", static_cast<std::int64_t>(core.streams.size()), core.ethernet ? eth_core_.streams : limits.per_core,
+        "for inputs, outputs and pipes", "");
   check("OV016", "DRAM input streams", inputs, limits.dram_input_per_core, "for inputs that are read from queues",
         cat("feed some inputs of '", core.op, "' through a nop"), reads);
-  check("OV016", "DRAM buffers read", buffers, limits.max_dram_input_queues, "over all inputs", "give the queues smaller grids", reads);
   check("OV016", "DRAM output streams", outputs, limits.dram_output_per_core, "for queues that are written",
         cat("write some of the queues of '", core.op, "' by a nop"));
-  check("OV016", "DRAM buffers written", static_cast<std::int64_t>(written.size()), limits.max_dram_output_queues, "over all outputs", "");
   for (const auto& [number, n] : fan_out)
     check("OV017", "pipes fed by one core", n, limits.max_fan_out, cat("from the output of stream ", number),
           cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));

@@ -38,7 +38,7 @@ struct Receiving {
 
 // What a sender did last.
 struct Sending {
-  std::size_t target = 0;
+  StreamRef to;
   std::int64_t last = -1;
 };
 
@@ -55,7 +55,7 @@ void Builder::make_ring_phases(const PipePlan& plan) {
   bool alone = plan.source == SourceKind::dram || plan.senders.size() == 1;
   std::int64_t tiles = alone ? plan.pass_tiles : plan.blocks.front().tiles, most = device_.streams.max_tiles_per_phase;
   std::vector<StreamRef> all = plan.senders;
-  all.insert(all.end(), plan.relays.begin(), plan.relays.end());
+  for (const auto& line : plan.lines) all.insert(all.end(), line.begin(), line.end());
   if (plan.sink == SinkKind::kernel)
     for (StreamRef r : receivers_of(plan, 0)) all.push_back(r);
   std::int64_t joined = 1;
@@ -109,10 +109,11 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     receiving.erase(it);
   };
   // Whether a block continues the phase of a receiver: it has to come from the same sender, which has sent nothing elsewhere in between.
-  auto continues = [&](StreamRef r, StreamRef from, std::size_t target, std::int64_t tiles) {
+  // `to` is the receiver, or the first of several.
+  auto continues = [&](StreamRef r, StreamRef from, StreamRef to, std::int64_t tiles) {
     auto it = receiving.find(r);
     auto s = sending.find(from);
-    return it != receiving.end() && it->second.from == from && s != sending.end() && s->second.target == target &&
+    return it != receiving.end() && it->second.from == from && s != sending.end() && s->second.to == to &&
            s->second.last == it->second.last && it->second.phase.messages + tiles <= most;
   };
   auto receive = [&](StreamRef r, StreamRef from, bool more, std::int64_t id, std::int64_t tiles, std::int64_t destination) {
@@ -124,23 +125,28 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     receiving[r].phase.messages += tiles;
     receiving[r].last = id;
   };
+  // A block passes from the sender along the line to the receivers. Where one of them begins a phase, so do all before it in the line.
   auto send = [&](const PipePlan& p, const Block& block, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
     StreamRef sender = p.senders[static_cast<std::size_t>(block.source)];
     members.insert(sender);
-    append_phase(stream_of(sender), {id, tiles, 0, p.sink == SinkKind::kernel ? static_cast<std::int64_t>(target) : 0, offset});
-    if (p.sink == SinkKind::kernel) {
-      auto receivers = receivers_of(p, target);
-      StreamRef last_hop = p.multicast ? p.relays[target] : sender;
-      std::size_t last_target = p.multicast ? 0 : target;
-      bool more = std::all_of(receivers.begin(), receivers.end(), [&](StreamRef r) { return continues(r, last_hop, last_target, tiles); });
-      if (p.multicast) {
-        bool relay_more = more && continues(last_hop, sender, target, tiles);
-        receive(last_hop, sender, relay_more, id, tiles, 0);
-      }
-      for (StreamRef r : receivers) receive(r, last_hop, more, id, tiles, 0);
-      if (p.multicast) sending[last_hop] = {0, id};
+    const auto& line = p.lines[target];
+    auto receivers = receivers_of(p, target);
+    std::vector<StreamRef> path{sender};
+    path.insert(path.end(), line.begin(), line.end());
+    auto next_of = [&](std::size_t i) { return i + 1 < path.size() ? path[i + 1] : receivers.front(); };
+    auto destination_of = [&](std::size_t i) {
+      return i + 1 < path.size() || !receivers.empty() ? destination_index(path[i], next_of(i)) : std::int64_t{0};
+    };
+    append_phase(stream_of(sender), {id, tiles, 0, destination_of(0), offset});
+    bool more =
+        std::all_of(receivers.begin(), receivers.end(), [&](StreamRef r) { return continues(r, path.back(), receivers.front(), tiles); });
+    for (StreamRef r : receivers) receive(r, path.back(), more, id, tiles, 0);
+    for (std::size_t i = path.size() - 1; i > 0; --i) {
+      more = more && continues(path[i], path[i - 1], path[i], tiles);
+      receive(path[i], path[i - 1], more, id, tiles, destination_of(i));
     }
-    sending[sender] = {target, id};
+    for (std::size_t i = 0; i < path.size(); ++i)
+      if (i + 1 < path.size() || !receivers.empty()) sending[path[i]] = {next_of(i), id};
   };
 
   for (std::int64_t pass = 0; pass < period; ++pass)

@@ -29,7 +29,8 @@ std::string operand_text(const Buffer& b) {
 }  // namespace
 
 std::string Builder::place_text(const Core& c) const {
-  return cat("core [", c.core.row, ", ", c.core.col, "]", device_.chips > 1 ? cat(" of chip ", c.chip) : std::string());
+  std::string at = c.ethernet ? cat("ethernet channel ", *c.ethernet) : cat("core [", c.core.row, ", ", c.core.col, ']');
+  return cat(at, device_.chips > 1 || c.ethernet ? cat(" of chip ", c.chip) : std::string());
 }
 
 void Builder::error(std::string code, const Pipe* pipe, const Buffer* buffer, std::string message, std::string hint) {
@@ -108,7 +109,32 @@ void Builder::collect_cores() {
     core_index_[at] = static_cast<std::int32_t>(blob_.cores.size());
     blob_.cores.push_back(std::move(core));
   }
+  collect_link_cores();
   streams_.resize(blob_.cores.size());
+}
+
+void Builder::collect_link_cores() {
+  for (const Buffer& b : graph_.buffers) {
+    if (b.type != BufferType::ethernet_relay) continue;
+    std::int32_t channel = b.ethernet_chan.value_or(-1);
+    if (b.chip < 0 || channel < 0 || static_cast<std::size_t>(channel) >= device_.eth.size())
+      return error("OV010", nullptr, &b,
+                   cat("buffer_", b.id, " is at ", channel < 0 ? std::string("no ethernet channel") : cat("ethernet channel ", channel),
+                       "; '", device_.name, "' has ", device_.eth.size()));
+    if (eth_core_.streams <= 0)
+      return error("OV003", nullptr, &b, cat("nothing is said of the ethernet cores of '", device_.name, "' (eth_core of its cluster)"));
+    link_core_.emplace(std::pair{b.chip, channel}, 0);
+  }
+  for (auto& [at, number] : link_core_) {
+    Core core;
+    core.chip = at.first;
+    core.ethernet = at.second;
+    core.noc = device_.eth[static_cast<std::size_t>(at.second)];
+    core.core = {core.noc.y, core.noc.x};
+    core.blob_bytes = eth_core_.overlay_blob;
+    number = static_cast<std::int32_t>(blob_.cores.size());
+    blob_.cores.push_back(std::move(core));
+  }
 }
 
 void Builder::refuse_buffers() {
@@ -127,8 +153,7 @@ void Builder::refuse_buffers() {
     if (b.tile_size < 0 || b.tile_size > (1 << 24))
       error("OV002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
     std::string feature;
-    if (b.type == BufferType::ethernet_relay || b.ethernet_chan || b.use_ethernet_fw_stream) feature = "an edge over ethernet";
-    if (b.type == BufferType::relay) feature = "a relay buffer between pipes";
+    if (b.use_ethernet_fw_stream) feature = "a stream that the firmware of ethernet cores drives";
     if (b.type == BufferType::dram_epilog) feature = "a queue that is written after the epoch, other than a gradient's";
     if (b.rows.hw_tilize) feature = "tilizing by hardware";
     if (b.rows.embedding_table || b.rows.embedding_index || b.embedding_op_data_input || b.embedding_op_index_input)
@@ -145,24 +170,28 @@ bool Builder::resolve_outputs(const Pipe& pipe, PipePlan& plan) {
     return false;
   }
   for (const auto& ids : pipe.outputs) {
-    std::vector<const Buffer*> group;
-    for (Id id : ids) {
-      const Buffer* b = index_.find(id);
-      if (b == nullptr || b->id != id) {
-        error("OV002", &pipe, nullptr, cat("it leads to ", id, ", which is no buffer"));
-        return false;
-      }
-      group.push_back(b);
-    }
-    if (group.empty()) {
-      error("OV002", &pipe, nullptr, "one of its output groups is empty");
+    plan.groups.emplace_back();
+    if (!resolve_group(pipe, ids, plan.groups.back())) return false;
+  }
+  return true;
+}
+
+bool Builder::resolve_group(const Pipe& pipe, const std::vector<Id>& ids, std::vector<const Buffer*>& group) {
+  for (Id id : ids) {
+    const Buffer* b = index_.find(id);
+    if (b == nullptr || b->id != id) {
+      error("OV002", &pipe, nullptr, cat("it leads to ", id, ", which is no buffer"));
       return false;
     }
-    plan.groups.push_back(std::move(group));
+    group.push_back(b);
+  }
+  if (group.empty()) {
+    error("OV002", &pipe, nullptr, "one of its output groups is empty");
+    return false;
   }
   for (Id padding : pipe.output_padding)
     if (padding != 0) {
-      unsupported(&pipe, &plan.first_output(), "padding of an output group");
+      unsupported(&pipe, group.front(), "padding of an output group");
       return false;
     }
   return true;
@@ -199,6 +228,11 @@ bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
       }
       plan.blocks.push_back({known.at(b->id), offset, tiles});
     }
+  for (const Block& b : plan.blocks) plan.pass_tiles += b.tiles;
+  if (!sane(plan.pass_tiles)) {
+    error("OV002", plan.pipe, &plan.first_output(), "it moves too many tiles at once");
+    return false;
+  }
   return true;
 }
 
@@ -267,15 +301,11 @@ bool Builder::classify(PipePlan& plan) {
     unsupported(&pipe, &out, "a DRAM read that several pipes share");
     return false;
   }
-  if (pipe.ethernet_pipe || pipe.ethernet_chan || pipe.mmio_downstream) {
-    unsupported(&pipe, &out, "a pipe over ethernet or MMIO");
-    return false;
-  }
-  for (const auto& group : plan.groups)
-    for (const Buffer* b : group)
+  for (std::size_t g = 0; g < plan.groups.size(); ++g)
+    for (const Buffer* b : plan.groups[g])
       for (const Buffer* s : plan.buffers)
-        if (s->chip != b->chip && !s->is_padding) {
-          unsupported(&pipe, b, "an edge between chips");
+        if (s->chip != b->chip && !s->is_padding && plan.ways[g].hops.empty() && b->dram_io_flag_is_remote == 0) {
+          error("OV002", &pipe, b, cat("it leads from chip ", s->chip, " to chip ", b->chip, " without ethernet between"));
           return false;
         }
   plan.multicast = plan.sink == SinkKind::kernel && !plan.before_epoch &&
@@ -288,11 +318,6 @@ bool Builder::classify(PipePlan& plan) {
 }
 
 bool Builder::make_blocks(PipePlan& plan) {
-  for (const Block& b : plan.blocks) plan.pass_tiles += b.tiles;
-  if (!sane(plan.pass_tiles)) {
-    error("OV002", plan.pipe, &plan.first_output(), "it moves too many tiles at once");
-    return false;
-  }
   plan.ring = plan.source == SourceKind::dram;
   if (plan.ring) return true;
   std::vector<Block> joined;
@@ -370,7 +395,7 @@ bool Builder::count_passes(PipePlan& plan) {
 void Builder::plan_pipe(const Pipe& pipe) {
   PipePlan plan;
   plan.pipe = &pipe;
-  if (!resolve_outputs(pipe, plan) || !resolve_inputs(pipe, plan) || !classify(plan) || !make_blocks(plan)) return;
+  if (!resolve_outputs(pipe, plan) || !resolve_inputs(pipe, plan) || !follow_relays(plan) || !classify(plan) || !make_blocks(plan)) return;
   for (const auto& group : plan.groups)
     for (const Buffer* b : group)
       for (const Buffer* s : plan.buffers)
@@ -390,7 +415,10 @@ void Builder::plan_pipe(const Pipe& pipe) {
 }
 
 void Builder::plan_pipes() {
-  for (const Pipe& pipe : graph_.pipes) plan_pipe(pipe);
+  index_relays();
+  for (const Pipe& pipe : graph_.pipes)
+    if (!starts_at_relay(pipe)) plan_pipe(pipe);
+  if (failure_.empty()) check_relays();
   if (!failure_.empty()) return;
   for (PipePlan& plan : plans_) count_passes(plan);
 }

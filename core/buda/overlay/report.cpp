@@ -48,6 +48,8 @@ class Loads {
     });
     for (std::size_t d = 0; d < s.destinations.size(); ++d) {
       std::set<Link> links;
+      const std::int32_t to_chip = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)].chip;
+      if (to_chip != core.chip) continue;  // over ethernet
       for (std::int32_t c : blob_.cores_of(s.destinations[d]))
         add_route(s.noc_out, core.noc, blob_.cores[static_cast<std::size_t>(c)].noc, device_.noc, links);
       load(core.chip, s.noc_out, links, messages[d] * bytes(s));

@@ -60,6 +60,8 @@ struct Report {
 Report make_report(const Blob& blob, const device::DeviceDescriptor& device);
 
 std::string report_text(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
+// A picture: each chip's network with its cores, the bytes on its links and in its DRAM channels.
+std::string report_svg(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
 // buda.pipegen-report/1; a core, link or channel per line.
 std::string report_json(const Report& report, const Blob& blob);
 

@@ -79,6 +79,7 @@ std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t 
   if (number >= device_.streams.per_core) {
     const Core& c = blob_.cores[static_cast<std::size_t>(core)];
     std::uint64_t needed = 1;
+    for (const Buffer& b : graph_.buffers) needed += b.type == BufferType::relay && core_of_relay(b) == core ? 1 : 0;
     for (const PipePlan& p : plans_)
       for (const Buffer* b : p.buffers) needed += p.source != SourceKind::dram && core_at(b->chip, b->core) == core ? 1 : 0;
     misfit("OV012", c, "extra streams", needed, static_cast<std::uint64_t>(device_.streams.per_core - first),
@@ -93,11 +94,18 @@ std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t 
 
 void Builder::link(StreamRef sender, const std::vector<StreamRef>& receivers) {
   Destination d{receivers.front(), receivers.back().core};
-  stream_of(sender).destinations.push_back(d);
+  auto& destinations = stream_of(sender).destinations;
+  if (std::find(destinations.begin(), destinations.end(), d) == destinations.end()) destinations.push_back(d);
   for (StreamRef r : receivers) {
     auto& sources = stream_of(r).sources;
     if (std::find(sources.begin(), sources.end(), sender) == sources.end()) sources.push_back(sender);
   }
+}
+
+std::int64_t Builder::destination_index(StreamRef sender, StreamRef receiver) const {
+  const auto& all = stream_of(sender).destinations;
+  auto leads_there = [&](const Destination& d) { return d.first == receiver; };
+  return std::find_if(all.begin(), all.end(), leads_there) - all.begin();
 }
 
 // Cores side by side in a row or column, and the same operand everywhere.
@@ -126,49 +134,123 @@ std::vector<StreamRef> Builder::receivers_of(const PipePlan& plan, std::size_t t
   return out;
 }
 
-void Builder::make_relays(PipePlan& plan) {
-  for (std::size_t t = 0; t < plan.targets.size(); ++t) {
-    const auto& target = plan.targets[t];
-    if (target.size() > 1 && !is_line(target))
-      return unsupported(plan.pipe, target.front(), "a multicast to cores that are not a row or column");
-    auto group = static_cast<std::size_t>(std::find(plan.target_of.begin(), plan.target_of.end(), t) - plan.target_of.begin());
-    const auto& places = plan.pipe->mcast_core;
-    pipes::CoreCoord at{target.front()->chip, target.front()->core};
-    if (!places.empty()) at = places[std::min(group, places.size() - 1)];
-    std::int32_t core = core_at(at.chip, at.core);
-    if (core < 0)
-      return error("OV002", plan.pipe, target.front(),
-                   cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
-    std::int32_t number = 0;
-    auto& streams = streams_[static_cast<std::size_t>(core)];
-    while (streams.contains(number)) ++number;
-    std::int32_t available = std::min(device_.streams.multicast_per_core, device_.streams.input(0));
-    if (number >= available) {
-      const Core& c = blob_.cores[static_cast<std::size_t>(core)];
-      return misfit("OV013", c, "multicasts", static_cast<std::uint64_t>(number) + 1, static_cast<std::uint64_t>(available),
-                    cat("pipe_", plan.pipe->id, " would be one multicast more than this core can send"),
-                    cat("give '", c.op, "' a grid of one row or column, so that fewer of its inputs are multicast"));
+std::optional<StreamRef> Builder::take_link_stream(const PipePlan& plan, std::int32_t core) {
+  auto& streams = streams_[static_cast<std::size_t>(core)];
+  const auto& possible = eth_core_.link_streams;
+  for (std::int32_t number : possible)
+    if (!streams.contains(number)) {
+      StreamRef ref{core, number};
+      add_stream(ref)->kind = StreamKind::relay;
+      return ref;
     }
-    StreamRef ref{core, number};
-    Stream& s = *add_stream(ref);
-    const Buffer& b = *target.front();
-    std::int64_t tiles = std::min(buffer_tiles(b) / 2, std::max(b.tile_clear_granularity, hide_tiles(b.tile_size)));
-    if (plan.source == SourceKind::dram && plan.pipe->op_input_dram_io_buf_size_tiles > 0)
-      tiles = plan.pipe->op_input_dram_io_buf_size_tiles;
-    tiles = std::max<std::int64_t>(tiles, 1);
-    s.kind = StreamKind::multicast;
-    s.operand = b.operand;
-    s.pipe = plan.pipe->id;
-    s.message_bytes = b.tile_size;
-    s.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(b.tile_size);
-    s.noc_in = plan.pipe->incoming_noc;
-    s.noc_out = plan.pipe->outgoing_noc;
-    s.vc = plan.pipe->outgoing_vc;
-    plan.relays.push_back(ref);
-    auto receivers = receivers_of(plan, t);
-    for (StreamRef r : receivers) stream_of(r).noc_in = s.noc_out;
-    link(ref, receivers);
-    if (plan.source == SourceKind::dram) make_read(plan, s, b, tiles);
+  misfit("OV018", blob_.cores[static_cast<std::size_t>(core)], "streams over the link", possible.size() + 1, possible.size(),
+         cat("pipe_", plan.pipe->id, " has none left"),
+         "let fewer cores of one chip take from cores of the other: through a nop with a smaller grid, or blockings that fit each other");
+  return std::nullopt;
+}
+
+// The stream of a relay buffer; one for all ways that lead over it.
+std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way, std::size_t number) {
+  const Hop& hop = way.hops[number];
+  const Buffer& b = *hop.buffer;
+  if (auto known = relay_streams_.find(b.id); known != relay_streams_.end()) return known->second;
+  std::int32_t core = core_of_relay(b);
+  if (core < 0) {
+    error("OV002", hop.pipe, &b, cat("buffer_", b.id, " is in no core"));
+    return std::nullopt;
+  }
+  auto ref = b.type == BufferType::ethernet_relay ? take_link_stream(plan, core) : take_extra(plan, core, StreamKind::relay);
+  if (!ref) return std::nullopt;
+  const Pipe* onwards = number + 1 < way.hops.size() ? way.hops[number + 1].pipe : way.last;
+  Stream& s = stream_of(*ref);
+  s.operand = b.operand;
+  s.buffer = b.id;
+  s.pipe = onwards->id;
+  s.message_bytes = b.tile_size;
+  s.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(buffer_tiles(b), 1)) * static_cast<std::uint64_t>(b.tile_size);
+  bool to_multicast = number + 1 == way.hops.size() && plan.multicast;
+  s.noc_in = hop.pipe->outgoing_noc;
+  s.noc_out = to_multicast ? onwards->incoming_noc : onwards->outgoing_noc;
+  s.vc = to_multicast ? onwards->incoming_vc : onwards->outgoing_vc;
+  relay_streams_[b.id] = *ref;
+  return ref;
+}
+
+std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) {
+  const auto& target = plan.targets[t];
+  const Way& way = plan.target_ways[t];
+  if (target.size() > 1 && !is_line(target)) {
+    unsupported(plan.pipe, target.front(), "a multicast to cores that are not a row or column");
+    return std::nullopt;
+  }
+  const auto& places = way.last->mcast_core;
+  pipes::CoreCoord at{target.front()->chip, target.front()->core};
+  if (!places.empty() && !way.last->ethernet_chan) at = places[std::min(way.group, places.size() - 1)];
+  std::int32_t core = core_at(at.chip, at.core);
+  if (core < 0) {
+    error("OV002", way.last, target.front(), cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
+    return std::nullopt;
+  }
+  std::int32_t number = 0;
+  auto& streams = streams_[static_cast<std::size_t>(core)];
+  while (streams.contains(number)) ++number;
+  std::int32_t available = std::min(device_.streams.multicast_per_core, device_.streams.input(0));
+  if (number >= available) {
+    const Core& c = blob_.cores[static_cast<std::size_t>(core)];
+    misfit("OV013", c, "multicasts", static_cast<std::uint64_t>(number) + 1, static_cast<std::uint64_t>(available),
+           cat("pipe_", way.last->id, " would be one multicast more than this core can send"),
+           cat("give '", c.op, "' a grid of one row or column, so that fewer of its inputs are multicast"));
+    return std::nullopt;
+  }
+  StreamRef ref{core, number};
+  Stream& s = *add_stream(ref);
+  const Buffer& b = *target.front();
+  std::int64_t tiles = std::min(buffer_tiles(b) / 2, std::max(b.tile_clear_granularity, hide_tiles(b.tile_size)));
+  if (plan.source == SourceKind::dram && way.last->op_input_dram_io_buf_size_tiles > 0) tiles = way.last->op_input_dram_io_buf_size_tiles;
+  tiles = std::max<std::int64_t>(tiles, 1);
+  s.kind = StreamKind::multicast;
+  s.operand = b.operand;
+  s.pipe = way.last->id;
+  s.message_bytes = b.tile_size;
+  s.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(b.tile_size);
+  s.noc_in = way.last->incoming_noc;
+  s.noc_out = way.last->outgoing_noc;
+  s.vc = way.last->outgoing_vc;
+  return ref;
+}
+
+// Relay buffers, then the multicast, connected with each other and with the receivers.
+void Builder::link_line(PipePlan& plan, std::size_t t) {
+  const auto& line = plan.lines[t];
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) link(line[i], {line[i + 1]});
+  if (line.empty() || plan.sink != SinkKind::kernel) return;
+  auto receivers = receivers_of(plan, t);
+  for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(line.back()).noc_out;
+  if (!receivers.empty()) link(line.back(), receivers);
+}
+
+void Builder::make_lines(PipePlan& plan) {
+  for (std::size_t t = 0; t < plan.targets.size(); ++t) {
+    const Way& way = plan.target_ways[t];
+    std::vector<StreamRef> line;
+    for (std::size_t h = 0; h < way.hops.size(); ++h) {
+      auto ref = make_hop(plan, way, h);
+      if (!ref) return;
+      line.push_back(*ref);
+    }
+    if (plan.multicast) {
+      auto ref = make_multicast(plan, t);
+      if (!ref) return;
+      line.push_back(*ref);
+    }
+    plan.lines.push_back(std::move(line));
+    link_line(plan, t);
+    if (plan.lines.back().empty()) continue;
+    StreamRef first = plan.lines.back().front(), last = plan.lines.back().back();
+    const Buffer& b = *plan.targets[t].front();
+    if (plan.source == SourceKind::dram && !stream_of(first).read)
+      make_read(plan, stream_of(first), b, static_cast<std::int64_t>(stream_of(first).bytes) / std::max(b.tile_size, 1));
+    if (plan.sink == SinkKind::queue) make_write(plan, stream_of(last), 0);
   }
 }
 
@@ -203,11 +285,11 @@ void Builder::make_senders(PipePlan& plan) {
     Stream& s = stream_of(ref);
     s.pipe = plan.pipe->id;
     s.scattered = !plan.ring;
-    bool relayed = plan.multicast;
+    bool relayed = plan.multicast && plan.ways.front().hops.empty();
     s.noc_out = relayed ? plan.pipe->incoming_noc : plan.pipe->outgoing_noc;
     s.vc = relayed ? plan.pipe->incoming_vc : plan.pipe->outgoing_vc;
     plan.senders.push_back(ref);
-    if (plan.sink == SinkKind::queue) make_write(plan, s, i);
+    if (plan.sink == SinkKind::queue && plan.lines.front().empty()) make_write(plan, s, i);
   }
 }
 
@@ -238,24 +320,30 @@ void Builder::level_inputs() {
 }
 
 void Builder::connect(PipePlan& plan) {
-  std::map<std::vector<const Buffer*>, std::size_t> known;  // looked up only
-  for (const auto& group : plan.groups) {
-    auto [it, fresh] = known.emplace(group, plan.targets.size());
-    if (fresh) plan.targets.push_back(group);
+  // Groups that are alike are one target, if the way to them is the same.
+  std::map<std::pair<std::vector<const Buffer*>, const Buffer*>, std::size_t> known;  // looked up only
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const Way& way = plan.ways[g];
+    auto [it, fresh] = known.emplace(std::pair{plan.groups[g], way.hops.empty() ? nullptr : way.hops.front().buffer}, plan.targets.size());
+    if (fresh) {
+      plan.targets.push_back(plan.groups[g]);
+      plan.target_ways.push_back(way);
+    }
     plan.target_of.push_back(it->second);
   }
   if (plan.sink == SinkKind::share) return;  // read by the stream that sends the share
-  if (plan.multicast) make_relays(plan);
+  make_lines(plan);
   if (!failure_.empty()) return;
   if (plan.source == SourceKind::dram) {
-    if (!plan.multicast) connect_dram(plan);
+    if (plan.lines.front().empty()) connect_dram(plan);
     return;
   }
   make_senders(plan);
-  if (!failure_.empty() || plan.sink != SinkKind::kernel) return;
+  if (!failure_.empty()) return;
   for (StreamRef sender : plan.senders)
     for (std::size_t t = 0; t < plan.targets.size(); ++t) {
-      auto receivers = plan.multicast ? std::vector<StreamRef>{plan.relays[t]} : receivers_of(plan, t);
+      const auto& line = plan.lines[t];
+      auto receivers = line.empty() ? receivers_of(plan, t) : std::vector<StreamRef>{line.front()};
       if (receivers.empty()) continue;
       for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(sender).noc_out;
       link(sender, receivers);

@@ -1,7 +1,7 @@
 // From a netlist to the buffers and pipes of one epoch.
 #pragma once
 
-#include <buda/device/descriptor.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/pipes/epochs.hpp>
 #include <buda/pipes/netlist_index.hpp>
@@ -39,7 +39,8 @@ class PaddingTable {
 };
 
 // Ids begin after those of the netlist's queues in every epoch, so that an epoch's file does not depend on other epochs.
+// `cluster` is asked where an epoch spans several chips.
 Result<PipeGraph> build_pipes(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
-                              const PaddingTable& padding);
+                              const PaddingTable& padding, const device::Cluster& cluster = {});
 
 }  // namespace buda::pipes

@@ -2,6 +2,7 @@
 #include <buda/pipes/graph_builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/pipes/peers.hpp>
 
 namespace buda::pipes {
 
@@ -199,9 +200,20 @@ Result<void> GraphBuilder::add_queue(QueuePlan& q) {
   for (std::size_t reader = 0; reader < sets; ++reader)
     for (std::size_t b = 0; b < queue.buffers.size(); ++b) {
       BUDA_ASSIGN(Place place, place_of(queue, b));
+      if (is_on_peer(q)) {
+        std::int32_t chip = plan_.ops[q.writer].graph->target_device;
+        place.address = peer_address(netlist(), device(), *plan_.cluster, chip, queue.target_device, place.address).value_or(0);
+      }
       add_queue_buffer(q, b, reader, place);
     }
   return success();
+}
+
+// Written on another chip without ethernet between.
+bool GraphBuilder::is_on_peer(const QueuePlan& q) const {
+  const Queue& queue = netlist().queues[q.queue];
+  return q.writer != kNone && device().eth.empty() && queue.location == netlist::QueueLocation::dram &&
+         queue.target_device != plan_.ops[q.writer].graph->target_device;
 }
 
 // The core that keeps a copy of a queue's buffer: the one at the same place of the grid, which is wrapped around where it is smaller. For
@@ -257,7 +269,7 @@ void GraphBuilder::add_queue_buffer(const QueuePlan& q, std::size_t number, std:
       if (input.source.queue == q.queue && input.post_tm) b.prefetch_type = PrefetchType::post_tm;
   }
   bool ram = queue.kind == netlist::QueueKind::ram;
-  b.dram_io_flag_is_remote = queue.location == netlist::QueueLocation::host ? 1 : 0;
+  b.dram_io_flag_is_remote = queue.location == netlist::QueueLocation::host || is_on_peer(q) ? 1 : 0;
   b.dram_buf_flag = q.use.prologue;
   b.dram_io_flag = !q.use.prologue;
   b.dram_ram_flag = b.dram_io_skip_flow_ctrl = b.dram_io_allow_overwrite = ram;

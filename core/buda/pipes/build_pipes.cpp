@@ -38,6 +38,11 @@ std::int64_t GraphBuilder::source_granularity(const InputPlan& input) const {
   return input.source.is_queue() ? plan_.queue_plan(input.source.queue).granularity : plan_.ops[input.source.op].granularity;
 }
 
+// How often an op's buffer is filled in an epoch.
+static std::int64_t windows_of(const Op& op, std::int64_t input_count) {
+  return std::max<std::int64_t>(1, input_count * op.block.t / buffered_t(op, input_count));
+}
+
 // A constant block, read from DRAM like the queue that it pads, or kept in the core that the pipe stands on.
 Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord worker) {
   OpPlan& p = plan_.ops[o];
@@ -53,7 +58,7 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord wor
   Buffer b;
   b.op = p.op->name;
   b.id = new_id();
-  b.chip = p.graph->target_device;
+  b.chip = input.from_chip;
   b.is_padding = b.is_scatter = true;
   b.scatter_gather_num_tiles = block;
   b.tile_size = input.sizes.tile_bytes;
@@ -67,12 +72,8 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord wor
     b.dram_io_flag = true;
     b.prefetch_type = PrefetchType::none;
   } else {
-    std::int64_t windows = p.graph->input_count;
-    if (!input.source.is_queue()) {
-      const OpPlan& producer = plan_.ops[input.source.op];
-      std::int64_t buffered = buffered_t(*producer.op, p.graph->input_count);
-      windows = std::max<std::int64_t>(1, p.graph->input_count * producer.op->block.t / buffered);
-    }
+    std::int64_t windows =
+        input.source.is_queue() ? std::int64_t{p.graph->input_count} : windows_of(*plan_.ops[input.source.op].op, p.graph->input_count);
     b.core = worker;
     b.size_tiles = b.tiles_per_input = block;
     b.replicate = 1;
@@ -171,6 +172,38 @@ void GraphBuilder::shorten_periodic(const InputPlan& input, std::int64_t granula
   }
 }
 
+GraphBuilder::Freight GraphBuilder::freight_into(const OpPlan& p, const InputPlan& input, const PipeRoute& route) const {
+  Freight f;
+  f.op = p.op;
+  f.from = input.from_chip;
+  f.to = p.graph->target_device;
+  f.from_queue = input.source.is_queue();
+  f.tile_bytes = input.sizes.tile_bytes;
+  f.pass_tiles = route.tiles.tiles();
+  f.passes = f.input_count = p.graph->input_count;
+  if (f.from_queue) return f;
+  const Op& producer = *plan_.ops[input.source.op].op;
+  f.passes = windows_of(producer, p.graph->input_count);
+  for (const Run& run : route.tiles.runs())
+    if (run.core != kPaddingCore) {
+      f.source_worker = worker_of(producer, static_cast<std::size_t>(run.core));
+      break;
+    }
+  return f;
+}
+
+GraphBuilder::Freight GraphBuilder::freight_out(const OpPlan& p, const QueuePlan& q) const {
+  Freight f;
+  f.op = p.op;
+  f.from = f.to = p.graph->target_device;
+  if (!device().eth.empty()) f.to = netlist().queues[q.queue].target_device;
+  f.to_queue = true;
+  f.tile_bytes = p.output.tile_bytes;
+  f.passes = windows_of(*p.op, p.graph->input_count);
+  f.input_count = p.graph->input_count;
+  return f;
+}
+
 Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
   OpPlan& p = plan_.ops[o];
   InputPlan& input = p.inputs[number];
@@ -210,7 +243,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       shorten_periodic(input, granularity, pipe);
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
-    graph_.pipes.push_back(std::move(pipe));
+    BUDA_TRY(finish_pipe(std::move(pipe), freight_into(p, input, route)));
   }
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);
   return success();
@@ -237,7 +270,7 @@ void GraphBuilder::add_gather_pipes(const OpPlan& p, const InputPlan& input, con
   }
 }
 
-void GraphBuilder::add_untilized_pipe(const OpPlan& p, const QueuePlan& q) {
+Result<void> GraphBuilder::add_untilized_pipe(const OpPlan& p, const QueuePlan& q) {
   std::size_t buffers = netlist().queues[q.queue].buffers.size();
   for (std::size_t b = 0; b < buffers; ++b) {
     Pipe pipe;
@@ -247,10 +280,11 @@ void GraphBuilder::add_untilized_pipe(const OpPlan& p, const QueuePlan& q) {
     pipe.mcast_core.push_back({p.graph->target_device, worker_of(*p.op, 0)});
     graph_.pipes.push_back(std::move(pipe));
   }
+  return success();
 }
 
-void GraphBuilder::add_queue_pipes(const OpPlan& p, const QueuePlan& q) {
-  if (p.op->gradient_op) return;
+Result<void> GraphBuilder::add_queue_pipes(const OpPlan& p, const QueuePlan& q) {
+  if (p.op->gradient_op) return success();
   if (p.op->untilize_output) return add_untilized_pipe(p, q);
   const Queue& queue = netlist().queues[q.queue];
   for (const PipeRoute& route : q.from_writer.pipes) {
@@ -268,13 +302,17 @@ void GraphBuilder::add_queue_pipes(const OpPlan& p, const QueuePlan& q) {
       pipe.incoming_noc = pipe.outgoing_noc = nearer_noc(device().noc_of_worker(worker), port, device().noc);
     }
     pipe.incoming_vc = pipe.outgoing_vc = kDramWriteChannel;
-    graph_.pipes.push_back(std::move(pipe));
+    Freight freight = freight_out(p, q);
+    freight.source_worker = worker;
+    freight.pass_tiles = route.tiles.tiles();
+    BUDA_TRY(finish_pipe(std::move(pipe), freight));
   }
+  return success();
 }
 
 Result<void> GraphBuilder::add_pipes(std::size_t o) {
   for (std::size_t i = 0; i < plan_.ops[o].inputs.size(); ++i) BUDA_TRY(add_input_pipes(o, i));
-  for (std::size_t q : plan_.ops[o].output_queues) add_queue_pipes(plan_.ops[o], plan_.queue_plan(q));
+  for (std::size_t q : plan_.ops[o].output_queues) BUDA_TRY(add_queue_pipes(plan_.ops[o], plan_.queue_plan(q)));
   return success();
 }
 
@@ -352,8 +390,8 @@ std::uint64_t PaddingTable::address(DataFormat format, double value) const {
 }
 
 Result<PipeGraph> build_pipes(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
-                              const PaddingTable& padding) {
-  BUDA_ASSIGN(EpochPlan plan, plan_epoch(index, device, epoch));
+                              const PaddingTable& padding, const device::Cluster& cluster) {
+  BUDA_ASSIGN(EpochPlan plan, plan_epoch(index, device, epoch, cluster));
   return GraphBuilder(plan, padding).run();
 }
 

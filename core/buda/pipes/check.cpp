@@ -23,7 +23,7 @@ using netlist::TileShape;
 namespace {
 
 constexpr std::size_t kNone = NetlistIndex::kNone;
-constexpr int kMostRelays = 8;  // in a row
+constexpr int kMostRelays = 1024;  // in a row
 
 }  // namespace
 
@@ -321,8 +321,8 @@ Result<CheckCounts> Checker::run() {
 }
 
 Result<CheckCounts> check_pipes(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
-                                const PaddingTable& padding, const PipeGraph& graph) {
-  return Checker(index, device, epoch, padding, graph).run();
+                                const PaddingTable& padding, const PipeGraph& graph, const device::Cluster& cluster) {
+  return Checker(index, device, epoch, padding, graph, cluster).run();
 }
 
 }  // namespace buda::pipes

@@ -1,7 +1,7 @@
 // Proves that the pipes of an epoch bring every tile of every input to every core: the right one, in the right order, once.
 #pragma once
 
-#include <buda/device/descriptor.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/pipes/build.hpp>
 #include <buda/pipes/epochs.hpp>
@@ -22,6 +22,6 @@ struct CheckCounts {
 // pipes is used, so graphs from elsewhere (TT-Buda's own files) can be checked as well. Also checked: that all buffers are there, where
 // they should be, and large enough. Up to twenty errors, with op, input, core and tile. Time is linear in the tiles compared.
 Result<CheckCounts> check_pipes(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
-                                const PaddingTable& padding, const PipeGraph& graph);
+                                const PaddingTable& padding, const PipeGraph& graph, const device::Cluster& cluster = {});
 
 }  // namespace buda::pipes

@@ -2,6 +2,7 @@
 #include <buda/pipes/checker.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/pipes/peers.hpp>
 
 namespace buda::pipes {
 
@@ -14,9 +15,15 @@ constexpr std::size_t kNone = NetlistIndex::kNone;
 
 }  // namespace
 
+// As the chip sees it that uses the queue in this epoch.
 std::uint64_t Checker::address_of(const Queue& queue, std::size_t buffer) const {
   const auto& a = queue.buffers[buffer];
-  if (queue.location == netlist::QueueLocation::dram) return a.address;
+  if (queue.location == netlist::QueueLocation::dram) {
+    const netlist::Graph* writer = index_.op(queue.input).graph;
+    bool writes = writer != nullptr && std::find(epoch_.graphs.begin(), epoch_.graphs.end(), writer) != epoch_.graphs.end();
+    if (!writes || writer->target_device == queue.target_device) return a.address;
+    return peer_address(netlist(), device_, cluster_, writer->target_device, queue.target_device, a.address).value_or(a.address);
+  }
   return device_.host.base + static_cast<std::uint64_t>(a.channel) * device_.host.channel_bytes + a.address;
 }
 

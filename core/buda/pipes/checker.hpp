@@ -44,8 +44,8 @@ struct Feed {
 class Checker {
  public:
   Checker(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch, const PaddingTable& padding,
-          const PipeGraph& graph)
-      : index_(index), device_(device), epoch_(epoch), padding_(padding), graph_(graph), buffers_(graph.buffers) {}
+          const PipeGraph& graph, const device::Cluster& cluster)
+      : index_(index), device_(device), cluster_(cluster), epoch_(epoch), padding_(padding), graph_(graph), buffers_(graph.buffers) {}
 
   Result<CheckCounts> run();
 
@@ -96,6 +96,7 @@ class Checker {
 
   const NetlistIndex& index_;
   const device::DeviceDescriptor& device_;
+  const device::Cluster& cluster_;
   const Epoch& epoch_;
   const PaddingTable& padding_;
   const PipeGraph& graph_;

@@ -2,6 +2,7 @@
 #include <buda/pipes/epoch_plan.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/pipes/peers.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -79,9 +80,10 @@ constexpr std::int64_t kMostReadBytes = 64 * 1024;
 
 class Planner {
  public:
-  Planner(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch) {
+  Planner(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch, const device::Cluster& cluster) {
     plan_.index = &index;
     plan_.device = &device;
+    plan_.cluster = &cluster;
     plan_.epoch = &epoch;
   }
 
@@ -110,6 +112,7 @@ class Planner {
   std::size_t use_queue(std::size_t queue);
   Result<void> plan_input(std::size_t op, std::size_t input);
   Result<void> find_source(const OpPlan& op, std::size_t input, Source& source);
+  std::int32_t source_chip(const Source& source, std::int32_t chip) const;
   Result<void> check_source(const OpPlan& op, std::size_t input, const Source& source) const;
   void choose_prologue(const Op& op, std::size_t input, InputPlan& plan);
   void agree_on_prologues();
@@ -215,6 +218,12 @@ Result<void> Planner::find_source(const OpPlan& op, std::size_t input, Source& s
   return d;
 }
 
+// Where an input comes from. Chips without ethernet see the host's memory themselves.
+std::int32_t Planner::source_chip(const Source& source, std::int32_t chip) const {
+  if (!source.is_queue()) return plan_.ops[source.op].graph->target_device;
+  return plan_.device->eth.empty() ? chip : netlist().queues[source.queue].target_device;
+}
+
 Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Source& source) const {
   const Op& op = *p.op;
   int number = static_cast<int>(input);
@@ -223,8 +232,12 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
   if (source.is_queue()) {
     const Queue& q = netlist().queues[source.queue];
     format = q.format;
-    if (q.location == netlist::QueueLocation::dram && q.target_device != chip)
-      return not_supported(netlist(), op, cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip), number);
+    const bool is_remote = source_chip(source, chip) != chip;
+    const bool no_way = plan_.device->eth.empty() && q.location == netlist::QueueLocation::dram && q.target_device != chip;
+    if (no_way || (is_remote && plan_.epoch->use_of(q.name).prologue))
+      return not_supported(netlist(), op,
+                           cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, no_way ? "" : " as a prologue"),
+                           number);
     if (q.layout == netlist::QueueLayout::flat) return not_supported(netlist(), op, "an input in flat layout", number);
     QueueUse use = plan_.epoch->use_of(q.name);
     if (use.epilogue) {
@@ -236,7 +249,7 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
   } else {
     const OpPlan& producer = plan_.ops[source.op];
     format = producer.op->out_format;
-    if (producer.graph->target_device != chip)
+    if (producer.graph->target_device != chip && plan_.device->eth.empty())
       return not_supported(netlist(), op,
                            cat("op '", producer.op->name, "' on chip ", producer.graph->target_device, " as input on chip ", chip), number);
     if (producer.op->untilize_output || producer.op->gradient_op) {
@@ -274,6 +287,7 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
   const Op& op = *p.op;
   InputPlan& input = p.inputs[i];
   BUDA_TRY(check_source(p, i, input.source));
+  input.from_chip = source_chip(input.source, p.graph->target_device);
 
   ProducerLayout layout;
   std::int64_t buffered = 0;
@@ -404,9 +418,17 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
     d.data = {{"producer", op.name}};
     return d;
   };
-  if (q.location == netlist::QueueLocation::dram && q.target_device != p.graph->target_device)
-    return not_supported(netlist(), op,
-                         cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", p.graph->target_device));
+  const std::int32_t chip = p.graph->target_device;
+  if (q.target_device != chip) {
+    const bool by_ethernet = !plan_.device->eth.empty();
+    if (by_ethernet && (op.untilize_output || op.gradient_op))
+      return not_supported(netlist(), op,
+                           cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", chip,
+                               op.gradient_op ? " as a gradient" : " without tiles"));
+    const bool to_dram = q.location == netlist::QueueLocation::dram;
+    if (!by_ethernet && to_dram && !peer_address(netlist(), *plan_.device, *plan_.cluster, chip, q.target_device, 0))
+      return not_supported(netlist(), op, cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", chip));
+  }
   if (q.format != op.out_format)
     return error("PP015", cat("it holds ", format_name(q.format), ", and the op's out_df is ", format_name(op.out_format)));
   if (op.gradient_op) {
@@ -502,8 +524,9 @@ void Planner::settle_granularities() {
 
 }  // namespace
 
-Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch) {
-  return Planner(index, device, epoch).run();
+Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
+                             const device::Cluster& cluster) {
+  return Planner(index, device, epoch, cluster).run();
 }
 
 }  // namespace buda::pipes

@@ -1,7 +1,7 @@
 // Everything that is decided about one epoch before its buffers and pipes are written down. Internal to the module.
 #pragma once
 
-#include <buda/device/descriptor.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/pipes/buffer_sizes.hpp>
 #include <buda/pipes/consumption.hpp>
 #include <buda/pipes/epochs.hpp>
@@ -28,6 +28,7 @@ struct Source {
 // An input of an op.
 struct InputPlan {
   Source source;
+  std::int32_t from_chip = 0;
   Consumption consumption;
   EdgeRoutes routes;
   InputSizes sizes;
@@ -69,6 +70,7 @@ struct QueuePlan {
 struct EpochPlan {
   const NetlistIndex* index = nullptr;
   const device::DeviceDescriptor* device = nullptr;
+  const device::Cluster* cluster = nullptr;
   const Epoch* epoch = nullptr;
   std::vector<OpPlan> ops;
   std::map<std::string_view, std::size_t> op_index;
@@ -98,6 +100,7 @@ Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::O
 // Bytes of a tile as a queue stores it.
 std::int32_t stored_tile_bytes(const NetlistIndex& index, const netlist::Queue& queue, std::int32_t alignment);
 
-Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch);
+Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
+                             const device::Cluster& cluster);
 
 }  // namespace buda::pipes

@@ -2,17 +2,22 @@
 #pragma once
 
 #include <buda/pipes/build.hpp>
+#include <buda/pipes/chip_routes.hpp>
 #include <buda/pipes/epoch_plan.hpp>
 #include <buda/pipes/noc.hpp>
 
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace buda::pipes {
 
 class GraphBuilder {
  public:
-  GraphBuilder(EpochPlan& plan, const PaddingTable& padding) : plan_(plan), padding_(padding), next_(plan.index->first_free_id()) {}
+  GraphBuilder(EpochPlan& plan, const PaddingTable& padding)
+      : plan_(plan), padding_(padding), next_(plan.index->first_free_id()), chips_(*plan.device, *plan.cluster) {}
   Result<PipeGraph> run();
 
  private:
@@ -21,6 +26,17 @@ class GraphBuilder {
     std::int32_t channel = 0;
     std::uint64_t address = 0;
   };
+  // What a pipe carries, and from which chip to which.
+  struct Freight {
+    const netlist::Op* op = nullptr;  // that the pipe is for, to name it
+    std::int32_t from = 0, to = 0;
+    bool from_queue = false, to_queue = false;
+    std::optional<GridCoord> source_worker;  // where a relay may gather; none: wherever there is room
+    std::int32_t tile_bytes = 0;
+    std::int64_t pass_tiles = 0, passes = 1, input_count = 1;
+  };
+  // The workers of a chip by how much they have to do besides: least first.
+  using RelayWorkers = std::set<std::pair<std::int32_t, std::int32_t>>;
   using PaddingKey = std::tuple<std::size_t, std::size_t, std::int32_t, std::int32_t>;  // op, input, row, column
 
   Id new_id() {
@@ -41,15 +57,24 @@ class GraphBuilder {
   Result<void> add_queue(QueuePlan& q);
   void add_queue_buffer(const QueuePlan& q, std::size_t buffer, std::size_t reader, Place place);
   GridCoord prologue_worker(const QueuePlan& q, std::size_t buffer, std::size_t reader) const;
+  bool is_on_peer(const QueuePlan& q) const;
   Result<Place> place_of(const netlist::Queue& queue, std::size_t buffer) const;
   std::int32_t sub_channel(const QueuePlan& q, const netlist::Queue& queue, std::size_t buffer, Place place) const;
+
+  // build_crossings.cpp
+  GridCoord relay_worker(std::int32_t chip);
+  Id add_relay(BufferType type, std::int32_t chip, GridCoord core, const Freight& freight);
+  Pipe relay_pipe(std::vector<Id> inputs, Id output, std::int32_t chip, GridCoord core);
+  Result<void> finish_pipe(Pipe pipe, const Freight& freight);
 
   // build_pipes.cpp
   Result<void> add_pipes(std::size_t op);
   Result<void> add_input_pipes(std::size_t op, std::size_t input);
   void add_gather_pipes(const OpPlan& p, const InputPlan& input, const Multicast& multicast);
-  void add_queue_pipes(const OpPlan& p, const QueuePlan& q);
-  void add_untilized_pipe(const OpPlan& p, const QueuePlan& q);
+  Result<void> add_queue_pipes(const OpPlan& p, const QueuePlan& q);
+  Result<void> add_untilized_pipe(const OpPlan& p, const QueuePlan& q);
+  Freight freight_into(const OpPlan& p, const InputPlan& input, const PipeRoute& route) const;
+  Freight freight_out(const OpPlan& p, const QueuePlan& q) const;
   std::vector<Id> blocks_of(const PipeRoute& route, std::int64_t granularity, const std::vector<Id>& buffers, Id padding) const;
   Id padding_buffer(std::size_t op, std::size_t input, GridCoord worker);
   std::vector<Id> source_buffers(std::size_t op, const InputPlan& input) const;
@@ -66,6 +91,9 @@ class GraphBuilder {
   std::map<std::size_t, bool> queue_added_;
   std::map<PaddingKey, std::size_t> padding_index_;  // in padding_buffers_
   std::vector<Buffer> padding_buffers_;
+  ChipRoutes chips_;
+  std::map<std::int32_t, RelayWorkers> relay_workers_;                                                  // by chip
+  std::map<std::tuple<BufferType, std::int32_t, std::int32_t, std::int32_t>, std::int32_t> relays_at_;  // how many, by core
 };
 
 }  // namespace buda::pipes

@@ -36,6 +36,7 @@ class Reader {
   // Passes that a source gives in the epoch; 0: it does not know.
   std::int64_t passes(const Buffer& b) const {
     if (b.is_padding) return 0;
+    if (is_relay(b)) return std::max<std::int64_t>(1, whole(b) / std::max<std::int64_t>(1, b.scatter_gather_num_tiles));
     if (b.type == BufferType::prolog_relay) {
       auto it = feeds_.find(b.id);
       return it == feeds_.end() ? 0 : passes(*index_.find(it->second.front().first->inputs.front()));
@@ -43,6 +44,26 @@ class Reader {
     if (b.type != BufferType::packer) return std::max<std::int64_t>(1, whole(b) / std::max<std::int64_t>(1, b.tiles_per_input));
     std::int64_t n = whole(b), w = std::max<std::int64_t>(1, b.window_tiles());
     return (n + w - 1) / w;
+  }
+
+  static bool is_relay(const Buffer& b) { return b.type == BufferType::relay || b.type == BufferType::ethernet_relay; }
+
+  // Tiles [first, first + count) of what passes through a relay buffer in the epoch.
+  void add_relayed(const Buffer& relay, std::int64_t first, std::int64_t count, std::vector<Tiles>& out) const {
+    auto [it, fresh] = relayed_.try_emplace(relay.id);
+    if (fresh) it->second = all(relay);
+    for (Tiles t : it->second) {
+      if (first >= t.count) {
+        first -= t.count;
+        continue;
+      }
+      std::int64_t take = std::min(count, t.count - first);
+      t.first += first;
+      t.count = take;
+      append_tiles(out, t);
+      first = 0;
+      if ((count -= take) == 0) return;
+    }
   }
 
   std::vector<Tiles> all(const Buffer& target) const {
@@ -59,6 +80,7 @@ class Reader {
   }
 
   void add(const Pipe& pipe, std::int64_t pass, std::vector<Tiles>& out) const {
+    std::map<Id, std::int64_t> seen;  // blocks of a relay buffer in this pass
     for (std::int64_t r = 0; r < pipe.repeats(); ++r)
       for (Id id : pipe.inputs) {
         const Buffer& b = *index_.find(id);
@@ -71,6 +93,9 @@ class Reader {
           append_tiles(out, {Tiles::Kind::output, b.id, 0, first, std::min(count, whole(b) - first)});
         } else if (b.type == BufferType::prolog_relay) {
           add(*feeds_.at(b.id).front().first, 0, out);
+        } else if (is_relay(b)) {
+          auto in_pass = pipe.repeats() * std::count_if(pipe.inputs.begin(), pipe.inputs.end(), [&](Id i) { return index_.find(i) == &b; });
+          add_relayed(b, (pass * in_pass + seen[b.id]++) * count, count, out);
         } else {
           append_tiles(out, {Tiles::Kind::queue, b.id, b.type == BufferType::dram_prolog ? 0 : pass, offset, count});
         }
@@ -80,6 +105,7 @@ class Reader {
   const PipeGraph& graph_;
   pipes::BufferIndex index_;
   std::map<Id, std::vector<std::pair<const Pipe*, std::size_t>>> feeds_;
+  mutable std::map<Id, std::vector<Tiles>> relayed_;
 };
 
 std::string first_difference(const char* what, const std::map<Id, std::vector<Tiles>>& wanted,

@@ -125,6 +125,8 @@ class Machine {
     const Stream& s = *state.s;
     if (is_relay(s)) {
       state.held.push_back(t);
+    } else if (s.write) {
+      append_tiles(out_.queues[blob_.dram[static_cast<std::size_t>(s.write->dram)].id], t);
     } else {
       append_tiles(out_.inputs[s.buffer], t);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
@@ -37,6 +38,20 @@ inline const device::DeviceDescriptor& shipped(const std::string& name) {
   return known[name] = loaded.ok() ? *loaded : device::DeviceDescriptor{};
 }
 
+inline const device::Cluster& shipped_cluster(const device::DeviceDescriptor& device) {
+  static std::map<std::string, device::Cluster> known;
+  auto it = known.find(device.name);
+  if (it != known.end()) return it->second;
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
+  auto loaded = device::load_cluster(host, device);
+  EXPECT_TRUE(loaded.ok()) << device.name;
+  return known[device.name] = loaded.ok() ? *loaded : device::Cluster{};
+}
+
 inline std::string messages(const Failure& failure) {
   std::string out;
   for (const auto& d : failure.diagnostics()) out += d.message + " [" + d.code + "]\n";
@@ -52,9 +67,10 @@ struct Built {
     }
   }
   bool ok() const { return problem.empty(); }
+  const device::Cluster& cluster() const { return shipped_cluster(*device); }
   // What the checker says; empty when all is right.
   std::string check(const PipeGraph& g) const {
-    auto result = check_pipes(*index, *device, epochs.front(), padding, g);
+    auto result = check_pipes(*index, *device, epochs.front(), padding, g, cluster());
     return result ? "" : messages(result.failure());
   }
   std::string check() const { return check(graph); }
@@ -98,7 +114,7 @@ struct Built {
     BUDA_ASSIGN(epochs, epochs_of(*netlist, *device));
     BUDA_ASSIGN(padding, PaddingTable::make(*netlist, epochs, device->tile_alignment));
     if (epochs.empty()) return success();
-    BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding));
+    BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding, cluster()));
     return success();
   }
 };

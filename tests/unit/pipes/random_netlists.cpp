@@ -125,25 +125,35 @@ Consumer reduce(const TileShape& s, Rng& rng) {
   return c;
 }
 
+std::string on_chip(std::string queue, std::uint64_t chip) {
+  const std::string_view key = "target_device: 0";
+  return queue.empty() ? queue : queue.replace(queue.find(key), key.size(), cat("target_device: ", chip));
+}
+
+std::string graph_text(const std::string& name, std::uint64_t chip, std::int64_t input_count, const std::string& ops) {
+  return cat("  ", name, ":\n    target_device: ", chip, "\n    input_count: ", input_count, "\n", ops);
+}
+
 }  // namespace
 
-std::string random_netlist(Rng& rng) {
+std::string random_netlist(Rng& rng, std::int32_t chips) {
+  auto chip = [&] { return chips == 1 ? 0 : rng.below(static_cast<std::uint64_t>(chips)); };
   TileShape s{1 + static_cast<std::int64_t>(rng.below(4)), 1 + static_cast<std::int64_t>(rng.below(8)),
               1 + static_cast<std::int64_t>(rng.below(8))};
   if (rng.below(2) == 0) s.t = 1;
   Blocking source(s.rt, s.ct, rng, 3);
-  bool by_rows = rng.below(3) != 0, from_op = rng.below(2) == 0, prologue = !from_op && rng.below(3) == 0;
+  bool by_rows = rng.below(3) != 0, from_op = rng.below(2) == 0, prologue = chips == 1 && !from_op && rng.below(3) == 0;
   std::int64_t input_count = 1 + static_cast<std::int64_t>(rng.below(3));
   std::string blocks = cat(source.blocks(s.t), ", ", order(by_rows));
   std::string queues = queue_text("q", "HOST", cat(source.grid(), ", ", blocks), source.cores(), 0x20000000,
                                   prologue ? "type: ram, entries: 1" : "type: queue, entries: 4");
-  std::string ops;
+  std::string ops, feeder;
   if (from_op) {
     // Buffers that hold a part of the ts, all of them, or several inputs.
     std::int64_t half = rng.below(3) == 0 ? s.t * (1 + static_cast<std::int64_t>(rng.below(2))) : divisor(s.t, rng);
     if (half > s.t) input_count = half / s.t * (1 + static_cast<std::int64_t>(rng.below(2)));
-    ops += op_text("f", "nop", "q", 1, cat("grid_loc: [0, 0], ", source.grid()),
-                   cat(blocks, ", buf_size_mb: ", half == 1 && rng.below(2) == 0 ? 1 : 2 * half));
+    feeder = op_text("f", "nop", "q", 1, cat("grid_loc: [0, 0], ", source.grid()),
+                     cat(blocks, ", buf_size_mb: ", half == 1 && rng.below(2) == 0 ? 1 : 2 * half));
   }
   netlist::EdgeMaps maps;
   TileShape arriving = s;
@@ -162,8 +172,18 @@ std::string random_netlist(Rng& rng) {
   if (!tms.empty()) more += cat(more.empty() ? "" : ", ", second ? "input_1_tms: [" : "input_0_tms: [", tms, ']');
   std::string transposed = rng.below(5) == 0 ? "grid_transpose: true, " : "";
   ops += op_text("op", c.type, inputs, c.inputs, cat(transposed, "grid_loc: [4, 4], ", c.place), cat(c.shape, ", buf_size_mb: 2"), more);
-  return netlist_text(queues + c.extra_queues + c.out_queue, ops, static_cast<int>(input_count),
-                      prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "");
+  std::string settings = prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "";
+  if (chips == 1) return netlist_text(queues + c.extra_queues + c.out_queue, feeder + ops, static_cast<int>(input_count), settings);
+  std::uint64_t here = chip();
+  std::string text = cat("devices: {arch: [wormhole_b0]}\nqueues:\n", on_chip(queues, chip()), on_chip(c.extra_queues, chip()),
+                         on_chip(c.out_queue, chip()), "graphs:\n");
+  std::uint64_t there = chip();
+  bool one = feeder.empty() || here == there;
+  if (!one) text += graph_text("producer", there, input_count, feeder);
+  text += graph_text("consumer", here, input_count, one ? feeder + ops : ops);
+  text += "programs:\n  - p:\n";
+  if (!one) text += "    - execute: {graph_name: producer, queue_settings: {}}\n";
+  return text + "    - execute: {graph_name: consumer, queue_settings: {}}\n";
 }
 
 }  // namespace buda::pipes

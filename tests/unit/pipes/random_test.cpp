@@ -31,5 +31,24 @@ TEST(RandomNetlists, EveryTileArrives) {
   EXPECT_LT(refused, kWanted / 4);
 }
 
+TEST(RandomNetlists, EveryTileArrivesOverEthernet) {
+  constexpr int kWanted = 300;
+  Rng rng(5);
+  int built = 0, crossing = 0;
+  for (int round = 0; built < kWanted && round < 4 * kWanted; ++round) {
+    std::string text = random_netlist(rng, 2);
+    Built b(text, "n300");
+    if (!b.ok()) {
+      ASSERT_TRUE(b.problem.find("buffer") != std::string::npos) << b.problem << text;
+      continue;
+    }
+    ++built;
+    crossing += std::any_of(b.graph.pipes.begin(), b.graph.pipes.end(), [](const Pipe& p) { return p.ethernet_pipe; }) ? 1 : 0;
+    ASSERT_EQ(b.check(), "") << text;
+  }
+  EXPECT_EQ(built, kWanted);
+  EXPECT_GT(crossing, kWanted / 2);
+}
+
 }  // namespace
 }  // namespace buda::pipes

@@ -4,6 +4,7 @@
 
 #include <buda/balance/report.hpp>
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/format.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
@@ -60,6 +61,7 @@ std::vector<Format> formats() {
   std::vector<Format> all = {{"buda.graph/1", graph::graph_file_schema, read_graph_file},
                              {"buda.blob/1", schema::json_schema<overlay::Blob>, read_blob_file},
                              record_format<device::DeviceDescriptor>(),
+                             record_format<device::Cluster>(),
                              record_format<netlist::HostPlan>(),
                              record_format<passes::Pipeline>(),
                              record_format<balance::PlacementReport>(),

@@ -1,0 +1,117 @@
+// Reads cluster files; lays cables where none are given.
+#include <buda/device/cluster.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/yaml.hpp>
+
+namespace buda::device {
+
+using schema::Record;
+
+namespace {
+
+constexpr int kDeepestBase = 8;
+
+enum class Side : std::int32_t { down, right, up, left };
+
+bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".yaml"); }
+
+Result<void> check(const Cluster& cluster, const DeviceDescriptor& device, const SourceLoc& loc) {
+  auto is_end = [&](std::int32_t chip, std::int32_t channel) {
+    return chip >= 0 && chip < device.chips && channel >= 0 && static_cast<std::size_t>(channel) < device.eth.size();
+  };
+  for (const EthLink& l : cluster.links)
+    if (!is_end(l.chip, l.channel) || !is_end(l.to_chip, l.to_channel) || l.chip == l.to_chip)
+      return input_error("DV030", loc,
+                         cat("the link from channel ", l.channel, " of chip ", l.chip, " to channel ", l.to_channel, " of chip ", l.to_chip,
+                             " does not join two of the ", device.chips, " chips of '", device.name, "', which have ", device.eth.size(),
+                             " ethernet channels each"));
+  return success();
+}
+
+Result<void> read_file(Host& host, const std::string& path, int depth, Cluster& out, SourceLoc& loc) {
+  BUDA_ASSIGN(io::Bytes bytes, host.fs().read(path));
+  BUDA_ASSIGN(io::Node top, io::parse_yaml(bytes.view(), path));
+  BUDA_TRY(schema::check_header(top, {"buda.cluster", 1}));
+  loc = top.loc();
+  if (const io::Node* base = top.find("base")) {
+    BUDA_ASSIGN(std::string name, base->as_name());
+    if (depth >= kDeepestBase) return input_error("DV003", base->loc(), cat("cluster '", name, "' is based on itself"));
+    BUDA_TRY(read_file(host, is_path(name) ? name : cat(host.share_dir, "/clusters/", name, ".yaml"), depth + 1, out, loc));
+  }
+  schema::Reader reader;
+  describe(static_cast<const Cluster*>(nullptr)).read(top, out, reader);
+  if (reader.failed()) return std::move(reader).failure();
+  out.base.clear();
+  return success();
+}
+
+}  // namespace
+
+Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name) {
+  auto shipped = [&](const std::string& of) { return cat(host.share_dir, "/clusters/", of, ".yaml"); };
+  std::string path = is_path(name) ? name : shipped(name.empty() ? device.name : name);
+  if (name.empty() && !host.fs().exists(path)) path = shipped(device.arch);
+  Cluster cluster;
+  if (name.empty() && !host.fs().exists(path)) return cluster;
+  SourceLoc loc;
+  BUDA_TRY(read_file(host, path, 0, cluster, loc));
+  BUDA_TRY(check(cluster, device, loc));
+  return cluster;
+}
+
+std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& device) {
+  if (!cluster.links.empty()) return cluster.links;
+  std::vector<EthLink> out;
+  const auto per_side = static_cast<std::int32_t>(device.eth.size()) / 4;
+  std::int32_t rows = 1;
+  for (std::int32_t d = 1; d * d <= device.chips; ++d)
+    if (device.chips % d == 0) rows = d;
+  const std::int32_t cols = device.chips / rows;
+  auto join = [&](std::int32_t chip, Side side, std::int32_t other, Side other_side) {
+    for (std::int32_t i = 0; i < per_side; ++i)
+      out.push_back({chip, static_cast<std::int32_t>(side) * per_side + i, other, static_cast<std::int32_t>(other_side) * per_side + i});
+  };
+  for (std::int32_t chip = 0; chip < device.chips; ++chip) {
+    if (chip % cols + 1 < cols) join(chip, Side::right, chip + 1, Side::left);
+    if (chip + cols < device.chips) join(chip, Side::down, chip + cols, Side::up);
+  }
+  return out;
+}
+
+const Record<EthLink>& describe(const EthLink*) {
+  static const auto record = Record<EthLink>("a cable between two chips")
+                                 .required("chip", &EthLink::chip, "one chip")
+                                 .required("channel", &EthLink::channel, "its ethernet channel")
+                                 .required("to_chip", &EthLink::to_chip, "the other chip")
+                                 .required("to_channel", &EthLink::to_channel, "its ethernet channel");
+  return record;
+}
+
+const Record<EthCore>& describe(const EthCore*) {
+  static const auto record = Record<EthCore>("streams and memory of an ethernet core")
+                                 .required("operands_begin", &EthCore::operands_begin, "where buffers of streams may begin in L1")
+                                 .required("tile_headers", &EthCore::tile_headers, "where headers of tiles lie in L1")
+                                 .required("overlay_blob", &EthCore::overlay_blob, "bytes of a stream program")
+                                 .required("streams", &EthCore::streams, "streams of a core")
+                                 .required("link_streams", &EthCore::link_streams, "streams that reach the other end of the cable");
+  return record;
+}
+
+const Record<PeerAccess>& describe(const PeerAccess*) {
+  static const auto record = Record<PeerAccess>("how a chip sees its neighbours over PCIe")
+                                 .required("region_bytes", &PeerAccess::region_bytes, "distance between what the chip sees of each")
+                                 .required("offset", &PeerAccess::offset, "of the host window in there");
+  return record;
+}
+
+const Record<Cluster>& describe(const Cluster*) {
+  static const auto record = Record<Cluster>("how chips reach each other", {"buda.cluster", 1})
+                                 .optional("base", &Cluster::base, "another cluster, whose values hold where this file says nothing")
+                                 .optional("eth_core", &Cluster::eth_core, "streams and memory of an ethernet core")
+                                 .optional("links", &Cluster::links, "cables between the chips; none: a mesh")
+                                 .optional("peers", &Cluster::peers, "how neighbours are seen over PCIe");
+  return record;
+}
+
+}  // namespace buda::device
