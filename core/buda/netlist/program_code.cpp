@@ -57,13 +57,13 @@ class Compiler {
     return it->second;
   }
 
-  Operand operand(const Value& value) {
-    if (!value.is_variable()) return {false, 0, value.immediate};
-    return {true, slot(value.variable), 0};
+  Operand operand(const Value& value, Place place) {
+    if (!value.is_variable()) return {false, 0, value.immediate, place};
+    return {true, slot(value.variable), 0, place};
   }
-  std::optional<Operand> operand(const std::optional<Value>& value) {
+  std::optional<Operand> operand(const QueueSetting& setting, const std::optional<Value>& value, Field field) {
     if (!value) return std::nullopt;
-    return operand(*value);
+    return operand(*value, setting.places.of(field));
   }
 
   Code& emit(Code::Kind kind) {
@@ -106,14 +106,14 @@ class Compiler {
     Slot out = slot(v.out);
     if (out_.classes[out] == VariableClass::undeclared) out_.classes[out] = VariableClass::local;
     std::vector<Operand> operands;
-    for (const auto& arg : v.args) operands.push_back(operand(arg));
+    for (const auto& arg : v.args) operands.push_back(operand(arg, place_));
     Code& code = emit(Code::Kind::compute);
     code.op = v.op;
     code.out = out;
     code.operands = std::move(operands);
   }
   void compile(const instruction::Loop& l) {
-    Operand count = operand(l.count);
+    Operand count = operand(l.count, place_);
     loops_.push_back(out_.code.size());
     emit(Code::Kind::loop).operands.push_back(count);
   }
@@ -157,9 +157,12 @@ class Compiler {
         error("NL603", cat("there is no queue '", s.queue, "'"));
         continue;
       }
-      settings.push_back({*queue, operand(s.prologue), operand(s.epilogue), operand(s.zero), operand(s.read_only), operand(s.rd_ptr_local),
-                          operand(s.rd_ptr_global), operand(s.wr_ptr_global), operand(s.rd_ptr_autoinc), operand(s.global_rdptr_autoinc),
-                          operand(s.global_wrptr_autoinc)});
+      settings.push_back({*queue, operand(s, s.prologue, Field::prologue), operand(s, s.epilogue, Field::epilogue),
+                          operand(s, s.zero, Field::zero), operand(s, s.read_only, Field::read_only),
+                          operand(s, s.rd_ptr_local, Field::rd_ptr_local), operand(s, s.rd_ptr_global, Field::rd_ptr_global),
+                          operand(s, s.wr_ptr_global, Field::wr_ptr_global), operand(s, s.rd_ptr_autoinc, Field::rd_ptr_autoinc),
+                          operand(s, s.global_rdptr_autoinc, Field::global_rdptr_autoinc),
+                          operand(s, s.global_wrptr_autoinc, Field::global_wrptr_autoinc)});
     }
     if (!graph) return;
     Code& code = emit(Code::Kind::execute);

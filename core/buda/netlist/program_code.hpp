@@ -17,6 +17,7 @@ struct Operand {
   bool is_variable = false;
   Slot slot = 0;
   std::int32_t immediate = 0;
+  Place place;  // of the value in a queue setting, of the whole instruction elsewhere
 };
 
 enum class VariableClass : std::uint8_t { undeclared, param, local, fixed };

@@ -79,10 +79,10 @@ class Run {
     return d;
   }
 
-  Result<std::int32_t> value(const Operand& operand, Place place) const {
+  Result<std::int32_t> value(const Operand& operand) const {
     if (!operand.is_variable) return operand.immediate;
     if (variables_[operand.slot]) return *variables_[operand.slot];
-    return error(place, "NL604", cat("variable '", code_.variables[operand.slot], "' is read before it has a value"));
+    return error(operand.place, "NL604", cat("variable '", code_.variables[operand.slot], "' is read before it has a value"));
   }
 
   Result<void> step(const Code& code) {
@@ -95,7 +95,7 @@ class Run {
         BUDA_TRY(compute(code));
         break;
       case Code::Kind::loop: {
-        BUDA_ASSIGN(std::int32_t count, value(code.operands[0], code.place));
+        BUDA_ASSIGN(std::int32_t count, value(code.operands[0]));
         if (count < 1) return error(code.place, "NL606", cat("a loop runs at least once, not ", count, " times"));
         loops_.push_back(count);
         break;
@@ -122,10 +122,10 @@ class Run {
   }
 
   Result<void> compute(const Code& code) {
-    BUDA_ASSIGN(std::int32_t first, value(code.operands[0], code.place));
+    BUDA_ASSIGN(std::int32_t first, value(code.operands[0]));
     std::int64_t a = first, b = 0;
     if (code.operands.size() > 1) {
-      BUDA_ASSIGN(b, value(code.operands[1], code.place));
+      BUDA_ASSIGN(b, value(code.operands[1]));
     }
     std::int64_t old = variables_[code.out].value_or(0);
     std::int64_t result = a;
@@ -154,16 +154,16 @@ class Run {
     return success();
   }
 
-  Result<void> flag(const std::optional<Operand>& operand, Place place, bool& out) const {
+  Result<void> flag(const std::optional<Operand>& operand, bool& out) const {
     if (!operand) return success();
-    BUDA_ASSIGN(std::int32_t v, value(*operand, place));
+    BUDA_ASSIGN(std::int32_t v, value(*operand));
     out = v != 0;
     return success();
   }
   template <class T>
-  Result<void> number(const std::optional<Operand>& operand, Place place, T& out) const {
+  Result<void> number(const std::optional<Operand>& operand, T& out) const {
     if (!operand) return success();
-    BUDA_ASSIGN(out, value(*operand, place));
+    BUDA_ASSIGN(out, value(*operand));
     return success();
   }
 
@@ -176,16 +176,16 @@ class Run {
       bool is_queue = netlist_.queues[s.queue].kind == QueueKind::queue;
       r.rd_ptr_autoinc = is_queue ? 1 : 0;
       r.global_wrptr_autoinc = is_queue ? 1 : 0;
-      BUDA_TRY(flag(s.prologue, code.place, r.prologue));
-      BUDA_TRY(flag(s.epilogue, code.place, r.epilogue));
-      BUDA_TRY(flag(s.zero, code.place, r.zero));
-      BUDA_TRY(flag(s.read_only, code.place, r.read_only));
-      BUDA_TRY(number(s.rd_ptr_local, code.place, r.rd_ptr_local));
-      BUDA_TRY(number(s.rd_ptr_global, code.place, r.rd_ptr_global));
-      BUDA_TRY(number(s.wr_ptr_global, code.place, r.wr_ptr_global));
-      BUDA_TRY(number(s.rd_ptr_autoinc, code.place, r.rd_ptr_autoinc));
-      BUDA_TRY(number(s.global_rdptr_autoinc, code.place, r.global_rdptr_autoinc));
-      BUDA_TRY(number(s.global_wrptr_autoinc, code.place, r.global_wrptr_autoinc));
+      BUDA_TRY(flag(s.prologue, r.prologue));
+      BUDA_TRY(flag(s.epilogue, r.epilogue));
+      BUDA_TRY(flag(s.zero, r.zero));
+      BUDA_TRY(flag(s.read_only, r.read_only));
+      BUDA_TRY(number(s.rd_ptr_local, r.rd_ptr_local));
+      BUDA_TRY(number(s.rd_ptr_global, r.rd_ptr_global));
+      BUDA_TRY(number(s.wr_ptr_global, r.wr_ptr_global));
+      BUDA_TRY(number(s.rd_ptr_autoinc, r.rd_ptr_autoinc));
+      BUDA_TRY(number(s.global_rdptr_autoinc, r.global_rdptr_autoinc));
+      BUDA_TRY(number(s.global_wrptr_autoinc, r.global_wrptr_autoinc));
       execution_.settings.push_back(r);
       bind_reader(s);
     }

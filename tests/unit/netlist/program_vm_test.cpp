@@ -176,6 +176,14 @@ INSTANTIATE_TEST_SUITE_P(Rules, WrongRun,
                                            Wrong{"    - var: {$n: 70000}\n    - varinst: [$n, mul, $n, $n]\n", "NL608", 2},
                                            Wrong{"    - var: {$n: 1}\n    - varinst: [$n, incwrap, 1, 0]\n", "NL608", 2}));
 
+TEST(ProgramVm, PointsToTheValueOfASetting) {
+  std::string text = program("    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: $x}}}\n");
+  Machine m(text);
+  ASSERT_TRUE(m.vm.ok());
+  std::size_t at = text.find("$x");
+  EXPECT_EQ(m.failure().loc.column, at - text.rfind('\n', at));
+}
+
 class WrongCode : public ::testing::TestWithParam<Wrong> {};
 TEST_P(WrongCode, IsDiagnosedBeforeItRuns) {
   std::string text = program(GetParam().lines);

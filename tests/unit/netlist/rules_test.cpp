@@ -161,7 +161,12 @@ std::string page() {
       "is\n"
       "compiled they are warnings (`netlist check --for-run` makes them errors). What does not fit the device leads to exit code 3, "
       "everything\n"
-      "else to 1.\n\nThe last column says how an example of `share/examples/netlists` is changed so that it breaks the rule.\n";
+      "else to 1.\n\nWhat only pipes can show is found by the tools that make them: "
+      "[`netlist2pipe`](../tools/netlist2pipe.md#diagnostics) refuses pipes of nothing but padding,\n"
+      "fused ops with more than two multicast inputs (PP008) and stacks that need more of the producer than it keeps (PP020); "
+      "[`pipegen`](../tools/pipegen.md#diagnostics)\n"
+      "what has more streams, multicasts, phases or bytes than a core (OV011-OV017).\n"
+      "\nThe last column says how an example of `share/examples/netlists` is changed so that it breaks the rule.\n";
   std::string last;
   for (const Rule& rule : netlist_rules()) {
     if (heading(rule.code) != last) out += cat("\n## ", heading(rule.code), "\n\n| code | rule | broken by |\n|---|---|---|\n");
