@@ -1,4 +1,4 @@
-// Reads the part of YAML that netlists, device files and configs use, some twenty times as fast as yaml-cpp. Internal to this module.
+// Reads the part of YAML that netlists, device files and configs use, some fifteen times as fast as yaml-cpp. Internal to this module.
 #pragma once
 
 #include <buda/io/yaml.hpp>
