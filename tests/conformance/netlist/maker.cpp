@@ -208,7 +208,9 @@ void NetlistMaker::emit(const std::string& type, const Block& b, const std::vect
                         const std::vector<std::string>& in_df, Formats f, std::string attributes, Freedom free, TileDim tile) {
   const std::string name = cat("op", op_number_);
   const bool turned = type != "matmul" && type != "nop" && type != "datacopy" && maps_.find("transpose") != std::string::npos;
-  const bool gradient = free.gradient && f.acc != "Int32" && type != "maximum" && !turned && chance(8);
+  // Gradients wait in out_df, and the packer does not add all formats.
+  const bool waits = f.intermed == f.out || attributes.find("l1_acc") == std::string::npos;
+  const bool gradient = free.gradient && f.acc != "Int32" && type != "maximum" && !turned && waits && chance(8);
   const bool untilized =
       !gradient && free.untilize && free.order == "r" && (f.out == "Float16" || f.out == "Float16_b" || f.out == "Float32") && chance(10);
   if (gradient) f.intermed = f.out;
