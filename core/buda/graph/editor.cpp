@@ -74,23 +74,14 @@ void GraphEditor::erase_unused(NodeId id) {
   }
 }
 
+// Users are visited before their producers, so that a producer is unused by its turn if only dead nodes used it.
 std::size_t erase_dead_nodes(Graph& graph) {
-  std::vector<char> live(graph.id_bound(), 0);
-  std::vector<NodeId> pending = graph.outputs();
-  while (!pending.empty()) {
-    NodeId id = pending.back();
-    pending.pop_back();
-    if (!graph.contains(id) || live[id.index()] != 0) continue;
-    live[id.index()] = 1;
-    for (const auto& edge : graph.node(id).inputs()) {
-      if (graph.contains(edge.source.node)) __builtin_prefetch(&graph.node(edge.source.node).inputs());
-      pending.push_back(edge.source.node);
-    }
-  }
   std::size_t erased = 0;
-  for (NodeId id : graph.ids()) {
-    if (live[id.index()] != 0 || graph.node(id).kind() == NodeKind::input) continue;
-    graph.erase(id);
+  std::vector<NodeId> order = graph.topological_order();
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    NodeKind kind = graph.node(*id).kind();
+    if (graph.use_count(*id) != 0 || kind == NodeKind::input || kind == NodeKind::output) continue;
+    graph.erase(*id);
     ++erased;
   }
   return erased;

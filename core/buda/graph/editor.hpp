@@ -48,7 +48,8 @@ class GraphEditor {
   std::vector<NodeId> added_;
 };
 
-// Erases all nodes from which no output can be reached; model inputs stay. Returns how many. O(n + e).
+// Erases all nodes from which no output can be reached; model inputs stay. Returns how many. Of a graph without cycles; O(n + e) but for
+// its order.
 std::size_t erase_dead_nodes(Graph& graph);
 
 }  // namespace buda::graph

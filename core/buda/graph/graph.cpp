@@ -39,23 +39,19 @@ NodeKind kind_of_op(std::string_view op) {
   return NodeKind::op;
 }
 
-Graph::Graph(const Graph& other) { *this = other; }
-
-Graph& Graph::operator=(const Graph& other) {
-  if (this == &other) return *this;
-  name = other.name;
-  level = other.level;
-  tags = other.tags;
-  nodes_.clear();
-  nodes_.reserve(other.nodes_.size());
-  for (const auto& n : other.nodes_) nodes_.push_back(n ? std::make_unique<Node>(*n) : nullptr);
-  live_ = other.live_;
-  names_ = other.names_;
-  output_names_ = other.output_names_;
-  inputs_ = other.inputs_;
-  outputs_ = other.outputs_;
-  next_suffix_ = other.next_suffix_;
-  return *this;
+Graph::Graph(const Graph& other)
+    : name(other.name),
+      level(other.level),
+      tags(other.tags),
+      nodes_(other.nodes_),
+      live_(other.live_),
+      inputs_(other.inputs_),
+      outputs_(other.outputs_),
+      next_suffix_(other.next_suffix_) {
+  names_.reserve(other.names_.size());
+  output_names_.reserve(other.output_names_.size());
+  for (std::size_t i = 0; i < nodes_.places(); ++i)
+    if (const Node* n = nodes_[i]) names_for(n->kind_).emplace(n->name_, n->id_);
 }
 
 NodeId Graph::find(std::string_view node_name) const {
@@ -71,8 +67,8 @@ NodeId Graph::find_output(std::string_view output_name) const {
 std::vector<NodeId> Graph::ids() const {
   std::vector<NodeId> out;
   out.reserve(live_);
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[i]) out.push_back(id_at(i));
+  for (std::size_t i = 0; i < nodes_.places(); ++i)
+    if (nodes_[i] != nullptr) out.push_back(id_at(i));
   return out;
 }
 
@@ -80,32 +76,35 @@ std::vector<NodeId> Graph::ids() const {
 // made, into flat lists of users, and the walk stays in these.
 // A sweep over the ids takes each node that is ready when the sweep comes to it; one that becomes ready after that waits among those
 // behind, which go first. Graphs are mostly in order already, and then nothing waits.
-std::vector<NodeId> Graph::topological_order() const {
-  std::vector<std::uint32_t> missing(nodes_.size(), 0), first_user(nodes_.size() + 1, 0);
-  bool in_order = true;
+Graph::FoundOrder Graph::find_order() const {
+  std::vector<std::uint32_t> missing(nodes_.places(), 0), first_user(nodes_.places() + 1, 0);
+  bool in_order = true, dangling = false;
   // Of nodes to come: first the nodes themselves are fetched, then the inputs of those that are there.
   auto fetch_ahead = [this](std::size_t i) {
     constexpr std::size_t kNodesAhead = 24, kInputsAhead = 12;
-    if (i + kNodesAhead < nodes_.size()) __builtin_prefetch(nodes_[i + kNodesAhead] ? &nodes_[i + kNodesAhead]->inputs_ : nullptr);
-    if (i + kInputsAhead < nodes_.size() && nodes_[i + kInputsAhead]) __builtin_prefetch(nodes_[i + kInputsAhead]->inputs_.data());
+    if (i + kNodesAhead < nodes_.places()) __builtin_prefetch(nodes_[i + kNodesAhead] != nullptr ? &nodes_[i + kNodesAhead]->inputs_ : nullptr);
+    if (i + kInputsAhead < nodes_.places() && nodes_[i + kInputsAhead] != nullptr) __builtin_prefetch(nodes_[i + kInputsAhead]->inputs_.data());
   };
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  for (std::size_t i = 0; i < nodes_.places(); ++i) {
     fetch_ahead(i);
-    if (!nodes_[i]) continue;
+    if (nodes_[i] == nullptr) continue;
     for (const auto& edge : nodes_[i]->inputs_) {
-      if (!contains(edge.source.node)) continue;
+      if (!contains(edge.source.node)) {
+        dangling = true;
+        continue;
+      }
       ++missing[i];
       ++first_user[edge.source.node.index() + 1];
       in_order = in_order && edge.source.node.index() < i;
     }
   }
-  if (in_order) return ids();
+  if (in_order) return {ids(), !dangling};
   for (std::size_t i = 1; i < first_user.size(); ++i) first_user[i] += first_user[i - 1];
   std::vector<NodeId> users(first_user.back());
   std::vector<std::uint32_t> next = first_user;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  for (std::size_t i = 0; i < nodes_.places(); ++i) {
     fetch_ahead(i);
-    if (!nodes_[i]) continue;
+    if (nodes_[i] == nullptr) continue;
     for (const auto& edge : nodes_[i]->inputs_)
       if (contains(edge.source.node)) users[next[edge.source.node.index()]++] = id_at(i);
   }
@@ -125,15 +124,26 @@ std::vector<NodeId> Graph::topological_order() const {
       give(id);
     }
   };
-  for (; at < nodes_.size(); ++at) {
+  for (; at < nodes_.places(); ++at) {
     give_those_behind();
-    if (nodes_[at] && missing[at] == 0) give(id_at(at));
+    if (nodes_[at] != nullptr && missing[at] == 0) give(id_at(at));
   }
   give_those_behind();
-  if (order.size() < live_)
-    for (const auto& n : nodes_)
-      if (n && missing[n->id().index()] != 0) order.push_back(n->id());
-  return order;
+  bool cyclic = order.size() < live_;
+  if (cyclic)
+    for (std::size_t i = 0; i < nodes_.places(); ++i)
+      if (nodes_[i] != nullptr && missing[i] != 0) order.push_back(id_at(i));
+  return {std::move(order), !dangling && !cyclic};
+}
+
+std::vector<NodeId> Graph::topological_order() const {
+  if (auto kept = order_.get()) {
+    if (kept->size() != live_) std::erase_if(*kept, [this](NodeId id) { return !contains(id); });
+    return std::move(*kept);
+  }
+  FoundOrder found = find_order();
+  if (found.lasts) order_.keep(found.nodes);
+  return std::move(found.nodes);
 }
 
 std::vector<Use> Graph::users(NodeId id) const {
@@ -169,9 +179,7 @@ Result<ValueType> Graph::type(const Edge& edge) const {
   return out;
 }
 
-bool Graph::name_taken(const std::string& candidate) const {
-  return names_.find(candidate) != names_.end() || output_names_.find(candidate) != output_names_.end();
-}
+bool Graph::name_taken(std::string_view candidate) const { return names_.contains(candidate) || output_names_.contains(candidate); }
 
 std::string Graph::fresh_name(std::string_view wanted) const {
   std::string base(wanted.empty() ? "node" : wanted);
@@ -184,19 +192,23 @@ std::string Graph::fresh_name(std::string_view wanted) const {
 }
 
 NodeId Graph::add(std::string node_name, std::string op, std::vector<Edge> inputs) {
-  NodeId id(static_cast<NodeId::rep>(nodes_.size()));
-  auto n = std::make_unique<Node>();
-  n->id_ = id;
-  n->kind_ = kind_of_op(op);
-  n->op_ = std::move(op);
-  Names& names = names_for(n->kind_);
-  if (node_name.empty() || names.find(node_name) != names.end()) node_name = fresh_name(node_name);
-  names.emplace(node_name, id);
-  n->name_ = std::move(node_name);
-  nodes_.push_back(std::move(n));
+  NodeId id(static_cast<NodeId::rep>(nodes_.places()));
+  Node& n = nodes_.add();
+  n.id_ = id;
+  n.kind_ = kind_of_op(op);
+  n.op_ = std::move(op);
+  Names& names = names_for(n.kind_);
+  if (node_name.empty() || names.contains(node_name)) node_name = fresh_name(node_name);
+  n.name_ = std::move(node_name);
+  names.emplace(n.name_, id);
   ++live_;
-  enlist(*nodes_.back());
-  set_inputs(id, std::move(inputs));
+  enlist(n);
+  // The largest id, and no user: it comes last.
+  if (std::all_of(inputs.begin(), inputs.end(), [&](const Edge& edge) { return contains(edge.source.node) && edge.source.node != id; }))
+    order_.append(id);
+  else
+    order_.drop();
+  connect_all(n, std::move(inputs));
   return id;
 }
 
@@ -204,9 +216,10 @@ bool Graph::rename(NodeId id, std::string new_name) {
   Node& n = node(id);
   if (new_name == n.name_) return true;
   Names& names = names_for(n.kind_);
-  if (new_name.empty() || !names.emplace(new_name, id).second) return false;
+  if (new_name.empty() || names.contains(new_name)) return false;
   names.erase(n.name_);
   n.name_ = std::move(new_name);
+  names.emplace(n.name_, id);
   return true;
 }
 
@@ -229,7 +242,7 @@ void Graph::set_op(NodeId id, std::string op) {
   names_for(n.kind_).erase(n.name_);
   n.kind_ = kind;
   Names& names = names_for(kind);
-  if (names.find(n.name_) != names.end()) n.name_ = fresh_name(n.name_);
+  if (names.contains(n.name_)) n.name_ = fresh_name(n.name_);
   names.emplace(n.name_, id);
   enlist(n);
 }
@@ -259,17 +272,23 @@ void Graph::disconnect(NodeId user, std::uint32_t input) {
   node(moved.node).use_slots_[moved.input] = slot;
 }
 
+void Graph::connect_all(Node& user, std::vector<Edge> inputs) {
+  user.inputs_ = std::move(inputs);
+  user.use_slots_.assign(user.inputs_.size(), kNoSlot);
+  for (std::uint32_t i = 0; i < user.inputs_.size(); ++i) connect(user.id_, i);
+}
+
 void Graph::set_inputs(NodeId id, std::vector<Edge> inputs) {
   Node& n = node(id);
+  order_.drop();
   for (std::uint32_t i = 0; i < n.inputs_.size(); ++i) disconnect(id, i);
-  n.inputs_ = std::move(inputs);
-  n.use_slots_.assign(n.inputs_.size(), kNoSlot);
-  for (std::uint32_t i = 0; i < n.inputs_.size(); ++i) connect(id, i);
+  connect_all(n, std::move(inputs));
 }
 
 void Graph::set_input(NodeId id, std::uint32_t input, Edge edge) {
   Node& n = node(id);
   if (input >= n.inputs_.size()) return;
+  if (edge.source.node != n.inputs_[input].source.node) order_.drop();
   disconnect(id, input);
   n.inputs_[input] = std::move(edge);
   connect(id, input);
@@ -277,6 +296,7 @@ void Graph::set_input(NodeId id, std::uint32_t input, Edge edge) {
 
 void Graph::replace_uses(ValueRef from, ValueRef to) {
   if (from == to) return;
+  if (from.node != to.node) order_.drop();
   for (const Use& use : users(from)) {
     disconnect(use.node, use.input);
     node(use.node).inputs_[use.input].source = to;
@@ -292,9 +312,10 @@ void Graph::erase(NodeId id) {
     user.inputs_[use.input].source = ValueRef();
     user.use_slots_[use.input] = kNoSlot;
   }
+  if (!n.uses_.empty()) order_.drop();
   delist(n);
   names_for(n.kind_).erase(n.name_);
-  nodes_[id.index()].reset();
+  nodes_.erase(id.index());
   --live_;
 }
 

@@ -5,13 +5,16 @@
 // verifier and the tools.
 #pragma once
 
+#include <buda/base/keyed_hash.hpp>
+#include <buda/graph/kept_order.hpp>
 #include <buda/graph/node.hpp>
+#include <buda/graph/node_pool.hpp>
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,12 +29,12 @@ std::string_view level_name(Level level);
 //
 // Names are unique among outputs, and unique among all other nodes: a model's output may be called like the op that computes it.
 //
-// Costs: adding, connecting and erasing take O(log n) for the name and O(1) for each edge; copies take linear time and share tensors.
+// Costs: adding, connecting and erasing take constant time for the name and for each edge; copies take linear time and share tensors.
 class Graph {
  public:
   explicit Graph(std::string graph_name = "", Level graph_level = Level::tensor) : name(std::move(graph_name)), level(graph_level) {}
   Graph(const Graph& other);
-  Graph& operator=(const Graph& other);
+  Graph& operator=(const Graph& other) { return *this = Graph(other); }
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
   ~Graph() = default;
@@ -44,8 +47,8 @@ class Graph {
 
   std::size_t size() const { return live_; }
   // One more than the largest id ever given: the size for tables indexed by id.
-  std::size_t id_bound() const { return nodes_.size(); }
-  bool contains(NodeId id) const { return id.index() < nodes_.size() && nodes_[id.index()] != nullptr; }
+  std::size_t id_bound() const { return nodes_.places(); }
+  bool contains(NodeId id) const { return id.index() < nodes_.places() && nodes_[id.index()] != nullptr; }
   // The node must be contained.
   const Node& node(NodeId id) const { return *nodes_[id.index()]; }
   Node& node(NodeId id) { return *nodes_[id.index()]; }
@@ -61,7 +64,8 @@ class Graph {
   // All nodes, by id.
   std::vector<NodeId> ids() const;
   // Producers before consumers; among nodes that are ready the one with the smallest id comes first, so that a graph just read keeps its
-  // file's order. Nodes on or behind a cycle come last, by id. O((n + e) log n).
+  // file's order. Nodes on or behind a cycle come last, by id. O((n + e) log n) after a change of edges, O(n) as long as nodes were only
+  // added behind the others or erased in front of nothing. A copy: the graph may be changed while walking it.
   std::vector<NodeId> topological_order() const;
 
   // The places where results of a node are used, ordered by node and input. A copy: the graph may be changed while walking it.
@@ -96,22 +100,31 @@ class Graph {
   bool order_outputs(const std::vector<NodeId>& order);
 
  private:
-  using Names = std::map<std::string, NodeId, std::less<>>;
+  using Names = std::unordered_map<std::string_view, NodeId, KeyedHash>;  // the keys are the names in the nodes
 
   Names& names_for(NodeKind kind) { return kind == NodeKind::output ? output_names_ : names_; }
-  bool name_taken(const std::string& candidate) const;
+  bool name_taken(std::string_view candidate) const;
+  void connect_all(Node& user, std::vector<Edge> inputs);
+
+  // An order, and whether it is that of a graph without cycles and dangling edges, which lasts while nodes come and go at its end.
+  struct FoundOrder {
+    std::vector<NodeId> nodes;
+    bool lasts = false;
+  };
+  FoundOrder find_order() const;
   void connect(NodeId user, std::uint32_t input);
   void disconnect(NodeId user, std::uint32_t input);
   void enlist(const Node& n);
   void delist(const Node& n);
 
-  std::vector<std::unique_ptr<Node>> nodes_;  // by id; null where a node was erased
+  NodePool nodes_;  // by id
   std::size_t live_ = 0;
   Names names_;
   Names output_names_;
   std::vector<NodeId> inputs_;
   std::vector<NodeId> outputs_;
-  mutable std::map<std::string, std::uint32_t, std::less<>> next_suffix_;  // where fresh_name goes on: keeps many equal bases linear
+  mutable std::unordered_map<std::string, std::uint32_t, KeyedHash> next_suffix_;  // where fresh_name goes on: keeps many equal bases linear
+  mutable KeptOrder order_;
 };
 
 }  // namespace buda::graph

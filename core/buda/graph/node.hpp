@@ -99,23 +99,29 @@ class Node {
   bool has_value() const { return kind_ == NodeKind::parameter || kind_ == NodeKind::constant; }
   const std::vector<Edge>& inputs() const { return inputs_; }
 
+ private:
+  // What nearly every walk over a graph reads comes first, on neighbouring lines of the cache.
+  friend class Graph;
+  NodeId id_;
+  NodeKind kind_ = NodeKind::op;
+  std::string op_;
+  std::vector<Edge> inputs_;
+  std::vector<Use> uses_;  // of any port, in no order
+
+ public:
   std::vector<ValueType> outputs;  // types of the results, one per port; none for an output
   AttrMap attrs;
   Precision precision;
+
+ private:
+  std::string name_;
+  std::vector<std::uint32_t> use_slots_;  // for each input: where its Use stands among those of the producer
+
+ public:
   std::vector<Origin> origins;              // in order, without repetitions
   std::map<std::string, std::string> tags;  // marks for passes and for the user's rules
   std::optional<Value> value;
   SourceLoc loc;  // in the file from which this graph was read
-
- private:
-  friend class Graph;
-  NodeId id_;
-  std::string name_;
-  std::string op_;
-  NodeKind kind_ = NodeKind::op;
-  std::vector<Edge> inputs_;
-  std::vector<Use> uses_;                 // of any port, in no order
-  std::vector<std::uint32_t> use_slots_;  // for each input: where its Use stands among those of the producer
 };
 
 }  // namespace buda::graph

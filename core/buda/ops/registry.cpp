@@ -8,21 +8,24 @@
 #include <buda/ops/fused_body.hpp>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace buda::ops {
 
 Result<void> Registry::add(OpDef def) {
-  auto key = std::pair(def.level, def.name);
-  if (defs_.find(key) != defs_.end())
+  Names& names = defs_[static_cast<std::size_t>(def.level)];
+  if (names.contains(def.name))
     return internal_error(cat("the operation '", def.name, "' is defined twice at ", graph::level_name(def.level), " level"));
   if (std::find(families_.begin(), families_.end(), def.family) == families_.end()) families_.push_back(def.family);
-  defs_.emplace(std::move(key), std::move(def));
+  std::string name = def.name;
+  names.emplace(std::move(name), std::move(def));
   return success();
 }
 
 const OpDef* Registry::find(Level level, std::string_view name) const {
-  auto it = defs_.find(std::pair(level, std::string(name)));
-  return it == defs_.end() ? nullptr : &it->second;
+  auto it = at(level).find(name);
+  return it == at(level).end() ? nullptr : &it->second;
 }
 
 Result<const OpDef*> Registry::require(Level level, std::string_view name) const {
@@ -38,17 +41,19 @@ Result<const OpDef*> Registry::require(Level level, std::string_view name) const
 
 std::vector<const OpDef*> Registry::all() const {
   std::vector<const OpDef*> out;
-  for (const auto& [key, def] : defs_) out.push_back(&def);
+  for (const Names& names : defs_)
+    for (const auto& [name, def] : names) out.push_back(&def);
   auto family = [this](const OpDef* d) { return std::find(families_.begin(), families_.end(), d->family) - families_.begin(); };
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const OpDef* a, const OpDef* b) { return std::pair(a->level, family(a)) < std::pair(b->level, family(b)); });
+  std::sort(out.begin(), out.end(), [&](const OpDef* a, const OpDef* b) {
+    return std::tuple(a->level, family(a), std::string_view(a->name)) < std::tuple(b->level, family(b), std::string_view(b->name));
+  });
   return out;
 }
 
 std::vector<std::string> Registry::names(Level level) const {
   std::vector<std::string> out;
-  for (const auto& [key, def] : defs_)
-    if (key.first == level) out.push_back(def.name);
+  for (const auto& [name, def] : at(level)) out.push_back(name);
+  std::sort(out.begin(), out.end());
   return out;
 }
 

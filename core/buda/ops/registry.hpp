@@ -3,10 +3,11 @@
 
 #include <buda/ops/op.hpp>
 
-#include <map>
+#include <array>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace buda::ops {
@@ -24,7 +25,16 @@ class Registry {
   std::vector<std::string> names(Level level) const;
 
  private:
-  std::map<std::pair<Level, std::string>, OpDef, std::less<>> defs_;
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  // Every node of a graph is looked up in every pass that checks or infers.
+  using Names = std::unordered_map<std::string, OpDef, NameHash, std::equal_to<>>;
+
+  const Names& at(Level level) const { return defs_[static_cast<std::size_t>(level)]; }
+
+  std::array<Names, 2> defs_;  // by level
   std::vector<std::string> families_;
 };
 

@@ -99,7 +99,14 @@ bool edges_can(const Lowering& l, const Rearrangement& how) {
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, PassContext& context, Batch batch)
-    : from_(graph), context_(context), batch_(batch), out_(graph.name, graph::Level::device) {
+    : from_(graph),
+      context_(context),
+      batch_(batch),
+      out_(graph.name, graph::Level::device),
+      values_(graph.id_bound()),
+      known_(graph.id_bound()),
+      placed_{graph::ValueTable<Lowered>(graph.id_bound()), graph::ValueTable<Lowered>(graph.id_bound()),
+              graph::ValueTable<Lowered>(graph.id_bound()), graph::ValueTable<Lowered>(graph.id_bound())} {
   out_.tags = graph.tags;
 }
 
@@ -162,7 +169,7 @@ Result<void> Lowering::enter(const Node& n) {
     NodeId id = out_.add(free_name(n.name()), std::string(graph::kInputOp));
     out_.node(id).outputs = {{kDeviceType, padded(value.shape), std::nullopt}};
     value.source = id;
-    values_[{n.id(), port}] = value;
+    values_.set({n.id(), port}, std::move(value));
   }
   return success();
 }
@@ -265,7 +272,7 @@ Result<void> Lowering::visit(const Node& n) {
       return refuse(n, cat("it computes with ", dtype_name(type(edge).dtype), ", and the device computes with floating-point numbers"),
                     "cast its inputs to F32 in the model");
   BUDA_ASSIGN(Lowered value, rule->lower(*this, n));
-  values_[n.id()] = std::move(value);
+  values_.set(n.id(), std::move(value));
   return success();
 }
 
@@ -275,7 +282,7 @@ bool Lowering::all_known(const Node& n) const {
 
 Result<void> Lowering::visit_source(const Node& n) {
   if (auto tiled = ops::tiled_shape(n.outputs[0].shape); !tiled) return refuse(n, tiled.failure().diagnostics().front().message, "");
-  known_[n.id()] = {*n.value, n.kind(), n.id()};
+  known_.set(n.id(), {&*n.value, n.kind(), n.id()});
   return success();
 }
 
@@ -283,15 +290,16 @@ Result<void> Lowering::fold(const Node& n) {
   std::vector<Tensor> inputs;
   NodeKind kind = NodeKind::constant;
   for (const Edge& edge : n.inputs()) {
-    const Known& k = known_.at(edge.source);
-    inputs.push_back(k.value.tensor);
+    const Known& k = *known_.find(edge.source);
+    inputs.push_back(k.value->tensor);
     if (k.kind == NodeKind::parameter) kind = NodeKind::parameter;
   }
   ops::EvaluateOptions options;
   options.threads = context_.host.threads;
   options.registry = context_.ops;
   BUDA_ASSIGN(std::vector<Tensor> results, ops::evaluate_node(n, graph::Level::tensor, inputs, options));
-  for (std::uint32_t port = 0; port < results.size(); ++port) known_[{n.id(), port}] = {graph::Value(results[port]), kind, n.id()};
+  for (std::uint32_t port = 0; port < results.size(); ++port)
+    known_.set({n.id(), port}, {&folded_.emplace_back(std::move(results[port])), kind, n.id()});
   return success();
 }
 
@@ -316,7 +324,7 @@ Result<void> Lowering::visit_input(const Node& n) {
   Lowered value;
   value.source = id;
   value.shape = shape;
-  values_[n.id()] = value;
+  values_.set(n.id(), std::move(value));
   return success();
 }
 
@@ -359,8 +367,8 @@ void Lowering::describe_as(Node& made, const Node& basis) {
 // ---- values
 
 const Tensor* Lowering::known(const Edge& edge) const {
-  auto it = known_.find(edge.source);
-  return it == known_.end() ? nullptr : &it->second.value.tensor;
+  const Known* k = known_.find(edge.source);
+  return k == nullptr ? nullptr : &k->value->tensor;
 }
 
 std::optional<double> Lowering::uniform(const Edge& edge) const {
@@ -372,20 +380,20 @@ std::optional<double> Lowering::uniform(const Edge& edge) const {
 
 Result<Lowered> Lowering::value(const Edge& edge) {
   if (known_.contains(edge.source)) return place(edge.source, Copies::none);
-  if (auto it = values_.find(edge.source); it != values_.end()) return it->second;
+  if (const Lowered* lowered = values_.find(edge.source)) return *lowered;
   const Node& n = from_.node(edge.source.node);
   auto x = moved(n);
   if (!x && probing_) {
     Failure why = std::move(x).failure();
     fail(n, why);
-    if (auto it = values_.find(edge.source); it != values_.end()) return it->second;
+    if (const Lowered* lowered = values_.find(edge.source)) return *lowered;
     return why;
   }
   if (!x) {
     failed_.insert(n.id());
     return std::move(x).failure();
   }
-  values_[n.id()] = *x;
+  values_.set(n.id(), *x);
   return x;
 }
 
@@ -453,14 +461,15 @@ std::string Lowering::free_name(const std::string& wanted) const {
 }
 
 Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
-  if (auto it = placed_.find({value, copies}); it != placed_.end()) return it->second;
-  const Known& k = known_.at(value);
+  auto& placed = placed_[static_cast<std::size_t>(copies)];
+  if (const Lowered* before = placed.find(value)) return *before;
+  const Known& k = *known_.find(value);
   const Node& basis = from_.node(k.from);
-  BUDA_ASSIGN(Shape shape, four(basis, k.value.tensor.shape()));
-  graph::Value content = k.value;
+  BUDA_ASSIGN(Shape shape, four(basis, k.value->tensor.shape()));
+  graph::Value content = *k.value;
   if (!is_float(content.tensor.dtype())) {
-    content = graph::Value(k.value.tensor.cast(kDeviceType));
-    if (content.tensor.cast(k.value.tensor.dtype()) != k.value.tensor)
+    content = graph::Value(k.value->tensor.cast(kDeviceType));
+    if (content.tensor.cast(k.value->tensor.dtype()) != k.value->tensor)
       return refuse(basis, "it has whole numbers beyond 2^24, which F32 cannot hold", "compute with them on the host");
   }
   static constexpr std::string_view kSuffixes[] = {"", ".rows", ".columns", ".tile"};
@@ -470,27 +479,28 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   NodeId id = out_.add(name, std::string(k.kind == NodeKind::parameter ? graph::kParameterOp : graph::kConstantOp));
   Node& made = out_.node(id);
   describe_as(made, basis);
-  made.value = content;
-  if (copies == Copies::none && padded(shape) != *ops::tiled_shape(content.tensor.shape())) {
-    BUDA_ASSIGN(Tensor joined, content.tensor.reshaped(shape));
-    made.value = graph::Value(joined);
-  }
-  if (copies != Copies::none)
+  if (copies != Copies::none) {
     made.value = graph::Value(visit_dtype(content.tensor.dtype(), [&](auto tag) {
       return copied_through_tile<typename decltype(tag)::type>(content.tensor, shape, copies);
     }));
+  } else if (padded(shape) != *ops::tiled_shape(content.tensor.shape())) {
+    BUDA_ASSIGN(Tensor joined, content.tensor.reshaped(shape));
+    made.value = graph::Value(joined);
+  } else {
+    made.value = std::move(content);
+  }
   made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
 
   Lowered out;
   out.source = id;
   out.shape = shape;
-  out.data = span_of(k.value.tensor);
+  out.data = span_of(k.value->tensor);
   out.rows_alike = copies == Copies::rows || copies == Copies::both;
   out.cols_alike = copies == Copies::columns || copies == Copies::both;
   if (out.rows_alike) out.rows = out.data;
   if (out.cols_alike) out.cols = out.data;
   if (copies == Copies::both) out.corner = out.data;
-  placed_[{value, copies}] = out;
+  placed.set(value, out);
   return out;
 }
 

@@ -1,10 +1,13 @@
 // The state of lower-to-device, and the steps that its rules are made of. Internal to the passes module.
 #pragma once
 
+#include <buda/graph/value_table.hpp>
 #include <buda/passes/lowered.hpp>
 #include <buda/passes/pass.hpp>
 #include <buda/passes/rearrangement.hpp>
 
+#include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +20,7 @@ namespace buda::passes {
 
 // How the only row, the only column or both of a known tensor is copied through its tile when it is placed.
 enum class Copies : std::uint8_t { none, rows, columns, both };
+inline constexpr std::size_t kCopiesForms = 4;
 
 // Where the leading axes of values of four and more axes lie. Apart: all but the last three are w, the batch, and the device works through
 // them one after the other. Joined: all but the last two are slices of z, so that w is 1 everywhere and they may meet in an op.
@@ -125,7 +129,7 @@ class Lowering {
 
  private:
   struct Known {
-    graph::Value value;
+    const graph::Value* value = nullptr;  // of a node of from_, or in folded_
     graph::NodeKind kind = graph::NodeKind::constant;
     graph::NodeId from;  // the node that it is, or the op that gave it
   };
@@ -160,9 +164,10 @@ class Lowering {
   PassContext& context_;
   Batch batch_;
   graph::Graph out_;
-  std::map<graph::ValueRef, Lowered> values_;
-  std::map<graph::ValueRef, Known> known_;
-  std::map<std::pair<graph::ValueRef, Copies>, Lowered> placed_;
+  graph::ValueTable<Lowered> values_;
+  graph::ValueTable<Known> known_;
+  std::deque<graph::Value> folded_;                                 // results of ops on known values
+  std::array<graph::ValueTable<Lowered>, kCopiesForms> placed_;  // by Copies
   std::map<graph::NodeId, Rearrangement> views_;  // model inputs that are only used in another order, which the host brings them to
   std::set<graph::NodeId> state_;                 // inputs and outputs that are each other's
   std::vector<char> rows_read_;

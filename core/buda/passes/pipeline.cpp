@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace buda::schema {
 
@@ -65,9 +66,11 @@ class Runner {
       for (const PassName& name : stage.passes) {
         BUDA_ASSIGN(const Pass* pass, require_pass(name.text));
         if (options_.skip_other_level && pass->level && *pass->level != graph_.level) continue;
-        BUDA_ASSIGN(bool did, run_one(*pass, stage.name, round));
-        if (did) last = pass->name;
-        changed = changed || did;
+        if (!is_settled(*pass)) {
+          BUDA_ASSIGN(bool did, run_one(*pass, stage.name, round));
+          if (did) last = pass->name;
+          changed = changed || did;
+        }
         if (pass->name == options_.stop_after) {
           stopped_ = true;
           return success();
@@ -100,13 +103,22 @@ class Runner {
     run.nodes_after = graph_.size();
     runs_.push_back(run);
     if (options_.after) BUDA_TRY(options_.after(run, graph_));
+    if (run.report.changed()) {
+      settled_.clear();
+    } else {
+      settled_.insert(&pass);
+    }
     return run.report.changed();
   }
+
+  // What a pass does depends on the graph alone: one that found nothing finds nothing until another has changed the graph.
+  bool is_settled(const Pass& pass) const { return settled_.contains(&pass); }
 
   graph::Graph& graph_;
   PassContext& context_;
   const RunOptions& options_;
   std::vector<PassRun> runs_;
+  std::set<const Pass*> settled_;  // those that found nothing in the graph as it is
   bool stopped_ = false;
 };
 

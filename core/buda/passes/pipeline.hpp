@@ -70,7 +70,8 @@ struct RunOptions {
   std::function<Result<void>(const PassRun&, const graph::Graph&)> after = {};
 };
 
-// Runs the pipeline and gives what it did, in order. A stage that still changes the graph after its last round is reported as a warning.
+// Runs the pipeline and gives what it did, in order. A pass that found nothing is left out until another one has changed the graph. A
+// stage that still changes the graph after its last round is reported as a warning.
 Result<std::vector<PassRun>> run_pipeline(const Pipeline& pipeline, graph::Graph& graph, PassContext& context,
                                           const RunOptions& options = {});
 

@@ -2,6 +2,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/grid.hpp>
 #include <buda/base/hash.hpp>
+#include <buda/base/keyed_hash.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/spelling.hpp>
@@ -75,6 +76,14 @@ TEST(Parallel, TheFirstFailureByIndexIsTheOneReported) {
 TEST(Hash, ValueIsFixed) {
   EXPECT_EQ(stable_hash(""), 0xcbf29ce484222325ULL);
   EXPECT_EQ(stable_hash("foobar"), 0x85944171f73967e8ULL);  // from the FNV reference
+}
+
+// From the appendix of the paper: the key 00 01 … 0f, the text 00 01 … 0e.
+TEST(SipHash, GivesThePublishedValue) {
+  std::string text;
+  for (char c = 0; c < 15; ++c) text.push_back(c);
+  EXPECT_EQ(sip_hash(text, 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL), 0xa129ca6149be45e5ULL);
+  EXPECT_NE(sip_hash(text, 1, 2), sip_hash(text, 1, 3));
 }
 
 TEST(Grid, RectanglesOverlapOnlyWhereTheyShareACore) {

@@ -118,6 +118,75 @@ TEST(Graph, TopologicalOrderKeepsTheOrderOfCreation) {
   EXPECT_EQ(names(g, g.topological_order()), (Names{"a", "b", "d", "e", "c"}));
 }
 
+// The order that a graph has kept is the one that it would find: a copy keeps none.
+TEST(Graph, KeptOrderIsTheOneFoundAnew) {
+  Graph g("g");
+  Rng rng(11);
+  std::size_t edits_of_edges = 0;
+  for (int step = 0; step < 4000; ++step) {
+    std::vector<NodeId> ids = g.ids();
+    auto any = [&] { return ids[rng.below(ids.size())]; };
+    // Edges go from any node to one behind it in the order, now and then to any other (cycles) or from one that does not exist yet.
+    auto source_for = [&](NodeId user) {
+      if (rng.below(40) == 0) return rng.below(2) == 0 ? any() : NodeId(static_cast<NodeId::rep>(g.id_bound() + 1));
+      std::vector<NodeId> order = g.topological_order();
+      auto at = std::find(order.begin(), order.end(), user) - order.begin();
+      return at == 0 ? order[0] : order[rng.below(static_cast<std::uint64_t>(at))];
+    };
+    std::uint64_t what = rng.below(10);
+    if (ids.size() < 5 || what < 4) {
+      std::vector<Edge> edges;
+      for (std::uint64_t i = rng.below(3); i > 0 && !ids.empty(); --i) edges.emplace_back(rng.below(50) == 0 ? NodeId(g.id_bound()) : any());
+      g.add("n", "op", edges);
+    } else if (what < 5) {
+      NodeId user = any();
+      if (!g.node(user).inputs().empty()) g.set_input(user, 0, Edge(source_for(user)));
+      ++edits_of_edges;
+    } else if (what < 6) {
+      NodeId from = any();
+      g.replace_uses(from, source_for(from));
+    } else if (what < 7) {
+      NodeId user = any();
+      g.set_inputs(user, {Edge(source_for(user))});
+    } else {
+      NodeId victim = any();
+      if (ids.size() > 30 || g.use_count(victim) == 0) g.erase(victim);
+    }
+    std::vector<NodeId> kept = g.topological_order();
+    ASSERT_EQ(kept, Graph(g).topological_order()) << "step " << step;
+    ASSERT_EQ(kept, g.topological_order());
+  }
+  EXPECT_GT(edits_of_edges, 100u);
+}
+
+TEST(Graph, MovedFromGraphsCanBeFilledAgain) {
+  Graph g("g");
+  g.add("x", "input");
+  ASSERT_EQ(g.topological_order().size(), 1u);
+  Graph taken = std::move(g);
+  g = Graph("again");
+  EXPECT_TRUE(g.topological_order().empty());
+  g.add("y", "input");
+  EXPECT_EQ(names(g, g.topological_order()), Names{"y"});
+  EXPECT_EQ(names(taken, taken.topological_order()), Names{"x"});
+}
+
+TEST(Graph, NamesLiveAsLongAsTheirNodes) {
+  Graph g("g");
+  for (int i = 0; i < 300; ++i) g.add("a name too long to stand in its string itself, number " + std::to_string(i), "relu");
+  Graph copy = g;
+  g.rename(g.find("a name too long to stand in its string itself, number 7"), "seven");
+  g.erase(g.find("a name too long to stand in its string itself, number 8"));
+  g.set_op(g.find("a name too long to stand in its string itself, number 9"), "output");
+  EXPECT_FALSE(g.find("a name too long to stand in its string itself, number 7").valid());
+  EXPECT_FALSE(g.find("a name too long to stand in its string itself, number 8").valid());
+  EXPECT_FALSE(g.find("a name too long to stand in its string itself, number 9").valid());
+  EXPECT_TRUE(g.find_output("a name too long to stand in its string itself, number 9").valid());
+  EXPECT_EQ(g.node(g.find("seven")).id().index(), 7u);
+  g = Graph();
+  EXPECT_EQ(copy.find("a name too long to stand in its string itself, number 8").index(), 8u);
+}
+
 TEST(Graph, NodesOfACycleComeLast) {
   Graph g("g");
   NodeId a = g.add("a", "relu"), b = g.add("b", "relu", {a});

@@ -1,0 +1,35 @@
+// The last answer to a question that passes ask again and again: the order of a graph's nodes.
+#pragma once
+
+#include <buda/graph/node.hpp>
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace buda::graph {
+
+// Empty, or an order that holds but for nodes that were erased since. Several threads may ask and keep at a time, so that a graph that
+// nobody changes can be read by all; changes are the graph's own, as all others. A copy starts empty, and a move leaves both empty.
+class KeptOrder {
+ public:
+  KeptOrder() = default;
+  KeptOrder(const KeptOrder& /*other*/) {}
+  KeptOrder(KeptOrder&& other) noexcept { other.drop(); }
+  KeptOrder& operator=(const KeptOrder& /*other*/);
+  KeptOrder& operator=(KeptOrder&& other) noexcept;
+  ~KeptOrder() = default;
+
+  std::optional<std::vector<NodeId>> get() const;
+  void keep(const std::vector<NodeId>& order);
+
+  // A node that comes behind all others.
+  void append(NodeId id);
+  void drop() noexcept { order_.reset(); }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<std::vector<NodeId>> order_;
+};
+
+}  // namespace buda::graph
