@@ -62,6 +62,17 @@ function(buda_module name)
   target_link_libraries(buda PRIVATE ${arg_LINK})
 endfunction()
 
+# Tools use mimalloc in place of the C library's allocator, which takes a quarter of the time of a large graph: it joins and splits free
+# pieces all over memory. Sanitizers bring their own.
+if(NOT BUDA_SANITIZE)
+  find_package(mimalloc REQUIRED)
+endif()
+function(buda_allocator target)
+  if(NOT BUDA_SANITIZE)
+    target_link_libraries(${target} PRIVATE mimalloc)
+  endif()
+endfunction()
+
 # buda_app(NAME [SOURCES …] [LINK …]): the executable NAME from main.cpp, options.cpp and run.cpp of the current folder and what is
 # listed; everything but main.cpp also forms the library app_NAME, for tests in process. Dashes are part of the tool's name.
 function(buda_app name)
@@ -73,6 +84,7 @@ function(buda_app name)
   add_executable(tool_${name} main.cpp $<TARGET_OBJECTS:app_${name}>)
   set_target_properties(tool_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(tool_${name} PRIVATE app_${name} buda buda_warnings ${arg_LINK})
+  buda_allocator(tool_${name})
   set_property(GLOBAL APPEND PROPERTY BUDA_APPS ${name})
   install(TARGETS tool_${name} RUNTIME DESTINATION bin)
 endfunction()

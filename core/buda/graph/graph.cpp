@@ -198,9 +198,11 @@ NodeId Graph::add(std::string node_name, std::string op, std::vector<Edge> input
   n.kind_ = kind_of_op(op);
   n.op_ = std::move(op);
   Names& names = names_for(n.kind_);
-  if (node_name.empty() || names.contains(node_name)) node_name = fresh_name(node_name);
   n.name_ = std::move(node_name);
-  names.emplace(n.name_, id);
+  if (n.name_.empty() || !names.emplace(n.name_, id).second) {
+    n.name_ = fresh_name(n.name_);
+    names.emplace(n.name_, id);
+  }
   ++live_;
   enlist(n);
   // The largest id, and no user: it comes last.
