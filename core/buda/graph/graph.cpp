@@ -82,8 +82,10 @@ Graph::FoundOrder Graph::find_order() const {
   // Of nodes to come: first the nodes themselves are fetched, then the inputs of those that are there.
   auto fetch_ahead = [this](std::size_t i) {
     constexpr std::size_t kNodesAhead = 24, kInputsAhead = 12;
-    if (i + kNodesAhead < nodes_.places()) __builtin_prefetch(nodes_[i + kNodesAhead] != nullptr ? &nodes_[i + kNodesAhead]->inputs_ : nullptr);
-    if (i + kInputsAhead < nodes_.places() && nodes_[i + kInputsAhead] != nullptr) __builtin_prefetch(nodes_[i + kInputsAhead]->inputs_.data());
+    if (i + kNodesAhead < nodes_.places())
+      __builtin_prefetch(nodes_[i + kNodesAhead] != nullptr ? &nodes_[i + kNodesAhead]->inputs_ : nullptr);
+    if (i + kInputsAhead < nodes_.places() && nodes_[i + kInputsAhead] != nullptr)
+      __builtin_prefetch(nodes_[i + kInputsAhead]->inputs_.data());
   };
   for (std::size_t i = 0; i < nodes_.places(); ++i) {
     fetch_ahead(i);

@@ -136,7 +136,8 @@ TEST(Graph, KeptOrderIsTheOneFoundAnew) {
     std::uint64_t what = rng.below(10);
     if (ids.size() < 5 || what < 4) {
       std::vector<Edge> edges;
-      for (std::uint64_t i = rng.below(3); i > 0 && !ids.empty(); --i) edges.emplace_back(rng.below(50) == 0 ? NodeId(g.id_bound()) : any());
+      for (std::uint64_t i = rng.below(3); i > 0 && !ids.empty(); --i)
+        edges.emplace_back(rng.below(50) == 0 ? NodeId(g.id_bound()) : any());
       g.add("n", "op", edges);
     } else if (what < 5) {
       NodeId user = any();
