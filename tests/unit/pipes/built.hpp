@@ -23,17 +23,25 @@
 
 namespace buda::pipes {
 
-// A device that ships; read once.
+// A host whose data are those of the source tree.
+inline Host& source_host() {
+  static const auto fs = io::make_real_file_system();
+  static CollectingSink sink;
+  static Host host = [] {
+    Host h(*fs, sink);
+    const char* source = std::getenv("BUDA_SOURCE_DIR");
+    h.share_dir = std::string(source == nullptr ? "." : source) + "/share";
+    return h;
+  }();
+  return host;
+}
+
+// What ships; read once.
 inline const device::DeviceDescriptor& shipped(const std::string& name) {
   static std::map<std::string, device::DeviceDescriptor> known;
   auto it = known.find(name);
   if (it != known.end()) return it->second;
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
-  auto loaded = device::load_device(host, name);
+  auto loaded = device::load_device(source_host(), name);
   EXPECT_TRUE(loaded.ok()) << "device " << name << ": run from the source folder, or set BUDA_SOURCE_DIR";
   return known[name] = loaded.ok() ? *loaded : device::DeviceDescriptor{};
 }
@@ -42,12 +50,7 @@ inline const device::Cluster& shipped_cluster(const device::DeviceDescriptor& de
   static std::map<std::string, device::Cluster> known;
   auto it = known.find(device.name);
   if (it != known.end()) return it->second;
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
-  auto loaded = device::load_cluster(host, device);
+  auto loaded = device::load_cluster(source_host(), device);
   EXPECT_TRUE(loaded.ok()) << device.name;
   return known[device.name] = loaded.ok() ? *loaded : device::Cluster{};
 }
