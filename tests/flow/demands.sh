@@ -4,46 +4,25 @@
 #   demands.sh BUILD_DIR
 set -eu
 build=$(cd "$1" && pwd)
+flow=$(cd "$(dirname "$0")" && pwd)
 PATH=$build/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-python3 - <<'PY'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$flow python3 - <<'PY'
 """A model in which a short branch waits for a long one, and inputs for three batches."""
-import json
 import random
-import struct
-import zipfile
+
+from native_model import floats, model, npz, op, parameter, source, tensor
 
 random.seed(3)
 
-
-def tensor(name, *shape):
-    count = 1
-    for size in shape:
-        count *= size
-    return {"name": name, "dtype": "F32", "shape": list(shape), "values": [round(random.uniform(-0.2, 0.2), 3) for _ in range(count)]}
-
-
-def parameter(name):
-    return {"name": name, "op": "parameter", "value": name}
-
-
-def op(name, op, inputs, **attrs):
-    return {"name": name, "op": op, "inputs": inputs, "attrs": attrs}
-
-
-nodes = [{"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [64, 96]}]}, parameter("w"), parameter("c"), parameter("v"),
-         op("fc1", "matmul", ["x", "w", "c"]), op("act", "relu", ["fc1"]), op("fc2", "matmul", ["act", "v"]), op("t", "tanh", ["fc2"]),
-         op("p", "softmax", ["t"], dim=-1), op("y", "add", ["p", "fc2"]), {"name": "out", "op": "output", "inputs": ["y"]}]
-graph = {"schema": "buda.graph/1", "name": "mlp", "level": "tensor", "nodes": nodes,
-         "tensors": [tensor("w", 96, 128), tensor("c", 128), tensor("v", 128, 40)]}
-json.dump(graph, open("mlp.graph.json", "w"))
-with zipfile.ZipFile("x.npz", "w") as archive:
-    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (192, 96), }"
-    header += " " * (63 - (len(header) + 10) % 64) + "\n"
-    values = [random.uniform(-1, 1) for _ in range(192 * 96)]
-    archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<%df" % len(values), *values))
+model("mlp",
+      [source("x", "F32", 64, 96), parameter("w"), parameter("c"), parameter("v"),
+       op("fc1", "matmul", ["x", "w", "c"]), op("act", "relu", ["fc1"]), op("fc2", "matmul", ["act", "v"]), op("t", "tanh", ["fc2"]),
+       op("p", "softmax", ["t"], dim=-1), op("y", "add", ["p", "fc2"]), {"name": "out", "op": "output", "inputs": ["y"]}],
+      tensor("w", 96, 128, most=0.2), tensor("c", 128, most=0.2), tensor("v", 128, 40, most=0.2))
+npz("x.npz", x=floats(192, 96))
 PY
 runner mlp.graph.json --target cpu --inputs x.npz -o expected.npz -q
 cat > demands.yaml <<'YAML'

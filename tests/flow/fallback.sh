@@ -3,60 +3,18 @@
 #   fallback.sh BUILD_DIR SOURCE_DIR
 set -eu
 build=$(cd "$1" && pwd)
+flow=$(cd "$(dirname "$0")" && pwd)
 PATH=$build/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-python3 - <<'PY'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$flow python3 - <<'PY'
 """Graphs by hand, and inputs for two batches of each."""
-import json
 import random
-import struct
-import zipfile
+
+from native_model import floats, model, npz, op, parameter, source, tensor
 
 random.seed(7)
-
-
-def tensor(name, *shape):
-    count = 1
-    for size in shape:
-        count *= size
-    return {"name": name, "dtype": "F32", "shape": list(shape), "values": [round(random.uniform(-1, 1), 3) for _ in range(count)]}
-
-
-def source(name, dtype, *shape):
-    return {"name": name, "op": "input", "types": [{"dtype": dtype, "shape": list(shape)}]}
-
-
-def parameter(name):
-    return {"name": name, "op": "parameter", "value": name}
-
-
-def op(name, op, inputs, **attrs):
-    return {"name": name, "op": op, "inputs": inputs, "attrs": attrs}
-
-
-def model(name, nodes, *tensors):
-    graph = {"schema": "buda.graph/1", "name": name, "level": "tensor", "nodes": nodes, "tensors": tensors}
-    json.dump(graph, open(name + ".graph.json", "w"))
-
-
-def npz(name, **arrays):
-    """NumPy's format, without NumPy."""
-    with zipfile.ZipFile(name, "w") as archive:
-        for key, (code, kind, shape, values) in arrays.items():
-            header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (code, repr(tuple(shape)))
-            header += " " * (63 - (len(header) + 10) % 64) + "\n"
-            data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<%d%s" % (len(values), kind), *values)
-            archive.writestr(key + ".npy", data)
-
-
-def floats(*shape):
-    count = 1
-    for size in shape:
-        count *= size
-    return ("<f4", "f", shape, [random.uniform(-1, 1) for _ in range(count)])
-
 
 # A table in front.
 model("embedding",
