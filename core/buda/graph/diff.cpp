@@ -101,8 +101,8 @@ class Differ {
       if (a.find(name) == a.end()) found_.push_back(cat("~ ", where, ' ', name, ": none -> ", attr_text(attr)));
   }
 
-  void compare_values(const std::string& where, const std::optional<Value>& a, const std::optional<Value>& b) {
-    auto describe = [](const std::optional<Value>& v) { return v ? v->tensor.describe() : "none"; };
+  void compare_values(const std::string& where, const Boxed<Value>& a, const Boxed<Value>& b) {
+    auto describe = [](const Boxed<Value>& v) { return v ? v->tensor.describe() : "none"; };
     if (describe(a) != describe(b)) {
       change(where, "value", describe(a), describe(b));
     } else if (a && a->tensor.bytes().data() != b->tensor.bytes().data() && !(a->tensor == b->tensor)) {

@@ -39,30 +39,9 @@ NodeKind kind_of_op(std::string_view op) {
   return NodeKind::op;
 }
 
-Graph::Graph(const Graph& other)
-    : name(other.name),
-      level(other.level),
-      tags(other.tags),
-      nodes_(other.nodes_),
-      live_(other.live_),
-      inputs_(other.inputs_),
-      outputs_(other.outputs_),
-      next_suffix_(other.next_suffix_) {
-  names_.reserve(other.names_.size());
-  output_names_.reserve(other.output_names_.size());
-  for (std::size_t i = 0; i < nodes_.places(); ++i)
-    if (const Node* n = nodes_[i]) names_for(n->kind_).emplace(n->name_, n->id_);
-}
+NodeId Graph::find(std::string_view node_name) const { return names_.find(nodes_, node_name); }
 
-NodeId Graph::find(std::string_view node_name) const {
-  auto it = names_.find(node_name);
-  return it == names_.end() ? NodeId() : it->second;
-}
-
-NodeId Graph::find_output(std::string_view output_name) const {
-  auto it = output_names_.find(output_name);
-  return it == output_names_.end() ? NodeId() : it->second;
-}
+NodeId Graph::find_output(std::string_view output_name) const { return output_names_.find(nodes_, output_name); }
 
 std::vector<NodeId> Graph::ids() const {
   std::vector<NodeId> out;
@@ -181,7 +160,7 @@ Result<ValueType> Graph::type(const Edge& edge) const {
   return out;
 }
 
-bool Graph::name_taken(std::string_view candidate) const { return names_.contains(candidate) || output_names_.contains(candidate); }
+bool Graph::name_taken(std::string_view candidate) const { return find(candidate).valid() || find_output(candidate).valid(); }
 
 std::string Graph::fresh_name(std::string_view wanted) const {
   std::string base(wanted.empty() ? "node" : wanted);
@@ -199,11 +178,11 @@ NodeId Graph::add(std::string node_name, std::string op, std::vector<Edge> input
   n.id_ = id;
   n.kind_ = kind_of_op(op);
   n.op_ = std::move(op);
-  Names& names = names_for(n.kind_);
   n.name_ = std::move(node_name);
-  if (n.name_.empty() || !names.emplace(n.name_, id).second) {
+  NameIndex& names = names_for(n.kind_);
+  if (n.name_.empty() || !names.insert(nodes_, id)) {
     n.name_ = fresh_name(n.name_);
-    names.emplace(n.name_, id);
+    names.insert(nodes_, id);
   }
   ++live_;
   enlist(n);
@@ -219,11 +198,11 @@ NodeId Graph::add(std::string node_name, std::string op, std::vector<Edge> input
 bool Graph::rename(NodeId id, std::string new_name) {
   Node& n = node(id);
   if (new_name == n.name_) return true;
-  Names& names = names_for(n.kind_);
-  if (new_name.empty() || names.contains(new_name)) return false;
-  names.erase(n.name_);
+  NameIndex& names = names_for(n.kind_);
+  if (new_name.empty() || names.find(nodes_, new_name).valid()) return false;
+  names.erase(nodes_, id);
   n.name_ = std::move(new_name);
-  names.emplace(n.name_, id);
+  names.insert(nodes_, id);
   return true;
 }
 
@@ -243,11 +222,13 @@ void Graph::set_op(NodeId id, std::string op) {
   n.op_ = std::move(op);
   if (kind == n.kind_) return;
   delist(n);
-  names_for(n.kind_).erase(n.name_);
+  names_for(n.kind_).erase(nodes_, id);
   n.kind_ = kind;
-  Names& names = names_for(kind);
-  if (names.contains(n.name_)) n.name_ = fresh_name(n.name_);
-  names.emplace(n.name_, id);
+  NameIndex& names = names_for(kind);
+  if (!names.insert(nodes_, id)) {
+    n.name_ = fresh_name(n.name_);
+    names.insert(nodes_, id);
+  }
   enlist(n);
 }
 
@@ -318,7 +299,7 @@ void Graph::erase(NodeId id) {
   }
   if (!n.uses_.empty()) order_.drop();
   delist(n);
-  names_for(n.kind_).erase(n.name_);
+  names_for(n.kind_).erase(nodes_, id);
   nodes_.erase(id.index());
   --live_;
 }

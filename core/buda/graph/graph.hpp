@@ -7,6 +7,7 @@
 
 #include <buda/base/keyed_hash.hpp>
 #include <buda/graph/kept_order.hpp>
+#include <buda/graph/name_index.hpp>
 #include <buda/graph/node.hpp>
 #include <buda/graph/node_pool.hpp>
 
@@ -33,11 +34,6 @@ std::string_view level_name(Level level);
 class Graph {
  public:
   explicit Graph(std::string graph_name = "", Level graph_level = Level::tensor) : name(std::move(graph_name)), level(graph_level) {}
-  Graph(const Graph& other);
-  Graph& operator=(const Graph& other) { return *this = Graph(other); }
-  Graph(Graph&&) noexcept = default;
-  Graph& operator=(Graph&&) noexcept = default;
-  ~Graph() = default;
 
   std::string name;
   Level level = Level::tensor;
@@ -100,9 +96,7 @@ class Graph {
   bool order_outputs(const std::vector<NodeId>& order);
 
  private:
-  using Names = std::unordered_map<std::string_view, NodeId, KeyedHash>;  // the keys are the names in the nodes
-
-  Names& names_for(NodeKind kind) { return kind == NodeKind::output ? output_names_ : names_; }
+  NameIndex& names_for(NodeKind kind) { return kind == NodeKind::output ? output_names_ : names_; }
   bool name_taken(std::string_view candidate) const;
   void connect_all(Node& user, std::vector<Edge> inputs);
 
@@ -119,11 +113,12 @@ class Graph {
 
   NodePool nodes_;  // by id
   std::size_t live_ = 0;
-  Names names_;
-  Names output_names_;
+  NameIndex names_;  // of all nodes but outputs
+  NameIndex output_names_;
   std::vector<NodeId> inputs_;
   std::vector<NodeId> outputs_;
-  mutable std::unordered_map<std::string, std::uint32_t, KeyedHash> next_suffix_;  // where fresh_name goes on: keeps many equal bases linear
+  // Where fresh_name goes on, by base: keeps many nodes with equal bases linear.
+  mutable std::unordered_map<std::string, std::uint32_t, KeyedHash> next_suffix_;
   mutable KeptOrder order_;
 };
 

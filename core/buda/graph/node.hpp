@@ -1,6 +1,7 @@
 // Nodes of the graph, the edges between them, and where they came from.
 #pragma once
 
+#include <buda/base/boxed.hpp>
 #include <buda/base/strong_id.hpp>
 #include <buda/diag/diagnostic.hpp>
 #include <buda/graph/attribute.hpp>
@@ -120,8 +121,8 @@ class Node {
  public:
   std::vector<Origin> origins;              // in order, without repetitions
   std::map<std::string, std::string> tags;  // marks for passes and for the user's rules
-  std::optional<Value> value;
-  SourceLoc loc;  // in the file from which this graph was read
+  Boxed<Value> value;                       // of a parameter or constant
+  SourceLoc loc;                            // in the file from which this graph was read
 };
 
 }  // namespace buda::graph

@@ -143,7 +143,7 @@ void check_constants(CheckContext& ctx, const Program& program) {
     if (std::holds_alternative<instruction::EndLoop>(inst.what)) --depth;
     auto* v = std::get_if<instruction::VarInst>(&inst.what);
     if (v != nullptr && depth > 0 && v->out.starts_with("$c_"))
-      ctx.error("NL628", "program", program.name, inst.place,
+      ctx.error("NL628", "program", program.name, inst.part(0),
                 cat("'", v->out, "' is a constant by its name and cannot change inside a loop"));
   }
 }

@@ -104,13 +104,13 @@ class Expander {
       if (auto* execute = std::get_if<instruction::Execute>(&inst.what)) {
         auto it = graphs_.find(execute->graph);
         if (it != graphs_.end()) {
-          for (std::int32_t device : it->second) out.push_back({executed(*execute, device), inst.place});
+          for (std::int32_t device : it->second) out.push_back({executed(*execute, device), inst.place, inst.parts});
           continue;
         }
       } else if (auto* allocate = std::get_if<instruction::Allocate>(&inst.what)) {
-        allocate->queues = all_instances(allocate->queues);
+        take_instances(allocate->queues, inst);
       } else if (auto* deallocate = std::get_if<instruction::Deallocate>(&inst.what)) {
-        deallocate->queues = all_instances(deallocate->queues);
+        take_instances(deallocate->queues, inst);
       }
       out.push_back(std::move(inst));
     }
@@ -137,17 +137,24 @@ class Expander {
     for (auto& setting : out.settings) setting.queue = renamed(setting.queue, device);
     return out;
   }
-  std::vector<std::string> all_instances(const std::vector<std::string>& names) const {
-    std::vector<std::string> out;
-    for (const auto& name : names) {
-      auto it = nodes_.find(name);
+  // The queues of an instruction, each with the place of the one that it is an instance of.
+  void take_instances(std::vector<std::string>& queues, Instruction& inst) const {
+    std::vector<std::string> names;
+    std::vector<Place> parts;
+    auto add = [&](std::string name, std::size_t part) {
+      names.push_back(std::move(name));
+      parts.push_back(inst.part(part));
+    };
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      auto it = nodes_.find(queues[i]);
       if (it == nodes_.end()) {
-        out.push_back(name);
+        add(queues[i], i);
       } else {
-        for (std::int32_t device : it->second) out.push_back(instance_name(name, device));
+        for (std::int32_t device : it->second) add(instance_name(queues[i], device), i);
       }
     }
-    return out;
+    queues = std::move(names);
+    inst.parts = std::move(parts);
   }
 
   Instances nodes_;  // queues and ops

@@ -25,9 +25,16 @@ bool read_value(ParseContext& ctx, const io::Node& node, Value& out) {
   return false;
 }
 
+std::vector<Place> places_of_items(const io::Node& node) {
+  std::vector<Place> out;
+  for (const auto& item : node.items()) out.push_back(place_of(item));
+  return out;
+}
+
 void read_param(ParseContext& ctx, const io::Node& node, Instruction& out) {
   instruction::Param param;
   if (ctx.list(node, "param")) {
+    out.parts = places_of_items(node);
     for (const auto& item : node.items()) {
       param.names.emplace_back();
       read_variable(ctx, item, param.names.back());
@@ -40,6 +47,7 @@ void read_param(ParseContext& ctx, const io::Node& node, Instruction& out) {
 void read_var(ParseContext& ctx, const io::Node& node, Instruction& out, bool is_static) {
   instruction::Var var;
   var.is_static = is_static;
+  if (node.is_list() || node.is_map()) out.parts = places_of_items(node);
   if (node.is_list()) {
     for (const auto& item : node.items()) {
       var.values.emplace_back();
@@ -69,6 +77,8 @@ void read_varinst(ParseContext& ctx, const io::Node& node, Instruction& out) {
     ctx.error("NL006", node, "'varinst' is [$out, operation, arguments...]");
   } else {
     const auto& items = node.items();
+    out.parts = places_of_items(node);
+    out.parts.erase(out.parts.begin() + 1);  // the operation
     read_variable(ctx, items[0], inst.out);
     bool known = ctx.word(items[1], "varinst", inst.op);
     for (std::size_t i = 2; i < items.size(); ++i) {
@@ -83,6 +93,7 @@ void read_varinst(ParseContext& ctx, const io::Node& node, Instruction& out) {
 
 void read_loop(ParseContext& ctx, const io::Node& node, Instruction& out) {
   instruction::Loop loop;
+  out.parts = {place_of(node)};
   if (read_value(ctx, node, loop.count) && !loop.count.is_variable() && loop.count.immediate < 1)
     ctx.error("NL006", node, cat("a loop runs at least once, not ", loop.count.immediate, " times"));
   out.what = std::move(loop);
@@ -136,6 +147,7 @@ void read_execute(ParseContext& ctx, const io::Node& node, Instruction& out) {
       const io::Node& value = node.items()[i];
       if (node.keys()[i] == "graph_name") {
         ctx.name(value, "graph_name", execute.graph);
+        out.parts = {place_of(value)};
       } else if (node.keys()[i] == "queue_settings") {
         if (value.is_null() || !ctx.map(value, "queue_settings")) continue;
         check_unique_keys(ctx, value, "queue");
@@ -179,11 +191,11 @@ Instruction read_instruction(ParseContext& ctx, const io::Node& node) {
     out.what = instruction::EndLoop{};
   } else if (key == "allocate_queue") {
     instruction::Allocate allocate;
-    ctx.names(value, key, allocate.queues);
+    if (ctx.names(value, key, allocate.queues)) out.parts = places_of_items(value);
     out.what = std::move(allocate);
   } else if (key == "deallocate_queue") {
     instruction::Deallocate deallocate;
-    ctx.names(value, key, deallocate.queues);
+    if (ctx.names(value, key, deallocate.queues)) out.parts = places_of_items(value);
     out.what = std::move(deallocate);
   } else if (key == "execute") {
     read_execute(ctx, value, out);

@@ -4,6 +4,7 @@
 #include <buda/netlist/op_types.hpp>
 #include <buda/netlist/places.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,11 @@ struct Instruction {
                instruction::Deallocate, instruction::Execute>
       what;
   Place place;
+  // Of the names and values in `what`, in order (for an execute: of the graph's name); none for an instruction that a program made.
+  std::vector<Place> parts = {};
+
+  // Of one of them; without it the instruction's own.
+  Place part(std::size_t index) const { return index < parts.size() ? parts[index] : place; }
   friend bool operator==(const Instruction& a, const Instruction& b) { return a.what == b.what; }
 };
 

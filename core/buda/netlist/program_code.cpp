@@ -29,21 +29,20 @@ class Compiler {
 
   ProgramCode run() {
     for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
-      place_ = program_.instructions[i].place;
-      first_ = i == 0;
+      instruction_ = &program_.instructions[i];
       std::visit([this](const auto& inst) { compile(inst); }, program_.instructions[i].what);
     }
     for (std::size_t start : loops_) {
-      place_ = out_.code[start].place;
-      error("NL601", "this loop has no endloop");
+      error("NL601", out_.code[start].place, "this loop has no endloop");
       out_.code[start].target = out_.code.size();
     }
     return std::move(out_);
   }
 
  private:
-  void error(std::string code, std::string message) {
-    Diagnostic d = input_error(std::move(code), index_.netlist().loc(place_), cat("program '", program_.name, "': ", message));
+  void error(std::string code, std::string message) { error(std::move(code), instruction_->place, std::move(message)); }
+  void error(std::string code, Place place, std::string message) {
+    Diagnostic d = input_error(std::move(code), index_.netlist().loc(place), cat("program '", program_.name, "': ", message));
     d.node = program_.name;
     errors_.push_back(std::move(d));
   }
@@ -69,24 +68,26 @@ class Compiler {
   Code& emit(Code::Kind kind) {
     out_.code.emplace_back();
     out_.code.back().kind = kind;
-    out_.code.back().place = place_;
+    out_.code.back().place = instruction_->place;
     return out_.code.back();
   }
 
-  void declare(Code& code, const std::string& name, std::int32_t value, VariableClass c) {
+  void declare(Code& code, const std::string& name, Place place, std::int32_t value, VariableClass c) {
     Slot s = slot(name);
     VariableClass& known = out_.classes[s];
     if (known != VariableClass::undeclared && known != c)
-      error("NL605", cat("'", name, "' is a ", class_name(known), " already and cannot become a ", class_name(c)));
+      error("NL605", place, cat("'", name, "' is a ", class_name(known), " already and cannot become a ", class_name(c)));
     known = c;
     code.variables.emplace_back(s, value);
   }
 
   void compile(const instruction::Param& p) {
-    if (!first_) error("NL610", "'param' has to be the first instruction, and the only one of its kind");
-    for (const auto& name : p.names) {
+    if (instruction_ != &program_.instructions.front())
+      error("NL610", "'param' has to be the first instruction, and the only one of its kind");
+    for (std::size_t i = 0; i < p.names.size(); ++i) {
+      const std::string& name = p.names[i];
       Slot s = slot(name);
-      if (out_.classes[s] != VariableClass::undeclared) error("NL605", cat("'", name, "' is declared twice"));
+      if (out_.classes[s] != VariableClass::undeclared) error("NL605", instruction_->part(i), cat("'", name, "' is declared twice"));
       out_.classes[s] = VariableClass::param;
       out_.parameters.push_back(s);
     }
@@ -95,7 +96,7 @@ class Compiler {
     VariableClass c = v.is_static ? VariableClass::fixed : VariableClass::local;
     Code& code = emit(Code::Kind::declare);
     code.declared = c;
-    for (const auto& [name, value] : v.values) declare(code, name, value, c);
+    for (std::size_t i = 0; i < v.values.size(); ++i) declare(code, v.values[i].first, instruction_->part(i), v.values[i].second, c);
   }
   void compile(const instruction::VarInst& v) {
     std::size_t wanted = v.op == VarOp::set || v.op == VarOp::inc ? 1 : 2;
@@ -106,14 +107,14 @@ class Compiler {
     Slot out = slot(v.out);
     if (out_.classes[out] == VariableClass::undeclared) out_.classes[out] = VariableClass::local;
     std::vector<Operand> operands;
-    for (const auto& arg : v.args) operands.push_back(operand(arg, place_));
+    for (std::size_t i = 0; i < v.args.size(); ++i) operands.push_back(operand(v.args[i], instruction_->part(1 + i)));
     Code& code = emit(Code::Kind::compute);
     code.op = v.op;
     code.out = out;
     code.operands = std::move(operands);
   }
   void compile(const instruction::Loop& l) {
-    Operand count = operand(l.count, place_);
+    Operand count = operand(l.count, instruction_->part(0));
     loops_.push_back(out_.code.size());
     emit(Code::Kind::loop).operands.push_back(count);
   }
@@ -129,11 +130,11 @@ class Compiler {
   }
   std::vector<std::size_t> queues(const std::vector<std::string>& names) {
     std::vector<std::size_t> out;
-    for (const auto& name : names) {
-      if (auto queue = index_.queue(name)) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (auto queue = index_.queue(names[i])) {
         out.push_back(*queue);
       } else {
-        error("NL603", cat("there is no queue '", name, "'"));
+        error("NL603", instruction_->part(i), cat("there is no queue '", names[i], "'"));
       }
     }
     return out;
@@ -148,13 +149,12 @@ class Compiler {
   }
   void compile(const instruction::Execute& e) {
     auto graph = index_.graph(e.graph);
-    if (!graph) error("NL602", cat("there is no graph '", e.graph, "'"));
+    if (!graph) error("NL602", instruction_->part(0), cat("there is no graph '", e.graph, "'"));
     std::vector<SettingCode> settings;
     for (const auto& s : e.settings) {
       auto queue = index_.queue(s.queue);
       if (!queue) {
-        place_ = s.places.self;
-        error("NL603", cat("there is no queue '", s.queue, "'"));
+        error("NL603", s.places.self, cat("there is no queue '", s.queue, "'"));
         continue;
       }
       settings.push_back({*queue, operand(s, s.prologue, Field::prologue), operand(s, s.epilogue, Field::epilogue),
@@ -176,8 +176,7 @@ class Compiler {
   ProgramCode out_;
   std::map<std::string, Slot> slots_;
   std::vector<std::size_t> loops_;
-  Place place_;
-  bool first_ = true;
+  const Instruction* instruction_ = nullptr;  // the one that is compiled
 };
 
 }  // namespace

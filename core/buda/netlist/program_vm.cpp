@@ -96,7 +96,7 @@ class Run {
         break;
       case Code::Kind::loop: {
         BUDA_ASSIGN(std::int32_t count, value(code.operands[0]));
-        if (count < 1) return error(code.place, "NL606", cat("a loop runs at least once, not ", count, " times"));
+        if (count < 1) return error(code.operands[0].place, "NL606", cat("a loop runs at least once, not ", count, " times"));
         loops_.push_back(count);
         break;
       }
@@ -142,7 +142,7 @@ class Run {
         result = old + a;
         break;
       case VarOp::incwrap:
-        if (b < 1) return error(code.place, "NL608", cat("incwrap by modulus ", b, "; it has to be at least 1"));
+        if (b < 1) return error(code.operands[1].place, "NL608", cat("incwrap by modulus ", b, "; it has to be at least 1"));
         result = (old + (a >= 0 ? a : a + (-a + b - 1) / b * b)) % b;
         break;
     }

@@ -166,7 +166,7 @@ class Lowering {
   graph::Graph out_;
   graph::ValueTable<Lowered> values_;
   graph::ValueTable<Known> known_;
-  std::deque<graph::Value> folded_;                                 // results of ops on known values
+  std::deque<graph::Value> folded_;                              // results of ops on known values
   std::array<graph::ValueTable<Lowered>, kCopiesForms> placed_;  // by Copies
   std::map<graph::NodeId, Rearrangement> views_;  // model inputs that are only used in another order, which the host brings them to
   std::set<graph::NodeId> state_;                 // inputs and outputs that are each other's

@@ -1,4 +1,5 @@
 // Spelling, checked arithmetic, the random generator, parallel loops, hashing.
+#include <buda/base/boxed.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/grid.hpp>
 #include <buda/base/hash.hpp>
@@ -18,6 +19,22 @@
 
 namespace buda {
 namespace {
+
+TEST(Boxed, CopiesHaveValuesOfTheirOwn) {
+  Boxed<std::string> none, a = "a";
+  EXPECT_FALSE(none.has_value());
+  Boxed<std::string> b = a;
+  *b += "b";
+  EXPECT_EQ(*a, "a");
+  EXPECT_EQ(*b, "ab");
+  a = std::move(b);
+  EXPECT_EQ(a->size(), 2u);
+  a = none;
+  EXPECT_FALSE(a);
+  a = std::string("again");
+  a = std::nullopt;
+  EXPECT_FALSE(a);
+}
 
 TEST(Spelling, FindsTypingErrorsAndNothingElse) {
   std::vector<std::string> words = {"device", "threads", "output", "verify"};

@@ -152,56 +152,62 @@ TEST(ProgramVm, EndlessProgramsEnd) {
   EXPECT_THAT(d.message, HasSubstr("1000 steps"));
 }
 
+// Instructions of which one is wrong; '^' stands before the place that the diagnostic points to.
 struct Wrong {
   const char* lines;
   const char* code;
-  std::uint32_t line;  // counted from the program's first instruction, 1
 };
+
+struct Marked {
+  std::string text;
+  std::uint32_t line = 0, column = 0;  // of the mark
+
+  explicit Marked(const char* lines) : text(program(lines)) {
+    std::size_t mark = text.find('^');
+    text.erase(mark, 1);
+    line = 1 + static_cast<std::uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(mark), '\n'));
+    column = static_cast<std::uint32_t>(mark - text.rfind('\n', mark));
+  }
+  void expect(const Diagnostic& d, const char* code) const {
+    EXPECT_EQ(d.code, code) << d.message;
+    EXPECT_EQ(d.loc.line, line);
+    EXPECT_EQ(d.loc.column, column);
+  }
+};
+
 class WrongRun : public ::testing::TestWithParam<Wrong> {};
 TEST_P(WrongRun, IsDiagnosed) {
-  std::string text = program(GetParam().lines);
-  auto before =
-      static_cast<std::uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(GetParam().lines)), '\n'));
-  Machine m(text);
+  Marked marked(GetParam().lines);
+  Machine m(marked.text);
   ASSERT_TRUE(m.vm.ok());
-  Diagnostic d = m.failure();
-  EXPECT_EQ(d.code, GetParam().code) << d.message;
-  EXPECT_EQ(d.loc.line, before + GetParam().line);
+  marked.expect(m.failure(), GetParam().code);
 }
-INSTANTIATE_TEST_SUITE_P(Rules, WrongRun,
-                         ::testing::Values(Wrong{"    - var: [$a]\n    - varinst: [$a, add, $a, $b]\n", "NL604", 2},
-                                           Wrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: $x}}}\n", "NL604", 1},
-                                           Wrong{"    - var: {$n: 0}\n    - loop: $n\n    - endloop\n", "NL606", 2},
-                                           Wrong{"    - var: {$n: 2147483647}\n    - varinst: [$n, inc, 1]\n", "NL608", 2},
-                                           Wrong{"    - var: {$n: 70000}\n    - varinst: [$n, mul, $n, $n]\n", "NL608", 2},
-                                           Wrong{"    - var: {$n: 1}\n    - varinst: [$n, incwrap, 1, 0]\n", "NL608", 2}));
-
-TEST(ProgramVm, PointsToTheValueOfASetting) {
-  std::string text = program("    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: $x}}}\n");
-  Machine m(text);
-  ASSERT_TRUE(m.vm.ok());
-  std::size_t at = text.find("$x");
-  EXPECT_EQ(m.failure().loc.column, at - text.rfind('\n', at));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Rules, WrongRun,
+    ::testing::Values(Wrong{"    - var: [$a]\n    - varinst: [$a, add, $a, ^$b]\n", "NL604"},
+                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: ^$x}}}\n", "NL604"},
+                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: ^$x}}}\n", "NL604"},
+                      Wrong{"    - var: {$n: 0}\n    - loop: ^$n\n    - endloop\n", "NL606"},
+                      Wrong{"    - var: {$n: 2147483647}\n    - ^varinst: [$n, inc, 1]\n", "NL608"},
+                      Wrong{"    - var: {$n: 70000}\n    - ^varinst: [$n, mul, $n, $n]\n", "NL608"},
+                      Wrong{"    - var: {$n: 1}\n    - varinst: [$n, incwrap, 1, ^0]\n", "NL608"}));
 
 class WrongCode : public ::testing::TestWithParam<Wrong> {};
 TEST_P(WrongCode, IsDiagnosedBeforeItRuns) {
-  std::string text = program(GetParam().lines);
-  auto before =
-      static_cast<std::uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(GetParam().lines)), '\n'));
-  Machine m(text);
+  Marked marked(GetParam().lines);
+  Machine m(marked.text);
   ASSERT_FALSE(m.vm.ok());
-  const Diagnostic& d = m.vm.failure().diagnostics().front();
-  EXPECT_EQ(d.code, GetParam().code) << d.message;
-  EXPECT_EQ(d.loc.line, before + GetParam().line);
+  marked.expect(m.vm.failure().diagnostics().front(), GetParam().code);
 }
 INSTANTIATE_TEST_SUITE_P(
     Rules, WrongCode,
-    ::testing::Values(Wrong{"    - loop: 2\n", "NL601", 1}, Wrong{"    - loop: 2\n    - endloop\n    - endloop: \n", "NL601", 3},
-                      Wrong{"    - execute: {graph_name: bwd}\n", "NL602", 1},
-                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {b: {}}}\n", "NL603", 1},
-                      Wrong{"    - allocate_queue: [b]\n", "NL603", 1}, Wrong{"    - var: [$a]\n    - staticvar: [$a]\n", "NL605", 2},
-                      Wrong{"    - param: [$a, $a]\n", "NL605", 1}, Wrong{"    - var: [$a]\n    - param: [$b]\n", "NL610", 2}));
+    ::testing::Values(Wrong{"    - ^loop: 2\n", "NL601"}, Wrong{"    - loop: 2\n    - endloop\n    - ^endloop: \n", "NL601"},
+                      Wrong{"    - execute: {graph_name: ^bwd}\n", "NL602"},
+                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {b: ^{}}}\n", "NL603"},
+                      Wrong{"    - allocate_queue: [a, ^b]\n", "NL603"}, Wrong{"    - deallocate_queue: [a, ^b]\n", "NL603"},
+                      Wrong{"    - var: [$a]\n    - staticvar: [^$a]\n", "NL605"},
+                      Wrong{"    - var: {$a: 1}\n    - staticvar: {$b: 1, $a: ^1}\n", "NL605"}, Wrong{"    - param: [$a, ^$a]\n", "NL605"},
+                      Wrong{"    - var: [$a]\n    - ^param: [$b]\n", "NL610"}));
 
 TEST(ProgramVm, ParametersAreAllGivenAndKnown) {
   Machine m(kSmall);
