@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace buda::overlay {
 namespace {
@@ -38,7 +40,11 @@ class YamlWriter {
  public:
   YamlWriter(const Blob& blob, const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, std::uint32_t epoch,
              io::OutputFile& out)
-      : blob_(blob), buffers_(graph.buffers), device_(device), first_id_(static_cast<std::uint64_t>(epoch) << 32), out_(out) {}
+      : blob_(blob), buffers_(graph.buffers), device_(device), first_id_(static_cast<std::uint64_t>(epoch) << 32), out_(out) {
+    for (const pipes::Buffer& b : graph.buffers)
+      if (b.buffer_space_shared) sharers_.emplace(*b.buffer_space_shared, b.operand);
+    find_lone_senders();
+  }
 
   Result<void> run() {
     BUDA_TRY(dram_part());
@@ -157,6 +163,19 @@ class YamlWriter {
     return success();
   }
 
+  // A stream that sends in one phase only has no next phase that would tell its receivers that it is through, so blobgen appends an empty
+  // one at both ends.
+  static bool sends_once(const Stream& s) { return s.sends() && s.phase_count() == 1; }
+
+  void find_lone_senders() {
+    for (const Core& c : blob_.cores)
+      for (const Stream& s : c.streams) {
+        if (!sends_once(s)) continue;
+        for (std::int32_t core : blob_.cores_of(s.destinations.front()))
+          sent_once_.emplace(core, s.destinations.front().first.stream, s.phases.front().first[0]);
+      }
+  }
+
   // A phase of a stream, with what the one after it changes.
   struct Item {
     std::int64_t id = 0;
@@ -164,6 +183,10 @@ class YamlWriter {
     const Stream* stream = nullptr;
     Phase phase;
     bool last = false, source_changes = false, destination_changes = false;
+    bool goes_on = false;  // the pass that the phase before it began
+
+    // Which pass of an iteration a scattered output's phase belongs to.
+    std::int64_t pass() const { return stream->ids_per_pass > 0 ? id / stream->ids_per_pass : 0; }
   };
 
   std::vector<Item> items() const {
@@ -172,10 +195,11 @@ class YamlWriter {
       for (const Stream& s : blob_.cores[c].streams) {
         std::size_t first = out.size();
         for_each(s.phases, [&](const PhaseRun::Tuple& t) {
-          out.push_back({t[0], static_cast<std::int32_t>(c), &s, to_phase(t), false, false, false});
+          out.push_back({t[0], static_cast<std::int32_t>(c), &s, to_phase(t), false, false, false, false});
         });
         for (std::size_t i = first; i < out.size(); ++i) {
           out[i].last = i + 1 == out.size();
+          out[i].goes_on = i > first && out[i].pass() == out[i - 1].pass();
           out[i].source_changes =
               out[i].last || (!s.sources.empty() && out[i + 1].id != out[i].id) || (s.sources.empty() && s.kind != StreamKind::input);
           out[i].destination_changes =
@@ -220,20 +244,48 @@ class YamlWriter {
     auto tile = static_cast<std::uint64_t>(s.message_bytes);
     e.hex("buf_addr", s.address + static_cast<std::uint64_t>(item.phase.offset) * tile);
     e.add("buf_size", s.scattered ? static_cast<std::uint64_t>(item.phase.messages) * tile : s.bytes);
-    if (s.scattered) e.hex("buf_base_addr", s.address).add("buf_full_size_bytes", s.bytes);
-    if (s.buffer != 0) e.add("buf_id", s.buffer);
+    const bool from_blocks = s.scattered || is_scattered_store(s);
+    if (from_blocks) e.hex("buf_base_addr", s.address).add("buf_full_size_bytes", s.bytes);
+    if (s.buffer != 0 && !from_blocks) e.add("buf_id", s.buffer);
     if (s.pipe != 0) e.add("pipe_id", s.pipe);
     e.add("data_auto_send", true).add("incoming_data_noc", s.noc_in).add("remote_src_update_noc", 1 - s.noc_in);
     for (const TileHeaders& h : core.headers)
       if (h.tile_bytes == s.message_bytes) e.hex("msg_info_buf_addr", h.address);
     e.add("msg_size", s.message_bytes).add("num_msgs", item.phase.messages);
-    e.add("num_iters_in_epoch", s.iterations).add("num_unroll_iter", 1).add("unroll_iter", 0);
+    e.add("num_iters_in_epoch", s.iterations);
+    e.add("num_unroll_iter", is_scatter_pack(s) ? std::max<std::int64_t>(s.passes, 1) : 1);
+    e.add("unroll_iter", is_scatter_pack(s) ? item.pass() : 0);
     e.add("next_phase_src_change", item.source_changes).add("next_phase_dest_change", item.destination_changes);
     e.add("phase_auto_advance", true).add("phase_auto_config", !item.last);
     receiving(item, e);
     sending(item, e);
     if (s.read || s.write) dram_keys(s, e);
+    if (s.kind == StreamKind::intermediate || s.kind == StreamKind::input || s.kind == StreamKind::output) index(core, s, e);
     kernel(core, s, e);
+    if (is_scatter_pack(s))
+      e.add("is_scatter_pack", true).add("padding_scatter_order_size", 1).add("resend", item.goes_on).add("num_scatter_inner_loop", 1);
+  }
+
+  // The kernel's firmware hands these out block by block; the other outputs are rings.
+  static bool is_scatter_pack(const Stream& s) { return s.scattered && (s.kind == StreamKind::output || s.kind == StreamKind::fork); }
+
+  bool is_scattered_store(const Stream& s) const {
+    if (s.kind != StreamKind::store) return false;
+    const pipes::Buffer* b = buffers_.find(s.buffer);
+    return b != nullptr && b->is_scatter;
+  }
+
+  // Streams of the kernel are numbered without gaps: what it reads, then its intermediates; what it writes, then its intermediates.
+  static void index(const Core& core, const Stream& s, Entry& e) {
+    std::int32_t inputs = 0, outputs = 0, intermediates = 0;
+    for (const Stream& other : core.streams) {
+      const bool before = other.number < s.number;
+      inputs += other.kind == StreamKind::input && (before || s.kind == StreamKind::intermediate);
+      outputs += other.kind == StreamKind::output && (before || s.kind == StreamKind::intermediate);
+      intermediates += other.kind == StreamKind::intermediate && before;
+    }
+    if (s.kind != StreamKind::output) e.add("input_index", inputs + (s.kind == StreamKind::intermediate ? intermediates : 0));
+    if (s.kind != StreamKind::input) e.add("output_index", outputs + (s.kind == StreamKind::intermediate ? intermediates : 0));
   }
 
   void receiving(const Item& item, Entry& e) const {
@@ -245,8 +297,9 @@ class YamlWriter {
       } else {
         e.add("receiver_endpoint", true);
       }
-      e.add("buf_space_available_ack_thr", s.sources.empty() ? 0 : 2);
+      e.add("buf_space_available_ack_thr", s.sources.empty() && s.kind == StreamKind::input ? 0 : threshold(s));
     }
+    if (sent_once_.count({item.core, s.number, item.id}) != 0) e.add("follow_by_receiver_dummy_phase", true);
     if (s.sources.empty()) {
       e.add("source_endpoint", true);
       return;
@@ -261,8 +314,17 @@ class YamlWriter {
     if (sender->destinations.front().is_multicast()) e.add("remote_src_is_mcast", true).add("src_dest_index", index);
   }
 
+  // How much room has to be free before the sender hears of it: more, the more blocks the buffer holds.
+  std::int64_t threshold(const Stream& s) const {
+    const pipes::Buffer* b = buffers_.find(s.buffer);
+    if (b == nullptr || b->scatter_gather_num_tiles < 1) return 2;
+    const std::int64_t blocks = b->size_tiles / b->scatter_gather_num_tiles;
+    return blocks == 0 ? 0 : blocks < 3 ? 1 : blocks < 6 ? 2 : 3;
+  }
+
   void sending(const Item& item, Entry& e) const {
     const Stream& s = *item.stream;
+    if (sends_once(s)) e.add("follow_by_sender_dummy_phase", true);
     if (s.destinations.empty()) {
       if (s.write && s.kind != StreamKind::intermediate)
         e.add("receiver_endpoint", true).add("remote_receiver", false).add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
@@ -299,36 +361,50 @@ class YamlWriter {
     }
   }
 
+  // All cores that write the same rows take turns; a core's place among them follows from where its first row begins.
   void rows(const RowWrite& w, Entry& e) const {
+    const std::int64_t row_of_cores = w.pitch * w.rows;
+    const std::int64_t across = w.pitch / w.row_bytes, down = w.plane_pitch / row_of_cores;
     e.add("moves_raw_data", true).add("batch_dim_size", w.planes).add("r_dim_size", w.rows / w.tile_rows);
     e.add("c_dim_size", w.tiles_across);
     e.add("zr_dim_size", 1).add("zc_dim_size", 1).add("tile_dim_r", w.tile_rows).add("tile_dim_c", w.tile_cols);
-    e.add("skip_col_bytes", w.pitch).add("skip_col_tile_row_bytes", w.pitch * w.tile_rows).add("skip_col_row_bytes", w.pitch * w.rows);
-    e.add("skip_col_zrow_bytes", w.plane_pitch).add("skip_zcol_bytes", w.row_bytes);
-    e.add("stride", 0).add("total_strides", 1).add("stride_offset_size_bytes", w.offset);
+    e.add("skip_col_bytes", w.pitch).add("skip_col_tile_row_bytes", w.pitch * w.tile_rows).add("skip_col_row_bytes", w.plane_pitch);
+    e.add("skip_col_zrow_bytes", row_of_cores).add("skip_zcol_bytes", w.row_bytes);
+    e.add("stride", w.offset / row_of_cores * across + w.offset % w.pitch / w.row_bytes).add("total_strides", across * down);
+    e.add("stride_offset_size_bytes", w.offset);
+  }
+
+  // Forks send the buffer of an output once more. Lists name the forks, and where blocks are handed out, the output names itself first.
+  void forks(const Core& core, const Stream& s, Entry& e) const {
+    const std::int32_t owner = s.fork_of >= 0 ? s.fork_of : s.number;
+    std::vector<std::int32_t> streams;
+    if (s.kind == StreamKind::output && s.scattered) streams.push_back(owner);
+    for (const Stream& f : core.streams)
+      if (f.fork_of == owner) streams.push_back(f.number);
+    e.add("fork_stream_ids", list_text(streams)).add("num_fork_streams", streams.size() - (is_scatter_pack(s) ? 1 : 0));
   }
 
   void kernel(const Core& core, const Stream& s, Entry& e) const {
-    if (s.kind == StreamKind::input) {
-      e.add("input_index", s.operand).add("overlay_blob_extra_size", 0);
-      return;
+    switch (s.kind) {
+      case StreamKind::input:
+        e.add("overlay_blob_extra_size", 0);
+        return;
+      case StreamKind::intermediate:
+        e.add("legacy_pack", true).add("intermediate", true).add("reg_update_vc", 3).add("num_fork_streams", 0);
+        if (auto sharer = sharers_.find(s.buffer); sharer != sharers_.end()) e.add("space_shared_with_operand", sharer->second);
+        break;
+      case StreamKind::output:
+      case StreamKind::fork:
+      case StreamKind::store:
+        if (s.kind != StreamKind::store && !s.scattered) e.add("legacy_pack", true);
+        forks(core, s, e);
+        break;
+      default:
+        return;
     }
-    if (s.kind != StreamKind::output && s.kind != StreamKind::fork && s.kind != StreamKind::intermediate && s.kind != StreamKind::store)
-      return;
-    if (s.kind != StreamKind::store) e.add("legacy_pack", true);
-    if (s.kind == StreamKind::output) e.add("output_index", s.operand - pipes::kOutputOperand);
-    if (s.kind == StreamKind::intermediate) e.add("intermediate", true).add("reg_update_vc", 3).add("output_index", 0);
-    std::vector<std::int32_t> forks;
-    std::int32_t owner = s.fork_of >= 0 ? s.fork_of : s.number;
-    for (const Stream& f : core.streams)
-      if (f.fork_of == owner) forks.push_back(f.number);
-    if (s.kind != StreamKind::intermediate) e.add("fork_stream_ids", list_text(forks));
-    e.add("num_fork_streams", forks.size());
-    if (s.kind == StreamKind::output && s.scattered) e.add("is_scatter_pack", true).add("padding_scatter_order_size", 1);
     const pipes::Buffer* b = buffers_.find(s.buffer);
     if (b == nullptr) return;
-    if (b->buffer_space_shared && s.kind == StreamKind::intermediate) e.add("space_shared_with_operand", pipes::kOutputOperand);
-    if (s.scattered && b->scatter_gather_num_tiles > 0) {
+    if ((s.scattered || is_scattered_store(s)) && b->scatter_gather_num_tiles > 0) {
       std::int64_t window = std::max<std::int64_t>(1, b->window_tiles());
       std::int64_t whole = static_cast<std::int64_t>(s.bytes) / std::max(1, s.message_bytes);
       e.add("num_mblock_buffering", std::max<std::int64_t>(1, whole / window)).add("num_msgs_in_block", window);
@@ -343,6 +419,8 @@ class YamlWriter {
 
   const Blob& blob_;
   pipes::BufferIndex buffers_;
+  std::map<pipes::Id, std::int32_t> sharers_;                                 // of a buffer's space: the operand of the other
+  std::set<std::tuple<std::int32_t, std::int32_t, std::int64_t>> sent_once_;  // core, stream and phase that get all that a stream sends
   const device::DeviceDescriptor& device_;
   std::uint64_t first_id_;
   io::OutputFile& out_;

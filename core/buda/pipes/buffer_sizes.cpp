@@ -65,7 +65,8 @@ std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
 }
 
 // The block that input buffers are filled with, as the file tells it.
-std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& consumption) {
+std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& consumption,
+                         std::int64_t producer_tiles) {
   const Op& op = context.op;
   const auto& a = op.attributes;
   const auto& b = op.block;
@@ -81,6 +82,8 @@ std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64
       return a.reduce_dim == Dim::z ? b.mblock_tiles() : clear;
     case OpClass::topk:
       return clear;
+    case OpClass::splice:
+      return producer_tiles;
     case OpClass::fused: {
       FusedInput user = user_of(context, input);
       if (user.sub == nullptr) return consumption.tiles_per_t();
@@ -138,12 +141,13 @@ std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64
 
 }  // namespace
 
-InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim) {
+InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim,
+                       std::int64_t producer_tiles) {
   const Op& op = context.op;
   InputSizes s;
   s.tile_bytes = tile_bytes(op.inputs[input].format, dim, context.tile_alignment);
   s.clear = clear_tiles(context, input);
-  s.block = block_tiles(context, input, s.clear, consumption);
+  s.block = block_tiles(context, input, s.clear, consumption, producer_tiles);
   s.epoch_tiles = epoch_tiles(context, input, s.clear, consumption);
   std::int64_t tile = std::max(s.tile_bytes, 1), clear = std::max<std::int64_t>(s.clear, 1) * tile;
   std::int64_t bytes = std::max(least_bytes(context, input, tile, s.clear), 2 * clear);

@@ -43,8 +43,10 @@ struct OpContext {
   std::int32_t tile_alignment = kTileAlignment;
 };
 
-// The granularity with which input `input` is consumed is part of `consumption`; `dim` is the tile dimension of what arrives.
-InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim);
+// The granularity with which input `input` is consumed is part of `consumption`; `dim` is the tile dimension of what arrives,
+// `producer_tiles` what one core or buffer of the producer holds of a tensor.
+InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim,
+                       std::int64_t producer_tiles);
 
 // `granularity` and `scattered`: over all consumers of the output.
 OutputSizes output_sizes(const OpContext& context, bool scattered, std::int64_t granularity);

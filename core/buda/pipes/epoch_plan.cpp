@@ -324,7 +324,7 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
     if (tm.kind == TmKind::pad) input.pad_value = tm.pad_value;
   if (maps.pad) input.pad_value = maps.pad->value;
   OpContext context{netlist(), op, p.graph->input_count, plan_.device->tile_alignment};
-  input.sizes = input_sizes(context, i, input.consumption, dim);
+  input.sizes = input_sizes(context, i, input.consumption, dim, layout.block.tiles());
   choose_prologue(op, i, input);
   return success();
 }

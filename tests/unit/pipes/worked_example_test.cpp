@@ -228,6 +228,22 @@ TEST(Prologue, RightOperandIsReadInSharesAndGathered) {
   EXPECT_EQ(b.check(), "");
 }
 
+// What a splice takes is counted in what one core of its producer holds, for its rounds go through whole tensors.
+TEST(Splice, BlocksAreTheProducersShares) {
+  const std::string half = "t: 1, mblock: [2, 2], ublock: [1, 1]";
+  const std::string ops = op_text("cat", "splice", "x, w", 2, "grid_loc: [0, 0], grid_size: [1, 1]",
+                                  "t: 1, mblock: [2, 8], ublock: [1, 1], ublock_order: r, buf_size_mb: 2",
+                                  "attributes: {granularity: ublock, input0: [0, 4, 4], input1: [0, 4, 4]}");
+  Built b(netlist_text(queue_text("x", "HOST", "grid_size: [1, 2], " + half, 2, 0x20000000) +
+                           queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [2, 4], ublock: [1, 1]", 1, 0x30000000) +
+                           queue_text("out", "cat", "grid_size: [1, 1], t: 1, mblock: [2, 8], ublock: [1, 1]", 1, 0x40000000),
+                       ops, 2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(b.input("cat", {0, 0}, 0)->scatter_gather_num_tiles, 4);
+  EXPECT_EQ(b.input("cat", {0, 0}, 1)->scatter_gather_num_tiles, 8);
+  EXPECT_EQ(b.check(), "");
+}
+
 TEST(Refusals, NameOpInputAndFeature) {
   Built b(netlist_text(queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x20000000) +
                            queue_text("out", "n", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x30000000),

@@ -1,0 +1,188 @@
+// Blobs in the form of TT-Buda's pipegen2: what its blobgen takes for granted about the parameters of streams.
+#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/build.hpp>
+
+#include "unit/pipes/built.hpp"
+#include "unit/pipes/random_netlists.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace buda::overlay {
+namespace {
+
+using pipes::Built;
+using pipes::netlist_text;
+using pipes::op_text;
+using pipes::queue_text;
+
+class TextFile : public io::OutputFile {
+ public:
+  Result<void> write(std::string_view data) override {
+    text += data;
+    return success();
+  }
+  Result<void> commit() override { return success(); }
+  std::string text;
+};
+
+using Parameters = std::map<std::string, std::string>;
+
+struct Written {
+  std::map<std::string, std::map<std::uint64_t, Parameters>> streams;  // by name and phase
+
+  static std::int64_t number(const Parameters& p, const std::string& key) {
+    auto it = p.find(key);
+    return it == p.end() ? -1 : std::stoll(it->second, nullptr, 0);
+  }
+  const Parameters& first(const std::string& name) const { return streams.at(name).begin()->second; }
+};
+
+// The phases of a blob's text; `problem` when there is no blob.
+Written written(const Built& b, std::string& problem) {
+  Written out;
+  auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+  if (!blob) {
+    problem = pipes::messages(blob.failure());
+    return out;
+  }
+  TextFile file;
+  EXPECT_TRUE(write_blob_yaml(*blob, b.graph, *b.device, 0, file).ok());
+  std::istringstream lines(file.text);
+  std::string line, stream;
+  std::uint64_t phase = 0;
+  bool in_phase = false;
+  while (std::getline(lines, line)) {
+    auto depth = line.find_first_not_of(' ');
+    auto colon = line.find(':');
+    std::string key = line.substr(depth, colon - depth);
+    if (depth == 0) {
+      in_phase = key.rfind("phase_", 0) == 0;
+      if (in_phase) phase = std::stoull(key.substr(6));
+    } else if (in_phase && depth == 2) {
+      stream = key;
+    } else if (in_phase) {
+      EXPECT_TRUE(out.streams[stream][phase].emplace(key, line.substr(colon + 2)).second) << stream << " says " << key << " twice";
+    }
+  }
+  return out;
+}
+
+std::string core_of(const std::string& stream) { return stream.substr(0, stream.find("__stream")); }
+
+// The stream, or the first and last stream of a multicast.
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::size_t at = list.find("chip_"); at != std::string::npos; at = list.find("chip_", at + 1))
+    out.push_back(list.substr(at, list.find_first_of(",]", at) - at));
+  return out;
+}
+
+// The kernel's streams have numbers without gaps, no two the same.
+void expect_indices(const Written& w, const std::string& key) {
+  std::map<std::string, std::set<std::int64_t>> used;
+  for (const auto& [name, phases] : w.streams) {
+    std::int64_t index = Written::number(phases.begin()->second, key);
+    if (index < 0) continue;
+    EXPECT_TRUE(used[core_of(name)].insert(index).second) << name << ' ' << key << ' ' << index;
+  }
+  for (const auto& [core, indices] : used) EXPECT_EQ(*indices.rbegin() + 1, static_cast<std::int64_t>(indices.size())) << core;
+}
+
+void expect_sound(const Written& w) {
+  expect_indices(w, "input_index");
+  expect_indices(w, "output_index");
+  for (const auto& [name, phases] : w.streams) {
+    const Parameters& first = phases.begin()->second;
+    // Blocks are handed out by the firmware, everything else by the packer itself.
+    EXPECT_FALSE(first.count("is_scatter_pack") != 0 && first.count("legacy_pack") != 0) << name;
+    EXPECT_EQ(first.count("is_scatter_pack"), first.count("padding_scatter_order_size")) << name;
+    if (first.count("is_scatter_pack") != 0) {
+      EXPECT_EQ(first.at("resend"), "false") << name;
+    }
+    // Both ends of a connection that has one phase get an empty one after it.
+    const bool alone = phases.size() == 1 && first.count("dest") != 0;
+    EXPECT_EQ(alone, first.count("follow_by_sender_dummy_phase") != 0) << name;
+    if (!alone) continue;
+    for (const std::string& to : names_in(first.at("dest"))) {
+      ASSERT_EQ(w.streams.count(to), 1u) << name << " sends to " << to;
+      auto there = w.streams.at(to).find(phases.begin()->first);
+      ASSERT_NE(there, w.streams.at(to).end()) << to;
+      EXPECT_EQ(there->second.count("follow_by_receiver_dummy_phase"), 1u) << to;
+    }
+  }
+}
+
+TEST(BlobYaml, ParametersAgree) {
+  Rng rng(5);
+  int done = 0;
+  for (int round = 0; done < 150 && round < 600; ++round) {
+    const int chips = round % 3 == 2 ? 2 : 1;
+    std::string text = pipes::random_netlist(rng, chips);
+    Built b(text, chips == 2 ? "n300" : round % 3 == 1 ? "grayskull" : "wormhole_b0");
+    if (!b.ok()) continue;
+    std::string refused;
+    Written w = written(b, refused);
+    if (!refused.empty()) continue;
+    expect_sound(w);
+    if (testing::Test::HasFailure()) FAIL() << text;
+    ++done;
+  }
+  EXPECT_EQ(done, 150);
+}
+
+// Rows of an output without tiles: 2x3 cores, each 2 ts of 4x2 tiles of 32x32 datums of 2 bytes.
+TEST(BlobYaml, RowsOfSeveralCores) {
+  const std::string part = "t: 2, mblock: [2, 2], ublock: [2, 1], ublock_order: r";
+  std::string op = op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [2, 3]", part, "buf_size_mb: 2");
+  const std::string tiled = "untilize_output: false";
+  op.replace(op.find(tiled), tiled.size(), "untilize_output: true");
+  Built b(netlist_text(queue_text("x", "HOST", "grid_size: [2, 3], " + part, 6, 0x10000000) +
+                           queue_text("y", "a", "grid_size: [1, 1], t: 2, mblock: [4, 6], ublock: [2, 1], ublock_order: r", 1, 0x20000000),
+                       op, 2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::string refused;
+  Written w = written(b, refused);
+  ASSERT_EQ(refused, "");
+  expect_sound(w);
+  const std::int64_t row = 6 * 32 * 2, rows_of_core = 4 * 32;
+  std::set<std::int64_t> turns;
+  for (const auto& [name, phases] : w.streams) {
+    const Parameters& p = phases.begin()->second;
+    if (p.count("moves_raw_data") == 0) continue;
+    std::int64_t turn = Written::number(p, "stride");
+    turns.insert(turn);
+    EXPECT_EQ(Written::number(p, "total_strides"), 6);
+    EXPECT_EQ(Written::number(p, "skip_col_bytes"), row);
+    EXPECT_EQ(Written::number(p, "skip_col_tile_row_bytes"), 32 * row);
+    EXPECT_EQ(Written::number(p, "skip_zcol_bytes"), row / 3);
+    EXPECT_EQ(Written::number(p, "skip_col_zrow_bytes"), rows_of_core * row) << "from a row of cores to the next";
+    EXPECT_EQ(Written::number(p, "skip_col_row_bytes"), 2 * rows_of_core * row) << "from a t to the next";
+    EXPECT_EQ(Written::number(p, "stride_offset_size_bytes"), turn / 3 * rows_of_core * row + turn % 3 * (row / 3));
+  }
+  EXPECT_EQ(turns, (std::set<std::int64_t>{0, 1, 2, 3, 4, 5}));
+}
+
+// A matmul that accumulates in the memory of its output: the intermediate buffer says whose memory it is.
+TEST(BlobYaml, IntermediatesNameTheirPartner) {
+  const std::string shape = "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: r";
+  Built b(netlist_text(queue_text("x", "HOST", shape, 1, 0x10000000) + queue_text("w", "HOST", shape, 1, 0x11000000) +
+                           queue_text("y", "mm", shape, 1, 0x20000000),
+                       op_text("mm", "matmul", "x, w", 2, "grid_loc: [0, 0], grid_size: [1, 1]",
+                               "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: r", "buf_size_mb: 2, attributes: {m_k: 2, u_kt: 1}"),
+                       1));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::string refused;
+  Written w = written(b, refused);
+  ASSERT_EQ(refused, "");
+  expect_sound(w);
+  const Parameters& kept = w.first("chip_0__y_1__x_1__stream_id_32");
+  EXPECT_EQ(Written::number(kept, "space_shared_with_operand"), pipes::kOutputOperand);
+  EXPECT_EQ(Written::number(kept, "input_index"), 2);
+  EXPECT_EQ(Written::number(kept, "output_index"), 1);
+}
+
+}  // namespace
+}  // namespace buda::overlay
