@@ -153,20 +153,68 @@ void add_operand(std::string& out, const NetlistIndex& index, const std::string&
 
 }  // namespace
 
+namespace {
+
+// What fills relay buffers, and where it goes on from there.
+class RelayPipes {
+ public:
+  RelayPipes(const PipeGraph& graph, const BufferIndex& buffers) : buffers_(buffers) {
+    for (const Pipe& p : graph.pipes) {
+      for (const auto& group : p.outputs)
+        for (Id id : group)
+          if (const Buffer* b = buffers_.find(id); b != nullptr && is_relay(*b)) into_[b->id].push_back(&p);
+      for (Id block : p.inputs)
+        if (const Buffer* b = buffers_.find(block); b != nullptr && is_relay(*b)) out_of_.emplace(b->id, &p);
+    }
+  }
+  const std::vector<const Pipe*>& into(const Buffer& relay) const {
+    static const std::vector<const Pipe*> none;
+    auto it = into_.find(relay.id);
+    return it == into_.end() ? none : it->second;
+  }
+  // The first buffer that a pipe reaches, through all relays from chip to chip; null if it reaches none.
+  const Buffer* end_of(const Pipe& pipe) const {
+    const Pipe* p = &pipe;
+    for (std::size_t steps = 0; steps <= out_of_.size(); ++steps) {
+      const Buffer* b = buffers_.find(p->outputs.front().front());
+      if (b == nullptr || !is_relay(*b) || b->type == BufferType::prolog_relay) return b;
+      auto next = out_of_.find(b->id);
+      if (next == out_of_.end()) return nullptr;
+      p = next->second;
+    }
+    return nullptr;
+  }
+
+ private:
+  static bool is_relay(const Buffer& b) {
+    return b.type == BufferType::relay || b.type == BufferType::ethernet_relay || b.type == BufferType::prolog_relay;
+  }
+  const BufferIndex& buffers_;
+  std::map<Id, std::vector<const Pipe*>> into_;
+  std::map<Id, const Pipe*> out_of_;
+};
+
+}  // namespace
+
 std::string op_to_pipe_text(const NetlistIndex& index, const device::DeviceDescriptor& device, const PipeGraph& graph) {
   BufferIndex buffers(graph.buffers);
+  const RelayPipes relays(graph, buffers);
   std::map<std::string, std::map<std::int32_t, CorePipes>> into;   // by op and operand
   std::map<std::string, std::map<std::string, CorePipes>> out_of;  // by op and reader
   std::set<std::string> ops;
   for (const Buffer& b : graph.buffers)
     if (!b.is_queue() && b.type != BufferType::relay && b.type != BufferType::ethernet_relay) ops.insert(b.op);
   for (const Pipe& p : graph.pipes) {
-    const Buffer* first = buffers.find(p.outputs.front().front());
+    const Buffer* first = relays.end_of(p);
     if (first == nullptr) continue;
     for (const auto& group : p.outputs)
       for (Id id : group)
         if (const Buffer* b = buffers.find(id); b != nullptr && b->type == BufferType::unpacker)
           into[b->op][b->operand][routing_core(device, b->chip, b->core)].insert(p.id);
+    // A prologue in two steps reaches an operand by the pipes that read the shares, too.
+    for (Id block : p.inputs)
+      if (const Buffer* b = buffers.find(block); b != nullptr && b->type == BufferType::prolog_relay)
+        for (const Pipe* read : relays.into(*b)) into[first->op][first->operand][routing_core(device, b->chip, b->core)].insert(read->id);
     for (Id block : p.inputs)
       if (const Buffer* b = buffers.find(block); b != nullptr && b->type == BufferType::packer)
         out_of[b->op][first->op][routing_core(device, b->chip, b->core)].insert(p.id);
