@@ -114,11 +114,14 @@ class YamlWriter {
       e.hex("dram_buf_noc_addr", noc_address(d)).add("dram_buf_read_chunk_size_tiles", r.chunk_tiles);
       buffer_size(d, e);
       if (s.write) e.add("dram_buf_write_chunk_size_tiles", s.write->chunk_tiles);
-      e.add("dram_input", true);
-      if (!r.before_epoch) e.add("dram_io", true);
+      e.add("dram_input", true).add("dram_io", !r.before_epoch);
       if (s.write) e.add("dram_output", true);
       if (d.padding) e.add("dram_padding", true);
       if (d.ram) e.add("dram_ram", true);
+      if (s.kind == StreamKind::intermediate) {  // a ram that the kernel adds to: read and written as a whole
+        e.add("msg_size", s.message_bytes).add("num_msgs", s.messages());
+        continue;
+      }
       e.add("dram_scatter_chunk_size_tiles", r.block_tiles);
       if (i == 0) offsets(r, e);
       e.add("msg_size", s.message_bytes).add("num_msgs", tiles[i]);
@@ -345,8 +348,14 @@ class YamlWriter {
     bool streamed = s.read ? !s.read->before_epoch : !s.write->after_epoch;
     e.add("dram_io", streamed);
     if (d.ram) e.add("dram_ram", true);
+    if (s.read) e.add("dram_input", true);
+    if (s.write) e.add("dram_output", true);
+    if (s.kind == StreamKind::intermediate) {
+      e.add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
+      return;
+    }
     if (s.read) {
-      e.add("dram_input", true).add("num_scatter_inner_loop", 1).add("pipe_scatter_output_loop_count", 1);
+      e.add("num_scatter_inner_loop", 1).add("pipe_scatter_output_loop_count", 1);
       e.add("ptrs_not_zero",
             s.bytes == 0 ||
                 s.messages() / s.iterations * s.message_bytes % static_cast<std::int64_t>(std::max<std::uint64_t>(s.bytes, 1)) != 0);
@@ -354,9 +363,9 @@ class YamlWriter {
       if (streamed && s.kind == StreamKind::input) e.add("dram_input_no_push", true);
     }
     if (s.write) {
-      e.add("dram_output", true)
-          .add("dram_output_no_push", streamed && !s.write->rows)
-          .add("dram_writes_with_cmd_buf", s.write->rows.has_value());
+      const bool packed = (s.kind == StreamKind::output || s.kind == StreamKind::fork) && !s.scattered && !s.write->rows;
+      e.add("dram_output_no_push", streamed && packed)
+          .add("dram_writes_with_cmd_buf", s.write->rows.has_value() || dram(s.write->dram).host);
       if (s.write->rows) rows(*s.write->rows, e);
     }
   }
