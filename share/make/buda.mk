@@ -11,7 +11,8 @@
 #   BUDA_BIN                             folder of the tools; default: beside this file's installation, else $PATH
 
 BUDA_DEVICE ?= n150
-BUDA_MK_DIR := $(dir $(lastword $(MAKEFILE_LIST)))
+BUDA_MK := $(lastword $(MAKEFILE_LIST))
+BUDA_MK_DIR := $(dir $(BUDA_MK))
 # The path as it was named: in a build tree this folder is a link.
 BUDA_BIN ?= $(patsubst %/importer,%,$(wildcard $(abspath $(BUDA_MK_DIR)../../../bin)/importer))
 buda_tool = $(if $(BUDA_BIN),$(BUDA_BIN)/)$(1)
@@ -32,16 +33,26 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 %.yaml: %.device.graph.json
 	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(BALANCER_FLAGS)
 
-# A folder of products; its stamp stands for it.
+# A folder of products; its stamp stands for it. Which epochs there are is known once the pipes are made, so another make goes over them, side
+# by side with `make -j`.
 %.pipes/stamp: %.yaml
 	rm -rf $(@D)/temporal_epoch_*
 	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
-	for epoch in $(@D)/temporal_epoch_*; do [ -d $$epoch ] || continue; \
-	  $(call buda_tool,pipegen) $$epoch/overlay/pipegen.yaml -o $$epoch/overlay/blob.json --device $(BUDA_DEVICE) \
-	    -MD -MF $$epoch/blob.d -MT $@ $(BUDA_FLAGS) $(PIPEGEN_FLAGS) || exit $$?; \
-	  cat $$epoch/blob.d >> $@.d; rm -f $$epoch/blob.d; \
-	done
+	@+$(MAKE) --no-print-directory -f $(BUDA_MK) BUDA_PIPES=$(@D) BUDA_BIN='$(BUDA_BIN)' BUDA_DEVICE='$(BUDA_DEVICE)' \
+	  BUDA_FLAGS='$(BUDA_FLAGS)' PIPEGEN_FLAGS='$(PIPEGEN_FLAGS)' buda-epochs
+	@cat $(@D)/temporal_epoch_*/overlay/blob.json.d | sed 's|^[^ ]*/overlay/blob.json:|$@:|' >> $@.d
 	@touch $@
+
+# The stream programs of one epoch, in that other make or as goals of their own. Elsewhere they are files of the folder, which the stamp is for.
+ifneq ($(BUDA_PIPES)$(filter %/overlay/blob.json,$(MAKECMDGOALS)),)
+%/overlay/blob.json: %/overlay/pipegen.yaml
+	$(call buda_tool,pipegen) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(PIPEGEN_FLAGS)
+endif
+
+ifdef BUDA_PIPES
+.PHONY: buda-epochs
+buda-epochs: $(addsuffix /overlay/blob.json,$(wildcard $(BUDA_PIPES)/temporal_epoch_*))
+endif
 
 %.tti: %.yaml %.pipes/stamp
 	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ $(buda_common) $(TTI_PACK_FLAGS)
@@ -50,5 +61,6 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 # Rules of depfiles must not become the goal of a plain `make`: that is the Makefile's first one.
 buda_goal := $(.DEFAULT_GOAL)
--include $(wildcard $(foreach folder,. *,$(addprefix $(folder)/,*.graph.json.d *.yaml.d *.pipes/stamp.d *.tti.d)))
+-include $(wildcard $(foreach folder,. *,$(addprefix $(folder)/,*.graph.json.d *.yaml.d *.pipes/stamp.d \
+  *.pipes/temporal_epoch_*/overlay/blob.json.d *.tti.d)))
 .DEFAULT_GOAL := $(buda_goal)

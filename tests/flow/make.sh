@@ -22,23 +22,37 @@ expect() {
   if [ "$2" != "$3" ]; then echo "$1: made '$2' where '$3' was expected" >&2; exit 1; fi
   echo "$1: ${2:-nothing}"
 }
-expect "from nothing" "$(stages digits.tti)" "importer optimizer balancer netlist2pipe tti-pack "
+expect "from nothing" "$(stages digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
 [ -s digits.tti ]
 # Depfiles are rules too, and are there from now on; a plain make still makes the Makefile's own goal.
 expect "a plain make, nothing changed" "$(stages)" ""
 rm digits.tti
 expect "a plain make without the image" "$(stages)" "tti-pack "
 # Without BUDA_BIN the tools are found beside buda.mk.
-expect "the tools beside buda.mk" "$(sed '/BUDA_BIN/d' Makefile > Found.mk; make -f Found.mk -n -B digits.tti | grep -c "^$build/bin/")" "5"
+expect "the tools beside buda.mk" "$(sed '/BUDA_BIN/d' Makefile > Found.mk; make -f Found.mk -n -B digits.tti | grep -c "^$build/bin/")" "6"
 expect "nothing changed" "$(stages digits.tti)" ""
 sleep 1; touch board.yaml
-expect "the device descriptor changed" "$(stages digits.tti)" "optimizer balancer netlist2pipe tti-pack "
+expect "the device descriptor changed" "$(stages digits.tti)" "optimizer balancer netlist2pipe pipegen tti-pack "
 sleep 1; touch digits.onnx
-expect "the model changed" "$(stages digits.tti)" "importer optimizer balancer netlist2pipe tti-pack "
+expect "the model changed" "$(stages digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
 sleep 1; touch digits.yaml
-expect "the netlist was edited" "$(stages digits.tti)" "netlist2pipe tti-pack "
+expect "the netlist was edited" "$(stages digits.tti)" "netlist2pipe pipegen tti-pack "
 # A policy of one's own: what the balancer loaded is what it depends on.
 mkdir own
 sleep 1; mv policy_minimize_grid.so own/
 expect "a policy that is not in use changed" "$(sleep 1; touch own/policy_minimize_grid.so; stages digits.tti)" ""
 make -q digits.tti
+# Each epoch's stream programs are a target of their own. Three epochs made side by side are what one thread makes one by one.
+cp "$source/tests/flow/three_epochs.yaml" .
+{ cat Makefile; echo 'three: three_epochs.pipes/stamp'; } > Three.mk
+expect "three epochs side by side" "$(stages -j3 -f Three.mk three)" "netlist2pipe pipegen pipegen pipegen "
+mkdir alone
+"$build/bin/netlist2pipe" three_epochs.yaml -o alone --device board.yaml --threads 1 -q
+for epoch in 0 1 2; do
+  overlay=temporal_epoch_$epoch/overlay
+  "$build/bin/pipegen" alone/$overlay/pipegen.yaml -o alone/$overlay/blob.json --device board.yaml --threads 1 -q
+  "$build/bin/netlist2pipe" three_epochs.yaml -o - --device board.yaml --epoch $epoch -q | cmp - alone/$overlay/pipegen.yaml
+  cmp alone/$overlay/blob.json three_epochs.pipes/$overlay/blob.json
+done
+sleep 1; touch three_epochs.pipes/temporal_epoch_1/overlay/pipegen.yaml
+expect "one epoch was edited" "$(stages -f Three.mk three_epochs.pipes/temporal_epoch_1/overlay/blob.json)" "pipegen "
