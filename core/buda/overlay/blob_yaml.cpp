@@ -136,7 +136,7 @@ class YamlWriter {
     e.hex("dram_buf_noc_addr", noc_address(d));
     buffer_size(d, e);
     e.add("dram_buf_write_chunk_size_tiles", s.write->chunk_tiles);
-    if (s.write->rows) e.add("dram_buf_write_row_chunk_size_bytes", s.write->rows->row_bytes);
+    if (s.write->rows) e.add("dram_buf_write_row_chunk_size_bytes", s.write->rows->row_bytes / std::max(s.write->rows->tiles_across, 1));
     if (!s.write->after_epoch) e.add("dram_io", true);
     e.add("dram_output", true);
     if (d.ram) e.add("dram_ram", true);

@@ -166,8 +166,14 @@ void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t sourc
   write.dram = dram_index(plan.first_output());
   std::int64_t tiles = 0;
   for (const Block& b : plan.blocks) tiles = std::gcd(tiles, b.tiles);
-  write.chunk_tiles = divisor_up_to(tiles, std::max<std::int64_t>(1, kMostBytesAtOnce / std::max(stream.message_bytes, 1)));
-  if (plan.buffers[source]->untilized.on) {
+  // Rows of datums are whole when a row of blocks is.
+  const Buffer& from = *plan.buffers[source];
+  std::int64_t least = from.untilized.on ? std::int64_t{from.mblock_n} * from.ublock_rt * from.ublock_ct : 1;
+  if (least < 1 || tiles % least != 0) least = 1;
+  write.chunk_tiles =
+      least *
+      divisor_up_to(tiles / least, std::max<std::int64_t>(1, kMostBytesAtOnce / std::max<std::int64_t>(stream.message_bytes * least, 1)));
+  if (from.untilized.on) {
     write.rows = rows_of(plan, source);
     if (!write.rows) return;
   } else if (plan.buffers.size() > 1 && plan.lines.front().empty()) {

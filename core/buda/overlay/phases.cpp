@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 namespace buda::overlay {
 namespace {
@@ -206,13 +207,20 @@ void Builder::make_phases() {
     }
   std::map<std::size_t, std::vector<const PipePlan*>> components;
   for (std::size_t i = 0; i < plans_.size(); ++i) components[find(i)].push_back(&plans_[i]);
+  // An output is a ring for all that take from it, or for none: the kernel hands it out in one way. Rings among others go by blocks, too.
+  std::unordered_set<Id> cut;
+  auto alone = [](const std::vector<const PipePlan*>& plans) { return plans.size() == 1 && plans.front()->ring; };
+  for (const auto& [first, plans] : components)
+    for (const PipePlan* p : plans)
+      if (p->source == SourceKind::output && !alone(plans))
+        for (const Buffer* b : p->buffers) cut.insert(b->id);
   for (const auto& [first, plans] : components) {
-    if (plans.front()->sink == SinkKind::share) continue;
-    if (plans.size() == 1 && plans.front()->ring) {
-      make_ring_phases(*plans.front());
+    const PipePlan& plan = *plans.front();
+    if (plan.sink == SinkKind::share) continue;
+    if (alone(plans) && !(plan.source == SourceKind::output && cut.contains(plan.buffers.front()->id))) {
+      make_ring_phases(plan);
       continue;
     }
-    // Rings among others go by blocks too.
     for (const PipePlan* p : plans)
       for (StreamRef s : p->senders) stream_of(s).scattered = true;
     make_turn_phases(plans);

@@ -32,6 +32,7 @@ using Parameters = std::map<std::string, std::string>;
 
 struct Written {
   std::map<std::string, std::map<std::uint64_t, Parameters>> streams;  // by name and phase
+  std::map<std::string, Parameters> dram;                              // by name, of the stream's first buffer
 
   static std::int64_t number(const Parameters& p, const std::string& key) {
     auto it = p.find(key);
@@ -61,10 +62,12 @@ Written written(const Built& b, std::string& problem) {
     if (depth == 0) {
       in_phase = key.rfind("phase_", 0) == 0;
       if (in_phase) phase = std::stoull(key.substr(6));
-    } else if (in_phase && depth == 2) {
+    } else if (depth == 2) {
       stream = key;
     } else if (in_phase) {
       EXPECT_TRUE(out.streams[stream][phase].emplace(key, line.substr(colon + 2)).second) << stream << " says " << key << " twice";
+    } else if (depth == 6) {
+      out.dram[stream].emplace(key, line.substr(colon + 2));
     }
   }
   return out;
@@ -155,6 +158,8 @@ TEST(BlobYaml, RowsOfSeveralCores) {
     std::int64_t turn = Written::number(p, "stride");
     turns.insert(turn);
     EXPECT_EQ(Written::number(p, "total_strides"), 6);
+    EXPECT_EQ(Written::number(w.dram.at(name), "dram_buf_write_row_chunk_size_bytes"), 32 * 2) << "a row of a tile";
+    EXPECT_EQ(Written::number(w.dram.at(name), "dram_buf_write_chunk_size_tiles") % 4, 0) << "a row of blocks";
     EXPECT_EQ(Written::number(p, "skip_col_bytes"), row);
     EXPECT_EQ(Written::number(p, "skip_col_tile_row_bytes"), 32 * row);
     EXPECT_EQ(Written::number(p, "skip_zcol_bytes"), row / 3);

@@ -70,6 +70,30 @@ TEST(Build, AnOutputThatTwoTakeForks) {
   EXPECT_EQ(outputs[0]->messages(), 4);
 }
 
+// One takes the output as it comes, the other column by column: the kernel hands out blocks to both.
+TEST(Build, AnOutputIsCutForAllOrForNone) {
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: ";
+  Built b(netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape + "r", 1, 0x10000000) +
+                           queue_text("y", "b", "grid_size: [1, 1], " + shape + "r", 1, 0x20000000) +
+                           queue_text("z", "c", "grid_size: [1, 1], " + shape + "c", 1, 0x30000000),
+                       op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", shape + "r", "buf_size_mb: 2") +
+                           op_text("b", "nop", "a", 1, "grid_loc: [0, 1], grid_size: [1, 1]", shape + "r", "buf_size_mb: 2") +
+                           op_text("c", "nop", "a", 1, "grid_loc: [0, 2], grid_size: [1, 1]", shape + "c", "buf_size_mb: 2"),
+                       4));
+  Blob blob = blob_of(b);
+  const Core* a = core_of(blob, "a");
+  ASSERT_NE(a, nullptr);
+  auto outputs = streams_of(*a, StreamKind::output), forks = streams_of(*a, StreamKind::fork);
+  ASSERT_EQ(outputs.size(), 1u);
+  ASSERT_EQ(forks.size(), 1u);
+  EXPECT_TRUE(outputs[0]->scattered);
+  EXPECT_TRUE(forks[0]->scattered);
+  EXPECT_EQ(outputs[0]->window_tiles, 4);
+  EXPECT_EQ(forks[0]->window_tiles, 4);
+  EXPECT_EQ(outputs[0]->messages(), 16);
+  EXPECT_EQ(forks[0]->messages(), 16);
+}
+
 TEST(Build, APhaseHasAtMost2048Tiles) {
   // 96 tiles per input, 100 inputs: 20 inputs make 1920 tiles.
   Blob blob = blob_of(Built(copy_text("t: 1, mblock: [4, 6], ublock: [2, 2], ublock_order: r", 100)));
