@@ -280,6 +280,7 @@ void Builder::make_senders(PipePlan& plan) {
         s.fork_of = first->second.stream;
       } else {
         make_stored_read(b, s);
+        s.noc_in = plan.pipe->incoming_noc;
       }
     }
     Stream& s = stream_of(ref);
