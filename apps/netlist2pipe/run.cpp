@@ -9,6 +9,7 @@
 #include <buda/netlist/judge.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/pipes/build.hpp>
+#include <buda/pipes/cables.hpp>
 #include <buda/pipes/check.hpp>
 #include <buda/pipes/epochs.hpp>
 #include <buda/pipes/netlist_index.hpp>
@@ -48,6 +49,8 @@ Result<Input> read_input(const Options& o, Host& host) {
   }
   if (in.device.chips > 1 || !o.cluster.empty()) {
     BUDA_ASSIGN(in.cluster, device::load_cluster(host, in.device, o.cluster));
+    in.device.chips = std::max(in.device.chips, device::chips_of(in.cluster));
+    in.cluster.links = pipes::cables_of(in.netlist, in.device, in.cluster);
   }
   return in;
 }

@@ -46,6 +46,7 @@ Result<void> run(const Options& o, Host& host) {
   device::Cluster cluster;
   if (over_ethernet || !o.cluster.empty()) {
     BUDA_ASSIGN(cluster, device::load_cluster(host, device, o.cluster));
+    device.chips = std::max(device.chips, device::chips_of(cluster));
   }
   auto blob = overlay::build_blob(graph, device, cluster.eth_core);
   if (!blob) {
@@ -61,7 +62,7 @@ Result<void> run(const Options& o, Host& host) {
   }
   BUDA_TRY(out->commit());
   if (!o.report.empty()) {
-    overlay::Report report = overlay::make_report(*blob, device);
+    overlay::Report report = overlay::make_report(*blob, device, cluster.eth_core);
     std::string text = o.report.ends_with(".json")  ? overlay::report_json(report, *blob)
                        : o.report.ends_with(".svg") ? overlay::report_svg(report, *blob, device)
                                                     : overlay::report_text(report, *blob, device);

@@ -2,7 +2,12 @@
 #include <buda/device/cluster.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/device/cluster_descriptor.hpp>
 #include <buda/io/yaml.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
 
 namespace buda::device {
 
@@ -16,29 +21,45 @@ enum class Side : std::int32_t { down, right, up, left };
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".yaml"); }
 
+constexpr std::int32_t kMostChips = 4096;
+
 Result<void> check(const Cluster& cluster, const DeviceDescriptor& device, const SourceLoc& loc) {
   auto is_end = [&](std::int32_t chip, std::int32_t channel) {
-    return chip >= 0 && chip < device.chips && channel >= 0 && static_cast<std::size_t>(channel) < device.eth.size();
+    return chip >= 0 && chip < kMostChips && channel >= 0 && static_cast<std::size_t>(channel) < device.eth.size();
   };
-  for (const EthLink& l : cluster.links)
+  std::set<std::pair<std::int32_t, std::int32_t>> taken;
+  for (const EthLink& l : cluster.links) {
     if (!is_end(l.chip, l.channel) || !is_end(l.to_chip, l.to_channel) || l.chip == l.to_chip)
       return input_error("DV030", loc,
                          cat("the link from channel ", l.channel, " of chip ", l.chip, " to channel ", l.to_channel, " of chip ", l.to_chip,
-                             " does not join two of the ", device.chips, " chips of '", device.name, "', which have ", device.eth.size(),
-                             " ethernet channels each"));
+                             " does not join two chips of '", device.name, "', which have ", device.eth.size(), " ethernet channels each"));
+    for (auto [chip, channel] : {std::pair{l.chip, l.channel}, std::pair{l.to_chip, l.to_channel}})
+      if (!taken.emplace(chip, channel).second)
+        return input_error("DV031", loc, cat("channel ", channel, " of chip ", chip, " has two cables; a channel takes one"));
+  }
   return success();
 }
 
-Result<void> read_file(Host& host, const std::string& path, int depth, Cluster& out, SourceLoc& loc) {
+std::string shipped(const Host& host, const std::string& name) { return cat(host.share_dir, "/clusters/", name, ".yaml"); }
+
+// `loc` becomes the place of the links.
+Result<void> read_file(Host& host, const std::string& path, const std::string& arch, int depth, Cluster& out, SourceLoc& loc) {
   BUDA_ASSIGN(io::Bytes bytes, host.fs().read(path));
   BUDA_ASSIGN(io::Node top, io::parse_yaml(bytes.view(), path));
+  if (is_cluster_descriptor(top)) {
+    if (const std::string base = shipped(host, arch); host.fs().exists(base)) BUDA_TRY(read_file(host, base, arch, depth + 1, out, loc));
+    loc = top.find("ethernet_connections")->loc();
+    BUDA_ASSIGN(out.links, read_cluster_descriptor(top));
+    return success();
+  }
   BUDA_TRY(schema::check_header(top, {"buda.cluster", 1}));
   loc = top.loc();
   if (const io::Node* base = top.find("base")) {
     BUDA_ASSIGN(std::string name, base->as_name());
     if (depth >= kDeepestBase) return input_error("DV003", base->loc(), cat("cluster '", name, "' is based on itself"));
-    BUDA_TRY(read_file(host, is_path(name) ? name : cat(host.share_dir, "/clusters/", name, ".yaml"), depth + 1, out, loc));
+    BUDA_TRY(read_file(host, is_path(name) ? name : shipped(host, name), arch, depth + 1, out, loc));
   }
+  if (const io::Node* links = top.find("links")) loc = links->loc();
   schema::Reader reader;
   describe(static_cast<const Cluster*>(nullptr)).read(top, out, reader);
   if (reader.failed()) return std::move(reader).failure();
@@ -49,15 +70,20 @@ Result<void> read_file(Host& host, const std::string& path, int depth, Cluster& 
 }  // namespace
 
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name) {
-  auto shipped = [&](const std::string& of) { return cat(host.share_dir, "/clusters/", of, ".yaml"); };
-  std::string path = is_path(name) ? name : shipped(name.empty() ? device.name : name);
-  if (name.empty() && !host.fs().exists(path)) path = shipped(device.arch);
+  std::string path = is_path(name) ? name : shipped(host, name.empty() ? device.name : name);
+  if (name.empty() && !host.fs().exists(path)) path = shipped(host, device.arch);
   Cluster cluster;
   if (name.empty() && !host.fs().exists(path)) return cluster;
   SourceLoc loc;
-  BUDA_TRY(read_file(host, path, 0, cluster, loc));
+  BUDA_TRY(read_file(host, path, device.arch, 0, cluster, loc));
   BUDA_TRY(check(cluster, device, loc));
   return cluster;
+}
+
+std::int32_t chips_of(const Cluster& cluster) {
+  std::int32_t chips = 0;
+  for (const EthLink& l : cluster.links) chips = std::max({chips, l.chip + 1, l.to_chip + 1});
+  return chips;
 }
 
 std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& device) {
@@ -68,14 +94,16 @@ std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& de
   for (std::int32_t d = 1; d * d <= device.chips; ++d)
     if (device.chips % d == 0) rows = d;
   const std::int32_t cols = device.chips / rows;
+  auto chip_at = [&](std::int32_t row, std::int32_t col) { return row * cols + (row % 2 == 0 ? col : cols - 1 - col); };
   auto join = [&](std::int32_t chip, Side side, std::int32_t other, Side other_side) {
     for (std::int32_t i = 0; i < per_side; ++i)
       out.push_back({chip, static_cast<std::int32_t>(side) * per_side + i, other, static_cast<std::int32_t>(other_side) * per_side + i});
   };
-  for (std::int32_t chip = 0; chip < device.chips; ++chip) {
-    if (chip % cols + 1 < cols) join(chip, Side::right, chip + 1, Side::left);
-    if (chip + cols < device.chips) join(chip, Side::down, chip + cols, Side::up);
-  }
+  for (std::int32_t row = 0; row < rows; ++row)
+    for (std::int32_t col = 0; col < cols; ++col) {
+      if (col + 1 < cols) join(chip_at(row, col), Side::right, chip_at(row, col + 1), Side::left);
+      if (row + 1 < rows) join(chip_at(row, col), Side::down, chip_at(row + 1, col), Side::up);
+    }
   return out;
 }
 

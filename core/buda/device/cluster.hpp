@@ -51,11 +51,16 @@ struct Cluster {
 };
 
 // A name is looked up as <host.share_dir>/clusters/<name>.yaml; what has a slash in it or ends in .yaml is a path. An empty name stands for
-// the device's own file, or that of its architecture; a device that has neither has no cables.
+// the device's own file, or that of its architecture; a device that has neither has no cables. Cluster descriptors of TT-Buda are read too:
+// they name cables, and all else is as in the file of the device's architecture.
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name = "");
 
-// The cables: as the file says, else a mesh of the device's chips with as many rows as columns, or nearly so, numbered row by row. A
-// quarter of the ethernet channels leads to each side: down, right, up and left, in this order. Each cable is listed once.
+// How many chips the cables name, counted from 0; 0 where there are none.
+std::int32_t chips_of(const Cluster& cluster);
+
+// The cables: as the file says, else a mesh of the device's chips with as many rows as columns, or nearly so. Rows are numbered to and fro,
+// so that each chip is next to the one before it. A quarter of the ethernet channels leads to each side: down, right, up and left, in this
+// order. Each cable is listed once.
 std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& device);
 
 const schema::Record<EthLink>& describe(const EthLink*);

@@ -3,6 +3,7 @@
 
 #include <buda/overlay/build.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,6 +52,12 @@ struct Way {
   std::size_t group = 0;       // of that pipe
 };
 
+// A part of what comes in a pass: it goes to several output groups in turns, or always to the same one.
+struct Part {
+  std::int64_t first = 0, tiles = 0;
+  std::vector<std::size_t> groups;  // indices in PipePlan::groups; pass p goes to number p mod their count
+};
+
 // A pipe that takes from outputs, stores or queues, with all that carries its tiles on, up to kernels, shares or queues.
 struct PipePlan {
   const Pipe* pipe = nullptr;
@@ -64,6 +71,7 @@ struct PipePlan {
   bool ring = false;                                // one source that gives its buffer away in order, or DRAM
   std::vector<std::vector<const Buffer*>> groups;   // resolved outputs at the end of the way
   std::vector<Way> ways;                            // per group
+  std::vector<Part> parts;                          // of a pass, in order: one, unless pipes share relay buffers
   std::vector<std::size_t> target_of;               // per group: index in `targets`
   std::vector<std::vector<const Buffer*>> targets;  // groups, each once
   bool multicast = false;
@@ -71,6 +79,9 @@ struct PipePlan {
   std::vector<Way> target_ways;               // per target
   std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast
   const Buffer& first_output() const { return *groups.front().front(); }
+  bool takes_turns() const {
+    return std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });
+  }
 };
 
 class Builder {
@@ -93,7 +104,11 @@ class Builder {
   void index_relays();
   bool starts_at_relay(const Pipe& pipe) const;
   bool follow_relays(PipePlan& plan);
-  bool follow(const PipePlan& plan, const Buffer* relay, Way& way);
+  struct Trail;
+  bool branch(PipePlan& plan, const Trail& trail, std::vector<Trail>& open);
+  bool follow_reader(PipePlan& plan, const Trail& trail, const Pipe& reader, std::vector<Trail>& open);
+  bool end(PipePlan& plan, const Trail& trail, std::vector<const Buffer*> group, const Pipe& last, std::size_t number);
+  bool check_parts(PipePlan& plan);
   void check_relays();
   bool resolve_inputs(const Pipe& pipe, PipePlan& plan);
   bool classify(PipePlan& plan);
@@ -111,7 +126,8 @@ class Builder {
   void make_lines(PipePlan& plan);
   std::optional<StreamRef> make_hop(const PipePlan& plan, const Way& way, std::size_t hop);
   std::optional<StreamRef> make_multicast(PipePlan& plan, std::size_t target);
-  std::optional<StreamRef> take_link_stream(const PipePlan& plan, std::int32_t core);
+  std::optional<StreamRef> take_link_stream(std::int32_t core, const std::string& what_for);
+  std::optional<StreamRef> take_ethernet_stream(std::int32_t core, const std::string& what_for);
   void link_line(PipePlan& plan, std::size_t target);
   void make_senders(PipePlan& plan);
   Stream* add_stream(StreamRef ref);
@@ -126,7 +142,7 @@ class Builder {
   std::int32_t dram_index(const Buffer& b);
   void make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room);
   void make_stored_read(const Buffer& b, Stream& stream);
-  void make_write(const PipePlan& plan, Stream& stream, std::size_t source);
+  void make_write(const PipePlan& plan, Stream& stream, std::size_t source, const Buffer& queue);
   void make_gradient(const Buffer& b, Stream& stream);
   std::optional<RowWrite> rows_of(const PipePlan& plan, std::size_t source);
 
@@ -161,12 +177,17 @@ class Builder {
   std::string place_text(const Core& core) const;
 
   std::int32_t core_at(std::int32_t chip, GridCoord core) const;  // -1: not a core of this epoch
-  std::int32_t core_of_relay(const Buffer& b) const;
+  // Of a buffer in L1; -1: in no core of this epoch.
+  std::int32_t core_of_buffer(const Buffer& b) const;
+  static bool is_on_ethernet(const Buffer& b) {
+    return b.type == BufferType::ethernet_relay || (b.ethernet_chan && (b.type == BufferType::unpacker || b.type == BufferType::packer));
+  }
   Core& core_of(StreamRef r) { return blob_.cores[static_cast<std::size_t>(r.core)]; }
   Stream& stream_of(StreamRef r) { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
   const Stream& stream_of(StreamRef r) const { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
   std::int64_t total_tiles(const Buffer& b) const { return b.epoch_tiles * (b.is_scatter ? b.replicate : 1); }
-  std::int64_t buffer_tiles(const Buffer& b) const { return b.size_tiles * (b.is_scatter ? b.replicate : 1); }
+  // Relays tell of their whole size, others that are scattered of a block's share.
+  std::int64_t buffer_tiles(const Buffer& b) const { return b.size_tiles * (b.is_scatter && !is_relay(b) ? b.replicate : 1); }
 
   const pipes::PipeGraph& graph_;
   const device::DeviceDescriptor& device_;

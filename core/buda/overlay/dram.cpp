@@ -161,11 +161,13 @@ std::optional<RowWrite> Builder::rows_of(const PipePlan& plan, std::size_t sourc
   return w;
 }
 
-void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t source) {
+void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t source, const Buffer& queue) {
+  if (stream.write) return unsupported(plan.pipe, &queue, "a relay buffer that is written to several queue buffers");
   DramWrite write;
-  write.dram = dram_index(plan.first_output());
+  write.dram = dram_index(queue);
   std::int64_t tiles = 0;
   for (const Block& b : plan.blocks) tiles = std::gcd(tiles, b.tiles);
+  for (const Part& p : plan.parts) tiles = std::gcd(tiles, p.tiles);
   // Rows of datums are whole when a row of blocks is.
   const Buffer& from = *plan.buffers[source];
   std::int64_t least = from.untilized.on ? std::int64_t{from.mblock_n} * from.ublock_rt * from.ublock_ct : 1;
@@ -177,7 +179,7 @@ void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t sourc
     write.rows = rows_of(plan, source);
     if (!write.rows) return;
   } else if (plan.buffers.size() > 1 && plan.lines.front().empty()) {
-    return unsupported(plan.pipe, &plan.first_output(), "a queue buffer that several cores write");
+    return unsupported(plan.pipe, &queue, "a queue buffer that several cores write");
   }
   stream.write = std::move(write);
 }

@@ -23,13 +23,17 @@ std::string what_of(const Stream& s) { return cat(stream_kind_name(s.kind), " st
 
 }  // namespace
 
-// The stream before this one that keeps its buffer in the same place: of an output and its intermediate.
+// The stream before this one that keeps its buffer in the same place: of an output and its intermediate, or its input on an ethernet core.
 const Stream* Builder::shares_with(std::int32_t number, const Stream& s) const {
-  if (s.buffer == 0 || (s.kind != StreamKind::output && s.kind != StreamKind::intermediate)) return nullptr;
+  const bool is_ethernet = blob_.cores[static_cast<std::size_t>(number)].ethernet.has_value();
+  auto may_share = [&](StreamKind kind) {
+    return kind == StreamKind::output || kind == (is_ethernet ? StreamKind::input : StreamKind::intermediate);
+  };
+  if (s.buffer == 0 || !may_share(s.kind)) return nullptr;
   const auto& streams = streams_[static_cast<std::size_t>(number)];
   for (const auto& [n, other] : streams) {
     if (n >= s.number) break;
-    if (other.kind != StreamKind::output && other.kind != StreamKind::intermediate) continue;
+    if (!may_share(other.kind)) continue;
     const Buffer *a = index_.find(s.buffer), *b = index_.find(other.buffer);
     if (a != nullptr && b != nullptr && (a->buffer_space_shared == b->id || b->buffer_space_shared == a->id)) return &other;
   }

@@ -22,8 +22,8 @@ void Builder::misfit(std::string code, const Core& core, std::string resource, s
   bool bytes = resource.ends_with("bytes");
   auto amount = [bytes](std::uint64_t v) { return bytes ? cat(v, " (", bytes_text(v), ')') : cat(v); };
   Diagnostic d = does_not_fit(std::move(code), core.op, resource, needed, available,
-                              cat("op '", core.op, "', ", place_text(core), " does not fit: ", resource, ": ", amount(needed), " needed, ",
-                                  amount(available), " available; ", what),
+                              cat(core.op.empty() ? std::string() : cat("op '", core.op, "', "), place_text(core),
+                                  " does not fit: ", resource, ": ", amount(needed), " needed, ", amount(available), " available; ", what),
                               std::move(hint));
   d.data.emplace_back("core", cat('[', core.core.row, ", ", core.core.col, ']'));
   d.notes = std::move(notes);

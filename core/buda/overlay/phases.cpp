@@ -43,6 +43,32 @@ struct Sending {
   std::int64_t last = -1;
 };
 
+// Tiles of a pass that one source gives and one part of the plan takes. What DRAM gives has no source to tell: -1.
+struct Piece {
+  std::int32_t source = -1;
+  std::int64_t offset = 0, tiles = 0;
+  std::size_t part = 0;
+};
+
+std::vector<Piece> pieces_of(const PipePlan& plan) {
+  std::vector<Piece> out;
+  if (plan.source == SourceKind::dram) {
+    for (std::size_t i = 0; i < plan.parts.size(); ++i) out.push_back({-1, 0, plan.parts[i].tiles, i});
+    return out;
+  }
+  std::size_t part = 0;
+  std::int64_t at = 0;  // in the pass
+  for (const Block& b : plan.blocks)
+    for (std::int64_t done = 0; done < b.tiles;) {
+      while (at >= plan.parts[part].first + plan.parts[part].tiles) ++part;
+      const std::int64_t tiles = std::min(b.tiles - done, plan.parts[part].first + plan.parts[part].tiles - at);
+      out.push_back({b.source, b.offset + done, tiles, part});
+      done += tiles;
+      at += tiles;
+    }
+  return out;
+}
+
 }  // namespace
 
 // How many windows a scattered buffer holds: passes alternate between them.
@@ -80,20 +106,22 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   const std::int64_t most = device_.streams.max_tiles_per_phase, passes = plans.front()->passes;
   const Buffer& reader = plans.front()->first_output();
   std::int64_t period = 1, segments = 1;
+  std::vector<std::vector<Piece>> pieces;  // in step with `plans`
   for (const PipePlan* p : plans) {
     if (p->passes != passes)
       return error("OV002", p->pipe, &p->first_output(),
                    cat("it runs ", p->passes, " times, and another pipe to the same input ", passes, " times"));
     std::int64_t here = 0;
-    for (const Block& b : p->blocks) here += ceil_div(b.tiles, most);
+    pieces.push_back(pieces_of(*p));
+    for (const Piece& piece : pieces.back()) here += ceil_div(piece.tiles, most);
     segments = std::max(segments, here);
-    period = std::min(std::lcm(period, static_cast<std::int64_t>(p->groups.size())), passes);
+    for (const Part& part : p->parts) period = std::min(std::lcm(period, static_cast<std::int64_t>(part.groups.size())), passes);
     if (p->source == SourceKind::output)
       for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
   }
   if (passes % period != 0) period = passes;
   if (auto phases = checked_mul(period, segments); !phases || *phases > kMostPhases) {
-    std::int32_t core = core_at(reader.chip, reader.core);
+    std::int32_t core = core_of_buffer(reader);
     return misfit(
         "OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
         static_cast<std::uint64_t>(kMostPhases), cat("to bring ", period, " windows of ", segments, " pieces to input ", reader.operand),
@@ -127,13 +155,14 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     receiving[r].last = id;
   };
   // A block passes from the sender along the line to the receivers. Where one of them begins a phase, so do all before it in the line.
-  auto send = [&](const PipePlan& p, const Block& block, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
-    StreamRef sender = p.senders[static_cast<std::size_t>(block.source)];
-    members.insert(sender);
+  auto send = [&](const PipePlan& p, std::int32_t source, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
     const auto& line = p.lines[target];
     auto receivers = receivers_of(p, target);
-    std::vector<StreamRef> path{sender};
+    std::vector<StreamRef> path;
+    if (source >= 0) path.push_back(p.senders[static_cast<std::size_t>(source)]);
     path.insert(path.end(), line.begin(), line.end());
+    const StreamRef sender = path.front();
+    members.insert(sender);
     auto next_of = [&](std::size_t i) { return i + 1 < path.size() ? path[i + 1] : receivers.front(); };
     auto destination_of = [&](std::size_t i) {
       return i + 1 < path.size() || !receivers.empty() ? destination_index(path[i], next_of(i)) : std::int64_t{0};
@@ -151,16 +180,21 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   };
 
   for (std::int64_t pass = 0; pass < period; ++pass)
-    for (const PipePlan* p : plans) {
-      std::size_t target = p->target_of[static_cast<std::size_t>(pass % static_cast<std::int64_t>(p->groups.size()))];
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const PipePlan* p = plans[i];
       std::int64_t id = pass * segments;
-      for (const Block& block : p->blocks) {
-        const Buffer& b = *p->buffers[static_cast<std::size_t>(block.source)];
-        std::int64_t half = halves(b), window = std::min(b.window_tiles(), std::max<std::int64_t>(total_tiles(b), 1));
-        std::int64_t offset = block.offset + (half > 1 ? pass % half * window : 0);
-        for (std::int64_t left = block.tiles; left > 0; ++id) {
+      for (const Piece& piece : pieces[i]) {
+        const auto& turns = p->parts[piece.part].groups;
+        const std::size_t target = p->target_of[turns[static_cast<std::size_t>(pass % static_cast<std::int64_t>(turns.size()))]];
+        std::int64_t offset = piece.offset;
+        if (piece.source >= 0) {
+          const Buffer& b = *p->buffers[static_cast<std::size_t>(piece.source)];
+          std::int64_t half = halves(b), window = std::min(b.window_tiles(), std::max<std::int64_t>(total_tiles(b), 1));
+          offset += half > 1 ? pass % half * window : 0;
+        }
+        for (std::int64_t left = piece.tiles; left > 0; ++id) {
           std::int64_t tiles = std::min(left, most);
-          send(*p, block, target, id, offset, tiles);
+          send(*p, piece.source, target, id, piece.source >= 0 ? offset : 0, tiles);
           offset += tiles;
           left -= tiles;
         }

@@ -91,7 +91,7 @@ void Builder::collect_cores() {
     return true;
   };
   for (const Buffer& b : graph_.buffers) {
-    if (b.core.row == pipes::kNoCore || b.type == BufferType::ethernet_relay) continue;
+    if (b.core.row == pipes::kNoCore || is_on_ethernet(b)) continue;
     if (!note(b.chip, b.core, &b))
       error("OV010", nullptr, &b,
             cat("core [", b.core.row, ", ", b.core.col, "] of chip ", b.chip, " is outside of '", device_.name, "', which has ",
@@ -115,7 +115,7 @@ void Builder::collect_cores() {
 
 void Builder::collect_link_cores() {
   for (const Buffer& b : graph_.buffers) {
-    if (b.type != BufferType::ethernet_relay) continue;
+    if (!is_on_ethernet(b)) continue;
     std::int32_t channel = b.ethernet_chan.value_or(-1);
     if (b.chip < 0 || channel < 0 || static_cast<std::size_t>(channel) >= device_.eth.size())
       return error("OV010", nullptr, &b,
@@ -293,7 +293,7 @@ bool Builder::classify(PipePlan& plan) {
     unsupported(&pipe, &out, "copying from queue to queue");
     return false;
   }
-  if (plan.source == SourceKind::dram && plan.groups.size() > 1) {
+  if (plan.source == SourceKind::dram && plan.takes_turns()) {
     unsupported(&pipe, &out, "a queue whose entries go to receivers in turns");
     return false;
   }
@@ -310,7 +310,7 @@ bool Builder::classify(PipePlan& plan) {
         }
   plan.multicast = plan.sink == SinkKind::kernel && !plan.before_epoch &&
                    std::any_of(plan.groups.begin(), plan.groups.end(), [](const auto& g) { return g.size() > 1; });
-  if (plan.sink != SinkKind::kernel && (plan.groups.size() > 1 || plan.groups.front().size() > 1)) {
+  if (plan.sink != SinkKind::kernel && (plan.takes_turns() || plan.groups.front().size() > 1)) {
     unsupported(&pipe, &out, "writing the same tiles to several places");
     return false;
   }
@@ -318,8 +318,8 @@ bool Builder::classify(PipePlan& plan) {
 }
 
 bool Builder::make_blocks(PipePlan& plan) {
-  plan.ring = plan.source == SourceKind::dram;
-  if (plan.ring) return true;
+  plan.ring = plan.source == SourceKind::dram && plan.parts.size() == 1;
+  if (plan.source == SourceKind::dram) return true;
   std::vector<Block> joined;
   for (const Block& b : plan.blocks) {
     if (!joined.empty() && joined.back().source == b.source && joined.back().offset + joined.back().tiles == b.offset) {

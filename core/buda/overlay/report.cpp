@@ -48,8 +48,13 @@ class Loads {
     });
     for (std::size_t d = 0; d < s.destinations.size(); ++d) {
       std::set<Link> links;
-      const std::int32_t to_chip = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)].chip;
-      if (to_chip != core.chip) continue;  // over ethernet
+      const Core& to = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)];
+      if (to.chip != core.chip) {
+        CableLoad& cable = cables_[{core.chip, core.ethernet.value_or(-1), to.chip, to.ethernet.value_or(-1)}];
+        ++cable.streams;
+        cable.bytes += messages[d] * bytes(s);
+        continue;
+      }
       for (std::int32_t c : blob_.cores_of(s.destinations[d]))
         add_route(s.noc_out, core.noc, blob_.cores[static_cast<std::size_t>(c)].noc, device_.noc, links);
       load(core.chip, s.noc_out, links, messages[d] * bytes(s));
@@ -73,6 +78,12 @@ class Loads {
   std::vector<ChannelLoad> channels() const {
     std::vector<ChannelLoad> out;
     for (const auto& [key, load] : channels_) out.push_back(load);
+    return out;
+  }
+
+  std::vector<CableLoad> cables() const {
+    std::vector<CableLoad> out;
+    for (const auto& [link, load] : cables_) out.push_back({link, load.streams, load.bytes});
     return out;
   }
 
@@ -117,6 +128,7 @@ class Loads {
   const device::DeviceDescriptor& device_;
   std::map<std::tuple<std::int32_t, std::int32_t, NocCoord, NocCoord>, std::uint64_t> links_;
   std::map<std::tuple<std::int32_t, bool, std::int32_t>, ChannelLoad> channels_;
+  std::map<device::EthLink, CableLoad> cables_;
 };
 
 std::string what_of(const Stream& s) {
@@ -134,9 +146,18 @@ std::string what_of(const Stream& s) {
   }
 }
 
-CoreReport report_core(const Core& c, const device::DeviceDescriptor& device) {
-  CoreReport r{c.chip,     c.core, c.noc, c.op, {}, 0, device.l1.operand_bytes(), static_cast<std::int64_t>(c.streams.size()),
-               c.phases(), 0,      0,     0};
+CoreReport report_core(const Core& c, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
+  CoreReport r;
+  r.chip = c.chip;
+  r.core = c.core;
+  r.ethernet = c.ethernet;
+  r.noc = c.noc;
+  r.op = c.op;
+  const std::uint64_t ethernet_room = device.eth_l1_bytes - std::min(device.eth_l1_bytes, eth_core.operands_begin);
+  r.l1_available = c.ethernet ? ethernet_room - std::min(ethernet_room, device.l1.reserved_end) : device.l1.operand_bytes();
+  r.streams = static_cast<std::int64_t>(c.streams.size());
+  r.streams_available = c.ethernet ? eth_core.streams : device.streams.per_core;
+  r.phases = c.phases();
   r.phases_available = c.blob_bytes / std::max(device.streams.bytes_per_phase, 1);
   std::map<std::uint64_t, L1Piece> pieces;
   for (std::size_t i = 1; i < c.headers.size(); ++i)
@@ -159,7 +180,9 @@ CoreReport report_core(const Core& c, const device::DeviceDescriptor& device) {
   return r;
 }
 
-std::string place(std::int32_t chip, GridCoord c) { return cat("chip ", chip, " core [", c.row, ", ", c.col, ']'); }
+std::string place(const CoreReport& c) {
+  return cat("chip ", c.chip, c.ethernet ? cat(" ethernet channel ", *c.ethernet) : cat(" core [", c.core.row, ", ", c.core.col, ']'));
+}
 
 std::string in_columns(std::string text, std::size_t width) {
   return text.size() < width ? text + std::string(width - text.size(), ' ') : text + ' ';
@@ -167,15 +190,16 @@ std::string in_columns(std::string text, std::size_t width) {
 
 }  // namespace
 
-Report make_report(const Blob& blob, const device::DeviceDescriptor& device) {
+Report make_report(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
   Report report;
   Loads loads(blob, device);
   for (const Core& c : blob.cores) {
-    report.cores.push_back(report_core(c, device));
+    report.cores.push_back(report_core(c, device, eth_core));
     for (const Stream& s : c.streams) loads.add(c, s);
   }
   report.links = loads.links();
   report.channels = loads.channels();
+  report.cables = loads.cables();
   return report;
 }
 
@@ -183,9 +207,9 @@ std::string report_text(const Report& report, const Blob& blob, const device::De
   constexpr std::size_t kLinks = 20;
   std::string out = cat("Stream programs of ", join(blob.graphs, ", "), " on ", blob.device, "\n\nCores\n");
   for (const CoreReport& c : report.cores) {
-    out += cat("  ", place(c.chip, c.core), " (", c.noc.text(), ") ", c.op, "\n    L1 ", c.l1_used, " of ", c.l1_available, " bytes; ",
-               c.streams, " of ", device.streams.per_core, " streams; ", c.phases, " of ", c.phases_available, " phases; ", c.messages_in,
-               " tiles in, ", c.messages_out, " out\n");
+    out += cat("  ", place(c), " (", c.noc.text(), ") ", c.op, "\n    L1 ", c.l1_used, " of ", c.l1_available, " bytes; ", c.streams,
+               " of ", c.streams_available, " streams; ", c.phases, " of ", c.phases_available, " phases; ", c.messages_in, " tiles in, ",
+               c.messages_out, " out\n");
     for (const L1Piece& p : c.l1) out += cat("      ", in_columns(hex_text(p.address), 10), in_columns(cat(p.bytes), 9), p.what, '\n');
   }
   out += "\nDRAM and host memory, bytes per channel\n";
@@ -193,6 +217,12 @@ std::string report_text(const Report& report, const Blob& blob, const device::De
     out += cat("  ",
                in_columns(cat(c.host ? "host" : "DRAM", ' ', c.channel, device.chips > 1 ? cat(" of chip ", c.chip) : std::string()), 16),
                "read ", c.read, ", written ", c.written, ", before the epoch ", c.before, ", after it ", c.after, '\n');
+  if (!report.cables.empty()) out += "\nEthernet, bytes per cable and direction\n";
+  for (const CableLoad& c : report.cables)
+    out += cat(
+        "  ",
+        in_columns(cat("chip ", c.link.chip, " channel ", c.link.channel, " -> chip ", c.link.to_chip, " channel ", c.link.to_channel), 38),
+        c.bytes, " bytes in ", c.streams, c.streams == 1 ? " stream\n" : " streams\n");
   out += cat("\nThe ", std::min(kLinks, report.links.size()), " of ", report.links.size(), " links of the networks that carry most\n");
   for (std::size_t i = 0; i < report.links.size() && i < kLinks; ++i) {
     const LinkLoad& l = report.links[i];
@@ -216,6 +246,7 @@ std::string report_json(const Report& report, const Blob& blob) {
     for (const L1Piece& p : c.l1) l1.push(Node::map({{"address", number(p.address)}, {"bytes", number(p.bytes)}, {"what", text(p.what)}}));
     line(Node::map({{"chip", number(c.chip)},
                     {"core", Node::list({number(c.core.row), number(c.core.col)})},
+                    {"ethernet", c.ethernet ? number(*c.ethernet) : Node::null()},
                     {"noc", text(c.noc.text())},
                     {"op", text(c.op)},
                     {"l1_used", number(c.l1_used)},
@@ -245,6 +276,15 @@ std::string report_json(const Report& report, const Blob& blob) {
                     {"from", text(l.from.text())},
                     {"to", text(l.to.text())},
                     {"bytes", number(l.bytes)}}));
+  out += "],\n\"cables\": [";
+  first = true;
+  for (const CableLoad& c : report.cables)
+    line(Node::map({{"chip", number(c.link.chip)},
+                    {"channel", number(c.link.channel)},
+                    {"to_chip", number(c.link.to_chip)},
+                    {"to_channel", number(c.link.to_channel)},
+                    {"streams", number(c.streams)},
+                    {"bytes", number(c.bytes)}}));
   return out + "]}\n";
 }
 

@@ -1,10 +1,12 @@
 // What stream programs cost: room in L1, streams and phases per core, bytes per link of the networks and per DRAM channel.
 #pragma once
 
+#include <buda/device/cluster.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +23,12 @@ struct L1Piece {
 struct CoreReport {
   std::int32_t chip = 0;
   GridCoord core;
+  std::optional<std::int32_t> ethernet;  // the channel, if it is an ethernet core
   device::NocCoord noc;
   std::string op;
   std::vector<L1Piece> l1;  // by address
   std::uint64_t l1_used = 0, l1_available = 0;
-  std::int64_t streams = 0;
+  std::int64_t streams = 0, streams_available = 0;
   std::int64_t phases = 0, phases_available = 0;
   std::int64_t messages_in = 0, messages_out = 0;  // in the epoch
   friend bool operator==(const CoreReport&, const CoreReport&) = default;
@@ -48,21 +51,30 @@ struct ChannelLoad {
   friend bool operator==(const ChannelLoad&, const ChannelLoad&) = default;
 };
 
+// Over an ethernet cable in one direction, in the epoch.
+struct CableLoad {
+  device::EthLink link;      // as travelled
+  std::int64_t streams = 0;  // that send over it
+  std::uint64_t bytes = 0;
+  friend bool operator==(const CableLoad&, const CableLoad&) = default;
+};
+
 struct Report {
   std::vector<CoreReport> cores;
   std::vector<LinkLoad> links;        // most loaded first
   std::vector<ChannelLoad> channels;  // by chip, DRAM before host, number
+  std::vector<CableLoad> cables;      // by chip and channel
   friend bool operator==(const Report&, const Report&) = default;
 };
 
 // Messages go network 0 first right, then down, network 1 first up, then left, round the edges of the grid; a multicast loads each link of
-// its tree once.
-Report make_report(const Blob& blob, const device::DeviceDescriptor& device);
+// its tree once. `eth_core` says how much room there is on ethernet cores.
+Report make_report(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core = {});
 
 std::string report_text(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
 // A picture: each chip's network with its cores, the bytes on its links and in its DRAM channels.
 std::string report_svg(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
-// buda.pipegen-report/1; a core, link or channel per line.
+// buda.pipegen-report/1; a core, link, channel or cable per line.
 std::string report_json(const Report& report, const Blob& blob);
 
 }  // namespace buda::overlay

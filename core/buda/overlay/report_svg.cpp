@@ -128,6 +128,7 @@ class Drawing {
 
   void draw_core(const CoreReport& c) {
     const std::int32_t x = x_of(c.noc), y = y_of(c.noc);
+    if (c.ethernet) return draw_ethernet(c);
     std::string title = cat(c.op.empty() ? std::string("no op") : c.op, ", core [", c.core.row, ", ", c.core.col, "] (", c.noc.text(),
                             ")\nL1 ", c.l1_used, " of ", c.l1_available, " bytes; ", c.streams, " streams; ", c.phases, " of ",
                             c.phases_available, " phases; ", c.messages_in, " tiles in, ", c.messages_out, " out");
@@ -140,6 +141,26 @@ class Drawing {
     add_box(x + 4, y + kCellY - 11, kCellX - 8, 7, "#ffffff", title);
     out_ += cat("<rect x=\"", x + 4, "\" y=\"", y + kCellY - 11, "\" width=\"", short_number(std::min(used, 1.0) * (kCellX - 8)),
                 "\" height=\"7\" fill=\"", used > 0.9 ? "#c0392b" : "#34495e", "\"/>\n");
+  }
+
+  // What leaves and what comes by the core's cable, at both of its ends.
+  void draw_ethernet(const CoreReport& c) {
+    std::uint64_t sent = 0, received = 0;
+    std::string title = cat("ethernet channel ", *c.ethernet, " (", c.noc.text(), ")\nL1 ", c.l1_used, " of ", c.l1_available, " bytes; ",
+                            c.streams, " streams; ", c.phases, " of ", c.phases_available, " phases"),
+                other;
+    for (const CableLoad& l : report_.cables) {
+      const bool leaves = l.link.chip == c.chip && l.link.channel == *c.ethernet;
+      if (!leaves && !(l.link.to_chip == c.chip && l.link.to_channel == *c.ethernet)) continue;
+      (leaves ? sent : received) += l.bytes;
+      other = cat("chip ", leaves ? l.link.to_chip : l.link.chip);
+      title += cat('\n', leaves ? "to" : "from", " chip ", leaves ? l.link.to_chip : l.link.chip, ", channel ",
+                   leaves ? l.link.to_channel : l.link.channel, ": ", l.bytes, " bytes in ", l.streams, " streams");
+    }
+    add_box(x_of(c.noc), y_of(c.noc), kCellX, kCellY, "#f7f7f7", title);
+    add_text(x_of(c.noc) + 4, y_of(c.noc) + 14, 10, cat("eth ", *c.ethernet, other.empty() ? "" : " to ", other));
+    add_text(x_of(c.noc) + 4, y_of(c.noc) + 28, 9, cat("sent ", bytes_text(sent)));
+    add_text(x_of(c.noc) + 4, y_of(c.noc) + 42, 9, cat("received ", bytes_text(received)));
   }
 
   const Report& report_;

@@ -39,11 +39,18 @@ void Builder::make_kernel_stream(const Buffer& b) {
     first = limits.first_intermediate, end = limits.first_extra, operand -= pipes::kIntermediateOperand;
     kind = StreamKind::intermediate;
   }
-  StreamRef ref{core_at(b.chip, b.core), kind == StreamKind::input ? limits.input(operand) : first + operand};
+  StreamRef ref{core_of_buffer(b), kind == StreamKind::input ? limits.input(operand) : first + operand};
   if (ref.core < 0) return error("OV002", nullptr, &b, cat("buffer_", b.id, " is in no core"));
   if (operand < 0 || operand >= end - first)
     return error("OV002", nullptr, &b,
                  cat("operand ", b.operand, " has no stream; '", device_.name, "' has ", end - first, " for this kind of operand"));
+  if (is_on_ethernet(b)) {
+    auto taken = kind == StreamKind::input ? take_link_stream(ref.core, cat("op '", b.op, "'"))
+                                           : take_ethernet_stream(ref.core, cat("op '", b.op, "'"));
+    if (!taken) return;
+    streams_[static_cast<std::size_t>(taken->core)].erase(taken->stream);
+    ref = *taken;
+  }
   if (b.tile_size < 1) return error("OV002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
   Stream* s = add_stream(ref);
   if (s == nullptr) return error("OV002", nullptr, &b, cat("core [", b.core.row, ", ", b.core.col, "] has this operand twice"));
@@ -74,14 +81,19 @@ void Builder::make_kernel_streams() {
 }
 
 std::optional<StreamRef> Builder::take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind) {
+  if (blob_.cores[static_cast<std::size_t>(core)].ethernet) {
+    auto ref = take_ethernet_stream(core, cat("pipe_", plan.pipe->id));
+    if (ref) stream_of(*ref).kind = kind;
+    return ref;
+  }
   auto& streams = streams_[static_cast<std::size_t>(core)];
   std::int32_t first = device_.streams.first_extra, number = std::max(first, streams.empty() ? 0 : streams.rbegin()->first + 1);
   if (number >= device_.streams.per_core) {
     const Core& c = blob_.cores[static_cast<std::size_t>(core)];
     std::uint64_t needed = 1;
-    for (const Buffer& b : graph_.buffers) needed += b.type == BufferType::relay && core_of_relay(b) == core ? 1 : 0;
+    for (const Buffer& b : graph_.buffers) needed += b.type == BufferType::relay && core_of_buffer(b) == core ? 1 : 0;
     for (const PipePlan& p : plans_)
-      for (const Buffer* b : p.buffers) needed += p.source != SourceKind::dram && core_at(b->chip, b->core) == core ? 1 : 0;
+      for (const Buffer* b : p.buffers) needed += p.source != SourceKind::dram && core_of_buffer(*b) == core ? 1 : 0;
     misfit("OV012", c, "extra streams", needed, static_cast<std::uint64_t>(device_.streams.per_core - first),
            cat("pipes send from here, and one of them, pipe_", plan.pipe->id, ", has no stream left"),
            cat("put a nop between '", c.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));
@@ -134,7 +146,7 @@ std::vector<StreamRef> Builder::receivers_of(const PipePlan& plan, std::size_t t
   return out;
 }
 
-std::optional<StreamRef> Builder::take_link_stream(const PipePlan& plan, std::int32_t core) {
+std::optional<StreamRef> Builder::take_link_stream(std::int32_t core, const std::string& what_for) {
   auto& streams = streams_[static_cast<std::size_t>(core)];
   const auto& possible = eth_core_.link_streams;
   for (std::int32_t number : possible)
@@ -144,8 +156,24 @@ std::optional<StreamRef> Builder::take_link_stream(const PipePlan& plan, std::in
       return ref;
     }
   misfit("OV018", blob_.cores[static_cast<std::size_t>(core)], "streams over the link", possible.size() + 1, possible.size(),
-         cat("pipe_", plan.pipe->id, " has none left"),
+         cat(what_for, " has none left"),
          "let fewer cores of one chip take from cores of the other: through a nop with a smaller grid, or blockings that fit each other");
+  return std::nullopt;
+}
+
+// One that need not reach over the link.
+std::optional<StreamRef> Builder::take_ethernet_stream(std::int32_t core, const std::string& what_for) {
+  auto& streams = streams_[static_cast<std::size_t>(core)];
+  const auto& links = eth_core_.link_streams;
+  for (std::int32_t number = 0; number < eth_core_.streams; ++number)
+    if (!streams.contains(number) && std::find(links.begin(), links.end(), number) == links.end()) {
+      StreamRef ref{core, number};
+      add_stream(ref);
+      return ref;
+    }
+  const auto available = static_cast<std::uint64_t>(std::max<std::int64_t>(eth_core_.streams - static_cast<std::int64_t>(links.size()), 0));
+  misfit("OV012", blob_.cores[static_cast<std::size_t>(core)], "streams beside those for the link", available + 1, available,
+         cat(what_for, " has none left"), "let fewer ops take from the ethernet_datacopy ops on this core: through a nop");
   return std::nullopt;
 }
 
@@ -154,12 +182,13 @@ std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way,
   const Hop& hop = way.hops[number];
   const Buffer& b = *hop.buffer;
   if (auto known = relay_streams_.find(b.id); known != relay_streams_.end()) return known->second;
-  std::int32_t core = core_of_relay(b);
+  std::int32_t core = core_of_buffer(b);
   if (core < 0) {
     error("OV002", hop.pipe, &b, cat("buffer_", b.id, " is in no core"));
     return std::nullopt;
   }
-  auto ref = b.type == BufferType::ethernet_relay ? take_link_stream(plan, core) : take_extra(plan, core, StreamKind::relay);
+  auto ref = b.type == BufferType::ethernet_relay ? take_link_stream(core, cat("pipe_", plan.pipe->id))
+                                                  : take_extra(plan, core, StreamKind::relay);
   if (!ref) return std::nullopt;
   const Pipe* onwards = number + 1 < way.hops.size() ? way.hops[number + 1].pipe : way.last;
   Stream& s = stream_of(*ref);
@@ -250,7 +279,7 @@ void Builder::make_lines(PipePlan& plan) {
     const Buffer& b = *plan.targets[t].front();
     if (plan.source == SourceKind::dram && !stream_of(first).read)
       make_read(plan, stream_of(first), b, static_cast<std::int64_t>(stream_of(first).bytes) / std::max(b.tile_size, 1));
-    if (plan.sink == SinkKind::queue) make_write(plan, stream_of(last), 0);
+    if (plan.sink == SinkKind::queue) make_write(plan, stream_of(last), 0, b);
   }
 }
 
@@ -258,7 +287,7 @@ void Builder::make_lines(PipePlan& plan) {
 void Builder::make_senders(PipePlan& plan) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& b = *plan.buffers[i];
-    std::int32_t core = core_at(b.chip, b.core);
+    std::int32_t core = core_of_buffer(b);
     if (core < 0) return error("OV002", plan.pipe, &b, cat("buffer_", b.id, " is in no core"));
     StreamRef ref;
     if (auto own = kernel_streams_.find(b.id); own != kernel_streams_.end() && taken_.insert(b.id).second) {
@@ -290,7 +319,7 @@ void Builder::make_senders(PipePlan& plan) {
     s.noc_out = relayed ? plan.pipe->incoming_noc : plan.pipe->outgoing_noc;
     s.vc = relayed ? plan.pipe->incoming_vc : plan.pipe->outgoing_vc;
     plan.senders.push_back(ref);
-    if (plan.sink == SinkKind::queue && plan.lines.front().empty()) make_write(plan, s, i);
+    if (plan.sink == SinkKind::queue && plan.lines.front().empty()) make_write(plan, s, i, plan.first_output());
   }
 }
 
@@ -314,7 +343,7 @@ void Builder::level_inputs() {
   for (bool set : {false, true})
     for (std::size_t i = 0; i < streams_.size(); ++i)
       for (auto& [n, s] : streams_[i]) {
-        if (s.kind != StreamKind::input) continue;
+        if (s.kind != StreamKind::input || blob_.cores[i].ethernet) continue;
         std::uint64_t& bytes = most[{blob_.cores[i].chip, blob_.cores[i].op, n}];
         (set ? s.bytes : bytes) = std::max(bytes, s.bytes);
       }

@@ -17,7 +17,7 @@ Buffer in_core(const OpPlan& p, BufferType type, GridCoord worker) {
   Buffer b;
   b.op = p.op->name;
   b.type = type;
-  b.chip = p.graph->target_device;
+  b.chip = p.chip;
   b.core = worker;
   return b;
 }
@@ -101,7 +101,7 @@ void GraphBuilder::add_relays(const OpPlan& p, std::size_t number) {
 
 void GraphBuilder::add_input(const OpPlan& p, std::size_t core, std::size_t number) {
   const InputPlan& input = p.inputs[number];
-  Buffer b = in_core(p, BufferType::unpacker, worker_of(*p.op, core));
+  Buffer b = in_core(p, BufferType::unpacker, place_of_core(p, core));
   b.operand = static_cast<std::int32_t>(number);
   b.id = input.buffers[core];
   b.epoch_tiles = input.sizes.epoch_tiles;
@@ -111,12 +111,13 @@ void GraphBuilder::add_input(const OpPlan& p, std::size_t core, std::size_t numb
   b.tile_size = input.sizes.tile_bytes;
   b.tile_clear_granularity = input.sizes.clear;
   b.overlay_blob_size = p.op->overlay_size > 0 ? p.op->overlay_size : 0;
+  if (EpochPlan::is_ethernet(p)) put_on_ethernet(p, core, b);
   graph_.buffers.push_back(std::move(b));
 }
 
 void GraphBuilder::add_output(const OpPlan& p, std::size_t core, Id intermediate) {
   const OutputSizes& s = p.output;
-  Buffer b = in_core(p, BufferType::packer, worker_of(*p.op, core));
+  Buffer b = in_core(p, BufferType::packer, place_of_core(p, core));
   b.operand = kOutputOperand;
   b.id = p.output_buffers[core];
   b.epoch_tiles = s.epoch_tiles;
@@ -127,6 +128,10 @@ void GraphBuilder::add_output(const OpPlan& p, std::size_t core, Id intermediate
   b.replicate = s.replicate;
   b.tile_size = s.tile_bytes;
   if (shares_output(*p.op)) b.buffer_space_shared = intermediate;
+  if (EpochPlan::is_ethernet(p)) {
+    b.buffer_space_shared = p.inputs.front().buffers[core];
+    put_on_ethernet(p, core, b);
+  }
   set_block(b, p.op->block, passes_over_output(*p.op));
   set_untilized(b, p.op);
   graph_.buffers.push_back(std::move(b));
@@ -201,7 +206,7 @@ Result<void> GraphBuilder::add_queue(QueuePlan& q) {
     for (std::size_t b = 0; b < queue.buffers.size(); ++b) {
       BUDA_ASSIGN(Place place, place_of(queue, b));
       if (is_on_peer(q)) {
-        std::int32_t chip = plan_.ops[q.writer].graph->target_device;
+        std::int32_t chip = plan_.ops[q.writer].chip;
         place.address = peer_address(netlist(), device(), *plan_.cluster, chip, queue.target_device, place.address).value_or(0);
       }
       add_queue_buffer(q, b, reader, place);
@@ -213,7 +218,7 @@ Result<void> GraphBuilder::add_queue(QueuePlan& q) {
 bool GraphBuilder::is_on_peer(const QueuePlan& q) const {
   const Queue& queue = netlist().queues[q.queue];
   return q.writer != kNone && device().eth.empty() && queue.location == netlist::QueueLocation::dram &&
-         queue.target_device != plan_.ops[q.writer].graph->target_device;
+         queue.target_device != plan_.ops[q.writer].chip;
 }
 
 // The core that keeps a copy of a queue's buffer: the one at the same place of the grid, which is wrapped around where it is smaller. For
@@ -240,7 +245,7 @@ std::int32_t GraphBuilder::sub_channel(const QueuePlan& q, const Queue& queue, s
   if (buffer < ports.size()) return ports[buffer];
   const auto& channel = device().dram.channels[static_cast<std::size_t>(place.channel)];
   const OpPlan& p = plan_.ops[!q.readers.empty() ? q.readers.front() : q.writer];
-  return nearest_port(channel, device().noc_of_worker(worker_of(*p.op, 0)), device().noc);
+  return nearest_port(channel, noc_of_core(p, 0), device().noc);
 }
 
 void GraphBuilder::add_queue_buffer(const QueuePlan& q, std::size_t number, std::size_t reader, Place place) {

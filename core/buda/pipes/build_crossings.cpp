@@ -7,11 +7,21 @@
 // All of the re-blocking is done by the first pipe; all of the spreading over cores, groups in turn and multicasts, by the last. The relay
 // on a worker gathers what comes from several cores or from DRAM, which ethernet cores do not read; a queue on another chip is written by a
 // worker over there. One pass of the pipe is one pass of each piece, so a relay's block is all that a pass brings.
+//
+// A cable carries few streams at once. Where an edge has more pipes than there are streams left, some of its pipes share a way: the first
+// piece brings what all of them take in a pass, one after the other, and at the end of the last cable each takes its part:
+//
+//   sources of A, then of B ─▶ relay ─▶ ethernet core ═cable═▶ ethernet core ─┬▶ destinations of A
+//                                                                            └▶ destinations of B
+//
+// Pipes of different edges do not: an op that waits for one edge could hold up the other, and that one what the op waits for.
 #include <buda/pipes/graph_builder.hpp>
 
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace buda::pipes {
 namespace {
@@ -74,66 +84,150 @@ Pipe GraphBuilder::relay_pipe(std::vector<Id> inputs, Id output, std::int32_t ch
   return pipe;
 }
 
-Result<void> GraphBuilder::finish_pipe(Pipe pipe, const Freight& freight) {
-  if (freight.from == freight.to) {
+void GraphBuilder::finish_pipe(Pipe pipe, const Freight& freight) {
+  if (freight.from != freight.to || (freight.from_ethernet && freight.to_queue)) {
+    crossings_.push_back({std::move(pipe), freight});
+  } else {
     graph_.pipes.push_back(std::move(pipe));
-    return success();
   }
-  auto way = chips_.take(freight.from, freight.to);
-  if (!way) {
-    Diagnostic d = input_error(
-        "PP034", netlist().loc(freight.op->places.self),
-        cat("op '", freight.op->name, "': '", device().name, "' has no ethernet links from chip ", freight.from, " to chip ", freight.to));
-    d.node = freight.op->name;
-    d.hint = "place the graphs on chips that are joined, or name a device whose descriptor has the links";
-    return d;
+}
+
+// Every edge gets one way, a detour where the straight ones are full; then the edges with more pipes than ways get further ones in turns,
+// as long as there are straight ones.
+Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
+  std::vector<Ferry> ferries;
+  for (std::size_t i = 0; i < crossings_.size(); ++i) {
+    const Freight& f = crossings_[i].freight;
+    const bool alone = f.given_way != nullptr || f.from == f.to;
+    if (!alone && !ferries.empty() && ferries.back().ways.empty() && crossings_[i - 1].freight.edge == f.edge) {
+      ++ferries.back().count;
+      continue;
+    }
+    ferries.push_back({i, 1, {}});
+    if (alone) ferries.back().ways.push_back(f.given_way != nullptr ? *f.given_way : ChipWay{});
   }
-  auto ethernet_core = [&](std::int32_t channel) {
-    device::NocCoord at = device().eth[static_cast<std::size_t>(channel)];
-    return GridCoord{at.y, at.x};
+  for (Ferry& ferry : ferries) {
+    if (!ferry.ways.empty()) continue;
+    const Freight& f = crossings_[ferry.first].freight;
+    auto way = chips_.take(f.from, f.to);
+    if (!way) return no_way(*f.op, f.from, f.to);
+    ferry.ways.push_back(std::move(*way));
+  }
+  std::vector<Ferry*> waiting;
+  for (Ferry& ferry : ferries)
+    if (ferry.ways.size() < ferry.count) waiting.push_back(&ferry);
+  while (!waiting.empty())
+    std::erase_if(waiting, [&](Ferry* ferry) {
+      const Freight& f = crossings_[ferry->first].freight;
+      auto way = chips_.take_shortest(f.from, f.to);
+      if (way) ferry->ways.push_back(std::move(*way));
+      return !way || ferry->ways.size() == ferry->count;
+    });
+  return ferries;
+}
+
+Result<void> GraphBuilder::lay_crossings() {
+  BUDA_ASSIGN(std::vector<Ferry> ferries, share_cables());
+  for (const Ferry& ferry : ferries)
+    for (std::size_t w = 0; w < ferry.ways.size(); ++w) {
+      const std::size_t begin = ferry.count * w / ferry.ways.size(), end = ferry.count * (w + 1) / ferry.ways.size();
+      lay(ferry.first + begin, end - begin, ferry.ways[w]);
+    }
+  crossings_.clear();
+  return success();
+}
+
+// Some crossings of an edge over one way: what they bring in a pass comes one after the other.
+void GraphBuilder::lay(std::size_t first, std::size_t count, const ChipWay& way) {
+  const std::span<Crossing> crossings(crossings_.data() + first, count);
+  Freight freight = crossings.front().freight;
+  std::vector<Id> from = std::move(crossings.front().pipe.inputs);
+  std::int64_t repeat = std::exchange(crossings.front().pipe.periodic_repeat, 0), part_tiles = freight.pass_tiles;
+  if (way.empty()) {
+    crossings.front().pipe.periodic_repeat = repeat;
+    return land(crossings.front(), std::move(from), way);
+  }
+  auto write_out = [&](std::vector<Id>& list, std::int64_t times) {
+    const std::size_t once = list.size();
+    list.reserve(once * static_cast<std::size_t>(std::max<std::int64_t>(times, 1)));
+    for (std::int64_t r = 1; r < times; ++r) list.insert(list.end(), list.begin(), list.begin() + static_cast<std::ptrdiff_t>(once));
   };
-  std::vector<Id> from = std::move(pipe.inputs);
-  std::int64_t repeat = std::exchange(pipe.periodic_repeat, 0);
+  if (count > 1) write_out(from, std::exchange(repeat, 0));
+  for (Crossing& c : crossings.subspan(1)) {
+    write_out(c.pipe.inputs, std::exchange(c.pipe.periodic_repeat, 0));
+    from.insert(from.end(), c.pipe.inputs.begin(), c.pipe.inputs.end());
+    freight.pass_tiles += c.freight.pass_tiles;
+    part_tiles = std::gcd(part_tiles, c.freight.pass_tiles);
+  }
   if (freight.from_queue || from.size() > 1 || repeat > 0) {
     GridCoord worker = freight.source_worker ? *freight.source_worker : relay_worker(freight.from);
     Id relay = add_relay(BufferType::relay, freight.from, worker, freight);
-    Pipe first = relay_pipe(std::move(from), relay, freight.from, worker);
-    first.periodic_repeat = repeat;
-    first.op_input_dram_io_buf_size_tiles = std::exchange(pipe.op_input_dram_io_buf_size_tiles, 0);
-    graph_.pipes.push_back(std::move(first));
+    Pipe gather = relay_pipe(std::move(from), relay, freight.from, worker);
+    gather.periodic_repeat = repeat;
+    gather.op_input_dram_io_buf_size_tiles = std::exchange(crossings.front().pipe.op_input_dram_io_buf_size_tiles, 0);
+    graph_.pipes.push_back(std::move(gather));
     from = {relay};
   }
-  for (const device::EthLink& link : *way) {
-    GridCoord out_core = ethernet_core(link.channel), in_core = ethernet_core(link.to_channel);
+  const Id last = lay_cables(std::move(from), way, freight);
+  if (count == 1) return land(crossings.front(), {last}, way);
+  Buffer& shared = graph_.buffers.back();
+  shared.is_scatter = true;
+  shared.scatter_gather_num_tiles = part_tiles;
+  shared.replicate = freight.pass_tiles / part_tiles;
+  shared.epoch_tiles /= shared.replicate;
+  std::int64_t at = 0;
+  for (Crossing& c : crossings) {
+    std::vector<Id> blocks;
+    for (std::int64_t end = at + c.freight.pass_tiles; at < end; at += part_tiles) blocks.push_back(last + static_cast<Id>(at));
+    land(c, std::move(blocks), way);
+  }
+}
+
+// Relays at both ends of each cable; what is read by an ethernet core is there already. The last of them.
+Id GraphBuilder::lay_cables(std::vector<Id> from, const ChipWay& way, const Freight& freight) {
+  for (const device::EthLink& link : way) {
+    const GridCoord out_core = ethernet_core(link.channel), in_core = ethernet_core(link.to_channel);
     Id out = add_relay(BufferType::ethernet_relay, link.chip, out_core, freight);
     graph_.buffers.back().ethernet_chan = link.channel;
-    Id in = add_relay(BufferType::ethernet_relay, link.to_chip, in_core, freight);
-    graph_.buffers.back().ethernet_chan = link.to_channel;
     Pipe to_link = relay_pipe(std::move(from), out, link.chip, out_core);
     to_link.ethernet_chan = link.channel;
     graph_.pipes.push_back(std::move(to_link));
-    Pipe over_link = relay_pipe({out}, in, link.to_chip, in_core);
+    from = {out};
+    if (freight.given_way != nullptr && &link == &way.back()) break;
+    Id in = add_relay(BufferType::ethernet_relay, link.to_chip, in_core, freight);
+    graph_.buffers.back().ethernet_chan = link.to_channel;
+    Pipe over_link = relay_pipe(std::move(from), in, link.to_chip, in_core);
     over_link.ethernet_pipe = true;
     over_link.incoming_vc = over_link.outgoing_vc = 0;
     graph_.pipes.push_back(std::move(over_link));
     from = {in};
   }
-  const device::EthLink& last = way->back();
-  if (freight.to_queue) {
+  return from.front();
+}
+
+// The last piece, from where the last cable ends.
+void GraphBuilder::land(Crossing& crossing, std::vector<Id> from, const ChipWay& way) {
+  const Freight& freight = crossing.freight;
+  Pipe pipe = std::move(crossing.pipe);
+  if (freight.given_way != nullptr) {
+    pipe.mcast_core = {{freight.to, ethernet_core(way.back().to_channel)}};
+    pipe.ethernet_pipe = true;
+    pipe.incoming_vc = pipe.outgoing_vc = 0;
+  } else if (freight.to_queue) {
     GridCoord worker = relay_worker(freight.to);
     Id relay = add_relay(BufferType::relay, freight.to, worker, freight);
-    Pipe to_worker = relay_pipe(std::move(from), relay, freight.to, ethernet_core(last.to_channel));
-    to_worker.ethernet_chan = last.to_channel;
+    Pipe to_worker = relay_pipe(std::move(from), relay, freight.to, way.empty() ? worker : ethernet_core(way.back().to_channel));
+    if (!way.empty()) to_worker.ethernet_chan = way.back().to_channel;
+    to_worker.periodic_repeat = std::exchange(pipe.periodic_repeat, 0);
     graph_.pipes.push_back(std::move(to_worker));
     from = {relay};
     pipe.mcast_core = {{freight.to, worker}};
   } else if (pipe.outputs.size() == 1 && pipe.outputs.front().size() == 1) {
-    pipe.mcast_core = {{freight.to, ethernet_core(last.to_channel)}};
-    pipe.ethernet_chan = last.to_channel;
+    pipe.mcast_core = {{freight.to, ethernet_core(way.back().to_channel)}};
+    pipe.ethernet_chan = way.back().to_channel;
   }
   pipe.inputs = std::move(from);
   graph_.pipes.push_back(std::move(pipe));
-  return success();
 }
 
 }  // namespace buda::pipes

@@ -108,6 +108,12 @@ static std::int64_t consumer_repeat(const std::vector<std::vector<Id>>& groups) 
   return static_cast<std::int64_t>(repeat);
 }
 
+// Constants for tiles of an op wait in a worker: the one that the pipe stands on, or of its producer where that is an ethernet core.
+GridCoord GraphBuilder::padding_worker(const OpPlan& p, const InputPlan& input, const Pipe& pipe) const {
+  if (!EpochPlan::is_ethernet(p) || input.source.is_queue()) return pipe.mcast_core.front().core;
+  return worker_of(*plan_.ops[input.source.op].op, 0);
+}
+
 // Where a pipe's work is done: at the core that all tiles come from, if there is just one and nothing is multicast; else at the consumer,
 // for multicasts at the end of the row or column where the network begins.
 void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, const PipeRoute& route, const Multicast& multicast,
@@ -118,7 +124,8 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
   auto core = only_core(route);
   for (std::int32_t d : route.destinations) {
     GridCoord worker;
-    if (from_core && core && !by_rows && !by_columns && pipe.consumer_repeat == 1) {
+    bool from_ethernet = !input.source.is_queue() && EpochPlan::is_ethernet(plan_.ops[input.source.op]);
+    if (from_core && !from_ethernet && core && !by_rows && !by_columns && pipe.consumer_repeat == 1) {
       if (input.source.is_queue()) {
         const Queue& q = netlist().queues[input.source.queue];
         worker = worker_of(op, *core / q.grid.cols % op.grid.rows, *core % q.grid.cols % op.grid.cols);
@@ -130,9 +137,9 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
       std::int32_t col = input.routes.share == Share::column ? d : input.routes.share == Share::row ? 0 : d % op.grid.cols;
       if (by_columns && multicast.noc1) row = op.grid.rows - 1;
       if (by_rows && multicast.noc1) col = op.grid.cols - 1;
-      worker = worker_of(op, row, col);
+      worker = place_of_core(p, static_cast<std::size_t>(row) * static_cast<std::size_t>(op.grid.cols) + static_cast<std::size_t>(col));
     }
-    pipe.mcast_core.push_back({p.graph->target_device, worker});
+    pipe.mcast_core.push_back({p.chip, worker});
   }
 }
 
@@ -149,7 +156,7 @@ void GraphBuilder::choose_nocs(const OpPlan& p, const InputPlan& input, std::siz
     return;
   }
   const auto& size = device().noc;
-  device::NocCoord here = device().noc_of_worker(pipe.mcast_core.front().core);
+  device::NocCoord here = EpochPlan::is_ethernet(p) ? noc_of_core(p, 0) : device().noc_of_worker(pipe.mcast_core.front().core);
   if (input.source.is_queue()) {
     const QueuePlan& q = plan_.queue_plan(input.source.queue);
     const Queue& queue = netlist().queues[q.queue];
@@ -158,9 +165,7 @@ void GraphBuilder::choose_nocs(const OpPlan& p, const InputPlan& input, std::siz
     const auto& ports = device().dram.channels[static_cast<std::size_t>(place.channel)].ports;
     pipe.incoming_noc = nearer_noc(ports[static_cast<std::size_t>(sub_channel(q, queue, 0, place))], here, size);
   } else {
-    const Op& producer = *plan_.ops[input.source.op].op;
-    device::NocCoord consumer = device().noc_of_worker(worker_of(*p.op, 0));
-    pipe.incoming_noc = nearer_noc(device().noc_of_worker(worker_of(producer, 0)), consumer, size);
+    pipe.incoming_noc = nearer_noc(noc_of_core(plan_.ops[input.source.op], 0), noc_of_core(p, 0), size);
   }
 }
 
@@ -176,14 +181,20 @@ GraphBuilder::Freight GraphBuilder::freight_into(const OpPlan& p, const InputPla
   Freight f;
   f.op = p.op;
   f.from = input.from_chip;
-  f.to = p.graph->target_device;
+  f.to = p.chip;
+  f.edge = edges_;
+  if (auto ways = ethernet_ways_.find(&p); ways != ethernet_ways_.end())
+    f.given_way = &ways->second[static_cast<std::size_t>(route.destinations.front())];
   f.from_queue = input.source.is_queue();
   f.tile_bytes = input.sizes.tile_bytes;
   f.pass_tiles = route.tiles.tiles();
   f.passes = f.input_count = p.graph->input_count;
   if (f.from_queue) return f;
-  const Op& producer = *plan_.ops[input.source.op].op;
+  const OpPlan& from = plan_.ops[input.source.op];
+  const Op& producer = *from.op;
   f.passes = windows_of(producer, p.graph->input_count);
+  f.from_ethernet = EpochPlan::is_ethernet(from);
+  if (f.from_ethernet) return f;
   for (const Run& run : route.tiles.runs())
     if (run.core != kPaddingCore) {
       f.source_worker = worker_of(producer, static_cast<std::size_t>(run.core));
@@ -195,7 +206,9 @@ GraphBuilder::Freight GraphBuilder::freight_into(const OpPlan& p, const InputPla
 GraphBuilder::Freight GraphBuilder::freight_out(const OpPlan& p, const QueuePlan& q) const {
   Freight f;
   f.op = p.op;
-  f.from = f.to = p.graph->target_device;
+  f.from = f.to = p.chip;
+  f.edge = edges_;
+  f.from_ethernet = EpochPlan::is_ethernet(p);
   if (!device().eth.empty()) f.to = netlist().queues[q.queue].target_device;
   f.to_queue = true;
   f.tile_bytes = p.output.tile_bytes;
@@ -208,6 +221,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
   OpPlan& p = plan_.ops[o];
   InputPlan& input = p.inputs[number];
   const Op& op = *p.op;
+  ++edges_;
   BUDA_ASSIGN(Multicast multicast, multicast_of(netlist(), op, number));
   std::vector<Id> buffers = source_buffers(o, input);
   std::int64_t granularity = source_granularity(input);
@@ -234,7 +248,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
     pipe.consumer_repeat = consumer_repeat(pipe.outputs);
     place_input_pipe(p, input, route, multicast, pipe);
     bool pads = std::any_of(route.tiles.runs().begin(), route.tiles.runs().end(), [](const Run& r) { return r.core == kPaddingCore; });
-    pipe.inputs = blocks_of(route, granularity, buffers, pads ? padding_buffer(o, number, pipe.mcast_core.front().core) : 0);
+    pipe.inputs = blocks_of(route, granularity, buffers, pads ? padding_buffer(o, number, padding_worker(p, input, pipe)) : 0);
     if (input.chunks > 0) {
       pipe.incoming_vc = pipe.outgoing_vc = kDramWriteChannel;
     } else {
@@ -243,7 +257,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       shorten_periodic(input, granularity, pipe);
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
-    BUDA_TRY(finish_pipe(std::move(pipe), freight_into(p, input, route)));
+    finish_pipe(std::move(pipe), freight_into(p, input, route));
   }
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);
   return success();
@@ -261,7 +275,7 @@ void GraphBuilder::add_gather_pipes(const OpPlan& p, const InputPlan& input, con
     for (std::int32_t r = 0; r < op.grid.rows; ++r) group.push_back(input.buffers[static_cast<std::size_t>(r * op.grid.cols + c)]);
     bool shared = op.grid.rows > 1;
     pipe.outputs.push_back(std::move(group));
-    pipe.mcast_core.push_back({p.graph->target_device, worker_of(op, shared && multicast.noc1 ? op.grid.rows - 1 : 0, c)});
+    pipe.mcast_core.push_back({p.chip, worker_of(op, shared && multicast.noc1 ? op.grid.rows - 1 : 0, c)});
     pipe.incoming_noc = multicast.noc1 ? 0 : 1;
     pipe.outgoing_noc = multicast.noc1 ? 1 : 0;
     pipe.incoming_vc = kUnicastChannel;
@@ -277,7 +291,7 @@ Result<void> GraphBuilder::add_untilized_pipe(const OpPlan& p, const QueuePlan& 
     pipe.id = new_id();
     pipe.inputs = p.output_buffers;
     pipe.outputs.push_back({plan_.index->queue_buffer(q.queue, b)});
-    pipe.mcast_core.push_back({p.graph->target_device, worker_of(*p.op, 0)});
+    pipe.mcast_core.push_back({p.chip, worker_of(*p.op, 0)});
     graph_.pipes.push_back(std::move(pipe));
   }
   return success();
@@ -287,25 +301,27 @@ Result<void> GraphBuilder::add_queue_pipes(const OpPlan& p, const QueuePlan& q) 
   if (p.op->gradient_op) return success();
   if (p.op->untilize_output) return add_untilized_pipe(p, q);
   const Queue& queue = netlist().queues[q.queue];
+  ++edges_;
   for (const PipeRoute& route : q.from_writer.pipes) {
     Pipe pipe;
     pipe.id = new_id();
     pipe.inputs = blocks_of(route, p.granularity, p.output_buffers, 0);
     auto buffer = static_cast<std::size_t>(route.destinations.front());
     pipe.outputs.push_back({plan_.index->queue_buffer(q.queue, buffer)});
-    GridCoord worker = worker_of(*p.op, static_cast<std::size_t>(route.tiles.runs().front().core));
-    pipe.mcast_core.push_back({p.graph->target_device, worker});
+    const auto core = static_cast<std::size_t>(route.tiles.runs().front().core);
+    GridCoord worker = place_of_core(p, core);
+    pipe.mcast_core.push_back({p.chip, worker});
     if (queue.location == netlist::QueueLocation::dram) {
       Place place{queue.buffers[buffer].channel, 0};
       const auto& ports = device().dram.channels[static_cast<std::size_t>(place.channel)].ports;
       device::NocCoord port = ports[static_cast<std::size_t>(sub_channel(q, queue, buffer, place))];
-      pipe.incoming_noc = pipe.outgoing_noc = nearer_noc(device().noc_of_worker(worker), port, device().noc);
+      pipe.incoming_noc = pipe.outgoing_noc = nearer_noc(noc_of_core(p, core), port, device().noc);
     }
     pipe.incoming_vc = pipe.outgoing_vc = kDramWriteChannel;
     Freight freight = freight_out(p, q);
-    freight.source_worker = worker;
+    if (!freight.from_ethernet) freight.source_worker = worker;
     freight.pass_tiles = route.tiles.tiles();
-    BUDA_TRY(finish_pipe(std::move(pipe), freight));
+    finish_pipe(std::move(pipe), freight);
   }
   return success();
 }
@@ -349,8 +365,10 @@ void GraphBuilder::note_readers() {
 Result<PipeGraph> GraphBuilder::run() {
   for (const auto* graph : plan_.epoch->graphs) graph_.graphs.push_back(graph->name);
   number_prologues();
+  BUDA_TRY(place_ethernet_ops());
   for (std::size_t o = 0; o < plan_.ops.size(); ++o) BUDA_TRY(add_op(o));
   for (std::size_t o = 0; o < plan_.ops.size(); ++o) BUDA_TRY(add_pipes(o));
+  BUDA_TRY(lay_crossings());
   for (Buffer& b : padding_buffers_) graph_.buffers.push_back(std::move(b));
   note_readers();
   return std::move(graph_);

@@ -50,7 +50,7 @@ bool Checker::add_block(const Pipe& pipe, Id block, std::int64_t pass, std::vect
   }
   const Owner& o = owner->second;
   auto offset = static_cast<std::int64_t>(block - b->id);
-  if (o.kind == Owner::Kind::relay) return add_pass(*b, pass, out, depth + 1);
+  if (o.kind == Owner::Kind::relay) return add_relayed(*b, offset, pass, out, depth + 1);
   std::int64_t count = b->scatter_gather_num_tiles;
   if (count < 1 || offset % count != 0 || offset + count > b->window_tiles()) {
     error("PC009", b->op,
@@ -64,6 +64,29 @@ bool Checker::add_block(const Pipe& pipe, Id block, std::int64_t pass, std::vect
     a.number = o.kind == Owner::Kind::padding ? 0 : first + i;
     out.push_back(a);
   }
+  return true;
+}
+
+// A block of what a relay gets in a pass, which is all of it unless several pipes share it.
+bool Checker::add_relayed(const Buffer& relay, std::int64_t offset, std::int64_t pass, std::vector<Atom>& out, int depth) {
+  if (!relay.is_scatter) return add_pass(relay, pass, out, depth);
+  if (parted_ != relay.id || !parted_passes_.contains(pass)) {
+    std::vector<Atom> brought;
+    if (!add_pass(relay, pass, brought, depth)) return false;
+    if (parted_ != relay.id) parted_passes_.clear();
+    parted_ = relay.id;
+    parted_passes_[pass] = std::move(brought);
+  }
+  const auto& all = parted_passes_[pass];
+  const std::int64_t count = relay.scatter_gather_num_tiles;
+  if (count < 1 || offset % count != 0 || static_cast<std::int64_t>(all.size()) != relay.window_tiles() ||
+      offset + count > relay.window_tiles()) {
+    error("PC009", relay.op,
+          cat("tile ", offset, " of buffer_", relay.id, " is not the beginning of a block of ", count, " of the ", all.size(),
+              " tiles that come in a pass"));
+    return false;
+  }
+  out.insert(out.end(), all.begin() + offset, all.begin() + offset + count);
   return true;
 }
 
@@ -316,6 +339,7 @@ Result<CheckCounts> Checker::run() {
   for (const auto* graph : epoch_.graphs)
     for (const Op& op : graph->ops) check_op(op, *graph);
   check_readers();
+  check_relays();
   if (!failure_.empty()) return std::move(failure_);
   return counts_;
 }

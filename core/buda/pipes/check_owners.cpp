@@ -27,7 +27,30 @@ std::uint64_t Checker::address_of(const Queue& queue, std::size_t buffer) const 
   return device_.host.base + static_cast<std::uint64_t>(a.channel) * device_.host.channel_bytes + a.address;
 }
 
+// Nothing tells the cores of an ethernet_datacopy apart but their order, and the channels if they are given.
+void Checker::own_ethernet_buffer(const Buffer& b, const Op& op) {
+  const std::int64_t core = ethernet_buffers_seen_[{&op, b.type}]++;
+  const auto& channels = op.attributes.egress_channels;
+  const auto channel = static_cast<std::size_t>(b.ethernet_chan.value_or(-1));
+  const bool is_there = channel < device_.eth.size() && b.core == GridCoord{device_.eth[channel].y, device_.eth[channel].x};
+  const bool is_meant = channels.empty() || (static_cast<std::size_t>(core) < channels.size() &&
+                                             channels[static_cast<std::size_t>(core)] == b.ethernet_chan.value_or(-1));
+  if (!is_there || !is_meant || b.chip != op.attributes.dest_device || core >= op.grid.volume())
+    return error("PC001", b.op,
+                 cat("buffer_", b.id, " of op '", b.op, "' is on core [", b.core.row, ", ", b.core.col, "], ethernet channel ",
+                     b.ethernet_chan.value_or(-1), ", of chip ", b.chip, ", where its core ", core, " is not"));
+  if (b.type == BufferType::unpacker) {
+    kernel_.emplace(std::tuple{&op, core, std::int32_t{0}}, &b);
+  } else if (b.type == BufferType::packer) {
+    packers_.emplace(std::pair{&op, core}, &b);
+    owners_[b.id] = {Owner::Kind::op, &op, kNone, core};
+  }
+}
+
 void Checker::own_op_buffer(const Buffer& b) {
+  if (b.ethernet_chan)
+    if (const Op* op = index_.op(b.op).op; op != nullptr && op_class(op->type) == netlist::OpClass::ethernet)
+      return own_ethernet_buffer(b, *op);
   auto it = core_at_.find({b.chip, b.core.row, b.core.col});
   if (it == core_at_.end() || it->second.first->name != b.op) {
     error("PC001", b.op,
@@ -81,7 +104,7 @@ void Checker::own_queue_buffer(const Buffer& b) {
 void Checker::find_owners() {
   for (const auto* graph : epoch_.graphs)
     for (const Op& op : graph->ops)
-      for (std::int64_t core = 0; core < op.grid.volume(); ++core) {
+      for (std::int64_t core = 0; core < op.grid.volume() && op_class(op.type) != netlist::OpClass::ethernet; ++core) {
         GridCoord w = worker_at(op, core);
         core_at_.emplace(std::tuple{graph->target_device, w.row, w.col}, std::pair{&op, core});
       }

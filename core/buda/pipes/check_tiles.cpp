@@ -127,6 +127,7 @@ Taken tiles_taken(const netlist::Netlist& netlist, const Op& op, std::size_t inp
     case OpClass::quant:
     case OpClass::unary:
     case OpClass::sfpu:
+    case OpClass::ethernet:
       return like_output(op, core);
     case OpClass::matmul:
       return of_matmul(op, input, arriving, core);

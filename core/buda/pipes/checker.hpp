@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -61,6 +62,7 @@ class Checker {
 
   void find_owners();
   void own_op_buffer(const Buffer& b);
+  void own_ethernet_buffer(const Buffer& b, const netlist::Op& op);
   void own_queue_buffer(const Buffer& b);
   void collect_feeds();
   void check_op(const netlist::Op& op, const netlist::Graph& graph);
@@ -72,6 +74,12 @@ class Checker {
   void check_gradient(const netlist::Op& op);
   void check_readers();
   void check_pipe_cores(const Pipe& pipe);
+  // check_relays.cpp
+  void check_relays();
+  void check_cable(const Pipe& pipe, const Buffer& from, const Buffer& to);
+  void check_chips(const Pipe& pipe);
+  void check_taken_once(const Buffer& relay, const std::vector<const Pipe*>& readers);
+  void check_ethernet_op(const netlist::Op& op, std::int64_t core);
 
   struct Expected {
     std::vector<Atom> tiles;                // of one input
@@ -83,6 +91,7 @@ class Checker {
   bool compare(const std::string& what, const std::string& node, const Buffer& target, const Expected& expected, std::int64_t input_count);
   bool add_pass(const Buffer& target, std::int64_t pass, std::vector<Atom>& out, int depth);
   bool add_block(const Pipe& pipe, Id block, std::int64_t pass, std::vector<Atom>& out, int depth);
+  bool add_relayed(const Buffer& relay, std::int64_t offset, std::int64_t pass, std::vector<Atom>& out, int depth);
   std::int64_t groups_of(const Buffer& target) const;
 
   Atom expected_atom(const netlist::Op* op, std::size_t queue, bool prologue, TilePlace place) const;
@@ -106,7 +115,12 @@ class Checker {
   std::map<std::pair<const netlist::Op*, std::int64_t>, const Buffer*> packers_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::pair<const netlist::Op*, std::int64_t>> core_at_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> queue_buffers_seen_;
+  std::map<std::pair<const netlist::Op*, BufferType>, std::int64_t> ethernet_buffers_seen_;
   std::map<Id, std::vector<Feed>> feeds_;
+  std::set<device::EthLink> cables_;  // in both directions
+  // What passes of the relay brought of which several pipes took their parts last.
+  Id parted_ = 0;
+  std::map<std::int64_t, std::vector<Atom>> parted_passes_;
   Failure failure_;
   CheckCounts counts_;
 };

@@ -223,6 +223,7 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
     case OpClass::quant:
     case OpClass::unary:
     case OpClass::sfpu:
+    case OpClass::ethernet:
       c = elementwise(op);
       break;
     case OpClass::matmul:
@@ -260,7 +261,6 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
     }
     case OpClass::embedding:
     case OpClass::tilizer:
-    case OpClass::ethernet:
     case OpClass::buffer:
     case OpClass::drainer:
       return not_supported(netlist, op, cat("op type ", op_type_name(op.type)), number);

@@ -165,6 +165,7 @@ Result<void> Planner::list_ops() {
       OpPlan p;
       p.op = &op;
       p.graph = graph;
+      p.chip = EpochPlan::is_ethernet(p) ? op.attributes.dest_device : graph->target_device;
       p.inputs.resize(std::min(op.inputs.size(), operand_count(op)));
       keep(check_op(p), failure);
       plan_.op_index.emplace(op.name, plan_.ops.size());
@@ -220,21 +221,21 @@ Result<void> Planner::find_source(const OpPlan& op, std::size_t input, Source& s
 
 // Where an input comes from. Chips without ethernet see the host's memory themselves.
 std::int32_t Planner::source_chip(const Source& source, std::int32_t chip) const {
-  if (!source.is_queue()) return plan_.ops[source.op].graph->target_device;
+  if (!source.is_queue()) return plan_.ops[source.op].chip;
   return plan_.device->eth.empty() ? chip : netlist().queues[source.queue].target_device;
 }
 
 Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Source& source) const {
   const Op& op = *p.op;
   int number = static_cast<int>(input);
-  std::int32_t chip = p.graph->target_device;
+  std::int32_t chip = p.chip;
   DataFormat format{};
   if (source.is_queue()) {
     const Queue& q = netlist().queues[source.queue];
     format = q.format;
     const bool is_remote = source_chip(source, chip) != chip;
     const bool no_way = plan_.device->eth.empty() && q.location == netlist::QueueLocation::dram && q.target_device != chip;
-    if (no_way || (is_remote && plan_.epoch->use_of(q.name).prologue))
+    if (no_way || ((is_remote || EpochPlan::is_ethernet(p)) && plan_.epoch->use_of(q.name).prologue))
       return not_supported(netlist(), op,
                            cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, no_way ? "" : " as a prologue"),
                            number);
@@ -249,9 +250,8 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
   } else {
     const OpPlan& producer = plan_.ops[source.op];
     format = producer.op->out_format;
-    if (producer.graph->target_device != chip && plan_.device->eth.empty())
-      return not_supported(netlist(), op,
-                           cat("op '", producer.op->name, "' on chip ", producer.graph->target_device, " as input on chip ", chip), number);
+    if (producer.chip != chip && plan_.device->eth.empty())
+      return not_supported(netlist(), op, cat("op '", producer.op->name, "' on chip ", producer.chip, " as input on chip ", chip), number);
     if (producer.op->untilize_output || producer.op->gradient_op) {
       Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
                                  cat("op '", op.name, "', input ", input, ": the ", producer.op->gradient_op ? "gradient" : "untilized",
@@ -287,7 +287,7 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
   const Op& op = *p.op;
   InputPlan& input = p.inputs[i];
   BUDA_TRY(check_source(p, i, input.source));
-  input.from_chip = source_chip(input.source, p.graph->target_device);
+  input.from_chip = source_chip(input.source, p.chip);
 
   ProducerLayout layout;
   std::int64_t buffered = 0;
@@ -418,7 +418,7 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
     d.data = {{"producer", op.name}};
     return d;
   };
-  const std::int32_t chip = p.graph->target_device;
+  const std::int32_t chip = p.chip;
   if (q.target_device != chip) {
     const bool by_ethernet = !plan_.device->eth.empty();
     if (by_ethernet && (op.untilize_output || op.gradient_op))
@@ -477,6 +477,8 @@ void Planner::settle_op(std::size_t o, std::vector<const EdgeRoutes*> consumers)
   p.output = output_sizes(context, p.scattered, p.granularity);
   p.granularity = p.output.block;
   p.intermediates = intermediate_sizes(context, p.output);
+  // What comes over the link is handed out from where it lies.
+  if (EpochPlan::is_ethernet(p) && !p.inputs.empty()) p.inputs.front().sizes.size = p.output.size * (p.scattered ? p.output.replicate : 1);
 }
 
 // Blocks of a queue that is read: no larger than the buffers they go to, nor than one read.

@@ -46,6 +46,7 @@ struct InputPlan {
 struct OpPlan {
   const netlist::Op* op = nullptr;
   const netlist::Graph* graph = nullptr;
+  std::int32_t chip = 0;  // where its kernels and outputs are: of an ethernet_datacopy the chip that it copies to
   std::vector<InputPlan> inputs;
   std::vector<std::size_t> output_queues;  // indices in Netlist::queues
   bool scattered = false;
@@ -78,6 +79,7 @@ struct EpochPlan {
   std::map<std::size_t, std::size_t> queue_index;  // from Netlist::queues to `queues`
 
   const netlist::Netlist& netlist() const { return index->netlist(); }
+  static bool is_ethernet(const OpPlan& p) { return op_class(p.op->type) == netlist::OpClass::ethernet; }
   const QueuePlan& queue_plan(std::size_t queue) const { return queues[queue_index.at(queue)]; }
   QueuePlan& queue_plan(std::size_t queue) { return queues[queue_index.at(queue)]; }
 };

@@ -34,6 +34,19 @@ class GraphBuilder {
     std::optional<GridCoord> source_worker;  // where a relay may gather; none: wherever there is room
     std::int32_t tile_bytes = 0;
     std::int64_t pass_tiles = 0, passes = 1, input_count = 1;
+    std::size_t edge = 0;                // the pipes of an edge have the same number, and may share a way
+    bool from_ethernet = false;          // from the output of an ethernet core
+    const ChipWay* given_way = nullptr;  // to the input of an ethernet core, at the end of its last cable
+  };
+  // A pipe that cannot be as it is, because it leads to another chip.
+  struct Crossing {
+    Pipe pipe;
+    Freight freight;
+  };
+  // All crossings of an edge: some of `crossings_`, and the ways that they share.
+  struct Ferry {
+    std::size_t first = 0, count = 0;
+    std::vector<ChipWay> ways;  // at least one, at most one for each crossing
   };
   // The workers of a chip by how much they have to do besides: least first.
   using RelayWorkers = std::set<std::pair<std::int32_t, std::int32_t>>;
@@ -61,11 +74,26 @@ class GraphBuilder {
   Result<Place> place_of(const netlist::Queue& queue, std::size_t buffer) const;
   std::int32_t sub_channel(const QueuePlan& q, const netlist::Queue& queue, std::size_t buffer, Place place) const;
 
+  // place_ethernet.cpp: ops on ethernet cores
+  Result<void> place_ethernet_ops();
+  Result<ChipWay> way_of_ethernet_core(const OpPlan& p, std::size_t core);
+  Result<void> check_ethernet_edge(const OpPlan& p, const InputPlan& input) const;
+  Diagnostic no_way(const netlist::Op& op, std::int32_t from, std::int32_t to);
+  GridCoord place_of_core(const OpPlan& p, std::size_t core) const;
+  device::NocCoord noc_of_core(const OpPlan& p, std::size_t core) const;
+  GridCoord ethernet_core(std::int32_t channel) const;
+  void put_on_ethernet(const OpPlan& p, std::size_t core, Buffer& b);
+
   // build_crossings.cpp
   GridCoord relay_worker(std::int32_t chip);
   Id add_relay(BufferType type, std::int32_t chip, GridCoord core, const Freight& freight);
   Pipe relay_pipe(std::vector<Id> inputs, Id output, std::int32_t chip, GridCoord core);
-  Result<void> finish_pipe(Pipe pipe, const Freight& freight);
+  void finish_pipe(Pipe pipe, const Freight& freight);
+  Result<void> lay_crossings();
+  Result<std::vector<Ferry>> share_cables();
+  void lay(std::size_t first, std::size_t count, const ChipWay& way);
+  Id lay_cables(std::vector<Id> from, const ChipWay& way, const Freight& freight);
+  void land(Crossing& crossing, std::vector<Id> from, const ChipWay& way);
 
   // build_pipes.cpp
   Result<void> add_pipes(std::size_t op);
@@ -76,6 +104,7 @@ class GraphBuilder {
   Freight freight_into(const OpPlan& p, const InputPlan& input, const PipeRoute& route) const;
   Freight freight_out(const OpPlan& p, const QueuePlan& q) const;
   std::vector<Id> blocks_of(const PipeRoute& route, std::int64_t granularity, const std::vector<Id>& buffers, Id padding) const;
+  GridCoord padding_worker(const OpPlan& p, const InputPlan& input, const Pipe& pipe) const;
   Id padding_buffer(std::size_t op, std::size_t input, GridCoord worker);
   std::vector<Id> source_buffers(std::size_t op, const InputPlan& input) const;
   std::int64_t source_granularity(const InputPlan& input) const;
@@ -92,6 +121,10 @@ class GraphBuilder {
   std::map<PaddingKey, std::size_t> padding_index_;  // in padding_buffers_
   std::vector<Buffer> padding_buffers_;
   ChipRoutes chips_;
+  std::map<const OpPlan*, std::vector<ChipWay>> ethernet_ways_;                    // of ops on ethernet cores, per core
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> ethernet_ops_at_;  // how many inputs or outputs, by chip and channel
+  std::vector<Crossing> crossings_;
+  std::size_t edges_ = 0;
   std::map<std::int32_t, RelayWorkers> relay_workers_;                                                  // by chip
   std::map<std::tuple<BufferType, std::int32_t, std::int32_t, std::int32_t>, std::int32_t> relays_at_;  // how many, by core
 };

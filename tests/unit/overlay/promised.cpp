@@ -36,7 +36,7 @@ class Reader {
   // Passes that a source gives in the epoch; 0: it does not know.
   std::int64_t passes(const Buffer& b) const {
     if (b.is_padding) return 0;
-    if (is_relay(b)) return std::max<std::int64_t>(1, whole(b) / std::max<std::int64_t>(1, b.scatter_gather_num_tiles));
+    if (is_relay(b)) return std::max<std::int64_t>(1, whole(b) / std::max<std::int64_t>(1, b.window_tiles()));
     if (b.type == BufferType::prolog_relay) {
       auto it = feeds_.find(b.id);
       return it == feeds_.end() ? 0 : passes(*index_.find(it->second.front().first->inputs.front()));
@@ -93,6 +93,8 @@ class Reader {
           append_tiles(out, {Tiles::Kind::output, b.id, 0, first, std::min(count, whole(b) - first)});
         } else if (b.type == BufferType::prolog_relay) {
           add(*feeds_.at(b.id).front().first, 0, out);
+        } else if (is_relay(b) && b.is_scatter) {
+          add_relayed(b, pass * b.window_tiles() + offset, count, out);
         } else if (is_relay(b)) {
           auto in_pass = pipe.repeats() * std::count_if(pipe.inputs.begin(), pipe.inputs.end(), [&](Id i) { return index_.find(i) == &b; });
           add_relayed(b, (pass * in_pass + seen[b.id]++) * count, count, out);

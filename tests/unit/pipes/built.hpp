@@ -8,6 +8,7 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/pipes/build.hpp>
+#include <buda/pipes/cables.hpp>
 #include <buda/pipes/check.hpp>
 #include <buda/pipes/epochs.hpp>
 #include <buda/pipes/netlist_index.hpp>
@@ -63,14 +64,18 @@ inline std::string messages(const Failure& failure) {
 
 // The first epoch of a netlist. `problem` has the messages when it could not be built.
 struct Built {
-  explicit Built(const std::string& text, const std::string& device_name = "wormhole_b0") : device(&shipped(device_name)) {
+  explicit Built(const std::string& text, const std::string& device_name = "wormhole_b0") : Built(text, device_name, {}) {}
+  // With fewer streams on each cable than there are.
+  Built(const std::string& text, const std::string& device_name, std::optional<std::size_t> link_streams)
+      : device(&shipped(device_name)), joined(shipped_cluster(*device)) {
+    if (link_streams) joined.eth_core.link_streams.resize(*link_streams);
     if (auto made = make(text); !made) {
       problem = messages(made.failure());
       diagnostics = made.failure().diagnostics();
     }
   }
   bool ok() const { return problem.empty(); }
-  const device::Cluster& cluster() const { return shipped_cluster(*device); }
+  const device::Cluster& cluster() const { return joined; }
   // What the checker says; empty when all is right.
   std::string check(const PipeGraph& g) const {
     auto result = check_pipes(*index, *device, epochs.front(), padding, g, cluster());
@@ -101,6 +106,7 @@ struct Built {
   }
 
   const device::DeviceDescriptor* device;
+  device::Cluster joined;  // with the cables that the netlist may count on
   std::unique_ptr<netlist::Netlist> netlist;
   std::unique_ptr<NetlistIndex> index;
   std::vector<Epoch> epochs;
@@ -117,7 +123,8 @@ struct Built {
     BUDA_ASSIGN(epochs, epochs_of(*netlist, *device));
     BUDA_ASSIGN(padding, PaddingTable::make(*netlist, epochs, device->tile_alignment));
     if (epochs.empty()) return success();
-    BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding, cluster()));
+    joined.links = cables_of(*netlist, *device, joined);
+    BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding, joined));
     return success();
   }
 };

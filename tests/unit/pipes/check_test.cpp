@@ -1,9 +1,7 @@
 // The checker must see every kind of damage.
 #include <buda/pipes/pipe_graph.hpp>
 
-#include "unit/pipes/built.hpp"
-
-#include <functional>
+#include "unit/pipes/damage.hpp"
 
 namespace buda::pipes {
 namespace {
@@ -37,43 +35,13 @@ std::string everything() {
                       "b: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}");
 }
 
-class Damage : public ::testing::Test {
+class Damage : public DamageTest {
  protected:
-  void SetUp() override {
-    if (!base().ok()) GTEST_FAIL() << base().problem;
-    graph_ = base().graph;
-  }
+  Damage() : DamageTest(base()) {}
   static const Built& base() {
     static const Built built(everything());
     return built;
   }
-  // The first pipe for which this holds, or the first at all.
-  Pipe& pipe(const std::function<bool(const Pipe&)>& wanted) {
-    for (Pipe& p : graph_.pipes)
-      if (wanted(p)) return p;
-    ADD_FAILURE() << "no such pipe";
-    return graph_.pipes.front();
-  }
-  Pipe& pipe_to(const std::string& op, std::int32_t operand) {
-    BufferIndex index(graph_.buffers);
-    return pipe([&](const Pipe& p) {
-      const Buffer* b = index.find(p.outputs.front().front());
-      return b != nullptr && b->op == op && b->operand == operand && b->type == BufferType::unpacker;
-    });
-  }
-  Buffer& buffer(const std::string& op, BufferType type, std::int32_t operand = -1) {
-    for (Buffer& b : graph_.buffers)
-      if (b.op == op && b.type == type && (operand < 0 || b.operand == operand)) return b;
-    ADD_FAILURE() << "no such buffer";
-    return graph_.buffers.front();
-  }
-  void expect_caught() { EXPECT_NE(base().check(graph_), "") << "the damage was not seen"; }
-  void expect_caught(const std::string& code) {
-    std::string found = base().check(graph_);
-    EXPECT_NE(found.find(code), std::string::npos) << "expected " << code << ", found: " << found;
-  }
-
-  PipeGraph graph_;
 };
 
 TEST_F(Damage, ThereIsNoneToBeginWith) { EXPECT_EQ(base().check(graph_), ""); }

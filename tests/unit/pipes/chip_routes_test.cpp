@@ -26,19 +26,75 @@ TEST(ChipRoutes, NextToEachOtherByEveryCableInTurn) {
   EXPECT_EQ(routes.take(1, 0)->front(), (device::EthLink{1, 12, 0, 4}));
 }
 
-// Chips 0 1 2 3 over 4 5 6 7.
+// Chips 0 1 2 3 over 7 6 5 4.
 TEST(ChipRoutes, AroundTheCorner) {
   ChipRoutes routes(mesh(8), {});
   std::set<std::int32_t> first;
-  for (int i = 0; i < 4; ++i) {
-    auto way = routes.take(0, 6);
+  for (int i = 0; i < 8; ++i) {
+    auto way = routes.take(0, 5);
     ASSERT_TRUE(way.has_value());
     ASSERT_EQ(way->size(), 3u);
     for (std::size_t k = 1; k < 3; ++k) EXPECT_EQ((*way)[k].chip, (*way)[k - 1].to_chip);
-    EXPECT_EQ(way->back().to_chip, 6);
+    EXPECT_EQ(way->back().to_chip, 5);
     first.insert(way->front().to_chip);
   }
-  EXPECT_GE(first.size(), 1u);
+  EXPECT_EQ(first, (std::set<std::int32_t>{1, 7}));
+}
+
+TEST(ChipRoutes, EachChipOfAMeshIsNextToTheOneBeforeIt) {
+  for (std::int32_t chips : {2, 6, 8, 12, 32, 33})
+    for (std::int32_t chip = 1; chip < chips; ++chip) EXPECT_EQ(ChipRoutes(mesh(chips), {}).take(chip - 1, chip)->size(), 1u) << chips;
+}
+
+// 0 ═ 1 ═ 2 in a triangle, with one stream on each cable.
+device::Cluster triangle() {
+  device::Cluster c;
+  c.eth_core.link_streams = {9};
+  c.links = {{0, 0, 1, 0}, {1, 1, 2, 1}, {0, 2, 2, 2}};
+  return c;
+}
+
+TEST(ChipRoutes, AroundACableThatIsFull) {
+  ChipRoutes routes(mesh(3), triangle());
+  EXPECT_EQ(routes.take(0, 1)->size(), 1u);
+  EXPECT_FALSE(routes.take_shortest(0, 1).has_value());
+  EXPECT_EQ(routes.room(1).left, 1);
+  auto detour = routes.take(0, 1);
+  ASSERT_TRUE(detour.has_value());
+  EXPECT_EQ(*detour, (ChipWay{{0, 2, 2, 2}, {2, 1, 1, 1}}));
+  EXPECT_FALSE(routes.take(0, 1).has_value());
+  EXPECT_TRUE(routes.joined(0, 1));
+  EXPECT_EQ(routes.room(0).all, 2);
+  EXPECT_EQ(routes.room(0).left, 0);
+}
+
+TEST(ChipRoutes, FromCableToCable) {
+  EXPECT_EQ(*ChipRoutes(mesh(3), triangle()).take_between(0, 2, 2, 2), (ChipWay{{0, 2, 2, 2}}));
+  EXPECT_EQ(*ChipRoutes(mesh(3), triangle()).take_between(0, 0, 2, 1), (ChipWay{{0, 0, 1, 0}, {1, 1, 2, 1}}));
+  ChipRoutes routes(mesh(3), triangle());
+  EXPECT_FALSE(routes.take_between(0, 5, 2, 1).has_value()) << "no such cable";
+  EXPECT_FALSE(routes.take_between(2, 1, 1, 0).has_value()) << "the way would lead over the last cable twice";
+  EXPECT_EQ(routes.room(2).left, 2) << "what is not taken is given back";
+  EXPECT_TRUE(routes.take_between(1, 0, 0, 0).has_value());
+  EXPECT_FALSE(routes.take_between(0, 0, 1, 0).has_value());
+  EXPECT_EQ(routes.room(1, 0)->left, 0);
+}
+
+TEST(Cables, ThoseThatCopiesNameComeBeforeTheMesh) {
+  netlist::Netlist n;
+  auto& graph = n.graphs.emplace_back();
+  graph.ops.resize(2);
+  graph.ops[0].name = "f";
+  netlist::Op& copy = graph.ops[1];
+  copy.type = netlist::OpType::ethernet_datacopy;
+  copy.inputs.resize(1);
+  copy.inputs[0].name = "f";
+  copy.attributes.dest_device = 1;
+  copy.attributes.ingress_channels = {8, 5};
+  copy.attributes.egress_channels = {0, 1};
+  EXPECT_EQ(cables_of(n, mesh(2), {}),
+            (std::vector<device::EthLink>{{0, 8, 1, 0}, {0, 5, 1, 1}, {0, 4, 1, 12}, {0, 6, 1, 14}, {0, 7, 1, 15}}));
+  EXPECT_EQ(cables_of(n, mesh(3), triangle()), triangle().links);
 }
 
 TEST(ChipRoutes, OnlyTheCablesOfTheBoard) {

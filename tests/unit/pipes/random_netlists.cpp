@@ -165,7 +165,19 @@ std::string random_netlist(Rng& rng, std::int32_t chips) {
   }
   std::uint64_t kind = rng.below(4);
   Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
-  std::string producer = from_op ? "f" : "q";
+  std::string producer = from_op ? "f" : "q", copied;
+  constexpr std::int64_t kRoomOfCopies = 40;  // tiles that an ethernet core has room for
+  const bool copies = chips > 1 && from_op && 2 * s.rt * s.ct <= kRoomOfCopies && rng.below(3) != 0;
+  const std::uint64_t copy_to = copies ? chip() : 0;
+  if (copies) {
+    Blocking b(s.rt, s.ct, rng, 2);
+    std::string copy_blocks = cat(b.blocks(s.t), ", ", order(rng.below(2) == 0));
+    feeder += op_text("e", "ethernet_datacopy", "f", 1, b.grid(),
+                      cat(copy_blocks, ", buf_size_mb: ", 2 * divisor(s.t, rng, kRoomOfCopies / (2 * s.rt * s.ct))),
+                      cat("attributes: {dest_device: ", copy_to, "}"));
+    if (rng.below(3) == 0) copied = queue_text("copied", "e", cat(b.grid(), ", ", copy_blocks), b.cores(), 0x60000000);
+    producer = "e";
+  }
   bool second = c.inputs == 2 && kind == 2;
   std::string inputs = c.inputs == 1 ? producer : second ? cat("other, ", producer) : cat(producer, ", other");
   std::string more = c.attributes.empty() ? "" : cat("attributes: {", c.attributes, '}');
@@ -176,9 +188,9 @@ std::string random_netlist(Rng& rng, std::int32_t chips) {
   if (chips == 1) return netlist_text(queues + c.extra_queues + c.out_queue, feeder + ops, static_cast<int>(input_count), settings);
   std::uint64_t here = chip();
   std::string text = cat("devices: {arch: [wormhole_b0]}\nqueues:\n", on_chip(queues, chip()), on_chip(c.extra_queues, chip()),
-                         on_chip(c.out_queue, chip()), "graphs:\n");
-  std::uint64_t there = chip();
-  bool one = feeder.empty() || here == there;
+                         on_chip(c.out_queue, chip()), on_chip(copied, chip()), "graphs:\n");
+  std::uint64_t there = copies ? 1 - copy_to : chip();
+  bool one = feeder.empty() || (here == there && !copies);
   if (!one) text += graph_text("producer", there, input_count, feeder);
   text += graph_text("consumer", here, input_count, one ? feeder + ops : ops);
   text += "programs:\n  - p:\n";

@@ -1,0 +1,158 @@
+// Damage to what leads from chip to chip.
+#include "unit/pipes/damage.hpp"
+
+namespace buda::pipes {
+namespace {
+
+// On chip 0 `f` with four cores; on chip 1 `g`, core by core, and `h`, from the ethernet_datacopy `e`. A queue of chip 0 keeps what `h`
+// makes.
+std::string two_chips() {
+  const std::string four = "grid_size: [2, 2], t: 1, mblock: [1, 1], ublock: [1, 2]",
+                    one = "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 2]";
+  auto on_chip_1 = [](std::string queue) { return queue.replace(queue.find("target_device: 0"), 16, "target_device: 1"); };
+  auto nop = [](const std::string& name, const std::string& input, const std::string& shape) {
+    return op_text(name, "nop", input, 1,
+                   "grid_loc: [0, " + std::string(name == "h" ? "4" : "0") + "], " + shape.substr(0, shape.find(", t:")),
+                   shape.substr(shape.find("t: 1")) + ", ublock_order: r, buf_size_mb: 2");
+  };
+  return cat("devices: {arch: [wormhole_b0]}\nqueues:\n", queue_text("x", "HOST", four, 4, 0x20000000),
+             on_chip_1(queue_text("y", "g", four, 4, 0x30000000)), queue_text("z", "h", one, 1, 0x40000000),
+             "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n", nop("f", "x", four),
+             op_text("e", "ethernet_datacopy", "f", 1, "grid_size: [1, 1]",
+                     "t: 1, mblock: [2, 2], ublock: [1, 2], ublock_order: r, buf_size_mb: 2",
+                     "attributes: {ingress_channels: [8], egress_channels: [0], dest_device: 1}"),
+             "  b:\n    target_device: 1\n    input_count: 2\n", nop("g", "f", four), nop("h", "e", one),
+             "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n");
+}
+
+class RelayDamage : public DamageTest {
+ protected:
+  RelayDamage() : DamageTest(base()) {}
+  // Two cables with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
+  static const Built& base() {
+    static const Built built(two_chips(), "n300", 2);
+    return built;
+  }
+  // A relay on chip 1 from which two pipes take.
+  Buffer& shared() {
+    return buffer([](const Buffer& b) { return b.type == BufferType::ethernet_relay && b.is_scatter; });
+  }
+  Pipe& reader(const Buffer& relay, std::size_t number) {
+    return pipe([&](const Pipe& p) { return base_id(p.inputs.front()) == relay.id && number-- == 0; });
+  }
+  Pipe& over_cable() {
+    BufferIndex index(graph_.buffers);
+    return pipe(
+        [&](const Pipe& p) { return p.ethernet_pipe && index.find(p.outputs.front().front())->type == BufferType::ethernet_relay; });
+  }
+  Buffer& relay(BufferType type, std::int32_t chip) {
+    return buffer([&](const Buffer& b) { return b.type == type && b.chip == chip; });
+  }
+};
+
+TEST_F(RelayDamage, ThereIsNoneToBeginWith) {
+  EXPECT_EQ(base().check(graph_), "");
+  EXPECT_EQ(std::count_if(graph_.buffers.begin(), graph_.buffers.end(),
+                          [](const Buffer& b) { return b.type == BufferType::ethernet_relay && b.is_scatter; }),
+            2);
+}
+TEST_F(RelayDamage, CableThatIsNotThere) {
+  Buffer& b = relay(BufferType::ethernet_relay, 0);
+  b.ethernet_chan = 5;
+  expect_caught("PC023");
+}
+TEST_F(RelayDamage, RelayOnAnotherCoreThanItsChannel) {
+  relay(BufferType::ethernet_relay, 1).core.row += 1;
+  expect_caught("PC001");
+}
+TEST_F(RelayDamage, RelayOnAnotherChip) {
+  relay(BufferType::relay, 0).chip = 1;
+  expect_caught("PC023");
+}
+TEST_F(RelayDamage, CableNotMarked) {
+  over_cable().ethernet_pipe = false;
+  expect_caught("PC023");
+}
+TEST_F(RelayDamage, CableWithinAChip) {
+  reader(shared(), 0).ethernet_pipe = true;
+  expect_caught("PC023");
+}
+TEST_F(RelayDamage, RelayThatNothingComesTo) {
+  Id lost = over_cable().id;
+  std::erase_if(graph_.pipes, [&](const Pipe& p) { return p.id == lost; });
+  expect_caught("PC010");
+}
+TEST_F(RelayDamage, RelayThatFeedsItself) {
+  Pipe& p = over_cable();
+  p.inputs = p.outputs.front();
+  expect_caught("PC010");
+}
+TEST_F(RelayDamage, RelayFedTwice) {
+  Pipe copy = over_cable();
+  copy.id = 999'000'000'000;
+  graph_.pipes.push_back(copy);
+  expect_caught("PC011");
+}
+TEST_F(RelayDamage, PartsExchanged) {
+  std::swap(reader(shared(), 0).inputs, reader(shared(), 1).inputs);
+  expect_caught("PC013");
+}
+TEST_F(RelayDamage, PartTakenTwice) {
+  reader(shared(), 1).inputs = reader(shared(), 0).inputs;
+  expect_caught("PC024");
+}
+TEST_F(RelayDamage, PartThatNobodyTakes) {
+  Id lost = reader(shared(), 1).id;
+  std::erase_if(graph_.pipes, [&](const Pipe& p) { return p.id == lost; });
+  expect_caught("PC024");
+}
+TEST_F(RelayDamage, PartsOfAnotherSize) {
+  shared().scatter_gather_num_tiles = 1;
+  expect_caught("PC009");
+}
+TEST_F(RelayDamage, MorePartsThanTilesThatCome) {
+  shared().replicate += 1;
+  expect_caught("PC009");
+}
+TEST_F(RelayDamage, GatheredInAnotherOrder) {
+  BufferIndex index(graph_.buffers);
+  auto& inputs =
+      pipe([&](const Pipe& p) { return p.inputs.size() == 2 && index.find(p.outputs.front().front())->type == BufferType::relay; }).inputs;
+  std::swap(inputs[0], inputs[1]);
+  expect_caught("PC013");
+}
+TEST_F(RelayDamage, CopyOnAnotherChannel) {
+  Buffer& b = buffer("e", BufferType::unpacker);
+  b.ethernet_chan = 1;
+  expect_caught("PC001");
+}
+TEST_F(RelayDamage, CopyOnAnotherChip) {
+  buffer("e", BufferType::packer).chip = 0;
+  expect_caught("PC001");
+}
+TEST_F(RelayDamage, CopyWithTwoMemories) {
+  buffer("e", BufferType::packer).buffer_space_shared.reset();
+  expect_caught("PC025");
+}
+TEST_F(RelayDamage, CopyThatComesFromAWorker) {
+  pipe_to("e", 0).ethernet_pipe = false;
+  expect_caught("PC025");
+}
+TEST_F(RelayDamage, CopyOfAnotherOrder) {
+  BufferIndex index(graph_.buffers);
+  auto& inputs =
+      pipe([&](const Pipe& p) { return p.inputs.size() > 2 && index.find(p.outputs.front().front())->type == BufferType::relay; }).inputs;
+  std::swap(inputs[0], inputs[1]);
+  expect_caught("PC013");
+}
+TEST_F(RelayDamage, CopyOverAnotherCable) {
+  BufferIndex index(graph_.buffers);
+  Id before = pipe_to("e", 0).inputs.front();
+  Buffer& b = buffer([&](const Buffer& r) { return r.id == before; });
+  b.ethernet_chan = 9;
+  b.core = {base().device->eth[9].y, base().device->eth[9].x};
+  expect_caught("PC025");
+}
+
+}  // namespace
+}  // namespace buda::pipes
