@@ -1,5 +1,6 @@
 // Whatever formats a user wishes for: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
 #include "unit/balance/golden_model.hpp"
+#include "unit/passes/default_pipeline.hpp"
 #include "unit/passes/harness.hpp"
 #include "unit/passes/random_graphs.hpp"
 
@@ -7,20 +8,8 @@
 #include <buda/ops/evaluate_formats.hpp>
 #include <buda/tensor/compare.hpp>
 
-#include <fstream>
-#include <sstream>
-
 namespace buda::balance {
 namespace {
-
-passes::Pipeline default_pipeline() {
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  auto pipeline = passes::parse_pipeline(text.str(), "default.yaml");
-  return pipeline ? *pipeline : passes::Pipeline{};
-}
 
 class Wishes {
  public:
@@ -76,7 +65,7 @@ class Wishes {
 class AnyFormats : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(AnyFormats, MakeLegalNetlists) {
-  passes::Pipeline pipeline = default_pipeline();
+  passes::Pipeline pipeline = passes::default_pipeline();
   int balanced = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     passes::Bench bench;
@@ -110,7 +99,7 @@ TEST_P(AnyFormats, MakeLegalNetlists) {
 // A graph evaluated in its formats is what the golden target makes of the netlist. Both round the same numbers at the same places; sums are
 // added in another order, so that now and then one ends up on the other side of a rounding, and what follows differs by that.
 TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
-  passes::Pipeline pipeline = default_pipeline();
+  passes::Pipeline pipeline = passes::default_pipeline();
   int compared = 0;
   std::size_t elements = 0, equal = 0, fused = 0;
   for (std::uint64_t seed = 1001; seed <= 1060; ++seed) {

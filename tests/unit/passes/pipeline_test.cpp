@@ -1,8 +1,6 @@
 // Pipelines: the file, its mistakes, and how stages run.
+#include "default_pipeline.hpp"
 #include "harness.hpp"
-
-#include <fstream>
-#include <sstream>
 
 namespace buda::passes {
 namespace {
@@ -52,20 +50,11 @@ TEST(Pipeline, BadKeysAndValuesAreRefused) {
   refusal("[1, 2]");
 }
 
-std::string default_pipeline() {
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 TEST(Pipeline, DefaultOneReadsAndUsesEveryPass) {
-  auto pipeline = parse_pipeline(default_pipeline(), "default.yaml");
-  ASSERT_TRUE(pipeline.ok()) << Bench::message(pipeline.failure());
+  Pipeline pipeline = default_pipeline();
   for (const Pass* pass : standard_passes()) {
     bool used = false;
-    for (const Stage& stage : pipeline->stages) {
+    for (const Stage& stage : pipeline.stages) {
       EXPECT_FALSE(stage.comment.empty()) << stage.name;
       for (const PassName& name : stage.passes) used = used || name.text == pass->name;
     }

@@ -2,27 +2,17 @@
 // op more, runs on the host. BUDA_RANDOM_GRAPHS=FIRST:COUNT runs others.
 #include "random_graphs.hpp"
 
+#include "default_pipeline.hpp"
 #include "harness.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 namespace buda::passes {
 namespace {
-
-Pipeline default_pipeline() {
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  auto pipeline = parse_pipeline(text.str(), "default.yaml");
-  return pipeline ? *pipeline : Pipeline{};
-}
 
 struct Tally {
   std::size_t lowered = 0;

@@ -1,14 +1,12 @@
 // Transformers, small and as exporters write them, through the whole pipeline: what they mean stays, and data moves on edges alone.
+#include "default_pipeline.hpp"
 #include "harness.hpp"
 
 #include <buda/passes/data_movement_passes.hpp>
 #include <buda/passes/fusing.hpp>
 
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 namespace buda::passes {
 namespace {
@@ -85,16 +83,6 @@ struct Layers {
     return b.transpose(b.reshape(product, {s.rows, 1, c}), {1, 0, 2});
   }
 };
-
-Pipeline default_pipeline() {
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  std::ifstream in(std::string(source == nullptr ? "." : source) + "/share/pipelines/default.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  auto pipeline = parse_pipeline(text.str(), "default.yaml");
-  if (!pipeline) ADD_FAILURE() << Bench::message(pipeline.failure());
-  return pipeline ? *pipeline : Pipeline{};
-}
 
 // Through the pipeline, compared after every pass.
 Graph lowered(Builder& b) {
