@@ -1,3 +1,4 @@
+// A flat table of nodes by name.
 #include <buda/graph/name_index.hpp>
 
 #include <buda/base/keyed_hash.hpp>
