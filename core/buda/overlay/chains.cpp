@@ -10,6 +10,12 @@
 #include <utility>
 
 namespace buda::overlay {
+namespace {
+
+// From source to receiver: two for each cable, and one at either end. No cluster is as wide.
+constexpr std::size_t kMostHops = 1024;
+
+}  // namespace
 
 void Builder::index_relays() {
   for (const Pipe& pipe : graph_.pipes)
@@ -100,8 +106,8 @@ bool Builder::branch(PipePlan& plan, const Trail& trail, std::vector<Trail>& ope
     error("OV002", trail.bringing, trail.relay, cat("no pipe takes from buffer_", trail.relay->id));
     return false;
   }
-  if (trail.hops.size() > graph_.buffers.size()) {
-    error("OV002", plan.pipe, trail.relay, "the pipes lead in a circle");
+  if (trail.hops.size() > kMostHops) {
+    error("OV002", plan.pipe, trail.relay, cat("the pipes lead in a circle, or over more than ", kMostHops, " relay buffers"));
     return false;
   }
   for (const Pipe* reader : readers->second) {

@@ -133,7 +133,10 @@ void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& 
   if (blob > l1.overlay_blob_included) take(blob - l1.overlay_blob_included, "stream program beyond the default");
   if (used <= available) return;
   bool program = blob > l1.overlay_blob_included && blob - l1.overlay_blob_included >= used - available;
-  misfit("OV015", core, "L1 bytes", used, available, program ? "most of all for the stream program" : "for buffers",
+  std::int64_t phases = 0;
+  for (const auto& [n, s] : streams) phases += s.phase_count();
+  misfit("OV015", core, "L1 bytes", used, available,
+         program ? cat("most of all for the stream program, which has ", phases, " phases") : std::string("for buffers"),
          program ? cat("give op '", core.op, "' and its neighbours blockings with which tiles travel in longer pieces")
                  : cat("give op '", core.op, "' a larger grid, or a smaller buf_size_mb or input_buf_min_size_tiles"),
          std::move(parts));

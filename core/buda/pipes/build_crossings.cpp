@@ -222,8 +222,8 @@ void GraphBuilder::land(Crossing& crossing, std::vector<Id> from, const ChipWay&
     graph_.pipes.push_back(std::move(to_worker));
     from = {relay};
     pipe.mcast_core = {{freight.to, worker}};
-  } else if (pipe.outputs.size() == 1 && pipe.outputs.front().size() == 1) {
-    pipe.mcast_core = {{freight.to, ethernet_core(way.back().to_channel)}};
+  } else if (std::all_of(pipe.outputs.begin(), pipe.outputs.end(), [](const auto& group) { return group.size() == 1; })) {
+    pipe.mcast_core.assign(pipe.outputs.size(), {freight.to, ethernet_core(way.back().to_channel)});
     pipe.ethernet_chan = way.back().to_channel;
   }
   pipe.inputs = std::move(from);

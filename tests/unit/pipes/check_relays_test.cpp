@@ -1,29 +1,9 @@
 // Damage to what leads from chip to chip.
 #include "unit/pipes/damage.hpp"
+#include "unit/pipes/two_chips.hpp"
 
 namespace buda::pipes {
 namespace {
-
-// On chip 0 `f` with four cores; on chip 1 `g`, core by core, and `h`, from the ethernet_datacopy `e`. A queue of chip 0 keeps what `h`
-// makes.
-std::string two_chips() {
-  const std::string four = "grid_size: [2, 2], t: 1, mblock: [1, 1], ublock: [1, 2]",
-                    one = "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 2]";
-  auto on_chip_1 = [](std::string queue) { return queue.replace(queue.find("target_device: 0"), 16, "target_device: 1"); };
-  auto nop = [](const std::string& name, const std::string& input, const std::string& shape) {
-    return op_text(name, "nop", input, 1,
-                   "grid_loc: [0, " + std::string(name == "h" ? "4" : "0") + "], " + shape.substr(0, shape.find(", t:")),
-                   shape.substr(shape.find("t: 1")) + ", ublock_order: r, buf_size_mb: 2");
-  };
-  return cat("devices: {arch: [wormhole_b0]}\nqueues:\n", queue_text("x", "HOST", four, 4, 0x20000000),
-             on_chip_1(queue_text("y", "g", four, 4, 0x30000000)), queue_text("z", "h", one, 1, 0x40000000),
-             "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n", nop("f", "x", four),
-             op_text("e", "ethernet_datacopy", "f", 1, "grid_size: [1, 1]",
-                     "t: 1, mblock: [2, 2], ublock: [1, 2], ublock_order: r, buf_size_mb: 2",
-                     "attributes: {ingress_channels: [8], egress_channels: [0], dest_device: 1}"),
-             "  b:\n    target_device: 1\n    input_count: 2\n", nop("g", "f", four), nop("h", "e", one),
-             "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n");
-}
 
 class RelayDamage : public DamageTest {
  protected:
@@ -152,6 +132,28 @@ TEST_F(RelayDamage, CopyOverAnotherCable) {
   b.ethernet_chan = 9;
   b.core = {base().device->eth[9].y, base().device->eth[9].x};
   expect_caught("PC025");
+}
+
+// One core gives to two in turns, which no row or column of the receivers joins.
+TEST(Crossing, ReceiversInTurns) {
+  std::string queue = queue_text("out", "op", "grid_size: [1, 2], t: 1, mblock: [2, 2], ublock: [1, 1]", 2, 0x50000000);
+  Built b(
+      cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
+          queue_text("q", "HOST", "grid_size: [1, 1], t: 4, mblock: [2, 1], ublock: [1, 1]", 1, 0x20000000),
+          queue.replace(queue.find("target_device: 0"), 16, "target_device: 1"),
+          "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n",
+          op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
+                  "t: 4, mblock: [2, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 4"),
+          "  b:\n    target_device: 1\n    input_count: 2\n",
+          op_text("op", "nop", "f", 1, "grid_loc: [4, 4], grid_size: [1, 2]",
+                  "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: c, buf_size_mb: 2", "input_0_tms: [hstack: 4]"),
+          "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n"),
+      "n300");
+  ASSERT_TRUE(b.ok()) << b.problem;
+  auto feeds = b.feeding(b.input("op", {4, 4}, 0));
+  ASSERT_EQ(feeds.size(), 1u);
+  EXPECT_EQ(feeds.front()->outputs.size(), 2u);
+  EXPECT_EQ(b.check(), "");
 }
 
 }  // namespace

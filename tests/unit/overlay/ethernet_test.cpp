@@ -1,0 +1,101 @@
+// Stream programs of what leads from chip to chip.
+#include <buda/overlay/build.hpp>
+#include <buda/overlay/report.hpp>
+
+#include "unit/pipes/two_chips.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace buda::overlay {
+namespace {
+
+using pipes::Built;
+using pipes::PipeGraph;
+
+// Two cables with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
+const Built& two() {
+  static const Built built(pipes::two_chips(), "n300", 2);
+  return built;
+}
+
+Result<Blob> blob_of(const PipeGraph& graph) { return build_blob(graph, *two().device, two().cluster().eth_core); }
+
+const Core* ethernet_core(const Blob& blob, std::int32_t chip, std::int32_t channel) {
+  for (const Core& c : blob.cores)
+    if (c.chip == chip && c.ethernet == channel) return &c;
+  return nullptr;
+}
+
+TEST(Ethernet, ACopyHandsOutWhereItCameIn) {
+  auto blob = blob_of(two().graph);
+  ASSERT_TRUE(blob.ok()) << pipes::messages(blob.failure());
+  const Core* core = ethernet_core(*blob, 1, 0);
+  ASSERT_NE(core, nullptr);
+  const Stream *in = nullptr, *out = nullptr;
+  for (const Stream& s : core->streams) {
+    if (s.kind == StreamKind::input) in = &s;
+    if (s.kind == StreamKind::output) out = &s;
+  }
+  ASSERT_TRUE(in != nullptr && out != nullptr);
+  EXPECT_EQ(in->address, out->address);
+  EXPECT_EQ(in->bytes, out->bytes);
+  const auto& links = two().cluster().eth_core.link_streams;
+  EXPECT_NE(std::find(links.begin(), links.end(), in->number), links.end());
+  EXPECT_EQ(std::find(links.begin(), links.end(), out->number), links.end());
+  ASSERT_EQ(in->sources.size(), 1u);
+  EXPECT_EQ(blob->cores[static_cast<std::size_t>(in->sources.front().core)].chip, 0);
+}
+
+TEST(Ethernet, CablesAreCountedByDirection) {
+  auto blob = blob_of(two().graph);
+  ASSERT_TRUE(blob.ok());
+  Report report = make_report(*blob, *two().device, two().cluster().eth_core);
+  std::uint64_t there = 0, back = 0;
+  for (const CableLoad& c : report.cables) (c.link.chip == 0 ? there : back) += c.bytes;
+  EXPECT_EQ(there, 2u * 2 * 8 * 2080) << "eight tiles to g and to e, of two inputs";
+  EXPECT_EQ(back, 2u * 8 * 2080) << "from h to its queue";
+  for (const CoreReport& c : report.cores) EXPECT_EQ(c.streams_available, c.ethernet ? 32 : two().device->streams.per_core);
+}
+
+// The relay from which two pipes take their parts, after something has been done to it.
+std::string refusal(const std::function<void(PipeGraph&, const pipes::Buffer&, pipes::Pipe&, pipes::Pipe&)>& damage) {
+  PipeGraph graph = two().graph;
+  auto relay = std::find_if(graph.buffers.begin(), graph.buffers.end(),
+                            [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay && b.is_scatter; });
+  std::vector<pipes::Pipe*> readers;
+  for (pipes::Pipe& p : graph.pipes)
+    if (pipes::base_id(p.inputs.front()) == relay->id) readers.push_back(&p);
+  if (readers.size() != 2) return "there is no shared relay";
+  damage(graph, pipes::Buffer(*relay), *readers[0], *readers[1]);
+  auto blob = blob_of(graph);
+  return blob ? "" : blob.failure().diagnostics().front().code;
+}
+
+TEST(Ethernet, PartsOfARelayAreTakenOnceAndInOrder) {
+  EXPECT_EQ(refusal([](auto&, auto&, auto&, auto&) {}), "");
+  EXPECT_EQ(refusal([](auto&, auto&, auto& a, auto& b) { a.inputs = b.inputs; }), "OV002") << "twice";
+  EXPECT_EQ(
+      refusal([](auto& g, auto&, auto&, auto& b) { std::erase_if(g.pipes, [id = b.id](const pipes::Pipe& p) { return p.id == id; }); }),
+      "OV002")
+      << "by nobody";
+  EXPECT_EQ(refusal([](auto&, auto& relay, auto& a, auto& b) {
+              a.inputs = {relay.id + 2, relay.id}, b.inputs = a.inputs;
+            }),
+            "OV001")
+      << "out of order";
+}
+
+TEST(Ethernet, RelaysInACircleAreRefused) {
+  PipeGraph graph = two().graph;
+  auto cable = std::find_if(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.ethernet_pipe; });
+  ASSERT_NE(cable, graph.pipes.end());
+  cable->outputs.front() = cable->inputs;
+  auto blob = blob_of(graph);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
+  EXPECT_NE(pipes::messages(blob.failure()).find("circle"), std::string::npos) << pipes::messages(blob.failure());
+}
+
+}  // namespace
+}  // namespace buda::overlay
