@@ -75,12 +75,23 @@ struct ReadBuffer {
   friend bool operator==(const ReadBuffer&, const ReadBuffer&) = default;
 };
 using ReadRun = Run<2>;  // index in DramRead::buffers, tile within the entry
+
+// The rows of a table, picked by numbers. Tile n of a read list stands for tile n % row_tiles of the row that the (n / row_tiles)-th number
+// of the input names.
+struct RowLookup {
+  std::int32_t stream = -1;  // of this core, whose tiles hold the numbers
+  std::int32_t numbers_per_tile = 0;
+  std::int64_t row_tiles = 0;  // of a row in the table
+  friend bool operator==(const RowLookup&, const RowLookup&) = default;
+};
+
 struct DramRead {
   std::vector<ReadBuffer> buffers;
   std::int64_t block_tiles = 0;
   std::int64_t chunk_tiles = 0;  // asked for at once
   bool before_epoch = false;
   std::vector<ReadRun> blocks;  // of one pass
+  std::optional<RowLookup> lookup;
   friend bool operator==(const DramRead&, const DramRead&) = default;
 };
 

@@ -84,6 +84,8 @@ class Checker {
   void check_read(const DramRead& r, const io::Node& node) {
     for (const ReadBuffer& b : r.buffers)
       if (bad_dram(b.dram)) error("BB005", part(node, "buffers"), cat("there is no DRAM buffer ", b.dram));
+    if (r.lookup && (blob_.cores[core_].find(r.lookup->stream) == nullptr || r.lookup->numbers_per_tile < 1 || r.lookup->row_tiles < 1))
+      error("BB005", part(node, "lookup"), cat("it needs a stream of this core, not ", r.lookup->stream, ", and counts above 0"));
     if (r.block_tiles < 1 || r.chunk_tiles < 1 || r.block_tiles > kMostTiles || r.chunk_tiles > kMostTiles)
       error("BB004", node, "block_tiles and chunk_tiles are at least 1");
     std::int64_t buffers = static_cast<std::int64_t>(r.buffers.size()), all = 0;

@@ -153,13 +153,22 @@ const Record<ReadBuffer>& describe(const ReadBuffer*) {
   return record;
 }
 
+const Record<RowLookup>& describe(const RowLookup*) {
+  static const auto record = Record<RowLookup>("rows of a table, picked by numbers")
+                                 .required("stream", &RowLookup::stream, "stream of this core whose tiles hold the numbers")
+                                 .required("numbers_per_tile", &RowLookup::numbers_per_tile, "numbers in a tile")
+                                 .required("row_tiles", &RowLookup::row_tiles, "tiles of a row of the table");
+  return record;
+}
+
 const Record<DramRead>& describe(const DramRead*) {
   static const auto record = Record<DramRead>("what a stream reads from DRAM")
                                  .required("buffers", &DramRead::buffers, "where from")
                                  .required("block_tiles", &DramRead::block_tiles, "tiles of a block, which lie side by side")
                                  .required("chunk_tiles", &DramRead::chunk_tiles, "tiles that are asked for at once")
                                  .optional("before_epoch", &DramRead::before_epoch, "read once, before the epoch, and kept")
-                                 .required("blocks", &DramRead::blocks, "[index in `buffers`, first tile] of each block of a pass");
+                                 .required("blocks", &DramRead::blocks, "[index in `buffers`, first tile] of each block of a pass")
+                                 .optional("lookup", &DramRead::lookup, "of a table: how rows are picked");
   return record;
 }
 

@@ -40,6 +40,7 @@ namespace buda::overlay {
 const schema::EnumNames<StreamKind>& describe_enum(const StreamKind*);
 const schema::Record<DramBuffer>& describe(const DramBuffer*);
 const schema::Record<ReadBuffer>& describe(const ReadBuffer*);
+const schema::Record<RowLookup>& describe(const RowLookup*);
 const schema::Record<DramRead>& describe(const DramRead*);
 const schema::Record<RowWrite>& describe(const RowWrite*);
 const schema::Record<DramWrite>& describe(const DramWrite*);

@@ -17,6 +17,7 @@ Result<Blob> Builder::run() {
   make_kernel_streams();
   check_fed_inputs();
   if (!failure_.empty()) return std::move(failure_);
+  number_readers();
   for (PipePlan& plan : plans_) connect(plan);
   if (!failure_.empty()) return std::move(failure_);
   check_taken_outputs();

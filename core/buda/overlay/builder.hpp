@@ -58,6 +58,12 @@ struct Part {
   std::vector<std::size_t> groups;  // indices in PipePlan::groups; pass p goes to number p mod their count
 };
 
+// A group that gets padding instead of tiles, in a turn of its own after another group's.
+struct Padding {
+  std::size_t group = 0, after = 0;  // indices in PipePlan::groups
+  std::int32_t source = 0;           // index in PipePlan::buffers
+};
+
 // A pipe that takes from outputs, stores or queues, with all that carries its tiles on, up to kernels, shares or queues.
 struct PipePlan {
   const Pipe* pipe = nullptr;
@@ -72,6 +78,7 @@ struct PipePlan {
   std::vector<std::vector<const Buffer*>> groups;   // resolved outputs at the end of the way
   std::vector<Way> ways;                            // per group
   std::vector<Part> parts;                          // of a pass, in order: one, unless pipes share relay buffers
+  std::vector<Padding> padding;                     // turns of groups that get padding
   std::vector<std::size_t> target_of;               // per group: index in `targets`
   std::vector<std::vector<const Buffer*>> targets;  // groups, each once
   bool multicast = false;
@@ -80,7 +87,7 @@ struct PipePlan {
   std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast
   const Buffer& first_output() const { return *groups.front().front(); }
   bool takes_turns() const {
-    return std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });
+    return !padding.empty() || std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });
   }
 };
 
@@ -111,6 +118,10 @@ class Builder {
   bool check_parts(PipePlan& plan);
   void check_relays();
   bool resolve_inputs(const Pipe& pipe, PipePlan& plan);
+  bool resolve_padding(PipePlan& plan);
+  // rows.cpp
+  bool place_rows(PipePlan& plan);
+  std::optional<RowLookup> lookup_of(const PipePlan& plan);
   bool classify(PipePlan& plan);
   bool make_blocks(PipePlan& plan);
   bool count_passes(PipePlan& plan);
@@ -133,6 +144,7 @@ class Builder {
   Stream* add_stream(StreamRef ref);
   std::optional<StreamRef> take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind);
   void link(StreamRef sender, const std::vector<StreamRef>& receivers);
+  bool only_pads(const PipePlan& plan, std::size_t source) const;
   std::int64_t destination_index(StreamRef sender, StreamRef receiver) const;
   bool is_line(const std::vector<const Buffer*>& target) const;
   void check_fed_inputs();
@@ -140,6 +152,7 @@ class Builder {
 
   // dram.cpp: queues.
   std::int32_t dram_index(const Buffer& b);
+  void number_readers();
   void make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room);
   void make_stored_read(const Buffer& b, Stream& stream);
   void make_write(const PipePlan& plan, Stream& stream, std::size_t source, const Buffer& queue);
@@ -206,6 +219,8 @@ class Builder {
   std::set<Id> taken_;                            // outputs whose own stream is in use
   std::map<Id, StreamRef> stores_;                // the first stream of a buffer that was read before the epoch
   std::map<Id, std::int32_t> dram_index_;
+  std::map<std::pair<Id, Id>, std::int32_t> own_readers_;  // number of a pipe among the readers of a buffer, if not that of the file
+  std::map<Id, std::int32_t> own_reader_count_;
   std::set<std::int32_t> asked_blobs_;  // cores whose op says how large its stream program may be
 };
 

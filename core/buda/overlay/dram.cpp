@@ -65,6 +65,20 @@ std::int32_t Builder::dram_index(const Buffer& b) {
   return it->second;
 }
 
+// Pipes that share their reads are made as readers of their own, which get the same and free slots together with all others.
+void Builder::number_readers() {
+  bool shared = std::any_of(graph_.pipes.begin(), graph_.pipes.end(), [](const Pipe& p) { return p.dram_num_forks > 1; });
+  if (!shared) return;
+  for (const Pipe& pipe : graph_.pipes) {
+    if (!pipe.reads_dram()) continue;
+    for (Id block : pipe.inputs) {
+      const Buffer* b = index_.find(block);
+      if (b != nullptr && b->is_queue() && own_readers_.emplace(std::pair{pipe.id, b->id}, own_reader_count_[b->id]).second)
+        ++own_reader_count_[b->id];
+    }
+  }
+}
+
 void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& target, std::int64_t room) {
   if (plan.before_epoch && plan.pass_tiles > room)
     return error("OV002", plan.pipe, &target,
@@ -73,6 +87,12 @@ void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& targ
   read.before_epoch = plan.before_epoch;
   for (const Buffer* b : plan.buffers) {
     ReadBuffer r{dram_index(*b), 0, 1};
+    if (auto own = own_readers_.find({plan.pipe->id, b->id}); own != own_readers_.end()) {
+      r.reader = own->second;
+      r.readers = own_reader_count_[b->id];
+      read.buffers.push_back(r);
+      continue;
+    }
     for (std::size_t i = 0; i < plan.pipe->inputs.size() && i < plan.pipe->dram_reader_index.size(); ++i) {
       if (pipes::base_id(plan.pipe->inputs[i]) != pipes::base_id(b->id)) continue;
       r.reader = plan.pipe->dram_reader_index[i];
@@ -91,6 +111,7 @@ void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& targ
   read.block_tiles = block;
   std::int64_t half = std::max(block, plan.before_epoch ? plan.pass_tiles : room / 2);
   read.chunk_tiles = block * divisor_up_to(plan.pass_tiles / block, half / block);
+  read.lookup = lookup_of(plan);
   stream.read = std::move(read);
 }
 

@@ -1,9 +1,10 @@
 // Phases: what each stream does, in which order.
 //
 // Pipes that lead to a common input make a component; their passes run side by side, pass w of one with pass w of the others, and their
-// phases are numbered together: id = pass * segments + segment, where a segment is a block of the pass (the joined tiles that one source
-// gives) and `segments` is the most that any pipe of the component has. A sender has a phase for every block. A receiver's phase goes on
-// while the same sender sends to nobody else; it has the id of the first block, so that both ends of a connection meet at equal ids.
+// phases are numbered together: id = (pass * slots + slot) * segments + segment, where a segment is a block of the pass (the joined tiles
+// that one source gives) and `segments` is the most that any pipe of the component has. `slots` is 1, and more where groups get padding
+// after (or before) others, in turns of their own. A sender has a phase for every block. A receiver's phase goes on while the same sender
+// sends to nobody else; it has the id of the first block, so that both ends of a connection meet at equal ids.
 //
 // Nothing is written down twice that repeats itself. The passes of a component repeat after `period` of them: when the output groups begin
 // anew and every double-buffered source is back in its first half. If the passes of the epoch are a multiple of that, one period is written
@@ -105,7 +106,7 @@ void Builder::make_ring_phases(const PipePlan& plan) {
 void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   const std::int64_t most = device_.streams.max_tiles_per_phase, passes = plans.front()->passes;
   const Buffer& reader = plans.front()->first_output();
-  std::int64_t period = 1, segments = 1;
+  std::int64_t period = 1, segments = 1, slots = 1;
   std::vector<std::vector<Piece>> pieces;  // in step with `plans`
   for (const PipePlan* p : plans) {
     if (p->passes != passes)
@@ -116,15 +117,23 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     for (const Piece& piece : pieces.back()) here += ceil_div(piece.tiles, most);
     segments = std::max(segments, here);
     for (const Part& part : p->parts) period = std::min(std::lcm(period, static_cast<std::int64_t>(part.groups.size())), passes);
+    std::int64_t turns = 1;  // of padding after the same group, and its own
+    for (std::size_t k = 0; k < p->padding.size(); ++k) {
+      const Padding& pad = p->padding[k];
+      turns = k > 0 && p->padding[k - 1].after == pad.after ? turns + 1 : 2;
+      slots = std::max(slots, turns);
+      segments = std::max(segments, p->pass_tiles / p->buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles);
+    }
     if (p->source == SourceKind::output)
       for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
   }
   if (passes % period != 0) period = passes;
-  if (auto phases = checked_mul(period, segments); !phases || *phases > kMostPhases) {
+  if (auto phases = checked_mul(period, segments * slots); !phases || *phases > kMostPhases) {
     std::int32_t core = core_of_buffer(reader);
     return misfit(
         "OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
-        static_cast<std::uint64_t>(kMostPhases), cat("to bring ", period, " windows of ", segments, " pieces to input ", reader.operand),
+        static_cast<std::uint64_t>(kMostPhases),
+        cat("to bring ", period, " windows of ", segments * slots, " pieces to input ", reader.operand),
         cat("give '", plans.front()->buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
   }
 
@@ -158,9 +167,10 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   auto send = [&](const PipePlan& p, std::int32_t source, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
     const auto& line = p.lines[target];
     auto receivers = receivers_of(p, target);
+    const std::size_t hops = source >= 0 && only_pads(p, static_cast<std::size_t>(source)) ? p.target_ways[target].hops.size() : 0;
     std::vector<StreamRef> path;
     if (source >= 0) path.push_back(p.senders[static_cast<std::size_t>(source)]);
-    path.insert(path.end(), line.begin(), line.end());
+    path.insert(path.end(), line.begin() + static_cast<std::ptrdiff_t>(hops), line.end());
     const StreamRef sender = path.front();
     members.insert(sender);
     auto next_of = [&](std::size_t i) { return i + 1 < path.size() ? path[i + 1] : receivers.front(); };
@@ -179,13 +189,20 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
       if (i + 1 < path.size() || !receivers.empty()) sending[path[i]] = {next_of(i), id};
   };
 
+  auto send_padding = [&](const PipePlan& p, const Padding& pad, std::int64_t id) {
+    const std::int64_t tiles = p.buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles;
+    for (std::int64_t sent = 0; sent < p.pass_tiles; sent += tiles) send(p, pad.source, p.target_of[pad.group], id++, 0, tiles);
+  };
+
   for (std::int64_t pass = 0; pass < period; ++pass)
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const PipePlan* p = plans[i];
-      std::int64_t id = pass * segments;
+      std::int64_t id = pass * slots * segments;
+      std::size_t group = 0;
       for (const Piece& piece : pieces[i]) {
         const auto& turns = p->parts[piece.part].groups;
-        const std::size_t target = p->target_of[turns[static_cast<std::size_t>(pass % static_cast<std::int64_t>(turns.size()))]];
+        group = turns[static_cast<std::size_t>(pass % static_cast<std::int64_t>(turns.size()))];
+        const std::size_t target = p->target_of[group];
         std::int64_t offset = piece.offset;
         if (piece.source >= 0) {
           const Buffer& b = *p->buffers[static_cast<std::size_t>(piece.source)];
@@ -199,6 +216,9 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
           left -= tiles;
         }
       }
+      id = pass * slots * segments;
+      for (const Padding& pad : p->padding)
+        if (pad.after == group) send_padding(*p, pad, id += segments);
     }
   while (!receiving.empty()) flush(receiving.begin()->first);
   for (StreamRef r : members) stream_of(r).iterations = passes / period;
@@ -206,7 +226,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     for (std::size_t i = 0; i < p->senders.size() && p->source == SourceKind::output; ++i) {
       Stream& s = stream_of(p->senders[i]);
       s.window_tiles = std::min(p->buffers[i]->window_tiles(), std::max<std::int64_t>(total_tiles(*p->buffers[i]), 1));
-      s.ids_per_pass = segments;
+      s.ids_per_pass = slots * segments;
       s.passes = period;
     }
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace buda::overlay {
 namespace {
@@ -155,9 +156,6 @@ void Builder::refuse_buffers() {
     std::string feature;
     if (b.use_ethernet_fw_stream) feature = "a stream that the firmware of ethernet cores drives";
     if (b.type == BufferType::dram_epilog) feature = "a queue that is written after the epoch, other than a gradient's";
-    if (b.rows.hw_tilize) feature = "tilizing by hardware";
-    if (b.rows.embedding_table || b.rows.embedding_index || b.embedding_op_data_input || b.embedding_op_index_input)
-      feature = "an embedding";
     if (b.dram_buf_streaming) feature = "dram_buf_streaming";
     if (b.use_shadow_rd_ptr) feature = "a shadow read pointer";
     if (!feature.empty()) unsupported(nullptr, &b, feature);
@@ -189,12 +187,44 @@ bool Builder::resolve_group(const Pipe& pipe, const std::vector<Id>& ids, std::v
     error("OV002", &pipe, nullptr, "one of its output groups is empty");
     return false;
   }
-  for (Id padding : pipe.output_padding)
-    if (padding != 0) {
-      unsupported(&pipe, group.front(), "padding of an output group");
-      return false;
-    }
   return true;
+}
+
+// Groups that get padding take no turn of a pass; theirs follow that of the group before them.
+bool Builder::resolve_padding(PipePlan& plan) {
+  auto padding_of = [&](std::size_t g) {
+    const Way& way = plan.ways[g];
+    return way.group < way.last->output_padding.size() ? way.last->output_padding[way.group] : Id{0};
+  };
+  for (Part& part : plan.parts) {
+    std::vector<std::size_t> taking;
+    for (std::size_t g : part.groups) {
+      Id id = padding_of(g);
+      if (id == 0) {
+        taking.push_back(g);
+        continue;
+      }
+      const Buffer* b = index_.find(id);
+      if (b == nullptr || !b->is_padding || b->scatter_gather_num_tiles < 1 || plan.pass_tiles % b->scatter_gather_num_tiles != 0) {
+        error("OV002", plan.ways[g].last, plan.groups[g].front(),
+              cat("output_padding_list has ", id, ", which is no padding of which ", plan.pass_tiles, " tiles could be made"));
+        return false;
+      }
+      if (taking.empty() || plan.parts.size() > 1) {
+        unsupported(plan.ways[g].last, plan.groups[g].front(),
+                    taking.empty() ? "padding before the first turn of a pipe" : "padding of groups that take parts of a relay buffer");
+        return false;
+      }
+      auto at = std::find(plan.buffers.begin(), plan.buffers.end(), b);
+      plan.padding.push_back({g, taking.back(), static_cast<std::int32_t>(at - plan.buffers.begin())});
+      if (at == plan.buffers.end()) plan.buffers.push_back(b);
+    }
+    part.groups = std::move(taking);
+  }
+  bool lost = std::any_of(plan.ways.begin(), plan.ways.end(), [](const Way& w) { return !w.hops.empty(); }) &&
+              std::any_of(plan.pipe->output_padding.begin(), plan.pipe->output_padding.end(), [](Id id) { return id != 0; });
+  if (lost) unsupported(plan.pipe, &plan.first_output(), "padding of a relay buffer");
+  return !lost;
 }
 
 bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
@@ -297,10 +327,6 @@ bool Builder::classify(PipePlan& plan) {
     unsupported(&pipe, &out, "a queue whose entries go to receivers in turns");
     return false;
   }
-  if (pipe.dram_num_forks > 1) {
-    unsupported(&pipe, &out, "a DRAM read that several pipes share");
-    return false;
-  }
   for (std::size_t g = 0; g < plan.groups.size(); ++g)
     for (const Buffer* b : plan.groups[g])
       for (const Buffer* s : plan.buffers)
@@ -395,7 +421,9 @@ bool Builder::count_passes(PipePlan& plan) {
 void Builder::plan_pipe(const Pipe& pipe) {
   PipePlan plan;
   plan.pipe = &pipe;
-  if (!resolve_outputs(pipe, plan) || !resolve_inputs(pipe, plan) || !follow_relays(plan) || !classify(plan) || !make_blocks(plan)) return;
+  if (!resolve_outputs(pipe, plan) || !resolve_inputs(pipe, plan) || !place_rows(plan) || !follow_relays(plan) || !resolve_padding(plan) ||
+      !classify(plan) || !make_blocks(plan))
+    return;
   for (const auto& group : plan.groups)
     for (const Buffer* b : group)
       for (const Buffer* s : plan.buffers)

@@ -50,6 +50,10 @@ std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
       return a.reduce_dim == Dim::r ? ct * u_kt : a.reduce_dim == Dim::c ? rt * u_kt : ublock;
     case OpClass::topk:
       return rt * u_kt;
+    case OpClass::embedding:
+      return 1;
+    case OpClass::buffer:
+      return input == 0 ? ublock : 1;
     case OpClass::fused: {
       FusedInput user = user_of(context, input);
       if (user.sub == nullptr) return ublock;
@@ -139,6 +143,12 @@ std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64
   return context.input_count * c.tiles();
 }
 
+// Twice what the kernel takes at once, `least` bytes, or as much as the netlist asks for.
+std::int64_t buffer_tiles(const netlist::OpInput& input, std::int64_t tile, std::int64_t clear, std::int64_t least) {
+  std::int64_t bytes = std::max(least, 2 * clear * tile), asked = std::int64_t{input.min_buffer_tiles} * tile;
+  return (bytes < asked ? align_up(asked, clear * tile) : align_up(bytes, 2 * clear * tile)) / tile;
+}
+
 }  // namespace
 
 InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim,
@@ -149,15 +159,25 @@ InputSizes input_sizes(const OpContext& context, std::size_t input, const Consum
   s.clear = clear_tiles(context, input);
   s.block = block_tiles(context, input, s.clear, consumption, producer_tiles);
   s.epoch_tiles = epoch_tiles(context, input, s.clear, consumption);
-  std::int64_t tile = std::max(s.tile_bytes, 1), clear = std::max<std::int64_t>(s.clear, 1) * tile;
-  std::int64_t bytes = std::max(least_bytes(context, input, tile, s.clear), 2 * clear);
-  std::int64_t asked = std::int64_t{op.inputs[input].min_buffer_tiles} * tile;
-  s.size = (bytes < asked ? align_up(asked, clear) : align_up(bytes, 2 * clear)) / tile;
+  std::int64_t tile = std::max(s.tile_bytes, 1);
+  s.size = buffer_tiles(op.inputs[input], tile, std::max<std::int64_t>(s.clear, 1), least_bytes(context, input, tile, s.clear));
+  return s;
+}
+
+// A piece counts like a tile, and as large as one.
+InputSizes row_sizes(const OpContext& context, std::size_t input, const RowCut& cut, TileDim dim) {
+  const Op& op = context.op;
+  InputSizes s;
+  s.tile_bytes = cut.piece_bytes;
+  s.clear = cut.rows_at_once;
+  s.block = cut.rows;
+  s.epoch_tiles = context.input_count * cut.core_pieces();
+  std::int64_t tile = std::max(tile_datum_bytes(op.inputs[input].format, dim), 1);
+  s.size = buffer_tiles(op.inputs[input], tile, s.clear, hidden_bytes(tile));
   return s;
 }
 
 std::int64_t buffered_t(const Op& op, std::int64_t input_count) {
-  if (op_class(op.type) == OpClass::buffer) return 1;
   return std::min(input_count * op.block.t, std::int64_t{op.single_buffer_mblocks()});
 }
 

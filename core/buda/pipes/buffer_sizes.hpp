@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/pipes/consumption.hpp>
+#include <buda/pipes/flat_rows.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -47,6 +48,9 @@ struct OpContext {
 // `producer_tiles` what one core or buffer of the producer holds of a tensor.
 InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim,
                        std::int64_t producer_tiles);
+
+// The same of an input that is taken as rows, in pieces; `dim` is what the op makes tiles of.
+InputSizes row_sizes(const OpContext& context, std::size_t input, const RowCut& cut, TileDim dim);
 
 // `granularity` and `scattered`: over all consumers of the output.
 OutputSizes output_sizes(const OpContext& context, bool scattered, std::int64_t granularity);

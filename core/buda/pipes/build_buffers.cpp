@@ -112,6 +112,12 @@ void GraphBuilder::add_input(const OpPlan& p, std::size_t core, std::size_t numb
   b.tile_clear_granularity = input.sizes.clear;
   b.overlay_blob_size = p.op->overlay_size > 0 ? p.op->overlay_size : 0;
   if (EpochPlan::is_ethernet(p)) put_on_ethernet(p, core, b);
+  if (input.rows) {
+    auto cols = static_cast<std::size_t>(p.op->grid.cols);
+    auto offset = input.rows->offset_bytes(static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
+    b.rows.tilize_row_col_offset = static_cast<std::int32_t>(offset);
+  }
+  if (op_class(p.op->type) == OpClass::embedding) (number == 0 ? b.embedding_op_data_input : b.embedding_op_index_input) = true;
   graph_.buffers.push_back(std::move(b));
 }
 
@@ -248,6 +254,33 @@ std::int32_t GraphBuilder::sub_channel(const QueuePlan& q, const Queue& queue, s
   return nearest_port(channel, noc_of_core(p, 0), device().noc);
 }
 
+// What an op that takes rows, or looks them up, has to know of the queue.
+void GraphBuilder::set_rows(Buffer& b, const QueuePlan& q) const {
+  if (q.readers.empty()) return;
+  const Queue& queue = netlist().queues[q.queue];
+  const Op& op = *plan_.ops[q.readers.front()].op;
+  const bool looks_up = op_class(op.type) == OpClass::embedding;
+  if (looks_up && !q.rows) {
+    b.rows.embedding_index = true;
+    b.rows.indices_per_tile = queue.tile_dim.rows * queue.tile_dim.cols;
+    b.rows.indices_per_input = op.attributes.num_indices;
+  }
+  if (!q.rows) return;
+  const RowCut& cut = *q.rows;
+  (looks_up ? b.rows.embedding_table : b.rows.hw_tilize) = true;
+  b.rows.table_core_c_div = cut.across;
+  b.rows.table_row_size_per_core = static_cast<std::int32_t>(cut.columns) * queue.block.ublock_ct;
+  b.rows.table_row_size = queue.grid.cols * cut.across * b.rows.table_row_size_per_core;
+  if (!looks_up) b.rows.tilize_mblock_n_loop_num_rows = static_cast<std::int32_t>(cut.rows_per_column);
+  b.untilized.c = static_cast<std::int32_t>(cut.columns);
+  b.untilized.tile_rows = queue.tile_dim.rows;
+  b.untilized.tile_cols = queue.tile_dim.cols;
+  b.tile_size = cut.piece_bytes;
+  b.size_tiles = b.tiles_per_input = cut.buffer_pieces();
+  b.replicate = cut.buffer_pieces() / q.granularity;
+  b.epoch_tiles = std::int64_t{plan_.ops[q.readers.front()].graph->input_count} * q.granularity;
+}
+
 void GraphBuilder::add_queue_buffer(const QueuePlan& q, std::size_t number, std::size_t reader, Place place) {
   const Queue& queue = netlist().queues[q.queue];
   const Op* writer = plan_.index->writer(queue);
@@ -284,6 +317,7 @@ void GraphBuilder::add_queue_buffer(const QueuePlan& q, std::size_t number, std:
   b.q_slots = queue.entries;
   if (writer != nullptr) set_block(b, writer->block, writer->attributes.m_k);
   set_untilized(b, writer);
+  set_rows(b, q);
   graph_.buffers.push_back(std::move(b));
 }
 

@@ -44,12 +44,14 @@ static std::int64_t windows_of(const Op& op, std::int64_t input_count) {
 }
 
 // A constant block, read from DRAM like the queue that it pads, or kept in the core that the pipe stands on.
-Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord worker) {
+Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, const CoreCoord& at) {
   OpPlan& p = plan_.ops[o];
   const InputPlan& input = p.inputs[number];
   bool streamed = input.source.is_queue() && !input.prologue;
   std::int64_t block = source_granularity(input);
-  auto [it, fresh] = padding_index_.emplace(PaddingKey{o, number, worker.row, worker.col}, padding_buffers_.size());
+  for (std::int64_t most = PaddingTable::kTiles; block > PaddingTable::kTiles; --most)
+    if (block % most == 0) block = most;
+  auto [it, fresh] = padding_index_.emplace(PaddingKey{o, number, at.chip, at.core.row, at.core.col}, padding_buffers_.size());
   if (!fresh) {
     Buffer& known = padding_buffers_[it->second];
     if (!streamed) known.tiles_per_input += block;
@@ -58,7 +60,7 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord wor
   Buffer b;
   b.op = p.op->name;
   b.id = new_id();
-  b.chip = input.from_chip;
+  b.chip = at.chip;
   b.is_padding = b.is_scatter = true;
   b.scatter_gather_num_tiles = block;
   b.tile_size = input.sizes.tile_bytes;
@@ -74,7 +76,7 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, GridCoord wor
   } else {
     std::int64_t windows =
         input.source.is_queue() ? std::int64_t{p.graph->input_count} : windows_of(*plan_.ops[input.source.op].op, p.graph->input_count);
-    b.core = worker;
+    b.core = at.core;
     b.size_tiles = b.tiles_per_input = block;
     b.replicate = 1;
     b.epoch_tiles = windows * block;
@@ -245,10 +247,12 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       }
       pipe.outputs.push_back(std::move(group));
     }
-    pipe.consumer_repeat = consumer_repeat(pipe.outputs);
+    note_sharing(o, number, pipe.id);
+    pipe.consumer_repeat = route.padded.empty() ? consumer_repeat(pipe.outputs) : 1;
     place_input_pipe(p, input, route, multicast, pipe);
     bool pads = std::any_of(route.tiles.runs().begin(), route.tiles.runs().end(), [](const Run& r) { return r.core == kPaddingCore; });
-    pipe.inputs = blocks_of(route, granularity, buffers, pads ? padding_buffer(o, number, padding_worker(p, input, pipe)) : 0);
+    pipe.inputs =
+        blocks_of(route, granularity, buffers, pads ? padding_buffer(o, number, {input.from_chip, padding_worker(p, input, pipe)}) : 0);
     if (input.chunks > 0) {
       pipe.incoming_vc = pipe.outgoing_vc = kDramWriteChannel;
     } else {
@@ -257,6 +261,8 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       shorten_periodic(input, granularity, pipe);
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
+    for (std::size_t g = 0; g < route.padded.size(); ++g)
+      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, pipe.mcast_core[g]);
     finish_pipe(std::move(pipe), freight_into(p, input, route));
   }
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);
@@ -330,36 +336,6 @@ Result<void> GraphBuilder::add_pipes(std::size_t o) {
   for (std::size_t i = 0; i < plan_.ops[o].inputs.size(); ++i) BUDA_TRY(add_input_pipes(o, i));
   for (std::size_t q : plan_.ops[o].output_queues) BUDA_TRY(add_queue_pipes(plan_.ops[o], plan_.queue_plan(q)));
   return success();
-}
-
-// Readers of a DRAM buffer free a slot together, so each pipe says how many there are and which one it is.
-void GraphBuilder::note_readers() {
-  BufferIndex buffers(graph_.buffers);
-  std::map<Id, std::int32_t> total, next;
-  std::vector<std::vector<Id>> sources;
-  for (const Pipe& pipe : graph_.pipes) {
-    std::vector<Id> bases;
-    for (Id block : pipe.inputs) bases.push_back(base_id(block));
-    std::sort(bases.begin(), bases.end());
-    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
-    std::erase_if(bases, [&](Id id) {
-      const Buffer* b = buffers.find(id);
-      return b == nullptr || !b->is_queue();
-    });
-    for (Id id : bases) ++total[id];
-    sources.push_back(std::move(bases));
-  }
-  for (std::size_t i = 0; i < graph_.pipes.size(); ++i) {
-    if (sources[i].empty()) continue;
-    Pipe& pipe = graph_.pipes[i];
-    for (Id block : pipe.inputs) {
-      // Padding within the input of an op's output has no readers to count; it stands for one.
-      auto it = total.find(base_id(block));
-      pipe.dram_total_readers.push_back(it == total.end() ? 1 : it->second);
-      pipe.dram_reader_index.push_back(it == total.end() ? 0 : next[base_id(block)]);
-    }
-    for (Id id : sources[i]) ++next[id];
-  }
 }
 
 Result<PipeGraph> GraphBuilder::run() {

@@ -2,7 +2,8 @@
 //
 // A pass of a pipe is one run through its list of blocks; it begins when the producers' buffers have been filled anew. Pass number w sees
 // of an op's output the tiles [w * window, (w + 1) * window) of each core, of a queue entry number w, and of what was read before the epoch
-// the same tiles each time. The pass goes to output group w mod groups. So the tiles that a kernel gets, in order, are those of all passes
+// the same tiles each time. The pass goes to output group w mod groups, where groups that get padding are not counted: these get as much of
+// it when the turn is theirs, after the group before them. So the tiles that a kernel gets, in order, are those of all passes
 // whose group it is in; they are compared with what the definitions say, over as many inputs as it takes until everything repeats.
 #include <buda/pipes/checker.hpp>
 
@@ -90,6 +91,44 @@ bool Checker::add_relayed(const Buffer& relay, std::int64_t offset, std::int64_t
   return true;
 }
 
+// The turns of pass number `pass` of a pipe: the group that gets what the pass brings, and those after it (and, with the first, before it)
+// that get padding instead. Empty when no group gets anything else.
+static std::vector<std::size_t> turns_of(const Pipe& pipe, std::int64_t pass) {
+  auto padded = [&](std::size_t g) { return g < pipe.output_padding.size() && pipe.output_padding[g] != 0; };
+  std::int64_t taking = 0;
+  for (std::size_t g = 0; g < pipe.outputs.size(); ++g) taking += padded(g) ? 0 : 1;
+  std::vector<std::size_t> out;
+  if (taking == 0) return out;
+  std::int64_t before = -1;  // groups so far that take a pass, less one
+  for (std::size_t g = 0; g < pipe.outputs.size(); ++g) {
+    before += padded(g) ? 0 : 1;
+    if (std::max<std::int64_t>(before, 0) == pass % taking) out.push_back(g);
+  }
+  return out;
+}
+
+bool Checker::add_padding(const Pipe& pipe, Id padding, std::vector<Atom>& out) {
+  const Buffer* b = buffers_.find(padding);
+  auto owner = b == nullptr ? owners_.end() : owners_.find(b->id);
+  if (owner == owners_.end() || owner->second.kind != Owner::Kind::padding) {
+    error("PC008", "", cat("pipe_", pipe.id, " pads with ", padding, ", which is no padding"));
+    return false;
+  }
+  std::int64_t tiles = 0;
+  for (Id block : pipe.inputs)
+    if (const Buffer* source = buffers_.find(block)) tiles += source->scatter_gather_num_tiles * pipe.repeats();
+  if (b->scatter_gather_num_tiles < 1 || tiles % b->scatter_gather_num_tiles != 0) {
+    error("PC009", b->op, cat("pipe_", pipe.id, ": a turn of ", tiles, " tiles is not whole blocks of padding buffer_", b->id));
+    return false;
+  }
+  Atom a;
+  a.kind = Owner::Kind::padding;
+  a.address = b->dram_addr;
+  a.block = padding;
+  out.insert(out.end(), static_cast<std::size_t>(tiles), a);
+  return true;
+}
+
 // What a buffer gets in one pass: nothing, or what one pipe brings.
 bool Checker::add_pass(const Buffer& target, std::int64_t pass, std::vector<Atom>& out, int depth) {
   auto feeds = feeds_.find(target.id);
@@ -99,20 +138,28 @@ bool Checker::add_pass(const Buffer& target, std::int64_t pass, std::vector<Atom
     return false;
   }
   const Pipe* bringing = nullptr;
-  for (const Feed& f : feeds->second) {
+  const Pipe* last = nullptr;
+  for (const Feed& f : feeds->second) {  // the groups of a pipe one after the other
     const Pipe& p = graph_.pipes[f.pipe];
-    if (pass % static_cast<std::int64_t>(p.outputs.size()) != static_cast<std::int64_t>(f.group)) continue;
-    if (bringing != nullptr) {
-      error("PC011", target.op,
-            cat("pipe_", bringing->id, " and pipe_", p.id, " both feed buffer_", target.id, " of '", target.op, "' at the same time"));
-      return false;
+    if (&p == last) continue;
+    last = &p;
+    for (std::size_t g : turns_of(p, pass)) {
+      if (std::find(p.outputs[g].begin(), p.outputs[g].end(), target.id) == p.outputs[g].end()) continue;
+      if (bringing != nullptr && bringing != &p) {
+        error("PC011", target.op,
+              cat("pipe_", bringing->id, " and pipe_", p.id, " both feed buffer_", target.id, " of '", target.op, "' at the same time"));
+        return false;
+      }
+      bringing = &p;
+      if (g < p.output_padding.size() && p.output_padding[g] != 0) {
+        if (!add_padding(p, p.output_padding[g], out)) return false;
+        continue;
+      }
+      for (std::int64_t i = 0; i < p.repeats(); ++i)
+        for (Id block : p.inputs)
+          if (!add_block(p, block, pass, out, depth)) return false;
     }
-    bringing = &p;
   }
-  if (bringing == nullptr) return true;
-  for (std::int64_t i = 0; i < bringing->repeats(); ++i)
-    for (Id block : bringing->inputs)
-      if (!add_block(*bringing, block, pass, out, depth)) return false;
   return true;
 }
 
@@ -121,7 +168,9 @@ std::int64_t Checker::groups_of(const Buffer& target) const {
   auto feeds = feeds_.find(target.id);
   if (feeds == feeds_.end()) return groups;
   for (const Feed& f : feeds->second) {
-    auto least = std::lcm(groups, static_cast<std::int64_t>(graph_.pipes[f.pipe].outputs.size()));
+    const Pipe& p = graph_.pipes[f.pipe];
+    auto padded = std::count_if(p.output_padding.begin(), p.output_padding.end(), [](Id id) { return id != 0; });
+    auto least = std::lcm(groups, std::max<std::int64_t>(1, static_cast<std::int64_t>(p.outputs.size()) - padded));
     groups = least > (1 << 20) ? groups : least;
   }
   return groups;
@@ -213,6 +262,8 @@ void Checker::check_input(const Op& op, const netlist::Graph& graph, std::size_t
   const Op* producer = q == kNone ? index_.op(in.name).op : nullptr;
   if (q == kNone && producer == nullptr) return;  // diagnosed when the epoch was planned
   const Queue* queue = q == kNone ? nullptr : &netlist().queues[q];
+  const bool lists_rows = op_class(op.type) == OpClass::embedding && input == 1;  // numbers of rows, perhaps without headers
+  if (queue != nullptr && queue->layout == netlist::QueueLayout::flat && !lists_rows) return check_rows(op, graph, *queue);
   GridShape grid = queue != nullptr ? queue->grid : producer->grid;
   const netlist::BlockShape& block = queue != nullptr ? queue->block : producer->block;
   netlist::UblockOrder order = queue != nullptr ? queue->ublock_order : producer->ublock_order;
@@ -231,9 +282,9 @@ void Checker::check_input(const Op& op, const netlist::Graph& graph, std::size_t
       continue;
     }
     const Buffer& target = *found->second;
-    if (target.tile_size != tile_bytes(in.format, dim, device_.tile_alignment))
-      error("PC016", op.name,
-            cat(what, ": tiles have ", tile_bytes(in.format, dim, device_.tile_alignment), " bytes, not ", target.tile_size));
+    const bool bare = queue != nullptr && queue->layout == netlist::QueueLayout::flat;
+    const std::int32_t bytes = bare ? tile_datum_bytes(in.format, dim) : tile_bytes(in.format, dim, device_.tile_alignment);
+    if (target.tile_size != bytes) error("PC016", op.name, cat(what, ": tiles have ", bytes, " bytes, not ", target.tile_size));
     GridCoord coord{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
     Taken taken = tiles_taken(netlist(), op, input, map.shape(), coord);
     if (taken.tiles.empty()) return error("PC019", op.name, cat(what, ": the checker does not know this kind of input"));

@@ -86,7 +86,35 @@ void Checker::check_pipe_cores(const Pipe& pipe) {
   }
 }
 
+// Pipes that share reads bring the same blocks, and only to ops that ask for it.
+void Checker::check_shared_reads() {
+  using Key = std::tuple<std::vector<Id>, std::int64_t, std::vector<std::int32_t>>;
+  std::map<Key, std::vector<const Pipe*>> groups;
+  for (const Pipe& pipe : graph_.pipes)
+    if (pipe.dram_num_forks > 1 || pipe.dram_fork_index != 0)
+      groups[{pipe.inputs, pipe.periodic_repeat, pipe.dram_reader_index}].push_back(&pipe);
+  for (auto& [key, pipes] : groups) {
+    std::sort(pipes.begin(), pipes.end(), [](const Pipe* a, const Pipe* b) { return a->dram_fork_index < b->dram_fork_index; });
+    const Buffer* first = buffers_.find(pipes.front()->outputs.front().front());
+    for (std::size_t i = 0; i < pipes.size(); ++i) {
+      const Pipe& p = *pipes[i];
+      const Buffer *b = buffers_.find(p.outputs.front().front()), *source = buffers_.find(p.inputs.front());
+      bool asked = first != nullptr && b != nullptr && b->op == first->op;  // an op's own pipes may share too
+      const Op* op = b == nullptr ? nullptr : index_.op(b->op).op;
+      for (std::size_t k = 0; op != nullptr && first != nullptr && source != nullptr && k < op->inputs.size(); ++k)
+        asked = asked || (op->inputs[k].name == source->op && op->inputs[k].forked_from == first->op);
+      if (p.dram_fork_index == static_cast<std::int32_t>(i) && p.dram_num_forks == static_cast<std::int32_t>(pipes.size()) && asked)
+        continue;
+      error("PC022", "",
+            cat("pipe_", p.id, " shares its reads as number ", p.dram_fork_index, " of ", p.dram_num_forks,
+                asked ? "; that many do not bring the same" : ", for which its op does not ask"));
+      break;
+    }
+  }
+}
+
 void Checker::check_readers() {
+  check_shared_reads();
   std::map<Id, std::vector<std::pair<std::int32_t, std::int32_t>>> readers;  // index and total
   for (const Pipe& pipe : graph_.pipes) {
     check_pipe_cores(pipe);

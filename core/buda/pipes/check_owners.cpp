@@ -87,7 +87,8 @@ void Checker::own_queue_buffer(const Buffer& b) {
       error("PC004", b.op,
             cat("buffer_", b.id, " of queue '", b.op, "' is ", prologue ? "" : "not ",
                 "to be read before the epoch, and is marked otherwise"));
-    if (b.is_scatter && b.window_tiles() != queue.block.tiles())
+    const bool in_pieces = b.rows.hw_tilize || b.rows.embedding_table;  // which check_rows() looks at
+    if (b.is_scatter && !in_pieces && b.window_tiles() != queue.block.tiles())
       error("PC005", b.op,
             cat("buffer_", b.id, " of queue '", b.op, "' has ", b.replicate, " blocks of ", b.scatter_gather_num_tiles,
                 " tiles; an entry has ", queue.block.tiles()));

@@ -128,7 +128,11 @@ Taken tiles_taken(const netlist::Netlist& netlist, const Op& op, std::size_t inp
     case OpClass::unary:
     case OpClass::sfpu:
     case OpClass::ethernet:
+    case OpClass::drainer:
       return like_output(op, core);
+    case OpClass::buffer:
+      if (input == 0) return like_output(op, core);
+      return blocks(1, core.row, 0, 1, a.sparse.num_index_tiles, 1, 1, true);
     case OpClass::matmul:
       return of_matmul(op, input, arriving, core);
     case OpClass::depthwise:
@@ -142,6 +146,8 @@ Taken tiles_taken(const netlist::Netlist& netlist, const Op& op, std::size_t inp
       return of_fused(netlist, op, input, core);
     case OpClass::splice:
       return of_splice(op, arriving, core);
+    case OpClass::embedding:  // the numbers of the rows: a row of tiles for each row of cores
+      return blocks(1, core.row, 0, 1, arriving.ct, 1, 1, true);
     case OpClass::topk:
       return blocks(op.block.t, std::int64_t{core.row} * op.block.mblock_m * op.block.ublock_rt, std::int64_t{core.col} * a.m_k * a.u_kt,
                     op.block.mblock_m, a.m_k, op.block.ublock_rt, a.u_kt, op.ublock_order == UblockOrder::r);

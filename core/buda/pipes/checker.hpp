@@ -69,9 +69,11 @@ class Checker {
   void check_output(const netlist::Op& op, const netlist::Graph& graph, std::int64_t core);
   void check_input(const netlist::Op& op, const netlist::Graph& graph, std::size_t input);
   void check_kernel_buffer(const netlist::Op& op, const netlist::Graph& graph, std::size_t input, const Buffer& b, std::int64_t delivered);
+  void check_rows(const netlist::Op& op, const netlist::Graph& graph, const netlist::Queue& queue);
   void check_queue(std::size_t queue);
   void check_untilized(std::size_t queue, const netlist::Op& op);
   void check_gradient(const netlist::Op& op);
+  void check_shared_reads();
   void check_readers();
   void check_pipe_cores(const Pipe& pipe);
   // check_relays.cpp
@@ -90,6 +92,7 @@ class Checker {
   };
   bool compare(const std::string& what, const std::string& node, const Buffer& target, const Expected& expected, std::int64_t input_count);
   bool add_pass(const Buffer& target, std::int64_t pass, std::vector<Atom>& out, int depth);
+  bool add_padding(const Pipe& pipe, Id padding, std::vector<Atom>& out);
   bool add_block(const Pipe& pipe, Id block, std::int64_t pass, std::vector<Atom>& out, int depth);
   bool add_relayed(const Buffer& relay, std::int64_t offset, std::int64_t pass, std::vector<Atom>& out, int depth);
   std::int64_t groups_of(const Buffer& target) const;

@@ -138,6 +138,13 @@ Consumption strip(const Op& op, std::int64_t count) {
   return c;
 }
 
+// Tiles of numbers: a grid row shares them.
+Consumption indices(const Op& op, std::int64_t tiles) {
+  Consumption c = strip(op, tiles);
+  c.share = Share::row;
+  return c;
+}
+
 Consumption matmul(const Op& op, std::size_t input, const TileShape& arriving) {
   const auto& a = op.attributes;
   if (a.identity) {
@@ -224,7 +231,11 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
     case OpClass::unary:
     case OpClass::sfpu:
     case OpClass::ethernet:
+    case OpClass::drainer:
       c = elementwise(op);
+      break;
+    case OpClass::buffer:
+      c = input == 0 ? elementwise(op) : indices(op, a.sparse.num_index_tiles);
       break;
     case OpClass::matmul:
       c = matmul(op, input, arriving);
@@ -260,9 +271,9 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
       break;
     }
     case OpClass::embedding:
+      c = indices(op, arriving.ct);
+      break;
     case OpClass::tilizer:
-    case OpClass::buffer:
-    case OpClass::drainer:
       return not_supported(netlist, op, cat("op type ", op_type_name(op.type)), number);
   }
   if (c.blocks_r < 1 || c.blocks_c < 1 || c.block_rt < 1 || c.block_ct < 1) {

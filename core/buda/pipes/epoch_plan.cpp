@@ -43,6 +43,10 @@ Result<Multicast> multicast_of(const Netlist& netlist, const Op& op, std::size_t
       m.rows = input == 0;
       m.columns = input == 1;
       break;
+    case OpClass::embedding:
+    case OpClass::buffer:
+      m.rows = input == 1;
+      break;
     case OpClass::fused: {
       const netlist::FusedOp* fused = fused_op_of(netlist, op);
       int row_count = 0, column_count = 0;
@@ -111,6 +115,7 @@ class Planner {
   Result<void> check_op(const OpPlan& op) const;
   std::size_t use_queue(std::size_t queue);
   Result<void> plan_input(std::size_t op, std::size_t input);
+  Result<void> plan_rows(OpPlan& op, std::size_t input);
   Result<void> find_source(const OpPlan& op, std::size_t input, Source& source);
   std::int32_t source_chip(const Source& source, std::int32_t chip) const;
   Result<void> check_source(const OpPlan& op, std::size_t input, const Source& source) const;
@@ -153,8 +158,6 @@ Result<void> Planner::check_op(const OpPlan& p) const {
     d.node = op.name;
     return d;
   }
-  for (const auto& input : op.inputs)
-    if (!input.forked_from.empty()) return not_supported(netlist(), op, "forked_dram_inputs");
   return success();
 }
 
@@ -219,6 +222,9 @@ Result<void> Planner::find_source(const OpPlan& op, std::size_t input, Source& s
   return d;
 }
 
+// The numbers that an embedding looks up are words, whichever layout their queue names.
+bool is_index_list(const Op& op, std::size_t input) { return op_class(op.type) == OpClass::embedding && input == 1; }
+
 // Where an input comes from. Chips without ethernet see the host's memory themselves.
 std::int32_t Planner::source_chip(const Source& source, std::int32_t chip) const {
   if (!source.is_queue()) return plan_.ops[source.op].chip;
@@ -239,7 +245,16 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
       return not_supported(netlist(), op,
                            cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, no_way ? "" : " as a prologue"),
                            number);
-    if (q.layout == netlist::QueueLayout::flat) return not_supported(netlist(), op, "an input in flat layout", number);
+    const bool is_flat = q.layout == netlist::QueueLayout::flat;
+    if (takes_rows(op, input) && is_remote) return not_supported(netlist(), op, "an input in flat layout on another chip", number);
+    if (takes_rows(op, input) != is_flat && !is_index_list(op, input)) {
+      Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
+                                 cat("op '", op.name, "', input ", input, ": queue '", q.name, "' holds ",
+                                     is_flat ? "rows of datums" : "tiles", ", and the op takes ", is_flat ? "tiles" : "rows"));
+      d.node = op.name;
+      d.hint = is_flat ? "make tiles of the rows with a tilizer" : "give the queue the layout flat";
+      return d;
+    }
     QueueUse use = plan_.epoch->use_of(q.name);
     if (use.epilogue) {
       Diagnostic d = input_error("PP013", netlist().loc(q.places.self),
@@ -250,6 +265,12 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
   } else {
     const OpPlan& producer = plan_.ops[source.op];
     format = producer.op->out_format;
+    if (takes_rows(op, input)) {
+      Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
+                                 cat("op '", op.name, "', input ", input, ": rows come from a queue in flat layout, not from an op"));
+      d.node = op.name;
+      return d;
+    }
     if (producer.chip != chip && plan_.device->eth.empty())
       return not_supported(netlist(), op, cat("op '", producer.op->name, "' on chip ", producer.chip, " as input on chip ", chip), number);
     if (producer.op->untilize_output || producer.op->gradient_op) {
@@ -288,6 +309,7 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
   InputPlan& input = p.inputs[i];
   BUDA_TRY(check_source(p, i, input.source));
   input.from_chip = source_chip(input.source, p.chip);
+  if (takes_rows(op, i)) return plan_rows(p, i);
 
   ProducerLayout layout;
   std::int64_t buffered = 0;
@@ -325,7 +347,26 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
   if (maps.pad) input.pad_value = maps.pad->value;
   OpContext context{netlist(), op, p.graph->input_count, plan_.device->tile_alignment};
   input.sizes = input_sizes(context, i, input.consumption, dim, layout.block.tiles());
+  if (is_index_list(op, i) && input.source.is_queue())
+    input.sizes.tile_bytes = stored_tile_bytes(*plan_.index, netlist().queues[input.source.queue], plan_.device->tile_alignment);
   choose_prologue(op, i, input);
+  return success();
+}
+
+Result<void> Planner::plan_rows(OpPlan& p, std::size_t i) {
+  const Op& op = *p.op;
+  InputPlan& input = p.inputs[i];
+  QueuePlan& source = plan_.queue_plan(input.source.queue);
+  const Queue& q = netlist().queues[input.source.queue];
+  auto cut = cut_rows(q, op);
+  if (const auto* reason = std::get_if<std::string>(&cut)) return edge_error(p, i, {*reason, false, false});
+  input.rows = std::get<RowCut>(cut);
+  if (source.rows && !(*source.rows == *input.rows))
+    return edge_error(p, i, {"another op takes the rows of this queue in another way", false, false});
+  source.rows = input.rows;
+  input.consumption.grid = op.grid;
+  input.routes = route_rows(*input.rows, q, op.grid);
+  input.sizes = row_sizes({netlist(), op, p.graph->input_count, plan_.device->tile_alignment}, i, *input.rows, q.tile_dim);
   return success();
 }
 
@@ -487,6 +528,10 @@ void Planner::settle_queue(QueuePlan& plan, const std::vector<std::pair<const In
   plan.granularity = q.block.tiles();
   if (consumers.empty()) return;
   plan.scattered = true;
+  if (plan.rows) {
+    plan.granularity = plan.rows->block_rows;
+    return;
+  }
   for (const auto& [input, op] : consumers) {
     plan.granularity = std::gcd(plan.granularity, input->routes.granularity);
     if (input->chunks > 0) {

@@ -5,11 +5,13 @@
 #include <buda/pipes/buffer_sizes.hpp>
 #include <buda/pipes/consumption.hpp>
 #include <buda/pipes/epochs.hpp>
+#include <buda/pipes/flat_rows.hpp>
 #include <buda/pipes/netlist_index.hpp>
 #include <buda/pipes/pipe_graph.hpp>
 #include <buda/pipes/route.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +41,9 @@ struct InputPlan {
   std::int64_t chunks = 0;
   std::int64_t chunk_tiles = 0;
   double pad_value = 0;
-  std::vector<Id> buffers;  // of the kernel, per core
-  std::vector<Id> relays;   // shares, like the destinations
+  std::optional<RowCut> rows;  // of an input in flat layout: `routes` then lead rows instead of tiles
+  std::vector<Id> buffers;     // of the kernel, per core
+  std::vector<Id> relays;      // shares, like the destinations
 };
 
 struct OpPlan {
@@ -65,6 +68,7 @@ struct QueuePlan {
   EdgeRoutes from_writer;            // not for untilized and gradient outputs
   bool scattered = false;
   std::int64_t granularity = 0;
+  std::optional<RowCut> rows;                     // as its readers take them, if they take rows
   std::vector<std::vector<Id>> prologue_buffers;  // per reader: a copy of the queue's buffers
 };
 

@@ -48,9 +48,15 @@ class GraphBuilder {
     std::size_t first = 0, count = 0;
     std::vector<ChipWay> ways;  // at least one, at most one for each crossing
   };
+  // Pipes from one queue that may share their reads: those of the op that reads, and those of ops that name it in forked_dram_inputs.
+  struct Sharing {
+    std::size_t queue = 0, reader = 0;
+    bool reads = false;  // the pipe is one of the reader's own
+    friend auto operator<=>(const Sharing&, const Sharing&) = default;
+  };
   // The workers of a chip by how much they have to do besides: least first.
   using RelayWorkers = std::set<std::pair<std::int32_t, std::int32_t>>;
-  using PaddingKey = std::tuple<std::size_t, std::size_t, std::int32_t, std::int32_t>;  // op, input, row, column
+  using PaddingKey = std::tuple<std::size_t, std::size_t, std::int32_t, std::int32_t, std::int32_t>;  // op, input, chip, row, column
 
   Id new_id() {
     Id id = next_;
@@ -69,6 +75,7 @@ class GraphBuilder {
   Result<void> add_intermediate(const OpPlan& p, std::size_t core, const IntermediateSizes& sizes, Id id);
   Result<void> add_queue(QueuePlan& q);
   void add_queue_buffer(const QueuePlan& q, std::size_t buffer, std::size_t reader, Place place);
+  void set_rows(Buffer& buffer, const QueuePlan& q) const;
   GridCoord prologue_worker(const QueuePlan& q, std::size_t buffer, std::size_t reader) const;
   bool is_on_peer(const QueuePlan& q) const;
   Result<Place> place_of(const netlist::Queue& queue, std::size_t buffer) const;
@@ -105,12 +112,15 @@ class GraphBuilder {
   Freight freight_out(const OpPlan& p, const QueuePlan& q) const;
   std::vector<Id> blocks_of(const PipeRoute& route, std::int64_t granularity, const std::vector<Id>& buffers, Id padding) const;
   GridCoord padding_worker(const OpPlan& p, const InputPlan& input, const Pipe& pipe) const;
-  Id padding_buffer(std::size_t op, std::size_t input, GridCoord worker);
+  Id padding_buffer(std::size_t op, std::size_t input, const CoreCoord& at);
   std::vector<Id> source_buffers(std::size_t op, const InputPlan& input) const;
   std::int64_t source_granularity(const InputPlan& input) const;
   void place_input_pipe(const OpPlan& p, const InputPlan& input, const PipeRoute& route, const Multicast& multicast, Pipe& pipe) const;
   void choose_nocs(const OpPlan& p, const InputPlan& input, std::size_t number, const Multicast& multicast, Pipe& pipe) const;
   void shorten_periodic(const InputPlan& input, std::int64_t granularity, Pipe& pipe) const;
+  // build_readers.cpp
+  void note_sharing(std::size_t op, std::size_t input, Id pipe);
+  std::vector<std::size_t> share_reads();
   void note_readers();
 
   EpochPlan& plan_;
@@ -120,6 +130,8 @@ class GraphBuilder {
   std::map<std::size_t, bool> queue_added_;
   std::map<PaddingKey, std::size_t> padding_index_;  // in padding_buffers_
   std::vector<Buffer> padding_buffers_;
+  std::map<Id, Sharing> sharing_;                         // by pipe
+  std::set<std::pair<std::size_t, std::size_t>> shared_;  // queue and reader, where somebody does share
   ChipRoutes chips_;
   std::map<const OpPlan*, std::vector<ChipWay>> ethernet_ways_;                    // of ops on ethernet cores, per core
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> ethernet_ops_at_;  // how many inputs or outputs, by chip and channel

@@ -1,23 +1,28 @@
 // Reads pipegen files.
 //
-// Files of big models have tens of megabytes, nearly all of it lines `  key: value`, so lines are taken apart directly; a document object
-// model of YAML takes a hundred times the time and memory. A file that uses more of YAML than that is read again with the YAML parser.
+// Files of big models have tens of megabytes, nearly all of it lines `key: value`, so lines are taken apart directly; a document object
+// model of YAML takes a hundred times the time and memory. A document (a buffer or a pipe, in general) that uses more of YAML than that is
+// read with the YAML parser, by itself.
 #include <buda/pipes/pipegen_file.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/pipes/pipegen_values.hpp>
 
+#include <optional>
+#include <vector>
+
 namespace buda::pipes {
 namespace {
 
-constexpr std::size_t kMostForYaml = 8u << 20;
+constexpr std::size_t kMostForYaml = 8u << 20;  // of one document
 
 struct Line {
-  std::string_view key, value;
-  std::string unquoted;  // what `value` refers to when it stood in quotes
-  std::uint32_t key_column = 0, value_column = 0;
+  std::string_view key, plain;
+  std::optional<std::string> unquoted;  // the value, when it stood in quotes
+  std::uint32_t number = 0, key_column = 0, value_column = 0;
   bool indented = false;
+  std::string_view value() const { return unquoted ? *unquoted : plain; }
 };
 
 // The value up to a comment (" #").
@@ -44,105 +49,150 @@ bool take_apart(std::string_view text, Line& line) {
     line.unquoted = node->text();
     line.key_column = static_cast<std::uint32_t>(indent + 1);
     line.value_column = static_cast<std::uint32_t>(rest.data() - text.data()) + 1;
-    line.value = line.unquoted;
-    return !line.value.empty();
+    return !line.unquoted->empty();
   }
-  line.value = trim(without_comment(rest));
+  line.plain = trim(without_comment(rest));
   line.key_column = static_cast<std::uint32_t>(indent + 1);
   line.value_column =
-      static_cast<std::uint32_t>(line.value.empty() ? colon + 2 : static_cast<std::size_t>(line.value.data() - text.data()) + 1);
-  if (line.value.empty()) return true;
-  if (line.value.front() == '[') return line.value.back() == ']';
-  return line.value.find_first_of("\"'{}&*!|>@`\t") == std::string_view::npos;
+      static_cast<std::uint32_t>(line.plain.empty() ? colon + 2 : static_cast<std::size_t>(line.plain.data() - text.data()) + 1);
+  if (line.plain.empty()) return true;
+  if (line.plain.front() == '[') return line.plain.back() == ']';
+  return line.plain.find_first_of("\"'{}&*!|>@`\t") == std::string_view::npos;
 }
 
-enum class Outcome : std::uint8_t { done, irregular };
+// A document of the file.
+struct Document {
+  std::string_view text;  // with the marker before it
+  std::uint32_t first_line = 1;
+  std::vector<Line> lines;      // when it is regular
+  std::uint32_t irregular = 0;  // the line that is not, or 0
+};
 
-// The regular form. `where`: the line that is not, with `irregular`.
-Outcome read_lines(std::string_view text, PipegenValues& values, std::uint32_t& where) {
-  bool inside = false;
-  std::uint32_t number = 0;
-  while (!text.empty() && !values.full()) {
-    ++number;
-    where = number;
+// Cuts the next document off the text. `number`: lines so far.
+void next_document(std::string_view& text, std::uint32_t& number, Document& document) {
+  document.lines.clear();
+  document.irregular = 0;
+  document.first_line = number + 1;
+  const char* begin = text.data();
+  bool any = false;
+  while (!text.empty()) {
     auto end = text.find('\n');
     std::string_view raw = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    std::string_view after = text.substr(end == std::string_view::npos ? text.size() : end + 1);
     if (!raw.empty() && raw.back() == '\r') raw.remove_suffix(1);
-    if (trim(raw).empty() || trim(raw).front() == '#') continue;
-    if (raw == "---" || raw == "...") {
-      values.end();
-      inside = false;
-      continue;
-    }
-    Line line;
-    if (!take_apart(raw, line)) return Outcome::irregular;
-    if (line.indented) {
-      if (!inside || line.value.empty()) return Outcome::irregular;
-      values.set(line.key, line.value, number, line.key_column, line.value_column);
-      continue;
-    }
-    inside = false;
-    if (line.key == "graph_name") {
-      values.end();
-      values.begin_graph(line.value);
-    } else if (line.value.empty() && values.begin(line.key, number, line.key_column)) {
-      inside = true;
-    } else {
-      return Outcome::irregular;
-    }
+    const bool marks = raw.starts_with("---") && (raw.size() == 3 || raw[3] == ' ' || raw[3] == '\t');
+    if (marks && any) break;
+    ++number;
+    text = after;
+    if (raw == "...") break;
+    any = true;
+    std::string_view bare = trim(raw);
+    if (raw == "---" || bare.empty() || bare.front() == '#' || document.irregular != 0) continue;
+    Line& line = document.lines.emplace_back();
+    line.number = number;
+    if (marks || !take_apart(raw, line)) document.irregular = number;
   }
-  return Outcome::done;
+  document.text = {begin, static_cast<std::size_t>(text.data() - begin)};
 }
 
-void read_entity(const std::string& key, const io::Node& node, PipegenValues& values) {
-  SourceLoc at = node.loc();
+// Whether the lines stand where they may: keys below a header, headers without a value.
+bool in_place(Document& document) {
+  bool inside = false;
+  for (const Line& line : document.lines) {
+    document.irregular = line.number;
+    if (line.indented) {
+      if (!inside || line.value().empty()) return false;
+      continue;
+    }
+    inside = line.key != "graph_name";
+    if (inside && !(line.value().empty() && (line.key.starts_with("buffer_") || line.key.starts_with("pipe_")))) return false;
+  }
+  document.irregular = 0;
+  return true;
+}
+
+void read_lines(const Document& document, PipegenValues& values) {
+  for (const Line& line : document.lines) {
+    if (line.indented) {
+      values.set(line.key, line.value(), line.number, line.key_column, line.value_column);
+    } else if (line.key == "graph_name") {
+      values.end();
+      values.begin_graph(line.value());
+    } else {
+      values.begin(line.key, line.number, line.key_column);
+    }
+  }
+  values.end();
+}
+
+// `before`: lines of the file that stand before the document.
+void read_entity(const std::string& key, const io::Node& node, std::uint32_t before, PipegenValues& values) {
+  const std::uint32_t line = node.loc().line + before, column = node.loc().column;
   if (key == "graph_name") {
     values.begin_graph(node.text());
     return;
   }
-  if (!values.begin(key, at.line, at.column)) {
-    values.error("PG003", at.line, at.column,
-                 cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
+  if (!values.begin(key, line, column)) {
+    values.error("PG003", line, column, cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
     return;
   }
   if (!node.is_map()) {
-    values.error("PG007", at.line, at.column, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
+    values.error("PG007", line, column, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
     return;
   }
   for (std::size_t i = 0; i < node.size(); ++i) {
     const io::Node& item = node.items()[i];
     SourceLoc place = item.loc();
     std::string text = item.is_scalar() ? item.text() : io::yaml_flow(item);
-    values.set(node.keys()[i], text, place.line, place.column, place.column);
+    values.set(node.keys()[i], text, place.line + before, place.column, place.column);
   }
+  values.end();
+}
+
+Result<void> read_yaml(const Document& document, const std::string& file, PipegenValues& values) {
+  if (document.text.size() > kMostForYaml) {
+    Diagnostic d = input_error("PG001", {file, document.irregular, 1},
+                               "this line is not of the form 'key: value' with a number, a name or a list on one line");
+    d.hint = "documents of more than 8 MiB must have the form in which net2pipe writes them";
+    return d;
+  }
+  const std::uint32_t before = document.first_line - 1;
+  auto parsed = io::parse_yaml_stream(document.text, file);
+  if (!parsed) {
+    Failure moved;
+    for (Diagnostic d : parsed.failure().diagnostics()) {
+      if (d.loc.line > 0) d.loc.line += before;
+      moved.add(std::move(d));
+    }
+    return moved;
+  }
+  for (const io::Node& top : *parsed) {
+    if (top.is_null()) continue;
+    if (!top.is_map()) {
+      values.error("PG003", top.loc().line + before, top.loc().column,
+                   cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", top.describe()));
+      continue;
+    }
+    for (std::size_t i = 0; i < top.size() && !values.full(); ++i) read_entity(top.keys()[i], top.items()[i], before, values);
+  }
+  return success();
 }
 
 }  // namespace
 
 Result<PipeGraph> parse_pipegen(std::string_view text, const std::string& file) {
-  std::uint32_t line = 0;
   PipegenValues values(file);
-  if (read_lines(text, values, line) == Outcome::done) return std::move(values).finish();
-  if (text.size() > kMostForYaml) {
-    Diagnostic d =
-        input_error("PG001", {file, line, 1}, "this line is not of the form 'key: value' with a number, a name or a list on one line");
-    d.hint = "files of more than 8 MiB must have the form in which net2pipe writes them";
-    return d;
-  }
-  BUDA_ASSIGN(auto documents, io::parse_yaml_stream(text, file));
-  PipegenValues again(file);
-  for (const io::Node& document : documents) {
-    if (document.is_null()) continue;
-    SourceLoc at = document.loc();
-    if (!document.is_map()) {
-      again.error("PG003", at.line, at.column,
-                  cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", document.describe()));
-      continue;
+  Document document;
+  std::uint32_t number = 0;
+  while (!text.empty() && !values.full()) {
+    next_document(text, number, document);
+    if (document.irregular == 0 && in_place(document)) {
+      read_lines(document, values);
+    } else {
+      BUDA_TRY(read_yaml(document, file, values));
     }
-    for (std::size_t i = 0; i < document.size() && !again.full(); ++i) read_entity(document.keys()[i], document.items()[i], again);
   }
-  return std::move(again).finish();
+  return std::move(values).finish();
 }
 
 }  // namespace buda::pipes

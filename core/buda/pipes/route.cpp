@@ -6,9 +6,9 @@
 // - without stacks each t of the producer becomes ts of the consumer, in the same order and in the same way for each. The runs of the first
 //   window are those of every window, so the walk ends where it leaves the first;
 // - with stacks one t of the consumer draws on several windows. The walk goes through the whole input, its runs are sorted by window, and
-// the
-//   windows are compared: what a pipe takes from the first window must be taken from each, though it may go to another destination. Such
-//   pipes have several destinations and are called phased.
+//   the windows are compared: what a pipe takes from the first window must be taken from each, though it may go to another destination.
+//   Such pipes have several destinations and are called phased. Padding that follows each window alike belongs to what the pipe takes;
+//   what a destination gets beyond that are turns of their own.
 // The reference computes the destinations of phased pipes from the factors of the manipulations; comparing windows needs no such rules, and
 // what it accepts is right by construction.
 #include <buda/pipes/route.hpp>
@@ -86,7 +86,14 @@ class Walk {
   bool check();
   bool collect_plain();
   bool collect_phased();
-  bool by_window(std::int32_t destination, std::vector<RunList>& lists);
+  // What a destination takes from one window, and the padding that comes after it.
+  struct Share {
+    RunList tiles;
+    std::int64_t padding = 0;
+    std::int64_t turns = 0;  // of padding, as long as `tiles`, after these
+  };
+  bool by_window(std::int32_t destination, std::vector<Share>& shares);
+  bool settle_padding(std::vector<std::vector<Share>>& shares);
   void walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const;
   bool broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out);
   void finish();
@@ -211,8 +218,9 @@ bool Walk::collect_plain() {
   return true;
 }
 
-// What a destination takes, sorted by the window in which it is. Padding belongs to what comes before it (at the beginning: after it).
-bool Walk::by_window(std::int32_t destination, std::vector<RunList>& lists) {
+// What a destination takes, sorted by the window in which it is. Padding between tiles of one window belongs to them, and so does padding
+// before the first.
+bool Walk::by_window(std::int32_t destination, std::vector<Share>& shares) {
   RunList all;
   for (std::int64_t t = 0; t < consumer_.t; ++t) walk_t(destination, 0, t, all);
   std::int64_t current = -1;
@@ -227,55 +235,85 @@ bool Walk::by_window(std::int32_t destination, std::vector<RunList>& lists) {
       if (w < current)
         return fail(cat("destination ", destination, " needs tiles of the producer's buffer ", w, " after tiles of its buffer ", current,
                         "; the producer would have to keep both (a buf_size_mb of all ts would)"));
-      if (padding > 0) lists[static_cast<std::size_t>(current < 0 ? w : current)].add({kPaddingCore, 0, padding});
+      Share& share = shares[static_cast<std::size_t>(w)];
+      if (current >= 0 && w != current) {
+        shares[static_cast<std::size_t>(current)].padding = padding;
+      } else if (padding > 0) {
+        share.tiles.add({kPaddingCore, 0, padding});
+      }
       padding = 0;
       current = w;
-      lists[static_cast<std::size_t>(w)].add({run.core, run.first - w * window_, run.count});
+      share.tiles.add({run.core, run.first - w * window_, run.count});
     }
     cursor.advance(run.count);
   }
   if (padding > 0 && current < 0) return fail(cat("destination ", destination, " gets nothing but padding"));
-  if (padding > 0) lists[static_cast<std::size_t>(current)].add({kPaddingCore, 0, padding});
+  if (padding > 0) shares[static_cast<std::size_t>(current)].padding = padding;
+  return true;
+}
+
+// Where the same tiles are taken from several windows, the padding that follows them each time goes with them; the rest has to be whole
+// turns.
+bool Walk::settle_padding(std::vector<std::vector<Share>>& shares) {
+  std::map<std::vector<Run>, std::int64_t> always;
+  for (const auto& of_destination : shares)
+    for (const Share& s : of_destination)
+      if (auto [it, fresh] = always.emplace(s.tiles.runs(), s.padding); !fresh) it->second = std::min(it->second, s.padding);
+  for (std::size_t d = 0; d < shares.size(); ++d)
+    for (std::size_t w = 0; w < shares[d].size(); ++w) {
+      Share& s = shares[d][w];
+      if (s.tiles.empty()) continue;
+      const std::int64_t along = always.at(s.tiles.runs()), rest = s.padding - along;
+      if (along > 0) s.tiles.add({kPaddingCore, 0, along});
+      if (rest % s.tiles.tiles() != 0)
+        return fail(cat("destination ", d, " needs ", rest, " tiles of padding after buffer ", w, " of the producer, from which it takes ",
+                        s.tiles.tiles(), "; the padding would have to be a multiple of these"));
+      s.turns = rest / s.tiles.tiles();
+    }
   return true;
 }
 
 bool Walk::collect_phased() {
-  if (map_.pads()) {
-    error_ = {"padding of a tensor that is stacked from several buffers of its producer", false, true};
-    return false;
-  }
   if (consumer_.kernel_broadcast.tiles > 0)
     return fail("kernel_broadcast of a tensor that is stacked from several buffers of its producer");
   auto windows = static_cast<std::size_t>(producer_.block.t / buffered_t_);
   auto destinations = static_cast<std::int32_t>(consumer_.destinations());
-  std::vector<std::vector<RunList>> lists(static_cast<std::size_t>(destinations), std::vector<RunList>(windows));
+  std::vector<std::vector<Share>> shares(static_cast<std::size_t>(destinations), std::vector<Share>(windows));
   for (std::int32_t d = 0; d < destinations; ++d)
-    if (!by_window(d, lists[static_cast<std::size_t>(d)])) return false;
+    if (!by_window(d, shares[static_cast<std::size_t>(d)])) return false;
+  if (map_.pads() && !settle_padding(shares)) return false;
 
   struct Twins {  // pipes that take the same
     std::vector<std::size_t> pipes;
     std::size_t used = 0;
   };
+  auto add_turns = [&](PipeRoute& pipe, std::int32_t destination, std::int64_t padding) {
+    pipe.destinations.push_back(destination);
+    pipe.padded.push_back(false);
+    pipe.destinations.insert(pipe.destinations.end(), static_cast<std::size_t>(padding), destination);
+    pipe.padded.insert(pipe.padded.end(), static_cast<std::size_t>(padding), true);
+  };
   std::map<std::vector<Run>, Twins> with_list;
   for (std::int32_t d = 0; d < destinations; ++d) {
-    RunList& first = lists[static_cast<std::size_t>(d)][0];
-    if (first.empty()) continue;
-    with_list[first.runs()].pipes.push_back(out_.pipes.size());
-    out_.pipes.push_back({first, {d}});
+    const Share& first = shares[static_cast<std::size_t>(d)][0];
+    if (first.tiles.empty()) continue;
+    with_list[first.tiles.runs()].pipes.push_back(out_.pipes.size());
+    out_.pipes.push_back({first.tiles, {}});
+    add_turns(out_.pipes.back(), d, first.turns);
   }
   for (std::size_t w = 1; w < windows; ++w) {
     for (auto& [runs, twins] : with_list) twins.used = 0;
     std::size_t matched = 0;
     for (std::int32_t d = 0; d < destinations; ++d) {
-      const RunList& list = lists[static_cast<std::size_t>(d)][w];
-      if (list.empty()) continue;
-      auto it = with_list.find(list.runs());
+      const Share& share = shares[static_cast<std::size_t>(d)][w];
+      if (share.tiles.empty()) continue;
+      auto it = with_list.find(share.tiles.runs());
       if (it == with_list.end() || it->second.used == it->second.pipes.size())
         return fail(cat("buffer ", w,
                         " of the producer is not taken in the way its buffer 0 is, so that no pipe can serve both"
                         " (a buf_size_mb of all ts would do)"));
       Twins& twins = it->second;
-      out_.pipes[twins.pipes[twins.used++]].destinations.push_back(d);
+      add_turns(out_.pipes[twins.pipes[twins.used++]], d, share.turns);
       ++matched;
     }
     if (matched != out_.pipes.size()) return fail(cat("buffer ", w, " of the producer is taken by fewer destinations than its buffer 0"));
@@ -283,15 +321,20 @@ bool Walk::collect_phased() {
   return true;
 }
 
-// The shortest list of destinations that, repeated, gives this one.
-void shorten(std::vector<std::int32_t>& destinations) {
-  std::size_t n = destinations.size();
+// The shortest list of turns that, repeated, gives this one.
+void shorten(PipeRoute& pipe) {
+  if (std::none_of(pipe.padded.begin(), pipe.padded.end(), [](bool b) { return b; })) pipe.padded.clear();
+  std::size_t n = pipe.destinations.size();
+  auto same = [&](std::size_t i, std::size_t j) {
+    return pipe.destinations[i] == pipe.destinations[j] && (pipe.padded.empty() || pipe.padded[i] == pipe.padded[j]);
+  };
   for (std::size_t p = 1; p < n; ++p) {
     if (n % p != 0) continue;
     bool repeats = true;
-    for (std::size_t i = p; i < n && repeats; ++i) repeats = destinations[i] == destinations[i - p];
+    for (std::size_t i = p; i < n && repeats; ++i) repeats = same(i, i - p);
     if (repeats) {
-      destinations.resize(p);
+      pipe.destinations.resize(p);
+      if (!pipe.padded.empty()) pipe.padded.resize(p);
       return;
     }
   }
@@ -307,7 +350,7 @@ void Walk::finish() {
   std::vector<std::int64_t> owner(cores, -1);
   for (std::size_t p = 0; p < out_.pipes.size(); ++p) {
     PipeRoute& pipe = out_.pipes[p];
-    shorten(pipe.destinations);
+    shorten(pipe);
     out_.scattered = out_.scattered || pipe.destinations.size() > 1;
     for (const Run& run : pipe.tiles.runs()) {
       if (run.core == kPaddingCore) {

@@ -13,10 +13,11 @@ namespace buda::pipes {
 
 // Tiles that travel together. The producer's buffer is seen through a window of some ts; each time it has been filled, `tiles` are taken
 // from it, in this order, and go to the next of `destinations` (numbers of cores, rows or columns, as Consumption counts them); after the
-// last comes the first again.
+// last comes the first again. A turn may be padding: its destination gets as many tiles of it, and the producer's buffer waits.
 struct PipeRoute {
   RunList tiles;
   std::vector<std::int32_t> destinations;
+  std::vector<bool> padded = {};  // per destination: whether its turn is padding; empty when none is
 };
 
 struct EdgeRoutes {

@@ -74,19 +74,58 @@ class Reader {
     for (const auto& [pipe, group] : feeds->second)
       for (Id id : pipe->inputs) n = std::max(n, passes(*index_.find(id)));
     for (std::int64_t pass = 0; pass < n; ++pass)
-      for (const auto& [pipe, group] : feeds->second)
-        if (pass % static_cast<std::int64_t>(pipe->outputs.size()) == static_cast<std::int64_t>(group)) add(*pipe, pass, out);
+      for (std::size_t f = 0; f < feeds->second.size(); ++f) {
+        const Pipe* pipe = feeds->second[f].first;
+        if (f > 0 && feeds->second[f - 1].first == pipe) continue;
+        give_pass(*pipe, target.id, pass, out);
+      }
     return out;
+  }
+
+  // Goes once more round the groups of a pipe, from that of pass `pass` to the next that is not padded.
+  void give_pass(const Pipe& pipe, Id target, std::int64_t pass, std::vector<Tiles>& out) const {
+    auto padding = [&](std::size_t g) { return g < pipe.output_padding.size() ? pipe.output_padding[g] : Id{0}; };
+    auto reaches = [&](std::size_t g) { return std::count(pipe.outputs[g].begin(), pipe.outputs[g].end(), target) > 0; };
+    std::vector<std::size_t> taking;
+    for (std::size_t g = 0; g < pipe.outputs.size(); ++g)
+      if (padding(g) == 0) taking.push_back(g);
+    if (taking.empty()) return;
+    std::size_t turn = static_cast<std::size_t>(pass) % taking.size();
+    auto pad = [&](std::size_t first, std::size_t end) {
+      for (std::size_t g = first; g < end; ++g)
+        if (reaches(g)) append_tiles(out, {Tiles::Kind::padding, index_.find(padding(g))->id, 0, 0, pass_tiles(pipe)});
+    };
+    if (turn == 0) pad(0, taking[0]);
+    if (reaches(taking[turn])) add(pipe, pass, out);
+    pad(taking[turn] + 1, turn + 1 < taking.size() ? taking[turn + 1] : pipe.outputs.size());
+  }
+
+  std::int64_t pass_tiles(const Pipe& pipe) const {
+    std::int64_t tiles = 0;
+    for (Id id : pipe.inputs) tiles += index_.find(id)->scatter_gather_num_tiles;
+    return tiles * pipe.repeats();
+  }
+
+  // Where a piece of a row lies among those of its buffer: bytes from the beginning of the entry, in pieces.
+  std::int64_t piece(const Pipe& pipe, const Buffer& b, std::int64_t row, std::int64_t before) const {
+    std::int64_t rows = b.rows.hw_tilize ? b.rows.tilize_mblock_n_loop_num_rows : pass_tiles(pipe) / b.untilized.c;
+    std::int64_t bytes = row * b.untilized.c * b.rows.table_core_c_div * b.tile_size + before / rows % b.untilized.c * b.tile_size +
+                         index_.find(pipe.outputs.front().front())->rows.tilize_row_col_offset;
+    return bytes / b.tile_size;
   }
 
   void add(const Pipe& pipe, std::int64_t pass, std::vector<Tiles>& out) const {
     std::map<Id, std::int64_t> seen;  // blocks of a relay buffer in this pass
+    std::int64_t before = 0;          // pieces of rows
     for (std::int64_t r = 0; r < pipe.repeats(); ++r)
       for (Id id : pipe.inputs) {
         const Buffer& b = *index_.find(id);
         auto offset = static_cast<std::int64_t>(id - b.id);
         std::int64_t count = b.scatter_gather_num_tiles;
-        if (b.is_padding) {
+        if (b.rows.hw_tilize || b.rows.embedding_table) {
+          append_tiles(out, {Tiles::Kind::queue, b.id, pass, piece(pipe, b, offset, before), count});
+          before += count;
+        } else if (b.is_padding) {
           append_tiles(out, {Tiles::Kind::padding, b.id, 0, 0, count});
         } else if (b.type == BufferType::packer) {
           std::int64_t first = pass * b.window_tiles() + offset;

@@ -65,6 +65,83 @@ TEST(Replay, RandomNetlistsThatShareCables) {
   EXPECT_LT(refused.size(), 10u) << testing::PrintToString(refused);
 }
 
+// What random netlists do not have.
+std::string problem_of(const std::string& text) {
+  pipes::Built b(text);
+  return b.ok() ? replayed(b.graph, *b.device) : b.problem;
+}
+
+TEST(Replay, RowsForATilizer) {
+  using pipes::op_text, pipes::queue_text;
+  for (const char* order : {"r", "c"}) {
+    auto shape = [&](int m, int n) { return cat("t: 2, mblock: [", m, ", ", n, "], ublock: [1, 2], ublock_order: ", order); };
+    EXPECT_EQ(problem_of(pipes::netlist_text(
+                  queue_text("rows", "HOST", cat("grid_size: [1, 1], ", shape(4, 4), ", layout: flat"), 1, 0x20000000) +
+                      queue_text("out", "op", cat("grid_size: [2, 2], ", shape(2, 2)), 4, 0x30000000),
+                  op_text("op", "tilizer", "rows", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape(2, 2) + ", buf_size_mb: 2"), 3)),
+              "");
+  }
+}
+
+TEST(Replay, RowsOfATable) {
+  using pipes::queue_text;
+  std::string numbers = queue_text("numbers", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1]", 1, 0x30000000);
+  numbers.replace(numbers.find("Float16_b"), 9, "RawUInt32");
+  pipes::Built b(pipes::netlist_text(
+      queue_text("table", "HOST", "grid_size: [1, 1], t: 1, mblock: [3, 4], ublock: [1, 2], layout: flat", 1, 0x20000000,
+                 "type: ram, entries: 1") +
+          numbers + queue_text("out", "look", "grid_size: [1, 2], t: 1, mblock: [2, 2], ublock: [1, 2]", 2, 0x40000000),
+      "    look: {type: embedding, grid_loc: [0, 0], grid_size: [1, 2], inputs: [table, numbers], t: 1, mblock: [2, 2], ublock: [1, 2], "
+      "ublock_order: r, buf_size_mb: 2, in_df: [Float16_b, RawUInt32], out_df: Float16_b, intermed_df: Float16_b, acc_df: Float16_b, "
+      "math_fidelity: HiFi3, untilize_output: false, attributes: {num_indices: 64}}\n",
+      2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(replayed(b.graph, *b.device), "");
+  auto blob = build_blob(b.graph, *b.device, {});
+  ASSERT_TRUE(blob.ok());
+  int lookups = 0;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams)
+      if (s.read && s.read->lookup) {
+        ++lookups;
+        EXPECT_EQ(s.read->lookup->row_tiles, 4);
+        EXPECT_EQ(s.read->lookup->numbers_per_tile, 1024);
+        const Stream* list = core.find(s.read->lookup->stream);
+        ASSERT_NE(list, nullptr);
+        EXPECT_EQ(list->operand, 1);
+      }
+  EXPECT_EQ(lookups, 2);
+}
+
+TEST(Replay, PaddingInTurnsOfItsOwn) {
+  using pipes::op_text, pipes::queue_text;
+  for (int pad_rows : {0, 2}) {
+    std::string shape = cat("t: 2, mblock: [", (4 + pad_rows) / 2, ", 2], ublock: [2, 2], ublock_order: c");
+    EXPECT_EQ(problem_of(pipes::netlist_text(
+                  queue_text("q", "HOST", "grid_size: [2, 1], t: 6, mblock: [1, 1], ublock: [2, 2]", 2, 0x20000000) +
+                      queue_text("out", "n", "grid_size: [1, 2], " + shape, 2, 0x30000000),
+                  op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [2, 1]",
+                          "t: 6, mblock: [1, 1], ublock: [2, 2], ublock_order: r, buf_size_mb: 2") +
+                      op_text("n", "nop", "f", 1, "grid_loc: [2, 0], grid_size: [1, 2]", shape + ", buf_size_mb: 2",
+                              cat("input_0_tms: [hstack: 3], input_0_pad: {rt: ", pad_rows, ", ct: 2, pad_value: 1.5}")),
+                  3)),
+              "");
+  }
+}
+
+TEST(Replay, SharedReads) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  EXPECT_EQ(problem_of(pipes::netlist_text(
+                queue_text("x", "HOST", "grid_size: [1, 2], t: 1, mblock: [2, 1], ublock: [1, 1]", 2, 0x20000000) +
+                    queue_text("one", "a", "grid_size: [1, 1], " + shape, 1, 0x30000000) +
+                    queue_text("two", "b", "grid_size: [1, 1], " + shape, 1, 0x40000000),
+                op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
+                    op_text("b", "nop", "x", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block, "forked_dram_inputs: [x: a]"),
+                2)),
+            "");
+}
+
 // Pipegen files that TT-Buda's net2pipe wrote, when they are there.
 TEST(Replay, OriginalPipegenFiles) {
   namespace fs = std::filesystem;

@@ -140,6 +140,75 @@ TEST(Reblocking, StackedBuffersTakeTurns) {
   EXPECT_EQ(b.check(), "");
 }
 
+// An op of t = 6 that buffers one t of 4 x 2 tiles, its ts stacked side by side in threes, and a column of padding as wide as one of them.
+// Two cores take two of these four each, column by column: the first gets ts 0 and 1, the second t 2 and padding.
+std::string padded_stack(int pad_rt) {
+  std::string feeder = op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [2, 1]",
+                               "t: 6, mblock: [1, 1], ublock: [2, 2], ublock_order: r, buf_size_mb: 2");
+  std::string shape = cat("t: 2, mblock: [", (4 + pad_rt) / 2, ", 2], ublock: [2, 2], ublock_order: c");
+  std::string consumer = op_text("n", "nop", "f", 1, "grid_loc: [2, 0], grid_size: [1, 2]", shape + ", buf_size_mb: 2",
+                                 cat("input_0_tms: [hstack: 3], input_0_pad: {rt: ", pad_rt, ", ct: 2, pad_value: 1.5}"));
+  return netlist_text(queue_text("q", "HOST", "grid_size: [2, 1], t: 6, mblock: [1, 1], ublock: [2, 2]", 2, 0x20000000) +
+                          queue_text("out", "n", "grid_size: [1, 2], " + shape, 2, 0x30000000),
+                      feeder + consumer, 3);
+}
+
+TEST(Reblocking, PaddingOfAStackIsATurnOfItsOwn) {
+  Built b(padded_stack(0));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(b.check(), "");
+  const Buffer* left = b.input("n", {2, 0}, 0);
+  const Buffer* right = b.input("n", {2, 1}, 0);
+  auto pipes = b.feeding(left);
+  ASSERT_EQ(pipes.size(), 2u) << "two turns of one pipe";
+  const Pipe& p = *pipes.front();
+  EXPECT_EQ(p.outputs, (std::vector<std::vector<Id>>{{left->id}, {left->id}, {right->id}, {right->id}}));
+  EXPECT_EQ(p.inputs.size(), 2u) << "upper and lower core";
+  ASSERT_EQ(p.output_padding.size(), 4u);
+  EXPECT_THAT(std::vector<Id>(p.output_padding.begin(), p.output_padding.begin() + 3), ElementsAre(0, 0, 0));
+  const Buffer* padding = BufferIndex(b.graph.buffers).find(p.output_padding[3]);
+  ASSERT_NE(padding, nullptr);
+  EXPECT_TRUE(padding->is_padding);
+  EXPECT_EQ(padding->core, right->core);
+  EXPECT_EQ(padding->scatter_gather_num_tiles, 4);
+}
+
+// Rows of padding stand below every t, so they are in the list; the column is still a turn.
+TEST(Reblocking, PaddingOnBothSidesOfAStack) {
+  Built b(padded_stack(2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(b.check(), "");
+  const Pipe& p = *b.feeding(b.input("n", {2, 0}, 0)).front();
+  EXPECT_EQ(p.inputs.size(), 12u);
+  EXPECT_EQ(p.output_padding.size(), 4u);
+  EXPECT_NE(p.output_padding[3], 0u);
+}
+
+TEST(Reblocking, PaddingInTheWrongTurnIsCaught) {
+  Built b(padded_stack(0));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  for (std::size_t wrong : {0u, 1u, 2u}) {
+    PipeGraph graph = b.graph;
+    for (Pipe& p : graph.pipes)
+      if (p.outputs.size() == 4) std::swap(p.output_padding[wrong], p.output_padding[3]);
+    EXPECT_NE(b.check(graph), "") << wrong;
+  }
+  PipeGraph graph = b.graph;
+  for (Pipe& p : graph.pipes) p.output_padding.assign(p.output_padding.size(), 0);
+  EXPECT_NE(b.check(graph), "");
+}
+
+TEST(Reblocking, PaddingThatIsNoWholeTurnIsRefused) {
+  std::string text = padded_stack(0);
+  for (std::string from :
+       {"hstack: 3], input_0_pad: {rt: 0, ct: 2", "t: 2, mblock: [2, 2], ublock: [2, 2]", "t: 2, mblock: [2, 2], ublock: [2, 2]"})
+    text.replace(text.find(from), from.size(),
+                 from[0] == 'h' ? "hstack: 3], input_0_pad: {rt: 0, ct: 4" : "t: 2, mblock: [2, 5], ublock: [2, 1]");
+  Built b(text);
+  ASSERT_FALSE(b.ok());
+  EXPECT_THAT(b.problem, HasSubstr("PP020"));
+}
+
 TEST(Reblocking, StackThatNeedsTwoBuffersAtOnceIsRefused) {
   // hstack 2 of t = 2 with columns side by side in one ublock row: rows alternate between the two ts.
   std::string feeder = op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",

@@ -1,0 +1,61 @@
+// Reading queues that hold rows instead of tiles.
+//
+// A pipe that takes rows lists the rows only; which part of a row it takes follows from how many came before, and from where the part of
+// the receiving core begins (docs/formats/pipegen.md). Here each block gets the place that it has among the pieces of the queue's buffer,
+// which lie row by row; from then on pieces are read like tiles.
+#include <buda/overlay/builder.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+namespace buda::overlay {
+
+bool Builder::place_rows(PipePlan& plan) {
+  const Buffer& out = plan.first_output();
+  const bool rows =
+      std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer* b) { return b->rows.hw_tilize || b->rows.embedding_table; });
+  if (!rows) return true;
+  auto wrong = [&](const std::string& why) {
+    error("OV002", plan.pipe, &out, why);
+    return false;
+  };
+  if (plan.groups.size() != 1 || plan.groups.front().size() != 1) return wrong("rows go to one core only");
+  std::int64_t at = 0;
+  for (Block& block : plan.blocks) {
+    const Buffer& b = *plan.buffers[static_cast<std::size_t>(block.source)];
+    const auto& r = b.rows;
+    const std::int64_t columns = b.untilized.c, row = columns * r.table_core_c_div;
+    if (!(r.hw_tilize || r.embedding_table) || columns < 1 || row < 1 || row > (1 << 20) || b.tile_size < 1 ||
+        b.tile_size != out.tile_size || out.rows.tilize_row_col_offset < 0 || out.rows.tilize_row_col_offset % b.tile_size != 0)
+      return wrong(cat("the rows of buffer_", b.id, " are not described, or not in pieces of ", out.tile_size, " bytes"));
+    const std::int64_t rows_per_column = r.embedding_table ? plan.pass_tiles / columns : r.tilize_mblock_n_loop_num_rows;
+    if (rows_per_column < 1 || (block.tiles > 1 && row > 1))
+      return wrong(
+          cat("the rows of buffer_", b.id, " cannot be gone through ", rows_per_column, " at a time, ", block.tiles, " in a block"));
+    block.offset = block.offset * row + at / rows_per_column % columns + out.rows.tilize_row_col_offset / b.tile_size;
+    if (block.offset + block.tiles > b.window_tiles()) return wrong(cat("it takes more rows than buffer_", b.id, " has"));
+    at += block.tiles;
+  }
+  return true;
+}
+
+// The input of the same core that has the numbers of the rows.
+std::optional<RowLookup> Builder::lookup_of(const PipePlan& plan) {
+  const Buffer &table = *plan.buffers.front(), &out = plan.first_output();
+  if (!table.rows.embedding_table) return std::nullopt;
+  RowLookup lookup;
+  lookup.row_tiles = std::int64_t{table.untilized.c} * table.rows.table_core_c_div;
+  for (const PipePlan& other : plans_)
+    for (const auto& group : other.groups)
+      for (const Buffer* b : group) {
+        if (!b->embedding_op_index_input || b->chip != out.chip || !(b->core == out.core)) continue;
+        for (const Buffer* list : other.buffers)
+          if (list->rows.embedding_index) lookup.numbers_per_tile = list->rows.indices_per_tile;
+        if (auto it = kernel_streams_.find(b->id); it != kernel_streams_.end()) lookup.stream = it->second.stream;
+      }
+  if (lookup.stream >= 0 && lookup.numbers_per_tile > 0) return lookup;
+  error("OV002", plan.pipe, &out, "no pipe brings the numbers of the rows to look up");
+  return std::nullopt;
+}
+
+}  // namespace buda::overlay
