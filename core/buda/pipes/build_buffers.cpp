@@ -294,7 +294,7 @@ void GraphBuilder::add_queue_buffer(const QueuePlan& q, std::size_t number, std:
   b.scatter_gather_num_tiles = q.granularity;
   b.epoch_tiles = input_count * queue.block.tiles();
   b.is_scatter = q.scattered;
-  if (q.scattered) {
+  if (q.scattered && !q.rows) {
     b.replicate = queue.block.tiles() / q.granularity;
     b.epoch_tiles /= b.replicate;
     if (q.use.prologue) b.size_tiles /= b.replicate;

@@ -51,13 +51,17 @@ std::vector<std::string> refused_of(int wanted, std::uint64_t seed, int chips, c
 }
 
 TEST(Replay, RandomNetlists) {
-  auto refused = refused_of(400, 77, 1, "wormhole_b0");
-  EXPECT_LT(refused.size(), 20u) << testing::PrintToString(refused);
+  const int wanted = pipes::netlists_wanted(400);
+  auto refused = refused_of(wanted, 77, 1, "wormhole_b0");
+  RecordProperty("refused", static_cast<int>(refused.size()));
+  EXPECT_LT(refused.size(), static_cast<std::size_t>(std::max(20, wanted / 20))) << testing::PrintToString(refused);
 }
 
 TEST(Replay, RandomNetlistsOverEthernet) {
-  auto refused = refused_of(200, 11, 2, "n300");
-  EXPECT_LT(refused.size(), 10u) << testing::PrintToString(refused);
+  const int wanted = pipes::netlists_wanted(200);
+  auto refused = refused_of(wanted, 11, 2, "n300");
+  RecordProperty("refused", static_cast<int>(refused.size()));
+  EXPECT_LT(refused.size(), static_cast<std::size_t>(std::max(10, wanted / 20))) << testing::PrintToString(refused);
 }
 
 TEST(Replay, RandomNetlistsThatShareCables) {
@@ -68,7 +72,7 @@ TEST(Replay, RandomNetlistsThatShareCables) {
 // What random netlists do not have.
 std::string problem_of(const std::string& text) {
   pipes::Built b(text);
-  return b.ok() ? replayed(b.graph, *b.device) : b.problem;
+  return b.ok() ? replayed(b.graph, *b.device, b.cluster().eth_core) : b.problem;
 }
 
 TEST(Replay, RowsForATilizer) {
@@ -96,7 +100,7 @@ TEST(Replay, RowsOfATable) {
       "math_fidelity: HiFi3, untilize_output: false, attributes: {num_indices: 64}}\n",
       2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
   ASSERT_TRUE(b.ok()) << b.problem;
-  EXPECT_EQ(replayed(b.graph, *b.device), "");
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster().eth_core), "");
   auto blob = build_blob(b.graph, *b.device, {});
   ASSERT_TRUE(blob.ok());
   int lookups = 0;

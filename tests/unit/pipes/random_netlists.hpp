@@ -3,6 +3,7 @@
 
 #include <buda/base/rng.hpp>
 
+#include <cstdlib>
 #include <string>
 
 namespace buda::pipes {
@@ -12,5 +13,11 @@ namespace buda::pipes {
 // netlist stands on any of them, no queue is read before the epoch, and an ethernet_datacopy may stand between the two ops (two chips
 // then).
 std::string random_netlist(Rng& rng, std::int32_t chips = 1);
+
+// How many netlists a test draws: `usual`, or what BUDA_RANDOM_NETLISTS says, for long runs.
+inline int netlists_wanted(int usual) {
+  const char* asked = std::getenv("BUDA_RANDOM_NETLISTS");
+  return asked == nullptr ? usual : std::atoi(asked);
+}
 
 }  // namespace buda::pipes

@@ -192,7 +192,7 @@ TEST(Rows, LookedUp) {
     EXPECT_EQ(numbers->rows.indices_per_input, 64);
     auto pipes = b.feeding(b.input("look", {0, cols - 1}, 0));
     ASSERT_EQ(pipes.size(), 1u);
-    EXPECT_EQ(pipes.front()->inputs.size(), static_cast<std::size_t>(64 * 4 / cols));
+    EXPECT_EQ(static_cast<int>(pipes.front()->inputs.size()) * pipes.front()->repeats(), 64 * 4 / cols);
     EXPECT_EQ(b.feeding(b.input("look", {0, 0}, 1)).front()->outputs.front().size(), static_cast<std::size_t>(cols))
         << "one row shares the numbers";
   }

@@ -313,7 +313,7 @@ TEST(Splice, BlocksAreTheProducersShares) {
   EXPECT_EQ(b.check(), "");
 }
 
-TEST(Refusals, NameOpInputAndFeature) {
+TEST(Refusals, NameOpInputAndPlace) {
   Built b(netlist_text(queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x20000000) +
                            queue_text("out", "n", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x30000000),
                        op_text("n", "tilizer", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
@@ -321,9 +321,9 @@ TEST(Refusals, NameOpInputAndFeature) {
                        1));
   ASSERT_FALSE(b.ok());
   const Diagnostic& d = b.diagnostics.front();
-  EXPECT_EQ(d.code, "PP001");
+  EXPECT_EQ(d.code, "PP014");
   EXPECT_EQ(d.node, "n");
-  EXPECT_EQ(d.message, "op 'n', input 0: op type tilizer is not supported yet");
+  EXPECT_EQ(d.message, "op 'n', input 0: queue 'q' holds tiles, and the op takes rows");
   EXPECT_EQ(d.loc.line, 9u);
 }
 
