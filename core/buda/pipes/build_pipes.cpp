@@ -44,7 +44,7 @@ static std::int64_t windows_of(const Op& op, std::int64_t input_count) {
 }
 
 // A constant block, read from DRAM like the queue that it pads, or kept in the core that the pipe stands on.
-Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, const CoreCoord& at) {
+Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, const CoreCoord& at, std::int64_t times) {
   OpPlan& p = plan_.ops[o];
   const InputPlan& input = p.inputs[number];
   bool streamed = input.source.is_queue() && !input.prologue;
@@ -54,7 +54,7 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, const CoreCoo
   auto [it, fresh] = padding_index_.emplace(PaddingKey{o, number, at.chip, at.core.row, at.core.col}, padding_buffers_.size());
   if (!fresh) {
     Buffer& known = padding_buffers_[it->second];
-    if (!streamed) known.tiles_per_input += block;
+    if (!streamed) known.tiles_per_input += times * block;
     return known.id;
   }
   Buffer b;
@@ -77,7 +77,8 @@ Id GraphBuilder::padding_buffer(std::size_t o, std::size_t number, const CoreCoo
     std::int64_t windows =
         input.source.is_queue() ? std::int64_t{p.graph->input_count} : windows_of(*plan_.ops[input.source.op].op, p.graph->input_count);
     b.core = at.core;
-    b.size_tiles = b.tiles_per_input = block;
+    b.size_tiles = block;
+    b.tiles_per_input = times * block;
     b.replicate = 1;
     b.epoch_tiles = windows * block;
     b.q_slots = 1;
@@ -251,8 +252,13 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
     pipe.consumer_repeat = route.padded.empty() ? consumer_repeat(pipe.outputs) : 1;
     place_input_pipe(p, input, route, multicast, pipe);
     bool pads = std::any_of(route.tiles.runs().begin(), route.tiles.runs().end(), [](const Run& r) { return r.core == kPaddingCore; });
-    pipe.inputs =
-        blocks_of(route, granularity, buffers, pads ? padding_buffer(o, number, {input.from_chip, padding_worker(p, input, pipe)}) : 0);
+    Id padding = 0;
+    if (pads) {
+      std::int64_t constants = 0;
+      for (const Run& run : route.tiles.runs()) constants += run.core == kPaddingCore ? run.count / granularity : 0;
+      padding = padding_buffer(o, number, {input.from_chip, padding_worker(p, input, pipe)}, constants);
+    }
+    pipe.inputs = blocks_of(route, granularity, buffers, padding);
     if (input.chunks > 0) {
       pipe.incoming_vc = pipe.outgoing_vc = kDramWriteChannel;
     } else {
@@ -262,7 +268,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
     for (std::size_t g = 0; g < route.padded.size(); ++g)
-      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, pipe.mcast_core[g]);
+      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, pipe.mcast_core[g], 1);
     finish_pipe(std::move(pipe), freight_into(p, input, route));
   }
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace buda::pipes {
 namespace {
 
@@ -273,6 +275,24 @@ TEST(Padding, ComesFromTheConstantInDram) {
   ASSERT_NE(pad, nullptr);
   EXPECT_TRUE(pad->is_padding);
   EXPECT_EQ(pad->dram_addr, 0x600000u);
+  EXPECT_EQ(b.check(), "");
+}
+
+// 1 x 2 tiles become 2 x 3: each of the four new ones is taken from the same constant.
+TEST(Padding, OfAnOpsOutputIsCountedAsOftenAsItIsTaken) {
+  const std::string whole = "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: ";
+  Built b(netlist_text(
+      queue_text("q", "HOST", whole + "[1, 2]", 1, 0x20000000) + queue_text("out", "n", whole + "[2, 3]", 1, 0x30000000),
+      op_text("a", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
+              "t: 1, mblock: [1, 1], ublock: [1, 2], ublock_order: r, buf_size_mb: 2") +
+          op_text("n", "nop", "a", 1, "grid_loc: [0, 1], grid_size: [1, 1]",
+                  "t: 1, mblock: [1, 1], ublock: [2, 3], ublock_order: r, buf_size_mb: 2", "input_0_pad: {rt: 1, ct: 1, pad_value: 1.5}"),
+      2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  auto pad = std::find_if(b.graph.buffers.begin(), b.graph.buffers.end(), [](const Buffer& x) { return x.is_padding; });
+  ASSERT_NE(pad, b.graph.buffers.end());
+  EXPECT_EQ(pad->scatter_gather_num_tiles, 1);
+  EXPECT_EQ(pad->tiles_per_input, 4);
   EXPECT_EQ(b.check(), "");
 }
 
