@@ -118,8 +118,12 @@ void ProducerLayout::add_runs(const Line& line, std::int64_t offset, RunList& ou
     std::int64_t in_m = ublock_r % m, in_n = ublock_c % n;
     std::int64_t ublock = order == netlist::UblockOrder::r ? in_m * n + in_n : in_n * m + in_m;
     std::int64_t index = offset + t * block.mblock_tiles() + ublock * block.ublock_tiles() + tile_r * uc + tile_c;
-    // A step down is a step of uc indices: a run only where the ublock is one tile wide.
-    std::int64_t take = std::min(left, !line.down ? uc - tile_c : uc == 1 ? ur - tile_r : 1);
+    // A step down is a step of uc indices: a run only where the ublock is one tile wide. Ublocks that are scanned along the line and one
+    // tile high (or, down, wide) follow each other without a gap up to the end of the core's part.
+    const bool rows = order == netlist::UblockOrder::r;
+    const std::int64_t across = ur == 1 && rows ? n * uc - c % (n * uc) : uc - tile_c;
+    const std::int64_t down = uc != 1 ? 1 : rows ? ur - tile_r : m * ur - r % (m * ur);
+    std::int64_t take = std::min(left, line.down ? down : across);
     out.add({static_cast<std::int32_t>(core), index, take});
     (line.down ? r : c) += take;
     left -= take;
