@@ -130,8 +130,9 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
     bool from_ethernet = !input.source.is_queue() && EpochPlan::is_ethernet(plan_.ops[input.source.op]);
     if (from_core && !from_ethernet && core && !by_rows && !by_columns && pipe.consumer_repeat == 1) {
       if (input.source.is_queue()) {
-        const Queue& q = netlist().queues[input.source.queue];
-        worker = worker_of(op, *core / q.grid.cols % op.grid.rows, *core % q.grid.cols % op.grid.cols);
+        const QueuePlan& q = plan_.queue_plan(input.source.queue);
+        auto reader = std::find(q.readers.begin(), q.readers.end(), static_cast<std::size_t>(&p - plan_.ops.data())) - q.readers.begin();
+        worker = prologue_worker(q, static_cast<std::size_t>(*core), static_cast<std::size_t>(reader));
       } else {
         worker = worker_of(*plan_.ops[input.source.op].op, static_cast<std::size_t>(*core));
       }

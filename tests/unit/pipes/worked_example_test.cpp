@@ -333,6 +333,21 @@ TEST(Splice, BlocksAreTheProducersShares) {
   EXPECT_EQ(b.check(), "");
 }
 
+// On a transposed grid rows of what is kept since before the epoch are counted from the far end; a pipe that brings it stands where it is
+// kept.
+TEST(Prologue, PipesOnTransposedGridsStandWhereTheTilesAre) {
+  const std::string blocks = "t: 3, mblock: [2, 1], ublock: [1, 1]";
+  Built b(netlist_text(
+      queue_text("q", "HOST", "grid_size: [1, 1], t: 3, mblock: [3, 5], ublock: [2, 1]", 1, 0x20000000, "type: ram, entries: 1") +
+          queue_text("w", "HOST", "grid_size: [1, 1], t: 3, mblock: [5, 1], ublock: [1, 1]", 1, 0x30000000) +
+          queue_text("out", "mm", "grid_size: [3, 1], " + blocks, 3, 0x40000000),
+      op_text("mm", "matmul", "q, w", 2, "grid_transpose: true, grid_loc: [4, 4], grid_size: [3, 1]",
+              blocks + ", ublock_order: r, buf_size_mb: 2", "attributes: {m_k: 5, u_kt: 1}"),
+      3, "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(b.check(), "");
+}
+
 TEST(Refusals, NameOpInputAndPlace) {
   Built b(netlist_text(queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x20000000) +
                            queue_text("out", "n", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [2, 2]", 1, 0x30000000),
