@@ -102,7 +102,7 @@ struct Features {
   bool dest_as_operand_1 = false;        // fused sub-op reads dest as its second operand
   bool gradient_any_op = false;          // gradient_op beyond matmul, multiply, nop and datacopy
   bool kernel_broadcast_blocks = false;  // kernel_broadcast factors of matmuls must cover whole blocks
-  bool op_to_op_across_graphs = false;   // an op may feed an op of another graph of the same temporal epoch
+  bool op_to_op_across_graphs = false;   // consecutive epochs of different chips become one temporal epoch
   bool dram_sub_channels = false;        // queues may choose read_ports and write_ports
   bool remote_input_queues = false;      // a queue on one chip may feed an op on another
   bool stream_tile_clearing = false;     // streams of kernel inputs free tiles themselves

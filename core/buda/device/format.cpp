@@ -132,7 +132,7 @@ const Record<Features>& describe(const Features*) {
           .optional("gradient_any_op", &Features::gradient_any_op, "gradient_op on more than matmul, multiply, nop, datacopy")
           .optional("kernel_broadcast_blocks", &Features::kernel_broadcast_blocks, "kernel_broadcast of matmuls goes by whole blocks")
           .optional("op_to_op_across_graphs", &Features::op_to_op_across_graphs,
-                    "ops of different graphs of a temporal epoch may be connected")
+                    "consecutive epochs of different chips become one temporal epoch")
           .optional("dram_sub_channels", &Features::dram_sub_channels, "queues choose DRAM ports")
           .optional("remote_input_queues", &Features::remote_input_queues, "queues of one chip feed ops of another")
           .optional("stream_tile_clearing", &Features::stream_tile_clearing, "streams of kernel inputs free tiles themselves")

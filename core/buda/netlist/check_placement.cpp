@@ -28,7 +28,12 @@ void check_placement(CheckContext& ctx) {
   for (const Graph& graph : ctx.netlist.graphs) {
     std::vector<const Op*> owner(static_cast<std::size_t>(grid.volume()), nullptr);
     for (const Op& op : graph.ops) {
-      if (op.type == OpType::ethernet_datacopy || !fits(ctx, op)) continue;
+      if (op.type == OpType::ethernet_datacopy) {
+        if (ctx.device.eth.empty())
+          ctx.op_error("NL301", op, Field::type, cat("it stands on ethernet cores, and '", ctx.device.name, "' has none"));
+        continue;
+      }
+      if (!fits(ctx, op)) continue;
       GridRect r = op.occupied();
       const Op* clash = nullptr;
       for (std::int32_t row = r.origin.row; row < r.origin.row + r.shape.rows; ++row) {

@@ -68,15 +68,10 @@ void check_cross_graph(CheckContext& ctx) {
         auto producer = ctx.index.op(op.inputs[i].name);
         if (!producer || producer->graph == g) continue;
         const Graph& other = ctx.netlist.graphs[producer->graph];
-        if (!ctx.device.features.op_to_op_across_graphs) {
-          ctx.op_error("NL108", op, Field::inputs,
-                       cat("input ", i, " is an op of graph '", other.name, "'; ", ctx.device.arch, " connects graphs through queues only"),
-                       "", static_cast<int>(i));
-        } else if (other.target_device == ctx.netlist.graphs[g].target_device) {
+        if (other.target_device == ctx.netlist.graphs[g].target_device)
           ctx.op_error("NL108", op, Field::inputs,
                        cat("input ", i, " is an op of graph '", other.name, "' on the same chip, which runs at another time"),
                        "put a queue between them", static_cast<int>(i));
-        }
       }
     }
   }

@@ -30,7 +30,7 @@ const std::vector<Rule>& netlist_rules() {
       {"NL105", "The number of inputs is what op type and attributes ask for."},
       {"NL106", "An alias is another queue that exists."},
       {"NL107", "Chips exist on the device."},
-      {"NL108", "Ops of different graphs are connected through queues; directly only where the device can, and on different chips."},
+      {"NL108", "Ops of different graphs are connected through queues; directly only on different chips."},
       {"NL109", "There is at least one queue."},
       {"NL111", "forked_dram_inputs names an op of the same graph that reads the same queue."},
       {"NL112", "A fused_op names a fused op that exists."},
@@ -59,7 +59,7 @@ const std::vector<Rule>& netlist_rules() {
       {"NL213", "read_ports and write_ports name ports that the channel has."},
       {"NL214", "read_ports and write_ports have one port per buffer."},
       // Ops.
-      {"NL301", "Ops stand on workers that exist."},
+      {"NL301", "Ops stand on workers that exist; ethernet_datacopy on ethernet cores, where the device has them."},
       {"NL302", "Ops of a graph do not overlap."},
       {"NL303", "A ublock fits one half of the destination register."},
       {"NL304", "buf_size_mb is 1 or even; half of it and t divide one another."},

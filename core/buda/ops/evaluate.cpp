@@ -132,6 +132,7 @@ class Evaluator {
       }
     if (exact_ && node.kind() == NodeKind::output)
       for (Tensor& result : *results) result = result.cast(graph_.type(node.inputs()[0].source)->dtype);
+    if (options_.disturb && node.is_op()) options_.disturb(node, *results);
     if (options_.observe) options_.observe(node, *results);
     if (node.kind() == NodeKind::output) {
       outputs_.emplace(node.name(), std::move(results->front()));

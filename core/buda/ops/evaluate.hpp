@@ -16,6 +16,9 @@ struct EvaluateOptions {
   const Registry* registry = nullptr;  // null: standard_ops()
   // Called after each node (sources too) with its results, in topological order. For comparing a graph with another one, or for traces.
   std::function<void(const graph::Node&, std::span<const Tensor>)> observe;
+  // Called before that with the results of each op, and may put others of the same type and shape in their place: to see what a disturbance
+  // does to everything behind it.
+  std::function<void(const graph::Node&, std::span<Tensor>)> disturb;
 };
 
 // Takes one tensor per model input, by name, with exactly its type and shape; gives one per model output, by name. Only what outputs

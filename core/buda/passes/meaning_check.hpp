@@ -1,4 +1,7 @@
 // Does the graph still mean the same? The graph before and after each pass is evaluated on the same inputs, in fp32, and compared.
+//
+// A pass may change the order of sums, and so the last bits of a result. Where numbers nearly cancel these bits are all that is left: what
+// looks different is evaluated once more with results that are off by a few bits, and is the same if that moves it as far.
 #pragma once
 
 #include <buda/graph/graph.hpp>
@@ -40,7 +43,14 @@ class MeaningCheck {
  private:
   using Values = std::map<std::string, Tensor, std::less<>>;
 
-  Result<NamedTensors> evaluate(const graph::Graph& graph, Values& values) const;
+  // What a graph computes: the values of its ops, and its outputs.
+  struct Run {
+    Values values;
+    NamedTensors outputs;
+  };
+  class Rounding;
+
+  Result<Run> evaluate(const graph::Graph& graph, bool disturbed = false) const;
   std::optional<Diagnostic> judge(const Tensor& expected, const Tensor& actual, const std::string& what) const;
 
   Host* host_;

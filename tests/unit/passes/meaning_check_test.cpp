@@ -104,6 +104,23 @@ TEST(MeaningCheck, NaNOnOneSideIsADifference) {
   EXPECT_FALSE(other.after(graph_of("sqrt"), "p").ok());
 }
 
+TEST(MeaningCheck, WhatRoundingLeavesOfNumbersThatCancelIsNoDifference) {
+  Bench bench;
+  auto graph_of = [](bool left_first, float d) {
+    Builder b("g");
+    Edge a = b.input("a", {1}), small = b.constant(f32({1}, {0.1f})), other = b.constant(f32({1}, {0.2f}));
+    ValueRef sum = left_first ? b.add(called(b, "left", b.add(a, small)), other) : b.add(a, called(b, "right", b.add(small, other)));
+    b.output("y", called(b, "rest", b.subtract(sum, b.constant(f32({1}, {d})))));
+    return finished(b);
+  };
+  MeaningCheck check(bench.host, ops::standard_ops());
+  ASSERT_TRUE(check.start(graph_of(true, 10000.3f), {{"a", f32({1}, {10000})}}).ok());
+  EXPECT_TRUE(check.after(graph_of(false, 10000.3f), "another order").ok());
+  auto wrong = check.after(graph_of(false, 10001.3f), "bad-pass");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.failure().diagnostics()[0].node, "rest");
+}
+
 TEST(MeaningCheck, ShapesAndLostOutputsAreDifferences) {
   Checked c;
   c.graph.erase(c.graph.find_output("y"));

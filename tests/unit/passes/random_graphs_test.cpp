@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(Ops, RandomGraphs, testing::Values(RandomOps::basic, Ra
 TEST(RandomGraphsThat, FailedOnce) {
   Pipeline pipeline = default_pipeline();
   Tally tally;
-  for (std::uint64_t seed : {157, 1921, 202, 3909, 4144, 14049, 17727, 23058, 24622, 24841, 28560})
+  // The last: a sum less the same sum, one of them on the host.
+  for (std::uint64_t seed : {157, 1921, 202, 3909, 4144, 14049, 17727, 23058, 24622, 24841, 28560, 2006251})
     for (std::int64_t level = 0; level <= 2; ++level)
       EXPECT_EQ(try_graph(seed, RandomOps::basic, level, pipeline, tally), "") << "seed " << seed << ", level " << level;
   // Columns of whole tiles put beside others, and slices of whole tiles below one another: what is known of the padding that they do not
