@@ -297,14 +297,7 @@ TEST(Padding, OfAnOpsOutputIsCountedAsOftenAsItIsTaken) {
 }
 
 TEST(Prologue, RightOperandIsReadInSharesAndGathered) {
-  // K = 4, 16 columns of tiles per core, two rows of cores: 2 x 64 tiles, more than the kernel's buffer of 2 * 16.
-  std::string ops = op_text("mm", "matmul", "a, w", 2, "grid_loc: [0, 0], grid_size: [2, 1]",
-                            "t: 1, mblock: [1, 4], ublock: [1, 4], ublock_order: r, buf_size_mb: 2", "attributes: {m_k: 8, u_kt: 1}");
-  Built b(netlist_text(
-      queue_text("a", "HOST", "grid_size: [1, 1], t: 1, mblock: [2, 8], ublock: [1, 1]", 1, 0x20000000) +
-          queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [8, 4], ublock: [1, 4]", 1, 0x30000000, "type: ram, entries: 1") +
-          queue_text("out", "mm", "grid_size: [2, 1], t: 1, mblock: [1, 4], ublock: [1, 4]", 2, 0x40000000),
-      ops, 8, "w: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
+  Built b(prologue_in_shares());
   ASSERT_TRUE(b.ok()) << b.problem;
   const Buffer* share = b.buffer("mm", BufferType::prolog_relay);
   ASSERT_NE(share, nullptr);
