@@ -8,8 +8,9 @@
 // on a worker gathers what comes from several cores or from DRAM, which ethernet cores do not read; a queue on another chip is written by a
 // worker over there. One pass of the pipe is one pass of each piece, so a relay's block is all that a pass brings.
 //
-// A cable carries few streams at once. Where an edge has more pipes than there are streams left, some of its pipes share a way: the first
-// piece brings what all of them take in a pass, one after the other, and at the end of the last cable each takes its part:
+// A cable carries few streams at once. Each pipe has a way of its own as long as there is one, be it a detour; where an edge has more pipes
+// than ways, some of them share one: the first piece brings what all of them take in a pass, one after the other, and at the end of the
+// last cable each takes its part:
 //
 //   sources of A, then of B ─▶ relay ─▶ ethernet core ═cable═▶ ethernet core ─┬▶ destinations of A
 //                                                                            └▶ destinations of B
@@ -92,8 +93,8 @@ void GraphBuilder::finish_pipe(Pipe pipe, const Freight& freight) {
   }
 }
 
-// Every edge gets one way, a detour where the straight ones are full; then the edges with more pipes than ways get further ones in turns,
-// as long as there are straight ones.
+// Every edge gets one way, a detour where the straight ones are full, so that none is refused for what others could share. Then the edges
+// with more pipes than ways get further ones in turns: straight ones first, because a detour takes streams of more cables.
 Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   std::vector<Ferry> ferries;
   for (std::size_t i = 0; i < crossings_.size(); ++i) {
@@ -116,13 +117,17 @@ Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   std::vector<Ferry*> waiting;
   for (Ferry& ferry : ferries)
     if (ferry.ways.size() < ferry.count) waiting.push_back(&ferry);
-  while (!waiting.empty())
-    std::erase_if(waiting, [&](Ferry* ferry) {
-      const Freight& f = crossings_[ferry->first].freight;
-      auto way = chips_.take_shortest(f.from, f.to);
-      if (way) ferry->ways.push_back(std::move(*way));
-      return !way || ferry->ways.size() == ferry->count;
-    });
+  for (bool straight : {true, false}) {
+    std::vector<Ferry*> asking = waiting;
+    while (!asking.empty())
+      std::erase_if(asking, [&](Ferry* ferry) {
+        const Freight& f = crossings_[ferry->first].freight;
+        auto way = straight ? chips_.take_shortest(f.from, f.to) : chips_.take(f.from, f.to);
+        if (way) ferry->ways.push_back(std::move(*way));
+        return !way || ferry->ways.size() == ferry->count;
+      });
+    std::erase_if(waiting, [](const Ferry* ferry) { return ferry->ways.size() == ferry->count; });
+  }
   return ferries;
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::pipes {
@@ -69,10 +70,11 @@ struct Built {
   Built(const std::string& text, const std::string& device_name, std::optional<std::size_t> link_streams)
       : device(&shipped(device_name)), joined(shipped_cluster(*device)) {
     if (link_streams) joined.eth_core.link_streams.resize(*link_streams);
-    if (auto made = make(text); !made) {
-      problem = messages(made.failure());
-      diagnostics = made.failure().diagnostics();
-    }
+    start(text);
+  }
+  // With these cables. The device has to live as long as what is built.
+  Built(const std::string& text, const device::DeviceDescriptor& on, device::Cluster cluster) : device(&on), joined(std::move(cluster)) {
+    start(text);
   }
   bool ok() const { return problem.empty(); }
   const device::Cluster& cluster() const { return joined; }
@@ -116,6 +118,12 @@ struct Built {
   std::vector<Diagnostic> diagnostics;
 
  private:
+  void start(const std::string& text) {
+    if (auto made = make(text); !made) {
+      problem = messages(made.failure());
+      diagnostics = made.failure().diagnostics();
+    }
+  }
   Result<void> make(const std::string& text) {
     BUDA_ASSIGN(auto parsed, netlist::parse_netlist(text, "net.yaml", {device->arch}));
     netlist = std::make_unique<netlist::Netlist>(std::move(parsed));

@@ -134,6 +134,64 @@ TEST_F(RelayDamage, CopyOverAnotherCable) {
   expect_caught("PC025");
 }
 
+// Four cores of chip 0 give to four of chip 1, each to one; a few streams from chip to chip, and as many around by chip 2.
+class FullCables : public testing::Test {
+ protected:
+  FullCables() {
+    device_.chips = 3;
+    cables_.links = {{0, 0, 1, 0}, {1, 1, 2, 1}, {0, 2, 2, 2}};
+  }
+  Built build(std::size_t streams) {
+    const std::string four = "grid_size: [2, 2], t: 1, mblock: [1, 1], ublock: [1, 2]",
+                      shape = "t: 1, mblock: [1, 1], ublock: [1, 2], ublock_order: r, buf_size_mb: 2";
+    std::string out = queue_text("y", "g", four, 4, 0x30000000);
+    cables_.eth_core.link_streams.resize(streams);
+    return Built(
+        cat("devices: {arch: [wormhole_b0]}\nqueues:\n", queue_text("x", "HOST", four, 4, 0x20000000),
+            out.replace(out.find("target_device: 0"), 16, "target_device: 1"), "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n",
+            op_text("f", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape), "  b:\n    target_device: 1\n    input_count: 2\n",
+            op_text("g", "nop", "f", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape),
+            "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n"),
+        device_, cables_);
+  }
+  static std::ptrdiff_t shared(const Built& b) {
+    return std::count_if(b.graph.buffers.begin(), b.graph.buffers.end(),
+                         [](const Buffer& r) { return r.type == BufferType::ethernet_relay && r.is_scatter; });
+  }
+  // Of those that lead over chip 2, with a relay at the end of a cable and one at the beginning of the next.
+  static std::ptrdiff_t detours(const Built& b) {
+    return std::count_if(b.graph.buffers.begin(), b.graph.buffers.end(),
+                         [](const Buffer& r) { return r.type == BufferType::ethernet_relay && r.chip == 2; }) /
+           2;
+  }
+
+ private:
+  device::DeviceDescriptor device_ = shipped("wormhole_b0");
+  device::Cluster cables_ = shipped_cluster(shipped("wormhole_b0"));
+};
+
+TEST_F(FullCables, StraightOnesWhileThereIsRoom) {
+  Built b = build(4);
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(shared(b), 0);
+  EXPECT_EQ(detours(b), 0);
+  EXPECT_EQ(b.check(), "");
+}
+TEST_F(FullCables, DetoursBeforePipesShare) {
+  Built b = build(2);
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(shared(b), 0);
+  EXPECT_EQ(detours(b), 2);
+  EXPECT_EQ(b.check(), "");
+}
+TEST_F(FullCables, SharedWhereNoWayIsLeft) {
+  Built b = build(1);
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(shared(b), 2);
+  EXPECT_EQ(detours(b), 1);
+  EXPECT_EQ(b.check(), "");
+}
+
 // One core gives to two in turns, which no row or column of the receivers joins.
 TEST(Crossing, ReceiversInTurns) {
   std::string queue = queue_text("out", "op", "grid_size: [1, 2], t: 1, mblock: [2, 2], ublock: [1, 1]", 2, 0x50000000);
