@@ -4,9 +4,9 @@
 //
 //   sources ─▶ relay on a worker ─▶ ethernet core ═link═▶ ethernet core ─▶ … ─▶ destinations
 //
-// All of the re-blocking is done by the first pipe; all of the spreading over cores, groups in turn and multicasts, by the last. The relay
-// on a worker gathers what comes from several cores or from DRAM, which ethernet cores do not read; a queue on another chip is written by a
-// worker over there. One pass of the pipe is one pass of each piece, so a relay's block is all that a pass brings.
+// All of the re-blocking is done by the first pipe; all of the spreading over cores, by the last. The relay on a worker gathers what comes
+// from several cores or from DRAM, which ethernet cores do not read; a queue on another chip is written by a worker over there. One pass of
+// the pipe is one pass of each piece, so a relay's block is all that a pass brings.
 //
 // A cable carries few streams at once. Each pipe has a way of its own as long as there is one, be it a detour; where an edge has more pipes
 // than ways, some of them share one: the first piece brings what all of them take in a pass, one after the other, and at the end of the
@@ -15,7 +15,13 @@
 //   sources of A, then of B ─▶ relay ─▶ ethernet core ═cable═▶ ethernet core ─┬▶ destinations of A
 //                                                                            └▶ destinations of B
 //
-// Pipes of different edges do not: an op that waits for one edge could hold up the other, and that one what the op waits for.
+// Receivers that take turns get a way each from the producers on, where there is room, so that none waits for another at the end of a
+// cable:
+//
+//   sources ─┬▶ relay of turn 0 ─▶ ethernet core ═cable═▶ ethernet core ─▶ destination of turn 0
+//            └▶ relay of turn 1 ─▶ …
+//
+// Pipes of different edges do not share: an op that waits for one edge could hold up the other, and that one what the op waits for.
 #include <buda/pipes/graph_builder.hpp>
 
 #include <buda/base/text.hpp>
@@ -131,15 +137,79 @@ Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   return ferries;
 }
 
+// Whether turns may part before the cable: tiles of kernels' outputs, to groups that are all different, each with as many passes.
+bool GraphBuilder::can_part(const Crossing& crossing) {
+  const Freight& f = crossing.freight;
+  const Pipe& pipe = crossing.pipe;
+  const auto turns = static_cast<std::int64_t>(pipe.outputs.size());
+  if (turns < 2 || pipe.consumer_repeat > 1 || f.from_queue || f.from == f.to || f.given_way != nullptr) return false;
+  if (std::any_of(pipe.output_padding.begin(), pipe.output_padding.end(), [](Id id) { return id != 0; })) return false;
+  if (f.passes % turns != 0 || f.pass_tiles * (f.passes / turns) % f.input_count != 0) return false;
+  std::set<Id> known;
+  return std::all_of(pipe.outputs.begin(), pipe.outputs.end(), [&](const auto& group) {
+    return std::all_of(group.begin(), group.end(), [&](Id id) { return known.insert(id).second; });
+  });
+}
+
+// Ways for the other turns, for all of them or for none.
+std::vector<ChipWay> GraphBuilder::ways_of_turns(const Crossing& crossing) {
+  std::vector<ChipWay> ways;
+  if (!can_part(crossing)) return ways;
+  while (ways.size() + 1 < crossing.pipe.outputs.size()) {
+    auto way = chips_.take(crossing.freight.from, crossing.freight.to);
+    if (way) {
+      ways.push_back(std::move(*way));
+      continue;
+    }
+    for (const ChipWay& taken : ways) chips_.give_back(taken);
+    return {};
+  }
+  return ways;
+}
+
 Result<void> GraphBuilder::lay_crossings() {
   BUDA_ASSIGN(std::vector<Ferry> ferries, share_cables());
-  for (const Ferry& ferry : ferries)
+  for (Ferry& ferry : ferries)
     for (std::size_t w = 0; w < ferry.ways.size(); ++w) {
       const std::size_t begin = ferry.count * w / ferry.ways.size(), end = ferry.count * (w + 1) / ferry.ways.size();
-      lay(ferry.first + begin, end - begin, ferry.ways[w]);
+      Crossing& first = crossings_[ferry.first + begin];
+      std::vector<ChipWay> more = end - begin == 1 ? ways_of_turns(first) : std::vector<ChipWay>{};
+      if (more.empty()) {
+        lay(ferry.first + begin, end - begin, ferry.ways[w]);
+        continue;
+      }
+      more.insert(more.begin(), std::move(ferry.ways[w]));
+      lay_turns(first, more);
     }
   crossings_.clear();
   return success();
+}
+
+// A crossing whose receivers take turns, over a way for each turn.
+void GraphBuilder::lay_turns(Crossing& crossing, const std::vector<ChipWay>& ways) {
+  Freight freight = crossing.freight;
+  freight.passes /= static_cast<std::int64_t>(ways.size());
+  Pipe gather = relay_pipe(std::move(crossing.pipe.inputs), 0, freight.from, {});
+  gather.periodic_repeat = std::exchange(crossing.pipe.periodic_repeat, 0);
+  gather.outputs.clear();
+  gather.mcast_core.clear();
+  gather.output_padding.assign(ways.size(), 0);
+  std::vector<Id> relays;
+  for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+    GridCoord worker = freight.source_worker ? *freight.source_worker : relay_worker(freight.from);
+    relays.push_back(add_relay(BufferType::relay, freight.from, worker, freight));
+    gather.outputs.push_back({relays.back()});
+    gather.mcast_core.push_back({freight.from, worker});
+  }
+  graph_.pipes.push_back(std::move(gather));
+  for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+    Crossing last{crossing.pipe, freight};
+    if (turn > 0) last.pipe.id = new_id();
+    last.pipe.outputs = {std::move(crossing.pipe.outputs[turn])};
+    last.pipe.mcast_core = {crossing.pipe.mcast_core[turn]};
+    last.pipe.output_padding.clear();
+    land(last, {lay_cables({relays[turn]}, ways[turn], freight)}, ways[turn]);
+  }
 }
 
 // Some crossings of an edge over one way: what they bring in a pass comes one after the other.

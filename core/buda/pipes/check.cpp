@@ -163,22 +163,29 @@ bool Checker::add_pass(const Buffer& target, std::int64_t pass, std::vector<Atom
   return true;
 }
 
-std::int64_t Checker::groups_of(const Buffer& target) const {
+// How many passes it takes until the turns begin anew, those before relays included.
+std::int64_t Checker::groups_of(const Buffer& target, int depth) const {
   std::int64_t groups = 1;
   auto feeds = feeds_.find(target.id);
-  if (feeds == feeds_.end()) return groups;
+  if (feeds == feeds_.end() || depth > kMostRelays) return groups;
+  auto repeat_after = [&](std::int64_t turns) {
+    const std::int64_t least = std::lcm(groups, turns);
+    groups = least > (1 << 20) ? groups : least;
+  };
   for (const Feed& f : feeds->second) {
     const Pipe& p = graph_.pipes[f.pipe];
     auto padded = std::count_if(p.output_padding.begin(), p.output_padding.end(), [](Id id) { return id != 0; });
-    auto least = std::lcm(groups, std::max<std::int64_t>(1, static_cast<std::int64_t>(p.outputs.size()) - padded));
-    groups = least > (1 << 20) ? groups : least;
+    repeat_after(std::max<std::int64_t>(1, static_cast<std::int64_t>(p.outputs.size()) - padded));
+    auto owner = p.inputs.empty() ? owners_.end() : owners_.find(base_id(p.inputs.front()));
+    if (owner == owners_.end() || owner->second.kind != Owner::Kind::relay) continue;
+    if (const Buffer* relay = buffers_.find(base_id(p.inputs.front()))) repeat_after(groups_of(*relay, depth + 1));
   }
   return groups;
 }
 
 bool Checker::compare(const std::string& what, const std::string& node, const Buffer& target, const Expected& e, std::int64_t input_count) {
   // Inputs until producers' buffers and output groups are where they began.
-  std::int64_t groups = groups_of(target);
+  std::int64_t groups = groups_of(target, 0);
   std::int64_t inputs = e.inputs * (groups / std::gcd(groups, e.passes));
   inputs = std::min(inputs, input_count);
   std::int64_t passes = std::max<std::int64_t>(1, e.passes * inputs / e.inputs);

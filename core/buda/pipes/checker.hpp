@@ -95,7 +95,7 @@ class Checker {
   bool add_padding(const Pipe& pipe, Id padding, std::vector<Atom>& out);
   bool add_block(const Pipe& pipe, Id block, std::int64_t pass, std::vector<Atom>& out, int depth);
   bool add_relayed(const Buffer& relay, std::int64_t offset, std::int64_t pass, std::vector<Atom>& out, int depth);
-  std::int64_t groups_of(const Buffer& target) const;
+  std::int64_t groups_of(const Buffer& target, int depth) const;
 
   Atom expected_atom(const netlist::Op* op, std::size_t queue, bool prologue, TilePlace place) const;
   bool broadcast(const netlist::Op& op, std::size_t input, std::int64_t ts, Expected& e, const std::string& what);

@@ -30,6 +30,9 @@ class ChipRoutes {
   // its end.
   std::optional<ChipWay> take_between(std::int32_t from, std::int32_t channel, std::int32_t to, std::int32_t to_channel);
 
+  // What was taken, but is not needed.
+  void give_back(const ChipWay& way);
+
   bool joined(std::int32_t from, std::int32_t to);
   // Streams of all cables of a chip, and how many of them are left.
   struct Room {
@@ -51,7 +54,6 @@ class ChipRoutes {
   bool is_chip(std::int32_t chip) const { return chip >= 0 && static_cast<std::size_t>(chip) < ends_.size(); }
   bool has_room(const End& end) const { return used_[end.number] < most_; }
   void use(const End& end, ChipWay& way);
-  void give_back(const ChipWay& way);
 
   std::vector<std::vector<End>> ends_;  // per chip
   std::vector<std::int64_t> used_;      // per cable

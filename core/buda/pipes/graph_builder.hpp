@@ -98,6 +98,9 @@ class GraphBuilder {
   void finish_pipe(Pipe pipe, const Freight& freight);
   Result<void> lay_crossings();
   Result<std::vector<Ferry>> share_cables();
+  static bool can_part(const Crossing& crossing);
+  std::vector<ChipWay> ways_of_turns(const Crossing& crossing);
+  void lay_turns(Crossing& crossing, const std::vector<ChipWay>& ways);
   void lay(std::size_t first, std::size_t count, const ChipWay& way);
   Id lay_cables(std::vector<Id> from, const ChipWay& way, const Freight& freight);
   void land(Crossing& crossing, std::vector<Id> from, const ChipWay& way);

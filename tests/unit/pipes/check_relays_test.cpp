@@ -2,6 +2,9 @@
 #include "unit/pipes/damage.hpp"
 #include "unit/pipes/two_chips.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace buda::pipes {
 namespace {
 
@@ -193,25 +196,55 @@ TEST_F(FullCables, SharedWhereNoWayIsLeft) {
 }
 
 // One core gives to two in turns, which no row or column of the receivers joins.
-TEST(Crossing, ReceiversInTurns) {
+std::string in_turns() {
   std::string queue = queue_text("out", "op", "grid_size: [1, 2], t: 1, mblock: [2, 2], ublock: [1, 1]", 2, 0x50000000);
-  Built b(
-      cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
-          queue_text("q", "HOST", "grid_size: [1, 1], t: 4, mblock: [2, 1], ublock: [1, 1]", 1, 0x20000000),
-          queue.replace(queue.find("target_device: 0"), 16, "target_device: 1"),
-          "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n",
-          op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
-                  "t: 4, mblock: [2, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 4"),
-          "  b:\n    target_device: 1\n    input_count: 2\n",
-          op_text("op", "nop", "f", 1, "grid_loc: [4, 4], grid_size: [1, 2]",
-                  "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: c, buf_size_mb: 2", "input_0_tms: [hstack: 4]"),
-          "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n"),
-      "n300");
+  return cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
+             queue_text("q", "HOST", "grid_size: [1, 1], t: 4, mblock: [2, 1], ublock: [1, 1]", 1, 0x20000000),
+             queue.replace(queue.find("target_device: 0"), 16, "target_device: 1"),
+             "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n",
+             op_text("f", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
+                     "t: 4, mblock: [2, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 4"),
+             "  b:\n    target_device: 1\n    input_count: 2\n",
+             op_text("op", "nop", "f", 1, "grid_loc: [4, 4], grid_size: [1, 2]",
+                     "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: c, buf_size_mb: 2", "input_0_tms: [hstack: 4]"),
+             "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n");
+}
+
+TEST(Crossing, TurnsPartAtTheProducers) {
+  Built b(in_turns(), "n300");
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::set<Id> first;
+  for (std::int32_t col : {4, 5}) {
+    auto feeds = b.feeding(b.input("op", {4, col}, 0));
+    while (feeds.size() == 1 && feeds.front()->outputs.size() == 1) {
+      const Id from = feeds.front()->inputs.front();
+      feeds = b.feeding(
+          &*std::find_if(b.graph.buffers.begin(), b.graph.buffers.end(), [&](const Buffer& buffer) { return buffer.id == from; }));
+    }
+    ASSERT_EQ(feeds.size(), 1u);
+    EXPECT_EQ(feeds.front()->outputs.size(), 2u);
+    first.insert(feeds.front()->id);
+  }
+  EXPECT_EQ(first.size(), 1u);
+  EXPECT_EQ(b.check(), "");
+}
+TEST(Crossing, TurnsAtTheEndOfACableWithOneStream) {
+  device::Cluster cluster = shipped_cluster(shipped("n300"));
+  cluster.links.resize(1);
+  cluster.eth_core.link_streams.resize(1);
+  Built b(in_turns(), shipped("n300"), cluster);
   ASSERT_TRUE(b.ok()) << b.problem;
   auto feeds = b.feeding(b.input("op", {4, 4}, 0));
   ASSERT_EQ(feeds.size(), 1u);
   EXPECT_EQ(feeds.front()->outputs.size(), 2u);
   EXPECT_EQ(b.check(), "");
+}
+TEST(Crossing, TurnsExchanged) {
+  Built b(in_turns(), "n300");
+  ASSERT_TRUE(b.ok()) << b.problem;
+  for (Pipe& p : b.graph.pipes)
+    if (p.outputs.size() == 2) std::swap(p.outputs[0], p.outputs[1]);
+  EXPECT_NE(b.check(), "");
 }
 
 }  // namespace
