@@ -6,6 +6,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/netlist/netlist.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,7 @@ class QueueMemory {
 
   const netlist::Queue& queue() const { return *queue_; }
   bool is_ram() const { return queue_->kind == netlist::QueueKind::ram; }
-  std::int64_t entries() const { return static_cast<std::int64_t>(slots_.size()); }
+  std::int64_t entries() const { return std::max(queue_->entries, 0); }
 
   // Of queues.
   std::int64_t occupancy() const { return from(read_); }
@@ -55,7 +56,7 @@ class QueueMemory {
 
   const netlist::Queue* queue_;
   QueueMemory* target_ = nullptr;
-  std::vector<ValuePtr> slots_;
+  std::vector<ValuePtr> slots_;  // at least one, also of a queue without entries
   std::int64_t read_ = 0;
   std::int64_t write_ = 0;
 };

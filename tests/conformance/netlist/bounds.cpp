@@ -57,6 +57,10 @@ double dest_smallest(Precision p, DataFormat acc, DataFormat out) {
   return p == Precision::exact && half_precision(acc, out) && family_a(acc, out) ? 0x1p-14 : 0x1p-126;
 }
 
+double dest_largest(Precision p, DataFormat acc, DataFormat out) {
+  return p == Precision::exact && half_precision(acc, out) && family_a(acc, out) ? 65504 : std::numeric_limits<float>::max();
+}
+
 double product_unit(Precision p, netlist::MathFidelity fidelity) {
   using netlist::MathFidelity;
   if (p == Precision::fp32) return 0x1p-23;

@@ -15,6 +15,8 @@ enum class Precision : std::uint8_t { exact, fp32 };
 double dest_unit(Precision p, DataFormat acc, DataFormat out);
 // Numbers below this may become zero there.
 double dest_smallest(Precision p, DataFormat acc, DataFormat out);
+// Sums beyond this may be cut to the largest number there.
+double dest_largest(Precision p, DataFormat acc, DataFormat out);
 // The relative error of a product: which bits of the operands its phases leave out.
 double product_unit(Precision p, netlist::MathFidelity fidelity);
 

@@ -53,7 +53,7 @@ Array matmul(const Task& task) {
   const std::size_t z = a.accumulate ? size(std::max(a.z, 1)) : 1;
   Array made;
   const Array& right = with_tile(task.inputs[1], {task.inputs[0].tile.cols, task.inputs[1].tile.cols}, made);
-  Array out = product(task.inputs[0], right, z, size(std::max(a.m_k, 1)), r);
+  Array out = product(task.inputs[0], right, z, size(std::max(a.m_k, 1)), a.bias, r);
   if (integer) {
     // Unchecked rows stay so.
     const std::vector<double> before = out.error;
@@ -85,7 +85,7 @@ Array depthwise(const Task& task) {
     const Array right = gathered(y, y.t, inner * k, w, [&](std::size_t t, std::size_t i, std::size_t j) {
       return static_cast<std::ptrdiff_t>(y.at(t, i, c * w + j));
     });
-    const Array column = product(left, right, 1, 1, r);
+    const Array column = product(left, right, 1, 1, false, r);
     for (std::size_t t = 0; t < out.t; ++t)
       for (std::size_t i = 0; i < out.rows; ++i)
         for (std::size_t j = 0; j < w; ++j) {

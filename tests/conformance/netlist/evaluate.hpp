@@ -36,8 +36,9 @@ struct Registers {
 Array unary(netlist::OpType type, const netlist::OpAttributes& attributes, const Array& x, const Registers& r);
 Array binary(netlist::OpType type, const Array& a, const Array& b, const Registers& r);
 Array quantized(netlist::OpType type, double zero_point, const Array& x, const Array& scale);
-// Sums groups of z matrices; `blocks` of the inner dimension are added up in a buffer of the intermediate format.
-Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks, const Registers& r);
+// Sums groups of z matrices; `blocks` of the inner dimension are added up in a buffer of the intermediate format, where with `kept` the sum
+// waits at last, too.
+Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks, bool kept, const Registers& r);
 Array reduced(netlist::Dim dim, std::size_t groups, const Array& x, const Registers& r);
 void relu(const netlist::Relu& relu, Array& a);
 

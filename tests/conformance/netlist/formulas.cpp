@@ -230,15 +230,16 @@ void add_operand_errors(const Array& a, const Array& b, std::size_t t, std::size
 
 }  // namespace
 
-Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks, const Registers& r) {
+Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks, bool kept, const Registers& r) {
   const std::size_t M = a.rows, K = a.cols, N = b.cols;
   Array out(a.t / z, M, N, {a.tile.rows, b.tile.cols});
   const double work = static_cast<double>(a.t) * static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N);
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(work / r.most_work)));
   out.error.assign(out.size(), every == 1 ? 0 : kInfinity);
   const double unit = dest_unit(r.precision, r.acc, r.out), least = dest_smallest(r.precision, r.acc, r.out);
+  const double largest = dest_largest(r.precision, r.acc, r.out);
   const double steps = r.precision == Precision::fp32 ? static_cast<double>(K * z) : static_cast<double>((K + 31) / 32 * z);
-  const bool spills = r.precision == Precision::exact && (blocks > 1 || z > 1);
+  const bool spills = r.precision == Precision::exact && (blocks > 1 || z > 1 || kept);
   const double relative = product_unit(r.precision, r.fidelity) + (steps + 1) * unit + static_cast<double>(K) * 0x1p-23;
   std::vector<std::size_t> rows;
   std::vector<double> sums, sizes;
@@ -254,10 +255,10 @@ Array product(const Array& a, const Array& b, std::size_t z, std::size_t blocks,
       std::fill_n(error, N, 0.0);
       if (!a.error.empty() || !b.error.empty())
         for (std::size_t s = 0; s < z; ++s) add_operand_errors(a, b, t * z + s, rows[y], error);
-      // Partial sums of very large numbers may leave the range of a float on the way, in an order that is left open.
+      // Partial sums of very large numbers may leave the range of the register on the way, in an order that is left open.
       for (std::size_t j = 0; j < N; ++j) {
         error[j] += (size[j] + error[j]) * relative + least * steps;
-        if (size[j] + error[j] > std::numeric_limits<float>::max()) error[j] = kInfinity;
+        if (size[j] + error[j] > largest) error[j] = kInfinity;
       }
       if (!spills) continue;
       // Each time the sums wait, they may change as much as the largest of them does.

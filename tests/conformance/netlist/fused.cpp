@@ -57,7 +57,7 @@ struct Core {
                                                                    : quantized(sub.type, sub.attributes.zero_point, in[0], in[1]);
         break;
       case OpClass::matmul:
-        out = product(in[0], in[1], 1, static_cast<std::size_t>(std::max(sub.attributes.m_k, 1)), registers);
+        out = product(in[0], in[1], 1, static_cast<std::size_t>(std::max(sub.attributes.m_k, 1)), false, registers);
         break;
       case OpClass::reduce: {
         const auto groups = sub.attributes.reduce_dim == netlist::Dim::r ? sub.block.mblock_m * sub.block.ublock_rt

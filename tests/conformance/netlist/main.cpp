@@ -139,7 +139,7 @@ bool passes(const std::string& verdict) {
 }  // namespace
 
 // netlist_conformance [--fp32] [--run-only] [--most-ops N] [--most-datums N] [--generate N] [--covered] [--faults N] [--seed S]
-// --share DIR FILE|DIR…; with --covered the generated netlists have to use all of the format.
+// [--show N] [--show-fault N] --share DIR FILE|DIR…; with --covered the generated netlists have to use all of the format.
 int main(int argc, char** argv) {
   Options o;
   std::vector<std::string> files;
@@ -164,6 +164,9 @@ int main(int argc, char** argv) {
       o.threads = static_cast<unsigned>(number());
     } else if (arg == "--show") {
       std::fputs(judge::random_netlist(static_cast<std::uint64_t>(number())).c_str(), stdout);
+    } else if (arg == "--show-fault") {
+      const auto s = static_cast<std::uint64_t>(number());
+      std::fputs(judge::with_fault(judge::random_netlist(s), s).c_str(), stdout);
     } else if (arg == "--run-only") {
       o.judge = false;
     } else if (arg == "--covered") {

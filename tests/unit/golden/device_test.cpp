@@ -123,6 +123,18 @@ TEST(Queues, MoreEntriesThanAHostHolds) {
   EXPECT_THAT(first_error(device.failure()), HasSubstr("queue 'a' has 2000000000 entries"));
 }
 
+TEST(Queues, WithoutEntriesHoldNothing) {
+  TestHost host;
+  auto device = open_device(add_text(2, 0), host);
+  ASSERT_TRUE(device);
+  ASSERT_TRUE((*device)->write("w", 0, entries({10})));
+  ASSERT_TRUE((*device)->push("a", entries({1})));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("queue 'out' has no entries to write to"));
+  auto other = open_device(add_text(0, 1), host);
+  ASSERT_TRUE(other);
+  EXPECT_THAT(message((*other)->push("a", entries({1}))), HasSubstr("has room for 0 of its 0 entries, 1 are pushed"));
+}
+
 TEST(Queues, WhatWaitsMayBeOverwritten) {
   TestHost host;
   auto device = open_device(add_text(3, 1), host);
