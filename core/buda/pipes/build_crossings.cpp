@@ -217,11 +217,8 @@ void GraphBuilder::lay(std::size_t first, std::size_t count, const ChipWay& way)
   const std::span<Crossing> crossings(crossings_.data() + first, count);
   Freight freight = crossings.front().freight;
   std::vector<Id> from = std::move(crossings.front().pipe.inputs);
+  if (way.empty()) return land(crossings.front(), std::move(from), way);
   std::int64_t repeat = std::exchange(crossings.front().pipe.periodic_repeat, 0), part_tiles = freight.pass_tiles;
-  if (way.empty()) {
-    crossings.front().pipe.periodic_repeat = repeat;
-    return land(crossings.front(), std::move(from), way);
-  }
   auto write_out = [&](std::vector<Id>& list, std::int64_t times) {
     const std::size_t once = list.size();
     list.reserve(once * static_cast<std::size_t>(std::max<std::int64_t>(times, 1)));

@@ -151,10 +151,6 @@ void add_operand(std::string& out, const NetlistIndex& index, const std::string&
   }
 }
 
-}  // namespace
-
-namespace {
-
 // What fills relay buffers, and where it goes on from there.
 class RelayPipes {
  public:
