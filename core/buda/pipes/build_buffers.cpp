@@ -211,20 +211,18 @@ Result<void> GraphBuilder::add_queue(QueuePlan& q) {
   for (std::size_t reader = 0; reader < sets; ++reader)
     for (std::size_t b = 0; b < queue.buffers.size(); ++b) {
       BUDA_ASSIGN(Place place, place_of(queue, b));
-      if (is_on_peer(q)) {
-        std::int32_t chip = plan_.ops[q.writer].chip;
-        place.address = peer_address(netlist(), device(), *plan_.cluster, chip, queue.target_device, place.address).value_or(0);
-      }
+      if (is_on_peer(q))
+        place.address =
+            peer_address(netlist(), device(), *plan_.cluster, plan_.user_chip(q), queue.target_device, place.address).value_or(0);
       add_queue_buffer(q, b, reader, place);
     }
   return success();
 }
 
-// Written on another chip without ethernet between.
+// Used on another chip without ethernet between.
 bool GraphBuilder::is_on_peer(const QueuePlan& q) const {
   const Queue& queue = netlist().queues[q.queue];
-  return q.writer != kNone && device().eth.empty() && queue.location == netlist::QueueLocation::dram &&
-         queue.target_device != plan_.ops[q.writer].chip;
+  return device().eth.empty() && queue.location == netlist::QueueLocation::dram && queue.target_device != plan_.user_chip(q);
 }
 
 // The core that keeps a copy of a queue's buffer: the one at the same place of the grid, which is wrapped around where it is smaller. For

@@ -92,7 +92,9 @@ Pipe GraphBuilder::relay_pipe(std::vector<Id> inputs, Id output, std::int32_t ch
 }
 
 void GraphBuilder::finish_pipe(Pipe pipe, const Freight& freight) {
-  if (freight.from != freight.to || (freight.from_ethernet && freight.to_queue)) {
+  if (pipe.mmio_downstream) {
+    graph_.pipes.push_back(std::move(pipe));
+  } else if (freight.from != freight.to || (freight.from_ethernet && freight.to_queue)) {
     crossings_.push_back({std::move(pipe), freight});
   } else {
     graph_.pipes.push_back(std::move(pipe));

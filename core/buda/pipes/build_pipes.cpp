@@ -2,6 +2,7 @@
 #include <buda/pipes/graph_builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/pipes/peers.hpp>
 #include <buda/pipes/period.hpp>
 
 #include <algorithm>
@@ -126,6 +127,7 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
   bool from_core = !input.source.is_queue() || (input.prologue && !input.post_tm);
   auto core = only_core(route);
   for (std::int32_t d : route.destinations) {
+    std::int32_t chip = p.chip;
     GridCoord worker;
     bool from_ethernet = !input.source.is_queue() && EpochPlan::is_ethernet(plan_.ops[input.source.op]);
     if (from_core && !from_ethernet && core && !by_rows && !by_columns && pipe.consumer_repeat == 1) {
@@ -134,6 +136,7 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
         auto reader = std::find(q.readers.begin(), q.readers.end(), static_cast<std::size_t>(&p - plan_.ops.data())) - q.readers.begin();
         worker = prologue_worker(q, static_cast<std::size_t>(*core), static_cast<std::size_t>(reader));
       } else {
+        chip = input.from_chip;
         worker = worker_of(*plan_.ops[input.source.op].op, static_cast<std::size_t>(*core));
       }
     } else {
@@ -143,8 +146,15 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
       if (by_rows && multicast.noc1) col = op.grid.cols - 1;
       worker = place_of_core(p, static_cast<std::size_t>(row) * static_cast<std::size_t>(op.grid.cols) + static_cast<std::size_t>(col));
     }
-    pipe.mcast_core.push_back({p.chip, worker});
+    pipe.mcast_core.push_back({chip, worker});
   }
+}
+
+// Chips without ethernet write what they make to the next ones over PCIe; such a pipe stays in one piece.
+void GraphBuilder::mark_over_pcie(const OpPlan& p, const InputPlan& input, Pipe& pipe) const {
+  if (input.from_chip == p.chip || input.source.is_queue() || !device().eth.empty()) return;
+  pipe.mmio_downstream = stands_after(netlist(), *plan_.cluster, input.from_chip, p.chip).value_or(false) ? 1 : 0;
+  pipe.incoming_vc = 0;
 }
 
 // Data leaves by the network that multicasts need, others alternate between inputs; it arrives by the nearer one, and where it waits in L1
@@ -266,10 +276,11 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       choose_nocs(p, input, number, multicast, pipe);
       pipe.op_input_dram_io_buf_size_tiles = op.inputs[number].dram_io_tiles;
       shorten_periodic(input, granularity, pipe);
+      mark_over_pcie(p, input, pipe);
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
     for (std::size_t g = 0; g < route.padded.size(); ++g)
-      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, pipe.mcast_core[g], 1);
+      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, {p.chip, pipe.mcast_core[g].core}, 1);
     finish_pipe(std::move(pipe), freight_into(p, input, route));
   }
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);

@@ -19,10 +19,9 @@ constexpr std::size_t kNone = NetlistIndex::kNone;
 std::uint64_t Checker::address_of(const Queue& queue, std::size_t buffer) const {
   const auto& a = queue.buffers[buffer];
   if (queue.location == netlist::QueueLocation::dram) {
-    const netlist::Graph* writer = index_.op(queue.input).graph;
-    bool writes = writer != nullptr && std::find(epoch_.graphs.begin(), epoch_.graphs.end(), writer) != epoch_.graphs.end();
-    if (!writes || writer->target_device == queue.target_device) return a.address;
-    return peer_address(netlist(), device_, cluster_, writer->target_device, queue.target_device, a.address).value_or(a.address);
+    auto user = user_chip_.find(queue.name);
+    if (user == user_chip_.end() || user->second == queue.target_device || !device_.eth.empty()) return a.address;
+    return peer_address(netlist(), device_, cluster_, user->second, queue.target_device, a.address).value_or(a.address);
   }
   return device_.host.base + static_cast<std::uint64_t>(a.channel) * device_.host.channel_bytes + a.address;
 }
@@ -104,11 +103,14 @@ void Checker::own_queue_buffer(const Buffer& b) {
 
 void Checker::find_owners() {
   for (const auto* graph : epoch_.graphs)
-    for (const Op& op : graph->ops)
+    for (const Op& op : graph->ops) {
+      for (std::size_t q : index_.queues_written_by(op.name)) user_chip_[netlist().queues[q].name] = graph->target_device;
+      for (const auto& input : op.inputs) user_chip_[input.name] = graph->target_device;
       for (std::int64_t core = 0; core < op.grid.volume() && op_class(op.type) != netlist::OpClass::ethernet; ++core) {
         GridCoord w = worker_at(op, core);
         core_at_.emplace(std::tuple{graph->target_device, w.row, w.col}, std::pair{&op, core});
       }
+    }
   if (const Buffer* twice = buffers_.duplicate()) error("PC002", twice->op, cat("there are two buffers ", twice->id));
   for (const Buffer& b : graph_.buffers) {
     switch (b.type) {

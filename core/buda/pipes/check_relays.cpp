@@ -21,6 +21,33 @@ void Checker::check_cable(const Pipe& pipe, const Buffer& from, const Buffer& to
             taken.to_channel, " of chip ", taken.to_chip, ", which no cable joins"));
 }
 
+// A pipe over PCIe joins outputs of one chip and inputs of another that stands next to it in the ring of all that the netlist names, and
+// says on which side.
+void Checker::check_over_pcie(const Pipe& pipe) {
+  std::set<std::int32_t> from, to, ring;
+  bool kernels_only = true;
+  auto note = [&](Id id, BufferType type, std::set<std::int32_t>& chips) {
+    const Buffer* b = buffers_.find(id);
+    if (b == nullptr || b->is_padding) return;
+    kernels_only = kernels_only && b->type == type;
+    chips.insert(b->chip);
+  };
+  for (Id id : pipe.inputs) note(id, BufferType::packer, from);
+  for (const auto& group : pipe.outputs)
+    for (Id id : group) note(id, BufferType::unpacker, to);
+  for (const auto& q : netlist().queues) ring.insert(q.target_device);
+  for (const auto& g : netlist().graphs) ring.insert(g.target_device);
+  const bool may = device_.eth.empty() && cluster_.peers && kernels_only && from.size() == 1 && to.size() == 1;
+  const std::int32_t chip = from.empty() ? 0 : *from.begin();
+  const std::int32_t after = chip == *ring.rbegin() ? *ring.begin() : chip + 1, before = chip == *ring.begin() ? *ring.rbegin() : chip - 1;
+  const bool downstream = pipe.mmio_downstream == 1;
+  if (may && *to.begin() != chip && *to.begin() == (downstream ? after : before) && downstream == (*to.begin() == after)) return;
+  error("PC026", "",
+        cat("pipe_", pipe.id, " is to lead over PCIe to the chip ", downstream ? "after" : "before", " chip ", chip, ", and leads ",
+            kernels_only ? "" : "not from kernel to kernel, ", "to chip ", to.empty() ? -1 : *to.begin(),
+            to.size() > 1 ? " and others" : "", from.size() > 1 ? ", from several chips" : ""));
+}
+
 // All other pipes stay on a chip, except where a chip writes or reads the memory of the host, or of the next chip through it.
 void Checker::check_chips(const Pipe& pipe) {
   if (pipe.ethernet_pipe) {
@@ -30,6 +57,7 @@ void Checker::check_chips(const Pipe& pipe) {
         if (const Buffer* to = buffers_.find(id); from != nullptr && to != nullptr) check_cable(pipe, *from, *to);
     return;
   }
+  if (pipe.mmio_downstream) return check_over_pcie(pipe);
   const Buffer* first = nullptr;
   auto is_elsewhere = [&](Id id) {
     const Buffer* b = buffers_.find(id);

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -78,6 +79,7 @@ class Checker {
   void check_pipe_cores(const Pipe& pipe);
   // check_relays.cpp
   void check_relays();
+  void check_over_pcie(const Pipe& pipe);
   void check_cable(const Pipe& pipe, const Buffer& from, const Buffer& to);
   void check_chips(const Pipe& pipe);
   void check_taken_once(const Buffer& relay, const std::vector<const Pipe*>& readers);
@@ -117,6 +119,7 @@ class Checker {
   std::map<std::tuple<const netlist::Op*, std::int64_t, std::int32_t>, const Buffer*> kernel_;  // inputs by operand; looked up only
   std::map<std::pair<const netlist::Op*, std::int64_t>, const Buffer*> packers_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::pair<const netlist::Op*, std::int64_t>> core_at_;
+  std::map<std::string_view, std::int32_t> user_chip_;  // of queues: where they are read or written
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> queue_buffers_seen_;
   std::map<std::pair<const netlist::Op*, BufferType>, std::int64_t> ethernet_buffers_seen_;
   std::map<Id, std::vector<Feed>> feeds_;

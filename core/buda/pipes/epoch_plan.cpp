@@ -2,7 +2,7 @@
 #include <buda/pipes/epoch_plan.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/pipes/peers.hpp>
+#include <buda/pipes/over_pcie.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -96,6 +96,7 @@ class Planner {
     Failure failure;
     for (std::size_t o = 0; o < plan_.ops.size(); ++o)
       for (std::size_t i = 0; i < plan_.ops[o].inputs.size(); ++i) keep(plan_input(o, i), failure);
+    for (const QueuePlan& q : plan_.queues) keep(check_users(plan_, q), failure);
     if (!failure.empty()) return failure;
     agree_on_prologues();
     for (QueuePlan& q : plan_.queues)
@@ -240,11 +241,10 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
     const Queue& q = netlist().queues[source.queue];
     format = q.format;
     const bool is_remote = source_chip(source, chip) != chip;
-    const bool no_way = plan_.device->eth.empty() && q.location == netlist::QueueLocation::dram && q.target_device != chip;
-    if (no_way || ((is_remote || EpochPlan::is_ethernet(p)) && plan_.epoch->use_of(q.name).prologue))
+    BUDA_TRY(check_ring(plan_, op, q, chip));
+    if ((is_remote || EpochPlan::is_ethernet(p)) && plan_.epoch->use_of(q.name).prologue)
       return not_supported(netlist(), op,
-                           cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, no_way ? "" : " as a prologue"),
-                           number);
+                           cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, " as a prologue"), number);
     const bool is_flat = q.layout == netlist::QueueLayout::flat;
     if (takes_rows(op, input) && is_remote) return not_supported(netlist(), op, "an input in flat layout on another chip", number);
     if (takes_rows(op, input) != is_flat && !is_index_list(op, input)) {
@@ -271,8 +271,7 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
       d.node = op.name;
       return d;
     }
-    if (producer.chip != chip && plan_.device->eth.empty())
-      return not_supported(netlist(), op, cat("op '", producer.op->name, "' on chip ", producer.chip, " as input on chip ", chip), number);
+    BUDA_TRY(check_ring(plan_, op, cat("op '", producer.op->name, "'"), producer.chip, chip));
     if (producer.op->untilize_output || producer.op->gradient_op) {
       Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
                                  cat("op '", op.name, "', input ", input, ": the ", producer.op->gradient_op ? "gradient" : "untilized",
@@ -462,13 +461,11 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
   const std::int32_t chip = p.chip;
   if (q.target_device != chip) {
     const bool by_ethernet = !plan_.device->eth.empty();
-    if (by_ethernet && (op.untilize_output || op.gradient_op))
+    if ((by_ethernet && op.untilize_output) || op.gradient_op)
       return not_supported(netlist(), op,
                            cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", chip,
                                op.gradient_op ? " as a gradient" : " without tiles"));
-    const bool to_dram = q.location == netlist::QueueLocation::dram;
-    if (!by_ethernet && to_dram && !peer_address(netlist(), *plan_.device, *plan_.cluster, chip, q.target_device, 0))
-      return not_supported(netlist(), op, cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", chip));
+    BUDA_TRY(check_ring(plan_, op, q, chip));
   }
   if (q.format != op.out_format)
     return error("PP015", cat("it holds ", format_name(q.format), ", and the op's out_df is ", format_name(op.out_format)));

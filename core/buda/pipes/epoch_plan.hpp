@@ -86,6 +86,8 @@ struct EpochPlan {
   static bool is_ethernet(const OpPlan& p) { return op_class(p.op->type) == netlist::OpClass::ethernet; }
   const QueuePlan& queue_plan(std::size_t queue) const { return queues[queue_index.at(queue)]; }
   QueuePlan& queue_plan(std::size_t queue) { return queues[queue_index.at(queue)]; }
+  // The chip of the first op that reads the queue, or of the one that writes it.
+  std::int32_t user_chip(const QueuePlan& q) const { return ops[q.readers.empty() ? q.writer : q.readers.front()].chip; }
 };
 
 // The worker of an op's core, in logical coordinates.

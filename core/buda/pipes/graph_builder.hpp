@@ -114,6 +114,7 @@ class GraphBuilder {
   Freight freight_into(const OpPlan& p, const InputPlan& input, const PipeRoute& route) const;
   Freight freight_out(const OpPlan& p, const QueuePlan& q) const;
   std::vector<Id> blocks_of(const PipeRoute& route, std::int64_t granularity, const std::vector<Id>& buffers, Id padding) const;
+  void mark_over_pcie(const OpPlan& p, const InputPlan& input, Pipe& pipe) const;
   GridCoord padding_worker(const OpPlan& p, const InputPlan& input, const Pipe& pipe) const;
   Id padding_buffer(std::size_t op, std::size_t input, const CoreCoord& at, std::int64_t times);
   std::vector<Id> source_buffers(std::size_t op, const InputPlan& input) const;

@@ -1,4 +1,4 @@
-// How chips without ethernet see each other's DRAM.
+// How chips without ethernet reach each other.
 #pragma once
 
 #include <buda/device/cluster.hpp>
@@ -9,8 +9,12 @@
 
 namespace buda::pipes {
 
-// The address at which `chip` sees byte `address` of the host window of chip `other`: the chips that the netlist names form a ring. Nothing
-// for chips that are not next to each other in it, and where the device has no such way.
+// The chips that the netlist names form a ring, in order of their numbers. Whether `other` stands after `chip` in it (true), or before it;
+// of two chips, each stands after the other. Nothing for chips that are not next to each other, and where there is no such ring.
+std::optional<bool> stands_after(const netlist::Netlist& netlist, const device::Cluster& cluster, std::int32_t chip, std::int32_t other);
+
+// The address at which `chip` sees byte `address` of the host window of chip `other`. Nothing for chips that are not
+// next to each other in the ring, and where the device has no such way.
 std::optional<std::uint64_t> peer_address(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
                                           const device::Cluster& cluster, std::int32_t chip, std::int32_t other, std::uint64_t address);
 

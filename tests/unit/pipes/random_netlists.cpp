@@ -136,7 +136,7 @@ std::string graph_text(const std::string& name, std::uint64_t chip, std::int64_t
 
 }  // namespace
 
-std::string random_netlist(Rng& rng, std::int32_t chips) {
+std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch) {
   auto chip = [&] { return chips == 1 ? 0 : rng.below(static_cast<std::uint64_t>(chips)); };
   TileShape s{1 + static_cast<std::int64_t>(rng.below(4)), 1 + static_cast<std::int64_t>(rng.below(8)),
               1 + static_cast<std::int64_t>(rng.below(8))};
@@ -167,7 +167,7 @@ std::string random_netlist(Rng& rng, std::int32_t chips) {
   Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
   std::string producer = from_op ? "f" : "q", copied;
   constexpr std::int64_t kRoomOfCopies = 40;  // tiles that an ethernet core has room for
-  const bool copies = chips > 1 && from_op && 2 * s.rt * s.ct <= kRoomOfCopies && rng.below(3) != 0;
+  const bool copies = chips > 1 && arch != "grayskull" && from_op && 2 * s.rt * s.ct <= kRoomOfCopies && rng.below(3) != 0;
   const std::uint64_t copy_to = copies ? chip() : 0;
   if (copies) {
     Blocking b(s.rt, s.ct, rng, 2);
@@ -187,7 +187,7 @@ std::string random_netlist(Rng& rng, std::int32_t chips) {
   std::string settings = prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "";
   if (chips == 1) return netlist_text(queues + c.extra_queues + c.out_queue, feeder + ops, static_cast<int>(input_count), settings);
   std::uint64_t here = chip();
-  std::string text = cat("devices: {arch: [wormhole_b0]}\nqueues:\n", on_chip(queues, chip()), on_chip(c.extra_queues, chip()),
+  std::string text = cat("devices: {arch: [", arch, "]}\nqueues:\n", on_chip(queues, chip()), on_chip(c.extra_queues, chip()),
                          on_chip(c.out_queue, chip()), on_chip(copied, chip()), "graphs:\n");
   std::uint64_t there = copies ? 1 - copy_to : chip();
   bool one = feeder.empty() || (here == there && !copies);

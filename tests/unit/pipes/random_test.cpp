@@ -63,5 +63,28 @@ TEST(RandomNetlists, EveryTileArrivesOverEthernet) {
   EXPECT_GT(copies, 40);
 }
 
+TEST(RandomNetlists, EveryTileArrivesOverPcie) {
+  const int wanted = netlists_wanted(200);
+  Rng rng(6);
+  int built = 0, crossing = 0;
+  for (int round = 0; built < wanted && round < 4 * wanted; ++round) {
+    std::string text = random_netlist(rng, 2, "grayskull");
+    Built b(text, "grayskull");
+    if (!b.ok()) {
+      ASSERT_TRUE(b.problem.find("buffer") != std::string::npos) << b.problem << text;
+      continue;
+    }
+    ++built;
+    const auto& pipes = b.graph.pipes;
+    crossing += std::any_of(pipes.begin(), pipes.end(), [](const Pipe& p) { return p.mmio_downstream.has_value(); }) ? 1 : 0;
+    ASSERT_EQ(b.check(), "") << text;
+    auto back = parse_pipegen(pipegen_text(b.graph), "p.yaml");
+    ASSERT_TRUE(back.ok()) << messages(back.failure());
+    ASSERT_EQ(*back, b.graph);
+  }
+  EXPECT_EQ(built, wanted);
+  EXPECT_GT(crossing, wanted / 8);
+}
+
 }  // namespace
 }  // namespace buda::pipes
