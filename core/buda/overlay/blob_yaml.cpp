@@ -5,6 +5,7 @@
 #include <buda/overlay/blob_file.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/overlay/blob_yaml_rows.hpp>
 
 #include <algorithm>
 #include <map>
@@ -44,6 +45,7 @@ class YamlWriter {
     for (const pipes::Buffer& b : graph.buffers)
       if (b.buffer_space_shared) sharers_.emplace(*b.buffer_space_shared, b.operand);
     find_lone_senders();
+    find_row_numbers();
   }
 
   Result<void> run() {
@@ -71,13 +73,26 @@ class YamlWriter {
 
   static std::int64_t entries(const DramBuffer& d) { return d.entry_tiles * std::max<std::int64_t>(d.slots, 1); }
 
-  void offsets(const DramRead& r, Entry& e) const {
+  // What the firmware has to know of a read that brings rows instead of tiles.
+  std::optional<RowReading> rows_of(const Stream& s) const {
+    const pipes::Buffer* source = s.read ? buffers_.find(dram(s.read->buffers.front().dram).id) : nullptr;
+    return source != nullptr ? row_reading(*s.read, *source, buffers_.find(s.buffer)) : std::nullopt;
+  }
+
+  void offsets(const DramRead& r, const std::optional<RowReading>& rows, Entry& e) const {
     std::string list;
     std::size_t n = 0;
     auto put = [&](std::uint64_t v) {
       list += list.empty() ? "" : ", ";
       list += hex_text(v);
     };
+    if (rows) {
+      // Of a table the numbers that arrive say which rows; the list only has to be there.
+      if (rows->looks_up) put(noc_address(dram(r.buffers.front().dram)));
+      for (std::uint64_t block : rows->blocks) put(block);
+      e.add("dram_scatter_offsets", cat('[', list, ']')).add("dram_scatter_offsets_full_size", rows->block_count);
+      return;
+    }
     for (const ReadRun& run : r.blocks) {
       const DramBuffer& first = dram(r.buffers[static_cast<std::size_t>(run.first[0])].dram);
       auto tile = static_cast<std::int64_t>(first.tile_bytes);
@@ -105,8 +120,10 @@ class YamlWriter {
 
   void read_entries(const Stream& s, std::string& text) const {
     const DramRead& r = *s.read;
+    const std::optional<RowReading> rows = rows_of(s);
     std::vector<std::int64_t> tiles(r.buffers.size(), 0);
     for_each(r.blocks, [&](const ReadRun::Tuple& t) { tiles[static_cast<std::size_t>(t[0])] += r.block_tiles; });
+    if (rows && rows->looks_up) tiles.front() = rows->rows_per_pass;
     for (std::size_t i = 0; i < r.buffers.size(); ++i) {
       const DramBuffer& d = dram(r.buffers[i].dram);
       text += cat("    ", i, ":\n");
@@ -123,7 +140,7 @@ class YamlWriter {
         continue;
       }
       e.add("dram_scatter_chunk_size_tiles", r.block_tiles);
-      if (i == 0) offsets(r, e);
+      if (i == 0) offsets(r, rows, e);
       e.add("msg_size", s.message_bytes).add("num_msgs", tiles[i]);
       e.add("reader_index", r.buffers[i].reader).add("total_readers", r.buffers[i].readers);
     }
@@ -179,6 +196,13 @@ class YamlWriter {
       }
   }
 
+  // Streams whose tiles the firmware takes: they say which rows of a table it reads.
+  void find_row_numbers() {
+    for (std::size_t c = 0; c < blob_.cores.size(); ++c)
+      for (const Stream& s : blob_.cores[c].streams)
+        if (s.read && s.read->lookup) row_numbers_.insert({static_cast<std::int32_t>(c), s.read->lookup->stream});
+  }
+
   // A phase of a stream, with what the one after it changes.
   struct Item {
     std::int64_t id = 0;
@@ -203,14 +227,27 @@ class YamlWriter {
         for (std::size_t i = first; i < out.size(); ++i) {
           out[i].last = i + 1 == out.size();
           out[i].goes_on = i > first && out[i].pass() == out[i - 1].pass();
-          out[i].source_changes =
-              out[i].last || (!s.sources.empty() && out[i + 1].id != out[i].id) || (s.sources.empty() && s.kind != StreamKind::input);
+          out[i].source_changes = s.read ? begins_anew(s)
+                                         : out[i].last || (!s.sources.empty() && out[i + 1].id != out[i].id) ||
+                                               (s.sources.empty() && s.kind != StreamKind::input);
           out[i].destination_changes =
               out[i].last || out[i + 1].phase.destination != out[i].phase.destination || boundary(s, out[i + 1].phase);
         }
       }
     std::stable_sort(out.begin(), out.end(), [](const Item& a, const Item& b) { return a.id < b.id; });
     return out;
+  }
+
+  // Whether an iteration ends elsewhere in the stream's buffer than it began.
+  static bool moves_pointers(const Stream& s) {
+    return s.bytes == 0 || s.messages() / s.iterations * s.message_bytes % static_cast<std::int64_t>(s.bytes) != 0;
+  }
+
+  // What is read while the epoch runs goes on from phase to phase without a pause, if every iteration is alike.
+  bool begins_anew(const Stream& s) const {
+    const bool kept =
+        s.read->before_epoch || (s.kind != StreamKind::input && s.messages() / s.iterations > device_.streams.max_tiles_per_phase);
+    return kept || moves_pointers(s);
   }
 
   // Whether a sender's phase begins a phase of its receiver, so that they have to shake hands.
@@ -262,7 +299,7 @@ class YamlWriter {
     e.add("phase_auto_advance", true).add("phase_auto_config", !item.last);
     receiving(item, e);
     sending(item, e);
-    if (s.read || s.write) dram_keys(s, e);
+    if (s.read || s.write) dram_keys(item, e);
     if (s.kind == StreamKind::intermediate || s.kind == StreamKind::input || s.kind == StreamKind::output) index(core, s, e);
     kernel(core, s, e);
     if (is_scatter_pack(s))
@@ -295,11 +332,13 @@ class YamlWriter {
     const Stream& s = *item.stream;
     bool kernel = s.kind == StreamKind::input || s.kind == StreamKind::intermediate;
     if (kernel) {
-      if (device_.features.stream_tile_clearing) {
+      const bool row_numbers = row_numbers_.contains({item.core, s.number});
+      if (device_.features.stream_tile_clearing && !row_numbers && !rows_of(s)) {
         e.add("local_receiver", true).add("local_receiver_tile_clearing", true);
       } else {
         e.add("receiver_endpoint", true);
       }
+      if (row_numbers) e.add("ncrisc_clear", true);
       e.add("buf_space_available_ack_thr", s.sources.empty() && s.kind == StreamKind::input ? 0 : threshold(s));
     }
     if (sent_once_.count({item.core, s.number, item.id}) != 0) e.add("follow_by_receiver_dummy_phase", true);
@@ -342,7 +381,8 @@ class YamlWriter {
     if (d.is_multicast()) e.add("linked", true).add("num_mcast_dests", blob_.cores_of(d).size());
   }
 
-  void dram_keys(const Stream& s, Entry& e) const {
+  void dram_keys(const Item& item, Entry& e) const {
+    const Stream& s = *item.stream;
     const DramBuffer& d = dram(s.read ? s.read->buffers.front().dram : s.write->dram);
     e.hex("dram_buf_noc_addr", noc_address(d));
     bool streamed = s.read ? !s.read->before_epoch : !s.write->after_epoch;
@@ -355,23 +395,37 @@ class YamlWriter {
       return;
     }
     if (s.read) {
-      e.add("num_scatter_inner_loop", 1).add("pipe_scatter_output_loop_count", 1);
-      e.add("ptrs_not_zero",
-            s.bytes == 0 ||
-                s.messages() / s.iterations * s.message_bytes % static_cast<std::int64_t>(std::max<std::uint64_t>(s.bytes, 1)) != 0);
+      const std::optional<RowReading> rows = rows_of(s);
+      e.add("num_scatter_inner_loop", rows && rows->looks_up ? rows->columns : 1).add("pipe_scatter_output_loop_count", 1);
+      e.add("ptrs_not_zero", moves_pointers(s));
       e.add("resend", s.read->before_epoch);
-      if (streamed && s.kind == StreamKind::input) e.add("dram_input_no_push", true);
+      if (streamed && s.kind == StreamKind::input && !row_numbers_.contains({item.core, s.number})) e.add("dram_input_no_push", true);
+      if (rows) row_keys(s, *rows, e);
     }
     if (s.write) {
       const bool packed = (s.kind == StreamKind::output || s.kind == StreamKind::fork) && !s.scattered && !s.write->rows;
       e.add("dram_output_no_push", streamed && packed)
           .add("dram_writes_with_cmd_buf", s.write->rows.has_value() || dram(s.write->dram).host);
-      if (s.write->rows) rows(*s.write->rows, e);
+      if (s.write->rows) written_rows(*s.write->rows, e);
     }
   }
 
+  void row_keys(const Stream& s, const RowReading& rows, Entry& e) const {
+    e.add("c_dim_size", rows.columns);
+    e.add("dram_embeddings_row_shift", rows.row_bytes).add("dram_embeddings_row_tiles", rows.tiles_per_chunk);
+    if (rows.looks_up) {
+      const RowLookup& lookup = *s.read->lookup;
+      e.add("scatter_list_stream_id", lookup.stream).add("scatter_list_indicies_per_tile", lookup.numbers_per_tile);
+      e.add("scatter_list_indicies_per_input", rows.rows_per_pass);
+      return;
+    }
+    const pipes::Buffer& source = *buffers_.find(dram(s.read->buffers.front().dram).id);
+    e.add("hw_tilize", true).add("c_dim_loop_num_rows", rows.rows_per_column).add("tilize_row_col_offset", rows.first_byte);
+    e.add("tile_dim_r", source.untilized.tile_rows).add("tile_dim_c", source.untilized.tile_cols);
+  }
+
   // All cores that write the same rows take turns; a core's place among them follows from where its first row begins.
-  void rows(const RowWrite& w, Entry& e) const {
+  void written_rows(const RowWrite& w, Entry& e) const {
     const std::int64_t row_of_cores = w.pitch * w.rows;
     const std::int64_t across = w.pitch / w.row_bytes, down = w.plane_pitch / row_of_cores;
     e.add("moves_raw_data", true).add("batch_dim_size", w.planes).add("r_dim_size", w.rows / w.tile_rows);
@@ -393,10 +447,25 @@ class YamlWriter {
     e.add("fork_stream_ids", list_text(streams)).add("num_fork_streams", streams.size() - (is_scatter_pack(s) ? 1 : 0));
   }
 
+  // An ethernet core's firmware copies nothing: what came to the input is the output, and it tells both of each other.
+  void shared_space(const Core& core, const Stream& s, Entry& e) const {
+    auto owner_of = [&](const Stream& output) {
+      const pipes::Buffer* b = buffers_.find(output.buffer);
+      return b != nullptr ? b->buffer_space_shared.value_or(0) : 0;
+    };
+    if (!core.ethernet || s.buffer == 0) return;
+    for (const Stream& other : core.streams) {
+      const bool shared = s.kind == StreamKind::input ? other.kind == StreamKind::output && owner_of(other) == s.buffer
+                                                      : other.kind == StreamKind::input && other.buffer == owner_of(s);
+      if (shared) e.add("space_shared_with_stream", other.number);
+    }
+  }
+
   void kernel(const Core& core, const Stream& s, Entry& e) const {
     switch (s.kind) {
       case StreamKind::input:
         e.add("overlay_blob_extra_size", 0);
+        shared_space(core, s, e);
         return;
       case StreamKind::intermediate:
         e.add("legacy_pack", true).add("intermediate", true).add("reg_update_vc", 3).add("num_fork_streams", 0);
@@ -407,6 +476,7 @@ class YamlWriter {
       case StreamKind::store:
         if (s.kind != StreamKind::store && !s.scattered) e.add("legacy_pack", true);
         forks(core, s, e);
+        shared_space(core, s, e);
         break;
       default:
         return;
@@ -430,6 +500,7 @@ class YamlWriter {
   pipes::BufferIndex buffers_;
   std::map<pipes::Id, std::int32_t> sharers_;                                 // of a buffer's space: the operand of the other
   std::set<std::tuple<std::int32_t, std::int32_t, std::int64_t>> sent_once_;  // core, stream and phase that get all that a stream sends
+  std::set<StreamRef> row_numbers_;
   const device::DeviceDescriptor& device_;
   std::uint64_t first_id_;
   io::OutputFile& out_;

@@ -122,6 +122,11 @@ class Builder {
   // rows.cpp
   bool place_rows(PipePlan& plan);
   std::optional<RowLookup> lookup_of(const PipePlan& plan);
+  // What may be asked for at once: a multiple of `least` tiles that divides `all`.
+  struct ReadSteps {
+    std::int64_t least = 1, all = 1;
+  };
+  ReadSteps read_steps(const PipePlan& plan, const DramRead& read, std::int64_t room) const;
   bool classify(PipePlan& plan);
   bool make_blocks(PipePlan& plan);
   bool count_passes(PipePlan& plan);
@@ -199,8 +204,7 @@ class Builder {
   Stream& stream_of(StreamRef r) { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
   const Stream& stream_of(StreamRef r) const { return streams_[static_cast<std::size_t>(r.core)].at(r.stream); }
   std::int64_t total_tiles(const Buffer& b) const { return b.epoch_tiles * (b.is_scatter ? b.replicate : 1); }
-  // Relays tell of their whole size, others that are scattered of a block's share.
-  std::int64_t buffer_tiles(const Buffer& b) const { return b.size_tiles * (b.is_scatter && !is_relay(b) ? b.replicate : 1); }
+  std::int64_t buffer_tiles(const Buffer& b) const;
 
   const pipes::PipeGraph& graph_;
   const device::DeviceDescriptor& device_;

@@ -13,7 +13,8 @@
 namespace buda::overlay {
 namespace {
 
-constexpr std::int64_t kMostBytesAtOnce = 65536;  // of a write, and of a read before the epoch
+constexpr std::int64_t kMostBytesRead = 65536;  // at once, before the epoch
+constexpr std::int64_t kMostBytesWritten = 80 * 1024;
 
 }  // namespace
 
@@ -109,9 +110,10 @@ void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& targ
     for (std::int64_t at = 0; at < b.tiles; at += block) append<2>(read.blocks, {b.source, padding ? 0 : b.offset + at});
   }
   read.block_tiles = block;
-  std::int64_t half = std::max(block, plan.before_epoch ? plan.pass_tiles : room / 2);
-  read.chunk_tiles = block * divisor_up_to(plan.pass_tiles / block, half / block);
   read.lookup = lookup_of(plan);
+  const ReadSteps steps = read_steps(plan, read, room);
+  const std::int64_t half = plan.before_epoch ? plan.pass_tiles : room / 2;
+  read.chunk_tiles = steps.least * divisor_up_to(steps.all / steps.least, std::max<std::int64_t>(half / steps.least, 1));
   stream.read = std::move(read);
 }
 
@@ -131,7 +133,7 @@ void Builder::make_stored_read(const Buffer& b, Stream& stream) {
   read.before_epoch = true;
   read.buffers.push_back({dram_index(b), 0, 1});
   std::int64_t tiles = b.window_tiles();
-  read.block_tiles = b.is_padding ? tiles : divisor_up_to(tiles, std::max<std::int64_t>(kMostBytesAtOnce / std::max(b.tile_size, 1), 1));
+  read.block_tiles = b.is_padding ? tiles : divisor_up_to(tiles, std::max<std::int64_t>(kMostBytesRead / std::max(b.tile_size, 1), 1));
   read.chunk_tiles = read.block_tiles;
   read.blocks.push_back({{0, 0}, {}, 1});
   if (std::int64_t blocks = tiles / read.block_tiles; blocks > 1) read.blocks.front() = {{0, 0}, {0, read.block_tiles}, blocks};
@@ -195,7 +197,7 @@ void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t sourc
   if (least < 1 || tiles % least != 0) least = 1;
   write.chunk_tiles =
       least *
-      divisor_up_to(tiles / least, std::max<std::int64_t>(1, kMostBytesAtOnce / std::max<std::int64_t>(stream.message_bytes * least, 1)));
+      divisor_up_to(tiles / least, std::max<std::int64_t>(1, kMostBytesWritten / std::max<std::int64_t>(stream.message_bytes * least, 1)));
   if (from.untilized.on) {
     write.rows = rows_of(plan, source);
     if (!write.rows) return;

@@ -76,6 +76,15 @@ void Builder::check_device_description() {
   failure_.add(input_error("OV003", {}, cat("device '", device_.name, "' does not say ", missing, ", which stream programs need")));
 }
 
+// Relays tell of their whole size, others that are scattered of a block's share. The output of an ethernet core is what came to its input,
+// where it came: files differ in what size they give it. It is handed out by windows, so both have room for whole ones.
+std::int64_t Builder::buffer_tiles(const Buffer& b) const {
+  const Buffer* input = b.type == BufferType::packer && is_on_ethernet(b) ? index_.find(b.buffer_space_shared.value_or(0)) : nullptr;
+  if (input == nullptr) return b.size_tiles * (b.is_scatter && !is_relay(b) ? b.replicate : 1);
+  const std::int64_t window = std::max<std::int64_t>(b.is_scatter ? b.window_tiles() : 1, 1);
+  return std::max(input->size_tiles / window, std::int64_t{1}) * window;
+}
+
 // Cores of the epoch: where buffers lie.
 void Builder::collect_cores() {
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, const Buffer*> seen;

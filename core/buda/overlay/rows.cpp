@@ -8,6 +8,8 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 
+#include <numeric>
+
 namespace buda::overlay {
 
 bool Builder::place_rows(PipePlan& plan) {
@@ -56,6 +58,20 @@ std::optional<RowLookup> Builder::lookup_of(const PipePlan& plan) {
   if (lookup.stream >= 0 && lookup.numbers_per_tile > 0) return lookup;
   error("OV002", plan.pipe, &out, "no pipe brings the numbers of the rows to look up");
   return std::nullopt;
+}
+
+// The kernel is told of tiles, so a read brings as many rows as make whole ones; of a table those that one tile of numbers names.
+Builder::ReadSteps Builder::read_steps(const PipePlan& plan, const DramRead& read, std::int64_t room) const {
+  ReadSteps steps{read.block_tiles, plan.pass_tiles};
+  const Buffer& source = *plan.buffers.front();
+  if (!source.rows.hw_tilize && !source.rows.embedding_table) return steps;
+  if (read.lookup) {
+    steps.all = plan.pass_tiles / std::max(source.untilized.c, 1);
+    if (steps.all > read.lookup->numbers_per_tile) steps.all = std::gcd(steps.all, std::int64_t{read.lookup->numbers_per_tile});
+  }
+  const std::int64_t rows = std::lcm(read.block_tiles, std::int64_t{std::max(source.untilized.tile_rows, 1)});
+  if (rows <= room && steps.all % rows == 0) steps.least = rows;
+  return steps;
 }
 
 }  // namespace buda::overlay

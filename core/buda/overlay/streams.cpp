@@ -76,7 +76,7 @@ void Builder::make_kernel_streams() {
     auto one = kernel_streams_.find(b.id), other = kernel_streams_.find(b.buffer_space_shared.value_or(0));
     if (one == kernel_streams_.end() || other == kernel_streams_.end() || one->second.core != other->second.core) continue;
     Stream &a = stream_of(one->second), &c = stream_of(other->second);
-    a.bytes = c.bytes = std::max(a.bytes, c.bytes);
+    a.bytes = c.bytes = is_on_ethernet(b) ? a.bytes : std::max(a.bytes, c.bytes);
   }
 }
 
@@ -161,16 +161,18 @@ std::optional<StreamRef> Builder::take_link_stream(std::int32_t core, const std:
   return std::nullopt;
 }
 
-// One that need not reach over the link.
+// One that need not reach over the link: those above the links first.
 std::optional<StreamRef> Builder::take_ethernet_stream(std::int32_t core, const std::string& what_for) {
   auto& streams = streams_[static_cast<std::size_t>(core)];
   const auto& links = eth_core_.link_streams;
-  for (std::int32_t number = 0; number < eth_core_.streams; ++number)
-    if (!streams.contains(number) && std::find(links.begin(), links.end(), number) == links.end()) {
-      StreamRef ref{core, number};
-      add_stream(ref);
-      return ref;
-    }
+  const std::int32_t all = eth_core_.streams, above = links.empty() ? 0 : *std::max_element(links.begin(), links.end()) + 1;
+  for (std::int32_t i = 0; i < all; ++i) {
+    const std::int32_t number = (above + i) % all;
+    if (streams.contains(number) || std::find(links.begin(), links.end(), number) != links.end()) continue;
+    StreamRef ref{core, number};
+    add_stream(ref);
+    return ref;
+  }
   const auto available = static_cast<std::uint64_t>(std::max<std::int64_t>(eth_core_.streams - static_cast<std::int64_t>(links.size()), 0));
   misfit("OV012", blob_.cores[static_cast<std::size_t>(core)], "streams beside those for the link", available + 1, available,
          cat(what_for, " has none left"), "let fewer ops take from the ethernet_datacopy ops on this core: through a nop");

@@ -4,6 +4,7 @@
 
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/random_netlists.hpp"
+#include "unit/pipes/two_chips.hpp"
 
 #include <cstdint>
 #include <map>
@@ -187,6 +188,148 @@ TEST(BlobYaml, IntermediatesNameTheirPartner) {
   EXPECT_EQ(Written::number(kept, "space_shared_with_operand"), pipes::kOutputOperand);
   EXPECT_EQ(Written::number(kept, "input_index"), 2);
   EXPECT_EQ(Written::number(kept, "output_index"), 1);
+}
+
+std::vector<std::uint64_t> numbers_in(const std::string& list) {
+  std::vector<std::uint64_t> out;
+  for (std::size_t at = list.find("0x"); at != std::string::npos; at = list.find("0x", at + 1))
+    out.push_back(std::stoull(list.substr(at), nullptr, 16));
+  return out;
+}
+
+// Goes through a list of rows as the firmware does, which knows the place in the list and the row only: bytes of each piece in an entry.
+std::vector<std::int64_t> pieces_of(const Parameters& p, const Parameters& dram, std::int64_t count) {
+  const std::vector<std::uint64_t> list = numbers_in(dram.at("dram_scatter_offsets"));
+  const std::int64_t columns = Written::number(p, "c_dim_size"), loop = Written::number(p, "c_dim_loop_num_rows");
+  const std::int64_t block = Written::number(dram, "dram_scatter_chunk_size_tiles") * Written::number(dram, "msg_size");
+  std::int64_t at = 0, repeated = 0, column = 0;
+  std::vector<std::int64_t> out;
+  while (static_cast<std::int64_t>(out.size()) < count) {
+    auto row = static_cast<std::int64_t>(list.at(static_cast<std::size_t>(at++)));
+    std::int64_t step = 1;
+    if (repeated > 0) {
+      step = row - static_cast<std::int64_t>(list.at(static_cast<std::size_t>(at - 2)));
+      row += repeated * step;
+    }
+    out.push_back(row * Written::number(p, "dram_embeddings_row_shift") + column * block + Written::number(p, "tilize_row_col_offset"));
+    const std::int64_t before = repeated;
+    const std::uint64_t next = at < static_cast<std::int64_t>(list.size()) ? list[static_cast<std::size_t>(at)] : 0;
+    const bool progression = (next & 0x80000000) != 0;
+    if (progression && repeated < static_cast<std::int64_t>(next & 0x7fffffff)) {
+      ++repeated;
+      --at;
+    } else if (progression) {
+      repeated = 0;
+      ++at;
+    }
+    if ((row + step) % loop == 0) {
+      column = (column + 1) % columns;
+      if (column != 0) at -= progression ? loop - before + 1 : loop;
+    }
+    if (at == static_cast<std::int64_t>(list.size())) at = 0;
+  }
+  return out;
+}
+
+// A tilizer's rows: the firmware finds the pieces that the stream programs have.
+TEST(BlobYaml, RowsForATilizer) {
+  struct Case {
+    const char *queue, *op;
+    int buffers, cores;
+  };
+  for (const Case& c :
+       {Case{"grid_size: [1, 1], t: 2, mblock: [4, 4], ublock: [1, 2]", "grid_size: [2, 2], t: 2, mblock: [2, 2], ublock: [1, 2]", 1, 4},
+        Case{"grid_size: [2, 2], t: 1, mblock: [2, 3], ublock: [1, 2]", "grid_size: [2, 2], t: 1, mblock: [2, 3], ublock: [1, 2]", 4, 4},
+        Case{"grid_size: [1, 1], t: 3, mblock: [8, 1], ublock: [1, 8]", "grid_size: [2, 1], t: 3, mblock: [4, 1], ublock: [1, 8]", 1, 2},
+        Case{"grid_size: [1, 1], t: 1, mblock: [1, 4], ublock: [1, 4]", "grid_size: [1, 4], t: 1, mblock: [1, 1], ublock: [1, 4]", 1, 4}})
+    for (const char* order : {"r", "c"}) {
+      const std::string place(c.op), ordered = cat(", ublock_order: ", order);
+      Built b(netlist_text(queue_text("rows", "HOST", cat(c.queue, ordered, ", layout: flat"), c.buffers, 0x20000000) +
+                               queue_text("out", "op", place + ordered, c.cores, 0x30000000),
+                           op_text("op", "tilizer", "rows", 1, cat("grid_loc: [0, 0], ", place.substr(0, place.find(", t:"))),
+                                   place.substr(place.find("t:")) + ordered + ", buf_size_mb: 2"),
+                           3));
+      ASSERT_TRUE(b.ok()) << b.problem;
+      std::string refused;
+      Written w = written(b, refused);
+      ASSERT_EQ(refused, "");
+      expect_sound(w);
+      auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+      ASSERT_TRUE(blob.ok());
+      int readers = 0;
+      for (const Core& core : blob->cores)
+        for (const Stream& s : core.streams) {
+          if (!s.read) continue;
+          ++readers;
+          const std::string name = cat("chip_0__y_", core.noc.y, "__x_", core.noc.x, "__stream_id_", s.number);
+          const Parameters& p = w.first(name);
+          EXPECT_EQ(p.at("hw_tilize"), "true");
+          EXPECT_EQ(p.count("receiver_endpoint"), 1u) << "the kernel clears rows as tiles";
+          EXPECT_EQ(s.read->chunk_tiles % 32, 0) << "whole tiles";
+          std::vector<std::int64_t> wanted;
+          const auto bytes = std::int64_t{s.message_bytes};
+          for_each(s.read->blocks, [&](const ReadRun::Tuple& t) { wanted.push_back(t[1] * bytes); });
+          EXPECT_EQ(pieces_of(p, w.dram.at(name), static_cast<std::int64_t>(wanted.size())), wanted) << c.queue << ordered;
+          // What the kernel waits for: tiles of 32 rows.
+          EXPECT_EQ(Written::number(p, "dram_embeddings_row_tiles") * 32 * 32 * 2, s.read->chunk_tiles * bytes);
+          EXPECT_EQ(Written::number(w.dram.at(name), "dram_scatter_offsets_full_size") * Written::number(p, "c_dim_size"),
+                    static_cast<std::int64_t>(wanted.size()));
+        }
+      EXPECT_EQ(readers, c.cores);
+    }
+}
+
+// A table's rows: the stream names the one with the numbers, whose tiles the firmware takes.
+TEST(BlobYaml, RowsOfATable) {
+  std::string numbers = queue_text("numbers", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1]", 1, 0x30000000);
+  numbers.replace(numbers.find("Float16_b"), 9, "RawUInt32");
+  Built b(netlist_text(
+      queue_text("table", "HOST", "grid_size: [1, 1], t: 1, mblock: [3, 1], ublock: [1, 4], layout: flat", 1, 0x20000000,
+                 "type: ram, entries: 1") +
+          numbers + queue_text("out", "look", "grid_size: [1, 1], t: 1, mblock: [4, 1], ublock: [1, 4]", 1, 0x40000000),
+      "    look: {type: embedding, grid_loc: [0, 0], grid_size: [1, 1], inputs: [table, numbers], t: 1, mblock: [4, 1], ublock: [1, 4], "
+      "ublock_order: r, buf_size_mb: 2, in_df: [Float16_b, RawUInt32], out_df: Float16_b, intermed_df: Float16_b, acc_df: Float16_b, "
+      "math_fidelity: HiFi3, untilize_output: false, attributes: {num_indices: 128}}\n",
+      2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::string refused;
+  Written w = written(b, refused);
+  ASSERT_EQ(refused, "");
+  expect_sound(w);
+  const std::string core = "chip_0__y_1__x_1__stream_id_";
+  const Parameters &table = w.first(core + "4"), &list = w.first(core + "5");
+  EXPECT_EQ(Written::number(table, "scatter_list_stream_id"), 5);
+  EXPECT_EQ(Written::number(table, "scatter_list_indicies_per_input"), 128);
+  EXPECT_EQ(Written::number(table, "scatter_list_indicies_per_tile"), 1024);
+  EXPECT_EQ(Written::number(table, "dram_embeddings_row_shift"), 4 * 32 * 2);
+  EXPECT_EQ(table.count("hw_tilize"), 0u);
+  EXPECT_EQ(table.at("dram_input_no_push"), "true");
+  EXPECT_EQ(list.at("ncrisc_clear"), "true");
+  EXPECT_EQ(list.count("dram_input_no_push"), 0u);
+  for (const Parameters& p : {table, list}) EXPECT_EQ(p.at("receiver_endpoint"), "true");
+}
+
+// The firmware copies by knowing which streams share their space: the input, and all that send the output.
+TEST(BlobYaml, CopiesOnEthernetCoresShareTheirSpace) {
+  Built b(pipes::two_chips(), "n300", 2);
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::string refused;
+  Written w = written(b, refused);
+  ASSERT_EQ(refused, "");
+  expect_sound(w);
+  int sharing = 0;
+  for (const auto& [name, phases] : w.streams) {
+    const Parameters& p = phases.begin()->second;
+    auto partner = p.find("space_shared_with_stream");
+    if (partner == p.end()) continue;
+    ++sharing;
+    const std::string other = core_of(name) + "__stream_id_" + partner->second;
+    const Parameters& q = w.first(other);
+    EXPECT_EQ(q.at("space_shared_with_stream"), name.substr(name.rfind('_') + 1));
+    EXPECT_EQ(p.at("buf_addr"), q.at("buf_addr"));
+    EXPECT_NE(p.count("input_index"), q.count("input_index")) << name;
+  }
+  EXPECT_EQ(sharing, 2);
 }
 
 }  // namespace

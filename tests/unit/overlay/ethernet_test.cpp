@@ -47,6 +47,36 @@ TEST(Ethernet, ACopyHandsOutWhereItCameIn) {
   EXPECT_EQ(blob->cores[static_cast<std::size_t>(in->sources.front().core)].chip, 0);
 }
 
+// TT-Buda gives the output of a copy the size of its input, undivided, also when it is scattered: there is one room for both.
+TEST(Ethernet, AScatteredCopyHasTheRoomOfItsInput) {
+  PipeGraph graph = two().graph;
+  auto copy = std::find_if(graph.buffers.begin(), graph.buffers.end(),
+                           [](const pipes::Buffer& b) { return b.type == pipes::BufferType::packer && b.ethernet_chan; });
+  ASSERT_NE(copy, graph.buffers.end());
+  ASSERT_FALSE(copy->is_scatter);
+  const std::int64_t window = copy->scatter_gather_num_tiles;
+  copy->is_scatter = true;
+  copy->replicate = window;
+  copy->scatter_gather_num_tiles = 1;
+  copy->epoch_tiles /= window;
+  const std::int64_t room = copy->size_tiles;
+  for (pipes::Pipe& p : graph.pipes)
+    if (p.inputs.front() == copy->id) {
+      p.inputs.clear();
+      for (std::int64_t i = 0; i < window; ++i) p.inputs.push_back(copy->id + static_cast<pipes::Id>(i));
+    }
+  for (std::int64_t size : {room, room + 1, std::int64_t{1}}) {
+    for (pipes::Buffer& b : graph.buffers)
+      if (b.id == copy->buffer_space_shared) b.size_tiles = size;
+    auto blob = blob_of(graph);
+    ASSERT_TRUE(blob.ok()) << pipes::messages(blob.failure());
+    for (const Stream& s : ethernet_core(*blob, 1, 0)->streams)
+      if (s.kind == StreamKind::input || s.kind == StreamKind::output) {
+        EXPECT_EQ(static_cast<std::int64_t>(s.bytes), (size == 1 ? window : room) * s.message_bytes) << size;
+      }
+  }
+}
+
 TEST(Ethernet, CablesAreCountedByDirection) {
   auto blob = blob_of(two().graph);
   ASSERT_TRUE(blob.ok());
