@@ -137,6 +137,7 @@ struct Stream {
   std::uint64_t bytes = 0;
   std::int32_t message_bytes = 0;
   bool scattered = false;  // phases say where they begin; else the buffer is a ring
+  bool firmware = false;   // of a relay on an ethernet core: its firmware carries the tiles over the link, not the overlay
   // Of scattered outputs: the kernel hands out its tiles in windows of so many, one per pass; window w lies at tile w * window_tiles of the
   // buffer, round and round. Phase ids of pass p of an iteration begin at p * ids_per_pass; an iteration has `passes`.
   std::int64_t window_tiles = 0, ids_per_pass = 0, passes = 0;

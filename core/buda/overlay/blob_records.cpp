@@ -208,6 +208,7 @@ const Record<Stream>& describe(const Stream*) {
           .required("bytes", &Stream::bytes, "of its buffer")
           .required("message", &Stream::message_bytes, "bytes of a message: a tile")
           .optional("scattered", &Stream::scattered, "phases say where in the buffer they begin")
+          .optional("firmware", &Stream::firmware, "the firmware of the ethernet core carries the tiles over the link")
           .optional("window_tiles", &Stream::window_tiles, "tiles that a scattered output hands out in a pass")
           .optional("ids_per_pass", &Stream::ids_per_pass, "phase ids of a pass")
           .optional("passes", &Stream::passes, "passes of an iteration")

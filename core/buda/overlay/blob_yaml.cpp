@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -185,12 +186,12 @@ class YamlWriter {
 
   // A stream that sends in one phase only has no next phase that would tell its receivers that it is through, so blobgen appends an empty
   // one at both ends.
-  static bool sends_once(const Stream& s) { return s.sends() && s.phase_count() == 1; }
+  bool sends_once(const Core& core, const Stream& s) const { return s.sends() && s.phase_count() == 1 && !firmware_sends(core, s); }
 
   void find_lone_senders() {
     for (const Core& c : blob_.cores)
       for (const Stream& s : c.streams) {
-        if (!sends_once(s)) continue;
+        if (!sends_once(c, s)) continue;
         for (std::int32_t core : blob_.cores_of(s.destinations.front()))
           sent_once_.emplace(core, s.destinations.front().first.stream, s.phases.front().first[0]);
       }
@@ -300,7 +301,8 @@ class YamlWriter {
     receiving(item, e);
     sending(item, e);
     if (s.read || s.write) dram_keys(item, e);
-    if (s.kind == StreamKind::intermediate || s.kind == StreamKind::input || s.kind == StreamKind::output) index(core, s, e);
+    index(core, s, e);
+    if (s.firmware) firmware(core, s, e);
     kernel(core, s, e);
     if (is_scatter_pack(s))
       e.add("is_scatter_pack", true).add("padding_scatter_order_size", 1).add("resend", item.goes_on).add("num_scatter_inner_loop", 1);
@@ -315,17 +317,26 @@ class YamlWriter {
     return b != nullptr && b->is_scatter;
   }
 
+  // What the firmware of an ethernet core carries over the link it takes like a kernel's input, and hands out there like an output.
+  bool firmware_sends(const Core& core, const Stream& s) const {
+    return s.firmware && s.sends() && blob_.cores[static_cast<std::size_t>(s.destinations.front().first.core)].chip != core.chip;
+  }
+  bool firmware_receives(const Core& core, const Stream& s) const { return s.firmware && !firmware_sends(core, s); }
+
   // Streams of the kernel are numbered without gaps: what it reads, then its intermediates; what it writes, then its intermediates.
-  static void index(const Core& core, const Stream& s, Entry& e) {
+  void index(const Core& core, const Stream& s, Entry& e) const {
+    auto is_input = [&](const Stream& o) { return o.kind == StreamKind::input || firmware_sends(core, o); };
+    auto is_output = [&](const Stream& o) { return o.kind == StreamKind::output || firmware_receives(core, o); };
+    const bool both = s.kind == StreamKind::intermediate;
     std::int32_t inputs = 0, outputs = 0, intermediates = 0;
     for (const Stream& other : core.streams) {
       const bool before = other.number < s.number;
-      inputs += other.kind == StreamKind::input && (before || s.kind == StreamKind::intermediate);
-      outputs += other.kind == StreamKind::output && (before || s.kind == StreamKind::intermediate);
+      inputs += is_input(other) && (before || both);
+      outputs += is_output(other) && (before || both);
       intermediates += other.kind == StreamKind::intermediate && before;
     }
-    if (s.kind != StreamKind::output) e.add("input_index", inputs + (s.kind == StreamKind::intermediate ? intermediates : 0));
-    if (s.kind != StreamKind::input) e.add("output_index", outputs + (s.kind == StreamKind::intermediate ? intermediates : 0));
+    if (both || is_input(s)) e.add("input_index", inputs + (both ? intermediates : 0));
+    if (both || is_output(s)) e.add("output_index", outputs + (both ? intermediates : 0));
   }
 
   void receiving(const Item& item, Entry& e) const {
@@ -342,12 +353,12 @@ class YamlWriter {
       e.add("buf_space_available_ack_thr", s.sources.empty() && s.kind == StreamKind::input ? 0 : threshold(s));
     }
     if (sent_once_.count({item.core, s.number, item.id}) != 0) e.add("follow_by_receiver_dummy_phase", true);
-    if (s.sources.empty()) {
-      e.add("source_endpoint", true);
-      return;
-    }
+    const bool by_firmware = firmware_receives(blob_.cores[static_cast<std::size_t>(item.core)], s);
+    if (s.sources.empty() || by_firmware) e.add("source_endpoint", true);
+    if (s.sources.empty()) return;
     StreamRef from = s.sources[static_cast<std::size_t>(item.phase.source)];
-    e.add("remote_source", true).add("src", name(from)).add("data_buf_no_flow_ctrl", false);
+    if (!by_firmware) e.add("remote_source", true);
+    e.add("src", name(from)).add("data_buf_no_flow_ctrl", false);
     if (other_chip(item.core, from.core)) e.add("eth_receiver", true);
     const Stream* sender = blob_.find(from);
     if (sender == nullptr || sender->kind != StreamKind::multicast) return;
@@ -366,7 +377,8 @@ class YamlWriter {
 
   void sending(const Item& item, Entry& e) const {
     const Stream& s = *item.stream;
-    if (sends_once(s)) e.add("follow_by_sender_dummy_phase", true);
+    const Core& core = blob_.cores[static_cast<std::size_t>(item.core)];
+    if (sends_once(core, s)) e.add("follow_by_sender_dummy_phase", true);
     if (s.destinations.empty()) {
       if (s.write && s.kind != StreamKind::intermediate)
         e.add("receiver_endpoint", true).add("remote_receiver", false).add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
@@ -375,7 +387,8 @@ class YamlWriter {
     const Destination& d = s.destinations[static_cast<std::size_t>(item.phase.destination)];
     std::string dest = name(d.first);
     if (d.is_multicast()) dest += cat(",", name({d.last_core, d.first.stream}));
-    e.add("remote_receiver", true).add("dest", cat('[', dest, ']')).add("dest_data_buf_no_flow_ctrl", false);
+    e.add(firmware_sends(core, s) ? "receiver_endpoint" : "remote_receiver", true);
+    e.add("dest", cat('[', dest, ']')).add("dest_data_buf_no_flow_ctrl", false);
     e.add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
     if (other_chip(item.core, d.first.core)) e.add("eth_sender", true);
     if (d.is_multicast()) e.add("linked", true).add("num_mcast_dests", blob_.cores_of(d).size());
@@ -435,6 +448,16 @@ class YamlWriter {
     e.add("skip_col_zrow_bytes", row_of_cores).add("skip_zcol_bytes", w.row_bytes);
     e.add("stride", w.offset / row_of_cores * across + w.offset % w.pitch / w.row_bytes).add("total_strides", across * down);
     e.add("stride_offset_size_bytes", w.offset);
+  }
+
+  // What it hands out at once has to come out even, in the buffer as in what passes.
+  void firmware(const Core& core, const Stream& s, Entry& e) const {
+    e.add("use_ethernet_fw_stream", true);
+    if (!firmware_receives(core, s)) return;
+    std::int64_t block = static_cast<std::int64_t>(s.bytes) / s.message_bytes;
+    for_each(s.phases, [&](const PhaseRun::Tuple& t) { block = std::gcd(block, to_phase(t).messages); });
+    if (const pipes::Buffer* b = buffers_.find(s.buffer)) block = std::gcd(block, b->scatter_gather_num_tiles);
+    e.add("num_msgs_in_block", block);
   }
 
   // Forks send the buffer of an output once more. Lists name the forks, and where blocks are handed out, the output names itself first.

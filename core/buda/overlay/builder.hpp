@@ -113,6 +113,7 @@ class Builder {
   bool follow_relays(PipePlan& plan);
   struct Trail;
   bool branch(PipePlan& plan, const Trail& trail, std::vector<Trail>& open);
+  bool check_firmware(const Pipe& reader, const Buffer& from, const Buffer& to);
   bool follow_reader(PipePlan& plan, const Trail& trail, const Pipe& reader, std::vector<Trail>& open);
   bool end(PipePlan& plan, const Trail& trail, std::vector<const Buffer*> group, const Pipe& last, std::size_t number);
   bool check_parts(PipePlan& plan);

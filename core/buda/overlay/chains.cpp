@@ -58,20 +58,32 @@ bool Builder::end(PipePlan& plan, const Trail& trail, std::vector<const Buffer*>
   return true;
 }
 
+// The firmware of ethernet cores carries tiles between two of its own streams.
+bool Builder::check_firmware(const Pipe& reader, const Buffer& from, const Buffer& to) {
+  if (from.chip == to.chip || !is_relay(to) || from.use_ethernet_fw_stream == to.use_ethernet_fw_stream) return true;
+  error("OV002", &reader, &to,
+        cat("use_ethernet_fw_stream is set of buffer_", from.use_ethernet_fw_stream ? from.id : to.id, ", but not of buffer_",
+            from.use_ethernet_fw_stream ? to.id : from.id, " at the other end of the link"));
+  return false;
+}
+
 // On with a pipe that takes from the relay.
 bool Builder::follow_reader(PipePlan& plan, const Trail& trail, const Pipe& reader, std::vector<Trail>& open) {
   Trail next = trail;
   const auto taken = static_cast<std::int64_t>(reader.inputs.size()) * reader.repeats() * trail.relay->scatter_gather_num_tiles;
   const bool is_shared = relay_readers_.at(trail.relay->id).size() > 1;
-  if (is_shared) {
-    next.first = trail.first + static_cast<std::int64_t>(reader.inputs.front() - trail.relay->id);
-    next.tiles = taken;
+  if (is_shared || trail.relay->is_scatter) {
+    const auto first = static_cast<std::int64_t>(reader.inputs.front() - trail.relay->id);
     const auto block = static_cast<Id>(trail.relay->scatter_gather_num_tiles);
-    bool in_order = reader.repeats() == 1 && next.first + taken <= trail.first + trail.tiles;
+    bool in_order = reader.repeats() == 1 && first + taken <= trail.tiles && (is_shared || first == 0);
     for (std::size_t i = 1; i < reader.inputs.size(); ++i) in_order = in_order && reader.inputs[i] == reader.inputs[i - 1] + block;
     if (!in_order) {
-      unsupported(&reader, trail.relay, "a relay buffer from which several pipes take tiles out of their order");
+      unsupported(&reader, trail.relay, "a relay buffer from which pipes take tiles out of their order");
       return false;
+    }
+    if (is_shared) {
+      next.first = trail.first + first;
+      next.tiles = taken;
     }
   }
   if (reader.outputs.size() > 1 && (trail.turns > 1 || taken != next.tiles)) {
@@ -94,6 +106,7 @@ bool Builder::follow_reader(PipePlan& plan, const Trail& trail, const Pipe& read
       return false;
     }
     next.relay = group.front();
+    if (!check_firmware(reader, *trail.relay, *next.relay)) return false;
     open.push_back(next);
   }
   return true;

@@ -163,7 +163,6 @@ void Builder::refuse_buffers() {
     if (b.tile_size < 0 || b.tile_size > (1 << 24))
       error("OV002", nullptr, &b, cat("buffer_", b.id, " has tiles of ", b.tile_size, " bytes"));
     std::string feature;
-    if (b.use_ethernet_fw_stream) feature = "a stream that the firmware of ethernet cores drives";
     if (b.type == BufferType::dram_epilog) feature = "a queue that is written after the epoch, other than a gradient's";
     if (b.dram_buf_streaming) feature = "dram_buf_streaming";
     if (b.use_shadow_rd_ptr) feature = "a shadow read pointer";

@@ -189,14 +189,15 @@ std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way,
     error("OV002", hop.pipe, &b, cat("buffer_", b.id, " is in no core"));
     return std::nullopt;
   }
-  auto ref = b.type == BufferType::ethernet_relay ? take_link_stream(core, cat("pipe_", plan.pipe->id))
-                                                  : take_extra(plan, core, StreamKind::relay);
+  const bool over_link = b.type == BufferType::ethernet_relay && !b.use_ethernet_fw_stream;
+  auto ref = over_link ? take_link_stream(core, cat("pipe_", plan.pipe->id)) : take_extra(plan, core, StreamKind::relay);
   if (!ref) return std::nullopt;
   const Pipe* onwards = number + 1 < way.hops.size() ? way.hops[number + 1].pipe : way.last;
   Stream& s = stream_of(*ref);
   s.operand = b.operand;
   s.buffer = b.id;
   s.pipe = onwards->id;
+  s.firmware = b.use_ethernet_fw_stream;
   s.message_bytes = b.tile_size;
   s.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(buffer_tiles(b), 1)) * static_cast<std::uint64_t>(b.tile_size);
   bool to_multicast = number + 1 == way.hops.size() && plan.multicast;

@@ -114,6 +114,24 @@ TEST(Ethernet, PartsOfARelayAreTakenOnceAndInOrder) {
             }),
             "OV001")
       << "out of order";
+  EXPECT_EQ(refusal([](auto& g, auto& relay, auto& a, auto& b) {
+              a.inputs = {relay.id + 2, relay.id};
+              std::erase_if(g.pipes, [id = b.id](const pipes::Pipe& p) { return p.id == id; });
+            }),
+            "OV001")
+      << "out of order, by one pipe";
+}
+
+TEST(Ethernet, FirmwareIsAtBothEndsOfALink) {
+  PipeGraph graph = two().graph;
+  auto relay = std::find_if(graph.buffers.begin(), graph.buffers.end(),
+                            [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay && b.is_scatter; });
+  ASSERT_NE(relay, graph.buffers.end());
+  relay->use_ethernet_fw_stream = true;
+  auto blob = blob_of(graph);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
+  EXPECT_NE(pipes::messages(blob.failure()).find("use_ethernet_fw_stream"), std::string::npos) << pipes::messages(blob.failure());
 }
 
 TEST(Ethernet, RelaysInACircleAreRefused) {

@@ -69,6 +69,33 @@ TEST(Replay, RandomNetlistsThatShareCables) {
   EXPECT_LT(refused.size(), 10u) << testing::PrintToString(refused);
 }
 
+// TT-Buda's net2pipe can be told to let the firmware of ethernet cores carry tiles over the links.
+TEST(Replay, FirmwareCarriesOverTheLinks) {
+  Rng rng(13);
+  int built = 0, carried = 0;
+  for (int round = 0; built < 60 && round < 240; ++round) {
+    std::string text = pipes::random_netlist(rng, 2);
+    pipes::Built b(text, "n300");
+    if (!b.ok()) continue;
+    ++built;
+    for (pipes::Buffer& buffer : b.graph.buffers)
+      if (buffer.type == pipes::BufferType::ethernet_relay) buffer.use_ethernet_fw_stream = true;
+    std::string why;
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster().eth_core, &why), "") << text;
+    auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+    if (!blob) continue;
+    const auto& links = b.cluster().eth_core.link_streams;
+    for (const Core& core : blob->cores)
+      for (const Stream& s : core.streams) {
+        EXPECT_EQ(s.firmware, s.kind == StreamKind::relay && core.ethernet.has_value());
+        if (!s.firmware) continue;
+        ++carried;
+        EXPECT_EQ(std::find(links.begin(), links.end(), s.number), links.end()) << "takes a stream that reaches over the link";
+      }
+  }
+  EXPECT_GT(carried, 60);
+}
+
 // What random netlists do not have.
 std::string problem_of(const std::string& text) {
   pipes::Built b(text);
