@@ -41,14 +41,17 @@ Result<void> run(const Options& o, Host& host) {
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
   BUDA_ASSIGN(auto graph, pipes::parse_pipegen(bytes.view(), file));
-  bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
-                                   [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
+  const bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
+                                         [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
+  const bool over_pcie =
+      std::any_of(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.mmio_downstream.has_value(); });
   device::Cluster cluster;
-  if (over_ethernet || !o.cluster.empty()) {
+  if (over_ethernet || over_pcie || !o.cluster.empty()) {
     BUDA_ASSIGN(cluster, device::load_cluster(host, device, o.cluster));
     device.chips = std::max(device.chips, device::chips_of(cluster));
   }
-  auto blob = overlay::build_blob(graph, device, cluster.eth_core);
+  if (over_pcie) device.chips = std::max(device.chips, 2);  // as many as the netlist has, which only matters if it is one
+  auto blob = overlay::build_blob(graph, device, cluster);
   if (!blob) {
     for (Diagnostic& d : blob.failure().diagnostics())
       if (d.loc.file.empty()) d.loc = place_of(d, bytes.view(), file);

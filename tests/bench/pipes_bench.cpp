@@ -102,7 +102,7 @@ class Edge {
       } else if (stage == kCheck) {
         need(pipes::check_pipes(index_, machine().device, epochs_.front(), padding_, graph_, machine().cluster));
       } else {
-        benchmark::DoNotOptimize(need(overlay::build_blob(graph_, machine().device, machine().cluster.eth_core)));
+        benchmark::DoNotOptimize(need(overlay::build_blob(graph_, machine().device, machine().cluster)));
       }
       ++runs;
       spent = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -129,7 +129,8 @@ const Record<EthCore>& describe(const EthCore*) {
 const Record<PeerAccess>& describe(const PeerAccess*) {
   static const auto record = Record<PeerAccess>("how a chip sees its neighbours over PCIe")
                                  .required("region_bytes", &PeerAccess::region_bytes, "distance between what the chip sees of each")
-                                 .required("offset", &PeerAccess::offset, "of the host window in there");
+                                 .required("offset", &PeerAccess::offset, "of the host window in there")
+                                 .optional("core_bytes", &PeerAccess::core_bytes, "what is seen there of each core, row by row of the NoC");
   return record;
 }
 

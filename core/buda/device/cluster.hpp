@@ -34,11 +34,13 @@ struct EthCore {
   friend bool operator==(const EthCore&, const EthCore&) = default;
 };
 
-// Chips without ethernet write into DRAM of the next chip over PCIe. They stand in a ring, in order of their numbers; each sees the chip
-// before it from address `region_bytes` on and the one after it from twice that, and in there, `offset` bytes further, the host window.
+// Chips without ethernet reach the memory of the next chip over PCIe. They stand in a ring, in order of their numbers; each sees the chip
+// before it from address `region_bytes` on and the one after it from twice that. In there lies first the L1 of all places of the NoC, row
+// by row, `core_bytes` for each; and `offset` bytes from the beginning the host window of the DRAM.
 struct PeerAccess {
   std::uint64_t region_bytes = 0;
   std::uint64_t offset = 0;
+  std::uint64_t core_bytes = 0;
   friend bool operator==(const PeerAccess&, const PeerAccess&) = default;
 };
 

@@ -47,6 +47,11 @@ const Stream* Blob::find(StreamRef ref) const {
   return cores[static_cast<std::size_t>(ref.core)].find(ref.stream);
 }
 
+const Stream* Blob::sender_over_pcie(const Stream& stream) const {
+  const Stream* sender = stream.sources.size() == 1 ? find(stream.sources.front()) : nullptr;
+  return sender != nullptr && sender->pcie ? sender : nullptr;
+}
+
 std::vector<std::int32_t> Blob::cores_of(const Destination& d) const {
   std::vector<std::int32_t> out;
   auto count = static_cast<std::int32_t>(cores.size());

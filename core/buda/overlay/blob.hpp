@@ -116,6 +116,15 @@ struct DramWrite {
   friend bool operator==(const DramWrite&, const DramWrite&) = default;
 };
 
+// How a stream sends to one on another chip without ethernet: it writes chunk after chunk into the receiver's buffer, which holds a whole
+// number of them, round and round.
+struct PcieWrite {
+  device::NocCoord port;      // where on the NoC the other chip is reached
+  std::uint64_t address = 0;  // of the receiver's buffer, as seen at the port
+  std::int64_t chunk_tiles = 0;
+  friend bool operator==(const PcieWrite&, const PcieWrite&) = default;
+};
+
 enum class StreamKind : std::uint8_t {
   multicast,     // receives, or reads DRAM, and sends to a row or column
   relay,         // receives, or reads DRAM, and sends on, or writes DRAM
@@ -147,7 +156,8 @@ struct Stream {
   std::vector<Destination> destinations;
   std::optional<DramRead> read;
   std::optional<DramWrite> write;
-  std::int64_t iterations = 1;  // how often the phases are gone through
+  std::optional<PcieWrite> pcie;  // of a stream whose one destination is on another chip without ethernet
+  std::int64_t iterations = 1;    // how often the phases are gone through
   std::vector<PhaseRun> phases;
 
   std::int64_t phase_count() const { return count_of(phases); }
@@ -187,6 +197,8 @@ struct Blob {
   friend bool operator==(const Blob&, const Blob&) = default;
 
   const Stream* find(StreamRef ref) const;
+  // The stream that sends to this one over PCIe, or null. It is the only source then.
+  const Stream* sender_over_pcie(const Stream& stream) const;
   // The cores of a destination, in order. Cores of a line that the blob does not have are left out.
   std::vector<std::int32_t> cores_of(const Destination& destination) const;
 };

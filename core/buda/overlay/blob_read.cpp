@@ -64,6 +64,7 @@ class Checker {
     for (std::size_t i = 0; i < s.destinations.size(); ++i) check_destination(s, s.destinations[i], part(node, "to").items()[i]);
     if (s.read) check_read(*s.read, part(node, "read"));
     if (s.write && bad_dram(s.write->dram)) error("BB005", part(node, "write"), cat("there is no DRAM buffer ", s.write->dram));
+    check_pcie(s, node);
     check_phases(s, part(node, "phases"));
   }
 
@@ -77,6 +78,28 @@ class Checker {
       if (std::find(r->sources.begin(), r->sources.end(), self) == r->sources.end())
         return error("BB006", node, cat("stream ", d.first.stream, " of core ", c, " does not know that it is sent to from here"));
     }
+  }
+
+  // Between chips, only ethernet cores reach each other without it.
+  void check_pcie(const Stream& s, const io::Node& node) {
+    const Core& here = blob_.cores[core_];
+    for (const Destination& d : s.destinations) {
+      const bool known = d.first.core >= 0 && static_cast<std::size_t>(d.first.core) < blob_.cores.size();
+      if (!known) continue;
+      const Core& there = blob_.cores[static_cast<std::size_t>(d.first.core)];
+      if (s.pcie.has_value() != (here.chip != there.chip && !(here.ethernet && there.ethernet)))
+        return error("BB007", part(node, s.pcie ? "pcie" : "to"),
+                     s.pcie ? "over PCIe a stream sends to another chip" : "between chips, streams of workers send over PCIe");
+    }
+    if (!s.pcie) return;
+    const Stream* r = s.destinations.size() == 1 ? blob_.find(s.destinations.front().first) : nullptr;
+    const std::int64_t bytes = r == nullptr ? 0 : r->message_bytes;
+    const bool fits = r != nullptr && !s.destinations.front().is_multicast() && r->sources.size() == 1 && bytes == s.message_bytes &&
+                      s.pcie->chunk_tiles >= 1 && s.pcie->chunk_tiles <= kMostTiles / (1 << 20) && r->bytes > 0 &&
+                      r->bytes % static_cast<std::uint64_t>(s.pcie->chunk_tiles * bytes) == 0;
+    if (!fits)
+      error("BB007", part(node, "pcie"),
+            "over PCIe a stream has one receiver, which has no other sender and room for a whole number of chunks of its tiles");
   }
 
   bool bad_dram(std::int32_t index) const { return index < 0 || static_cast<std::size_t>(index) >= blob_.dram.size(); }

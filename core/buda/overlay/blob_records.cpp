@@ -196,6 +196,14 @@ const Record<DramWrite>& describe(const DramWrite*) {
   return record;
 }
 
+const Record<PcieWrite>& describe(const PcieWrite*) {
+  static const auto record = Record<PcieWrite>("how a stream sends to another chip over PCIe")
+                                 .required("port", &PcieWrite::port, "place on the NoC at which the other chip is reached")
+                                 .required("address", &PcieWrite::address, "of the receiver's buffer, as seen at the port")
+                                 .required("chunk_tiles", &PcieWrite::chunk_tiles, "tiles written at once");
+  return record;
+}
+
 const Record<Stream>& describe(const Stream*) {
   static const auto record =
       Record<Stream>("a stream")
@@ -220,6 +228,7 @@ const Record<Stream>& describe(const Stream*) {
           .optional("to", &Stream::destinations, "[core, stream] of receivers, [first core, last core, stream] of multicasts")
           .optional("read", &Stream::read, "what it reads from DRAM")
           .optional("write", &Stream::write, "where it writes")
+          .optional("pcie", &Stream::pcie, "how it sends, if its receiver is on another chip that is reached over PCIe")
           .optional("iterations", &Stream::iterations, "how often the phases are gone through")
           .optional("phases", &Stream::phases, "[id, messages, index in `from`, index in `to`, first tile in the buffer]");
   return record;

@@ -44,6 +44,7 @@ const schema::Record<RowLookup>& describe(const RowLookup*);
 const schema::Record<DramRead>& describe(const DramRead*);
 const schema::Record<RowWrite>& describe(const RowWrite*);
 const schema::Record<DramWrite>& describe(const DramWrite*);
+const schema::Record<PcieWrite>& describe(const PcieWrite*);
 const schema::Record<Stream>& describe(const Stream*);
 const schema::Record<TileHeaders>& describe(const TileHeaders*);
 const schema::Record<Core>& describe(const Core*);

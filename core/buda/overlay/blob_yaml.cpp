@@ -65,10 +65,15 @@ class YamlWriter {
     return blob_.cores[static_cast<std::size_t>(a)].chip != blob_.cores[static_cast<std::size_t>(b)].chip;
   }
 
-  std::uint64_t noc_address(const DramBuffer& d) const {
-    auto place = static_cast<std::uint64_t>(d.port.y) << 6 | static_cast<std::uint64_t>(d.port.x);
-    return (place << device_.noc_address_bits) | d.address;
+  std::uint64_t noc_address(device::NocCoord port, std::uint64_t address) const {
+    auto place = static_cast<std::uint64_t>(port.y) << 6 | static_cast<std::uint64_t>(port.x);
+    return (place << device_.noc_address_bits) | address;
   }
+  std::uint64_t noc_address(const DramBuffer& d) const { return noc_address(d.port, d.address); }
+
+  // The ends of a connection over PCIe shake hands with nobody there.
+  bool receives(const Stream& s) const { return !s.sources.empty() && blob_.sender_over_pcie(s) == nullptr; }
+  static bool sends(const Stream& s) { return s.sends() && !s.pcie; }
 
   const DramBuffer& dram(std::int32_t i) const { return blob_.dram[static_cast<std::size_t>(i)]; }
 
@@ -161,13 +166,32 @@ class YamlWriter {
     e.add("msg_size", s.message_bytes).add("num_msgs", s.messages());
   }
 
+  // Of either end of a connection over PCIe: to both it is a queue in L1 of the receiver. `sender`: of the receiver.
+  void pcie_entry(const Stream& s, const Stream* sender, std::string& text) const {
+    const PcieWrite& w = sender != nullptr ? *sender->pcie : *s.pcie;
+    const StreamRef to = sender != nullptr ? sender->destinations.front().first : s.destinations.front().first;
+    const std::int64_t tiles = static_cast<std::int64_t>(blob_.find(to)->bytes) / s.message_bytes;
+    text += "    0:\n";
+    Entry e(text, "      ");
+    e.hex("dram_buf_noc_addr", noc_address(w.port, w.address));
+    e.add(sender != nullptr ? "dram_buf_read_chunk_size_tiles" : "dram_buf_write_chunk_size_tiles", w.chunk_tiles);
+    e.add("dram_buf_size_bytes", tiles * s.message_bytes).add("dram_buf_size_q_slots", tiles / w.chunk_tiles);
+    e.add("dram_buf_size_tiles", tiles).add(sender != nullptr ? "dram_input" : "dram_output", true).add("dram_streaming", true);
+    if (sender == nullptr) e.add("dram_streaming_dest", name(to));
+    e.add("msg_size", s.message_bytes).add("num_msgs", s.messages() / s.iterations);
+    if (sender != nullptr) e.add("reader_index", 0).add("total_readers", 1);
+  }
+
   Result<void> dram_part() {
     std::string text = "dram_blob:\n";
     for (std::size_t c = 0; c < blob_.cores.size(); ++c)
       for (const Stream& s : blob_.cores[c].streams) {
-        if (!s.read && !s.write) continue;
+        const Stream* sender = blob_.sender_over_pcie(s);
+        if (!s.read && !s.write && !s.pcie && sender == nullptr) continue;
         text += cat("  ", name({static_cast<std::int32_t>(c), s.number}), ":\n");
-        if (s.read) {
+        if (s.pcie || sender != nullptr) {
+          pcie_entry(s, sender, text);
+        } else if (s.read) {
           read_entries(s, text);
         } else {
           write_entry(s, text);
@@ -186,7 +210,7 @@ class YamlWriter {
 
   // A stream that sends in one phase only has no next phase that would tell its receivers that it is through, so blobgen appends an empty
   // one at both ends.
-  bool sends_once(const Core& core, const Stream& s) const { return s.sends() && s.phase_count() == 1 && !firmware_sends(core, s); }
+  bool sends_once(const Core& core, const Stream& s) const { return sends(s) && s.phase_count() == 1 && !firmware_sends(core, s); }
 
   void find_lone_senders() {
     for (const Core& c : blob_.cores)
@@ -228,9 +252,9 @@ class YamlWriter {
         for (std::size_t i = first; i < out.size(); ++i) {
           out[i].last = i + 1 == out.size();
           out[i].goes_on = i > first && out[i].pass() == out[i - 1].pass();
-          out[i].source_changes = s.read ? begins_anew(s)
-                                         : out[i].last || (!s.sources.empty() && out[i + 1].id != out[i].id) ||
-                                               (s.sources.empty() && s.kind != StreamKind::input);
+          out[i].source_changes =
+              s.read ? begins_anew(s)
+                     : out[i].last || (receives(s) && out[i + 1].id != out[i].id) || (!receives(s) && s.kind != StreamKind::input);
           out[i].destination_changes =
               out[i].last || out[i + 1].phase.destination != out[i].phase.destination || boundary(s, out[i + 1].phase);
         }
@@ -253,7 +277,7 @@ class YamlWriter {
 
   // Whether a sender's phase begins a phase of its receiver, so that they have to shake hands.
   bool boundary(const Stream& s, const Phase& p) const {
-    if (s.destinations.empty()) return true;
+    if (!sends(s)) return true;
     const Stream* r = blob_.find(s.destinations[static_cast<std::size_t>(p.destination)].first);
     if (r == nullptr) return true;
     for (const PhaseRun& run : r->phases) {
@@ -301,6 +325,7 @@ class YamlWriter {
     receiving(item, e);
     sending(item, e);
     if (s.read || s.write) dram_keys(item, e);
+    if (const Stream* sender = blob_.sender_over_pcie(s); s.pcie || sender != nullptr) pcie_keys(s, sender, e);
     index(core, s, e);
     if (s.firmware) firmware(core, s, e);
     kernel(core, s, e);
@@ -350,12 +375,12 @@ class YamlWriter {
         e.add("receiver_endpoint", true);
       }
       if (row_numbers) e.add("ncrisc_clear", true);
-      e.add("buf_space_available_ack_thr", s.sources.empty() && s.kind == StreamKind::input ? 0 : threshold(s));
+      e.add("buf_space_available_ack_thr", !receives(s) && s.kind == StreamKind::input ? 0 : threshold(s));
     }
     if (sent_once_.count({item.core, s.number, item.id}) != 0) e.add("follow_by_receiver_dummy_phase", true);
     const bool by_firmware = firmware_receives(blob_.cores[static_cast<std::size_t>(item.core)], s);
-    if (s.sources.empty() || by_firmware) e.add("source_endpoint", true);
-    if (s.sources.empty()) return;
+    if (!receives(s) || by_firmware) e.add("source_endpoint", true);
+    if (!receives(s)) return;
     StreamRef from = s.sources[static_cast<std::size_t>(item.phase.source)];
     if (!by_firmware) e.add("remote_source", true);
     e.add("src", name(from)).add("data_buf_no_flow_ctrl", false);
@@ -379,8 +404,8 @@ class YamlWriter {
     const Stream& s = *item.stream;
     const Core& core = blob_.cores[static_cast<std::size_t>(item.core)];
     if (sends_once(core, s)) e.add("follow_by_sender_dummy_phase", true);
-    if (s.destinations.empty()) {
-      if (s.write && s.kind != StreamKind::intermediate)
+    if (!sends(s)) {
+      if ((s.write || s.pcie) && s.kind != StreamKind::intermediate)
         e.add("receiver_endpoint", true).add("remote_receiver", false).add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
       return;
     }
@@ -392,6 +417,20 @@ class YamlWriter {
     e.add("outgoing_data_noc", s.noc_out).add("vc", s.vc);
     if (other_chip(item.core, d.first.core)) e.add("eth_sender", true);
     if (d.is_multicast()) e.add("linked", true).add("num_mcast_dests", blob_.cores_of(d).size());
+  }
+
+  void pcie_keys(const Stream& s, const Stream* sender, Entry& e) const {
+    const PcieWrite& w = sender != nullptr ? *sender->pcie : *s.pcie;
+    e.hex("dram_buf_noc_addr", noc_address(w.port, w.address)).add("dram_streaming", true);
+    if (sender == nullptr) {
+      const bool packed = s.kind == StreamKind::output || s.kind == StreamKind::fork;
+      e.add("dram_output", true).add("dram_output_no_push", packed).add("dram_writes_with_cmd_buf", true);
+      if (!packed) e.add("legacy_pack", true);
+      return;
+    }
+    e.add("dram_input", true).add("num_scatter_inner_loop", 1).add("pipe_scatter_output_loop_count", 1);
+    e.add("ptrs_not_zero", moves_pointers(s)).add("resend", false);
+    if (s.kind == StreamKind::input) e.add("dram_input_no_push", true);
   }
 
   void dram_keys(const Item& item, Entry& e) const {

@@ -18,12 +18,14 @@ Result<Blob> Builder::run() {
   check_fed_inputs();
   if (!failure_.empty()) return std::move(failure_);
   number_readers();
+  find_flows();
   for (PipePlan& plan : plans_) connect(plan);
   if (!failure_.empty()) return std::move(failure_);
   check_taken_outputs();
   level_inputs();
   make_phases();
   assign_addresses();
+  settle_writes();
   for (std::size_t i = 0; i < streams_.size(); ++i)
     for (auto& [number, s] : streams_[i]) blob_.cores[i].streams.push_back(std::move(s));
   check_limits();
@@ -31,8 +33,8 @@ Result<Blob> Builder::run() {
   return std::move(blob_);
 }
 
-Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
-  return Builder(graph, device, eth_core).run();
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster) {
+  return Builder(graph, device, cluster).run();
 }
 
 }  // namespace buda::overlay

@@ -12,6 +12,6 @@ namespace buda::overlay {
 // device. All errors that can be found are told together: OV001 for what is not supported yet, OV002 for pipes that contradict themselves,
 // OV003 for a device that does not say enough, OV01x (Fault::fit) for what does not fit. Data of each: pipe, buffer, op, operand, core, as
 // far as there is one. Linear in pipes, their blocks, and the phases made.
-Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core = {});
+Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster = {});
 
 }  // namespace buda::overlay

@@ -75,6 +75,8 @@ struct PipePlan {
   std::int64_t pass_tiles = 0;
   std::int64_t passes = 0;                          // in the epoch
   bool ring = false;                                // one source that gives its buffer away in order, or DRAM
+  bool flows = false;                               // a ring whose phases need not follow passes: nobody else cuts them
+  bool over_pcie = false;                           // from chip to chip without ethernet
   std::vector<std::vector<const Buffer*>> groups;   // resolved outputs at the end of the way
   std::vector<Way> ways;                            // per group
   std::vector<Part> parts;                          // of a pass, in order: one, unless pipes share relay buffers
@@ -85,6 +87,8 @@ struct PipePlan {
   std::vector<StreamRef> senders;             // per buffer, for L1 sources
   std::vector<Way> target_ways;               // per target
   std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast
+  // Streams of the way to a target behind which padding joins it: all but that of a multicast.
+  std::size_t hops_to(std::size_t target) const { return lines[target].size() - (multicast ? 1 : 0); }
   const Buffer& first_output() const { return *groups.front().front(); }
   bool takes_turns() const {
     return !padding.empty() || std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });
@@ -93,8 +97,8 @@ struct PipePlan {
 
 class Builder {
  public:
-  Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core)
-      : graph_(graph), device_(device), eth_core_(eth_core), index_(graph.buffers) {}
+  Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster)
+      : graph_(graph), device_(device), eth_core_(cluster.eth_core), peers_(cluster.peers), index_(graph.buffers) {}
   Result<Blob> run();
 
  private:
@@ -142,6 +146,7 @@ class Builder {
   void level_inputs();
   void make_lines(PipePlan& plan);
   std::optional<StreamRef> make_hop(const PipePlan& plan, const Way& way, std::size_t hop);
+  std::optional<std::int32_t> multicast_core(const PipePlan& plan, std::size_t target);
   std::optional<StreamRef> make_multicast(PipePlan& plan, std::size_t target);
   std::optional<StreamRef> take_link_stream(std::int32_t core, const std::string& what_for);
   std::optional<StreamRef> take_ethernet_stream(std::int32_t core, const std::string& what_for);
@@ -176,7 +181,18 @@ class Builder {
   const Stream* shares_with(std::int32_t number, const Stream& s) const;
   void check_multicast_addresses();
 
+  // pcie.cpp: chips without ethernet.
+  bool check_over_pcie(const PipePlan& plan);
+  bool make_pcie_ends(PipePlan& plan, std::size_t target, const std::map<Id, int>& reached, std::vector<StreamRef>& line);
+  std::optional<StreamRef> make_pcie_relay(const PipePlan& plan, std::size_t target, std::int32_t core);
+  std::int64_t pcie_tiles(const PipePlan& plan) const;
+  void mark_pcie(PipePlan& plan);
+  bool reads_pcie(const Stream& stream) const;
+  void settle_pcie(Stream& sender);
+  void settle_writes();
+
   // phases.cpp
+  void find_flows();
   void make_phases();
   void make_intermediate_phases();
   void make_ring_phases(const PipePlan& plan);
@@ -196,8 +212,7 @@ class Builder {
   std::string place_text(const Core& core) const;
 
   std::int32_t core_at(std::int32_t chip, GridCoord core) const;  // -1: not a core of this epoch
-  // Of a buffer in L1; -1: in no core of this epoch.
-  std::int32_t core_of_buffer(const Buffer& b) const;
+  std::int32_t core_of_buffer(const Buffer& b) const;             // of a buffer in L1; -1: in no core of this epoch
   static bool is_on_ethernet(const Buffer& b) {
     return b.type == BufferType::ethernet_relay || (b.ethernet_chan && (b.type == BufferType::unpacker || b.type == BufferType::packer));
   }
@@ -210,6 +225,7 @@ class Builder {
   const pipes::PipeGraph& graph_;
   const device::DeviceDescriptor& device_;
   const device::EthCore& eth_core_;
+  const std::optional<device::PeerAccess>& peers_;
   pipes::BufferIndex index_;
   Blob blob_;
   Failure failure_;
@@ -219,10 +235,11 @@ class Builder {
   std::map<Id, StreamRef> relay_streams_;
   std::vector<std::map<std::int32_t, Stream>> streams_;  // per core, by number; into blob_ at the end
   std::vector<PipePlan> plans_;
-  std::map<Id, std::vector<std::size_t>> feeds_;  // plans that lead to a buffer
-  std::map<Id, StreamRef> kernel_streams_;        // of inputs, outputs, intermediates
-  std::set<Id> taken_;                            // outputs whose own stream is in use
-  std::map<Id, StreamRef> stores_;                // the first stream of a buffer that was read before the epoch
+  std::vector<std::vector<const PipePlan*>> components_;  // pipes that lead to a common input
+  std::map<Id, std::vector<std::size_t>> feeds_;          // plans that lead to a buffer
+  std::map<Id, StreamRef> kernel_streams_;                // of inputs, outputs, intermediates
+  std::set<Id> taken_;                                    // outputs whose own stream is in use
+  std::map<Id, StreamRef> stores_;                        // the first stream of a buffer that was read before the epoch
   std::map<Id, std::int32_t> dram_index_;
   std::map<std::pair<Id, Id>, std::int32_t> own_readers_;  // number of a pipe among the readers of a buffer, if not that of the file
   std::map<Id, std::int32_t> own_reader_count_;

@@ -67,7 +67,8 @@ std::uint64_t Builder::tracking_bytes(std::int32_t number) const {
   std::uint64_t buffers = 0, most = static_cast<std::uint64_t>(std::max(device_.streams.max_dram_input_queues, 0)) + 1;
   for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)]) {
     if (s.read && !s.read->before_epoch) buffers += s.read->buffers.size();
-    if (s.write && !s.write->after_epoch) ++buffers;
+    if ((s.write && !s.write->after_epoch) || s.pcie) ++buffers;
+    if (reads_pcie(s)) ++buffers;
   }
   return buffers > most ? (buffers - most) * kTrackingBytes : 0;
 }

@@ -42,7 +42,11 @@ void Builder::check_core(const Core& core) {
       ++inputs;
       reads.push_back({{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": ", s.read->buffers.size())});
     }
-    if (s.write && !s.write->after_epoch) ++outputs;
+    if (blob_.sender_over_pcie(s) != nullptr) {
+      ++inputs;
+      reads.push_back({{}, cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand, ": over PCIe")});
+    }
+    if ((s.write && !s.write->after_epoch) || s.pcie) ++outputs;
     if (s.kind == StreamKind::output || s.kind == StreamKind::fork) ++fan_out[s.fork_of >= 0 ? s.fork_of : s.number];
   }
   auto check = [&](const char* code, const char* resource, std::int64_t needed, std::int64_t available, const std::string& what,
@@ -55,10 +59,10 @@ void Builder::check_core(const Core& core) {
         cat("set overlay_size: ", wanted, " for op '", core.op, "' in the netlist"), std::move(phases));
   check("OV012", "streams", static_cast<std::int64_t>(core.streams.size()), core.ethernet ? eth_core_.streams : limits.per_core,
         "for inputs, outputs and pipes", "");
-  check("OV016", "DRAM input streams", inputs, limits.dram_input_per_core, "for inputs that are read from queues",
+  check("OV016", "DRAM input streams", inputs, limits.dram_input_per_core, "for inputs that come from queues, or over PCIe",
         cat("feed some inputs of '", core.op, "' through a nop"), reads);
-  check("OV016", "DRAM output streams", outputs, limits.dram_output_per_core, "for queues that are written",
-        cat("write some of the queues of '", core.op, "' by a nop"));
+  check("OV016", "DRAM output streams", outputs, limits.dram_output_per_core, "for queues that are written, and what leaves over PCIe",
+        cat("let some of what '", core.op, "' makes be written by a nop"));
   for (const auto& [number, n] : fan_out)
     check("OV017", "pipes fed by one core", n, limits.max_fan_out, cat("from the output of stream ", number),
           cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));

@@ -167,7 +167,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   auto send = [&](const PipePlan& p, std::int32_t source, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
     const auto& line = p.lines[target];
     auto receivers = receivers_of(p, target);
-    const std::size_t hops = source >= 0 && only_pads(p, static_cast<std::size_t>(source)) ? p.target_ways[target].hops.size() : 0;
+    const std::size_t hops = source >= 0 && only_pads(p, static_cast<std::size_t>(source)) ? p.hops_to(target) : 0;
     std::vector<StreamRef> path;
     if (source >= 0) path.push_back(p.senders[static_cast<std::size_t>(source)]);
     path.insert(path.end(), line.begin() + static_cast<std::ptrdiff_t>(hops), line.end());
@@ -246,8 +246,9 @@ void Builder::make_intermediate_phases() {
   }
 }
 
-void Builder::make_phases() {
-  // Components: pipes that lead to the same input.
+// Components, and what flows in them. An output is a ring for all that take from it, or for none: the kernel hands it out in one way. Rings
+// among others go by blocks, too.
+void Builder::find_flows() {
   std::vector<std::size_t> root(plans_.size());
   std::iota(root.begin(), root.end(), 0);
   auto find = [&](std::size_t i) {
@@ -259,19 +260,27 @@ void Builder::make_phases() {
       std::size_t a = find(feeds.front()), b = find(i);
       root[std::max(a, b)] = std::min(a, b);
     }
-  std::map<std::size_t, std::vector<const PipePlan*>> components;
-  for (std::size_t i = 0; i < plans_.size(); ++i) components[find(i)].push_back(&plans_[i]);
-  // An output is a ring for all that take from it, or for none: the kernel hands it out in one way. Rings among others go by blocks, too.
+  std::map<std::size_t, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < plans_.size(); ++i) members[find(i)].push_back(i);
   std::unordered_set<Id> cut;
-  auto alone = [](const std::vector<const PipePlan*>& plans) { return plans.size() == 1 && plans.front()->ring; };
-  for (const auto& [first, plans] : components)
-    for (const PipePlan* p : plans)
-      if (p->source == SourceKind::output && !alone(plans))
-        for (const Buffer* b : p->buffers) cut.insert(b->id);
-  for (const auto& [first, plans] : components) {
+  for (const auto& [first, plans] : members) {
+    plans_[first].flows = plans.size() == 1 && plans_[first].ring;
+    components_.emplace_back();
+    for (std::size_t i : plans) {
+      const PipePlan& p = plans_[i];
+      components_.back().push_back(&p);
+      if (p.source == SourceKind::output && !p.flows)
+        for (const Buffer* b : p.buffers) cut.insert(b->id);
+    }
+  }
+  for (PipePlan& p : plans_) p.flows = p.flows && !(p.source == SourceKind::output && cut.contains(p.buffers.front()->id));
+}
+
+void Builder::make_phases() {
+  for (const auto& plans : components_) {
     const PipePlan& plan = *plans.front();
     if (plan.sink == SinkKind::share) continue;
-    if (alone(plans) && !(plan.source == SourceKind::output && cut.contains(plan.buffers.front()->id))) {
+    if (plan.flows) {
       make_ring_phases(plan);
       continue;
     }

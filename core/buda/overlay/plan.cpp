@@ -335,11 +335,14 @@ bool Builder::classify(PipePlan& plan) {
     unsupported(&pipe, &out, "a queue whose entries go to receivers in turns");
     return false;
   }
-  for (std::size_t g = 0; g < plan.groups.size(); ++g)
+  plan.over_pcie = pipe.mmio_downstream.has_value();
+  if (plan.over_pcie && !check_over_pcie(plan)) return false;
+  for (std::size_t g = 0; g < plan.groups.size() && !plan.over_pcie; ++g)
     for (const Buffer* b : plan.groups[g])
       for (const Buffer* s : plan.buffers)
-        if (s->chip != b->chip && !s->is_padding && plan.ways[g].hops.empty() && b->dram_io_flag_is_remote == 0) {
-          error("OV002", &pipe, b, cat("it leads from chip ", s->chip, " to chip ", b->chip, " without ethernet between"));
+        if (s->chip != b->chip && !s->is_padding && plan.ways[g].hops.empty() &&
+            s->dram_io_flag_is_remote + b->dram_io_flag_is_remote == 0) {
+          error("OV002", &pipe, b, cat("it leads from chip ", s->chip, " to chip ", b->chip, " without ethernet or PCIe between"));
           return false;
         }
   plan.multicast = plan.sink == SinkKind::kernel && !plan.before_epoch &&

@@ -49,6 +49,10 @@ class Loads {
     for (std::size_t d = 0; d < s.destinations.size(); ++d) {
       std::set<Link> links;
       const Core& to = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)];
+      if (s.pcie) {
+        add_pcie(core, s, to, messages[d] * bytes(s));
+        continue;
+      }
       if (to.chip != core.chip) {
         CableLoad& cable = cables_[{core.chip, core.ethernet.value_or(-1), to.chip, to.ethernet.value_or(-1)}];
         ++cable.streams;
@@ -87,7 +91,24 @@ class Loads {
     return out;
   }
 
+  std::vector<PcieLoad> pcie() const {
+    std::vector<PcieLoad> out;
+    for (const auto& [chips, load] : pcie_) out.push_back(load);
+    return out;
+  }
+
  private:
+  // To the port, and from that of the other chip to the core there.
+  void add_pcie(const Core& core, const Stream& s, const Core& to, std::uint64_t moved) {
+    PcieLoad& load = pcie_[{core.chip, to.chip}];
+    load.chip = core.chip;
+    load.to_chip = to.chip;
+    ++load.streams;
+    load.bytes += moved;
+    connect(core.chip, s.noc_out, core.noc, s.pcie->port, moved);
+    connect(to.chip, 0, s.pcie->port, to.noc, moved);
+  }
+
   static std::uint64_t bytes(const Stream& s) { return static_cast<std::uint64_t>(s.message_bytes); }
 
   ChannelLoad& channel(const DramBuffer& d) {
@@ -129,6 +150,7 @@ class Loads {
   std::map<std::tuple<std::int32_t, std::int32_t, NocCoord, NocCoord>, std::uint64_t> links_;
   std::map<std::tuple<std::int32_t, bool, std::int32_t>, ChannelLoad> channels_;
   std::map<device::EthLink, CableLoad> cables_;
+  std::map<std::pair<std::int32_t, std::int32_t>, PcieLoad> pcie_;  // by both chips
 };
 
 std::string what_of(const Stream& s) {
@@ -200,6 +222,7 @@ Report make_report(const Blob& blob, const device::DeviceDescriptor& device, con
   report.links = loads.links();
   report.channels = loads.channels();
   report.cables = loads.cables();
+  report.pcie = loads.pcie();
   return report;
 }
 
@@ -223,6 +246,10 @@ std::string report_text(const Report& report, const Blob& blob, const device::De
         "  ",
         in_columns(cat("chip ", c.link.chip, " channel ", c.link.channel, " -> chip ", c.link.to_chip, " channel ", c.link.to_channel), 38),
         c.bytes, " bytes in ", c.streams, c.streams == 1 ? " stream\n" : " streams\n");
+  if (!report.pcie.empty()) out += "\nPCIe, bytes per direction\n";
+  for (const PcieLoad& p : report.pcie)
+    out += cat("  ", in_columns(cat("chip ", p.chip, " -> chip ", p.to_chip), 38), p.bytes, " bytes in ", p.streams,
+               p.streams == 1 ? " stream\n" : " streams\n");
   out += cat("\nThe ", std::min(kLinks, report.links.size()), " of ", report.links.size(), " links of the networks that carry most\n");
   for (std::size_t i = 0; i < report.links.size() && i < kLinks; ++i) {
     const LinkLoad& l = report.links[i];
@@ -285,6 +312,10 @@ std::string report_json(const Report& report, const Blob& blob) {
                     {"to_channel", number(c.link.to_channel)},
                     {"streams", number(c.streams)},
                     {"bytes", number(c.bytes)}}));
+  out += "],\n\"pcie\": [";
+  first = true;
+  for (const PcieLoad& p : report.pcie)
+    line(Node::map({{"chip", number(p.chip)}, {"to_chip", number(p.to_chip)}, {"streams", number(p.streams)}, {"bytes", number(p.bytes)}}));
   return out + "]}\n";
 }
 

@@ -59,11 +59,20 @@ struct CableLoad {
   friend bool operator==(const CableLoad&, const CableLoad&) = default;
 };
 
+// From a chip to the next one over PCIe, in the epoch.
+struct PcieLoad {
+  std::int32_t chip = 0, to_chip = 0;
+  std::int64_t streams = 0;  // that write
+  std::uint64_t bytes = 0;
+  friend bool operator==(const PcieLoad&, const PcieLoad&) = default;
+};
+
 struct Report {
   std::vector<CoreReport> cores;
   std::vector<LinkLoad> links;        // most loaded first
   std::vector<ChannelLoad> channels;  // by chip, DRAM before host, number
   std::vector<CableLoad> cables;      // by chip and channel
+  std::vector<PcieLoad> pcie;         // by chip
   friend bool operator==(const Report&, const Report&) = default;
 };
 
@@ -74,7 +83,7 @@ Report make_report(const Blob& blob, const device::DeviceDescriptor& device, con
 std::string report_text(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
 // A picture: each chip's network with its cores, the bytes on its links and in its DRAM channels.
 std::string report_svg(const Report& report, const Blob& blob, const device::DeviceDescriptor& device);
-// buda.pipegen-report/1; a core, link, channel or cable per line.
+// buda.pipegen-report/1; a core, link, channel, cable or neighbour over PCIe per line.
 std::string report_json(const Report& report, const Blob& blob);
 
 }  // namespace buda::overlay

@@ -70,6 +70,7 @@ class Drawing {
                cat("bars: L1 in use; lines: bytes in the epoch, NoC 0 dark, NoC 1 light, the widest ", most_, " bytes"));
       draw_links(chip);
       draw_memory(chip);
+      draw_pcie(chip);
       for (const CoreReport& c : report_.cores)
         if (c.chip == chip) draw_core(c);
       top += height;
@@ -124,6 +125,27 @@ class Drawing {
         add_text(x_of(p) + 4, y_of(p) + 42, 9, cat("out ", bytes_text(c.written + c.after)));
       }
     }
+  }
+
+  // What goes to the next chips, and comes from them, at the port; a place lower where host memory has that one.
+  void draw_pcie(std::int32_t chip) {
+    std::uint64_t sent = 0, received = 0;
+    std::string title, others;
+    for (const PcieLoad& p : report_.pcie) {
+      if (p.chip != chip && p.to_chip != chip) continue;
+      const std::int32_t other = p.chip == chip ? p.to_chip : p.chip;
+      (p.chip == chip ? sent : received) += p.bytes;
+      title += cat("\n", p.chip == chip ? "to" : "from", " chip ", other, ": ", p.bytes, " bytes in ", p.streams, " streams");
+      if (const std::string name = cat(' ', other); others.find(name) == std::string::npos) others += name;
+    }
+    if (title.empty() || !device_.pcie) return;
+    const bool has_host =
+        std::any_of(report_.channels.begin(), report_.channels.end(), [&](const ChannelLoad& c) { return c.chip == chip && c.host; });
+    const std::int32_t x = x_of(*device_.pcie), y = y_of(*device_.pcie) + (has_host ? kPitchY : 0);
+    add_box(x, y, kCellX, kCellY, "#ffffff", cat("PCIe (", device_.pcie->text(), ')', title));
+    add_text(x + 4, y + 14, 10, cat("PCIe to chip", others));
+    add_text(x + 4, y + 28, 9, cat("sent ", bytes_text(sent)));
+    add_text(x + 4, y + 42, 9, cat("received ", bytes_text(received)));
   }
 
   void draw_core(const CoreReport& c) {

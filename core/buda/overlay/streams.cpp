@@ -208,6 +208,19 @@ std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way,
   return ref;
 }
 
+// Where the row or column of a target begins.
+std::optional<std::int32_t> Builder::multicast_core(const PipePlan& plan, std::size_t t) {
+  const auto& target = plan.targets[t];
+  const Way& way = plan.target_ways[t];
+  const auto& places = way.last->mcast_core;
+  pipes::CoreCoord at{target.front()->chip, target.front()->core};
+  if (!places.empty() && !way.last->ethernet_chan) at = places[std::min(way.group, places.size() - 1)];
+  const std::int32_t core = core_at(at.chip, at.core);
+  if (core >= 0 && at.chip == target.front()->chip) return core;
+  error("OV002", way.last, target.front(), cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
+  return std::nullopt;
+}
+
 std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) {
   const auto& target = plan.targets[t];
   const Way& way = plan.target_ways[t];
@@ -215,14 +228,9 @@ std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) 
     unsupported(plan.pipe, target.front(), "a multicast to cores that are not a row or column");
     return std::nullopt;
   }
-  const auto& places = way.last->mcast_core;
-  pipes::CoreCoord at{target.front()->chip, target.front()->core};
-  if (!places.empty() && !way.last->ethernet_chan) at = places[std::min(way.group, places.size() - 1)];
-  std::int32_t core = core_at(at.chip, at.core);
-  if (core < 0) {
-    error("OV002", way.last, target.front(), cat("mcast_core_rc is [", at.chip, ", ", at.core.row, ", ", at.core.col, "], where no op is"));
-    return std::nullopt;
-  }
+  auto place = multicast_core(plan, t);
+  if (!place) return std::nullopt;
+  const std::int32_t core = *place;
   std::int32_t number = 0;
   auto& streams = streams_[static_cast<std::size_t>(core)];
   while (streams.contains(number)) ++number;
@@ -262,9 +270,13 @@ void Builder::link_line(PipePlan& plan, std::size_t t) {
 }
 
 void Builder::make_lines(PipePlan& plan) {
+  std::map<Id, int> reached;  // how many targets have a buffer
+  for (const auto& target : plan.targets)
+    for (const Buffer* b : target) ++reached[b->id];
   for (std::size_t t = 0; t < plan.targets.size(); ++t) {
     const Way& way = plan.target_ways[t];
     std::vector<StreamRef> line;
+    if (plan.over_pcie && !make_pcie_ends(plan, t, reached, line)) return;
     for (std::size_t h = 0; h < way.hops.size(); ++h) {
       auto ref = make_hop(plan, way, h);
       if (!ref) return;
@@ -274,6 +286,8 @@ void Builder::make_lines(PipePlan& plan) {
       auto ref = make_multicast(plan, t);
       if (!ref) return;
       line.push_back(*ref);
+      // What comes over PCIe comes in chunks.
+      if (plan.over_pcie) stream_of(*ref).bytes = static_cast<std::uint64_t>(2 * pcie_tiles(plan) * stream_of(*ref).message_bytes);
     }
     plan.lines.push_back(std::move(line));
     link_line(plan, t);
@@ -318,7 +332,7 @@ void Builder::make_senders(PipePlan& plan) {
     Stream& s = stream_of(ref);
     s.pipe = plan.pipe->id;
     s.scattered = !plan.ring;
-    bool relayed = plan.multicast && plan.ways.front().hops.empty();
+    bool relayed = plan.over_pcie ? !plan.flows : plan.multicast && plan.ways.front().hops.empty();
     s.noc_out = relayed ? plan.pipe->incoming_noc : plan.pipe->outgoing_noc;
     s.vc = relayed ? plan.pipe->incoming_vc : plan.pipe->outgoing_vc;
     plan.senders.push_back(ref);
@@ -382,13 +396,14 @@ void Builder::connect(PipePlan& plan) {
         bool here = std::any_of(plan.padding.begin(), plan.padding.end(),
                                 [&](const Padding& p) { return plan.target_of[p.group] == t && p.source == static_cast<std::int32_t>(i); });
         if (!here) continue;
-        first = plan.target_ways[t].hops.size();
+        first = plan.hops_to(t);
       }
       auto receivers = first == line.size() ? receivers_of(plan, t) : std::vector<StreamRef>{line[first]};
       if (receivers.empty()) continue;
       for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(plan.senders[i]).noc_out;
       link(plan.senders[i], receivers);
     }
+  if (plan.over_pcie) mark_pcie(plan);
 }
 
 // Whether a source has turns of padding only, and no block of a pass.

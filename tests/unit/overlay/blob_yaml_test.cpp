@@ -45,7 +45,7 @@ struct Written {
 // The phases of a blob's text; `problem` when there is no blob.
 Written written(const Built& b, std::string& problem) {
   Written out;
-  auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+  auto blob = build_blob(b.graph, *b.device, b.cluster());
   if (!blob) {
     problem = pipes::messages(blob.failure());
     return out;
@@ -270,7 +270,7 @@ TEST(BlobYaml, RowsForATilizer) {
       Written w = written(b, refused);
       ASSERT_EQ(refused, "");
       expect_sound(w);
-      auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+      auto blob = build_blob(b.graph, *b.device, b.cluster());
       ASSERT_TRUE(blob.ok());
       int readers = 0;
       for (const Core& core : blob->cores)

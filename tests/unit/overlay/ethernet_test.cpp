@@ -19,7 +19,7 @@ const Built& two() {
   return built;
 }
 
-Result<Blob> blob_of(const PipeGraph& graph) { return build_blob(graph, *two().device, two().cluster().eth_core); }
+Result<Blob> blob_of(const PipeGraph& graph) { return build_blob(graph, *two().device, two().cluster()); }
 
 const Core* ethernet_core(const Blob& blob, std::int32_t chip, std::int32_t channel) {
   for (const Core& c : blob.cores)
@@ -75,6 +75,22 @@ TEST(Ethernet, AScatteredCopyHasTheRoomOfItsInput) {
         EXPECT_EQ(static_cast<std::int64_t>(s.bytes), (size == 1 ? window : room) * s.message_bytes) << size;
       }
   }
+}
+
+TEST(Ethernet, RelaysWriteWholeChunksOfTheirBuffers) {
+  auto blob = blob_of(two().graph);
+  ASSERT_TRUE(blob.ok());
+  int writing = 0;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams) {
+      if (s.kind != StreamKind::relay || !s.write) continue;
+      ++writing;
+      const auto chunk = static_cast<std::uint64_t>(s.write->chunk_tiles * s.message_bytes);
+      EXPECT_EQ(s.bytes % chunk, 0u);
+      EXPECT_GE(s.bytes, 2 * chunk);
+      EXPECT_GT(s.write->chunk_tiles, 1);
+    }
+  EXPECT_GT(writing, 0);
 }
 
 TEST(Ethernet, CablesAreCountedByDirection) {

@@ -1,6 +1,8 @@
 // A sender and its receivers move messages when the receivers' phases name the sender as their source, and both ends have met: at the first
 // message of a receiver's phase, the sender has to begin a phase with the same id. Kernels take and give at once. What a relay has received
 // it sends on; everybody else is a source or a sink.
+//
+// Over PCIe they do not meet: the sender writes chunks as long as the receiver's buffer has room, and the receiver takes them as they come.
 #include "unit/overlay/replay.hpp"
 
 #include <buda/base/text.hpp>
@@ -52,6 +54,12 @@ struct State {
   }
 };
 
+// What has been written over PCIe and not been taken.
+struct Written {
+  std::deque<Tiles> tiles;
+  std::int64_t count = 0;
+};
+
 class Machine {
  public:
   explicit Machine(const Blob& blob) : blob_(blob) {
@@ -69,7 +77,7 @@ class Machine {
     while (moved && out_.problem.empty()) {
       moved = false;
       for (auto& [ref, state] : states_)
-        while (out_.problem.empty() && step(ref, state)) moved = true;
+        while (out_.problem.empty() && (take(ref, state) || step(ref, state))) moved = true;
     }
     for (auto& [ref, state] : states_)
       if (!state.done() && out_.problem.empty() && state.s->kind != StreamKind::intermediate)
@@ -135,6 +143,59 @@ class Machine {
     if (!is_relay(s) && state.received == state.now().messages) state.next();
   }
 
+  static std::int64_t count_of_held(const State& state) {
+    std::int64_t count = 0;
+    for (const Tiles& t : state.held) count += t.count;
+    return count;
+  }
+
+  // A chunk over PCIe; false when there is none, or no room for it.
+  bool write(StreamRef ref, State& state) {
+    const Stream& s = *state.s;
+    const std::int64_t chunk = s.pcie->chunk_tiles;
+    const StreamRef to = s.destinations.front().first;
+    const State& receiver = states_.at(to);
+    Written& link = written_[to];
+    if (state.now().messages - state.sent < chunk) {
+      out_.problem = cat("stream ", name(ref), ", phase ", state.now().id, ": its messages are not whole chunks of ", chunk);
+      return false;
+    }
+    const std::int64_t room = static_cast<std::int64_t>(receiver.s->bytes) / receiver.s->message_bytes;
+    if (room % chunk != 0) out_.problem = cat("stream ", name(to), " has room for ", room, " tiles, which are no whole chunks of ", chunk);
+    if (room - link.count - count_of_held(receiver) < chunk) return false;
+    if (is_relay(s) && count_of_held(state) < chunk) return false;
+    for (std::int64_t left = chunk; left > 0 && out_.problem.empty();) {
+      Tiles t = is_relay(s) ? from_held(state, left) : given(state, left);
+      left -= t.count;
+      link.tiles.push_back(t);
+      advance(state, t.count);
+    }
+    link.count += chunk;
+    return out_.problem.empty();
+  }
+
+  // What came over PCIe goes into the phase that the stream is in.
+  bool take(StreamRef ref, State& state) {
+    auto it = written_.find(ref);
+    if (it == written_.end() || it->second.count == 0 || state.done() || state.received == state.now().messages) return false;
+    Written& link = it->second;
+    Tiles t = link.tiles.front();
+    t.count = std::min(t.count, state.now().messages - state.received);
+    link.tiles.front().first += t.count;
+    if ((link.tiles.front().count -= t.count) == 0) link.tiles.pop_front();
+    link.count -= t.count;
+    deliver(state, t);
+    return true;
+  }
+
+  Tiles from_held(State& state, std::int64_t most) {
+    Tiles t = state.held.front();
+    t.count = std::min(t.count, most);
+    state.held.front().first += t.count;
+    if ((state.held.front().count -= t.count) == 0) state.held.pop_front();
+    return t;
+  }
+
   // Moves some messages from a stream; false when it has to wait, or does not send.
   bool step(StreamRef ref, State& state) {
     const Stream& s = *state.s;
@@ -148,6 +209,7 @@ class Machine {
       if (s.write && !s.write->rows) append_tiles(out_.queues[blob_.dram[static_cast<std::size_t>(s.write->dram)].id], t);
       return advance(state, t.count);
     }
+    if (s.pcie) return write(ref, state);
     const Destination& d = s.destinations[static_cast<std::size_t>(state.now().destination)];
     std::vector<State*> receivers;
     for (std::int32_t c : blob_.cores_of(d)) {
@@ -164,10 +226,7 @@ class Machine {
     Tiles t;
     if (is_relay(s)) {
       if (state.held.empty()) return false;
-      t = state.held.front();
-      t.count = std::min(t.count, most);
-      state.held.front().first += t.count;
-      if ((state.held.front().count -= t.count) == 0) state.held.pop_front();
+      t = from_held(state, most);
     } else {
       t = given(state, most);
       if (!out_.problem.empty()) return false;
@@ -189,6 +248,7 @@ class Machine {
 
   const Blob& blob_;
   std::map<StreamRef, State> states_;
+  std::map<StreamRef, Written> written_;  // by receiver
   Replay out_;
 };
 

@@ -6,6 +6,7 @@
 #include "unit/overlay/promised.hpp"
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/random_netlists.hpp"
+#include "unit/pipes/ring.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,9 +17,9 @@ namespace buda::overlay {
 namespace {
 
 // What is wrong with the stream programs of a graph, or nothing. `refused`: they do not fit, or are not supported.
-std::string replayed(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::EthCore& eth_core,
+std::string replayed(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster,
                      std::string* refused = nullptr) {
-  auto blob = build_blob(graph, device, eth_core);
+  auto blob = build_blob(graph, device, cluster);
   if (!blob) {
     const Diagnostic& d = blob.failure().diagnostics().front();
     if (refused == nullptr || (d.fault != Fault::fit && d.code != "OV001")) return pipes::messages(blob.failure());
@@ -33,17 +34,17 @@ std::string replayed(const pipes::PipeGraph& graph, const device::DeviceDescript
 
 // Replays `wanted` random netlists of so many chips; why some of them are refused.
 std::vector<std::string> refused_of(int wanted, std::uint64_t seed, int chips, const std::string& device,
-                                    std::optional<std::size_t> link_streams = {}) {
+                                    std::optional<std::size_t> link_streams = {}, const std::string& arch = "wormhole_b0") {
   Rng rng(seed);
   int built = 0;
   std::vector<std::string> refused;
   for (int round = 0; built < wanted && round < 4 * wanted; ++round) {
-    std::string text = pipes::random_netlist(rng, chips);
+    std::string text = pipes::random_netlist(rng, chips, arch);
     pipes::Built b(text, device, link_streams);
     if (!b.ok()) continue;
     ++built;
     std::string why;
-    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster().eth_core, &why), "") << text;
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster(), &why), "") << text;
     if (!why.empty()) refused.push_back(why);
   }
   EXPECT_EQ(built, wanted);
@@ -81,8 +82,8 @@ TEST(Replay, FirmwareCarriesOverTheLinks) {
     for (pipes::Buffer& buffer : b.graph.buffers)
       if (buffer.type == pipes::BufferType::ethernet_relay) buffer.use_ethernet_fw_stream = true;
     std::string why;
-    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster().eth_core, &why), "") << text;
-    auto blob = build_blob(b.graph, *b.device, b.cluster().eth_core);
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster(), &why), "") << text;
+    auto blob = build_blob(b.graph, *b.device, b.cluster());
     if (!blob) continue;
     const auto& links = b.cluster().eth_core.link_streams;
     for (const Core& core : blob->cores)
@@ -96,10 +97,22 @@ TEST(Replay, FirmwareCarriesOverTheLinks) {
   EXPECT_GT(carried, 60);
 }
 
+TEST(Replay, RandomNetlistsOverPcie) {
+  const int wanted = pipes::netlists_wanted(200);
+  auto refused = refused_of(wanted, 13, 2, "grayskull", {}, "grayskull");
+  EXPECT_LT(refused.size(), static_cast<std::size_t>(std::max(10, wanted / 20))) << testing::PrintToString(refused);
+}
+
+TEST(Replay, ARingOfChips) {
+  pipes::Built b(pipes::ring_of_chips(), "grayskull");
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "");
+}
+
 // What random netlists do not have.
 std::string problem_of(const std::string& text) {
   pipes::Built b(text);
-  return b.ok() ? replayed(b.graph, *b.device, b.cluster().eth_core) : b.problem;
+  return b.ok() ? replayed(b.graph, *b.device, b.cluster()) : b.problem;
 }
 
 TEST(Replay, RowsForATilizer) {
@@ -127,7 +140,7 @@ TEST(Replay, RowsOfATable) {
       "math_fidelity: HiFi3, untilize_output: false, attributes: {num_indices: 64}}\n",
       2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
   ASSERT_TRUE(b.ok()) << b.problem;
-  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster().eth_core), "");
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "");
   auto blob = build_blob(b.graph, *b.device, {});
   ASSERT_TRUE(blob.ok());
   int lookups = 0;
@@ -195,7 +208,7 @@ TEST(Replay, OriginalPipegenFiles) {
     ASSERT_TRUE(graph.ok()) << file << pipes::messages(graph.failure());
     std::string arch = file.lexically_relative(folder).begin()->string(), refused;
     const auto& device = pipes::shipped(arch);
-    EXPECT_EQ(replayed(*graph, device, pipes::shipped_cluster(device).eth_core, &refused), "") << file;
+    EXPECT_EQ(replayed(*graph, device, pipes::shipped_cluster(device), &refused), "") << file;
     EXPECT_EQ(refused, "") << file;
     ++done;
   }
