@@ -71,14 +71,14 @@ StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const
 
 StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
   StageCommand c = begin(o, host, "netlist2pipe", files.pipes, {files.netlist});
-  c.argv.insert(c.argv.end(), {"--device", o.device});
+  c.argv.insert(c.argv.end(), {"--format", "json", "--device", o.device});
   if (o.check) c.argv.push_back("--check");
   return c;
 }
 
 StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch) {
   std::string overlay = cat(files.pipes, '/', epoch, "/overlay/");
-  StageCommand c = begin(o, host, "pipegen", overlay + "blob.json", {overlay + "pipegen.yaml"});
+  StageCommand c = begin(o, host, "pipegen", overlay + "blob.json", {overlay + "pipes.json"});
   c.argv.insert(c.argv.end(), {"--device", o.device});
   return c;
 }

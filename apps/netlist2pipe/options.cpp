@@ -12,20 +12,22 @@ cli::ToolSpec tool(Options& o) {
   spec.description =
       "Re-blocks each edge of the netlist: follows the tiles that each core consumes back through the manipulations to the core or queue "
       "that holds "
-      "them, and writes buffers and pipes, one file per temporal epoch, in the form of TT-Buda's net2pipe. What is not supported yet is an "
-      "error "
-      "that names the op, the input and the feature.";
+      "them, and writes buffers and pipes, one file per temporal epoch, in the form of TT-Buda's net2pipe or in a compact one. What is not "
+      "supported is an error that names the op, the input and the feature.";
   spec.example = "netlist2pipe digits.yaml -o digits.pipes --device n150 --check";
   spec.reads = "the netlist (- for standard input), the device descriptor and its cluster.";
   spec.writes =
       "DIR/temporal_epoch_N/overlay/pipegen.yaml, queue_to_producer.yaml and queue_to_consumer.yaml, DIR/netlist_queues.yaml, "
-      "DIR/padding_table.yaml and DIR/reports; with -o - the pipegen file of one epoch.";
+      "DIR/padding_table.yaml and DIR/reports; with --format json pipes.json instead of the first three and the reports; with -o - the "
+      "pipes of one epoch.";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("NETLIST", o.netlist, "the netlist; - for standard input");
-    set.path("output", o.output, "DIR", "folder of the products; - writes one epoch's pipegen file to standard output").also("-o");
+    set.path("output", o.output, "DIR", "folder of the products; - writes the pipes of one epoch to standard output").also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make pipes for; default: the full grid of the netlist's architecture");
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.text("arch", o.arch, "NAME", "architecture that is meant when the netlist lists several; default: the device's");
+    set.choice("format", o.format, {"yaml", "json"},
+               "yaml: as TT-Buda's net2pipe writes; json: buda.pipes/1, a tenth as long, for pipegen");
     set.integer("epoch", o.epoch, "N", "make this temporal epoch only, counted from 0; -1: all").at_least(-1);
     set.flag("check", o.check, "prove tile by tile that every core gets the right tiles in the right order, once");
   };

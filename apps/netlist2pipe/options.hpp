@@ -15,6 +15,7 @@ struct Options {
   std::string device;   // empty: the full grid of the netlist's architecture
   std::string cluster;  // empty: the device's
   std::string arch;     // empty: the netlist names one
+  std::string format = "yaml";
   std::int64_t epoch = -1;
   bool check = false;
   std::vector<std::string> products;  // set by run

@@ -15,10 +15,12 @@ cli::ToolSpec tool(Options& o) {
       "does not fit is reported with core, op and operand, what it needs, what there is, and the nearest change that helps. What is not "
       "supported yet is an error that names the pipe.";
   spec.example = "pipegen digits.pipes/temporal_epoch_0/overlay/pipegen.yaml -o blob.json --device n150";
-  spec.reads = "the pipegen file (- for standard input), of netlist2pipe or of TT-Buda's net2pipe, the device descriptor and its cluster.";
+  spec.reads =
+      "the pipes (- for standard input), from netlist2pipe in either form or from TT-Buda's net2pipe, the device descriptor and its "
+      "cluster.";
   spec.writes = "the stream programs: buda.blob/1 or, with --format yaml, the form of TT-Buda's pipegen2; the report, if asked for.";
   spec.declare = [&o](cli::OptionSet& set) {
-    set.positional("PIPEGEN", o.pipes, "the pipegen file; - for standard input");
+    set.positional("PIPEGEN", o.pipes, "the pipegen or pipes file; - for standard input");
     set.path("output", o.output, "FILE", "the stream programs; - for standard output").also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make stream programs for");
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");

@@ -4,33 +4,39 @@
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
-#include <buda/io/yaml.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/report.hpp>
-#include <buda/pipes/pipegen_file.hpp>
+#include <buda/pipes/pipes_file.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace buda::pipegen {
 namespace {
 
-// The document of a pipe, a buffer or an op's first buffer in the file: what a diagnostic of the stream programs is about.
-SourceLoc place_of(const Diagnostic& d, std::string_view text, const std::string& file) {
-  std::vector<std::string> heads;
-  for (std::string_view kind : {"pipe", "buffer"})
-    for (const auto& [key, value] : d.data)
-      if (key == kind) heads.push_back(cat('\n', kind, '_', value, ':'));
-  if (!d.node.empty()) heads.push_back(cat("\n  md_op_name: ", io::yaml_scalar(d.node), '\n'));
-  for (const std::string& head : heads) {
-    auto at = text.find(head);
-    if (at == std::string_view::npos) continue;
-    auto before = text.substr(0, at + 1);
-    std::uint32_t column = head.find_first_not_of("\n ") == 1 ? 1 : 3;
-    return {file, static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1, column};
+// Where the file says the pipe, the buffer, or the op's first buffer on the core that a diagnostic of the stream programs is about.
+SourceLoc place_of(const Diagnostic& d, const pipes::PlacedGraph& placed, const std::string& file) {
+  auto at = [&](const auto& entities, const std::vector<pipes::FilePlace>& places, auto is_meant) -> std::optional<SourceLoc> {
+    auto it = std::find_if(entities.begin(), entities.end(), is_meant);
+    if (it == entities.end()) return std::nullopt;
+    const pipes::FilePlace& p = places[static_cast<std::size_t>(it - entities.begin())];
+    return SourceLoc{file, p.line, p.column};
+  };
+  std::string core;
+  for (const auto& [key, value] : d.data) {
+    auto has_id = [&](const auto& entity) { return cat(entity.id) == value; };
+    std::optional<SourceLoc> found;
+    if (key == "pipe") found = at(placed.graph.pipes, placed.pipes, has_id);
+    if (key == "buffer") found = at(placed.graph.buffers, placed.buffers, has_id);
+    if (found) return *found;
+    if (key == "core") core = value;
   }
-  return {file, 0, 0};
+  auto of_op = at(placed.graph.buffers, placed.buffers, [&](const pipes::Buffer& b) {
+    return !d.node.empty() && b.op == d.node && (core.empty() || cat('[', b.core.row, ", ", b.core.col, ']') == core);
+  });
+  return of_op.value_or(SourceLoc{file, 0, 0});
 }
 
 }  // namespace
@@ -40,7 +46,8 @@ Result<void> run(const Options& o, Host& host) {
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
-  BUDA_ASSIGN(auto graph, pipes::parse_pipegen(bytes.view(), file));
+  BUDA_ASSIGN(auto placed, pipes::parse_pipe_graph(bytes.view(), file));
+  const pipes::PipeGraph& graph = placed.graph;
   const bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
                                          [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
   const bool over_pcie =
@@ -54,7 +61,7 @@ Result<void> run(const Options& o, Host& host) {
   auto blob = overlay::build_blob(graph, device, cluster);
   if (!blob) {
     for (Diagnostic& d : blob.failure().diagnostics())
-      if (d.loc.file.empty()) d.loc = place_of(d, bytes.view(), file);
+      if (d.loc.file.empty()) d.loc = place_of(d, placed, file);
     return std::move(blob).failure();
   }
   BUDA_ASSIGN(auto out, host.fs().create(o.output, host.write_mode));

@@ -7,10 +7,12 @@
 #
 #   BUDA_DEVICE                          device to compile for (n150)
 #   IMPORTER_FLAGS ... TTI_PACK_FLAGS    further options of one tool
+#   BUDA_PIPES_FORMAT                    json (default), or yaml: pipes as TT-Buda's tools read them
 #   BUDA_FLAGS                           further options of all tools
 #   BUDA_BIN                             folder of the tools; default: beside this file's installation, else $PATH
 
 BUDA_DEVICE ?= n150
+BUDA_PIPES_FORMAT ?= json
 BUDA_MK := $(lastword $(MAKEFILE_LIST))
 BUDA_MK_DIR := $(dir $(BUDA_MK))
 # The path as it was named: in a build tree this folder is a link.
@@ -37,16 +39,19 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 # by side with `make -j`.
 %.pipes/stamp: %.yaml
 	rm -rf $(@D)/temporal_epoch_*
-	$(call buda_tool,netlist2pipe) $< -o $(@D) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
+	$(call buda_tool,netlist2pipe) $< -o $(@D) --format $(BUDA_PIPES_FORMAT) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
 	@+$(MAKE) --no-print-directory -f $(BUDA_MK) BUDA_PIPES=$(@D) BUDA_BIN='$(BUDA_BIN)' BUDA_DEVICE='$(BUDA_DEVICE)' \
 	  BUDA_FLAGS='$(BUDA_FLAGS)' PIPEGEN_FLAGS='$(PIPEGEN_FLAGS)' buda-epochs
 	@cat $(@D)/temporal_epoch_*/overlay/blob.json.d | sed 's|^[^ ]*/overlay/blob.json:|$@:|' >> $@.d
 	@touch $@
 
 # The stream programs of one epoch, in that other make or as goals of their own. Elsewhere they are files of the folder, which the stamp is for.
+buda_pipegen = $(call buda_tool,pipegen) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(PIPEGEN_FLAGS)
 ifneq ($(BUDA_PIPES)$(filter %/overlay/blob.json,$(MAKECMDGOALS)),)
+%/overlay/blob.json: %/overlay/pipes.json
+	$(buda_pipegen)
 %/overlay/blob.json: %/overlay/pipegen.yaml
-	$(call buda_tool,pipegen) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(PIPEGEN_FLAGS)
+	$(buda_pipegen)
 endif
 
 ifdef BUDA_PIPES

@@ -54,5 +54,5 @@ for epoch in 0 1 2; do
   "$build/bin/netlist2pipe" three_epochs.yaml -o - --device board.yaml --epoch $epoch -q | cmp - alone/$overlay/pipegen.yaml
   cmp alone/$overlay/blob.json three_epochs.pipes/$overlay/blob.json
 done
-sleep 1; touch three_epochs.pipes/temporal_epoch_1/overlay/pipegen.yaml
+sleep 1; touch three_epochs.pipes/temporal_epoch_1/overlay/pipes.json
 expect "one epoch was edited" "$(stages -f Three.mk three_epochs.pipes/temporal_epoch_1/overlay/blob.json)" "pipegen "

@@ -14,7 +14,7 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline.hpp>
-#include <buda/pipes/pipegen_file.hpp>
+#include <buda/pipes/pipes_file.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdlib>
@@ -97,14 +97,16 @@ const device::DeviceDescriptor& some_device() {
   return device;
 }
 
-// What can be read can be written as the same, and either has streams or says why not.
+// What can be read can be written as the same, in both forms, and either has streams or says why not.
 [[maybe_unused]] void fuzz_pipegen(std::string text) {
-  auto read = pipes::parse_pipegen(text, "p.yaml");
+  auto read = pipes::parse_pipe_graph(text, "p");
   if (!check(read)) return;
-  std::string once = pipes::pipegen_text(*read);
-  auto again = pipes::parse_pipegen(once, "p.yaml");
-  if (!again || pipes::pipegen_text(*again) != once) std::abort();
-  auto blob = overlay::build_blob(*read, some_device());
+  for (auto* write : {pipes::pipegen_text, pipes::pipes_text}) {
+    std::string once = write(read->graph);
+    auto again = pipes::parse_pipe_graph(once, "p");
+    if (!again || write(again->graph) != once) std::abort();
+  }
+  auto blob = overlay::build_blob(read->graph, some_device());
   if (check(blob) && !overlay::parse_blob(overlay::blob_text(*blob), "b.json")) std::abort();
 }
 

@@ -32,7 +32,10 @@ seed pipeline "$source"/share/pipelines/*.yaml "$source"/schemas/buda.pipeline-1
 seed netlist "$made"/*.yaml
 seed device "$source"/share/devices/*.yaml
 seed plan "$source"/schemas/buda.host-plan-1/*.json "$made"/*.plan.json
-seed pipegen "$overlay"/pipegen.yaml
+for device in e150 n150; do
+  "$build/bin/netlist2pipe" "$source/tests/flow/three_epochs.yaml" -o "$seeds/made/$device" --device $device -q
+done
+seed pipegen "$overlay"/pipes.json "$source"/schemas/buda.pipes-1/*.json "$seeds"/made/*/temporal_epoch_*/overlay/pipegen.yaml
 seed blob "$overlay"/blob.json
 seed archive "$made"/*.tti
 seed command

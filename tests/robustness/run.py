@@ -43,7 +43,8 @@ def tools(work, inputs):
         Tool("netlist print", work / "m.yaml", ".yaml", ["netlist", "print", "IN", "-o", "OUT"]),
         Tool("netlist plan", work / "m.yaml", ".yaml", ["netlist", "plan", "IN", "-o", "OUT"]),
         Tool("netlist2pipe", work / "m.yaml", ".yaml", ["netlist2pipe", "IN", "-o", "OUT"]),
-        Tool("pipegen", m / "pipegen.yaml", ".yaml", ["pipegen", "IN", "-o", "OUT"]),
+        Tool("pipegen", m / "pipes.json", ".json", ["pipegen", "IN", "-o", "OUT"]),
+        Tool("pipegen (yaml)", work / "epoch.yaml", ".yaml", ["pipegen", "IN", "-o", "OUT"]),
         Tool("tti-pack", work / "m.yaml", ".yaml", ["tti-pack", "--netlist", "IN", "--plan", plan, "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack (plan)", plan, ".plan.json", ["tti-pack", "--netlist", work / "m.yaml", "--plan", "IN", "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack info", work / "m.tti", ".tti", ["tti-pack", "info", "IN"], product=False),
@@ -210,6 +211,7 @@ def main():
         shutil.copy(args.inputs, inputs)
         subprocess.run(["buda", "compile", "m.onnx", "-o", "m.tti", "--build-dir", ".", "-q"], cwd=work, env=environment, check=True)
         subprocess.run(["importer", "m.onnx", "--copy-tensors", "-o", "copied.graph.json"], cwd=work, env=environment, check=True)
+        subprocess.run(["netlist2pipe", "m.yaml", "--device", "n150", "--epoch", "0", "-o", "-", "-q"], cwd=work, env=environment, check=True, stdout=(work / "epoch.yaml").open("wb"))
         subjects, beside = tools(work, inputs)
         subjects = [t for t in subjects if not args.tool or t.name in args.tool]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

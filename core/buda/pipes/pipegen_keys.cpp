@@ -14,7 +14,7 @@ using U = UntilizedOutput;
 using R = RowAccess;
 
 // Sorted by name.
-constexpr std::array kKeys = std::to_array<BufferKey>({
+constexpr std::array kBufferKeys = std::to_array<BufferKey>({
     {"buffer_space_shared", &B::buffer_space_shared},
     {"buffer_type", SpecialKey::type},
     {"chip_id", SpecialKey::chip},
@@ -79,6 +79,41 @@ constexpr std::array kKeys = std::to_array<BufferKey>({
     {"use_shadow_rd_ptr", &B::use_shadow_rd_ptr},
     {"write_dram_buf_flag", &B::write_dram_buf_flag},
 });
+
+using P = Pipe;
+
+// Sorted by name.
+constexpr std::array kPipeKeys = std::to_array<PipeKey>({
+    {"direct_mcast", &P::direct_mcast},
+    {"dis_gather_opt", &P::disable_gather_optimization},
+    {"dram_pipe_fork_index", &P::dram_fork_index},
+    {"dram_pipe_num_forks", &P::dram_num_forks},
+    {"dram_pipe_reader_index", &P::dram_reader_index},
+    {"dram_pipe_total_readers", &P::dram_total_readers},
+    {"ethernet_chan", &P::ethernet_chan},
+    {"ethernet_pipe", &P::ethernet_pipe},
+    {"id", &P::id},
+    {"incoming_noc_id", &P::incoming_noc},
+    {"incoming_vc", &P::incoming_vc},
+    {"input_list", &P::inputs},
+    {"mcast_core_rc", &P::mcast_core},
+    {"mmio_pipe", MmioFlag{}},
+    {"mmio_pipe_downstream", &P::mmio_downstream},
+    {"op_input_dram_io_buf_size_tiles", &P::op_input_dram_io_buf_size_tiles},
+    {"outgoing_noc_id", &P::outgoing_noc},
+    {"outgoing_vc", &P::outgoing_vc},
+    {"output_list", &P::outputs},
+    {"output_padding_list", &P::output_padding},
+    {"pipe_consumer_repeat", &P::consumer_repeat},
+    {"pipe_periodic_repeat", &P::periodic_repeat},
+});
+
+template <class Keys>
+std::optional<std::size_t> find_key(const Keys& keys, std::string_view name) {
+  auto it = std::lower_bound(keys.begin(), keys.end(), name, [](const auto& key, std::string_view n) { return key.name < n; });
+  if (it == keys.end() || it->name != name) return std::nullopt;
+  return static_cast<std::size_t>(it - keys.begin());
+}
 
 // Keys in the order of net2pipe's files; a question mark after those that are left out when there is nothing to say.
 constexpr std::string_view kShape = " ublock_rt ublock_ct mblock_m mblock_n mblock_k";
@@ -153,13 +188,13 @@ std::vector<WrittenKey> compile(const std::string& names) {
 
 }  // namespace
 
-std::span<const BufferKey> buffer_keys() { return kKeys; }
+std::span<const BufferKey> buffer_keys() { return kBufferKeys; }
 
-std::optional<std::size_t> find_buffer_key(std::string_view name) {
-  auto it = std::lower_bound(kKeys.begin(), kKeys.end(), name, [](const BufferKey& key, std::string_view n) { return key.name < n; });
-  if (it == kKeys.end() || it->name != name) return std::nullopt;
-  return static_cast<std::size_t>(it - kKeys.begin());
-}
+std::span<const PipeKey> pipe_keys() { return kPipeKeys; }
+
+std::optional<std::size_t> find_buffer_key(std::string_view name) { return find_key(kBufferKeys, name); }
+
+std::optional<std::size_t> find_pipe_key(std::string_view name) { return find_key(kPipeKeys, name); }
 
 const std::vector<WrittenKey>& written_keys(BufferType type, bool padding) {
   static const auto tables = [] {

@@ -114,37 +114,38 @@ bool in_place(Document& document) {
 void read_lines(const Document& document, PipegenValues& values) {
   for (const Line& line : document.lines) {
     if (line.indented) {
-      values.set(line.key, line.value(), line.number, line.key_column, line.value_column);
+      values.set(line.key, line.value(), {line.number, line.key_column}, {line.number, line.value_column});
     } else if (line.key == "graph_name") {
       values.end();
       values.begin_graph(line.value());
     } else {
-      values.begin(line.key, line.number, line.key_column);
+      values.begin(line.key, {line.number, line.key_column});
     }
   }
   values.end();
 }
 
 // `before`: lines of the file that stand before the document.
+FilePlace place(const io::Node& node, std::uint32_t before) { return {node.loc().line + before, node.loc().column}; }
+
 void read_entity(const std::string& key, const io::Node& node, std::uint32_t before, PipegenValues& values) {
-  const std::uint32_t line = node.loc().line + before, column = node.loc().column;
+  FilePlace at = place(node, before);
   if (key == "graph_name") {
     values.begin_graph(node.text());
     return;
   }
-  if (!values.begin(key, line, column)) {
-    values.error("PG003", line, column, cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
+  if (!values.begin(key, at)) {
+    values.error("PG003", at, cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
     return;
   }
   if (!node.is_map()) {
-    values.error("PG007", line, column, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
+    values.error("PG007", at, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
     return;
   }
   for (std::size_t i = 0; i < node.size(); ++i) {
     const io::Node& item = node.items()[i];
-    SourceLoc place = item.loc();
     std::string text = item.is_scalar() ? item.text() : io::yaml_flow(item);
-    values.set(node.keys()[i], text, place.line + before, place.column, place.column);
+    values.set(node.keys()[i], text, place(item, before), place(item, before));
   }
   values.end();
 }
@@ -169,8 +170,7 @@ Result<void> read_yaml(const Document& document, const std::string& file, Pipege
   for (const io::Node& top : *parsed) {
     if (top.is_null()) continue;
     if (!top.is_map()) {
-      values.error("PG003", top.loc().line + before, top.loc().column,
-                   cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", top.describe()));
+      values.error("PG003", place(top, before), cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", top.describe()));
       continue;
     }
     for (std::size_t i = 0; i < top.size() && !values.full(); ++i) read_entity(top.keys()[i], top.items()[i], before, values);
@@ -180,7 +180,7 @@ Result<void> read_yaml(const Document& document, const std::string& file, Pipege
 
 }  // namespace
 
-Result<PipeGraph> parse_pipegen(std::string_view text, const std::string& file) {
+Result<PlacedGraph> parse_pipegen(std::string_view text, const std::string& file) {
   PipegenValues values(file);
   Document document;
   std::uint32_t number = 0;

@@ -10,35 +10,10 @@
 #include <charconv>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace buda::pipes {
 namespace {
-
-constexpr std::array<std::string_view, 21> kPipeKeys = {
-    "id",
-    "input_list",
-    "output_list",
-    "pipe_periodic_repeat",
-    "pipe_consumer_repeat",
-    "incoming_noc_id",
-    "outgoing_noc_id",
-    "incoming_vc",
-    "outgoing_vc",
-    "mcast_core_rc",
-    "output_padding_list",
-    "op_input_dram_io_buf_size_tiles",
-    "direct_mcast",
-    "ethernet_pipe",
-    "ethernet_chan",
-    "mmio_pipe",
-    "mmio_pipe_downstream",
-    "dis_gather_opt",
-    "dram_pipe_total_readers",
-    "dram_pipe_reader_index",
-    "dram_pipe_num_forks",
-};
-constexpr std::string_view kForkIndex = "dram_pipe_fork_index";
-constexpr std::size_t kPipeIdBit = 0, kPipeInputsBit = 1, kPipeOutputsBit = 2;
 
 // Decimal or 0x…; whole text; in range.
 template <class T>
@@ -82,87 +57,123 @@ bool for_each_item(std::string_view text, Item item) {
 
 }  // namespace
 
-void PipegenValues::error(std::string code, std::uint32_t line, std::uint32_t column, std::string message, std::string hint) {
-  if (full()) return;
-  Diagnostic d = input_error(std::move(code), {file_, line, column}, std::move(message));
-  d.hint = std::move(hint);
-  failure_.add(std::move(d));
+void PipegenValues::error(Diagnostic d) {
+  if (!full()) failure_.add(std::move(d));
 }
 
-bool PipegenValues::begin(std::string_view header, std::uint32_t line, std::uint32_t column) {
+void PipegenValues::error(std::string code, FilePlace at, std::string message, std::string hint) {
+  Diagnostic d = input_error(std::move(code), {file_, at.line, at.column}, std::move(message));
+  d.hint = std::move(hint);
+  error(std::move(d));
+}
+
+bool PipegenValues::begin(std::string_view header, FilePlace at) {
   end();
-  if (header.starts_with("buffer_")) {
-    kind_ = Kind::buffer;
-    header_id_ = header.substr(7);
-    graph_.buffers.emplace_back();
-    buffer_places_.push_back({line, column});
-  } else if (header.starts_with("pipe_")) {
-    kind_ = Kind::pipe;
-    header_id_ = header.substr(5);
-    graph_.pipes.emplace_back();
-    pipe_places_.push_back({line, column});
+  const bool buffer = header.starts_with("buffer_");
+  if (!buffer && !header.starts_with("pipe_")) return false;
+  if (buffer) {
+    begin(Kind<Buffer>{}, at);
   } else {
-    return false;
+    begin(Kind<Pipe>{}, at);
   }
-  seen_.reset();
+  header_id_ = header.substr(header.find('_') + 1);
   return true;
 }
 
-void PipegenValues::end() {
-  if (kind_ == Kind::none) return;
-  bool buffer = kind_ == Kind::buffer;
-  Where at = buffer ? buffer_places_.back() : pipe_places_.back();
-  std::string what = cat(buffer ? "buffer_" : "pipe_", header_id_);
-  auto need = [&](std::size_t bit, std::string_view key) {
-    if (!seen_[bit]) error("PG004", at.line, at.column, cat(what, " has no '", key, "'"));
-  };
-  if (buffer) {
-    need(*find_buffer_key("uniqid"), "uniqid");
-    need(*find_buffer_key("buffer_type"), "buffer_type");
-  } else {
-    need(kPipeIdBit, "id");
-    need(kPipeInputsBit, "input_list");
-    need(kPipeOutputsBit, "output_list");
-  }
-  Id id = buffer ? graph_.buffers.back().id : graph_.pipes.back().id;
-  bool has_id = buffer ? seen_[*find_buffer_key("uniqid")] : seen_[kPipeIdBit];
-  Id named = 0;
-  if (has_id && (!parse_number(std::string_view(header_id_), named) || named != id))
-    error("PG005", at.line, at.column, cat(what, " calls itself ", id, " inside"));
-  kind_ = Kind::none;
+void PipegenValues::begin(const Kind<Buffer>& kind, FilePlace at) {
+  end();
+  what_ = What::buffer;
+  graph_.buffers.push_back(kind.common);
+  buffer_places_.push_back(at);
+  seen_ = kind.seen;
+  header_id_.clear();
 }
 
-void PipegenValues::set(std::string_view key, std::string_view value, std::uint32_t line, std::uint32_t key_column,
-                        std::uint32_t value_column) {
-  key_place_ = {line, key_column};
-  value_place_ = {line, value_column};
+void PipegenValues::begin(const Kind<Pipe>& kind, FilePlace at) {
+  end();
+  what_ = What::pipe;
+  graph_.pipes.push_back(kind.common);
+  pipe_places_.push_back(at);
+  seen_ = kind.seen;
+  header_id_.clear();
+}
+
+PipegenValues::Kind<Buffer> PipegenValues::take_buffer_kind() {
+  Kind<Buffer> kind{std::move(graph_.buffers.back()), seen_};
+  graph_.buffers.pop_back();
+  buffer_places_.pop_back();
+  what_ = What::none;
+  return kind;
+}
+
+PipegenValues::Kind<Pipe> PipegenValues::take_pipe_kind() {
+  Kind<Pipe> kind{std::move(graph_.pipes.back()), seen_};
+  graph_.pipes.pop_back();
+  pipe_places_.pop_back();
+  what_ = What::none;
+  return kind;
+}
+
+void PipegenValues::end() {
+  if (what_ == What::none) return;
+  static const std::size_t kBufferId = *find_buffer_key("uniqid"), kBufferType = *find_buffer_key("buffer_type");
+  static const std::size_t kPipeId = *find_pipe_key("id"), kInputs = *find_pipe_key("input_list"), kOutputs = *find_pipe_key("output_list");
+  const bool buffer = what_ == What::buffer;
+  FilePlace at = buffer ? buffer_places_.back() : pipe_places_.back();
+  Id id = buffer ? graph_.buffers.back().id : graph_.pipes.back().id;
+  auto need = [&](std::size_t bit, std::string_view key) {
+    if (seen_[bit]) return;
+    std::string who = cat(buffer ? "buffer" : "pipe", header_id_.empty() ? "" : "_", header_id_);
+    error("PG004", at, cat(header_id_.empty() ? cat("this ", who) : who, " has no '", key, "'"));
+  };
+  if (buffer) {
+    need(kBufferId, "uniqid");
+    need(kBufferType, "buffer_type");
+  } else {
+    need(kPipeId, "id");
+    need(kInputs, "input_list");
+    need(kOutputs, "output_list");
+  }
+  Id named = 0;
+  if (!header_id_.empty() && seen_[buffer ? kBufferId : kPipeId] && (!parse_number(std::string_view(header_id_), named) || named != id))
+    error("PG005", at, cat(buffer ? "buffer_" : "pipe_", header_id_, " calls itself ", id, " inside"));
+  what_ = What::none;
+}
+
+void PipegenValues::set(std::string_view key, std::string_view value, FilePlace key_place, FilePlace value_place) {
+  key_place_ = key_place;
+  value_place_ = value_place;
   if (key.starts_with("x-")) return;
-  if (kind_ == Kind::buffer) {
+  if (what_ == What::buffer) {
     set_buffer(key, value);
-  } else if (kind_ == Kind::pipe) {
+  } else if (what_ == What::pipe) {
     set_pipe(key, value);
   }
 }
 
 bool PipegenValues::first_time(std::size_t bit, std::string_view key) {
   if (seen_[bit]) {
-    error("PG006", key_place_.line, key_place_.column, cat("key '", key, "' stands here a second time"));
+    error("PG006", key_place_, cat("key '", key, "' stands here a second time"));
     return false;
   }
   seen_.set(bit);
   return true;
 }
 
-void PipegenValues::unknown_key(std::string_view key, const std::vector<std::string>& known) {
+void PipegenValues::unknown_key(std::string_view key) {
+  std::vector<std::string> known;
+  if (what_ == What::buffer) {
+    for (const BufferKey& k : buffer_keys()) known.emplace_back(k.name);
+  } else {
+    for (const PipeKey& k : pipe_keys()) known.emplace_back(k.name);
+  }
   auto near = nearest_word(key, known);
-  std::string what = kind_ == Kind::buffer ? "a buffer" : "a pipe";
-  error("PG003", key_place_.line, key_place_.column, cat("unknown key '", key.substr(0, 80), "' in ", what),
+  error("PG003", key_place_, cat("unknown key '", key.substr(0, 80), "' in a ", what_ == What::buffer ? "buffer" : "pipe"),
         near ? cat("did you mean '", *near, "'?") : "");
 }
 
 void PipegenValues::bad_value(std::string_view key, std::string_view value, std::string_view expected) {
-  error("PG007", value_place_.line, value_place_.column,
-        cat("'", key, "': expected ", expected, ", found '", value.substr(0, 40), value.size() > 40 ? "…'" : "'"));
+  error("PG007", value_place_, cat("'", key, "': expected ", expected, ", found '", value.substr(0, 40), value.size() > 40 ? "…'" : "'"));
 }
 
 template <class T>
@@ -225,143 +236,143 @@ void PipegenValues::cores(std::string_view key, std::string_view value, std::vec
   if (!good) bad_value(key, value, "[chip, row, column], or a list of these");
 }
 
+void PipegenValues::set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b) {
+  std::vector<std::int32_t> list_value;
+  switch (key) {
+    case SpecialKey::op:
+      b.op = value;
+      return;
+    case SpecialKey::type:
+      if (auto type = buffer_type_from_name(value)) {
+        b.type = *type;
+      } else {
+        bad_value(name, value,
+                  "unpacker, packer, intermediate, gradient_op, dram_io, dram_prolog, dram_epilog, relay, ethernet_relay, prolog_relay "
+                  "or unknown");
+      }
+      return;
+    case SpecialKey::chip:
+      list(name, value, list_value);
+      if (list_value.size() == 1) {
+        b.chip = list_value[0];
+      } else {
+        bad_value(name, value, "a list with one chip");
+      }
+      return;
+    case SpecialKey::core:
+      list(name, value, list_value);
+      if (list_value.size() == 2) {
+        b.core = {list_value[0], list_value[1]};
+      } else {
+        bad_value(name, value, "[row, column]");
+      }
+      return;
+    case SpecialKey::prefetch: {
+      std::int32_t type = 0;
+      number(name, value, type);
+      if (type < -1 || type > 1) {
+        bad_value(name, value, "-1, 0 or 1");
+      } else {
+        b.prefetch_type = static_cast<PrefetchType>(type);
+      }
+      return;
+    }
+    case SpecialKey::address:
+      number(name, value, b.dram_addr);
+      return;
+  }
+}
+
 void PipegenValues::set_buffer(std::string_view key, std::string_view value) {
   Buffer& b = graph_.buffers.back();
   auto found = find_buffer_key(key);
-  if (!found) {
-    std::vector<std::string> known;
-    for (const BufferKey& k : buffer_keys()) known.emplace_back(k.name);
-    return unknown_key(key, known);
-  }
+  if (!found) return unknown_key(key);
   if (!first_time(*found, key)) return;
-  auto special = [&](SpecialKey s) {
-    std::vector<std::int32_t> list_value;
-    switch (s) {
-      case SpecialKey::op:
-        b.op = value;
-        break;
-      case SpecialKey::type:
-        if (auto type = buffer_type_from_name(value)) {
-          b.type = *type;
-        } else {
-          bad_value(key, value,
-                    "unpacker, packer, intermediate, gradient_op, dram_io, dram_prolog, dram_epilog, relay, ethernet_relay, prolog_relay "
-                    "or unknown");
-        }
-        break;
-      case SpecialKey::chip:
-        list(key, value, list_value);
-        if (list_value.size() == 1) {
-          b.chip = list_value[0];
-        } else {
-          bad_value(key, value, "a list with one chip");
-        }
-        break;
-      case SpecialKey::core:
-        list(key, value, list_value);
-        if (list_value.size() == 2) {
-          b.core = {list_value[0], list_value[1]};
-        } else {
-          bad_value(key, value, "[row, column]");
-        }
-        break;
-      case SpecialKey::prefetch: {
-        std::int32_t type = 0;
-        number(key, value, type);
-        if (type < -1 || type > 1) {
-          bad_value(key, value, "-1, 0 or 1");
-        } else {
-          b.prefetch_type = static_cast<PrefetchType>(type);
-        }
-        break;
-      }
-      case SpecialKey::address:
-        number(key, value, b.dram_addr);
-        break;
+  auto put = [&](auto&& member) {
+    using M = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<M, SpecialKey>) {
+      set_special(member, key, value, b);
+    } else if constexpr (requires { member.emplace(); }) {
+      number(key, value, member.emplace());
+    } else {
+      number(key, value, member);
     }
   };
-  std::visit(
-      [&](const auto& member) {
-        using M = std::decay_t<decltype(member)>;
-        if constexpr (std::is_same_v<M, SpecialKey>) {
-          special(member);
-        } else if constexpr (requires { b.*member; }) {
-          if constexpr (requires { (b.*member).emplace(); }) {
-            number(key, value, (b.*member).emplace());
-          } else {
-            number(key, value, b.*member);
-          }
-        } else if constexpr (requires { b.untilized.*member; }) {
-          number(key, value, b.untilized.*member);
-        } else {
-          number(key, value, b.rows.*member);
-        }
-      },
-      buffer_keys()[*found].member);
+  visit_key(buffer_keys()[*found], put, b);
+}
+
+std::optional<std::size_t> PipegenValues::pipe_key(std::string_view key) {
+  auto found = find_pipe_key(key);
+  if (!found) {
+    unknown_key(key);
+  } else if (!first_time(*found, key)) {
+    return std::nullopt;
+  }
+  return found;
 }
 
 void PipegenValues::set_pipe(std::string_view key, std::string_view value) {
   Pipe& p = graph_.pipes.back();
-  std::size_t k = static_cast<std::size_t>(std::find(kPipeKeys.begin(), kPipeKeys.end(), key) - kPipeKeys.begin());
-  if (k == kPipeKeys.size() && key != kForkIndex) {
-    std::vector<std::string> known(kPipeKeys.begin(), kPipeKeys.end());
-    known.emplace_back(kForkIndex);
-    return unknown_key(key, known);
-  }
-  if (!first_time(k, key)) return;
-  bool ignored = false;
-  switch (k) {
-    case kPipeIdBit:
-      return number(key, value, p.id);
-    case kPipeInputsBit:
-      return list(key, value, p.inputs);
-    case kPipeOutputsBit:
-      return groups(key, value, p.outputs);
-    case 3:
-      return number(key, value, p.periodic_repeat);
-    case 4:
-      return number(key, value, p.consumer_repeat);
-    case 5:
-      return number(key, value, p.incoming_noc);
-    case 6:
-      return number(key, value, p.outgoing_noc);
-    case 7:
-      return number(key, value, p.incoming_vc);
-    case 8:
-      return number(key, value, p.outgoing_vc);
-    case 9:
-      return cores(key, value, p.mcast_core);
-    case 10:
-      return list(key, value, p.output_padding);
-    case 11:
-      return number(key, value, p.op_input_dram_io_buf_size_tiles);
-    case 12:
-      return number(key, value, p.direct_mcast);
-    case 13:
-      return number(key, value, p.ethernet_pipe);
-    case 14:
-      return number(key, value, p.ethernet_chan.emplace());
-    case 15:
+  auto found = pipe_key(key);
+  if (!found) return;
+  auto put = [&](auto&& member) {
+    using M = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<M, MmioFlag>) {
+      bool flag = false;
       if (!p.mmio_downstream) p.mmio_downstream = 0;
-      return number(key, value, ignored);
-    case 16:
-      return number(key, value, p.mmio_downstream.emplace());
-    case 17:
-      return number(key, value, p.disable_gather_optimization);
-    case 18:
-      return list(key, value, p.dram_total_readers);
-    case 19:
-      return list(key, value, p.dram_reader_index);
-    case 20:
-      return number(key, value, p.dram_num_forks);
-    default:
-      return number(key, value, p.dram_fork_index);
-  }
+      number(key, value, flag);
+    } else if constexpr (std::is_same_v<M, std::vector<std::vector<Id>>>) {
+      groups(key, value, member);
+    } else if constexpr (std::is_same_v<M, std::vector<CoreCoord>>) {
+      cores(key, value, member);
+    } else if constexpr (requires { member.begin(); }) {
+      list(key, value, member);
+    } else if constexpr (requires { member.emplace(); }) {
+      number(key, value, member.emplace());
+    } else {
+      number(key, value, member);
+    }
+  };
+  visit_key(pipe_keys()[*found], put, p);
 }
 
-void PipegenValues::check_buffer(const Buffer& b, Where at) {
+void PipegenValues::set_numbers(std::string_view key, std::vector<Id> numbers, FilePlace at) {
+  key_place_ = value_place_ = at;
+  auto found = pipe_key(key);
+  if (!found) return;
+  auto put = [&](auto&& member) {
+    using M = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<M, std::vector<Id>>) {
+      member = std::move(numbers);
+    } else if constexpr (std::is_same_v<M, std::vector<std::int32_t>>) {
+      for (Id n : numbers) {
+        if (!std::in_range<std::int32_t>(n)) return bad_value(key, cat(n), range_text<std::int32_t>());
+        member.push_back(static_cast<std::int32_t>(n));
+      }
+    } else {
+      bad_value(key, "[…]", "no list of numbers");
+    }
+  };
+  visit_key(pipe_keys()[*found], put, graph_.pipes.back());
+}
+
+void PipegenValues::set_groups(std::string_view key, std::vector<std::vector<Id>> groups, FilePlace at) {
+  key_place_ = value_place_ = at;
+  auto found = pipe_key(key);
+  if (!found) return;
+  auto put = [&](auto&& member) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::vector<std::vector<Id>>>) {
+      member = std::move(groups);
+    } else {
+      bad_value(key, "[[…]]", "no list of lists");
+    }
+  };
+  visit_key(pipe_keys()[*found], put, graph_.pipes.back());
+}
+
+void PipegenValues::check_buffer(const Buffer& b, FilePlace at) {
   auto bad = [&](std::string_view key, std::int64_t value, std::string_view why) {
-    error("PG008", at.line, at.column, cat("buffer_", b.id, ": ", key, " is ", value, "; ", why));
+    error("PG008", at, cat("buffer_", b.id, ": ", key, " is ", value, "; ", why));
   };
   auto least = [&](std::string_view key, std::int64_t value, std::int64_t minimum) {
     if (value < minimum) bad(key, value, minimum == 0 ? "it cannot be negative" : "it must be at least 1");
@@ -387,7 +398,7 @@ void PipegenValues::check_buffers(const BufferIndex& index) {
   if (const Buffer* twice = index.duplicate()) {
     for (std::size_t i = graph_.buffers.size(); i-- > 0;) {
       if (graph_.buffers[i].id != twice->id) continue;
-      error("PG009", buffer_places_[i].line, buffer_places_[i].column, cat("there are two buffers ", twice->id));
+      error("PG009", buffer_places_[i], cat("there are two buffers ", twice->id));
       break;
     }
   }
@@ -397,8 +408,8 @@ void PipegenValues::check_pipes(const BufferIndex& index) {
   std::vector<Id> ids;
   for (std::size_t i = 0; i < graph_.pipes.size(); ++i) {
     const Pipe& p = graph_.pipes[i];
-    Where at = pipe_places_[i];
-    auto bad = [&](const std::string& what) { error("PG010", at.line, at.column, cat("pipe_", p.id, ": ", what)); };
+    FilePlace at = pipe_places_[i];
+    auto bad = [&](const std::string& what) { error("PG010", at, cat("pipe_", p.id, ": ", what)); };
     auto exists = [&](Id id, std::string_view list) {
       if (index.find(id) == nullptr) bad(cat(list, " names ", id, ", which is no buffer or block of one"));
     };
@@ -423,21 +434,21 @@ void PipegenValues::check_pipes(const BufferIndex& index) {
   auto twice = std::adjacent_find(ids.begin(), ids.end());
   for (std::size_t i = graph_.pipes.size(); twice != ids.end() && i-- > 0;) {
     if (graph_.pipes[i].id != *twice) continue;
-    error("PG009", pipe_places_[i].line, pipe_places_[i].column, cat("there are two pipes ", *twice));
+    error("PG009", pipe_places_[i], cat("there are two pipes ", *twice));
     break;
   }
 }
 
-Result<PipeGraph> PipegenValues::finish() && {
+Result<PlacedGraph> PipegenValues::finish() && {
   end();
   if (failure_.empty()) {
     BufferIndex index(graph_.buffers);
     check_buffers(index);
     check_pipes(index);
-    if (graph_.buffers.empty() && failure_.empty()) error("PG002", 0, 0, "there are no buffers in this file");
+    if (graph_.buffers.empty() && failure_.empty()) error("PG002", {}, "there are no buffers in this file");
   }
   if (!failure_.empty()) return std::move(failure_);
-  return std::move(graph_);
+  return PlacedGraph{std::move(graph_), std::move(buffer_places_), std::move(pipe_places_)};
 }
 
 }  // namespace buda::pipes

@@ -1,45 +1,65 @@
-// Sets buffers and pipes from the keys and values of a pipegen file, however those were found. Internal to the module.
+// Sets buffers and pipes from keys and values, however those were found in a file. Internal to the module.
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/pipegen_file.hpp>
+#include <buda/pipes/pipegen_keys.hpp>
 
 #include <bitset>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace buda::pipes {
 
+// Which of buffer_keys() or pipe_keys() were set.
+using SeenKeys = std::bitset<128>;
+
 // Builds the graph of one file. Errors are collected, up to twenty; after one the rest is still looked at.
 class PipegenValues {
  public:
+  // What several buffers or pipes of a file have in common.
+  template <class T>
+  struct Kind {
+    T common;
+    SeenKeys seen;
+  };
+
   explicit PipegenValues(const std::string& file) : file_(file) {}
 
   void begin_graph(std::string_view name) { graph_.graphs.emplace_back(name); }
   // `header`: "buffer_…" or "pipe_…"; false when it is neither.
-  bool begin(std::string_view header, std::uint32_t line, std::uint32_t column);
+  bool begin(std::string_view header, FilePlace at);
+  void begin(const Kind<Buffer>& kind, FilePlace at);
+  void begin(const Kind<Pipe>& kind, FilePlace at);
   // A key of what was begun last. Values are the text of a scalar without quotes, or of a list in flow style.
-  void set(std::string_view key, std::string_view value, std::uint32_t line, std::uint32_t key_column, std::uint32_t value_column);
+  void set(std::string_view key, std::string_view value, FilePlace key_place, FilePlace value_place);
+  // A list of numbers that is a pipe's, or of groups of them.
+  void set_numbers(std::string_view key, std::vector<Id> numbers, FilePlace at);
+  void set_groups(std::string_view key, std::vector<std::vector<Id>> groups, FilePlace at);
   void end();
-  void error(std::string code, std::uint32_t line, std::uint32_t column, std::string message, std::string hint = "");
+  // What was begun last was no buffer or pipe, but what some have in common.
+  Kind<Buffer> take_buffer_kind();
+  Kind<Pipe> take_pipe_kind();
+
+  void error(std::string code, FilePlace at, std::string message, std::string hint = "");
+  void error(Diagnostic d);
   bool full() const { return failure_.diagnostics().size() >= kMostErrors; }
 
   // The whole graph, when it is consistent.
-  Result<PipeGraph> finish() &&;
+  Result<PlacedGraph> finish() &&;
 
  private:
   static constexpr std::size_t kMostErrors = 20;
-  enum class Kind : std::uint8_t { none, buffer, pipe };
-
-  struct Where {
-    std::uint32_t line = 0, column = 0;
-  };
+  enum class What : std::uint8_t { none, buffer, pipe };
 
   void set_buffer(std::string_view key, std::string_view value);
+  void set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b);
   void set_pipe(std::string_view key, std::string_view value);
-  void unknown_key(std::string_view key, const std::vector<std::string>& known);
+  std::optional<std::size_t> pipe_key(std::string_view key);
+  void unknown_key(std::string_view key);
   bool first_time(std::size_t bit, std::string_view key);
   void bad_value(std::string_view key, std::string_view value, std::string_view expected);
   template <class T>
@@ -50,16 +70,16 @@ class PipegenValues {
   void cores(std::string_view key, std::string_view value, std::vector<CoreCoord>& out);
   void check_buffers(const BufferIndex& index);
   void check_pipes(const BufferIndex& index);
-  void check_buffer(const Buffer& b, Where where);
+  void check_buffer(const Buffer& b, FilePlace at);
 
   std::string file_;
   PipeGraph graph_;
-  std::vector<Where> buffer_places_, pipe_places_;
+  std::vector<FilePlace> buffer_places_, pipe_places_;
   Failure failure_;
-  Kind kind_ = Kind::none;
-  std::string header_id_;
-  std::bitset<128> seen_;
-  Where key_place_, value_place_;
+  What what_ = What::none;
+  std::string header_id_;  // "" when there is no header
+  SeenKeys seen_;
+  FilePlace key_place_, value_place_;
 };
 
 }  // namespace buda::pipes

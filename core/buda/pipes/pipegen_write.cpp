@@ -68,36 +68,23 @@ void add_special(std::string& out, const Buffer& b, SpecialKey key) {
 
 // Adds the value of a key; false when it is none, 0 or false.
 bool add_value(std::string& out, const Buffer& b, const BufferKey& key) {
-  return std::visit(
-      [&](const auto& member) -> bool {
-        using M = std::decay_t<decltype(member)>;
-        if constexpr (std::is_same_v<M, SpecialKey>) {
-          add_special(out, b, member);
-          return true;
-        } else {
-          auto put = [&](const auto& value) -> bool {
-            using V = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<V, bool>) {
-              out += value ? '1' : '0';
-              return value;
-            } else if constexpr (std::is_integral_v<V>) {
-              detail::append(out, value);
-              return value != 0;
-            } else {
-              if (value) detail::append(out, *value);
-              return value.has_value();
-            }
-          };
-          if constexpr (requires { b.*member; }) {
-            return put(b.*member);
-          } else if constexpr (requires { b.untilized.*member; }) {
-            return put(b.untilized.*member);
-          } else {
-            return put(b.rows.*member);
-          }
-        }
-      },
-      key.member);
+  auto put = [&](const auto& value) -> bool {
+    using V = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<V, SpecialKey>) {
+      add_special(out, b, value);
+      return true;
+    } else if constexpr (std::is_same_v<V, bool>) {
+      out += value ? '1' : '0';
+      return value;
+    } else if constexpr (std::is_integral_v<V>) {
+      detail::append(out, value);
+      return value != 0;
+    } else {
+      if (value) detail::append(out, *value);
+      return value.has_value();
+    }
+  };
+  return visit_key(key, put, b);
 }
 
 void add_comment(std::string& out, const Buffer& b) {

@@ -17,7 +17,7 @@ buda compile "$here/digits.onnx" -o digits.tti --device "$device" --build-dir st
 
 say "2. What the stages made"
 ls -l stages/*.graph.json stages/*.yaml stages/*.plan.json | awk '{printf "  %8d bytes  %s\n", $5, $9}'
-find stages/digits.pipes -name pipegen.yaml -o -name blob.json | LC_ALL=C sort | xargs ls -l | awk '{printf "  %8d bytes  %s\n", $5, $9}'
+find stages/digits.pipes -name pipes.json -o -name blob.json | LC_ALL=C sort | xargs ls -l | awk '{printf "  %8d bytes  %s\n", $5, $9}'
 ls -l digits.tti | awk '{printf "  %8d bytes  %s\n", $5, $9}'
 tti-pack info digits.tti
 

@@ -208,7 +208,7 @@ TEST(Replay, OriginalPipegenFiles) {
     ASSERT_TRUE(graph.ok()) << file << pipes::messages(graph.failure());
     std::string arch = file.lexically_relative(folder).begin()->string(), refused;
     const auto& device = pipes::shipped(arch);
-    EXPECT_EQ(replayed(*graph, device, pipes::shipped_cluster(device), &refused), "") << file;
+    EXPECT_EQ(replayed(graph->graph, device, pipes::shipped_cluster(device), &refused), "") << file;
     EXPECT_EQ(refused, "") << file;
     ++done;
   }

@@ -48,7 +48,7 @@ TEST(PipegenFile, WhatIsWrittenReadsBackEqual) {
   g.pipes[1].periodic_repeat = 7;
   auto back = parse_pipegen(pipegen_text(g), "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
-  EXPECT_EQ(*back, g);
+  EXPECT_EQ(back->graph, g);
 }
 
 TEST(PipegenFile, BeginsWithItsSchemaInAComment) {
@@ -63,14 +63,14 @@ TEST(PipegenFile, AllOfYamlIsReadWhereTheFileIsSmall) {
   text = replaced(text, "buffer_type: dram_io", "\"buffer_type\":   'dram_io'");
   auto back = parse_pipegen(text, "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
-  EXPECT_EQ(*back, b.graph);
+  EXPECT_EQ(back->graph, b.graph);
 }
 
 TEST(PipegenFile, KeysOfOthersAreSkippedWhenTheyBeginWithX) {
   Built b = small();
   auto back = parse_pipegen(replaced(pipegen_text(b.graph), "  id: 0\n", "  x-note: hello\n  id: 0\n"), "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
-  EXPECT_EQ(*back, b.graph);
+  EXPECT_EQ(back->graph, b.graph);
 }
 
 TEST(BadPipegen, UnknownKeysGetASpellingHint) {

@@ -12,6 +12,7 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/blob_records.hpp>
 #include <buda/passes/pipeline.hpp>
+#include <buda/pipes/pipes_file.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -57,8 +58,15 @@ Result<void> read_blob_file(io::FileSystem& fs, const std::string& path) {
   return success();
 }
 
+Result<void> read_pipes_file(io::FileSystem& fs, const std::string& path) {
+  BUDA_ASSIGN(auto bytes, fs.read(path));
+  BUDA_TRY(pipes::parse_pipes(bytes.view(), path));
+  return success();
+}
+
 std::vector<Format> formats() {
   std::vector<Format> all = {{"buda.graph/1", graph::graph_file_schema, read_graph_file},
+                             {"buda.pipes/1", pipes::pipes_schema, read_pipes_file},
                              {"buda.blob/1", schema::json_schema<overlay::Blob>, read_blob_file},
                              record_format<device::DeviceDescriptor>(),
                              record_format<device::Cluster>(),

@@ -1,0 +1,205 @@
+// Reads pipes files.
+#include <buda/pipes/pipes_file.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/pipes/pipegen_keys.hpp>
+#include <buda/pipes/pipegen_values.hpp>
+#include <buda/schema/record.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace buda::pipes {
+namespace {
+
+// A few bytes may stand for many numbers, so there is a limit. The largest public model has 400,000 in an epoch.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
+
+const std::vector<std::string>& members() {
+  static const std::vector<std::string> names = {"schema", "graphs", "buffer_kinds", "buffers", "pipe_kinds", "pipes"};
+  return names;
+}
+
+FilePlace place(const io::Node& node) { return {node.line(), node.column()}; }
+
+class PipesReader {
+ public:
+  explicit PipesReader(const std::string& file) : values_(file) {}
+
+  Result<PlacedGraph> run(const io::Node& top) && {
+    BUDA_TRY(schema::check_header(top, {"buda.pipes", 1}));
+    schema::Reader keys;
+    schema::detail::check_keys(top, "pipes", members(), keys);
+    for (const std::string& name : members())
+      if (top.find(name) == nullptr) schema::detail::missing_key(top, "pipes", name, keys);
+    if (keys.failed()) return std::move(keys).failure();
+    for (const io::Node& graph : items(top, "graphs")) values_.begin_graph(graph.text());
+    read<Buffer>(items(top, "buffer_kinds"), items(top, "buffers"), [&] { return values_.take_buffer_kind(); });
+    read<Pipe>(items(top, "pipe_kinds"), items(top, "pipes"), [&] { return values_.take_pipe_kind(); });
+    return std::move(values_).finish();
+  }
+
+ private:
+  template <class T>
+  struct Kind {
+    PipegenValues::Kind<T> values;
+    std::vector<std::string_view> each;  // keys whose values stand in the lines
+  };
+
+  std::span<const io::Node> items(const io::Node& top, std::string_view name) {
+    const io::Node& node = *top.find(name);
+    if (node.is_list()) return node.items();
+    error("PG007", node, cat("'", name, "': expected a list, found ", node.describe()));
+    return {};
+  }
+
+  void error(std::string code, const io::Node& node, std::string message) {
+    values_.error(std::move(code), place(node), std::move(message));
+  }
+
+  template <class T, class Take>
+  void read(std::span<const io::Node> kind_nodes, std::span<const io::Node> lines, Take take) {
+    std::vector<Kind<T>> kinds;
+    for (const io::Node& node : kind_nodes) {
+      kinds.emplace_back();
+      values_.begin(PipegenValues::Kind<T>{}, place(node));
+      read_kind<T>(node, kinds.back().each);
+      kinds.back().values = take();
+    }
+    for (const io::Node& node : lines) {
+      if (values_.full()) return;
+      read_line(node, kinds);
+    }
+  }
+
+  template <class T>
+  void read_kind(const io::Node& node, std::vector<std::string_view>& each) {
+    if (!node.is_map()) return error("PG007", node, cat("expected what buffers or pipes have in common (a map), found ", node.describe()));
+    for (std::size_t i = 0; i < node.size(); ++i) {
+      const io::Node& value = node.items()[i];
+      if (node.keys()[i] != "each") {
+        set<T>(node.keys()[i], value);
+      } else if (!value.is_list()) {
+        error("PG007", value, cat("'each': expected a list of keys, found ", value.describe()));
+      } else {
+        for (const io::Node& key : value.items()) each.push_back(key.text());
+      }
+    }
+  }
+
+  template <class T>
+  void read_line(const io::Node& node, const std::vector<Kind<T>>& kinds) {
+    if (!node.is_list() || node.size() == 0) return error("PG007", node, cat("expected [kind, value, …], found ", node.describe()));
+    auto number = node.items().front().as_int();
+    if (!number || *number < 0 || static_cast<std::size_t>(*number) >= kinds.size())
+      return error("PG011", node.items().front(),
+                   cat("there are kinds 0 to ", kinds.size(), " - 1 here, not ", node.items().front().text()));
+    const Kind<T>& kind = kinds[static_cast<std::size_t>(*number)];
+    if (node.size() != kind.each.size() + 1)
+      return error("PG011", node,
+                   cat("kind ", *number, " has ", kind.each.size(), " keys in 'each', and here are ", node.size() - 1, " values"));
+    values_.begin(kind.values, place(node));
+    for (std::size_t i = 0; i < kind.each.size(); ++i) set<T>(kind.each[i], node.items()[i + 1]);
+    values_.end();
+  }
+
+  template <class T>
+  void set(std::string_view key, const io::Node& value) {
+    const FilePlace at = place(value);
+    if (key.starts_with("x-")) return;
+    if (value.is_map()) return error("PG007", value, cat("'", key, "' is no map"));
+    if (value.is_scalar()) return values_.set(key, value.text(), at, at);
+    if (std::is_same_v<T, Buffer> || key == "mcast_core_rc") {
+      values_.set(key, io::json_line(value), at, at);
+    } else if (key == "output_list") {
+      std::vector<std::vector<Id>> groups;
+      for (const io::Node& item : value.items())
+        if (!expand(item, groups.emplace_back())) break;
+      values_.set_groups(key, std::move(groups), at);
+    } else {
+      std::vector<Id> numbers;
+      expand(value, numbers);
+      values_.set_numbers(key, std::move(numbers), at);
+    }
+  }
+
+  std::optional<std::int64_t> number(const io::Node& node) {
+    auto value = node.as_int();
+    if (value) return *value;
+    values_.error(std::move(value.failure().diagnostics().front()));
+    return std::nullopt;
+  }
+
+  // What cannot be expanded was reported; the key counts as set all the same.
+  // Numbers, and runs of them: [number, count, step] or [[number, …], count, step].
+  bool expand(const io::Node& list, std::vector<Id>& out) {
+    if (!list.is_list()) {
+      error("PG007", list, cat("expected a list of numbers, found ", list.describe()));
+      return false;
+    }
+    for (const io::Node& item : list.items())
+      if (!(item.is_list() ? expand_run(item, out) : add(item, out))) return false;
+    return true;
+  }
+
+  bool add(const io::Node& item, std::vector<Id>& out) {
+    auto value = number(item);
+    if (value && *value < 0) error("PG007", item, cat("it cannot be negative, and is ", *value));
+    if (!value || *value < 0 || !has_room(item, 1)) return false;
+    out.push_back(static_cast<Id>(*value));
+    return true;
+  }
+
+  bool expand_run(const io::Node& run, std::vector<Id>& out) {
+    if (run.size() != 3) {
+      error("PG007", run, cat("a run is [number, count, step] or [[number, …], count, step], not ", run.describe()));
+      return false;
+    }
+    const std::size_t begin = out.size();
+    const io::Node& head = run.items()[0];
+    for (const io::Node& item : head.is_list() ? std::span<const io::Node>(head.items()) : std::span(&head, 1))
+      if (!add(item, out)) return false;
+    auto count = number(run.items()[1]), step = number(run.items()[2]);
+    if (!count || !step) return false;
+    const std::size_t period = out.size() - begin;
+    if (period == 0 || *count < 2) {
+      error("PG007", run, cat("a run has at least one number, at least twice; here ", period, " stand ", *count, " times"));
+      return false;
+    }
+    const auto more = std::min(static_cast<std::size_t>(*count) - 1, kMostNumbers + 1);
+    if (!has_room(run, more * period)) return false;
+    out.reserve(out.size() + more * period);
+    for (std::size_t i = 0; i < more * period; ++i) out.push_back(out[out.size() - period] + static_cast<Id>(*step));
+    return true;
+  }
+
+  bool has_room(const io::Node& node, std::size_t more) {
+    if (more <= kMostNumbers - numbers_) {
+      numbers_ += more;
+      return true;
+    }
+    error("PG011", node, cat("the lists of this file have more than ", kMostNumbers, " numbers"));
+    return false;
+  }
+
+  PipegenValues values_;
+  std::size_t numbers_ = 0;
+};
+
+}  // namespace
+
+Result<PlacedGraph> parse_pipes(std::string_view text, const std::string& file) {
+  BUDA_ASSIGN(io::Node top, io::parse_json(text, file));
+  return PipesReader(file).run(top);
+}
+
+Result<PlacedGraph> parse_pipe_graph(std::string_view text, const std::string& file) {
+  auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' ? parse_pipes(text, file) : parse_pipegen(text, file);
+}
+
+}  // namespace buda::pipes
