@@ -1,6 +1,6 @@
 // How the time of netlist2pipe and pipegen grows with the tiles of an edge. The counter `times_quarter` is the time of an edge by that of
 // one with a quarter of its tiles: 4 is linear. Where tiles are taken one by one 4 is what they cost, and at most 5 is allowed; where each
-// core's tiles lie together, time follows the runs, of which there are as many in both.
+// core's tiles lie together, time follows the runs, of which there are as many in both. `compact_file` compares the two forms of a file.
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
@@ -11,6 +11,7 @@
 #include <buda/pipes/build.hpp>
 #include <buda/pipes/check.hpp>
 #include <buda/pipes/epochs.hpp>
+#include <buda/pipes/pipes_file.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -81,7 +82,21 @@ const Machine& machine() {
 
 enum Stage { kPipes, kCheck, kPrograms };
 
-// Processor seconds of one run of a stage.
+// Processor seconds of one run.
+template <class Run>
+double seconds_of(Run run) {
+  constexpr double kLeast = 0.05;
+  int runs = 0;
+  const std::clock_t begin = std::clock();  // of this process: other work on the machine does not count
+  double spent = 0;
+  while (spent < kLeast) {
+    run();
+    ++runs;
+    spent = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  }
+  return spent / runs;
+}
+
 class Edge {
  public:
   Edge(int side, bool scattered)
@@ -92,11 +107,7 @@ class Edge {
         graph_(build()) {}
 
   double seconds(Stage stage) const {
-    constexpr double kLeast = 0.05;
-    int runs = 0;
-    const std::clock_t begin = std::clock();  // of this process: other work on the machine does not count
-    double spent = 0;
-    while (spent < kLeast) {
+    return seconds_of([&] {
       if (stage == kPipes) {
         benchmark::DoNotOptimize(build());
       } else if (stage == kCheck) {
@@ -104,11 +115,10 @@ class Edge {
       } else {
         benchmark::DoNotOptimize(need(overlay::build_blob(graph_, machine().device, machine().cluster)));
       }
-      ++runs;
-      spent = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    }
-    return spent / runs;
+    });
   }
+
+  const pipes::PipeGraph& graph() const { return graph_; }
 
  private:
   pipes::PipeGraph build() const {
@@ -142,6 +152,24 @@ void edge(benchmark::State& state, Stage stage, bool scattered) {
   state.counters["times_quarter"] = ratios[kRounds / 2];
   state.counters["ns_per_tile"] = times[kRounds / 2] / tiles * 1e9;
 }
+
+// The two forms of a file in turn: what the compact one takes, by what TT-Buda's takes.
+void compact_file(benchmark::State& state) {
+  const Edge edge(static_cast<int>(state.range(0)), true);
+  const std::string yaml = pipes::pipegen_text(edge.graph()), json = pipes::pipes_text(edge.graph());
+  double write = 0;
+  for (auto _ : state) {
+    write = seconds_of([&] { benchmark::DoNotOptimize(pipes::pipes_text(edge.graph())); });
+    const double write_yaml = seconds_of([&] { benchmark::DoNotOptimize(pipes::pipegen_text(edge.graph())); });
+    const double read = seconds_of([&] { benchmark::DoNotOptimize(need(pipes::parse_pipes(json, "p.json"))); });
+    const double read_yaml = seconds_of([&] { benchmark::DoNotOptimize(need(pipes::parse_pipegen(yaml, "p.yaml"))); });
+    state.SetIterationTime(write + read);
+    state.counters["write_by_yaml"] = write / write_yaml;
+    state.counters["read_by_yaml"] = read / read_yaml;
+  }
+  state.counters["bytes_by_yaml"] = static_cast<double>(json.size()) / static_cast<double>(yaml.size());
+}
+BENCHMARK(compact_file)->Arg(4)->Arg(16)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 
 #define BUDA_EDGE(name, stage, scattered) \
   BENCHMARK_CAPTURE(edge, name, stage, scattered)->Arg(8)->Arg(16)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond)

@@ -135,7 +135,7 @@ class PipesReader {
   }
 
   // What cannot be expanded was reported; the key counts as set all the same.
-  // Numbers, and runs of them: [number, count, step] or [[number, …], count, step].
+  // Numbers, and runs: [number, count, step] or [[number or run, …], count, step].
   bool expand(const io::Node& list, std::vector<Id>& out) {
     if (!list.is_list()) {
       error("PG007", list, cat("expected a list of numbers, found ", list.describe()));
@@ -161,8 +161,7 @@ class PipesReader {
     }
     const std::size_t begin = out.size();
     const io::Node& head = run.items()[0];
-    for (const io::Node& item : head.is_list() ? std::span<const io::Node>(head.items()) : std::span(&head, 1))
-      if (!add(item, out)) return false;
+    if (!(head.is_list() ? expand(head, out) : add(head, out))) return false;
     auto count = number(run.items()[1]), step = number(run.items()[2]);
     if (!count || !step) return false;
     const std::size_t period = out.size() - begin;

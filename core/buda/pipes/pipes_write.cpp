@@ -49,25 +49,27 @@ void add_items(std::string& out, const std::vector<T>& list, Item item) {
   out += ']';
 }
 
-void add(std::string& out, const std::vector<Id>& list) {
-  out += '[';
-  for (std::span<const Id> rest(list); !rest.empty();) {
-    if (rest.size() < list.size()) out += ", ";
-    NumberRun run = first_run(rest);
-    if (run.count == 1) {
-      detail::append(out, rest.front());
-    } else {
-      out += '[';
-      if (run.period > 1) out += '[';
-      for (std::size_t i = 0; i < run.period; ++i) {
-        if (i > 0) out += ", ";
-        detail::append(out, rest[i]);
-      }
-      if (run.period > 1) out += ']';
-      out += cat(", ", run.count, ", ", run.step, ']');
+// Numbers and runs, one after the other, without brackets around them.
+void add_runs(std::string& out, const NumberRuns& runs, std::span<const NumberRuns::Item> items, std::uint64_t offset) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ", ";
+    const std::uint64_t first = items[i].first + offset;
+    if (items[i].shape == NumberRuns::kNumber) {
+      detail::append(out, first);
+      continue;
     }
-    rest = rest.subspan(run.length());
+    const NumberRuns::Shape& shape = runs.shape(items[i].shape);
+    const bool is_plain = shape.parts.size() == 1 && shape.parts.front().shape == NumberRuns::kNumber;
+    out += is_plain ? "[" : "[[";
+    add_runs(out, runs, shape.parts, first);
+    out += cat(is_plain ? "" : "]", ", ", shape.count, ", ", shape.step, ']');
   }
+}
+
+void add(std::string& out, const std::vector<Id>& list) {
+  NumberRuns runs(list);
+  out += '[';
+  add_runs(out, runs, runs.items(), 0);
   out += ']';
 }
 

@@ -115,6 +115,13 @@ TEST(PipesFile, RunsAreSpelledOut) {
   EXPECT_EQ(graph->graph.pipes[0].inputs, (std::vector<Id>{a, b, a, b, b, a}));
 }
 
+TEST(PipesFile, RunsMayHaveRunsInside) {
+  auto graph =
+      parse_pipe_graph(file(kQueue, "[0, 100], [0, 110], [0, 200]", kPipe, "[0, 300, [[[[100, 2, 10], 200], 2, 0]], [[100]]]"), "p.json");
+  ASSERT_TRUE(graph.ok()) << messages(graph.failure());
+  EXPECT_EQ(graph->graph.pipes[0].inputs, (std::vector<Id>{100, 110, 200, 100, 110, 200}));
+}
+
 TEST(BadPipes, PointsToThePlace) {
   Diagnostic d = first_error(file(kQueue, "[0, 100000000000],\n[1, 200000000000]"));
   EXPECT_EQ(d.code, "PG011");
