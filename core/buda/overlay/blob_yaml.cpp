@@ -249,12 +249,13 @@ class YamlWriter {
         for_each(s.phases, [&](const PhaseRun::Tuple& t) {
           out.push_back({t[0], static_cast<std::int32_t>(c), &s, to_phase(t), false, false, false, false});
         });
+        const Stream* reader = reader_of(blob_.cores[c], s);
         for (std::size_t i = first; i < out.size(); ++i) {
           out[i].last = i + 1 == out.size();
           out[i].goes_on = i > first && out[i].pass() == out[i - 1].pass();
-          out[i].source_changes =
-              s.read ? begins_anew(s)
-                     : out[i].last || (receives(s) && out[i + 1].id != out[i].id) || (!receives(s) && s.kind != StreamKind::input);
+          out[i].source_changes = reader != nullptr ? begins_anew(*reader)
+                                                    : out[i].last || (receives(s) && out[i + 1].id != out[i].id) ||
+                                                          (!receives(s) && s.kind != StreamKind::input);
           out[i].destination_changes =
               out[i].last || out[i + 1].phase.destination != out[i].phase.destination || boundary(s, out[i + 1].phase);
         }
@@ -266,6 +267,13 @@ class YamlWriter {
   // Whether an iteration ends elsewhere in the stream's buffer than it began.
   static bool moves_pointers(const Stream& s) {
     return s.bytes == 0 || s.messages() / s.iterations * s.message_bytes % static_cast<std::int64_t>(s.bytes) != 0;
+  }
+
+  // Streams that pass on what one of them has read keep in step with that one.
+  static const Stream* reader_of(const Core& core, const Stream& s) {
+    const bool passes_on = s.kind == StreamKind::multicast || s.kind == StreamKind::relay;
+    const Stream* owner = passes_on && s.fork_of >= 0 ? core.find(s.fork_of) : &s;
+    return owner != nullptr && owner->read ? owner : nullptr;
   }
 
   // What is read while the epoch runs goes on from phase to phase without a pause, if every iteration is alike.
@@ -540,6 +548,11 @@ class YamlWriter {
         forks(core, s, e);
         shared_space(core, s, e);
         break;
+      case StreamKind::multicast:
+      case StreamKind::relay:
+        if (s.fork_of >= 0 || std::any_of(core.streams.begin(), core.streams.end(), [&](const Stream& f) { return f.fork_of == s.number; }))
+          forks(core, s, e);
+        return;
       default:
         return;
     }

@@ -3,7 +3,7 @@
 
 namespace buda::overlay {
 
-Result<Blob> Builder::run() {
+Result<Blob> Builder::run(bool sharing) {
   blob_.arch = device_.arch;
   blob_.device = device_.name;
   blob_.graphs = graph_.graphs;
@@ -17,6 +17,7 @@ Result<Blob> Builder::run() {
   make_kernel_streams();
   check_fed_inputs();
   if (!failure_.empty()) return std::move(failure_);
+  if (sharing) share_reads();
   number_readers();
   find_flows();
   for (PipePlan& plan : plans_) connect(plan);
@@ -34,7 +35,11 @@ Result<Blob> Builder::run() {
 }
 
 Result<Blob> build_blob(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster) {
-  return Builder(graph, device, cluster).run();
+  Builder builder(graph, device, cluster);
+  auto blob = builder.run(true);
+  // What is shared takes room and streams of one core that would else be those of several.
+  if (!blob && builder.shares_reads()) return Builder(graph, device, cluster).run(false);
+  return blob;
 }
 
 }  // namespace buda::overlay

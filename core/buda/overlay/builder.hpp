@@ -20,7 +20,9 @@ class Builder {
  public:
   Builder(const pipes::PipeGraph& graph, const device::DeviceDescriptor& device, const device::Cluster& cluster)
       : graph_(graph), device_(device), eth_core_(cluster.eth_core), peers_(cluster.peers), index_(graph.buffers) {}
-  Result<Blob> run();
+  // Without `sharing`, each pipe reads for itself.
+  Result<Blob> run(bool sharing);
+  bool shares_reads() const { return !served_.empty(); }
 
  private:
   // plan.cpp: what each pipe does.
@@ -59,6 +61,13 @@ class Builder {
   std::optional<std::int64_t> passes_of(const Buffer& b) const;
   void refuse_buffers();
 
+  // sharing.cpp: reads that several pipes share.
+  void share_reads();
+  bool may_share_reads(const PipePlan& plan) const;
+  bool meet_again(const std::string& a, const std::string& b);
+  const std::set<std::string>& led_to(const std::string& op);
+  std::int32_t reading_core(const PipePlan& plan) const;
+
   // streams.cpp: numbers and connections.
   void make_kernel_streams();
   void make_kernel_stream(const Buffer& b);
@@ -69,6 +78,8 @@ class Builder {
   std::optional<StreamRef> make_hop(const PipePlan& plan, const Way& way, std::size_t hop);
   std::optional<std::int32_t> multicast_core(const PipePlan& plan, std::size_t target);
   std::optional<StreamRef> make_multicast(PipePlan& plan, std::size_t target);
+  std::optional<StreamRef> make_passing_on(const PipePlan& plan);
+  std::int64_t staged_tiles(const PipePlan& plan, const Buffer& target, const Pipe& last) const;
   std::optional<StreamRef> take_link_stream(std::int32_t core, const std::string& what_for);
   std::optional<StreamRef> take_ethernet_stream(std::int32_t core, const std::string& what_for);
   void link_line(PipePlan& plan, std::size_t target);
@@ -164,7 +175,9 @@ class Builder {
   std::map<Id, std::int32_t> dram_index_;
   std::map<std::pair<Id, Id>, std::int32_t> own_readers_;  // number of a pipe among the readers of a buffer, if not that of the file
   std::map<Id, std::int32_t> own_reader_count_;
-  std::set<std::int32_t> asked_blobs_;  // cores whose op says how large its stream program may be
+  std::set<Id> served_;                                              // pipes that others read for
+  std::map<std::string, std::set<std::string>> followers_, led_to_;  // of an op: those that take from it; all that come after
+  std::set<std::int32_t> asked_blobs_;                               // cores whose op says how large its stream program may be
 };
 
 // The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).

@@ -66,12 +66,12 @@ std::int32_t Builder::dram_index(const Buffer& b) {
   return it->second;
 }
 
-// Pipes that share their reads are made as readers of their own, which get the same and free slots together with all others.
+// Readers of a buffer free its slots together. Files count pipes that share their reads as one; here those that do not are numbered, too.
 void Builder::number_readers() {
   bool shared = std::any_of(graph_.pipes.begin(), graph_.pipes.end(), [](const Pipe& p) { return p.dram_num_forks > 1; });
   if (!shared) return;
   for (const Pipe& pipe : graph_.pipes) {
-    if (!pipe.reads_dram()) continue;
+    if (!pipe.reads_dram() || served_.contains(pipe.id)) continue;
     for (Id block : pipe.inputs) {
       const Buffer* b = index_.find(block);
       if (b != nullptr && b->is_queue() && own_readers_.emplace(std::pair{pipe.id, b->id}, own_reader_count_[b->id]).second)

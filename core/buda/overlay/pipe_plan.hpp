@@ -5,7 +5,9 @@
 #include <buda/pipes/pipe_graph.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace buda::overlay {
@@ -79,6 +81,8 @@ struct PipePlan {
   std::vector<std::size_t> target_of;               // per group: index in `targets`
   std::vector<std::vector<const Buffer*>> targets;  // groups, each once
   bool multicast = false;
+  std::optional<std::size_t> reads_with;  // index of the plan that reads what this one brings
+  bool reads_for_others = false;
   std::vector<StreamRef> senders;             // per buffer, for L1 sources
   std::vector<Way> target_ways;               // per target
   std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast

@@ -210,6 +210,7 @@ std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way,
 
 // Where the row or column of a target begins.
 std::optional<std::int32_t> Builder::multicast_core(const PipePlan& plan, std::size_t t) {
+  if (plan.reads_with) return reading_core(plans_[*plan.reads_with]);
   const auto& target = plan.targets[t];
   const Way& way = plan.target_ways[t];
   const auto& places = way.last->mcast_core;
@@ -245,17 +246,38 @@ std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) 
   StreamRef ref{core, number};
   Stream& s = *add_stream(ref);
   const Buffer& b = *target.front();
-  std::int64_t tiles = std::min(buffer_tiles(b) / 2, std::max(b.tile_clear_granularity, hide_tiles(b.tile_size)));
-  if (plan.source == SourceKind::dram && way.last->op_input_dram_io_buf_size_tiles > 0) tiles = way.last->op_input_dram_io_buf_size_tiles;
-  tiles = std::max<std::int64_t>(tiles, 1);
   s.kind = StreamKind::multicast;
   s.operand = b.operand;
   s.pipe = way.last->id;
   s.message_bytes = b.tile_size;
-  s.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(b.tile_size);
+  s.bytes = static_cast<std::uint64_t>(staged_tiles(plan, b, *way.last)) * static_cast<std::uint64_t>(b.tile_size);
   s.noc_in = way.last->incoming_noc;
   s.noc_out = way.last->outgoing_noc;
   s.vc = way.last->outgoing_vc;
+  return ref;
+}
+
+// Of a multicast: half of what the receivers have, and less where that hides the latency.
+std::int64_t Builder::staged_tiles(const PipePlan& plan, const Buffer& target, const Pipe& last) const {
+  if (plan.source == SourceKind::dram && last.op_input_dram_io_buf_size_tiles > 0) return last.op_input_dram_io_buf_size_tiles;
+  const std::int64_t enough = std::max(target.tile_clear_granularity, hide_tiles(target.tile_size));
+  return std::max<std::int64_t>(std::min(buffer_tiles(target) / 2, enough), 1);
+}
+
+// Shared reads that lead to one core: what else would go right into its input is sent there, too.
+std::optional<StreamRef> Builder::make_passing_on(const PipePlan& plan) {
+  const Buffer& target = plan.first_output();
+  const std::int32_t core = reading_core(plan.reads_with ? plans_[*plan.reads_with] : plan);
+  auto ref = take_extra(plan, core, StreamKind::relay);
+  if (!ref) return std::nullopt;
+  Stream& s = stream_of(*ref);
+  s.operand = target.operand;
+  s.pipe = plan.pipe->id;
+  s.message_bytes = target.tile_size;
+  s.bytes = static_cast<std::uint64_t>(staged_tiles(plan, target, *plan.pipe)) * static_cast<std::uint64_t>(target.tile_size);
+  s.noc_in = plan.pipe->incoming_noc;
+  s.noc_out = plan.pipe->outgoing_noc;
+  s.vc = plan.pipe->outgoing_vc;
   return ref;
 }
 
@@ -282,19 +304,26 @@ void Builder::make_lines(PipePlan& plan) {
       if (!ref) return;
       line.push_back(*ref);
     }
-    if (plan.multicast) {
-      auto ref = make_multicast(plan, t);
+    if (plan.multicast || plan.reads_for_others || plan.reads_with) {
+      auto ref = plan.multicast ? make_multicast(plan, t) : make_passing_on(plan);
       if (!ref) return;
       line.push_back(*ref);
       // What comes over PCIe comes in chunks.
       if (plan.over_pcie) stream_of(*ref).bytes = static_cast<std::uint64_t>(2 * pcie_tiles(plan) * stream_of(*ref).message_bytes);
+    }
+    if (plan.reads_with) {
+      const auto& reader = plans_[*plan.reads_with].lines;
+      if (reader.empty()) return;  // and said so
+      Stream& s = stream_of(line.front());
+      s.fork_of = reader.front().front().stream;
+      s.bytes = stream_of(reader.front().front()).bytes;
     }
     plan.lines.push_back(std::move(line));
     link_line(plan, t);
     if (plan.lines.back().empty()) continue;
     StreamRef first = plan.lines.back().front(), last = plan.lines.back().back();
     const Buffer& b = *plan.targets[t].front();
-    if (plan.source == SourceKind::dram && !stream_of(first).read)
+    if (plan.source == SourceKind::dram && !stream_of(first).read && !plan.reads_with)
       make_read(plan, stream_of(first), b, static_cast<std::int64_t>(stream_of(first).bytes) / std::max(b.tile_size, 1));
     if (plan.sink == SinkKind::queue) make_write(plan, stream_of(last), 0, b);
   }

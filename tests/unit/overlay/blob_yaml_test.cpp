@@ -325,6 +325,34 @@ TEST(BlobYaml, RowsOfATable) {
   for (const Parameters& p : {table, list}) EXPECT_EQ(p.at("receiver_endpoint"), "true");
 }
 
+// What one stream has read others send on: the firmware tells all of them of what has come, and goes by the first.
+TEST(BlobYaml, SharedReadsHaveForks) {
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  std::string queues = queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000), ops;
+  for (int i = 0; i < 3; ++i) {
+    queues += queue_text(cat("q", i), cat("op", i), "grid_size: [1, 1], " + shape, 1, 0x30000000u + 0x1000000u * static_cast<unsigned>(i));
+    ops += op_text(cat("op", i), "nop", "x", 1, cat("grid_loc: [0, ", i, "], grid_size: [1, 1]"), block,
+                   i == 0 ? "" : "forked_dram_inputs: [x: op0]");
+  }
+  Built b(netlist_text(queues, ops, 3));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  std::string refused;
+  Written w = written(b, refused);
+  ASSERT_EQ(refused, "");
+  expect_sound(w);
+  const std::string core = "chip_0__y_1__x_1__stream_id_";
+  const Parameters& reader = w.first(core + "40");
+  EXPECT_EQ(Written::number(w.dram.at(core + "40"), "total_readers"), 1);
+  for (const char* stream : {"40", "41", "42"}) {
+    const Parameters& p = w.first(core + stream);
+    EXPECT_EQ(p.at("fork_stream_ids"), "[41, 42]") << stream;
+    EXPECT_EQ(Written::number(p, "num_fork_streams"), 2);
+    EXPECT_EQ(p.count("source_endpoint"), 1u);
+    for (const char* key : {"buf_addr", "buf_size", "num_msgs", "next_phase_src_change"}) EXPECT_EQ(p.at(key), reader.at(key)) << key;
+    EXPECT_EQ(w.dram.count(core + stream), stream == std::string("40") ? 1u : 0u);
+  }
+}
+
 // The firmware copies by knowing which streams share their space: the input, and all that send the output.
 TEST(BlobYaml, CopiesOnEthernetCoresShareTheirSpace) {
   Built b(pipes::two_chips(), "n300", 2);

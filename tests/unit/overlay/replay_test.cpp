@@ -1,6 +1,7 @@
 // Stream programs of random netlists and of TT-Buda's own pipegen files, replayed against what the pipes promise.
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
+#include <buda/overlay/report.hpp>
 #include <buda/pipes/pipegen_file.hpp>
 
 #include "unit/overlay/promised.hpp"
@@ -173,17 +174,145 @@ TEST(Replay, PaddingInTurnsOfItsOwn) {
   }
 }
 
-TEST(Replay, SharedReads) {
+// Bytes that an epoch reads from DRAM, and streams that read.
+struct Reads {
+  std::uint64_t bytes = 0;
+  int streams = 0;
+  friend bool operator==(const Reads&, const Reads&) = default;
+};
+
+Reads reads_of(const pipes::Built& b) {
+  Reads out;
+  auto blob = build_blob(b.graph, *b.device, b.cluster());
+  EXPECT_TRUE(blob.ok()) << pipes::messages(blob.failure());
+  if (!blob) return out;
+  for (const ChannelLoad& c : make_report(*blob, *b.device, b.cluster().eth_core).channels) out.bytes += c.read;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams) out.streams += s.read.has_value();
+  return out;
+}
+
+// Two ops that read the same queue, with and without sharing what is read, and what follows them.
+pipes::Built readers_of_one_queue(bool shared, const std::string& then, const std::string& more = "") {
   using pipes::op_text, pipes::queue_text;
   const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
-  EXPECT_EQ(problem_of(pipes::netlist_text(
-                queue_text("x", "HOST", "grid_size: [1, 2], t: 1, mblock: [2, 1], ublock: [1, 1]", 2, 0x20000000) +
-                    queue_text("one", "a", "grid_size: [1, 1], " + shape, 1, 0x30000000) +
-                    queue_text("two", "b", "grid_size: [1, 1], " + shape, 1, 0x40000000),
-                op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
-                    op_text("b", "nop", "x", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block, "forked_dram_inputs: [x: a]"),
-                2)),
-            "");
+  const std::string asks = cat(shared ? "forked_dram_inputs: [x: a]" : "", shared && !more.empty() ? ", " : "", more);
+  return pipes::Built(
+      pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 2], t: 1, mblock: [2, 1], ublock: [1, 1]", 2, 0x20000000) +
+                              queue_text("one", then.empty() ? "a" : "c", "grid_size: [1, 1], " + shape, 1, 0x30000000) +
+                              (then.empty() ? queue_text("two", "b", "grid_size: [1, 1], " + shape, 1, 0x40000000) : std::string()),
+                          op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block, more) +
+                              op_text("b", "nop", "x", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block, asks) +
+                              (then.empty() ? std::string() : op_text("c", "add", then, 2, "grid_loc: [2, 0], grid_size: [1, 1]", block)),
+                          2));
+}
+
+TEST(Replay, SharedReads) {
+  const pipes::Built shared = readers_of_one_queue(true, ""), apart = readers_of_one_queue(false, "");
+  ASSERT_TRUE(shared.ok() && apart.ok()) << shared.problem << apart.problem;
+  for (const pipes::Built* b : {&shared, &apart}) EXPECT_EQ(replayed(b->graph, *b->device, b->cluster()), "");
+  const std::uint64_t once = 2u * 4 * 2080;
+  EXPECT_EQ(reads_of(apart), (Reads{2 * once, 2}));
+  EXPECT_EQ(reads_of(shared), (Reads{once, 1}));
+}
+
+// Where ops meet again, one might wait for what the other has not read yet: each reads for itself.
+TEST(Replay, ReadsAreNotSharedByOpsThatMeetAgain) {
+  const pipes::Built b = readers_of_one_queue(true, "a, b");
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "");
+  EXPECT_EQ(reads_of(b).streams, 2);
+  auto blob = build_blob(b.graph, *b.device, b.cluster());
+  ASSERT_TRUE(blob.ok());
+  std::set<std::int32_t> readers;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams)
+      if (s.read) {
+        EXPECT_EQ(s.read->buffers.front().readers, 2) << "they free slots together";
+        readers.insert(s.read->buffers.front().reader);
+      }
+  EXPECT_EQ(readers, (std::set<std::int32_t>{0, 1}));
+}
+
+// What fits without sharing fits with it.
+TEST(Replay, SharedReadsThatDoNotFitAreMadeApart) {
+  int fit = 0, together = 0, apart = 0;
+  for (int tiles = 560; tiles < 660; tiles += 1) {
+    const std::string room = cat("input_buf_min_size_tiles: [", tiles, "]");
+    const pipes::Built b = readers_of_one_queue(true, "", room), own = readers_of_one_queue(false, "", room);
+    ASSERT_TRUE(b.ok() && own.ok()) << b.problem << own.problem;
+    std::string refused;
+    EXPECT_EQ(replayed(own.graph, *own.device, own.cluster(), &refused), "");
+    if (!refused.empty()) break;
+    ++fit;
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "") << tiles;
+    (reads_of(b).streams == 1 ? together : apart) += 1;
+  }
+  EXPECT_GT(together, 0);
+  EXPECT_GT(apart, 0) << "of " << fit;
+}
+
+// Matmuls whose left operand goes to a row of cores each: a core sends so many multicasts, and the rest read for themselves.
+TEST(Replay, SharedReadsOfMulticasts) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]";
+  std::string queues = queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000) +
+                       queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [2, 4], ublock: [1, 1]", 1, 0x21000000),
+              ops;
+  const int count = 6;
+  for (int i = 0; i < count; ++i) {
+    queues += queue_text(cat("out", i), cat("m", i), "grid_size: [1, 2], " + shape, 2, 0x30000000u + 0x4000000u * static_cast<unsigned>(i));
+    ops += op_text(cat("m", i), "matmul", "x, w", 2, cat("grid_loc: [", i, ", 0], grid_size: [1, 2]"),
+                   shape + ", ublock_order: r, buf_size_mb: 2",
+                   cat("attributes: {m_k: 2, u_kt: 1}", i > 0 ? ", forked_dram_inputs: [x: m0]" : ""));
+  }
+  pipes::Built b(pipes::netlist_text(queues, ops, 2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "");
+  auto blob = build_blob(b.graph, *b.device, b.cluster());
+  ASSERT_TRUE(blob.ok());
+  const std::int32_t most = b.device->streams.multicast_per_core;
+  int reading = 0, sending_on = 0;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams) {
+      if (s.kind != StreamKind::multicast) continue;
+      (s.read ? reading : sending_on) += 1;
+      if (s.read) continue;
+      const Stream* reader = core.find(s.fork_of);
+      ASSERT_TRUE(reader != nullptr && reader->read);
+      EXPECT_EQ(s.address, reader->address);
+      EXPECT_EQ(s.bytes, reader->bytes);
+      EXPECT_EQ(s.phases, reader->phases);
+    }
+  EXPECT_EQ(sending_on, most - 1);
+  EXPECT_EQ(reading, count - (most - 1));
+}
+
+// All pipes of random netlists that bring the same are made to share.
+TEST(Replay, RandomSharedReads) {
+  Rng rng(21);
+  int built = 0, shared = 0;
+  for (int round = 0; built < 150 && round < 600; ++round) {
+    std::string text = pipes::random_netlist(rng, 1);
+    pipes::Built b(text, "wormhole_b0");
+    if (!b.ok()) continue;
+    ++built;
+    std::map<std::pair<std::vector<Id>, std::int64_t>, std::vector<pipes::Pipe*>> groups;
+    for (pipes::Pipe& p : b.graph.pipes)
+      if (p.reads_dram()) groups[{p.inputs, p.periodic_repeat}].push_back(&p);
+    for (auto& [key, pipes] : groups)
+      for (std::size_t i = 0; i < pipes.size(); ++i) {
+        pipes[i]->dram_num_forks = static_cast<std::int32_t>(pipes.size());
+        pipes[i]->dram_fork_index = static_cast<std::int32_t>(i);
+      }
+    std::string why;
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster(), &why), "") << text;
+    auto blob = build_blob(b.graph, *b.device, b.cluster());
+    if (!blob) continue;
+    for (const Core& core : blob->cores)
+      for (const Stream& s : core.streams) shared += (s.kind == StreamKind::multicast || s.kind == StreamKind::relay) && s.fork_of >= 0;
+  }
+  EXPECT_GT(shared, 5);
 }
 
 // Pipegen files that TT-Buda's net2pipe wrote, when they are there.
