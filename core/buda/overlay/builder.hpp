@@ -49,6 +49,7 @@ class Builder {
   bool resolve_padding(PipePlan& plan);
   // rows.cpp
   bool place_rows(PipePlan& plan);
+  void index_row_numbers();
   std::optional<RowLookup> lookup_of(const PipePlan& plan);
   // What may be asked for at once: a multiple of `least` tiles that divides `all`.
   struct ReadSteps {
@@ -175,7 +176,8 @@ class Builder {
   std::map<Id, std::int32_t> dram_index_;
   std::map<std::pair<Id, Id>, std::int32_t> own_readers_;  // number of a pipe among the readers of a buffer, if not that of the file
   std::map<Id, std::int32_t> own_reader_count_;
-  std::set<Id> served_;                                              // pipes that others read for
+  std::optional<std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, RowLookup>> row_numbers_;  // of chip, row, column
+  std::set<Id> served_;                                                                                   // pipes that others read for
   std::map<std::string, std::set<std::string>> followers_, led_to_;  // of an op: those that take from it; all that come after
   std::set<std::int32_t> asked_blobs_;                               // cores whose op says how large its stream program may be
 };

@@ -41,21 +41,29 @@ bool Builder::place_rows(PipePlan& plan) {
   return true;
 }
 
-// The input of the same core that has the numbers of the rows.
-std::optional<RowLookup> Builder::lookup_of(const PipePlan& plan) {
-  const Buffer &table = *plan.buffers.front(), &out = plan.first_output();
-  if (!table.rows.embedding_table) return std::nullopt;
-  RowLookup lookup;
-  lookup.row_tiles = std::int64_t{table.untilized.c} * table.rows.table_core_c_div;
-  for (const PipePlan& other : plans_)
-    for (const auto& group : other.groups)
+// Inputs that bring numbers of rows, by their cores: with how many a tile has. O(pipes), once.
+void Builder::index_row_numbers() {
+  row_numbers_.emplace();
+  for (const PipePlan& plan : plans_)
+    for (const auto& group : plan.groups)
       for (const Buffer* b : group) {
-        if (!b->embedding_op_index_input || b->chip != out.chip || !(b->core == out.core)) continue;
-        for (const Buffer* list : other.buffers)
+        if (!b->embedding_op_index_input) continue;
+        RowLookup& lookup = (*row_numbers_)[{b->chip, b->core.row, b->core.col}];
+        for (const Buffer* list : plan.buffers)
           if (list->rows.embedding_index) lookup.numbers_per_tile = list->rows.indices_per_tile;
         if (auto it = kernel_streams_.find(b->id); it != kernel_streams_.end()) lookup.stream = it->second.stream;
       }
-  if (lookup.stream >= 0 && lookup.numbers_per_tile > 0) return lookup;
+}
+
+std::optional<RowLookup> Builder::lookup_of(const PipePlan& plan) {
+  const Buffer &table = *plan.buffers.front(), &out = plan.first_output();
+  if (!table.rows.embedding_table) return std::nullopt;
+  if (!row_numbers_) index_row_numbers();
+  if (auto it = row_numbers_->find({out.chip, out.core.row, out.core.col}); it != row_numbers_->end()) {
+    RowLookup lookup = it->second;
+    lookup.row_tiles = std::int64_t{table.untilized.c} * table.rows.table_core_c_div;
+    if (lookup.stream >= 0 && lookup.numbers_per_tile > 0) return lookup;
+  }
   error("OV002", plan.pipe, &out, "no pipe brings the numbers of the rows to look up");
   return std::nullopt;
 }

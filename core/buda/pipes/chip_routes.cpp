@@ -44,14 +44,22 @@ bool ChipRoutes::joined(std::int32_t from, std::int32_t to) {
   return is_chip(from) && is_chip(to) && known_distances(all_, to, false)[static_cast<std::size_t>(from)] >= 0;
 }
 
-ChipRoutes::Room ChipRoutes::room(std::int32_t chip) const {
-  Room room;
-  if (!is_chip(chip)) return room;
-  for (const End& end : ends_[static_cast<std::size_t>(chip)]) {
-    room.all += most_;
-    room.left += most_ - used_[end.number];
-  }
-  return room;
+// Between chips that can be reached from this one and others.
+std::vector<device::EthLink> ChipRoutes::full_around(std::int32_t chip) const {
+  std::vector<device::EthLink> out;
+  const Distances reached = distances_to(chip, true);
+  for (std::size_t here = 0; here < ends_.size(); ++here)
+    for (const End& end : ends_[here])
+      if (reached[here] >= 0 && reached[static_cast<std::size_t>(end.link.to_chip)] < 0) out.push_back(end.link);
+  return out;
+}
+
+std::vector<device::EthLink> ChipRoutes::full_between(std::int32_t from, std::int32_t to) const {
+  if (!is_chip(from) || !is_chip(to)) return {};
+  std::vector<device::EthLink> out = full_around(from), in = full_around(to);
+  if (out.size() <= in.size()) return out;
+  for (device::EthLink& l : in) l = {l.to_chip, l.to_channel, l.chip, l.channel};
+  return in;
 }
 
 std::optional<ChipRoutes::Room> ChipRoutes::room(std::int32_t chip, std::int32_t channel) const {

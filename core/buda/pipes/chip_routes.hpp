@@ -34,12 +34,14 @@ class ChipRoutes {
   void give_back(const ChipWay& way);
 
   bool joined(std::int32_t from, std::int32_t to);
-  // Streams of all cables of a chip, and how many of them are left.
+  // Why there is no way, though the chips are joined: full cables, one of which every way would have to take, written outwards from
+  // `from`. Those around all that can be reached from it, or around all from which `to` can be, whichever are fewer. O(chips + cables)
+  std::vector<device::EthLink> full_between(std::int32_t from, std::int32_t to) const;
+  std::int64_t streams_of_a_cable() const { return most_; }
+  // Streams of the cable at a channel, and how many of them are left; nothing where there is none.
   struct Room {
     std::int64_t all = 0, left = 0;
   };
-  Room room(std::int32_t chip) const;
-  // Of the cable at a channel; nothing where there is none.
   std::optional<Room> room(std::int32_t chip, std::int32_t channel) const;
 
  private:
@@ -50,6 +52,7 @@ class ChipRoutes {
   using Distances = std::vector<std::int32_t>;  // -1 for chips from which there is no way
   Distances distances_to(std::int32_t chip, bool with_room) const;
   const Distances& known_distances(std::map<std::int32_t, Distances>& known, std::int32_t chip, bool with_room);
+  std::vector<device::EthLink> full_around(std::int32_t chip) const;
   const End* end_at(std::int32_t chip, std::int32_t channel) const;
   bool is_chip(std::int32_t chip) const { return chip >= 0 && static_cast<std::size_t>(chip) < ends_.size(); }
   bool has_room(const End& end) const { return used_[end.number] < most_; }

@@ -13,6 +13,12 @@ namespace buda::pipes {
 
 using netlist::Op;
 
+namespace {
+
+constexpr std::size_t kMostCables = 16;  // that a message names
+
+}  // namespace
+
 GridCoord GraphBuilder::ethernet_core(std::int32_t channel) const {
   device::NocCoord at = device().eth[static_cast<std::size_t>(channel)];
   return {at.y, at.x};
@@ -38,15 +44,18 @@ void GraphBuilder::put_on_ethernet(const OpPlan& p, std::size_t core, Buffer& b)
 
 Diagnostic GraphBuilder::no_way(const Op& op, std::int32_t from, std::int32_t to) {
   if (chips_.joined(from, to)) {
-    const ChipRoutes::Room out = chips_.room(from), in = chips_.room(to);
-    const bool at_start = out.left == 0 || in.left > 0;
-    const ChipRoutes::Room& room = at_start ? out : in;
+    const std::vector<device::EthLink> full = chips_.full_between(from, to);
+    const std::int64_t each = chips_.streams_of_a_cable(), all = each * static_cast<std::int64_t>(full.size());
     Diagnostic d =
-        does_not_fit("PP036", op.name, "streams over ethernet", static_cast<std::uint64_t>(room.all - room.left) + 1,
-                     static_cast<std::uint64_t>(room.all),
-                     cat("op '", op.name, "': no way from chip ", from, " to chip ", to, " has a stream left; of the ", room.all,
-                         " streams that the cables of chip ", at_start ? from : to, " carry, ", room.all - room.left, " are taken"),
+        does_not_fit("PP036", op.name, "streams over ethernet", static_cast<std::uint64_t>(all) + 1, static_cast<std::uint64_t>(all),
+                     cat("op '", op.name, "': no way from chip ", from, " to chip ", to, " has a stream left; every way takes ",
+                         full.size() == 1 ? "a cable" : cat("one of ", full.size(), " cables"), " with ", all,
+                         all == 1 ? " stream" : " streams", full.size() == 1 ? "" : " together", ", and ", all + 1, " are needed"),
                      "place ops that exchange data on the same chip, or bring what several of them take over once, through a nop");
+    for (std::size_t i = 0; i < std::min(full.size(), kMostCables); ++i)
+      d.notes.push_back({{},
+                         cat("full: chip ", full[i].chip, ", channel ", full[i].channel, " to chip ", full[i].to_chip, ", channel ",
+                             full[i].to_channel)});
     d.loc = netlist().loc(op.places.self);
     return d;
   }

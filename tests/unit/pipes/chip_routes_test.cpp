@@ -58,14 +58,32 @@ TEST(ChipRoutes, AroundACableThatIsFull) {
   ChipRoutes routes(mesh(3), triangle());
   EXPECT_EQ(routes.take(0, 1)->size(), 1u);
   EXPECT_FALSE(routes.take_shortest(0, 1).has_value());
-  EXPECT_EQ(routes.room(1).left, 1);
+  EXPECT_EQ(routes.room(1, 0)->left, 0);
+  EXPECT_EQ(routes.room(1, 1)->left, 1);
   auto detour = routes.take(0, 1);
   ASSERT_TRUE(detour.has_value());
   EXPECT_EQ(*detour, (ChipWay{{0, 2, 2, 2}, {2, 1, 1, 1}}));
   EXPECT_FALSE(routes.take(0, 1).has_value());
   EXPECT_TRUE(routes.joined(0, 1));
-  EXPECT_EQ(routes.room(0).all, 2);
-  EXPECT_EQ(routes.room(0).left, 0);
+  EXPECT_EQ(routes.full_between(0, 1), (std::vector<device::EthLink>{{0, 0, 1, 0}, {0, 2, 2, 2}}));
+}
+
+// A line of four chips and a fifth beside the second: the cable in the middle is full, and those at both ends are not.
+TEST(ChipRoutes, CablesInTheMiddleThatAreFull) {
+  device::Cluster c;
+  c.eth_core.link_streams = {9};
+  c.links = {{0, 0, 1, 0}, {0, 3, 1, 3}, {1, 1, 2, 1}, {2, 2, 3, 2}, {2, 3, 3, 3}, {1, 4, 4, 4}};
+  ChipRoutes routes(mesh(5), c);
+  EXPECT_TRUE(routes.take(0, 3).has_value());
+  EXPECT_FALSE(routes.take(0, 3).has_value());
+  EXPECT_EQ(routes.room(0, 3)->left, 1);
+  const std::vector<device::EthLink> middle{{1, 1, 2, 1}};
+  EXPECT_EQ(routes.full_between(0, 3), middle);
+  EXPECT_EQ(routes.full_between(4, 3), middle);
+  EXPECT_EQ(routes.full_between(3, 0), (std::vector<device::EthLink>{{2, 1, 1, 1}})) << "written in the direction of travel";
+  EXPECT_TRUE(routes.take(2, 3).has_value());
+  EXPECT_EQ(routes.full_between(0, 3), middle) << "one cable, rather than the two around chip 3";
+  EXPECT_EQ(routes.streams_of_a_cable(), 1);
 }
 
 TEST(ChipRoutes, FromCableToCable) {
@@ -74,7 +92,7 @@ TEST(ChipRoutes, FromCableToCable) {
   ChipRoutes routes(mesh(3), triangle());
   EXPECT_FALSE(routes.take_between(0, 5, 2, 1).has_value()) << "no such cable";
   EXPECT_FALSE(routes.take_between(2, 1, 1, 0).has_value()) << "the way would lead over the last cable twice";
-  EXPECT_EQ(routes.room(2).left, 2) << "what is not taken is given back";
+  for (std::int32_t channel : {1, 2}) EXPECT_EQ(routes.room(2, channel)->left, 1) << "what is not taken is given back";
   EXPECT_TRUE(routes.take_between(1, 0, 0, 0).has_value());
   EXPECT_FALSE(routes.take_between(0, 0, 1, 0).has_value());
   EXPECT_EQ(routes.room(1, 0)->left, 0);
