@@ -46,6 +46,7 @@ class Builder {
   bool check_parts(PipePlan& plan);
   void check_relays();
   bool resolve_inputs(const Pipe& pipe, PipePlan& plan);
+  bool resolve_padding_of(PipePlan& plan, const Part& part, std::size_t group, Id id, Padding& out);
   bool resolve_padding(PipePlan& plan);
   // rows.cpp
   bool place_rows(PipePlan& plan);
@@ -88,7 +89,6 @@ class Builder {
   Stream* add_stream(StreamRef ref);
   std::optional<StreamRef> take_extra(const PipePlan& plan, std::int32_t core, StreamKind kind);
   void link(StreamRef sender, const std::vector<StreamRef>& receivers);
-  bool only_pads(const PipePlan& plan, std::size_t source) const;
   std::int64_t destination_index(StreamRef sender, StreamRef receiver) const;
   bool is_line(const std::vector<const Buffer*>& target) const;
   void check_fed_inputs();

@@ -70,6 +70,23 @@ std::vector<Piece> pieces_of(const PipePlan& plan) {
   return out;
 }
 
+// The most turns of padding that stand before the tiles of a pass, or after them; of all parts together.
+std::int64_t turns_of_padding(const PipePlan& plan, bool before) {
+  std::map<std::size_t, std::int64_t> beside;
+  for (const Padding& p : plan.padding)
+    if (p.before == before) ++beside[p.beside];
+  std::int64_t sum = 0;
+  for (const Part& part : plan.parts) {
+    std::int64_t most = 0;
+    for (std::size_t g : part.groups)
+      if (auto it = beside.find(g); it != beside.end()) most = std::max(most, it->second);
+    sum += most;
+  }
+  return sum;
+}
+std::int64_t slots_before(const PipePlan& plan) { return turns_of_padding(plan, true); }
+std::int64_t slots_after(const PipePlan& plan) { return turns_of_padding(plan, false); }
+
 }  // namespace
 
 // How many windows a scattered buffer holds: passes alternate between them.
@@ -117,13 +134,9 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     for (const Piece& piece : pieces.back()) here += ceil_div(piece.tiles, most);
     segments = std::max(segments, here);
     for (const Part& part : p->parts) period = std::min(std::lcm(period, static_cast<std::int64_t>(part.groups.size())), passes);
-    std::int64_t turns = 1;  // of padding after the same group, and its own
-    for (std::size_t k = 0; k < p->padding.size(); ++k) {
-      const Padding& pad = p->padding[k];
-      turns = k > 0 && p->padding[k - 1].after == pad.after ? turns + 1 : 2;
-      slots = std::max(slots, turns);
-      segments = std::max(segments, p->pass_tiles / p->buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles);
-    }
+    slots = std::max(slots, slots_before(*p) + 1 + slots_after(*p));
+    for (const Padding& pad : p->padding)
+      segments = std::max(segments, pad.tiles / p->buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles);
     if (p->source == SourceKind::output)
       for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
   }
@@ -167,7 +180,8 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   auto send = [&](const PipePlan& p, std::int32_t source, std::size_t target, std::int64_t id, std::int64_t offset, std::int64_t tiles) {
     const auto& line = p.lines[target];
     auto receivers = receivers_of(p, target);
-    const std::size_t hops = source >= 0 && only_pads(p, static_cast<std::size_t>(source)) ? p.hops_to(target) : 0;
+    const Padding* pads = source >= 0 ? p.only_pads(source, target) : nullptr;
+    const std::size_t hops = pads != nullptr ? p.joins(*pads) : 0;
     std::vector<StreamRef> path;
     if (source >= 0) path.push_back(p.senders[static_cast<std::size_t>(source)]);
     path.insert(path.end(), line.begin() + static_cast<std::ptrdiff_t>(hops), line.end());
@@ -191,18 +205,25 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
 
   auto send_padding = [&](const PipePlan& p, const Padding& pad, std::int64_t id) {
     const std::int64_t tiles = p.buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles;
-    for (std::int64_t sent = 0; sent < p.pass_tiles; sent += tiles) send(p, pad.source, p.target_of[pad.group], id++, 0, tiles);
+    for (std::int64_t sent = 0; sent < pad.tiles; sent += tiles) send(p, pad.source, p.target_of[pad.group], id++, 0, tiles);
   };
 
   for (std::int64_t pass = 0; pass < period; ++pass)
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const PipePlan* p = plans[i];
-      std::int64_t id = pass * slots * segments;
-      std::size_t group = 0;
+      auto group_of = [&](const Part& part) {
+        return part.groups[static_cast<std::size_t>(pass % static_cast<std::int64_t>(part.groups.size()))];
+      };
+      auto pad = [&](bool before, std::int64_t slot) {
+        for (const Part& part : p->parts)
+          for (const Padding& pads : p->padding)
+            if (pads.beside == group_of(part) && pads.before == before) send_padding(*p, pads, (pass * slots + slot++) * segments);
+      };
+      const std::int64_t before = slots_before(*p);
+      std::int64_t id = (pass * slots + before) * segments;
+      pad(true, 0);
       for (const Piece& piece : pieces[i]) {
-        const auto& turns = p->parts[piece.part].groups;
-        group = turns[static_cast<std::size_t>(pass % static_cast<std::int64_t>(turns.size()))];
-        const std::size_t target = p->target_of[group];
+        const std::size_t target = p->target_of[group_of(p->parts[piece.part])];
         std::int64_t offset = piece.offset;
         if (piece.source >= 0) {
           const Buffer& b = *p->buffers[static_cast<std::size_t>(piece.source)];
@@ -216,9 +237,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
           left -= tiles;
         }
       }
-      id = pass * slots * segments;
-      for (const Padding& pad : p->padding)
-        if (pad.after == group) send_padding(*p, pad, id += segments);
+      pad(false, before + 1);
     }
   while (!receiving.empty()) flush(receiving.begin()->first);
   for (StreamRef r : members) stream_of(r).iterations = passes / period;

@@ -55,10 +55,14 @@ struct Part {
   std::vector<std::size_t> groups;  // indices in PipePlan::groups; pass p goes to number p mod their count
 };
 
-// A group that gets padding instead of tiles, in a turn of its own after another group's.
+// A group that gets padding instead of tiles, in a turn of its own after another group's, or before it.
 struct Padding {
-  std::size_t group = 0, after = 0;  // indices in PipePlan::groups
-  std::int32_t source = 0;           // index in PipePlan::buffers
+  static constexpr std::size_t kBehind = SIZE_MAX;
+  std::size_t group = 0, beside = 0;  // indices in PipePlan::groups
+  std::int32_t source = 0;            // index in PipePlan::buffers
+  std::int64_t tiles = 0;             // of the turn
+  bool before = false;
+  std::size_t hop = kBehind;  // where it joins the way to its group: at this relay buffer, or behind all of them
 };
 
 // A pipe that takes from outputs, stores or queues, with all that carries its tiles on, up to kernels, shares or queues.
@@ -86,8 +90,11 @@ struct PipePlan {
   std::vector<StreamRef> senders;             // per buffer, for L1 sources
   std::vector<Way> target_ways;               // per target
   std::vector<std::vector<StreamRef>> lines;  // per target: streams between senders and receivers, in order; last, that of a multicast
-  // Streams of the way to a target behind which padding joins it: all but that of a multicast.
-  std::size_t hops_to(std::size_t target) const { return lines[target].size() - (multicast ? 1 : 0); }
+  bool brings_blocks(std::int32_t number) const;
+  // The padding that source `number` brings to a target, if it brings nothing but padding; or null.
+  const Padding* only_pads(std::int32_t number, std::size_t target) const;
+  // Of the streams on the way to its target, the one to which padding goes; behind them all stand the receivers.
+  std::size_t joins(const Padding& p) const;
   const Buffer& first_output() const { return *groups.front().front(); }
   bool takes_turns() const {
     return !padding.empty() || std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });

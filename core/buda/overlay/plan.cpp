@@ -198,41 +198,64 @@ bool Builder::resolve_group(const Pipe& pipe, const std::vector<Id>& ids, std::v
   return true;
 }
 
-// Groups that get padding take no turn of a pass; theirs follow that of the group before them.
+// The padding that a group gets in its turn instead of tiles, by the pipe where the turns part; and at which relay buffer of the way.
+static std::pair<Id, std::size_t> padding_of(const Way& way, std::size_t turn) {
+  auto listed = [](const Pipe& pipe, std::size_t group) { return group < pipe.output_padding.size() ? pipe.output_padding[group] : Id{0}; };
+  for (std::size_t h = 0; h < way.hops.size(); ++h)
+    if (Id id = listed(*way.hops[h].pipe, way.hops[h].pipe->outputs.size() > 1 ? turn : 0); id != 0) return {id, h};
+  return {listed(*way.last, way.group), Padding::kBehind};
+}
+
+// Padding that is kept on the chip where its group is joins behind all relays, wherever the file would have it join.
+bool Builder::resolve_padding_of(PipePlan& plan, const Part& part, std::size_t group, Id id, Padding& out) {
+  const Way& way = plan.ways[group];
+  const Buffer* b = index_.find(id);
+  if (b == nullptr || !b->is_padding || b->scatter_gather_num_tiles < 1 || part.tiles % b->scatter_gather_num_tiles != 0) {
+    error("OV002", way.last, plan.groups[group].front(),
+          cat("output_padding_list has ", id, ", which is no padding of which ", part.tiles, " tiles could be made"));
+    return false;
+  }
+  if (out.hop != Padding::kBehind && b->chip != way.hops[out.hop].buffer->chip) out.hop = Padding::kBehind;
+  if (out.hop == Padding::kBehind && b->chip != plan.groups[group].front()->chip) {
+    error("OV002", way.last, plan.groups[group].front(),
+          cat("its padding buffer_", id, " is on chip ", b->chip, ", where nobody takes it"));
+    return false;
+  }
+  out.group = group;
+  out.tiles = part.tiles;
+  auto at = std::find(plan.buffers.begin(), plan.buffers.end(), b);
+  out.source = static_cast<std::int32_t>(at - plan.buffers.begin());
+  if (at == plan.buffers.end()) plan.buffers.push_back(b);
+  return true;
+}
+
+// Groups that get padding take no turn of a pass; theirs follow that of the group before them, or go before the first that takes one.
 bool Builder::resolve_padding(PipePlan& plan) {
-  auto padding_of = [&](std::size_t g) {
-    const Way& way = plan.ways[g];
-    return way.group < way.last->output_padding.size() ? way.last->output_padding[way.group] : Id{0};
-  };
   for (Part& part : plan.parts) {
     std::vector<std::size_t> taking;
-    for (std::size_t g : part.groups) {
-      Id id = padding_of(g);
+    const std::size_t first = plan.padding.size();
+    for (std::size_t turn = 0; turn < part.groups.size(); ++turn) {
+      Padding pads;
+      const auto [id, hop] = padding_of(plan.ways[part.groups[turn]], turn);
       if (id == 0) {
-        taking.push_back(g);
+        taking.push_back(part.groups[turn]);
         continue;
       }
-      const Buffer* b = index_.find(id);
-      if (b == nullptr || !b->is_padding || b->scatter_gather_num_tiles < 1 || plan.pass_tiles % b->scatter_gather_num_tiles != 0) {
-        error("OV002", plan.ways[g].last, plan.groups[g].front(),
-              cat("output_padding_list has ", id, ", which is no padding of which ", plan.pass_tiles, " tiles could be made"));
-        return false;
-      }
-      if (taking.empty() || plan.parts.size() > 1) {
-        unsupported(plan.ways[g].last, plan.groups[g].front(),
-                    taking.empty() ? "padding before the first turn of a pipe" : "padding of groups that take parts of a relay buffer");
-        return false;
-      }
-      auto at = std::find(plan.buffers.begin(), plan.buffers.end(), b);
-      plan.padding.push_back({g, taking.back(), static_cast<std::int32_t>(at - plan.buffers.begin())});
-      if (at == plan.buffers.end()) plan.buffers.push_back(b);
+      pads.hop = hop;
+      pads.before = taking.empty();
+      if (!pads.before) pads.beside = taking.back();
+      if (!resolve_padding_of(plan, part, part.groups[turn], id, pads)) return false;
+      plan.padding.push_back(pads);
     }
+    if (taking.empty()) {
+      error("OV002", plan.pipe, &plan.first_output(), "all of its receivers get padding, and none gets what it brings");
+      return false;
+    }
+    for (std::size_t k = first; k < plan.padding.size(); ++k)
+      if (plan.padding[k].before) plan.padding[k].beside = taking.front();
     part.groups = std::move(taking);
   }
-  bool lost = std::any_of(plan.ways.begin(), plan.ways.end(), [](const Way& w) { return !w.hops.empty(); }) &&
-              std::any_of(plan.pipe->output_padding.begin(), plan.pipe->output_padding.end(), [](Id id) { return id != 0; });
-  if (lost) unsupported(plan.pipe, &plan.first_output(), "padding of a relay buffer");
-  return !lost;
+  return true;
 }
 
 bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {

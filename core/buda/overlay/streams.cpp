@@ -419,27 +419,16 @@ void Builder::connect(PipePlan& plan) {
   for (std::size_t i = 0; i < plan.senders.size(); ++i)
     for (std::size_t t = 0; t < plan.targets.size(); ++t) {
       const auto& line = plan.lines[t];
-      // Padding joins behind the relays, and only where it is a target's turn.
-      std::size_t first = 0;
-      if (only_pads(plan, i)) {
-        bool here = std::any_of(plan.padding.begin(), plan.padding.end(),
-                                [&](const Padding& p) { return plan.target_of[p.group] == t && p.source == static_cast<std::int32_t>(i); });
-        if (!here) continue;
-        first = plan.hops_to(t);
-      }
+      const auto number = static_cast<std::int32_t>(i);
+      const Padding* pads = plan.only_pads(number, t);
+      if (pads == nullptr && !plan.brings_blocks(number)) continue;  // padding for other targets
+      const std::size_t first = pads != nullptr ? plan.joins(*pads) : 0;
       auto receivers = first == line.size() ? receivers_of(plan, t) : std::vector<StreamRef>{line[first]};
       if (receivers.empty()) continue;
       for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(plan.senders[i]).noc_out;
       link(plan.senders[i], receivers);
     }
   if (plan.over_pcie) mark_pcie(plan);
-}
-
-// Whether a source has turns of padding only, and no block of a pass.
-bool Builder::only_pads(const PipePlan& plan, std::size_t source) const {
-  auto number = static_cast<std::int32_t>(source);
-  return std::any_of(plan.padding.begin(), plan.padding.end(), [&](const Padding& p) { return p.source == number; }) &&
-         std::none_of(plan.blocks.begin(), plan.blocks.end(), [&](const Block& b) { return b.source == number; });
 }
 
 // A kernel would wait for ever for an input that nobody brings.

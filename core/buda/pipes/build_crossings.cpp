@@ -15,8 +15,8 @@
 //   sources of A, then of B ─▶ relay ─▶ ethernet core ═cable═▶ ethernet core ─┬▶ destinations of A
 //                                                                            └▶ destinations of B
 //
-// Receivers that take turns get a way each from the producers on, where there is room, so that none waits for another at the end of a
-// cable:
+// Receivers that take turns get a way each from the producers on, where there is room and only one pipe has turns for them, so that none
+// waits for another at the end of a cable:
 //
 //   sources ─┬▶ relay of turn 0 ─▶ ethernet core ═cable═▶ ethernet core ─▶ destination of turn 0
 //            └▶ relay of turn 1 ─▶ …
@@ -60,6 +60,11 @@ GridCoord GraphBuilder::relay_worker(std::int32_t chip) {
   auto [load, place] = workers.extract(workers.begin()).value();
   workers.emplace(load + 1, place);
   return {place / grid.cols, place % grid.cols};
+}
+
+// Where tiles are gathered before they leave a chip: on the core that makes them, if one does.
+GridCoord GraphBuilder::gathering_worker(const Freight& freight) {
+  return freight.source_worker ? *freight.source_worker : relay_worker(freight.from);
 }
 
 Id GraphBuilder::add_relay(BufferType type, std::int32_t chip, GridCoord core, const Freight& freight) {
@@ -139,25 +144,52 @@ Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   return ferries;
 }
 
-// Whether turns may part before the cable: tiles of kernels' outputs, to groups that are all different, each with as many passes.
-bool GraphBuilder::can_part(const Crossing& crossing) {
-  const Freight& f = crossing.freight;
-  const Pipe& pipe = crossing.pipe;
-  const auto turns = static_cast<std::int64_t>(pipe.outputs.size());
-  if (turns < 2 || pipe.consumer_repeat > 1 || f.from_queue || f.from == f.to || f.given_way != nullptr) return false;
-  if (std::any_of(pipe.output_padding.begin(), pipe.output_padding.end(), [](Id id) { return id != 0; })) return false;
-  if (f.passes % turns != 0 || f.pass_tiles * (f.passes / turns) % f.input_count != 0) return false;
-  std::set<Id> known;
-  return std::all_of(pipe.outputs.begin(), pipe.outputs.end(), [&](const auto& group) {
-    return std::all_of(group.begin(), group.end(), [&](Id id) { return known.insert(id).second; });
-  });
+// How many turns each group of a pipe has in so many passes. Groups that get padding have theirs beside those of the group before them.
+std::vector<std::int64_t> GraphBuilder::turns_in(const Pipe& pipe, std::int64_t passes) {
+  auto padded = [&](std::size_t g) { return g < pipe.output_padding.size() && pipe.output_padding[g] != 0; };
+  std::int64_t taking = 0, turn = -1;
+  for (std::size_t g = 0; g < pipe.outputs.size(); ++g) taking += padded(g) ? 0 : 1;
+  std::vector<std::int64_t> out;
+  for (std::size_t g = 0; g < pipe.outputs.size(); ++g) {
+    turn += padded(g) ? 0 : 1;
+    out.push_back((passes - std::max<std::int64_t>(turn, 0) + taking - 1) / std::max<std::int64_t>(taking, 1));
+  }
+  return out;
 }
 
-// Ways for the other turns, for all of them or for none.
+// Receivers of a crossing that takes turns, each once, and what each gets in the epoch.
+std::vector<GraphBuilder::Taker> GraphBuilder::takers_of(const Crossing& crossing) {
+  std::vector<Taker> out;
+  std::map<std::vector<Id>, std::size_t> known;
+  const std::vector<std::int64_t> turns = turns_in(crossing.pipe, crossing.freight.passes);
+  for (std::size_t g = 0; g < turns.size(); ++g) {
+    auto [it, fresh] = known.emplace(crossing.pipe.outputs[g], out.size());
+    if (fresh) out.push_back({});
+    out[it->second].groups.push_back(g);
+    out[it->second].turns += turns[g];
+  }
+  return out;
+}
+
+// Whether turns may part before the cable: tiles of kernels' outputs, to receivers that are in one group only and get whole inputs.
+bool GraphBuilder::can_part(const Crossing& crossing) {
+  const Freight& f = crossing.freight;
+  if (crossing.pipe.outputs.size() < 2 || f.from_queue || f.from == f.to || f.given_way != nullptr) return false;
+  const std::vector<Taker> takers = takers_of(crossing);
+  std::set<Id> known;
+  return takers.size() > 1 && std::all_of(takers.begin(), takers.end(), [&](const Taker& taker) {
+           const auto& group = crossing.pipe.outputs[taker.groups.front()];
+           return f.pass_tiles * taker.turns % f.input_count == 0 &&
+                  std::all_of(group.begin(), group.end(), [&](Id id) { return known.insert(id).second; });
+         });
+}
+
+// Ways for the other receivers, for all of them or for none.
 std::vector<ChipWay> GraphBuilder::ways_of_turns(const Crossing& crossing) {
   std::vector<ChipWay> ways;
   if (!can_part(crossing)) return ways;
-  while (ways.size() + 1 < crossing.pipe.outputs.size()) {
+  const std::size_t wanted = takers_of(crossing).size();
+  while (ways.size() + 1 < wanted) {
     auto way = chips_.take(crossing.freight.from, crossing.freight.to);
     if (way) {
       ways.push_back(std::move(*way));
@@ -169,13 +201,26 @@ std::vector<ChipWay> GraphBuilder::ways_of_turns(const Crossing& crossing) {
   return ways;
 }
 
+// Whether several crossings of an edge lead to the same receivers, in turns that only their first pipes know.
+bool GraphBuilder::share_receivers(const Ferry& ferry) const {
+  std::set<Id> known;
+  for (std::size_t i = ferry.first; i < ferry.first + ferry.count; ++i) {
+    std::set<Id> own;
+    for (const auto& group : crossings_[i].pipe.outputs) own.insert(group.begin(), group.end());
+    for (Id id : own)
+      if (!known.insert(id).second) return true;
+  }
+  return false;
+}
+
 Result<void> GraphBuilder::lay_crossings() {
   BUDA_ASSIGN(std::vector<Ferry> ferries, share_cables());
-  for (Ferry& ferry : ferries)
+  for (Ferry& ferry : ferries) {
+    const bool shares = share_receivers(ferry);
     for (std::size_t w = 0; w < ferry.ways.size(); ++w) {
       const std::size_t begin = ferry.count * w / ferry.ways.size(), end = ferry.count * (w + 1) / ferry.ways.size();
       Crossing& first = crossings_[ferry.first + begin];
-      std::vector<ChipWay> more = end - begin == 1 ? ways_of_turns(first) : std::vector<ChipWay>{};
+      std::vector<ChipWay> more = end - begin == 1 && !shares ? ways_of_turns(first) : std::vector<ChipWay>{};
       if (more.empty()) {
         lay(ferry.first + begin, end - begin, ferry.ways[w]);
         continue;
@@ -183,34 +228,41 @@ Result<void> GraphBuilder::lay_crossings() {
       more.insert(more.begin(), std::move(ferry.ways[w]));
       lay_turns(first, more);
     }
+  }
   crossings_.clear();
   return success();
 }
 
-// A crossing whose receivers take turns, over a way for each turn.
+// A crossing whose receivers take turns, over a way for each receiver.
 void GraphBuilder::lay_turns(Crossing& crossing, const std::vector<ChipWay>& ways) {
   Freight freight = crossing.freight;
-  freight.passes /= static_cast<std::int64_t>(ways.size());
+  const std::vector<Taker> takers = takers_of(crossing);
+  const auto groups = crossing.pipe.outputs;
   Pipe gather = relay_pipe(std::move(crossing.pipe.inputs), 0, freight.from, {});
   gather.periodic_repeat = std::exchange(crossing.pipe.periodic_repeat, 0);
-  gather.outputs.clear();
-  gather.mcast_core.clear();
-  gather.output_padding.assign(ways.size(), 0);
+  gather.consumer_repeat = std::exchange(crossing.pipe.consumer_repeat, 1);
+  gather.outputs.assign(groups.size(), {});
+  gather.mcast_core.assign(groups.size(), {});
+  gather.output_padding = std::exchange(crossing.pipe.output_padding, {});
   std::vector<Id> relays;
-  for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-    GridCoord worker = freight.source_worker ? *freight.source_worker : relay_worker(freight.from);
+  for (const Taker& taker : takers) {
+    freight.passes = taker.turns;
+    GridCoord worker = gathering_worker(freight);
     relays.push_back(add_relay(BufferType::relay, freight.from, worker, freight));
-    gather.outputs.push_back({relays.back()});
-    gather.mcast_core.push_back({freight.from, worker});
+    for (std::size_t g : taker.groups) {
+      gather.outputs[g] = {relays.back()};
+      gather.mcast_core[g] = {freight.from, worker};
+    }
   }
   graph_.pipes.push_back(std::move(gather));
-  for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+  for (std::size_t k = 0; k < takers.size(); ++k) {
+    freight.passes = takers[k].turns;
     Crossing last{crossing.pipe, freight};
-    if (turn > 0) last.pipe.id = new_id();
-    last.pipe.outputs = {std::move(crossing.pipe.outputs[turn])};
-    last.pipe.mcast_core = {crossing.pipe.mcast_core[turn]};
-    last.pipe.output_padding.clear();
-    land(last, {lay_cables({relays[turn]}, ways[turn], freight)}, ways[turn]);
+    if (k > 0) last.pipe.id = new_id();
+    const std::size_t group = takers[k].groups.front();
+    last.pipe.outputs = {groups[group]};
+    last.pipe.mcast_core = {crossing.pipe.mcast_core[group]};
+    land(last, {lay_cables({relays[k]}, ways[k], freight)}, ways[k]);
   }
 }
 
@@ -234,7 +286,7 @@ void GraphBuilder::lay(std::size_t first, std::size_t count, const ChipWay& way)
     part_tiles = std::gcd(part_tiles, c.freight.pass_tiles);
   }
   if (freight.from_queue || from.size() > 1 || repeat > 0) {
-    GridCoord worker = freight.source_worker ? *freight.source_worker : relay_worker(freight.from);
+    GridCoord worker = gathering_worker(freight);
     Id relay = add_relay(BufferType::relay, freight.from, worker, freight);
     Pipe gather = relay_pipe(std::move(from), relay, freight.from, worker);
     gather.periodic_repeat = repeat;

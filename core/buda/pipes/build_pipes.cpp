@@ -239,6 +239,8 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
   BUDA_ASSIGN(Multicast multicast, multicast_of(netlist(), op, number));
   std::vector<Id> buffers = source_buffers(o, input);
   std::int64_t granularity = source_granularity(input);
+  const bool copies_in_turns = EpochPlan::is_ethernet(p) && takes_turns(p, input);
+  std::vector<Crossing> copies;
   for (const PipeRoute& route : input.routes.pipes) {
     Pipe pipe;
     pipe.id = new_id();
@@ -280,9 +282,17 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
     }
     if (pipe.outputs.size() > 1) pipe.output_padding.assign(pipe.outputs.size(), 0);
     for (std::size_t g = 0; g < route.padded.size(); ++g)
-      if (route.padded[g]) pipe.output_padding[g] = padding_buffer(o, number, {p.chip, pipe.mcast_core[g].core}, 1);
-    finish_pipe(std::move(pipe), freight_into(p, input, route));
+      if (route.padded[g])
+        pipe.output_padding[g] = padding_buffer(
+            o, number,
+            copies_in_turns ? CoreCoord{input.from_chip, padding_worker(p, input, pipe)} : CoreCoord{p.chip, pipe.mcast_core[g].core}, 1);
+    if (copies_in_turns) {
+      copies.push_back({std::move(pipe), freight_into(p, input, route)});
+    } else {
+      finish_pipe(std::move(pipe), freight_into(p, input, route));
+    }
   }
+  if (copies_in_turns) BUDA_TRY(lay_copy_turns(p, input, std::move(copies)));
   if (input.chunks > 0) add_gather_pipes(p, input, multicast);
   return success();
 }

@@ -43,6 +43,11 @@ class GraphBuilder {
     Pipe pipe;
     Freight freight;
   };
+  // One of those that take turns.
+  struct Taker {
+    std::vector<std::size_t> groups;  // of the pipe, all alike
+    std::int64_t turns = 0;           // in the epoch
+  };
   // All crossings of an edge: some of `crossings_`, and the ways that they share.
   struct Ferry {
     std::size_t first = 0, count = 0;
@@ -84,7 +89,9 @@ class GraphBuilder {
   // place_ethernet.cpp: ops on ethernet cores
   Result<void> place_ethernet_ops();
   Result<ChipWay> way_of_ethernet_core(const OpPlan& p, std::size_t core);
-  Result<void> check_ethernet_edge(const OpPlan& p, const InputPlan& input) const;
+  // Whether a core takes turns, with others or with several pipes.
+  static bool takes_turns(const OpPlan& p, const InputPlan& input);
+  Result<void> lay_copy_turns(const OpPlan& p, const InputPlan& input, std::vector<Crossing> crossings);
   Diagnostic no_way(const netlist::Op& op, std::int32_t from, std::int32_t to);
   GridCoord place_of_core(const OpPlan& p, std::size_t core) const;
   device::NocCoord noc_of_core(const OpPlan& p, std::size_t core) const;
@@ -95,9 +102,13 @@ class GraphBuilder {
   GridCoord relay_worker(std::int32_t chip);
   Id add_relay(BufferType type, std::int32_t chip, GridCoord core, const Freight& freight);
   Pipe relay_pipe(std::vector<Id> inputs, Id output, std::int32_t chip, GridCoord core);
+  GridCoord gathering_worker(const Freight& freight);
   void finish_pipe(Pipe pipe, const Freight& freight);
   Result<void> lay_crossings();
   Result<std::vector<Ferry>> share_cables();
+  bool share_receivers(const Ferry& ferry) const;
+  static std::vector<std::int64_t> turns_in(const Pipe& pipe, std::int64_t passes);
+  static std::vector<Taker> takers_of(const Crossing& crossing);
   static bool can_part(const Crossing& crossing);
   std::vector<ChipWay> ways_of_turns(const Crossing& crossing);
   void lay_turns(Crossing& crossing, const std::vector<ChipWay>& ways);

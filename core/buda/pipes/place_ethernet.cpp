@@ -105,12 +105,58 @@ Result<ChipWay> GraphBuilder::way_of_ethernet_core(const OpPlan& p, std::size_t 
                "name channels that a cable joins, or none, so that they are chosen");
 }
 
-Result<void> GraphBuilder::check_ethernet_edge(const OpPlan& p, const InputPlan& input) const {
+bool GraphBuilder::takes_turns(const OpPlan& p, const InputPlan& input) {
   std::vector<int> pipes_of(static_cast<std::size_t>(p.op->grid.volume()), 0);
   for (const PipeRoute& route : input.routes.pipes)
     for (std::int32_t d : route.destinations) ++pipes_of[static_cast<std::size_t>(d)];
-  if (std::any_of(pipes_of.begin(), pipes_of.end(), [](int n) { return n != 1; }) || input.routes.pipes.size() != pipes_of.size())
-    return not_supported(netlist(), *p.op, "tiles that come to ethernet cores in turns", 0);
+  return std::any_of(pipes_of.begin(), pipes_of.end(), [](int n) { return n != 1; }) || input.routes.pipes.size() != pipes_of.size();
+}
+
+// Cores that take turns: each has its own cable, and a relay in front of that, to which all pipes bring what is for this core, padding
+// included; so turns are over before the cable.
+Result<void> GraphBuilder::lay_copy_turns(const OpPlan& p, const InputPlan& input, std::vector<Crossing> crossings) {
+  struct Portions {
+    std::int64_t tiles = 0, count = 0;  // of one, and how many come in the epoch
+    Id relay = 0;
+    GridCoord worker;
+  };
+  std::vector<Portions> of_core(static_cast<std::size_t>(p.op->grid.volume()));
+  for (std::size_t i = 0; i < crossings.size(); ++i) {
+    const std::vector<std::int64_t> turns = turns_in(crossings[i].pipe, crossings[i].freight.passes);
+    for (std::size_t g = 0; g < turns.size(); ++g) {
+      Portions& portions = of_core[static_cast<std::size_t>(input.routes.pipes[i].destinations[g])];
+      if (portions.count > 0 && portions.tiles != crossings[i].freight.pass_tiles)
+        return not_supported(netlist(), *p.op, "portions of several sizes that come to an ethernet core in turns", 0);
+      portions.tiles = crossings[i].freight.pass_tiles;
+      portions.count += turns[g];
+    }
+  }
+  const auto& ways = ethernet_ways_.at(&p);
+  for (std::size_t i = 0; i < crossings.size(); ++i) {
+    Pipe& pipe = crossings[i].pipe;
+    for (std::size_t g = 0; g < pipe.outputs.size(); ++g) {
+      Portions& portions = of_core[static_cast<std::size_t>(input.routes.pipes[i].destinations[g])];
+      if (portions.relay == 0) {
+        Freight freight = crossings[i].freight;
+        freight.pass_tiles = portions.tiles;
+        freight.passes = portions.count;
+        portions.worker = gathering_worker(freight);
+        portions.relay = add_relay(BufferType::relay, freight.from, portions.worker, freight);
+      }
+      pipe.outputs[g] = {portions.relay};
+      pipe.mcast_core[g] = {input.from_chip, portions.worker};
+    }
+    pipe.incoming_vc = pipe.outgoing_vc = kUnicastChannel;
+    graph_.pipes.push_back(std::move(pipe));
+  }
+  for (std::size_t core = 0; core < of_core.size(); ++core) {
+    const Portions& portions = of_core[core];
+    Crossing last{relay_pipe({}, input.buffers[core], p.chip, {}), crossings.front().freight};
+    last.freight.given_way = &ways[core];
+    last.freight.pass_tiles = portions.tiles;
+    last.freight.passes = portions.count;
+    land(last, {lay_cables({portions.relay}, ways[core], last.freight)}, ways[core]);
+  }
   return success();
 }
 
@@ -119,7 +165,6 @@ Result<void> GraphBuilder::place_ethernet_ops() {
   for (bool given : {true, false})
     for (const OpPlan& p : plan_.ops) {
       if (!EpochPlan::is_ethernet(p) || p.op->attributes.ingress_channels.empty() == given || p.inputs.empty()) continue;
-      BUDA_TRY(check_ethernet_edge(p, p.inputs.front()));
       std::vector<ChipWay> ways;
       for (std::size_t core = 0; core < static_cast<std::size_t>(p.op->grid.volume()); ++core) {
         BUDA_ASSIGN(ChipWay way, way_of_ethernet_core(p, core));

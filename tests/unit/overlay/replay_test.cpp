@@ -7,7 +7,7 @@
 #include "unit/overlay/promised.hpp"
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/random_netlists.hpp"
-#include "unit/pipes/ring.hpp"
+#include "unit/pipes/turns.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -102,6 +102,35 @@ TEST(Replay, RandomNetlistsOverPcie) {
   const int wanted = pipes::netlists_wanted(200);
   auto refused = refused_of(wanted, 13, 2, "grayskull", {}, "grayskull");
   EXPECT_LT(refused.size(), static_cast<std::size_t>(std::max(10, wanted / 20))) << testing::PrintToString(refused);
+}
+
+// What random netlists seldom have: receivers that take turns, with and without padding in turns of its own, wherever they are.
+TEST(Replay, Turns) {
+  for (const pipes::TurnsAt& at : pipes::everywhere())
+    for (const pipes::Turns& turns : all_turns(at)) {
+      pipes::Built b = built_at(at, turns);
+      ASSERT_TRUE(b.ok()) << b.problem << in_turns(turns);
+      EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "") << at.device << '\n' << in_turns(turns);
+    }
+}
+
+// A file may have padding before the first turn that takes tiles; netlist2pipe makes none.
+TEST(Replay, PaddingBeforeTheFirstTurn) {
+  int moved = 0;
+  for (const pipes::TurnsAt& at : pipes::everywhere())
+    for (const pipes::Turns& turns : all_turns(at)) {
+      pipes::Built b = built_at(at, turns);
+      ASSERT_TRUE(b.ok()) << b.problem;
+      for (pipes::Pipe& p : b.graph.pipes)
+        if (!p.output_padding.empty() && p.output_padding.back() != 0) {
+          ++moved;
+          std::rotate(p.outputs.begin(), p.outputs.end() - 1, p.outputs.end());
+          std::rotate(p.mcast_core.begin(), p.mcast_core.end() - 1, p.mcast_core.end());
+          std::rotate(p.output_padding.begin(), p.output_padding.end() - 1, p.output_padding.end());
+        }
+      EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "") << at.device << '\n' << in_turns(turns);
+    }
+  EXPECT_GT(moved, 30);
 }
 
 TEST(Replay, ARingOfChips) {

@@ -155,29 +155,46 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
     feeder = op_text("f", "nop", "q", 1, cat("grid_loc: [0, 0], ", source.grid()),
                      cat(blocks, ", buf_size_mb: ", half == 1 && rng.below(2) == 0 ? 1 : 2 * half));
   }
-  netlist::EdgeMaps maps;
+  // A list of manipulations, and what they make of a shape.
+  auto draw_tms = [&](TileShape& shape, std::uint64_t count) {
+    std::string tms;
+    for (std::uint64_t i = count; i > 0; --i) {
+      Tm tm = random_tm(shape, rng);
+      shape = std::get<TileShape>(netlist::shape_after(shape, tm));
+      tms += cat(tms.empty() ? "" : ", ", tm.text());
+    }
+    return tms;
+  };
   TileShape arriving = s;
-  std::string tms;
-  for (std::uint64_t i = rng.below(5); i > 0; --i) {
-    Tm tm = random_tm(arriving, rng);
-    arriving = std::get<TileShape>(netlist::shape_after(arriving, tm));
-    tms += cat(tms.empty() ? "" : ", ", tm.text());
-  }
-  std::uint64_t kind = rng.below(4);
-  Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
   std::string producer = from_op ? "f" : "q", copied;
   constexpr std::int64_t kRoomOfCopies = 40;  // tiles that an ethernet core has room for
-  const bool copies = chips > 1 && arch != "grayskull" && from_op && 2 * s.rt * s.ct <= kRoomOfCopies && rng.below(3) != 0;
+  bool copies = chips > 1 && arch != "grayskull" && from_op && rng.below(3) != 0;
+  std::string copy_tms;
+  if (copies && s.t > 1 && rng.below(2) == 0) {  // a stack, whose parts go to cores in turns
+    const auto parts = static_cast<std::int32_t>(divisor(s.t, rng));
+    const Tm stack = rng.below(2) == 0 ? Tm::hstack(parts) : Tm::vstack(parts);
+    arriving = std::get<TileShape>(netlist::shape_after(arriving, stack));
+    copy_tms = stack.text();
+  } else if (copies) {
+    copy_tms = draw_tms(arriving, rng.below(3));
+  }
+  if (copies && 2 * arriving.rt * arriving.ct > kRoomOfCopies) {
+    copies = false;
+    arriving = s;
+  }
   const std::uint64_t copy_to = copies ? chip() : 0;
   if (copies) {
-    Blocking b(s.rt, s.ct, rng, 2);
-    std::string copy_blocks = cat(b.blocks(s.t), ", ", order(rng.below(2) == 0));
+    Blocking b(arriving.rt, arriving.ct, rng, 2);
+    std::string copy_blocks = cat(b.blocks(arriving.t), ", ", order(rng.below(2) == 0));
     feeder += op_text("e", "ethernet_datacopy", "f", 1, b.grid(),
-                      cat(copy_blocks, ", buf_size_mb: ", 2 * divisor(s.t, rng, kRoomOfCopies / (2 * s.rt * s.ct))),
-                      cat("attributes: {dest_device: ", copy_to, "}"));
+                      cat(copy_blocks, ", buf_size_mb: ", 2 * divisor(arriving.t, rng, kRoomOfCopies / (2 * arriving.rt * arriving.ct))),
+                      cat("attributes: {dest_device: ", copy_to, '}', copy_tms.empty() ? "" : cat(", input_0_tms: [", copy_tms, ']')));
     if (rng.below(3) == 0) copied = queue_text("copied", "e", cat(b.grid(), ", ", copy_blocks), b.cores(), 0x60000000);
     producer = "e";
   }
+  const std::string tms = draw_tms(arriving, rng.below(5));
+  std::uint64_t kind = rng.below(4);
+  Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
   bool second = c.inputs == 2 && kind == 2;
   std::string inputs = c.inputs == 1 ? producer : second ? cat("other, ", producer) : cat(producer, ", other");
   std::string more = c.attributes.empty() ? "" : cat("attributes: {", c.attributes, '}');
