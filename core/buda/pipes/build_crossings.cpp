@@ -21,6 +21,8 @@
 //   sources ─┬▶ relay of turn 0 ─▶ ethernet core ═cable═▶ ethernet core ─▶ destination of turn 0
 //            └▶ relay of turn 1 ─▶ …
 //
+// Nor do pipes that bring pieces of rows, of which each is known by its place in the list.
+//
 // Pipes of different edges do not share: an op that waits for one edge could hold up the other, and that one what the op waits for.
 #include <buda/pipes/graph_builder.hpp>
 
@@ -113,7 +115,7 @@ Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   for (std::size_t i = 0; i < crossings_.size(); ++i) {
     const Freight& f = crossings_[i].freight;
     const bool alone = f.given_way != nullptr || f.from == f.to;
-    if (!alone && !ferries.empty() && ferries.back().ways.empty() && crossings_[i - 1].freight.edge == f.edge) {
+    if (!alone && !f.row_offset && !ferries.empty() && ferries.back().ways.empty() && crossings_[i - 1].freight.edge == f.edge) {
       ++ferries.back().count;
       continue;
     }
@@ -288,6 +290,7 @@ void GraphBuilder::lay(std::size_t first, std::size_t count, const ChipWay& way)
   if (freight.from_queue || from.size() > 1 || repeat > 0) {
     GridCoord worker = gathering_worker(freight);
     Id relay = add_relay(BufferType::relay, freight.from, worker, freight);
+    graph_.buffers.back().rows.tilize_row_col_offset = static_cast<std::int32_t>(freight.row_offset.value_or(0));
     Pipe gather = relay_pipe(std::move(from), relay, freight.from, worker);
     gather.periodic_repeat = repeat;
     gather.op_input_dram_io_buf_size_tiles = std::exchange(crossings.front().pipe.op_input_dram_io_buf_size_tiles, 0);

@@ -203,6 +203,8 @@ GraphBuilder::Freight GraphBuilder::freight_into(const OpPlan& p, const InputPla
   f.tile_bytes = input.sizes.tile_bytes;
   f.pass_tiles = route.tiles.tiles();
   f.passes = f.input_count = p.graph->input_count;
+  const std::int32_t core = route.destinations.front();
+  if (input.rows) f.row_offset = input.rows->offset_bytes(core / p.op->grid.cols, core % p.op->grid.cols);
   if (f.from_queue) return f;
   const OpPlan& from = plan_.ops[input.source.op];
   const Op& producer = *from.op;

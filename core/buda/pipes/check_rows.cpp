@@ -82,6 +82,34 @@ class RowReader {
 
 }  // namespace
 
+// The pipe that reads the rows for a buffer, perhaps in front of relays, through which pieces pass in their order.
+const Pipe* Checker::reading_pipe(const Buffer& target, const std::string& what) {
+  const Buffer* at = &target;
+  for (std::size_t steps = 0; steps < graph_.buffers.size(); ++steps) {
+    auto feeds = feeds_.find(at->id);
+    if (feeds == feeds_.end() || feeds->second.size() != 1 || graph_.pipes[feeds->second.front().pipe].outputs.size() != 1) break;
+    const Pipe& pipe = graph_.pipes[feeds->second.front().pipe];
+    const Buffer* from = buffers_.find(pipe.inputs.front());
+    auto owner = from == nullptr ? owners_.end() : owners_.find(from->id);
+    const bool is_relayed = owner != owners_.end() && owner->second.kind == Owner::Kind::relay;
+    if (!is_relayed && at->rows.tilize_row_col_offset != target.rows.tilize_row_col_offset) {
+      error("PC016", target.op,
+            cat(what, ": rows are read from byte ", at->rows.tilize_row_col_offset, " on, and should be from ",
+                target.rows.tilize_row_col_offset));
+      return nullptr;
+    }
+    if (!is_relayed) return &pipe;
+    if (pipe.inputs.size() > 1 || pipe.repeats() > 1 || from->is_scatter || from->tile_size != target.tile_size) {
+      error("PC016", target.op,
+            cat(what, ": not all that comes to relay buffer_", from->id, " goes on in pieces of ", target.tile_size, " bytes"));
+      return nullptr;
+    }
+    at = from;
+  }
+  error("PC010", target.op, cat(what, ": rows have to come by one pipe, which brings nothing elsewhere"));
+  return nullptr;
+}
+
 void Checker::check_rows(const Op& op, const netlist::Graph& graph, const Queue& queue) {
   const bool looks_up = op_class(op.type) == OpClass::embedding;
   for (std::int64_t core = 0; core < op.grid.volume(); ++core) {
@@ -92,12 +120,9 @@ void Checker::check_rows(const Op& op, const netlist::Graph& graph, const Queue&
       continue;
     }
     const Buffer& target = *found->second;
-    auto feeds = feeds_.find(target.id);
-    if (feeds == feeds_.end() || feeds->second.size() != 1 || graph_.pipes[feeds->second.front().pipe].outputs.size() != 1) {
-      error("PC010", op.name, cat(what, ": rows have to come by one pipe, which brings nothing elsewhere"));
-      continue;
-    }
-    const Pipe& pipe = graph_.pipes[feeds->second.front().pipe];
+    const Pipe* bringing = reading_pipe(target, what);
+    if (bringing == nullptr) continue;
+    const Pipe& pipe = *bringing;
     RowReader reader(queue, looks_up, target);
     if (target.tile_size < 1 || target.tile_size % reader.datum() != 0) {
       error("PC016", op.name, cat(what, ": pieces of ", target.tile_size, " bytes are not whole datums"));

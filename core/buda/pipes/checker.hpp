@@ -70,6 +70,7 @@ class Checker {
   void check_output(const netlist::Op& op, const netlist::Graph& graph, std::int64_t core);
   void check_input(const netlist::Op& op, const netlist::Graph& graph, std::size_t input);
   void check_kernel_buffer(const netlist::Op& op, const netlist::Graph& graph, std::size_t input, const Buffer& b, std::int64_t delivered);
+  const Pipe* reading_pipe(const Buffer& target, const std::string& what);
   void check_rows(const netlist::Op& op, const netlist::Graph& graph, const netlist::Queue& queue);
   void check_queue(std::size_t queue);
   void check_untilized(std::size_t queue, const netlist::Op& op);

@@ -246,7 +246,8 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
       return not_supported(netlist(), op,
                            cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, " as a prologue"), number);
     const bool is_flat = q.layout == netlist::QueueLayout::flat;
-    if (takes_rows(op, input) && is_remote) return not_supported(netlist(), op, "an input in flat layout on another chip", number);
+    if (takes_rows(op, input) && is_remote && op_class(op.type) == OpClass::embedding)
+      return not_supported(netlist(), op, "a table on another chip than the core that knows which of its rows are wanted", number);
     if (takes_rows(op, input) != is_flat && !is_index_list(op, input)) {
       Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
                                  cat("op '", op.name, "', input ", input, ": queue '", q.name, "' holds ",

@@ -157,6 +157,24 @@ TEST(Replay, RowsForATilizer) {
   }
 }
 
+// The rows of one chip for tilizers of another: each core has its own way, for its pieces are known by their place in the list.
+TEST(Replay, RowsFromAnotherChip) {
+  using pipes::op_text, pipes::queue_text;
+  for (const char* order : {"r", "c"}) {
+    auto shape = [&](int m, int n) { return cat("t: 2, mblock: [", m, ", ", n, "], ublock: [1, 2], ublock_order: ", order); };
+    std::string text = cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
+                           queue_text("rows", "HOST", cat("grid_size: [1, 1], ", shape(4, 4), ", layout: flat"), 1, 0x20000000),
+                           pipes::on_chip(1, queue_text("out", "op", cat("grid_size: [2, 2], ", shape(2, 2)), 4, 0x30000000)),
+                           "graphs:\n  b:\n    target_device: 1\n    input_count: 3\n",
+                           op_text("op", "tilizer", "rows", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape(2, 2) + ", buf_size_mb: 2"),
+                           "programs:\n  - p:\n    - execute: {graph_name: b, queue_settings: {}}\n");
+    pipes::Built b(text, "n300");
+    ASSERT_TRUE(b.ok()) << b.problem;
+    EXPECT_EQ(b.check(), "");
+    EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "") << text;
+  }
+}
+
 TEST(Replay, RowsOfATable) {
   using pipes::queue_text;
   std::string numbers = queue_text("numbers", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1]", 1, 0x30000000);

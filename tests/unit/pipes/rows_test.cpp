@@ -1,7 +1,8 @@
 // Inputs in flat layout: tilizers and embeddings.
 #include <buda/base/rng.hpp>
 
-#include "unit/pipes/built.hpp"
+#include "unit/pipes/damage.hpp"
+#include "unit/pipes/ring.hpp"
 
 #include <algorithm>
 #include <array>
@@ -176,6 +177,72 @@ std::string embedding(int cols) {
           numbers +
           queue_text("out", "look", cat("grid_size: [1, ", cols, "], t: 1, mblock: [2, ", 4 / cols, "], ublock: [1, 2]"), cols, 0x40000000),
       op, 2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}");
+}
+
+// Rows of chip 0 for four tilizers of chip 1.
+class RowsFromAnotherChip : public DamageTest {
+ protected:
+  RowsFromAnotherChip() : DamageTest(base()) {}
+  static const Built& base() {
+    static const Built built(
+        cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
+            queue_text("rows", "HOST", "grid_size: [1, 1], t: 1, mblock: [4, 4], ublock: [1, 2], layout: flat", 1, 0x20000000),
+            on_chip(1, queue_text("out", "op", "grid_size: [2, 2], t: 1, mblock: [2, 2], ublock: [1, 2]", 4, 0x30000000)),
+            "graphs:\n  b:\n    target_device: 1\n    input_count: 2\n",
+            op_text("op", "tilizer", "rows", 1, "grid_loc: [0, 0], grid_size: [2, 2]",
+                    "t: 1, mblock: [2, 2], ublock: [1, 2], ublock_order: r, buf_size_mb: 2"),
+            "programs:\n  - p:\n    - execute: {graph_name: b, queue_settings: {}}\n"),
+        "n300");
+    return built;
+  }
+  // The relay that reads the rows of the last core, which do not begin at byte 0.
+  Buffer& relay() {
+    return buffer([](const Buffer& b) { return b.type == BufferType::relay && b.rows.tilize_row_col_offset > 0; });
+  }
+};
+
+TEST_F(RowsFromAnotherChip, EachCoreHasItsWay) {
+  EXPECT_EQ(base().check(), "");
+  EXPECT_EQ(std::count_if(graph_.buffers.begin(), graph_.buffers.end(), [](const Buffer& b) { return b.type == BufferType::relay; }), 4);
+  for (const Buffer& b : graph_.buffers) {
+    EXPECT_FALSE(b.type == BufferType::ethernet_relay && b.is_scatter) << "pieces are known by their place in the list";
+    if (b.type == BufferType::relay) {
+      EXPECT_EQ(b.tile_size, 128) << "a row of two tiles";
+    }
+  }
+}
+TEST_F(RowsFromAnotherChip, ReadFromAnotherPlace) {
+  relay().rows.tilize_row_col_offset = 0;
+  expect_caught("PC016");
+}
+TEST_F(RowsFromAnotherChip, PiecesOfAnotherSize) {
+  relay().tile_size *= 2;
+  expect_caught("PC016");
+}
+TEST_F(RowsFromAnotherChip, RowsInAnotherOrder) {
+  Id id = relay().id;
+  auto& inputs = pipe([&](const Pipe& p) { return p.outputs.front().front() == id; }).inputs;
+  std::swap(inputs.front(), inputs.back());
+  expect_caught("PC013");
+}
+TEST_F(RowsFromAnotherChip, ForAnotherCore) {
+  auto is_last = [](const Pipe& p) { return p.ethernet_chan.has_value() && !p.ethernet_pipe; };
+  BufferIndex index(graph_.buffers);
+  std::vector<Pipe*> last;
+  for (Pipe& p : graph_.pipes)
+    if (is_last(p) && index.find(p.outputs.front().front())->type == BufferType::unpacker) last.push_back(&p);
+  ASSERT_EQ(last.size(), 4u);
+  std::swap(last[0]->outputs, last[1]->outputs);
+  expect_caught();
+}
+
+TEST(Rows, ATableIsReadWhereItsRowsAreWanted) {
+  std::string text = embedding(1);
+  text.replace(text.find("target_device: 0"), 16, "target_device: 1");
+  Built b(text, "n300");
+  ASSERT_FALSE(b.ok());
+  EXPECT_EQ(b.diagnostics.front().code, "PP001");
+  EXPECT_NE(b.problem.find("a table on another chip"), std::string::npos) << b.problem;
 }
 
 TEST(Rows, LookedUp) {
