@@ -62,6 +62,11 @@ std::vector<device::EthLink> ChipRoutes::full_between(std::int32_t from, std::in
   return in;
 }
 
+std::optional<device::EthLink> ChipRoutes::cable(std::int32_t chip, std::int32_t channel) const {
+  const End* end = end_at(chip, channel);
+  return end == nullptr ? std::nullopt : std::optional(end->link);
+}
+
 std::optional<ChipRoutes::Room> ChipRoutes::room(std::int32_t chip, std::int32_t channel) const {
   const End* end = end_at(chip, channel);
   if (end == nullptr) return std::nullopt;

@@ -38,6 +38,8 @@ class ChipRoutes {
   // `from`. Those around all that can be reached from it, or around all from which `to` can be, whichever are fewer. O(chips + cables)
   std::vector<device::EthLink> full_between(std::int32_t from, std::int32_t to) const;
   std::int64_t streams_of_a_cable() const { return most_; }
+  // The cable at a channel, outwards.
+  std::optional<device::EthLink> cable(std::int32_t chip, std::int32_t channel) const;
   // Streams of the cable at a channel, and how many of them are left; nothing where there is none.
   struct Room {
     std::int64_t all = 0, left = 0;

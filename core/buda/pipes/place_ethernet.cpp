@@ -101,6 +101,8 @@ Result<ChipWay> GraphBuilder::way_of_ethernet_core(const OpPlan& p, std::size_t 
     d.loc = netlist().loc(p.op->places.of(netlist::Field::attributes));
     return d;
   }
+  const std::int32_t first = chips_.cable(from, in)->to_chip, last = chips_.cable(p.chip, out)->to_chip;
+  if (chips_.joined(first, last) && !chips_.full_between(first, last).empty()) return no_way(*p.op, first, last);
   return error(cat("no way leads from ethernet channel ", in, " of chip ", from, " to channel ", out, " of chip ", p.chip),
                "name channels that a cable joins, or none, so that they are chosen");
 }
