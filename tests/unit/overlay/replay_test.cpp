@@ -339,9 +339,11 @@ TEST(Replay, SharedReadsOfMulticasts) {
 TEST(Replay, RandomSharedReads) {
   Rng rng(21);
   int built = 0, shared = 0;
-  for (int round = 0; built < 150 && round < 600; ++round) {
-    std::string text = pipes::random_netlist(rng, 1);
-    pipes::Built b(text, "wormhole_b0");
+  const int wanted = pipes::netlists_wanted(200);
+  for (int round = 0; built < wanted && round < 4 * wanted; ++round) {
+    const int chips = 1 + round % 2;
+    std::string text = pipes::random_netlist(rng, chips);
+    pipes::Built b(text, chips == 1 ? "wormhole_b0" : "n300");
     if (!b.ok()) continue;
     ++built;
     std::map<std::pair<std::vector<Id>, std::int64_t>, std::vector<pipes::Pipe*>> groups;
