@@ -115,7 +115,7 @@ Result<std::vector<GraphBuilder::Ferry>> GraphBuilder::share_cables() {
   for (std::size_t i = 0; i < crossings_.size(); ++i) {
     const Freight& f = crossings_[i].freight;
     const bool alone = f.given_way != nullptr || f.from == f.to;
-    if (!alone && !f.row_offset && !ferries.empty() && ferries.back().ways.empty() && crossings_[i - 1].freight.edge == f.edge) {
+    if (!alone && !f.rows && !ferries.empty() && ferries.back().ways.empty() && crossings_[i - 1].freight.edge == f.edge) {
       ++ferries.back().count;
       continue;
     }
@@ -290,7 +290,10 @@ void GraphBuilder::lay(std::size_t first, std::size_t count, const ChipWay& way)
   if (freight.from_queue || from.size() > 1 || repeat > 0) {
     GridCoord worker = gathering_worker(freight);
     Id relay = add_relay(BufferType::relay, freight.from, worker, freight);
-    graph_.buffers.back().rows.tilize_row_col_offset = static_cast<std::int32_t>(freight.row_offset.value_or(0));
+    if (freight.rows) {
+      graph_.buffers.back().rows.tilize_row_col_offset = static_cast<std::int32_t>(freight.rows->offset);
+      graph_.buffers.back().size_tiles = freight.rows->room;
+    }
     Pipe gather = relay_pipe(std::move(from), relay, freight.from, worker);
     gather.periodic_repeat = repeat;
     gather.op_input_dram_io_buf_size_tiles = std::exchange(crossings.front().pipe.op_input_dram_io_buf_size_tiles, 0);

@@ -204,7 +204,7 @@ GraphBuilder::Freight GraphBuilder::freight_into(const OpPlan& p, const InputPla
   f.pass_tiles = route.tiles.tiles();
   f.passes = f.input_count = p.graph->input_count;
   const std::int32_t core = route.destinations.front();
-  if (input.rows) f.row_offset = input.rows->offset_bytes(core / p.op->grid.cols, core % p.op->grid.cols);
+  if (input.rows) f.rows = RowsOnTheWay{input.rows->offset_bytes(core / p.op->grid.cols, core % p.op->grid.cols), input.sizes.size};
   if (f.from_queue) return f;
   const OpPlan& from = plan_.ops[input.source.op];
   const Op& producer = *from.op;

@@ -26,6 +26,10 @@ class GraphBuilder {
     std::int32_t channel = 0;
     std::uint64_t address = 0;
   };
+  // Of pieces of rows: where the receiver's part of the buffer begins, in bytes; what has room for whole tiles of them.
+  struct RowsOnTheWay {
+    std::int64_t offset = 0, room = 0;
+  };
   // What a pipe carries, and from which chip to which.
   struct Freight {
     const netlist::Op* op = nullptr;  // that the pipe is for, to name it
@@ -34,10 +38,10 @@ class GraphBuilder {
     std::optional<GridCoord> source_worker;  // where a relay may gather; none: wherever there is room
     std::int32_t tile_bytes = 0;
     std::int64_t pass_tiles = 0, passes = 1, input_count = 1;
-    std::size_t edge = 0;                    // the pipes of an edge have the same number, and may share a way
-    bool from_ethernet = false;              // from the output of an ethernet core
-    std::optional<std::int64_t> row_offset;  // of pieces of rows: where the receiver's part of the buffer begins, in bytes
-    const ChipWay* given_way = nullptr;      // to the input of an ethernet core, at the end of its last cable
+    std::size_t edge = 0;        // the pipes of an edge have the same number, and may share a way
+    bool from_ethernet = false;  // from the output of an ethernet core
+    std::optional<RowsOnTheWay> rows;
+    const ChipWay* given_way = nullptr;  // to the input of an ethernet core, at the end of its last cable
   };
   // A pipe that cannot be as it is, because it leads to another chip.
   struct Crossing {

@@ -160,8 +160,10 @@ TEST(Replay, RowsForATilizer) {
 // The rows of one chip for tilizers of another: each core has its own way, for its pieces are known by their place in the list.
 TEST(Replay, RowsFromAnotherChip) {
   using pipes::op_text, pipes::queue_text;
-  for (const char* order : {"r", "c"}) {
-    auto shape = [&](int m, int n) { return cat("t: 2, mblock: [", m, ", ", n, "], ublock: [1, 2], ublock_order: ", order); };
+  for (const auto& [order, wide] : {std::pair{"r", 2}, std::pair{"c", 2}, std::pair{"r", 8}}) {
+    auto shape = [o = order, w = wide](int m, int n) {
+      return cat("t: 2, mblock: [", m, ", ", n, "], ublock: [1, ", w, "], ublock_order: ", o);
+    };
     std::string text = cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
                            queue_text("rows", "HOST", cat("grid_size: [1, 1], ", shape(4, 4), ", layout: flat"), 1, 0x20000000),
                            pipes::on_chip(1, queue_text("out", "op", cat("grid_size: [2, 2], ", shape(2, 2)), 4, 0x30000000)),
@@ -172,6 +174,18 @@ TEST(Replay, RowsFromAnotherChip) {
     ASSERT_TRUE(b.ok()) << b.problem;
     EXPECT_EQ(b.check(), "");
     EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "") << text;
+    auto blob = build_blob(b.graph, *b.device, b.cluster());
+    ASSERT_TRUE(blob.ok());
+    int readers = 0;
+    for (const Core& core : blob->cores)
+      for (const Stream& s : core.streams)
+        if (s.read) {
+          ++readers;
+          EXPECT_EQ(core.chip, 0);
+          EXPECT_EQ(s.kind, StreamKind::relay);
+          EXPECT_EQ(s.read->chunk_tiles % 32, 0) << "whole tiles";
+        }
+    EXPECT_EQ(readers, 4);
   }
 }
 
