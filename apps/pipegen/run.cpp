@@ -57,7 +57,7 @@ Result<void> run(const Options& o, Host& host) {
     BUDA_ASSIGN(cluster, device::load_cluster(host, device, o.cluster));
     device.chips = std::max(device.chips, device::chips_of(cluster));
   }
-  if (over_pcie) device.chips = std::max(device.chips, 2);  // as many as the netlist has, which only matters if it is one
+  if (over_pcie) device.chips = std::max(device.chips, 2);  // so that messages and reports name chips
   auto blob = overlay::build_blob(graph, device, cluster);
   if (!blob) {
     for (Diagnostic& d : blob.failure().diagnostics())

@@ -101,6 +101,7 @@ class Builder {
   void make_stored_read(const Buffer& b, Stream& stream);
   void make_write(const PipePlan& plan, Stream& stream, std::size_t source, const Buffer& queue);
   void make_gradient(const Buffer& b, Stream& stream);
+  void settle_writes();
   std::optional<RowWrite> rows_of(const PipePlan& plan, std::size_t source);
 
   // l1.cpp: addresses.
@@ -122,7 +123,6 @@ class Builder {
   void mark_pcie(PipePlan& plan);
   bool reads_pcie(const Stream& stream) const;
   void settle_pcie(Stream& sender);
-  void settle_writes();
 
   // phases.cpp
   void find_flows();
@@ -184,6 +184,12 @@ class Builder {
 
 // The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).
 std::int64_t divisor_up_to(std::int64_t n, std::int64_t most);
+
+// Streams whose buffers only transport can be a little smaller.
+inline bool is_on_the_way(const Stream& s) { return s.kind == StreamKind::relay || s.kind == StreamKind::multicast; }
+inline std::int64_t room_of(const Stream& s) { return static_cast<std::int64_t>(s.bytes) / s.message_bytes; }
+// Makes the buffer hold a whole number of chunks, which it has room for.
+void hold_whole(Stream& stream, std::int64_t chunk_tiles);
 
 // The number of tiles whose size is near the hidden latency, as input buffers and relays count it.
 std::int64_t hide_tiles(std::int64_t tile_bytes);

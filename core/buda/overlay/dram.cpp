@@ -207,4 +207,20 @@ void Builder::make_write(const PipePlan& plan, Stream& stream, std::size_t sourc
   stream.write = std::move(write);
 }
 
+void hold_whole(Stream& s, std::int64_t chunk_tiles) {
+  if (is_on_the_way(s)) s.bytes = static_cast<std::uint64_t>(room_of(s) / chunk_tiles * chunk_tiles * s.message_bytes);
+}
+
+// Now that it is known how large all buffers are: a relay writes chunks of at most half of its own.
+void Builder::settle_writes() {
+  if (!failure_.empty()) return;
+  for (auto& streams : streams_)
+    for (auto& [number, s] : streams) {
+      if (s.pcie) settle_pcie(s);
+      if (s.kind != StreamKind::relay || !s.write) continue;
+      s.write->chunk_tiles = divisor_up_to(s.write->chunk_tiles, std::max<std::int64_t>(1, room_of(s) / 2));
+      hold_whole(s, s.write->chunk_tiles);
+    }
+}
+
 }  // namespace buda::overlay

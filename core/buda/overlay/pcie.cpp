@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::int32_t kPcieWriteChannel = 0;
 
-bool is_on_the_way(const Stream& s) { return s.kind == StreamKind::relay || s.kind == StreamKind::multicast; }
-
-std::int64_t room_of(const Stream& s) { return static_cast<std::int64_t>(s.bytes) / s.message_bytes; }
-
-void hold_whole(Stream& s, std::int64_t chunk) {
-  if (is_on_the_way(s)) s.bytes = static_cast<std::uint64_t>(room_of(s) / chunk * chunk * s.message_bytes);
-}
-
 }  // namespace
 
 bool Builder::check_over_pcie(const PipePlan& plan) {
@@ -133,18 +125,6 @@ void Builder::settle_pcie(Stream& sender) {
   const device::NocCoord at = blob_.cores[static_cast<std::size_t>(to.core)].noc;
   const auto place = static_cast<std::uint64_t>(at.y * device_.noc.x + at.x);
   sender.pcie->address += place * peers_->core_bytes + receiver.address;
-}
-
-// Now that it is known where all buffers are, and how large.
-void Builder::settle_writes() {
-  if (!failure_.empty()) return;
-  for (auto& streams : streams_)
-    for (auto& [number, s] : streams) {
-      if (s.pcie) settle_pcie(s);
-      if (s.kind != StreamKind::relay || !s.write) continue;
-      s.write->chunk_tiles = divisor_up_to(s.write->chunk_tiles, std::max<std::int64_t>(1, room_of(s) / 2));
-      hold_whole(s, s.write->chunk_tiles);
-    }
 }
 
 }  // namespace buda::overlay

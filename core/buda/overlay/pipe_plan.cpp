@@ -8,10 +8,9 @@ bool PipePlan::brings_blocks(std::int32_t number) const {
 }
 
 const Padding* PipePlan::only_pads(std::int32_t number, std::size_t target) const {
-  if (brings_blocks(number)) return nullptr;
   auto pads =
       std::find_if(padding.begin(), padding.end(), [&](const Padding& p) { return p.source == number && target_of[p.group] == target; });
-  return pads == padding.end() ? nullptr : &*pads;
+  return pads == padding.end() || brings_blocks(number) ? nullptr : &*pads;
 }
 
 std::size_t PipePlan::joins(const Padding& p) const {

@@ -421,7 +421,7 @@ void Builder::connect(PipePlan& plan) {
       const auto& line = plan.lines[t];
       const auto number = static_cast<std::int32_t>(i);
       const Padding* pads = plan.only_pads(number, t);
-      if (pads == nullptr && !plan.brings_blocks(number)) continue;  // padding for other targets
+      if (pads == nullptr && !plan.padding.empty() && !plan.brings_blocks(number)) continue;  // padding for other targets
       const std::size_t first = pads != nullptr ? plan.joins(*pads) : 0;
       auto receivers = first == line.size() ? receivers_of(plan, t) : std::vector<StreamRef>{line[first]};
       if (receivers.empty()) continue;
