@@ -66,8 +66,7 @@ class Builder {
   // sharing.cpp: reads that several pipes share.
   void share_reads();
   bool may_share_reads(const PipePlan& plan) const;
-  bool meet_again(const std::string& a, const std::string& b);
-  const std::set<std::string>& led_to(const std::string& op);
+  std::vector<std::vector<std::size_t>> groups_that_could_share() const;
   std::int32_t reading_core(const PipePlan& plan) const;
 
   // streams.cpp: numbers and connections.
@@ -178,8 +177,7 @@ class Builder {
   std::map<Id, std::int32_t> own_reader_count_;
   std::optional<std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, RowLookup>> row_numbers_;  // of chip, row, column
   std::set<Id> served_;                                                                                   // pipes that others read for
-  std::map<std::string, std::set<std::string>> followers_, led_to_;  // of an op: those that take from it; all that come after
-  std::set<std::int32_t> asked_blobs_;                               // cores whose op says how large its stream program may be
+  std::set<std::int32_t> asked_blobs_;  // cores whose op says how large its stream program may be
 };
 
 // The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).

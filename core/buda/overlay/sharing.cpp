@@ -1,16 +1,59 @@
 // Pipes that share their reads (dram_pipe_num_forks): the netlist asks for it with forked_dram_inputs. One of them reads, and all the
 // others send on what it has read, each with a stream of its own from the same buffer.
 //
-// A tile leaves that buffer when the slowest has taken it. So pipes do not share where one receiver might wait for what another has still
-// to read for: where their ops meet again further on, or one feeds the other. They read for themselves then, as they do where the core
-// that would read has no stream left.
+// A tile leaves that buffer when the slowest has taken it, so receivers hold each other up. Two ops may, if nothing else ties them to each
+// other: no op that both take from or lead to, and no other reads that they share. Else one might wait for a tile that comes after what the
+// other has no room for, while that one waits for what it should get the other way. Such pipes read for themselves, as do those for which
+// the core that would read has no stream left.
 #include <buda/overlay/builder.hpp>
+
+#include <buda/base/text.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <string>
 #include <vector>
 
 namespace buda::overlay {
+namespace {
+
+// Names that hang together.
+class Ties {
+ public:
+  bool tied(const std::string& a, const std::string& b) { return find(number(a)) == find(number(b)); }
+  void tie(const std::string& a, const std::string& b) { parent_[find(number(a))] = find(number(b)); }
+
+ private:
+  std::size_t number(const std::string& name) {
+    auto [it, fresh] = numbers_.emplace(name, parent_.size());
+    if (fresh) parent_.push_back(it->second);
+    return it->second;
+  }
+  std::size_t find(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::size_t> parent_;
+};
+
+// What feeds an op while the epoch runs ties it to all that is fed from there. A queue ties only if it is written in the epoch.
+Ties ties_of(const std::vector<PipePlan>& plans) {
+  std::set<std::string> written;
+  for (const PipePlan& p : plans)
+    if (p.sink == SinkKind::queue) written.insert(p.first_output().op);
+  Ties ties;
+  for (const PipePlan& p : plans)
+    for (const Buffer* source : p.buffers)
+      for (const auto& group : p.groups)
+        if (!source->is_queue() || written.contains(source->op)) ties.tie(source->op, group.front()->op);
+  return ties;
+}
+
+std::string input_of(const Buffer& b) { return cat(b.op, ' ', b.operand); }
+
+}  // namespace
 
 bool Builder::may_share_reads(const PipePlan& plan) const {
   if (plan.pipe->dram_num_forks < 2 || plan.source != SourceKind::dram || plan.sink != SinkKind::kernel || plan.before_epoch) return false;
@@ -22,33 +65,6 @@ bool Builder::may_share_reads(const PipePlan& plan) const {
          std::all_of(plan.groups.front().begin(), plan.groups.front().end(), [&](const Buffer* b) { return feeds_.at(b->id).size() == 1; });
 }
 
-// Ops and queues that an op leads to, and it itself. O(edges of the epoch), once per op that shares reads.
-const std::set<std::string>& Builder::led_to(const std::string& op) {
-  if (followers_.empty())
-    for (const PipePlan& plan : plans_)
-      for (const auto& group : plan.groups)
-        for (const Buffer* source : plan.buffers) followers_[source->op].insert(group.front()->op);
-  auto [it, fresh] = led_to_.try_emplace(op);
-  if (!fresh) return it->second;
-  std::vector<std::string> open{op};
-  it->second.insert(op);
-  while (!open.empty()) {
-    std::string at = std::move(open.back());
-    open.pop_back();
-    auto next = followers_.find(at);
-    if (next == followers_.end()) continue;
-    for (const std::string& n : next->second)
-      if (it->second.insert(n).second) open.push_back(n);
-  }
-  return it->second;
-}
-
-bool Builder::meet_again(const std::string& a, const std::string& b) {
-  if (a == b) return false;  // cores of an op go side by side, as in a multicast
-  const auto &from_a = led_to(a), &from_b = led_to(b);
-  return std::any_of(from_a.begin(), from_a.end(), [&](const std::string& op) { return from_b.contains(op); });
-}
-
 // Where the plan's tiles arrive from DRAM, if it reads for itself.
 std::int32_t Builder::reading_core(const PipePlan& plan) const {
   const Buffer& target = plan.first_output();
@@ -58,39 +74,52 @@ std::int32_t Builder::reading_core(const PipePlan& plan) const {
   return core_at(at.chip, at.core);
 }
 
+// Pipes that could share, those that save most first.
+std::vector<std::vector<std::size_t>> Builder::groups_that_could_share() const {
+  std::map<std::pair<std::vector<Id>, std::int64_t>, std::vector<std::size_t>> by_reads;
+  for (std::size_t i = 0; i < plans_.size(); ++i)
+    if (may_share_reads(plans_[i])) by_reads[{plans_[i].pipe->inputs, plans_[i].pipe->repeats()}].push_back(i);
+  std::vector<std::vector<std::size_t>> out;
+  for (auto& [reads, members] : by_reads) out.push_back(std::move(members));
+  auto saved = [&](const std::vector<std::size_t>& members) {
+    const PipePlan& p = plans_[members.front()];
+    return static_cast<double>(members.size() - 1) * static_cast<double>(p.passes * p.pass_tiles) * p.first_output().tile_size;
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return saved(a) > saved(b); });
+  return out;
+}
+
 void Builder::share_reads() {
-  std::map<std::pair<std::vector<Id>, std::int64_t>, std::vector<std::size_t>> groups;
+  const auto groups = groups_that_could_share();
+  if (groups.empty()) return;
   std::map<std::int32_t, std::int32_t> multicasts;  // that a core sends
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const PipePlan& plan = plans_[i];
+  for (const PipePlan& plan : plans_)
     if (plan.multicast) ++multicasts[reading_core(plan)];
-    if (may_share_reads(plan)) groups[{plan.pipe->inputs, plan.pipe->repeats()}].push_back(i);
-  }
   const std::int32_t most = std::min(device_.streams.multicast_per_core, device_.streams.input(0));
-  for (const auto& [reads, members] : groups) {
-    std::vector<std::size_t> sharing;  // the first of them reads
+  Ties ops = ties_of(plans_), inputs;
+  for (const auto& members : groups) {
+    PipePlan& reader = plans_[members.front()];
+    const Buffer& first = reader.first_output();
+    const std::int32_t core = reading_core(reader);
+    std::int32_t sending = 1;
     for (std::size_t i : members) {
-      const PipePlan& plan = plans_[i];
-      const std::string& op = plan.first_output().op;
-      const bool together =
-          std::none_of(sharing.begin(), sharing.end(), [&](std::size_t s) { return meet_again(plans_[s].first_output().op, op); });
-      if (sharing.empty()) {
-        sharing.push_back(i);
-        continue;
-      }
-      const PipePlan& reader = plans_[sharing.front()];
-      const std::int32_t core = reading_core(reader);
-      if (!together || static_cast<std::int32_t>(sharing.size()) >= device_.streams.max_fan_out ||
-          reader.first_output().chip != plan.first_output().chip || (plan.multicast && multicasts[core] >= most))
-        continue;
+      PipePlan& plan = plans_[i];
+      const Buffer& b = plan.first_output();
+      if (i == members.front() || b.chip != first.chip || sending >= device_.streams.max_fan_out) continue;
+      if (plan.multicast && multicasts[core] >= most) continue;
+      // Cores of an op go side by side with the same input, as in a multicast; so do two ops with the one input that they share.
+      const bool alike = inputs.tied(input_of(first), input_of(b));
+      if (!alike && (b.op == first.op || ops.tied(b.op, first.op))) continue;
+      ops.tie(b.op, first.op);
+      inputs.tie(input_of(b), input_of(first));
       if (plan.multicast) {
         --multicasts[reading_core(plan)];
         ++multicasts[core];
       }
-      plans_[sharing.front()].reads_for_others = true;
-      plans_[i].reads_with = sharing.front();
+      ++sending;
+      reader.reads_for_others = true;
+      plan.reads_with = members.front();
       served_.insert(plan.pipe->id);
-      sharing.push_back(i);
     }
   }
 }

@@ -277,6 +277,31 @@ TEST(Replay, SharedReads) {
   EXPECT_EQ(reads_of(shared), (Reads{once, 1}));
 }
 
+// Ops that share two inputs might take them in another order each, and one would wait for what the other has no room for: one is shared.
+TEST(Replay, OneInputOfTwoOpsIsShared) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", attributes = "attributes: {m_k: 2, u_kt: 1}";
+  auto matmul = [&](const std::string& name, int row, const std::string& more) {
+    return op_text(name, "matmul", "x, w", 2, cat("grid_loc: [", row, ", 0], grid_size: [1, 2]"),
+                   shape + ", ublock_order: r, buf_size_mb: 2", attributes + more);
+  };
+  pipes::Built b(pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000) +
+                                         queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [2, 4], ublock: [1, 1]", 1, 0x21000000) +
+                                         queue_text("one", "a", "grid_size: [1, 2], " + shape, 2, 0x30000000) +
+                                         queue_text("two", "b", "grid_size: [1, 2], " + shape, 2, 0x34000000),
+                                     matmul("a", 0, "") + matmul("b", 1, ", forked_dram_inputs: [x: a, w: a]"), 2));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(replayed(b.graph, *b.device, b.cluster()), "");
+  auto blob = build_blob(b.graph, *b.device, b.cluster());
+  ASSERT_TRUE(blob.ok());
+  std::map<std::string, int> readers;
+  for (const Core& core : blob->cores)
+    for (const Stream& s : core.streams)
+      if (s.read) ++readers[blob->dram[static_cast<std::size_t>(s.read->buffers.front().dram)].queue];
+  EXPECT_EQ(readers["x"] + readers["w"], 1 + 4) << "x by one multicast for both, w by each core";
+  EXPECT_EQ(readers["x"], 1);
+}
+
 // Where ops meet again, one might wait for what the other has not read yet: each reads for itself.
 TEST(Replay, ReadsAreNotSharedByOpsThatMeetAgain) {
   const pipes::Built b = readers_of_one_queue(true, "a, b");
