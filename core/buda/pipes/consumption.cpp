@@ -66,11 +66,12 @@ const netlist::FusedOp* fused_op_of(const Netlist& netlist, const Op& op) {
   return nullptr;
 }
 
-Diagnostic not_supported(const Netlist& netlist, const Op& op, std::string feature, int input) {
+Diagnostic not_supported(const Netlist& netlist, const Op& op, std::string feature, int input, std::string hint) {
   netlist::Place place = input < 0 ? op.places.self : op.places.of(netlist::Field::inputs);
   std::string operand = input < 0 ? "" : cat(", input ", input);
   Diagnostic d = input_error("PP001", netlist.loc(place), cat("op '", op.name, "'", operand, ": ", feature, " is not supported yet"));
   d.node = op.name;
+  d.hint = std::move(hint);
   d.data = {{"feature", std::move(feature)}};
   if (input >= 0) d.data.emplace_back("input", cat(input));
   return d;

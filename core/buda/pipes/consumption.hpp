@@ -57,6 +57,7 @@ Result<Consumption> consumption_of(const netlist::Netlist& netlist, const netlis
 Consumption consumption_of(const netlist::Queue& queue);
 
 // A feature that this version does not have, at the place of a field of an op.
-Diagnostic not_supported(const netlist::Netlist& netlist, const netlist::Op& op, std::string feature, int input = -1);
+Diagnostic not_supported(const netlist::Netlist& netlist, const netlist::Op& op, std::string feature, int input = -1,
+                         std::string hint = "");
 
 }  // namespace buda::pipes

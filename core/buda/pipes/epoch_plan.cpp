@@ -244,10 +244,12 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
     BUDA_TRY(check_ring(plan_, op, q, chip));
     if ((is_remote || EpochPlan::is_ethernet(p)) && plan_.epoch->use_of(q.name).prologue)
       return not_supported(netlist(), op,
-                           cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, " as a prologue"), number);
+                           cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", chip, " as a prologue"), number,
+                           "read it while the epoch runs, with prologue: false, or keep it on the chip where it is used");
     const bool is_flat = q.layout == netlist::QueueLayout::flat;
     if (takes_rows(op, input) && is_remote && op_class(op.type) == OpClass::embedding)
-      return not_supported(netlist(), op, "a table on another chip than the core that knows which of its rows are wanted", number);
+      return not_supported(netlist(), op, "a table on another chip than the core that knows which of its rows are wanted", number,
+                           "keep the table on the op's chip; the numbers may come from another");
     if (takes_rows(op, input) != is_flat && !is_index_list(op, input)) {
       Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
                                  cat("op '", op.name, "', input ", input, ": queue '", q.name, "' holds ",
@@ -465,7 +467,8 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
     if ((by_ethernet && op.untilize_output) || op.gradient_op)
       return not_supported(netlist(), op,
                            cat("writing queue '", q.name, "' of chip ", q.target_device, " from chip ", chip,
-                               op.gradient_op ? " as a gradient" : " without tiles"));
+                               op.gradient_op ? " as a gradient" : " without tiles"),
+                           -1, cat("keep the queue on chip ", chip, op.gradient_op ? "" : ", or write tiles, with untilize_output: false"));
     BUDA_TRY(check_ring(plan_, op, q, chip));
   }
   if (q.format != op.out_format)

@@ -42,7 +42,8 @@ Result<void> check_users(const EpochPlan& plan, const QueuePlan& queue) {
   for (std::size_t o : users)
     if (plan.ops[o].chip != chip)
       return not_supported(plan.netlist(), *plan.ops[o].op,
-                           cat("queue '", q.name, "' for ops of chip ", chip, " and of chip ", plan.ops[o].chip, " in one epoch"));
+                           cat("queue '", q.name, "' for ops of chip ", chip, " and of chip ", plan.ops[o].chip, " in one epoch"), -1,
+                           "give the ops of one chip a queue of their own, or take its tiles over through a nop");
   return success();
 }
 
