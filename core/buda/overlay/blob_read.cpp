@@ -94,9 +94,9 @@ class Checker {
     if (!s.pcie) return;
     const Stream* r = s.destinations.size() == 1 ? blob_.find(s.destinations.front().first) : nullptr;
     const std::int64_t bytes = r == nullptr ? 0 : r->message_bytes;
-    const bool fits = r != nullptr && !s.destinations.front().is_multicast() && r->sources.size() == 1 && bytes == s.message_bytes &&
-                      s.pcie->chunk_tiles >= 1 && s.pcie->chunk_tiles <= kMostTiles / (1 << 20) && r->bytes > 0 &&
-                      r->bytes % static_cast<std::uint64_t>(s.pcie->chunk_tiles * bytes) == 0;
+    const bool fits = r != nullptr && !s.destinations.front().is_multicast() && r->sources.size() == 1 && bytes >= 1 &&
+                      bytes == s.message_bytes && s.pcie->chunk_tiles >= 1 && s.pcie->chunk_tiles <= kMostTiles / (1 << 20) &&
+                      r->bytes > 0 && r->bytes % static_cast<std::uint64_t>(s.pcie->chunk_tiles * bytes) == 0;
     if (!fits)
       error("BB007", part(node, "pcie"),
             "over PCIe a stream has one receiver, which has no other sender and room for a whole number of chunks of its tiles");

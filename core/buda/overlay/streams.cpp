@@ -189,6 +189,10 @@ std::optional<StreamRef> Builder::make_hop(const PipePlan& plan, const Way& way,
     error("OV002", hop.pipe, &b, cat("buffer_", b.id, " is in no core"));
     return std::nullopt;
   }
+  if (const std::int32_t bytes = plan.first_output().tile_size; b.tile_size != bytes) {
+    error("OV002", hop.pipe, &b, cat("tiles of ", bytes, " bytes pass through buffer_", b.id, ", and its own have ", b.tile_size));
+    return std::nullopt;
+  }
   const bool over_link = b.type == BufferType::ethernet_relay && !b.use_ethernet_fw_stream;
   auto ref = over_link ? take_link_stream(core, cat("pipe_", plan.pipe->id)) : take_extra(plan, core, StreamKind::relay);
   if (!ref) return std::nullopt;

@@ -150,6 +150,15 @@ TEST(Ethernet, FirmwareIsAtBothEndsOfALink) {
   EXPECT_NE(pipes::messages(blob.failure()).find("use_ethernet_fw_stream"), std::string::npos) << pipes::messages(blob.failure());
 }
 
+TEST(Ethernet, RelaysHaveTheTilesThatPass) {
+  PipeGraph graph = two().graph;
+  for (pipes::Buffer& b : graph.buffers)
+    if (b.type == pipes::BufferType::ethernet_relay) b.tile_size = 0;
+  auto blob = blob_of(graph);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
+}
+
 TEST(Ethernet, RelaysInACircleAreRefused) {
   PipeGraph graph = two().graph;
   auto cable = std::find_if(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.ethernet_pipe; });

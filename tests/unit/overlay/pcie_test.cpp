@@ -156,6 +156,7 @@ TEST(Pcie, FilesWithConnectionsThatCannotBe) {
   EXPECT_EQ(read_error([](auto&, Stream& s, auto&) { s.pcie.reset(); }), "BB007");
   EXPECT_EQ(read_error([](auto&, Stream& s, auto&) { s.pcie->chunk_tiles = 0; }), "BB007");
   EXPECT_EQ(read_error([](auto&, auto&, Stream& r) { r.bytes += 1; }), "BB007");
+  EXPECT_EQ(read_error([](auto&, Stream& s, Stream& r) { s.message_bytes = r.message_bytes = 0; }), "BB004");
   EXPECT_EQ(read_error([](auto&, auto&, Stream& r) { r.sources.push_back(r.sources.front()); }), "BB007");
   EXPECT_EQ(read_error([](Blob& b, auto&, auto&) {
               for (Core& c : b.cores) c.chip = 0;
