@@ -180,6 +180,9 @@ class Builder {
   std::set<std::int32_t> asked_blobs_;  // cores whose op says how large its stream program may be
 };
 
+// A stream between sender and receiver: by which pipe, for which buffer at the end of the way, with room for how many of its tiles.
+void set_passing(Stream& stream, const Buffer& target, const Pipe& pipe, std::int64_t tiles);
+
 // The largest divisor of n that is at most `most`; 1 at least. O(sqrt n).
 std::int64_t divisor_up_to(std::int64_t n, std::int64_t most);
 

@@ -63,11 +63,7 @@ std::optional<StreamRef> Builder::make_pcie_relay(const PipePlan& plan, std::siz
   }
   auto ref = take_extra(plan, core, StreamKind::relay);
   if (!ref) return std::nullopt;
-  Stream& s = stream_of(*ref);
-  s.operand = b.operand;
-  s.pipe = plan.pipe->id;
-  s.message_bytes = b.tile_size;
-  s.bytes = static_cast<std::uint64_t>(2 * pcie_tiles(plan)) * static_cast<std::uint64_t>(b.tile_size);
+  set_passing(stream_of(*ref), b, *plan.pipe, 2 * pcie_tiles(plan));
   return ref;
 }
 

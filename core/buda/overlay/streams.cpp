@@ -226,6 +226,13 @@ std::optional<std::int32_t> Builder::multicast_core(const PipePlan& plan, std::s
   return std::nullopt;
 }
 
+void set_passing(Stream& stream, const Buffer& target, const Pipe& pipe, std::int64_t tiles) {
+  stream.operand = target.operand;
+  stream.pipe = pipe.id;
+  stream.message_bytes = target.tile_size;
+  stream.bytes = static_cast<std::uint64_t>(tiles) * static_cast<std::uint64_t>(target.tile_size);
+}
+
 std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) {
   const auto& target = plan.targets[t];
   const Way& way = plan.target_ways[t];
@@ -251,10 +258,7 @@ std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) 
   Stream& s = *add_stream(ref);
   const Buffer& b = *target.front();
   s.kind = StreamKind::multicast;
-  s.operand = b.operand;
-  s.pipe = way.last->id;
-  s.message_bytes = b.tile_size;
-  s.bytes = static_cast<std::uint64_t>(staged_tiles(plan, b, *way.last)) * static_cast<std::uint64_t>(b.tile_size);
+  set_passing(s, b, *way.last, staged_tiles(plan, b, *way.last));
   s.noc_in = way.last->incoming_noc;
   s.noc_out = way.last->outgoing_noc;
   s.vc = way.last->outgoing_vc;
@@ -275,10 +279,7 @@ std::optional<StreamRef> Builder::make_passing_on(const PipePlan& plan) {
   auto ref = take_extra(plan, core, StreamKind::relay);
   if (!ref) return std::nullopt;
   Stream& s = stream_of(*ref);
-  s.operand = target.operand;
-  s.pipe = plan.pipe->id;
-  s.message_bytes = target.tile_size;
-  s.bytes = static_cast<std::uint64_t>(staged_tiles(plan, target, *plan.pipe)) * static_cast<std::uint64_t>(target.tile_size);
+  set_passing(s, target, *plan.pipe, staged_tiles(plan, target, *plan.pipe));
   s.noc_in = plan.pipe->incoming_noc;
   s.noc_out = plan.pipe->outgoing_noc;
   s.vc = plan.pipe->outgoing_vc;

@@ -80,39 +80,39 @@ bool PipegenValues::begin(std::string_view header, FilePlace at) {
   return true;
 }
 
-void PipegenValues::begin(const Kind<Buffer>& kind, FilePlace at) {
+template <class T>
+std::pair<std::vector<T>&, std::vector<FilePlace>&> PipegenValues::list_of() {
+  if constexpr (std::is_same_v<T, Buffer>) {
+    return {graph_.buffers, buffer_places_};
+  } else {
+    return {graph_.pipes, pipe_places_};
+  }
+}
+
+template <class T>
+void PipegenValues::begin(const Kind<T>& kind, FilePlace at) {
   end();
-  what_ = What::buffer;
-  graph_.buffers.push_back(kind.common);
-  buffer_places_.push_back(at);
+  auto [list, places] = list_of<T>();
+  list.push_back(kind.common);
+  places.push_back(at);
+  what_ = std::is_same_v<T, Buffer> ? What::buffer : What::pipe;
   seen_ = kind.seen;
   header_id_.clear();
 }
+template void PipegenValues::begin(const Kind<Buffer>& kind, FilePlace at);
+template void PipegenValues::begin(const Kind<Pipe>& kind, FilePlace at);
 
-void PipegenValues::begin(const Kind<Pipe>& kind, FilePlace at) {
-  end();
-  what_ = What::pipe;
-  graph_.pipes.push_back(kind.common);
-  pipe_places_.push_back(at);
-  seen_ = kind.seen;
-  header_id_.clear();
-}
-
-PipegenValues::Kind<Buffer> PipegenValues::take_buffer_kind() {
-  Kind<Buffer> kind{std::move(graph_.buffers.back()), seen_};
-  graph_.buffers.pop_back();
-  buffer_places_.pop_back();
+template <class T>
+PipegenValues::Kind<T> PipegenValues::take_kind() {
+  auto [list, places] = list_of<T>();
+  Kind<T> kind{std::move(list.back()), seen_};
+  list.pop_back();
+  places.pop_back();
   what_ = What::none;
   return kind;
 }
-
-PipegenValues::Kind<Pipe> PipegenValues::take_pipe_kind() {
-  Kind<Pipe> kind{std::move(graph_.pipes.back()), seen_};
-  graph_.pipes.pop_back();
-  pipe_places_.pop_back();
-  what_ = What::none;
-  return kind;
-}
+template PipegenValues::Kind<Buffer> PipegenValues::take_kind<Buffer>();
+template PipegenValues::Kind<Pipe> PipegenValues::take_kind<Pipe>();
 
 void PipegenValues::end() {
   if (what_ == What::none) return;

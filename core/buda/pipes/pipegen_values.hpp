@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace buda::pipes {
@@ -32,8 +33,9 @@ class PipegenValues {
   void begin_graph(std::string_view name) { graph_.graphs.emplace_back(name); }
   // `header`: "buffer_…" or "pipe_…"; false when it is neither.
   bool begin(std::string_view header, FilePlace at);
-  void begin(const Kind<Buffer>& kind, FilePlace at);
-  void begin(const Kind<Pipe>& kind, FilePlace at);
+  // T: Buffer or Pipe.
+  template <class T>
+  void begin(const Kind<T>& kind, FilePlace at);
   // A key of what was begun last. Values are the text of a scalar without quotes, or of a list in flow style.
   void set(std::string_view key, std::string_view value, FilePlace key_place, FilePlace value_place);
   // A list of numbers that is a pipe's, or of groups of them.
@@ -41,8 +43,8 @@ class PipegenValues {
   void set_groups(std::string_view key, std::vector<std::vector<Id>> groups, FilePlace at);
   void end();
   // What was begun last was no buffer or pipe, but what some have in common.
-  Kind<Buffer> take_buffer_kind();
-  Kind<Pipe> take_pipe_kind();
+  template <class T>
+  Kind<T> take_kind();
 
   void error(std::string code, FilePlace at, std::string message, std::string hint = "");
   void error(Diagnostic d);
@@ -55,6 +57,8 @@ class PipegenValues {
   static constexpr std::size_t kMostErrors = 20;
   enum class What : std::uint8_t { none, buffer, pipe };
 
+  template <class T>
+  std::pair<std::vector<T>&, std::vector<FilePlace>&> list_of();
   void set_buffer(std::string_view key, std::string_view value);
   void set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b);
   void set_pipe(std::string_view key, std::string_view value);

@@ -38,8 +38,8 @@ class PipesReader {
       if (top.find(name) == nullptr) schema::detail::missing_key(top, "pipes", name, keys);
     if (keys.failed()) return std::move(keys).failure();
     for (const io::Node& graph : items(top, "graphs")) values_.begin_graph(graph.text());
-    read<Buffer>(items(top, "buffer_kinds"), items(top, "buffers"), [&] { return values_.take_buffer_kind(); });
-    read<Pipe>(items(top, "pipe_kinds"), items(top, "pipes"), [&] { return values_.take_pipe_kind(); });
+    read<Buffer>(items(top, "buffer_kinds"), items(top, "buffers"));
+    read<Pipe>(items(top, "pipe_kinds"), items(top, "pipes"));
     return std::move(values_).finish();
   }
 
@@ -61,14 +61,14 @@ class PipesReader {
     values_.error(std::move(code), place(node), std::move(message));
   }
 
-  template <class T, class Take>
-  void read(std::span<const io::Node> kind_nodes, std::span<const io::Node> lines, Take take) {
+  template <class T>
+  void read(std::span<const io::Node> kind_nodes, std::span<const io::Node> lines) {
     std::vector<Kind<T>> kinds;
     for (const io::Node& node : kind_nodes) {
       kinds.emplace_back();
       values_.begin(PipegenValues::Kind<T>{}, place(node));
       read_kind<T>(node, kinds.back().each);
-      kinds.back().values = take();
+      kinds.back().values = values_.take_kind<T>();
     }
     for (const io::Node& node : lines) {
       if (values_.full()) return;
