@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Graphs g0, g1, … on the given chips, executed in that order; edges from one graph's op to another's.
+// Graphs g0, g1, … on the given chips, executed in this order; edges from one graph's op to another's.
 Netlist cluster(const std::vector<std::int32_t>& chips, const std::vector<std::pair<std::size_t, std::size_t>>& edges) {
   Netlist n;
   n.programs.emplace_back();
@@ -53,10 +53,29 @@ TEST(TemporalEpochs, FreeChipsJoin) {
 }
 
 TEST(TemporalEpochs, ConnectedGraphsStayTogether) {
-  // g0 on chip 0 feeds g3 on chip 1: they are one unit, which g1 and g2 cannot join.
+  // g0 on chip 0 feeds g3 on chip 1: they are together, where g3 stands, and g1 and g2 cannot join them.
   Netlist n = cluster({0, 0, 1, 1}, {{0, 3}});
-  EXPECT_THAT(groups(n, true), ElementsAre(ElementsAre(0, 3), ElementsAre(1, 2)));
-  EXPECT_THAT(groups(n, false), ElementsAre(ElementsAre(0, 3), ElementsAre(1), ElementsAre(2)));
+  EXPECT_THAT(groups(n, true), ElementsAre(ElementsAre(1, 2), ElementsAre(0, 3)));
+  EXPECT_THAT(groups(n, false), ElementsAre(ElementsAre(1), ElementsAre(2), ElementsAre(0, 3)));
+  // Taken before it is met, a graph comes to the one that takes from it.
+  EXPECT_THAT(groups(cluster({0, 0, 1, 1}, {{3, 0}}), false), ElementsAre(ElementsAre(0, 3), ElementsAre(1), ElementsAre(2)));
+  // Through a third one.
+  EXPECT_THAT(groups(cluster({0, 1, 2}, {{0, 1}, {1, 2}}), false), ElementsAre(ElementsAre(0, 1, 2)));
+}
+
+// TT-Buda counts epochs as graphs stand in the file.
+TEST(TemporalEpochs, AreNumberedInTheOrderOfTheFile) {
+  Netlist n = cluster({0, 0, 0}, {});
+  std::swap(n.programs[0].instructions[0], n.programs[0].instructions[2]);
+  EXPECT_THAT(groups(n, true), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
+}
+
+// Neighbours are those of the program: g2 follows on g0 there.
+TEST(TemporalEpochs, JoinWhatIsExecutedBefore) {
+  Netlist n = cluster({0, 0, 1}, {});
+  auto& run = n.programs[0].instructions;
+  run.insert(run.begin() + 2, run[0]);
+  EXPECT_THAT(groups(n, true), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
 }
 
 TEST(TemporalEpochs, GraphsThatNobodyExecutesAreInNone) {
