@@ -36,10 +36,12 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(BALANCER_FLAGS)
 
 # A folder of products; its stamp stands for it. Which epochs there are is known once the pipes are made, so another make goes over them, side
-# by side with `make -j`.
+# by side with `make -j`. Where nothing but pipes of epochs has changed, they were edited, and stay.
+buda_edited = %/overlay/pipes.json %/overlay/pipegen.yaml
 %.pipes/stamp: %.yaml
-	rm -rf $(@D)/temporal_epoch_*
-	$(call buda_tool,netlist2pipe) $< -o $(@D) --format $(BUDA_PIPES_FORMAT) --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS)
+	$(if $(filter-out $(buda_edited),$?),rm -rf $(@D)/temporal_epoch_* $(@D)/reports)
+	$(if $(filter-out $(buda_edited),$?),$(call buda_tool,netlist2pipe) $< -o $(@D) --format $(BUDA_PIPES_FORMAT) \
+	  --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS))
 	@+$(MAKE) --no-print-directory -f $(BUDA_MK) BUDA_PIPES=$(@D) BUDA_BIN='$(BUDA_BIN)' BUDA_DEVICE='$(BUDA_DEVICE)' \
 	  BUDA_FLAGS='$(BUDA_FLAGS)' PIPEGEN_FLAGS='$(PIPEGEN_FLAGS)' buda-epochs
 	@cat $(@D)/temporal_epoch_*/overlay/blob.json.d | sed 's|^[^ ]*/overlay/blob.json:|$@:|' >> $@.d
@@ -65,7 +67,8 @@ endif
 .PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp
 
 # Rules of depfiles must not become the goal of a plain `make`: that is the Makefile's first one.
+# The make for one folder's epochs has nothing to do with other files, whose depfiles may name pipes that are no longer there.
 buda_goal := $(.DEFAULT_GOAL)
--include $(wildcard $(foreach folder,. *,$(addprefix $(folder)/,*.graph.json.d *.yaml.d *.pipes/stamp.d \
-  *.pipes/temporal_epoch_*/overlay/blob.json.d *.tti.d)))
+-include $(wildcard $(if $(BUDA_PIPES),$(BUDA_PIPES)/temporal_epoch_*/overlay/blob.json.d,$(foreach folder,. *,$(addprefix $(folder)/, \
+  *.graph.json.d *.yaml.d *.pipes/stamp.d *.pipes/temporal_epoch_*/overlay/blob.json.d *.tti.d))))
 .DEFAULT_GOAL := $(buda_goal)

@@ -56,3 +56,14 @@ for epoch in 0 1 2; do
 done
 sleep 1; touch three_epochs.pipes/temporal_epoch_1/overlay/pipes.json
 expect "one epoch was edited" "$(stages -f Three.mk three_epochs.pipes/temporal_epoch_1/overlay/blob.json)" "pipegen "
+# What was edited by hand stays, with the image made from it.
+echo ' ' >> digits.pipes/temporal_epoch_0/overlay/pipes.json
+cp digits.pipes/temporal_epoch_0/overlay/pipes.json edited.json
+expect "pipes were edited" "$(stages digits.tti)" "pipegen tti-pack "
+cmp edited.json digits.pipes/temporal_epoch_0/overlay/pipes.json
+expect "nothing changed since" "$(stages digits.tti)" ""
+# The other form, in a folder that has one.
+expect "pipes in the other form" "$(stages -B BUDA_PIPES_FORMAT=yaml digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
+[ ! -e digits.pipes/temporal_epoch_0/overlay/pipes.json ]
+expect "and back" "$(stages -B digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
+[ ! -e digits.pipes/reports ]

@@ -1,6 +1,7 @@
 // Any bytes into a reader: it must answer with a value or with diagnostics. READER names the function that is fuzzed.
 #include <buda/base/text.hpp>
 #include <buda/cli/command_line.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/graph/graph_file.hpp>
@@ -17,6 +18,7 @@
 #include <buda/pipes/pipes_file.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <unit/io/yaml_comparison.hpp>
 
@@ -84,20 +86,34 @@ bool check(const Result<T>& r) {
 
 [[maybe_unused]] void fuzz_pipeline(std::string text) { check(passes::parse_pipeline(text, "p.yaml")); }
 
-const device::DeviceDescriptor& some_device() {
-  static const device::DeviceDescriptor device = [] {
-    auto fs = io::make_real_file_system();
-    CollectingSink sink;
-    Host host(*fs, sink);
-    host.share_dir = SHARE_DIR;
-    auto loaded = device::load_device(host, "n150");
-    if (!loaded) std::abort();
-    return *loaded;
-  }();
-  return device;
+struct Machine {
+  device::DeviceDescriptor device;
+  device::Cluster cluster;
+};
+
+// With more than one chip, so that what leads from chip to chip is made too.
+Machine load_machine(const char* name) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  host.share_dir = SHARE_DIR;
+  auto device = device::load_device(host, name);
+  if (!device) std::abort();
+  auto cluster = device::load_cluster(host, *device);
+  if (!cluster) std::abort();
+  device->chips = std::max(device->chips, 2);
+  return {*device, *cluster};
 }
 
-// What can be read can be written as the same, in both forms, and either has streams or says why not.
+// Pipes over PCIe are those of chips without ethernet.
+const Machine& machine_of(const pipes::PipeGraph& graph) {
+  static const Machine with_ethernet = load_machine("n150"), without = load_machine("e150");
+  const bool over_pcie =
+      std::any_of(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.mmio_downstream.has_value(); });
+  return over_pcie ? without : with_ethernet;
+}
+
+// What can be read can be written as the same, in both forms, and either has streams or says why not. Streams are written in both forms.
 [[maybe_unused]] void fuzz_pipegen(std::string text) {
   auto read = pipes::parse_pipe_graph(text, "p");
   if (!check(read)) return;
@@ -106,8 +122,13 @@ const device::DeviceDescriptor& some_device() {
     auto again = pipes::parse_pipe_graph(once, "p");
     if (!again || write(again->graph) != once) std::abort();
   }
-  auto blob = overlay::build_blob(read->graph, some_device());
-  if (check(blob) && !overlay::parse_blob(overlay::blob_text(*blob), "b.json")) std::abort();
+  const Machine& machine = machine_of(read->graph);
+  auto blob = overlay::build_blob(read->graph, machine.device, machine.cluster);
+  if (!check(blob)) return;
+  if (!overlay::parse_blob(overlay::blob_text(*blob), "b.json")) std::abort();
+  io::MemoryFileSystem fs;
+  auto out = fs.create("b.yaml", io::WriteMode::always);
+  if (!out || !overlay::write_blob_yaml(*blob, read->graph, machine.device, 0, **out)) std::abort();
 }
 
 [[maybe_unused]] void fuzz_blob(std::string text) {

@@ -32,10 +32,15 @@ seed pipeline "$source"/share/pipelines/*.yaml "$source"/schemas/buda.pipeline-1
 seed netlist "$made"/*.yaml
 seed device "$source"/share/devices/*.yaml
 seed plan "$source"/schemas/buda.host-plan-1/*.json "$made"/*.plan.json
-for device in e150 n150; do
-  "$build/bin/netlist2pipe" "$source/tests/flow/three_epochs.yaml" -o "$seeds/made/$device" --device $device -q
+"$build/bin/netlist2pipe" "$source/tests/flow/three_epochs.yaml" -o "$seeds/made/epochs" --device n150 -q || exit 1
+# From chip to chip over ethernet and over PCIe: the netlists of two tests.
+for way in ethernet pcie; do
+  sed -n '/^=== file net.yaml/,/^===/{/^===/!p}' "$source/tests/cli/pipegen/$way.test" > "$seeds/made/$way.yaml"
+  for format in yaml json; do
+    "$build/bin/netlist2pipe" "$seeds/made/$way.yaml" -o "$seeds/made/$way-$format" --format $format -q || exit 1
+  done
 done
-seed pipegen "$overlay"/pipes.json "$source"/schemas/buda.pipes-1/*.json "$seeds"/made/*/temporal_epoch_*/overlay/pipegen.yaml
+seed pipegen "$overlay"/pipes.json "$source"/schemas/buda.pipes-1/*.json "$seeds"/made/*/temporal_epoch_*/overlay/pipe*
 seed blob "$overlay"/blob.json
 seed archive "$made"/*.tti
 seed command
@@ -48,11 +53,12 @@ done
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 
+ls "$build"/fuzz/fuzz_* > /dev/null || exit 1
 result=0
 for target in "$build"/fuzz/fuzz_*; do
   name=${target##*/fuzz_}
   mkdir -p "$seeds/$name"
-  if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
+  if "$target" -max_total_time="$seconds" -max_len=60000 -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
     echo "$name: $(grep -c . "$build/found/$name.log") lines of log, $(sed -n 's/^Done \([0-9]* runs\).*/\1/p' "$build/found/$name.log"), nothing found"
   else
     echo "$name: FOUND; the end of $build/found/$name.log:"

@@ -3,10 +3,12 @@
 // Several pipes may take from one relay, each a part of every pass; then the ways part there.
 #include <buda/overlay/builder.hpp>
 
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace buda::overlay {
@@ -14,6 +16,8 @@ namespace {
 
 // From source to receiver: two for each cable, and one at either end. No cluster is as wide.
 constexpr std::size_t kMostHops = 1024;
+// Ways part at every relay, so a few relays make very many.
+constexpr std::size_t kMostWays = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -44,6 +48,10 @@ struct Builder::Trail {
 
 // An output group at the end of a way.
 bool Builder::end(PipePlan& plan, const Trail& trail, std::vector<const Buffer*> group, const Pipe& last, std::size_t number) {
+  if (plan.ways.size() == kMostWays) {
+    error("OV002", plan.pipe, group.front(), cat("the ways from it part so often that there are more than ", kMostWays));
+    return false;
+  }
   // The turns of a part follow one another.
   if (plan.parts.empty() || plan.parts.back().first != trail.first)
     plan.parts.push_back({trail.first, trail.tiles, std::vector<std::size_t>(trail.turns, SIZE_MAX)});
@@ -70,12 +78,14 @@ bool Builder::check_firmware(const Pipe& reader, const Buffer& from, const Buffe
 // On with a pipe that takes from the relay.
 bool Builder::follow_reader(PipePlan& plan, const Trail& trail, const Pipe& reader, std::vector<Trail>& open) {
   Trail next = trail;
-  const auto taken = static_cast<std::int64_t>(reader.inputs.size()) * reader.repeats() * trail.relay->scatter_gather_num_tiles;
+  const auto times = checked_mul(static_cast<std::int64_t>(reader.inputs.size()), reader.repeats());
+  const auto product = times ? checked_mul(*times, trail.relay->scatter_gather_num_tiles) : std::nullopt;
+  const std::int64_t taken = product.value_or(std::numeric_limits<std::int64_t>::max());
   const bool is_shared = relay_readers_.at(trail.relay->id).size() > 1;
   if (is_shared || trail.relay->is_scatter) {
     const auto first = static_cast<std::int64_t>(reader.inputs.front() - trail.relay->id);
     const auto block = static_cast<Id>(trail.relay->scatter_gather_num_tiles);
-    bool in_order = reader.repeats() == 1 && first + taken <= trail.tiles && (is_shared || first == 0);
+    bool in_order = reader.repeats() == 1 && first <= trail.tiles && taken <= trail.tiles - first && (is_shared || first == 0);
     for (std::size_t i = 1; i < reader.inputs.size(); ++i) in_order = in_order && reader.inputs[i] == reader.inputs[i - 1] + block;
     if (!in_order) {
       unsupported(&reader, trail.relay, "a relay buffer from which pipes take tiles out of their order");

@@ -77,8 +77,9 @@ Builder::ReadSteps Builder::read_steps(const PipePlan& plan, const DramRead& rea
     steps.all = plan.pass_tiles / std::max(source.untilized.c, 1);
     if (steps.all > read.lookup->numbers_per_tile) steps.all = std::gcd(steps.all, std::int64_t{read.lookup->numbers_per_tile});
   }
-  const std::int64_t rows = std::lcm(read.block_tiles, std::int64_t{std::max(source.untilized.tile_rows, 1)});
-  if (rows <= room && steps.all % rows == 0) steps.least = rows;
+  const std::int64_t tile_rows = std::max(source.untilized.tile_rows, 1);
+  const auto rows = checked_mul(read.block_tiles / std::gcd(read.block_tiles, tile_rows), tile_rows);
+  if (rows && *rows <= room && steps.all % *rows == 0) steps.least = *rows;
   return steps;
 }
 

@@ -44,10 +44,16 @@ Ties ties_of(const std::vector<PipePlan>& plans) {
   for (const PipePlan& p : plans)
     if (p.sink == SinkKind::queue) written.insert(p.first_output().op);
   Ties ties;
-  for (const PipePlan& p : plans)
-    for (const Buffer* source : p.buffers)
-      for (const auto& group : p.groups)
-        if (!source->is_queue() || written.contains(source->op)) ties.tie(source->op, group.front()->op);
+  for (const PipePlan& p : plans) {
+    bool feeds = false;
+    for (const Buffer* source : p.buffers) {
+      if (source->is_queue() && !written.contains(source->op)) continue;
+      ties.tie(source->op, p.first_output().op);
+      feeds = true;
+    }
+    if (!feeds) continue;
+    for (const auto& group : p.groups) ties.tie(group.front()->op, p.first_output().op);
+  }
   return ties;
 }
 

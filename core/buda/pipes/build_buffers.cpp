@@ -212,8 +212,8 @@ Result<void> GraphBuilder::add_queue(QueuePlan& q) {
     for (std::size_t b = 0; b < queue.buffers.size(); ++b) {
       BUDA_ASSIGN(Place place, place_of(queue, b));
       if (is_on_peer(q))
-        place.address =
-            peer_address(netlist(), device(), *plan_.cluster, plan_.user_chip(q), queue.target_device, place.address).value_or(0);
+        place.address = peer_address(plan_.index->chips(), device(), *plan_.cluster, plan_.user_chip(q), queue.target_device, place.address)
+                            .value_or(0);
       add_queue_buffer(q, b, reader, place);
     }
   return success();

@@ -153,7 +153,7 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
 // Chips without ethernet write what they make to the next ones over PCIe; such a pipe stays in one piece.
 void GraphBuilder::mark_over_pcie(const OpPlan& p, const InputPlan& input, Pipe& pipe) const {
   if (input.from_chip == p.chip || input.source.is_queue() || !device().eth.empty()) return;
-  pipe.mmio_downstream = stands_after(netlist(), *plan_.cluster, input.from_chip, p.chip).value_or(false) ? 1 : 0;
+  pipe.mmio_downstream = stands_after(plan_.index->chips(), *plan_.cluster, input.from_chip, p.chip).value_or(false) ? 1 : 0;
   pipe.incoming_vc = 0;
 }
 

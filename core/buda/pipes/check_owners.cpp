@@ -21,7 +21,7 @@ std::uint64_t Checker::address_of(const Queue& queue, std::size_t buffer) const 
   if (queue.location == netlist::QueueLocation::dram) {
     auto user = user_chip_.find(queue.name);
     if (user == user_chip_.end() || user->second == queue.target_device || !device_.eth.empty()) return a.address;
-    return peer_address(netlist(), device_, cluster_, user->second, queue.target_device, a.address).value_or(a.address);
+    return peer_address(index_.chips(), device_, cluster_, user->second, queue.target_device, a.address).value_or(a.address);
   }
   return device_.host.base + static_cast<std::uint64_t>(a.channel) * device_.host.channel_bytes + a.address;
 }

@@ -24,7 +24,7 @@ void Checker::check_cable(const Pipe& pipe, const Buffer& from, const Buffer& to
 // A pipe over PCIe joins outputs of one chip and inputs of another that stands next to it in the ring of all that the netlist names, and
 // says on which side.
 void Checker::check_over_pcie(const Pipe& pipe) {
-  std::set<std::int32_t> from, to, ring;
+  std::set<std::int32_t> from, to;
   bool kernels_only = true;
   auto note = [&](Id id, BufferType type, std::set<std::int32_t>& chips) {
     const Buffer* b = buffers_.find(id);
@@ -35,11 +35,10 @@ void Checker::check_over_pcie(const Pipe& pipe) {
   for (Id id : pipe.inputs) note(id, BufferType::packer, from);
   for (const auto& group : pipe.outputs)
     for (Id id : group) note(id, BufferType::unpacker, to);
-  for (const auto& q : netlist().queues) ring.insert(q.target_device);
-  for (const auto& g : netlist().graphs) ring.insert(g.target_device);
+  const ChipRange ring = index_.chips();
   const bool may = device_.eth.empty() && cluster_.peers && kernels_only && from.size() == 1 && to.size() == 1;
   const std::int32_t chip = from.empty() ? 0 : *from.begin();
-  const std::int32_t after = chip == *ring.rbegin() ? *ring.begin() : chip + 1, before = chip == *ring.begin() ? *ring.rbegin() : chip - 1;
+  const std::int32_t after = chip == ring.last ? ring.first : chip + 1, before = chip == ring.first ? ring.last : chip - 1;
   const bool downstream = pipe.mmio_downstream == 1;
   if (may && *to.begin() != chip && *to.begin() == (downstream ? after : before) && downstream == (*to.begin() == after)) return;
   error("PC026", "",

@@ -1,11 +1,20 @@
 // Names and ids of a netlist.
 #include <buda/pipes/netlist_index.hpp>
 
+#include <algorithm>
+
 namespace buda::pipes {
 
 NetlistIndex::NetlistIndex(const netlist::Netlist& netlist) : names_(netlist) {
+  bool any = false;
+  auto note = [&](std::int32_t chip) {
+    chips_ = any ? ChipRange{std::min(chips_.first, chip), std::max(chips_.last, chip)} : ChipRange{chip, chip};
+    any = true;
+  };
+  for (const auto& graph : netlist.graphs) note(graph.target_device);
   for (std::size_t q = 0; q < netlist.queues.size(); ++q) {
     const auto& queue = netlist.queues[q];
+    note(queue.target_device);
     if (!queue.from_outside()) written_by_[queue.input].push_back(q);
     queue_ids_.push_back(free_);
     free_ += queue.buffers.size() * kIdStep;

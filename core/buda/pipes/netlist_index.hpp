@@ -11,6 +11,11 @@
 
 namespace buda::pipes {
 
+// The lowest and the highest number of a chip that the netlist names.
+struct ChipRange {
+  std::int32_t first = 0, last = 0;
+};
+
 // Refers to the netlist, which must outlive it and stay where it is.
 class NetlistIndex {
  public:
@@ -34,12 +39,14 @@ class NetlistIndex {
   // Id of buffer number `buffer` of a queue.
   Id queue_buffer(std::size_t queue, std::size_t buffer) const { return queue_ids_[queue] + buffer * kIdStep; }
   Id first_free_id() const { return free_; }
+  ChipRange chips() const { return chips_; }
 
  private:
   netlist::Index names_;
   std::map<std::string_view, std::vector<std::size_t>> written_by_;
   std::vector<Id> queue_ids_;
   Id free_ = kFirstId;
+  ChipRange chips_;
 };
 
 }  // namespace buda::pipes

@@ -23,13 +23,13 @@ Diagnostic no_way(const EpochPlan& plan, const Op& op, const std::string& what, 
 }  // namespace
 
 Result<void> check_ring(const EpochPlan& plan, const Op& op, const std::string& what, std::int32_t from, std::int32_t to) {
-  if (!plan.device->eth.empty() || from == to || stands_after(plan.netlist(), *plan.cluster, from, to)) return success();
+  if (!plan.device->eth.empty() || from == to || stands_after(plan.index->chips(), *plan.cluster, from, to)) return success();
   return no_way(plan, op, what, from, to);
 }
 
 Result<void> check_ring(const EpochPlan& plan, const Op& op, const Queue& q, std::int32_t chip) {
   if (!plan.device->eth.empty() || q.location != netlist::QueueLocation::dram || q.target_device == chip) return success();
-  if (peer_address(plan.netlist(), *plan.device, *plan.cluster, chip, q.target_device, 0)) return success();
+  if (peer_address(plan.index->chips(), *plan.device, *plan.cluster, chip, q.target_device, 0)) return success();
   return no_way(plan, op, cat("queue '", q.name, "'"), chip, q.target_device);
 }
 

@@ -117,7 +117,7 @@ void read_lines(const Document& document, PipegenValues& values) {
       values.set(line.key, line.value(), {line.number, line.key_column}, {line.number, line.value_column});
     } else if (line.key == "graph_name") {
       values.end();
-      values.begin_graph(line.value());
+      values.begin_graph(line.value(), {line.number, line.value_column});
     } else {
       values.begin(line.key, {line.number, line.key_column});
     }
@@ -131,7 +131,7 @@ FilePlace place(const io::Node& node, std::uint32_t before) { return {node.loc()
 void read_entity(const std::string& key, const io::Node& node, std::uint32_t before, PipegenValues& values) {
   FilePlace at = place(node, before);
   if (key == "graph_name") {
-    values.begin_graph(node.text());
+    values.begin_graph(node.text(), at);
     return;
   }
   if (!values.begin(key, at)) {

@@ -67,6 +67,16 @@ void PipegenValues::error(std::string code, FilePlace at, std::string message, s
   error(std::move(d));
 }
 
+bool PipegenValues::check_name(std::string_view name, FilePlace at) {
+  if (is_valid_utf8(name)) return true;
+  error("PG007", at, "a name that is not UTF-8");
+  return false;
+}
+
+void PipegenValues::begin_graph(std::string_view name, FilePlace at) {
+  if (check_name(name, at)) graph_.graphs.emplace_back(name);
+}
+
 bool PipegenValues::begin(std::string_view header, FilePlace at) {
   end();
   const bool buffer = header.starts_with("buffer_");
@@ -149,6 +159,12 @@ void PipegenValues::set(std::string_view key, std::string_view value, FilePlace 
   } else if (what_ == What::pipe) {
     set_pipe(key, value);
   }
+}
+
+void PipegenValues::expect(std::string_view key, FilePlace at) {
+  key_place_ = at;
+  if (key.starts_with("x-")) return;
+  static_cast<void>(what_ == What::buffer ? buffer_key(key) : pipe_key(key));
 }
 
 bool PipegenValues::first_time(std::size_t bit, std::string_view key) {
@@ -240,7 +256,7 @@ void PipegenValues::set_special(SpecialKey key, std::string_view name, std::stri
   std::vector<std::int32_t> list_value;
   switch (key) {
     case SpecialKey::op:
-      b.op = value;
+      if (check_name(value, value_place_)) b.op = value;
       return;
     case SpecialKey::type:
       if (auto type = buffer_type_from_name(value)) {
@@ -283,11 +299,20 @@ void PipegenValues::set_special(SpecialKey key, std::string_view name, std::stri
   }
 }
 
+std::optional<std::size_t> PipegenValues::buffer_key(std::string_view key) {
+  auto found = find_buffer_key(key);
+  if (!found) {
+    unknown_key(key);
+  } else if (!first_time(*found, key)) {
+    return std::nullopt;
+  }
+  return found;
+}
+
 void PipegenValues::set_buffer(std::string_view key, std::string_view value) {
   Buffer& b = graph_.buffers.back();
-  auto found = find_buffer_key(key);
-  if (!found) return unknown_key(key);
-  if (!first_time(*found, key)) return;
+  auto found = buffer_key(key);
+  if (!found) return;
   auto put = [&](auto&& member) {
     using M = std::decay_t<decltype(member)>;
     if constexpr (std::is_same_v<M, SpecialKey>) {
@@ -319,8 +344,8 @@ void PipegenValues::set_pipe(std::string_view key, std::string_view value) {
     using M = std::decay_t<decltype(member)>;
     if constexpr (std::is_same_v<M, MmioFlag>) {
       bool flag = false;
-      if (!p.mmio_downstream) p.mmio_downstream = 0;
       number(key, value, flag);
+      if (flag && !p.mmio_downstream) p.mmio_downstream = 0;
     } else if constexpr (std::is_same_v<M, std::vector<std::vector<Id>>>) {
       groups(key, value, member);
     } else if constexpr (std::is_same_v<M, std::vector<CoreCoord>>) {
@@ -416,6 +441,7 @@ void PipegenValues::check_pipes(const BufferIndex& index) {
     ids.push_back(p.id);
     if (p.inputs.empty()) bad("input_list is empty");
     for (Id id : p.inputs) exists(id, "input_list");
+    if (p.outputs.empty()) bad("output_list is empty");
     for (const auto& group : p.outputs) {
       if (group.empty()) bad("output_list has an empty list");
       for (Id id : group) exists(id, "output_list");
@@ -429,6 +455,9 @@ void PipegenValues::check_pipes(const BufferIndex& index) {
     if (p.periodic_repeat < 0 || p.periodic_repeat > (1 << 30)) bad(cat("pipe_periodic_repeat is ", p.periodic_repeat));
     if (p.dram_total_readers.size() != p.dram_reader_index.size())
       bad("dram_pipe_total_readers and dram_pipe_reader_index differ in length");
+    for (const auto* list : {&p.dram_total_readers, &p.dram_reader_index})
+      if (std::any_of(list->begin(), list->end(), [](std::int32_t n) { return n < 0; }))
+        bad(cat(list == &p.dram_reader_index ? "dram_pipe_reader_index" : "dram_pipe_total_readers", " has a number below 0"));
   }
   std::sort(ids.begin(), ids.end());
   auto twice = std::adjacent_find(ids.begin(), ids.end());

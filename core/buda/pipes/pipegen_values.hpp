@@ -30,7 +30,7 @@ class PipegenValues {
 
   explicit PipegenValues(const std::string& file) : file_(file) {}
 
-  void begin_graph(std::string_view name) { graph_.graphs.emplace_back(name); }
+  void begin_graph(std::string_view name, FilePlace at);
   // `header`: "buffer_…" or "pipe_…"; false when it is neither.
   bool begin(std::string_view header, FilePlace at);
   // T: Buffer or Pipe.
@@ -41,6 +41,8 @@ class PipegenValues {
   // A list of numbers that is a pipe's, or of groups of them.
   void set_numbers(std::string_view key, std::vector<Id> numbers, FilePlace at);
   void set_groups(std::string_view key, std::vector<std::vector<Id>> groups, FilePlace at);
+  // A key whose value comes later: one that there is, and that was not set yet.
+  void expect(std::string_view key, FilePlace at);
   void end();
   // What was begun last was no buffer or pipe, but what some have in common.
   template <class T>
@@ -48,6 +50,7 @@ class PipegenValues {
 
   void error(std::string code, FilePlace at, std::string message, std::string hint = "");
   void error(Diagnostic d);
+  bool failed() const { return !failure_.empty(); }
   bool full() const { return failure_.diagnostics().size() >= kMostErrors; }
 
   // The whole graph, when it is consistent.
@@ -62,8 +65,12 @@ class PipegenValues {
   void set_buffer(std::string_view key, std::string_view value);
   void set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b);
   void set_pipe(std::string_view key, std::string_view value);
+  // Its index, when it is set for the first time.
+  std::optional<std::size_t> buffer_key(std::string_view key);
   std::optional<std::size_t> pipe_key(std::string_view key);
   void unknown_key(std::string_view key);
+  // JSON and YAML, in which names are written again, have no others.
+  bool check_name(std::string_view name, FilePlace at);
   bool first_time(std::size_t bit, std::string_view key);
   void bad_value(std::string_view key, std::string_view value, std::string_view expected);
   template <class T>

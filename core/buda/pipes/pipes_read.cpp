@@ -8,6 +8,7 @@
 #include <buda/schema/record.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -16,8 +17,21 @@
 namespace buda::pipes {
 namespace {
 
-// A few bytes may stand for many numbers, so there is a limit. The largest public model has 400,000 in an epoch.
+// A few bytes may stand for many numbers, or for many copies of a name, so there is a limit to both together. The largest public model has
+// 400,000 numbers in an epoch.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
+
+// What every line of a kind has of that: characters of its name, or numbers of its lists.
+std::size_t size_of(const Buffer& b) { return b.op.size(); }
+std::size_t size_of(const Pipe& p) {
+  std::size_t sum = p.inputs.size() + p.output_padding.size() + p.dram_total_readers.size() + p.dram_reader_index.size() +
+                    3 * p.mcast_core.size() + p.outputs.size();
+  for (const auto& group : p.outputs) sum += group.size();
+  return sum;
+}
+
+// The keys of which the value is a name; those of all others are numbers or lists of them.
+bool is_name(std::string_view key) { return key == "md_op_name" || key == "buffer_type"; }
 
 const std::vector<std::string>& members() {
   static const std::vector<std::string> names = {"schema", "graphs", "buffer_kinds", "buffers", "pipe_kinds", "pipes"};
@@ -37,7 +51,10 @@ class PipesReader {
     for (const std::string& name : members())
       if (top.find(name) == nullptr) schema::detail::missing_key(top, "pipes", name, keys);
     if (keys.failed()) return std::move(keys).failure();
-    for (const io::Node& graph : items(top, "graphs")) values_.begin_graph(graph.text());
+    for (const io::Node& graph : items(top, "graphs")) {
+      if (!graph.is_string()) error("PG007", graph, cat("expected the name of a graph, found ", graph.describe()));
+      values_.begin_graph(graph.text(), place(graph));
+    }
     read<Buffer>(items(top, "buffer_kinds"), items(top, "buffers"));
     read<Pipe>(items(top, "pipe_kinds"), items(top, "pipes"));
     return std::move(values_).finish();
@@ -48,6 +65,7 @@ class PipesReader {
   struct Kind {
     PipegenValues::Kind<T> values;
     std::vector<std::string_view> each;  // keys whose values stand in the lines
+    std::size_t size = 0;                // of `values`
   };
 
   std::span<const io::Node> items(const io::Node& top, std::string_view name) {
@@ -65,11 +83,16 @@ class PipesReader {
   void read(std::span<const io::Node> kind_nodes, std::span<const io::Node> lines) {
     std::vector<Kind<T>> kinds;
     for (const io::Node& node : kind_nodes) {
-      kinds.emplace_back();
+      Kind<T>& kind = kinds.emplace_back();
       values_.begin(PipegenValues::Kind<T>{}, place(node));
-      read_kind<T>(node, kinds.back().each);
-      kinds.back().values = values_.take_kind<T>();
+      read_kind<T>(node);
+      kind.values = values_.take_kind<T>();
+      kind.size = size_of(kind.values.common);
+      values_.begin(kind.values, place(node));
+      if (const io::Node* each = node.is_map() ? node.find("each") : nullptr) read_each(*each, kind.each);
+      values_.take_kind<T>();
     }
+    if (values_.failed()) return;  // each line would say the same again
     for (const io::Node& node : lines) {
       if (values_.full()) return;
       read_line(node, kinds);
@@ -77,17 +100,18 @@ class PipesReader {
   }
 
   template <class T>
-  void read_kind(const io::Node& node, std::vector<std::string_view>& each) {
+  void read_kind(const io::Node& node) {
     if (!node.is_map()) return error("PG007", node, cat("expected what buffers or pipes have in common (a map), found ", node.describe()));
-    for (std::size_t i = 0; i < node.size(); ++i) {
-      const io::Node& value = node.items()[i];
-      if (node.keys()[i] != "each") {
-        set<T>(node.keys()[i], value);
-      } else if (!value.is_list()) {
-        error("PG007", value, cat("'each': expected a list of keys, found ", value.describe()));
-      } else {
-        for (const io::Node& key : value.items()) each.push_back(key.text());
-      }
+    for (std::size_t i = 0; i < node.size(); ++i)
+      if (node.keys()[i] != "each") set<T>(node.keys()[i], node.items()[i]);
+  }
+
+  void read_each(const io::Node& list, std::vector<std::string_view>& each) {
+    if (!list.is_list()) return error("PG007", list, cat("'each': expected a list of keys, found ", list.describe()));
+    for (const io::Node& key : list.items()) {
+      if (!key.is_string()) return error("PG007", key, cat("'each': expected a key, found ", key.describe()));
+      values_.expect(key.text(), place(key));
+      each.push_back(key.text());
     }
   }
 
@@ -102,6 +126,7 @@ class PipesReader {
     if (node.size() != kind.each.size() + 1)
       return error("PG011", node,
                    cat("kind ", *number, " has ", kind.each.size(), " keys in 'each', and here are ", node.size() - 1, " values"));
+    if (!has_room(node, kind.size)) return;
     values_.begin(kind.values, place(node));
     for (std::size_t i = 0; i < kind.each.size(); ++i) set<T>(kind.each[i], node.items()[i + 1]);
     values_.end();
@@ -111,7 +136,10 @@ class PipesReader {
   void set(std::string_view key, const io::Node& value) {
     const FilePlace at = place(value);
     if (key.starts_with("x-")) return;
-    if (value.is_map()) return error("PG007", value, cat("'", key, "' is no map"));
+    const bool fits = is_name(key) ? value.is_string() : value.is_list() || value.kind() == io::Node::Kind::integer;
+    if (!fits)
+      return error("PG007", value,
+                   cat("'", key, "': expected ", is_name(key) ? "a string" : "a number or a list", ", found ", value.describe()));
     if (value.is_scalar()) return values_.set(key, value.text(), at, at);
     if (std::is_same_v<T, Buffer> || key == "mcast_core_rc") {
       values_.set(key, io::json_line(value), at, at);
@@ -134,8 +162,19 @@ class PipesReader {
     return std::nullopt;
   }
 
-  // What cannot be expanded was reported; the key counts as set all the same.
-  // Numbers, and runs: [number, count, step] or [[number or run, …], count, step].
+  // Ids have all 64 bits.
+  std::optional<Id> id(const io::Node& node) {
+    Id value = 0;
+    const std::string& text = node.text();
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (node.kind() == io::Node::Kind::integer && failure == std::errc{} && end == text.data() + text.size()) return value;
+    auto signed_value = number(node);
+    if (signed_value) error("PG007", node, cat("it cannot be negative, and is ", *signed_value));
+    return std::nullopt;
+  }
+
+  // Numbers, and runs: [number, count, step] or [[number or run, …], count, step]. What cannot be expanded is reported; the key counts as
+  // set all the same.
   bool expand(const io::Node& list, std::vector<Id>& out) {
     if (!list.is_list()) {
       error("PG007", list, cat("expected a list of numbers, found ", list.describe()));
@@ -147,10 +186,9 @@ class PipesReader {
   }
 
   bool add(const io::Node& item, std::vector<Id>& out) {
-    auto value = number(item);
-    if (value && *value < 0) error("PG007", item, cat("it cannot be negative, and is ", *value));
-    if (!value || *value < 0 || !has_room(item, 1)) return false;
-    out.push_back(static_cast<Id>(*value));
+    auto value = id(item);
+    if (!value || !has_room(item, 1)) return false;
+    out.push_back(*value);
     return true;
   }
 
@@ -181,7 +219,7 @@ class PipesReader {
       numbers_ += more;
       return true;
     }
-    error("PG011", node, cat("the lists of this file have more than ", kMostNumbers, " numbers"));
+    error("PG011", node, cat("the names and lists of this file come to more than ", kMostNumbers, " characters and numbers"));
     return false;
   }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace buda::pipes {
@@ -190,7 +191,7 @@ template <class Traits, class Group>
 class Kinds {
  public:
   void put(const typename Traits::Entity& entity, Group group) {
-    auto [at, fresh] = numbers_.emplace(std::move(group), kinds_.size());
+    auto [at, fresh] = numbers_.emplace(std::pair{std::move(group), which_are_there(entity)}, kinds_.size());
     of_.push_back(at->second);
     if (fresh) {
       kinds_.push_back({&entity, {}});
@@ -234,6 +235,16 @@ class Kinds {
   }
 
  private:
+  // A bit for each key that may be without a value: lines have no way to say that.
+  static std::uint64_t which_are_there(const typename Traits::Entity& entity) {
+    std::uint64_t bits = 0;
+    auto note = [&](const auto& value) {
+      if constexpr (requires { value.has_value(); }) bits = bits << 1 | (value ? 1 : 0);
+    };
+    for (const auto& key : Traits::keys()) visit_key(key, note, entity);
+    return bits;
+  }
+
   // The keys, but for the id, whose values each member says.
   template <class F>
   static void for_each_own(const Kind<Traits>& kind, F f) {
@@ -242,7 +253,7 @@ class Kinds {
       if (kind.differ[k] && k != Traits::id_key()) f(keys[k]);
   }
 
-  std::map<Group, std::size_t> numbers_;
+  std::map<std::pair<Group, std::uint64_t>, std::size_t> numbers_;
   std::vector<Kind<Traits>> kinds_;
   std::vector<std::size_t> of_;
 };
@@ -257,7 +268,7 @@ class Writer {
     Kinds<BufferTraits, Operand> buffer_kinds;
     for (const Buffer& b : graph_.buffers) buffer_kinds.put(b, {b.op, b.type, b.operand, b.is_padding});
     BufferIndex index(graph_.buffers);
-    Kinds<PipeTraits, std::tuple<std::string_view, BufferType, std::int32_t, bool>> pipe_kinds;
+    Kinds<PipeTraits, Operand> pipe_kinds;
     for (const Pipe& p : graph_.pipes) {
       const Buffer* target = p.outputs.empty() || p.outputs.front().empty() ? nullptr : index.find(p.outputs.front().front());
       pipe_kinds.put(p, target == nullptr ? Operand{} : Operand{target->op, target->type, target->operand, p.reads_dram()});

@@ -170,5 +170,42 @@ TEST(Ethernet, RelaysInACircleAreRefused) {
   EXPECT_NE(pipes::messages(blob.failure()).find("circle"), std::string::npos) << pipes::messages(blob.failure());
 }
 
+// Two pipes take a half each from every relay, and lead to the next one: 2^30 ways.
+TEST(Ethernet, RelaysThatPartAgainAndAgainAreRefused) {
+  constexpr int kRelays = 30;
+  PipeGraph graph;
+  auto add = [&](pipes::BufferType type, std::int64_t block, std::int64_t blocks) {
+    pipes::Buffer& b = graph.buffers.emplace_back();
+    b.type = type;
+    b.op = type == pipes::BufferType::packer ? "a" : "b";
+    b.operand = type == pipes::BufferType::packer ? pipes::kOutputOperand : 0;
+    b.id = pipes::kFirstId + graph.buffers.size() * pipes::kIdStep;
+    b.core = {static_cast<std::int32_t>(graph.buffers.size() / 8), static_cast<std::int32_t>(graph.buffers.size() % 8)};
+    b.epoch_tiles = block * blocks;
+    b.size_tiles = 2;
+    b.is_scatter = blocks > 1;
+    b.replicate = blocks;
+    b.scatter_gather_num_tiles = block;
+    b.tile_size = 2080;
+  };
+  auto lead = [&](pipes::Id from, pipes::Id to) {
+    pipes::Pipe& p = graph.pipes.emplace_back();
+    p.id = pipes::kFirstId + (100 + graph.pipes.size()) * pipes::kIdStep;
+    p.inputs = {from};
+    p.outputs = {{to}};
+    p.mcast_core = {{}};
+  };
+  add(pipes::BufferType::packer, std::int64_t{1} << kRelays, 1);
+  for (int i = kRelays - 1; i >= 0; --i) add(pipes::BufferType::relay, std::int64_t{1} << i, 2);
+  add(pipes::BufferType::unpacker, 1, 1);
+  lead(graph.buffers[0].id, graph.buffers[1].id);
+  for (std::size_t i = 1; i <= kRelays; ++i)
+    for (std::int64_t half : {0, 1})
+      lead(graph.buffers[i].id + static_cast<pipes::Id>(half * graph.buffers[i].scatter_gather_num_tiles), graph.buffers[i + 1].id);
+  auto blob = blob_of(graph);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_NE(pipes::messages(blob.failure()).find("part so often"), std::string::npos) << pipes::messages(blob.failure());
+}
+
 }  // namespace
 }  // namespace buda::overlay

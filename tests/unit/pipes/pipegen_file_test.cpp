@@ -89,6 +89,37 @@ TEST(BadPipegen, ValuesAreNamedWithTheirPlace) {
   EXPECT_THAT(d.message, HasSubstr("found 'many'"));
 }
 
+TEST(BadPipegen, NamesAreUtf8) {
+  const std::string buffer = "buffer_5:\n  uniqid: 5\n  buffer_type: dram_io\n  md_op_name: ";
+  EXPECT_TRUE(parse_pipegen(buffer + "q\xC3\xA4\n", "p.yaml").ok());
+  for (const std::string& text : {buffer + "q\xE4\n", "graph_name: q\xE4\n---\n" + buffer + "q\n"}) {
+    auto graph = parse_pipegen(text, "p.yaml");
+    ASSERT_FALSE(graph.ok());
+    EXPECT_EQ(graph.failure().diagnostics().front().code, "PG007");
+  }
+}
+
+// A pipe over PCIe says so with a 1.
+TEST(PipegenFile, WithoutPcieThereIsNoSide) {
+  auto flag = [](const std::string& value) {
+    auto graph = parse_pipegen("buffer_5:\n  uniqid: 5\n  buffer_type: dram_io\n---\npipe_9:\n  id: 9\n  mmio_pipe: " + value +
+                                   "\n  input_list: [5]\n  output_list: [5]\n  mcast_core_rc: [0, 0, 0]\n",
+                               "p.yaml");
+    return graph.ok() ? graph->graph.pipes.front().mmio_downstream : std::optional<std::int32_t>(-1);
+  };
+  EXPECT_EQ(flag("1"), 0);
+  EXPECT_EQ(flag("0"), std::nullopt);
+}
+
+TEST(BadPipegen, ReadersAreNotCountedBelowZero) {
+  auto graph = parse_pipegen(
+      "buffer_5:\n  uniqid: 5\n  buffer_type: dram_io\n---\npipe_9:\n  id: 9\n  input_list: [5]\n  output_list: [5]\n"
+      "  mcast_core_rc: [0, 0, 0]\n  dram_pipe_total_readers: [1]\n  dram_pipe_reader_index: [-1]\n",
+      "p.yaml");
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.failure().diagnostics().front().code, "PG010");
+}
+
 TEST(BadPipegen, IdsMustAgreeBeUniqueAndExist) {
   std::string text = pipegen_text(small().graph);
   EXPECT_EQ(first_error(replaced(text, "  uniqid: 102000000000", "  uniqid: 102000000001")).code, "PG005");

@@ -105,6 +105,41 @@ TEST(PipesFile, WhatIsCommonIsSaidOnce) {
   EXPECT_THAT(text, HasSubstr("\n[0, 100000000000],\n[0, 101000000000]],"));
 }
 
+// A line says the value of each key of its kind, so those that have no value are of another kind.
+TEST(PipesFile, SomeMayHaveNoValueWhereOthersOfTheOperandHaveOne) {
+  PipeGraph g = everything();
+  g.buffers[1].op = g.buffers[0].op;
+  g.buffers[1].operand = g.buffers[0].operand;
+  for (Id i : {2, 3}) {
+    g.buffers.push_back(Buffer(g.buffers[i - 2]));
+    g.pipes.push_back(Pipe(g.pipes[i - 2]));
+    g.buffers[i].id += 2 * kIdStep;
+    g.buffers[i].ethernet_chan.reset();
+    g.pipes[i].id += 2 * kIdStep;
+    g.pipes[i].mmio_downstream.reset();
+  }
+  g.buffers[3].buffer_space_shared.reset();
+  g.buffers[3].producer_epoch_id.reset();
+  g.pipes[3].ethernet_chan.reset();
+  auto back = parse_pipe_graph(pipes_text(g), "p.json");
+  ASSERT_TRUE(back.ok()) << messages(back.failure());
+  EXPECT_EQ(back->graph, g);
+}
+
+TEST(PipesFile, IdsHave64Bits) {
+  PipeGraph g = everything();
+  g.buffers[0].id = UINT64_MAX;
+  for (Pipe& p : g.pipes) {
+    p.id = UINT64_MAX - 1 - (p.id == g.pipes[1].id ? 1 : 0);
+    p.inputs = {UINT64_MAX, g.buffers[1].id, UINT64_MAX, g.buffers[1].id};
+    p.outputs = {{UINT64_MAX}, {UINT64_MAX, g.buffers[1].id}};
+    p.output_padding = {0, UINT64_MAX};
+  }
+  auto back = parse_pipe_graph(pipes_text(g), "p.json");
+  ASSERT_TRUE(back.ok()) << messages(back.failure());
+  EXPECT_EQ(back->graph, g);
+}
+
 TEST(PipesFile, RunsAreSpelledOut) {
   auto graph = parse_pipe_graph(file(kQueue, "[0, 100000000000], [0, 200000000000]", kPipe,
                                      "[0, 300000000000, [[[100000000000, 200000000000], 2, 0], [200000000000, 2, -100000000000]], "
@@ -156,6 +191,41 @@ TEST(BadPipes, EachIsRefusedForItsReason) {
   EXPECT_EQ(pipe("[[5, 4000000000, 0]]"), "PG011");
   EXPECT_EQ(pipe("[[5, 1000000, 0], [5, 67000000, 0]]"), "PG011");
   EXPECT_EQ(code(R"({"schema": "buda.pipes/2"})"), code(R"({"schema": "buda.pipes/3"})"));
+}
+
+TEST(BadPipes, NamesAreStringsAndAllElseNumbersOrLists) {
+  auto code = [](const std::string& text) { return first_error(text).code; };
+  EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "md_op_name": ["q"], "each": ["uniqid"]})", "[0, 1]")), "PG007");
+  EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "md_op_name": null, "each": ["uniqid"]})", "[0, 1]")), "PG007");
+  EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "epoch_tiles": "0x4", "each": ["uniqid"]})", "[0, 1]")), "PG007");
+  EXPECT_EQ(code(R"({"schema": "buda.pipes/1", "graphs": [[]], "buffer_kinds": [], "buffers": [], "pipe_kinds": [], "pipes": []})"),
+            "PG007");
+}
+
+// Also where no line is of the kind.
+TEST(BadPipes, KeysOfEachAreThoseThatThereAre) {
+  Diagnostic d = first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "epoch_tils"]})", ""));
+  EXPECT_EQ(d.code, "PG003");
+  EXPECT_EQ(d.loc.line, 2u);
+  EXPECT_THAT(d.hint, HasSubstr("epoch_tiles"));
+  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "uniqid"]})", "")).code, "PG006");
+  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", 5]})", "")).code, "PG007");
+  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": "uniqid"})", "")).code, "PG007");
+}
+
+// A kind that has much is not much by itself, but each of its lines has it.
+TEST(BadPipes, WhatAKindSaysCountsForEachLine) {
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += cat(i > 0 ? ", " : "", '[', 0, ", ", i, ']');
+  const std::string name(100'000, 'q');
+  EXPECT_EQ(first_error(file(cat(R"({"buffer_type": "dram_io", "md_op_name": ")", name, R"(", "each": ["uniqid"]})"), lines)).code,
+            "PG011");
+  const char* const kind = R"({"mcast_core_rc": [[0, 0, 0]], "input_list": [[5, 100000, 0]], "output_list": [[5]], "each": ["id"]})";
+  EXPECT_EQ(first_error(file(kQueue, "[0, 5]", kind, lines)).code, "PG011");
+}
+
+TEST(BadPipes, PipesLeadSomewhere) {
+  EXPECT_EQ(first_error(file(kQueue, "[0, 5]", R"({"each": ["id", "input_list", "output_list"]})", "[0, 9, [5], []]")).code, "PG010");
 }
 
 // Whatever is cut off or changed, there is a diagnostic or a graph.
