@@ -127,6 +127,7 @@ class Builder {
   void find_flows();
   void make_phases();
   void make_intermediate_phases();
+  void too_many_phases(const PipePlan& plan, std::int64_t phases, const std::string& what_for);
   void make_ring_phases(const PipePlan& plan);
   void make_turn_phases(const std::vector<const PipePlan*>& plans);
   std::vector<StreamRef> receivers_of(const PipePlan& plan, std::size_t target) const;
@@ -164,6 +165,7 @@ class Builder {
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::int32_t> core_index_;  // chip, row, column
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> link_core_;                  // of chip and ethernet channel
   std::map<Id, std::vector<const Pipe*>> relay_readers_;
+  std::int64_t blocks_ = 0;  // of all plans so far
   std::map<Id, StreamRef> relay_streams_;
   std::vector<std::map<std::int32_t, Stream>> streams_;  // per core, by number; into blob_ at the end
   std::vector<PipePlan> plans_;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostBytesRead = 65536;  // at once, before the epoch
 constexpr std::int64_t kMostBytesWritten = 80 * 1024;
+constexpr std::int64_t kMostReads = std::int64_t{1} << 22;  // of a block; no L1 holds a list as long
 
 }  // namespace
 
@@ -107,6 +108,9 @@ void Builder::make_read(const PipePlan& plan, Stream& stream, const Buffer& targ
   block = divisor_up_to(block, std::max<std::int64_t>(room, 1));
   for (const Block& b : plan.blocks) {
     bool padding = plan.buffers[static_cast<std::size_t>(b.source)]->is_padding;
+    if (b.tiles / block > kMostReads)
+      return error("OV002", plan.pipe, &target,
+                   cat("it reads ", b.tiles, " tiles in pieces of ", block, ", which are more than ", kMostReads));
     for (std::int64_t at = 0; at < b.tiles; at += block) append<2>(read.blocks, {b.source, padding ? 0 : b.offset + at});
   }
   read.block_tiles = block;

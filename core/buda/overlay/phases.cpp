@@ -96,6 +96,14 @@ std::int64_t Builder::halves(const Buffer& b) const {
   return std::max<std::int64_t>(1, buffer_tiles(b) / window);
 }
 
+void Builder::too_many_phases(const PipePlan& plan, std::int64_t phases, const std::string& what_for) {
+  const Buffer& reader = plan.first_output();
+  const std::int32_t core = core_of_buffer(reader);
+  misfit("OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases),
+         static_cast<std::uint64_t>(kMostPhases), cat(what_for, " to input ", reader.operand),
+         cat("give '", plan.buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
+}
+
 void Builder::make_ring_phases(const PipePlan& plan) {
   bool alone = plan.source == SourceKind::dram || plan.senders.size() == 1;
   std::int64_t tiles = alone ? plan.pass_tiles : plan.blocks.front().tiles, most = device_.streams.max_tiles_per_phase;
@@ -108,6 +116,7 @@ void Builder::make_ring_phases(const PipePlan& plan) {
     for (std::int64_t k = most / tiles; k > 1 && joined == 1; --k)
       if (plan.passes % k == 0) joined = k;
   std::int64_t left = tiles * joined;
+  if (ceil_div(left, most) > kMostPhases) return too_many_phases(plan, ceil_div(left, most), cat("to bring ", left, " tiles at once"));
   std::vector<PhaseRun> phases;
   for (std::int64_t id = 0; left > 0; ++id) {
     std::int64_t pieces = ceil_div(left, most), messages = ceil_div(left, pieces);
@@ -122,7 +131,6 @@ void Builder::make_ring_phases(const PipePlan& plan) {
 
 void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   const std::int64_t most = device_.streams.max_tiles_per_phase, passes = plans.front()->passes;
-  const Buffer& reader = plans.front()->first_output();
   std::int64_t period = 1, segments = 1, slots = 1;
   std::vector<std::vector<Piece>> pieces;  // in step with `plans`
   for (const PipePlan* p : plans) {
@@ -141,14 +149,9 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
       for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
   }
   if (passes % period != 0) period = passes;
-  if (auto phases = checked_mul(period, segments * slots); !phases || *phases > kMostPhases) {
-    std::int32_t core = core_of_buffer(reader);
-    return misfit(
-        "OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases.value_or(1LL << 40)),
-        static_cast<std::uint64_t>(kMostPhases),
-        cat("to bring ", period, " windows of ", segments * slots, " pieces to input ", reader.operand),
-        cat("give '", plans.front()->buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
-  }
+  if (auto phases = checked_mul(period, segments * slots); !phases || *phases > kMostPhases)
+    return too_many_phases(*plans.front(), phases.value_or(1LL << 40),
+                           cat("to bring ", period, " windows of ", segments * slots, " pieces"));
 
   std::map<StreamRef, Receiving> receiving;
   std::map<StreamRef, Sending> sending;

@@ -16,7 +16,8 @@ namespace {
 
 // Sizes from a file are held against these before anything is multiplied or allocated.
 constexpr std::int64_t kMostTiles = std::int64_t{1} << 40;
-constexpr std::size_t kMostBlocks = std::size_t{1} << 20;
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 20;  // of a pipe
+constexpr std::int64_t kMostBlocksInAll = std::int64_t{1} << 24;
 
 bool sane(std::int64_t v) { return v >= 0 && v <= kMostTiles; }
 
@@ -269,9 +270,15 @@ bool Builder::resolve_inputs(const Pipe& pipe, PipePlan& plan) {
     if (known.emplace(b->id, static_cast<std::int32_t>(plan.buffers.size())).second) plan.buffers.push_back(b);
   }
   auto blocks = checked_mul(static_cast<std::int64_t>(pipe.inputs.size()), pipe.repeats());
-  if (!blocks || *blocks > static_cast<std::int64_t>(kMostBlocks)) {
+  if (!blocks || *blocks > kMostBlocks) {
     error("OV002", &pipe, &plan.first_output(),
           cat("its list, repeated ", pipe.repeats(), " times, has more than ", kMostBlocks, " blocks"));
+    return false;
+  }
+  blocks_ += *blocks;
+  if (blocks_ > kMostBlocksInAll) {
+    error("OV002", &pipe, &plan.first_output(),
+          cat("the lists of all pipes up to this one, repeated, have more than ", kMostBlocksInAll, " blocks"));
     return false;
   }
   for (std::int64_t r = 0; r < pipe.repeats(); ++r)

@@ -193,5 +193,50 @@ TEST(Replay, FindsWhatIsWrong) {
   EXPECT_NE(difference(wanted, replay(good)), "");
 }
 
+// A pipe from a queue to an input, whose entries have so many tiles.
+pipes::PipeGraph long_entries(std::int64_t tiles) {
+  pipes::PipeGraph g;
+  for (pipes::BufferType type : {pipes::BufferType::dram_io, pipes::BufferType::unpacker}) {
+    pipes::Buffer& b = g.buffers.emplace_back();
+    b.type = type;
+    b.op = type == pipes::BufferType::unpacker ? "a" : "q";
+    b.id = pipes::kFirstId + g.buffers.size() * pipes::kIdStep;
+    b.epoch_tiles = b.tiles_per_input = tiles;
+    b.size_tiles = 16;
+    b.scatter_gather_num_tiles = type == pipes::BufferType::unpacker ? 1 : tiles;
+    b.tile_size = 2080;
+    b.tile_clear_granularity = b.q_slots = 1;
+    if (type == pipes::BufferType::unpacker) b.core = {0, 0};
+  }
+  pipes::Pipe& p = g.pipes.emplace_back();
+  p.id = pipes::kFirstId;
+  p.inputs = {g.buffers[0].id};
+  p.outputs = {{g.buffers[1].id}};
+  p.mcast_core = {{}};
+  p.dram_total_readers = {1};
+  p.dram_reader_index = {0};
+  return g;
+}
+
+TEST(Build, EntriesOfVeryManyTilesAreRefusedAtOnce) {
+  auto device = pipes::shipped("n150");
+  EXPECT_TRUE(build_blob(long_entries(1 << 12), device).ok());
+  auto blob = build_blob(long_entries(std::int64_t{1} << 39), device);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
+}
+
+TEST(Build, ListsThatAreRepeatedVeryOftenAreRefusedTogether) {
+  pipes::PipeGraph g = long_entries(16);
+  g.pipes.front().periodic_repeat = 1 << 20;
+  for (int i = 0; i < 16; ++i) {
+    g.pipes.push_back(pipes::Pipe(g.pipes.front()));
+    ++g.pipes.back().id;
+  }
+  auto blob = build_blob(g, pipes::shipped("n150"));
+  ASSERT_FALSE(blob.ok());
+  EXPECT_THAT(pipes::messages(blob.failure()), HasSubstr("the lists of all pipes"));
+}
+
 }  // namespace
 }  // namespace buda::overlay
