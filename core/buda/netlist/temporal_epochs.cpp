@@ -15,8 +15,7 @@ class Groups {
  public:
   explicit Groups(const Netlist& netlist) : netlist_(netlist), index_(netlist), number_(netlist.graphs.size(), kNone) {}
 
-  // In the order of the file, each graph without a group opens one. Then those on other chips that feed its ops come to it, with all that
-  // are with them.
+  // In the order of the file, each graph without a group opens one. Then those that feed its ops come to it, with all that are with them.
   void join_what_is_connected() {
     for (std::size_t g = 0; g < number_.size(); ++g) {
       if (number_[g] == kNone) open(g);
@@ -56,9 +55,7 @@ class Groups {
     std::set<std::size_t> out;
     for (const Op& op : netlist_.graphs[graph].ops)
       for (const OpInput& input : op.inputs)
-        if (auto producer = index_.op(input.name);
-            producer && netlist_.graphs[producer->graph].target_device != netlist_.graphs[graph].target_device)
-          out.insert(producer->graph);
+        if (auto producer = index_.op(input.name); producer && producer->graph != graph) out.insert(producer->graph);
     return out;
   }
 
