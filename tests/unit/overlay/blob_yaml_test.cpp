@@ -134,6 +134,15 @@ void expect_sound(const Written& w) {
   }
 }
 
+// The blobs of what was built, which has to succeed.
+Written sound_blobs(const Built& b) {
+  std::string refused = b.problem;
+  Written w = b.ok() ? written(b, refused) : Written{};
+  [&] { ASSERT_EQ(refused, ""); }();
+  expect_sound(w);
+  return w;
+}
+
 TEST(BlobYaml, ParametersAgree) {
   Rng rng(5);
   int done = 0;
@@ -164,11 +173,8 @@ TEST(BlobYaml, RowsOfSeveralCores) {
   Built b(netlist_text(queue_text("x", "HOST", "grid_size: [2, 3], " + part, 6, 0x10000000) +
                            queue_text("y", "a", "grid_size: [1, 1], t: 2, mblock: [4, 6], ublock: [2, 1], ublock_order: r", 1, 0x20000000),
                        op, 2));
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   const std::int64_t row = 6 * 32 * 2, rows_of_core = 4 * 32;
   std::set<std::int64_t> turns;
   for (const auto& [name, phases] : w.streams) {
@@ -197,11 +203,8 @@ TEST(BlobYaml, IntermediatesNameTheirPartner) {
                        op_text("mm", "matmul", "x, w", 2, "grid_loc: [0, 0], grid_size: [1, 1]",
                                "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: r", "buf_size_mb: 2, attributes: {m_k: 2, u_kt: 1}"),
                        1));
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   const Parameters& kept = w.first("chip_0__y_1__x_1__stream_id_32");
   EXPECT_EQ(Written::number(kept, "space_shared_with_operand"), pipes::kOutputOperand);
   EXPECT_EQ(Written::number(kept, "input_index"), 2);
@@ -267,11 +270,8 @@ TEST(BlobYaml, RowsForATilizer) {
                            op_text("op", "tilizer", "rows", 1, cat("grid_loc: [0, 0], ", place.substr(0, place.find(", t:"))),
                                    place.substr(place.find("t:")) + ordered + ", buf_size_mb: 2"),
                            3));
-      ASSERT_TRUE(b.ok()) << b.problem;
-      std::string refused;
-      Written w = written(b, refused);
-      ASSERT_EQ(refused, "");
-      expect_sound(w);
+      const Written w = sound_blobs(b);
+      if (HasFatalFailure()) return;
       auto blob = build_blob(b.graph, *b.device, b.cluster());
       ASSERT_TRUE(blob.ok());
       int readers = 0;
@@ -300,11 +300,8 @@ TEST(BlobYaml, RowsForATilizer) {
 // Over PCIe: the sender writes to a queue in L1 of the receiver, which reads it; neither shakes hands with the other.
 TEST(BlobYaml, OverPcie) {
   Built b(pipes::ring_of_chips(), "grayskull");
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   int links = 0;
   for (const auto& [name, out] : w.dram) {
     if (out.count("dram_streaming_dest") == 0) continue;
@@ -345,11 +342,8 @@ TEST(BlobYaml, RowsOfATable) {
       "ublock_order: r, buf_size_mb: 2, in_df: [Float16_b, RawUInt32], out_df: Float16_b, intermed_df: Float16_b, acc_df: Float16_b, "
       "math_fidelity: HiFi3, untilize_output: false, attributes: {num_indices: 128}}\n",
       2, "table: {prologue: false, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"));
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   const std::string core = "chip_0__y_1__x_1__stream_id_";
   const Parameters &table = w.first(core + "4"), &list = w.first(core + "5");
   EXPECT_EQ(Written::number(table, "scatter_list_stream_id"), 5);
@@ -373,11 +367,8 @@ TEST(BlobYaml, SharedReadsHaveForks) {
                    i == 0 ? "" : "forked_dram_inputs: [x: op0]");
   }
   Built b(netlist_text(queues, ops, 3));
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   const std::string core = "chip_0__y_1__x_1__stream_id_";
   const Parameters& reader = w.first(core + "40");
   EXPECT_EQ(Written::number(w.dram.at(core + "40"), "total_readers"), 1);
@@ -394,11 +385,8 @@ TEST(BlobYaml, SharedReadsHaveForks) {
 // The firmware copies by knowing which streams share their space: the input, and all that send the output.
 TEST(BlobYaml, CopiesOnEthernetCoresShareTheirSpace) {
   Built b(pipes::two_chips(), "n300", 2);
-  ASSERT_TRUE(b.ok()) << b.problem;
-  std::string refused;
-  Written w = written(b, refused);
-  ASSERT_EQ(refused, "");
-  expect_sound(w);
+  const Written w = sound_blobs(b);
+  if (HasFatalFailure()) return;
   int sharing = 0;
   for (const auto& [name, phases] : w.streams) {
     const Parameters& p = phases.begin()->second;
