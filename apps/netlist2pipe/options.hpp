@@ -19,6 +19,7 @@ struct Options {
   std::int64_t epoch = -1;
   bool check = false;
   std::vector<std::string> products;  // set by run
+  bool is_compact() const { return format == "json"; }
 };
 
 cli::ToolSpec tool(Options& options);

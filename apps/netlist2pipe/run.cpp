@@ -99,7 +99,7 @@ class Writer {
   }
   Result<void> write_graph(const std::string& path, const pipes::PipeGraph& graph) {
     BUDA_ASSIGN(auto file, host_.fs().create(path, host_.write_mode));
-    BUDA_TRY(is_compact() ? pipes::write_pipes(graph, *file) : pipes::write_pipegen(graph, *file));
+    BUDA_TRY(options_.is_compact() ? pipes::write_pipes(graph, *file) : pipes::write_pipegen(graph, *file));
     BUDA_TRY(file->commit());
     options_.products.push_back(path);
     return success();
@@ -109,7 +109,7 @@ class Writer {
     std::string folder = cat("temporal_epoch_", number, "/overlay");
     BUDA_TRY(host_.fs().make_directories(cat(options_.output, '/', folder)));
     // The other files are for TT-Buda's runtime, which does not read this form.
-    if (is_compact()) return write_graph(cat(options_.output, '/', folder, "/pipes.json"), graph);
+    if (options_.is_compact()) return write_graph(cat(options_.output, '/', folder, "/pipes.json"), graph);
     BUDA_TRY(write_graph(cat(options_.output, '/', folder, "/pipegen.yaml"), graph));
     BUDA_TRY(write(folder + "/queue_to_consumer.yaml", pipes::queue_to_consumer_text(index, device, graph)));
     BUDA_TRY(write(folder + "/queue_to_producer.yaml", pipes::queue_to_producer_text(index, device, graph)));
@@ -117,8 +117,6 @@ class Writer {
   }
 
  private:
-  bool is_compact() const { return options_.format == "json"; }
-
   Options& options_;
   Host& host_;
 };
@@ -161,7 +159,7 @@ Result<void> run(Options& o, Host& host) {
   if (o.output == io::kStdStream) {
     BUDA_TRY(writer.write_graph(o.output, **made.front().graph));
   } else {
-    BUDA_TRY(host.fs().make_directories(o.format == "json" ? o.output : cat(o.output, "/reports")));
+    BUDA_TRY(host.fs().make_directories(o.is_compact() ? o.output : cat(o.output, "/reports")));
     BUDA_TRY(writer.write("netlist_queues.yaml", pipes::netlist_queues_text(index, in.device)));
     BUDA_TRY(writer.write("padding_table.yaml", pipes::padding_table_text(padding)));
     // A depfile's rule is for something.

@@ -116,7 +116,7 @@ class Builder {
 
   // pcie.cpp: chips without ethernet.
   bool check_over_pcie(const PipePlan& plan);
-  bool make_pcie_ends(PipePlan& plan, std::size_t target, const std::map<Id, int>& reached, std::vector<StreamRef>& line);
+  bool make_pcie_ends(const PipePlan& plan, std::size_t target, const std::map<Id, int>& reached, std::vector<StreamRef>& line);
   std::optional<StreamRef> make_pcie_relay(const PipePlan& plan, std::size_t target, std::int32_t core);
   std::int64_t pcie_tiles(const PipePlan& plan) const;
   void mark_pcie(PipePlan& plan);

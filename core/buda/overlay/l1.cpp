@@ -86,7 +86,7 @@ std::uint64_t Builder::needed_bytes(std::int32_t number, std::size_t sizes) cons
 // Down to one block of what is read from DRAM, or one tile.
 void Builder::shrink_multicasts(std::int32_t number, std::uint64_t excess) {
   for (auto& [n, s] : streams_[static_cast<std::size_t>(number)]) {
-    if ((s.kind != StreamKind::multicast && s.kind != StreamKind::relay) || s.fork_of >= 0 || excess == 0) continue;
+    if (!is_on_the_way(s) || s.fork_of >= 0 || excess == 0) continue;
     auto tile = static_cast<std::uint64_t>(std::max(s.message_bytes, 1));
     std::uint64_t least = tile * static_cast<std::uint64_t>(s.read ? s.read->block_tiles : 1);
     std::uint64_t wanted = s.bytes > excess ? (s.bytes - excess) / tile * tile : 0;
@@ -130,7 +130,7 @@ void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& 
   for (auto& [n, s] : streams) {
     if (s.fork_of < 0) continue;
     s.address = streams.at(s.fork_of).address;
-    if (s.kind == StreamKind::multicast || s.kind == StreamKind::relay) s.bytes = streams.at(s.fork_of).bytes;
+    if (is_on_the_way(s)) s.bytes = streams.at(s.fork_of).bytes;
   }
   take(tracking_bytes(number), "pointers of further DRAM buffers");
   auto blob = static_cast<std::uint64_t>(std::max<std::int64_t>(core.blob_bytes, 0));

@@ -68,7 +68,7 @@ std::optional<StreamRef> Builder::make_pcie_relay(const PipePlan& plan, std::siz
 }
 
 // The relays that a target needs at either end. `reached`: how many targets of the plan have a buffer.
-bool Builder::make_pcie_ends(PipePlan& plan, std::size_t t, const std::map<Id, int>& reached, std::vector<StreamRef>& line) {
+bool Builder::make_pcie_ends(const PipePlan& plan, std::size_t t, const std::map<Id, int>& reached, std::vector<StreamRef>& line) {
   if (!plan.flows) {
     std::size_t source = t % plan.buffers.size();
     while (plan.buffers[source]->is_padding) source = (source + 1) % plan.buffers.size();
@@ -78,7 +78,7 @@ bool Builder::make_pcie_ends(PipePlan& plan, std::size_t t, const std::map<Id, i
     line.push_back(*ref);
   }
   bool alone = std::none_of(plan.padding.begin(), plan.padding.end(), [&](const Padding& p) { return plan.target_of[p.group] == t; });
-  for (const Buffer* b : plan.targets[t]) alone = alone && reached.at(b->id) == 1 && feeds_.at(b->id).size() == 1;
+  for (const Buffer* b : plan.targets[t]) alone = alone && feeds_.at(b->id).size() == 1 && reached.at(b->id) == 1;
   if (alone) return true;
   const std::optional<std::int32_t> core = plan.multicast ? multicast_core(plan, t) : core_of_buffer(*plan.targets[t].front());
   if (!core) return false;

@@ -84,8 +84,6 @@ std::int64_t turns_of_padding(const PipePlan& plan, bool before) {
   }
   return sum;
 }
-std::int64_t slots_before(const PipePlan& plan) { return turns_of_padding(plan, true); }
-std::int64_t slots_after(const PipePlan& plan) { return turns_of_padding(plan, false); }
 
 }  // namespace
 
@@ -133,6 +131,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
   const std::int64_t most = device_.streams.max_tiles_per_phase, passes = plans.front()->passes;
   std::int64_t period = 1, segments = 1, slots = 1;
   std::vector<std::vector<Piece>> pieces;  // in step with `plans`
+  std::vector<std::int64_t> slots_before;  // for padding, likewise
   for (const PipePlan* p : plans) {
     if (p->passes != passes)
       return error("OV002", p->pipe, &p->first_output(),
@@ -142,7 +141,8 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
     for (const Piece& piece : pieces.back()) here += ceil_div(piece.tiles, most);
     segments = std::max(segments, here);
     for (const Part& part : p->parts) period = std::min(std::lcm(period, static_cast<std::int64_t>(part.groups.size())), passes);
-    slots = std::max(slots, slots_before(*p) + 1 + slots_after(*p));
+    slots_before.push_back(turns_of_padding(*p, true));
+    slots = std::max(slots, slots_before.back() + 1 + turns_of_padding(*p, false));
     for (const Padding& pad : p->padding)
       segments = std::max(segments, pad.tiles / p->buffers[static_cast<std::size_t>(pad.source)]->scatter_gather_num_tiles);
     if (p->source == SourceKind::output)
@@ -222,8 +222,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
           for (const Padding& pads : p->padding)
             if (pads.beside == group_of(part) && pads.before == before) send_padding(*p, pads, (pass * slots + slot++) * segments);
       };
-      const std::int64_t before = slots_before(*p);
-      std::int64_t id = (pass * slots + before) * segments;
+      std::int64_t id = (pass * slots + slots_before[i]) * segments;
       pad(true, 0);
       for (const Piece& piece : pieces[i]) {
         const std::size_t target = p->target_of[group_of(p->parts[piece.part])];
@@ -240,7 +239,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
           left -= tiles;
         }
       }
-      pad(false, before + 1);
+      pad(false, slots_before[i] + 1);
     }
   while (!receiving.empty()) flush(receiving.begin()->first);
   for (StreamRef r : members) stream_of(r).iterations = passes / period;

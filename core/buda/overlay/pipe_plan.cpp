@@ -1,7 +1,14 @@
-// Questions to a plan about its padding.
+// Questions to a plan about its targets, and about its padding.
 #include <buda/overlay/pipe_plan.hpp>
 
 namespace buda::overlay {
+
+std::map<pipes::Id, int> PipePlan::targets_by_buffer() const {
+  std::map<pipes::Id, int> out;
+  for (const auto& target : targets)
+    for (const Buffer* b : target) ++out[b->id];
+  return out;
+}
 
 bool PipePlan::brings_blocks(std::int32_t number) const {
   return std::any_of(blocks.begin(), blocks.end(), [&](const Block& b) { return b.source == number; });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -77,7 +78,6 @@ struct PipePlan {
   std::int64_t passes = 0;                          // in the epoch
   bool ring = false;                                // one source that gives its buffer away in order, or DRAM
   bool flows = false;                               // a ring whose phases need not follow passes: nobody else cuts them
-  bool over_pcie = false;                           // from chip to chip without ethernet
   std::vector<std::vector<const Buffer*>> groups;   // resolved outputs at the end of the way
   std::vector<Way> ways;                            // per group
   std::vector<Part> parts;                          // of a pass, in order: one, unless pipes share relay buffers
@@ -95,6 +95,10 @@ struct PipePlan {
   const Padding* only_pads(std::int32_t number, std::size_t target) const;
   // Of the streams on the way to its target, the one to which padding goes; behind them all stand the receivers.
   std::size_t joins(const Padding& p) const;
+  // From chip to chip without ethernet.
+  bool over_pcie() const { return pipe->mmio_downstream.has_value(); }
+  // How many targets have each buffer.
+  std::map<pipes::Id, int> targets_by_buffer() const;
   const Buffer& first_output() const { return *groups.front().front(); }
   bool takes_turns() const {
     return !padding.empty() || std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.groups.size() > 1; });

@@ -21,6 +21,14 @@ constexpr std::int64_t kMostBlocksInAll = std::int64_t{1} << 24;
 
 bool sane(std::int64_t v) { return v >= 0 && v <= kMostTiles; }
 
+// The padding that a group gets in its turn instead of tiles, by the pipe where the turns part; and at which relay buffer of the way.
+std::pair<Id, std::size_t> padding_of(const Way& way, std::size_t turn) {
+  auto listed = [](const Pipe& pipe, std::size_t group) { return group < pipe.output_padding.size() ? pipe.output_padding[group] : Id{0}; };
+  for (std::size_t h = 0; h < way.hops.size(); ++h)
+    if (Id id = listed(*way.hops[h].pipe, way.hops[h].pipe->outputs.size() > 1 ? turn : 0); id != 0) return {id, h};
+  return {listed(*way.last, way.group), Padding::kBehind};
+}
+
 std::string operand_text(const Buffer& b) {
   if (b.type == BufferType::unpacker) return cat("input ", b.operand);
   if (b.type == BufferType::packer) return "output";
@@ -199,14 +207,6 @@ bool Builder::resolve_group(const Pipe& pipe, const std::vector<Id>& ids, std::v
   return true;
 }
 
-// The padding that a group gets in its turn instead of tiles, by the pipe where the turns part; and at which relay buffer of the way.
-static std::pair<Id, std::size_t> padding_of(const Way& way, std::size_t turn) {
-  auto listed = [](const Pipe& pipe, std::size_t group) { return group < pipe.output_padding.size() ? pipe.output_padding[group] : Id{0}; };
-  for (std::size_t h = 0; h < way.hops.size(); ++h)
-    if (Id id = listed(*way.hops[h].pipe, way.hops[h].pipe->outputs.size() > 1 ? turn : 0); id != 0) return {id, h};
-  return {listed(*way.last, way.group), Padding::kBehind};
-}
-
 // Padding that is kept on the chip where its group is joins behind all relays, wherever the file would have it join.
 bool Builder::resolve_padding_of(PipePlan& plan, const Part& part, std::size_t group, Id id, Padding& out) {
   const Way& way = plan.ways[group];
@@ -365,9 +365,8 @@ bool Builder::classify(PipePlan& plan) {
     unsupported(&pipe, &out, "a queue whose entries go to receivers in turns");
     return false;
   }
-  plan.over_pcie = pipe.mmio_downstream.has_value();
-  if (plan.over_pcie && !check_over_pcie(plan)) return false;
-  for (std::size_t g = 0; g < plan.groups.size() && !plan.over_pcie; ++g)
+  if (plan.over_pcie() && !check_over_pcie(plan)) return false;
+  for (std::size_t g = 0; g < plan.groups.size() && !plan.over_pcie(); ++g)
     for (const Buffer* b : plan.groups[g])
       for (const Buffer* s : plan.buffers)
         if (s->chip != b->chip && !s->is_padding && plan.ways[g].hops.empty() &&

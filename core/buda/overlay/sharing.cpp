@@ -63,7 +63,7 @@ std::string input_of(const Buffer& b) { return cat(b.op, ' ', b.operand); }
 
 bool Builder::may_share_reads(const PipePlan& plan) const {
   if (plan.pipe->dram_num_forks < 2 || plan.source != SourceKind::dram || plan.sink != SinkKind::kernel || plan.before_epoch) return false;
-  if (plan.over_pcie || plan.groups.size() != 1 || !plan.ways.front().hops.empty()) return false;
+  if (plan.over_pcie() || plan.groups.size() != 1 || !plan.ways.front().hops.empty()) return false;
   const bool rows =
       std::any_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer* b) { return b->rows.hw_tilize || b->rows.embedding_table; });
   // An input that several pipes bring takes turns, which would be those of all.

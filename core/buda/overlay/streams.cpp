@@ -297,13 +297,11 @@ void Builder::link_line(PipePlan& plan, std::size_t t) {
 }
 
 void Builder::make_lines(PipePlan& plan) {
-  std::map<Id, int> reached;  // how many targets have a buffer
-  for (const auto& target : plan.targets)
-    for (const Buffer* b : target) ++reached[b->id];
+  const std::map<Id, int> reached = plan.over_pcie() ? plan.targets_by_buffer() : std::map<Id, int>{};
   for (std::size_t t = 0; t < plan.targets.size(); ++t) {
     const Way& way = plan.target_ways[t];
     std::vector<StreamRef> line;
-    if (plan.over_pcie && !make_pcie_ends(plan, t, reached, line)) return;
+    if (plan.over_pcie() && !make_pcie_ends(plan, t, reached, line)) return;
     for (std::size_t h = 0; h < way.hops.size(); ++h) {
       auto ref = make_hop(plan, way, h);
       if (!ref) return;
@@ -314,7 +312,7 @@ void Builder::make_lines(PipePlan& plan) {
       if (!ref) return;
       line.push_back(*ref);
       // What comes over PCIe comes in chunks.
-      if (plan.over_pcie) stream_of(*ref).bytes = static_cast<std::uint64_t>(2 * pcie_tiles(plan) * stream_of(*ref).message_bytes);
+      if (plan.over_pcie()) stream_of(*ref).bytes = static_cast<std::uint64_t>(2 * pcie_tiles(plan) * stream_of(*ref).message_bytes);
     }
     if (plan.reads_with) {
       const auto& reader = plans_[*plan.reads_with].lines;
@@ -366,7 +364,7 @@ void Builder::make_senders(PipePlan& plan) {
     Stream& s = stream_of(ref);
     s.pipe = plan.pipe->id;
     s.scattered = !plan.ring;
-    bool relayed = plan.over_pcie ? !plan.flows : plan.multicast && plan.ways.front().hops.empty();
+    bool relayed = plan.over_pcie() ? !plan.flows : plan.multicast && plan.ways.front().hops.empty();
     s.noc_out = relayed ? plan.pipe->incoming_noc : plan.pipe->outgoing_noc;
     s.vc = relayed ? plan.pipe->incoming_vc : plan.pipe->outgoing_vc;
     plan.senders.push_back(ref);
@@ -433,7 +431,7 @@ void Builder::connect(PipePlan& plan) {
       for (StreamRef r : receivers) stream_of(r).noc_in = stream_of(plan.senders[i]).noc_out;
       link(plan.senders[i], receivers);
     }
-  if (plan.over_pcie) mark_pcie(plan);
+  if (plan.over_pcie()) mark_pcie(plan);
 }
 
 // A kernel would wait for ever for an input that nobody brings.

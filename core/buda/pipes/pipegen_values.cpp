@@ -164,7 +164,7 @@ void PipegenValues::set(std::string_view key, std::string_view value, FilePlace 
 void PipegenValues::expect(std::string_view key, FilePlace at) {
   key_place_ = at;
   if (key.starts_with("x-")) return;
-  static_cast<void>(what_ == What::buffer ? buffer_key(key) : pipe_key(key));
+  static_cast<void>(new_key(key));
 }
 
 bool PipegenValues::first_time(std::size_t bit, std::string_view key) {
@@ -299,8 +299,8 @@ void PipegenValues::set_special(SpecialKey key, std::string_view name, std::stri
   }
 }
 
-std::optional<std::size_t> PipegenValues::buffer_key(std::string_view key) {
-  auto found = find_buffer_key(key);
+std::optional<std::size_t> PipegenValues::new_key(std::string_view key) {
+  auto found = what_ == What::buffer ? find_buffer_key(key) : find_pipe_key(key);
   if (!found) {
     unknown_key(key);
   } else if (!first_time(*found, key)) {
@@ -311,7 +311,7 @@ std::optional<std::size_t> PipegenValues::buffer_key(std::string_view key) {
 
 void PipegenValues::set_buffer(std::string_view key, std::string_view value) {
   Buffer& b = graph_.buffers.back();
-  auto found = buffer_key(key);
+  auto found = new_key(key);
   if (!found) return;
   auto put = [&](auto&& member) {
     using M = std::decay_t<decltype(member)>;
@@ -326,19 +326,9 @@ void PipegenValues::set_buffer(std::string_view key, std::string_view value) {
   visit_key(buffer_keys()[*found], put, b);
 }
 
-std::optional<std::size_t> PipegenValues::pipe_key(std::string_view key) {
-  auto found = find_pipe_key(key);
-  if (!found) {
-    unknown_key(key);
-  } else if (!first_time(*found, key)) {
-    return std::nullopt;
-  }
-  return found;
-}
-
 void PipegenValues::set_pipe(std::string_view key, std::string_view value) {
   Pipe& p = graph_.pipes.back();
-  auto found = pipe_key(key);
+  auto found = new_key(key);
   if (!found) return;
   auto put = [&](auto&& member) {
     using M = std::decay_t<decltype(member)>;
@@ -363,7 +353,7 @@ void PipegenValues::set_pipe(std::string_view key, std::string_view value) {
 
 void PipegenValues::set_numbers(std::string_view key, std::vector<Id> numbers, FilePlace at) {
   key_place_ = value_place_ = at;
-  auto found = pipe_key(key);
+  auto found = new_key(key);
   if (!found) return;
   auto put = [&](auto&& member) {
     using M = std::decay_t<decltype(member)>;
@@ -383,7 +373,7 @@ void PipegenValues::set_numbers(std::string_view key, std::vector<Id> numbers, F
 
 void PipegenValues::set_groups(std::string_view key, std::vector<std::vector<Id>> groups, FilePlace at) {
   key_place_ = value_place_ = at;
-  auto found = pipe_key(key);
+  auto found = new_key(key);
   if (!found) return;
   auto put = [&](auto&& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::vector<std::vector<Id>>>) {

@@ -65,9 +65,8 @@ class PipegenValues {
   void set_buffer(std::string_view key, std::string_view value);
   void set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b);
   void set_pipe(std::string_view key, std::string_view value);
-  // Its index, when it is set for the first time.
-  std::optional<std::size_t> buffer_key(std::string_view key);
-  std::optional<std::size_t> pipe_key(std::string_view key);
+  // Its index, when there is such a key and it is set for the first time.
+  std::optional<std::size_t> new_key(std::string_view key);
   void unknown_key(std::string_view key);
   // JSON and YAML, in which names are written again, have no others.
   bool check_name(std::string_view name, FilePlace at);

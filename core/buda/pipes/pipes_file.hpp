@@ -14,8 +14,8 @@ namespace buda::pipes {
 
 inline constexpr std::string_view kPipesFormat = "buda.pipes/1";
 
-// Strict, and with the promises of parse_pipegen. Lists of a file have at most 2^26 numbers in all. PG codes, and those of JSON and
-// schemas.
+// Strict, and with the promises of parse_pipegen. Lists and names of a file come to at most 2^26 numbers and characters. PG codes, and
+// those of JSON and schemas.
 Result<PlacedGraph> parse_pipes(std::string_view text, const std::string& file);
 
 // Either form: JSON begins with '{'.

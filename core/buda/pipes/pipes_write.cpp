@@ -132,7 +132,10 @@ struct BufferTraits {
   using Key = BufferKey;
   static constexpr std::string_view kIdKey = "uniqid", kAlwaysSaid = "buffer_type";
   static auto keys() { return buffer_keys(); }
-  static std::size_t id_key() { return *find_buffer_key(kIdKey); }
+  static std::size_t id_key() {
+    static const std::size_t key = *find_buffer_key(kIdKey);
+    return key;
+  }
   static void add_value(std::string& out, const Buffer& b, const Key& key) {
     auto put = [&](const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, SpecialKey>) {
@@ -160,7 +163,10 @@ struct PipeTraits {
   using Key = PipeKey;
   static constexpr std::string_view kIdKey = "id", kAlwaysSaid = "input_list";
   static auto keys() { return pipe_keys(); }
-  static std::size_t id_key() { return *find_pipe_key(kIdKey); }
+  static std::size_t id_key() {
+    static const std::size_t key = *find_pipe_key(kIdKey);
+    return key;
+  }
   static void add_value(std::string& out, const Pipe& p, const Key& key) {
     auto put = [&](const auto& value) {
       if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, MmioFlag>) add(out, value);
