@@ -14,12 +14,13 @@ LISTED := s/^| `\([a-z0-9.+-]*\)` |.*/\1/p
 PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies.md)
 TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/dependencies.md)
 
-.PHONY: help deps tools build demo test bench fmt lint fuzz install clean
+.PHONY: help deps tools build toolchain demo test bench fmt lint fuzz install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo     install, build, compile the digits model through every stage, run it, show what it did"
 	@echo "make test     install, build, run all tests           make test TESTS='-L fast'   the fast ones"
+	@echo "make toolchain  build the tools and plugins only"
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
 	@echo "make lint     clang-tidy and the layering laws        make install install to PREFIX (/usr/local)"
@@ -43,7 +44,12 @@ build: deps $(BUILD)/build.ninja
 	@echo "== building with $(JOBS) jobs"
 	cmake --build $(BUILD) -j $(JOBS)
 
-demo: build
+# The tools and plugins, without the tests.
+toolchain: deps $(BUILD)/build.ninja
+	@echo "== building the tools with $(JOBS) jobs"
+	cmake --build $(BUILD) -j $(JOBS) --target toolchain
+
+demo: toolchain
 	@sh share/examples/digits/demo.sh $(BUILD)
 
 test: build
@@ -67,7 +73,7 @@ fuzz: deps tools
 	cmake --build build/fuzz -j $(JOBS)
 	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
 
-install: build
+install: toolchain
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
 clean:

@@ -15,7 +15,7 @@ namespace {
 // Files are read one after the other and judged side by side; so many at once bound the memory.
 constexpr std::size_t kBatch = 64;
 
-struct Work {
+struct FileVerdict {
   std::string file;
   std::optional<io::Bytes> bytes;
   netlist::Judgement judgement;
@@ -43,7 +43,7 @@ std::string json_line(const std::string& file, const netlist::Verdict& v) {
 }
 
 // A file that cannot be read is refused like a bad one, so that the others are judged all the same.
-void read(Work& work, Host& host) {
+void read(FileVerdict& work, Host& host) {
   auto bytes = host.fs().read(work.file);
   if (bytes) {
     work.bytes = std::move(*bytes);
@@ -67,17 +67,17 @@ Result<void> check(const Options& o, Host& host) {
   std::size_t refused = 0;
   for (std::size_t begin = 0; begin < o.files.size(); begin += kBatch) {
     host.progress("checking netlists", begin, o.files.size());
-    std::vector<Work> batch(std::min(kBatch, o.files.size() - begin));
+    std::vector<FileVerdict> batch(std::min(kBatch, o.files.size() - begin));
     for (std::size_t i = 0; i < batch.size(); ++i) {
       batch[i].file = o.files[begin + i];
       read(batch[i], host);
     }
     parallel_for(host.threads, batch.size(), [&](std::size_t i) {
-      Work& work = batch[i];
+      FileVerdict& work = batch[i];
       if (work.bytes) work.judgement = netlist::judge_netlist(work.bytes->view(), shown_name(work.file), devices, options);
       work.bytes.reset();
     });
-    for (Work& work : batch) {
+    for (FileVerdict& work : batch) {
       bool accepted = true;
       for (const auto& v : work.judgement.verdicts) {
         accepted = accepted && v.accepted();

@@ -82,9 +82,9 @@ Result<T> at_node(const Node& node, Result<T> result) {
   return std::move(result).failure();
 }
 
-class Builder {
+class HostPlanBuilder {
  public:
-  Builder(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files)
+  HostPlanBuilder(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files)
       : graph_(graph), problem_(problem), queues_(queues), files_(files) {}
 
   Result<BuiltPlan> run() {
@@ -248,7 +248,7 @@ Result<std::vector<Transform>> steps_from_device(const Shape& device, const Shap
 }
 
 Result<BuiltPlan> build_plan(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files) {
-  return Builder(graph, problem, queues, files).run();
+  return HostPlanBuilder(graph, problem, queues, files).run();
 }
 
 }  // namespace buda::balance

@@ -113,9 +113,9 @@ bool is_supported(OpClass c) {
 }
 
 // Everything make_problem looks up while it goes through the graph.
-class Builder {
+class ProblemBuilder {
  public:
-  Builder(const Graph& graph, const device::DeviceDescriptor& device, Problem& problem)
+  ProblemBuilder(const Graph& graph, const device::DeviceDescriptor& device, Problem& problem)
       : graph_(graph), device_(device), problem_(problem) {}
 
   Result<void> run(const std::vector<NodeId>& order) {
@@ -508,7 +508,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
   Problem problem;
   problem.name = graph.name;
   problem.device = &device;
-  Builder builder(graph, device, problem);
+  ProblemBuilder builder(graph, device, problem);
   BUDA_TRY(builder.run(order));
   return problem;
 }

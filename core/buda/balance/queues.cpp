@@ -26,9 +26,10 @@ netlist::Queue queue_of(const Layout& layout, std::string name, DataFormat forma
   return q;
 }
 
-class Builder {
+class QueuePlanner {
  public:
-  Builder(Problem& problem, const Choice& choice, const QueueOptions& options) : problem_(problem), choice_(choice), options_(options) {
+  QueuePlanner(Problem& problem, const Choice& choice, const QueueOptions& options)
+      : problem_(problem), choice_(choice), options_(options) {
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       blocked_.push_back(with_model(problem.ops[i], choice.ops[i].model));
       set_.feeds.emplace_back(problem.ops[i].operands.size(), kNoQueue);
@@ -231,7 +232,7 @@ Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const Queue
   if (host_entries(problem, options) > kMostEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
                                     problem.microbatch, ") are more than their pointers can count, ", kMostEntries));
-  return Builder(problem, choice, options).run();
+  return QueuePlanner(problem, choice, options).run();
 }
 
 }  // namespace buda::balance

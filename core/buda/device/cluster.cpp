@@ -15,11 +15,11 @@ using schema::Record;
 
 namespace {
 
-constexpr int kDeepestBase = 8;
+constexpr int kMaxBaseDepth = 8;
 
 enum class Side : std::int32_t { down, right, up, left };
 
-bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".yaml"); }
+bool is_cluster_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".yaml"); }
 
 constexpr std::int32_t kMostChips = 4096;
 
@@ -56,8 +56,8 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
   loc = top.loc();
   if (const io::Node* base = top.find("base")) {
     BUDA_ASSIGN(std::string name, base->as_name());
-    if (depth >= kDeepestBase) return input_error("DV003", base->loc(), cat("cluster '", name, "' is based on itself"));
-    BUDA_TRY(read_file(host, is_path(name) ? name : shipped(host, name), arch, depth + 1, out, loc));
+    if (depth >= kMaxBaseDepth) return input_error("DV003", base->loc(), cat("cluster '", name, "' is based on itself"));
+    BUDA_TRY(read_file(host, is_cluster_path(name) ? name : shipped(host, name), arch, depth + 1, out, loc));
   }
   if (const io::Node* links = top.find("links")) loc = links->loc();
   schema::Reader reader;
@@ -70,7 +70,7 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
 }  // namespace
 
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name) {
-  std::string path = is_path(name) ? name : shipped(host, name.empty() ? device.name : name);
+  std::string path = is_cluster_path(name) ? name : shipped(host, name.empty() ? device.name : name);
   if (name.empty() && !host.fs().exists(path)) path = shipped(host, device.arch);
   Cluster cluster;
   if (name.empty() && !host.fs().exists(path)) return cluster;

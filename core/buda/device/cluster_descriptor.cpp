@@ -11,7 +11,7 @@
 namespace buda::device {
 namespace {
 
-const std::vector<std::string> kKeys = {"arch", "chips", "ethernet_connections", "chips_with_mmio", "harvesting", "boardtype"};
+const std::vector<std::string> kClusterKeys = {"arch", "chips", "ethernet_connections", "chips_with_mmio", "harvesting", "boardtype"};
 
 Result<std::int32_t> number(const io::Node& node, std::string_view what) {
   BUDA_ASSIGN(std::int64_t value, node.as_int());
@@ -33,9 +33,9 @@ Result<void> read_end(const io::Node& node, std::int32_t& chip, std::int32_t& ch
 Result<void> check_keys(const io::Node& top) {
   for (std::size_t i = 0; i < top.size(); ++i) {
     const std::string& key = top.keys()[i];
-    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+    if (std::find(kClusterKeys.begin(), kClusterKeys.end(), key) != kClusterKeys.end()) continue;
     Diagnostic d = io::node_error("DV032", top.items()[i], cat("unknown key '", key, "' in a cluster descriptor"));
-    if (auto near = nearest_word(key, kKeys)) d.hint = cat("did you mean '", *near, "'?");
+    if (auto near = nearest_word(key, kClusterKeys)) d.hint = cat("did you mean '", *near, "'?");
     return d;
   }
   return success();

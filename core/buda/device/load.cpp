@@ -11,7 +11,7 @@
 namespace buda::device {
 namespace {
 
-constexpr int kDeepestBase = 8;
+constexpr int kMaxDeviceBaseDepth = 8;
 constexpr std::string_view kSuffix = ".yaml";
 
 bool is_path(const std::string& name) {
@@ -48,7 +48,7 @@ class Loader {
       path = cat(folder(host_), '/', name, kSuffix);
       if (!host_.fs().exists(path)) return unknown_device(host_, name, asked);
     }
-    if (std::find(chain_.begin(), chain_.end(), path) != chain_.end() || chain_.size() >= kDeepestBase)
+    if (std::find(chain_.begin(), chain_.end(), path) != chain_.end() || chain_.size() >= kMaxDeviceBaseDepth)
       return input_error("DV003", asked, cat("device '", name, "' is based on itself: ", join(chain_, " -> ")));
     chain_.push_back(path);
     BUDA_ASSIGN(io::Bytes bytes, host_.fs().read(path));

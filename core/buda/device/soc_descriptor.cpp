@@ -14,21 +14,21 @@
 namespace buda::device {
 namespace {
 
-const std::vector<std::string> kKeys = {"grid",
-                                        "physical",
-                                        "arc",
-                                        "pcie",
-                                        "dram",
-                                        "eth",
-                                        "functional_workers",
-                                        "harvested_workers",
-                                        "router_only",
-                                        "worker_l1_size",
-                                        "dram_bank_size",
-                                        "eth_l1_size",
-                                        "arch_name",
-                                        "features",
-                                        "noc"};
+const std::vector<std::string> kSocKeys = {"grid",
+                                           "physical",
+                                           "arc",
+                                           "pcie",
+                                           "dram",
+                                           "eth",
+                                           "functional_workers",
+                                           "harvested_workers",
+                                           "router_only",
+                                           "worker_l1_size",
+                                           "dram_bank_size",
+                                           "eth_l1_size",
+                                           "arch_name",
+                                           "features",
+                                           "noc"};
 
 using Places = std::vector<NocCoord>;
 
@@ -65,9 +65,9 @@ Result<void> apply_soc_descriptor(const io::Node& soc, DeviceDescriptor& device)
   schema::Reader reader;
   for (std::size_t i = 0; i < soc.size(); ++i) {
     const std::string& key = soc.keys()[i];
-    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+    if (std::find(kSocKeys.begin(), kSocKeys.end(), key) != kSocKeys.end()) continue;
     Diagnostic d = io::node_error("DV020", soc.items()[i], cat("unknown key '", key, "' in a SoC descriptor"));
-    if (auto near = nearest_word(key, kKeys)) d.hint = cat("did you mean '", *near, "'?");
+    if (auto near = nearest_word(key, kSocKeys)) d.hint = cat("did you mean '", *near, "'?");
     reader.error(std::move(d));
   }
   auto read = [&](const char* key, auto& out) {

@@ -10,7 +10,6 @@ namespace {
 using io::Node;
 
 // The archives of TT-Buda name files with their top folder.
-constexpr std::string_view kTopFolder = "unzipped_tti/";
 
 struct HostFormat {
   DType dtype;
@@ -64,9 +63,9 @@ Node graph_state(const DeviceJson& device) {
 }
 
 // Members of a map, read one by one: keys that are not ours are not our business.
-class Members {
+class JsonMembers {
  public:
-  explicit Members(const Node& map) : map_(map) {}
+  explicit JsonMembers(const Node& map) : map_(map) {}
 
   template <class T>
   void get(const char* key, T& out) {
@@ -146,7 +145,7 @@ Result<DeviceJson> read_device_json(const Node& top) {
     return d;
   }
   DeviceJson device;
-  Members members(top);
+  JsonMembers members(top);
   std::string version;
   members.get("version", version);
   if (!version.empty() && version != kImageVersion)
@@ -164,7 +163,7 @@ Result<DeviceJson> read_device_json(const Node& top) {
   if (members.reader().failed()) return std::move(members.reader()).failure();
 
   if (!state_node.is_map()) return io::node_error("IM005", state_node, "expected a map, found " + state_node.describe());
-  Members state(state_node);
+  JsonMembers state(state_node);
   state.get("netlist_filename", device.netlist);
   state.get("post_const_eval_parameters", device.tensors);
   if (state.reader().failed()) return std::move(state.reader()).failure();

@@ -10,9 +10,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace buda::image {
+
+// The folder of an archive in which everything lies.
+inline constexpr std::string_view kTopFolder = "unzipped_tti/";
 
 // The version of the archive's layout, TT-Buda's.
 inline constexpr const char* kImageVersion = "1.1.0";

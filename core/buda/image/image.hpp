@@ -21,9 +21,6 @@ struct Image {
   Members extras;           // further members at the top: the device descriptor, host graphs
 };
 
-// The folder in which everything lies.
-inline constexpr std::string_view kTopFolder = "unzipped_tti/";
-
 Result<void> write_image(io::OutputFile& out, Image image);
 
 // Reads the members of an image, without their top folder, and verifies their checksums; an error names the member that is not what it was.

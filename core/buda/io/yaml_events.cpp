@@ -33,9 +33,9 @@ struct Refused {
   Diagnostic diagnostic;
 };
 
-class Builder final : public YAML::EventHandler {
+class EventBuilder final : public YAML::EventHandler {
  public:
-  Builder(const std::string& file, std::size_t text_size, const YamlOptions& options)
+  EventBuilder(const std::string& file, std::size_t text_size, const YamlOptions& options)
       : options_(options), file_(intern_file_name(file)), limit_(text_size + kMostNodesFromAliases) {}
 
   std::vector<Node> documents;
@@ -147,7 +147,7 @@ class Builder final : public YAML::EventHandler {
 }  // namespace
 
 Result<std::vector<Node>> read_yaml_events(std::string_view text, const std::string& file, const YamlOptions& options) {
-  Builder builder(file, text.size(), options);
+  EventBuilder builder(file, text.size(), options);
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

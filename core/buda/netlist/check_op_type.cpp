@@ -45,7 +45,7 @@ void check_matmul(CheckContext& ctx, const Op& op) {
   if (a.identity) check_sparse_matmul(ctx, op);
 }
 
-void check_reduce(CheckContext& ctx, const Op& op) {
+void check_reduce_op(CheckContext& ctx, const Op& op) {
   const OpAttributes& a = op.attributes;
   if (a.reduce_dim == Dim::none) ctx.attribute_error("NL316", op, "dim", "attribute 'dim' is missing; it is r, c or z");
   if (a.reduce_dim == Dim::z && a.z < 1)
@@ -126,7 +126,7 @@ void check_op_type(CheckContext& ctx, const Op& op) {
     case OpClass::matmul:
       return check_matmul(ctx, op);
     case OpClass::reduce:
-      return check_reduce(ctx, op);
+      return check_reduce_op(ctx, op);
     case OpClass::splice:
       return check_splice(ctx, op);
     case OpClass::depthwise:

@@ -10,7 +10,7 @@
 namespace buda::netlist {
 namespace {
 
-using Kind = Difference::Kind;
+using DifferenceKind = Difference::Kind;
 using Fields = std::vector<FlowMap::Member>;
 
 // Two programs are aligned by a table of this many entries at most; beyond that everything between the ends that agree is new.
@@ -112,7 +112,7 @@ class Differ {
 
  private:
   void change(const std::string& element, const std::string& name, const std::string& field, const std::string& a, const std::string& b) {
-    if (a != b) found_.push_back({Kind::changed, element, name, field, a, b});
+    if (a != b) found_.push_back({DifferenceKind::changed, element, name, field, a, b});
   }
 
   template <class Range, class Name, class Compare>
@@ -133,7 +133,7 @@ class Differ {
     for (const auto& e : a) {
       auto twin = in_b.find(keys_a[i++]);
       if (twin == in_b.end()) {
-        found_.push_back({Kind::removed, what, name(e), "", "", ""});
+        found_.push_back({DifferenceKind::removed, what, name(e), "", "", ""});
       } else {
         compare(e, *twin->second);
         in_b.erase(twin);
@@ -141,7 +141,7 @@ class Differ {
     }
     i = 0;
     for (const auto& e : b)
-      if (in_b.count(keys_b[i++]) != 0) found_.push_back({Kind::added, what, name(e), "", "", ""});
+      if (in_b.count(keys_b[i++]) != 0) found_.push_back({DifferenceKind::added, what, name(e), "", "", ""});
   }
 
   void fields(const std::string& what, const std::string& name, const Fields& a, const Fields& b, const std::string& prefix = "") {
@@ -187,9 +187,9 @@ class Differ {
   void program(const Program& a, const Program& b) {
     for (const Step& s : align(a.instructions, b.instructions)) {
       if (s.after == nullptr) {
-        found_.push_back({Kind::removed, "program", a.name, "", head(*s.before), ""});
+        found_.push_back({DifferenceKind::removed, "program", a.name, "", head(*s.before), ""});
       } else if (s.before == nullptr) {
-        found_.push_back({Kind::added, "program", a.name, "", "", head(*s.after)});
+        found_.push_back({DifferenceKind::added, "program", a.name, "", "", head(*s.after)});
       } else if (const auto* x = std::get_if<instruction::Execute>(&s.before->what)) {
         settings(a.name, *x, std::get<instruction::Execute>(s.after->what));
       }
@@ -204,12 +204,12 @@ class Differ {
     for (const auto& s : a.settings) {
       auto twin = in_b.find(s.queue);
       if (twin == in_b.end())
-        found_.push_back({Kind::removed, "program", program, what(s), setting_fields(s).text(), ""});
+        found_.push_back({DifferenceKind::removed, "program", program, what(s), setting_fields(s).text(), ""});
       else
         fields("program", program, setting_fields(s).list(), setting_fields(*twin->second).list(), what(s) + " ");
     }
     for (const auto& s : b.settings)
-      if (in_a.count(s.queue) == 0) found_.push_back({Kind::added, "program", program, what(s), "", setting_fields(s).text()});
+      if (in_a.count(s.queue) == 0) found_.push_back({DifferenceKind::added, "program", program, what(s), "", setting_fields(s).text()});
   }
 
   void others(const Netlist& a, const Netlist& b) {
@@ -227,12 +227,12 @@ class Differ {
 }  // namespace
 
 std::string Difference::text() const {
-  std::string out = kind == Kind::removed ? "- " : kind == Kind::added ? "+ " : "~ ";
+  std::string out = kind == DifferenceKind::removed ? "- " : kind == DifferenceKind::added ? "+ " : "~ ";
   out += element;
   if (!name.empty()) out += cat(" '", name, '\'');
   if (!field.empty()) out += cat(' ', field);
-  if (kind == Kind::changed) return cat(out, ": ", before.empty() ? "none" : before, " -> ", after.empty() ? "none" : after);
-  const std::string& value = kind == Kind::removed ? before : after;
+  if (kind == DifferenceKind::changed) return cat(out, ": ", before.empty() ? "none" : before, " -> ", after.empty() ? "none" : after);
+  const std::string& value = kind == DifferenceKind::removed ? before : after;
   return value.empty() ? out : cat(out, ": ", value);
 }
 

@@ -61,7 +61,7 @@ void single_tile(ParseContext& ctx, const io::Node& node, Draft& d) {
 }
 
 // The 3 of "input3".
-std::optional<std::uint64_t> splice_input(std::string_view key) {
+std::optional<std::uint64_t> splice_input_number(std::string_view key) {
   if (!key.starts_with("input")) return std::nullopt;
   auto number = parse_uint(key.substr(5));
   return number && *number < 1000 ? number : std::nullopt;
@@ -69,7 +69,7 @@ std::optional<std::uint64_t> splice_input(std::string_view key) {
 
 // input0: [index, length, stride] of splice.
 bool splice_range(ParseContext& ctx, const std::string& key, const io::Node& node, Draft& d) {
-  auto number = splice_input(key);
+  auto number = splice_input_number(key);
   if (!number || d.inputs == nullptr) return false;
   std::vector<std::int32_t> values;
   if (!ctx.integers(node, key, values)) return true;

@@ -4,7 +4,7 @@
 namespace buda::netlist {
 namespace {
 
-struct Draft {
+struct SubOpDraft {
   SubOp sub;
   const io::Node* inputs = nullptr;
   const io::Node* attributes = nullptr;
@@ -44,7 +44,7 @@ void read_operands(ParseContext& ctx, const io::Node& node, std::string_view key
   }
 }
 
-void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_sub_op_type(ParseContext& ctx, const io::Node& node, SubOpDraft& d) {
   std::string word;
   if (!ctx.name(node, "type", word)) return;
   auto type = op_type_from_name(word);
@@ -56,7 +56,7 @@ void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
 }
 
 // A type that does not exist is an error, but the rest of the schedule is looked at as if a plain op with as many operands stood there.
-void replace_unknown_type(ParseContext& ctx, Draft& d) {
+void replace_unknown_sub_op_type(ParseContext& ctx, SubOpDraft& d) {
   if (d.unknown_type == nullptr) return;
   std::vector<std::string> known;
   for (const auto& row : all_op_types())
@@ -65,12 +65,12 @@ void replace_unknown_type(ParseContext& ctx, Draft& d) {
   d.sub.type = d.sub.inputs.size() == 2 ? OpType::add : OpType::nop;
 }
 
-const std::vector<FieldRow<Draft>>& rows() {
+const std::vector<FieldRow<SubOpDraft>>& sub_op_rows() {
   using C = ParseContext;
   using N = io::Node;
-  using D = Draft;
-  static const std::vector<FieldRow<Draft>> table = {
-      {"type", Field::type, true, read_type},
+  using D = SubOpDraft;
+  static const std::vector<FieldRow<SubOpDraft>> table = {
+      {"type", Field::type, true, read_sub_op_type},
       {"inputs", Field::inputs, true, [](C&, const N& n, D& d) { d.inputs = &n; }},
       {"output", Field::output, true, [](C& c, const N& n, D& d) { read_operand(c, n, "output", d.sub.output); }},
       {"mblock", Field::mblock, true,
@@ -94,19 +94,19 @@ void read_inputs(ParseContext& ctx, const io::Node& node, SubOp& sub) {
 
 SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& name, const io::Node& node) {
   ctx.enter("fused op", cat(id, "/", name));
-  Draft d;
+  SubOpDraft d;
   d.sub.name = name;
   d.sub.places.self = place_of(node);
   if (!ctx.map(node, name)) return std::move(d.sub);
   std::vector<std::pair<InputKey, const io::Node*>> tms;
-  read_fields(ctx, node, rows(), d, d.sub.places, [&](const std::string& key, const io::Node& value) {
+  read_fields(ctx, node, sub_op_rows(), d, d.sub.places, [&](const std::string& key, const io::Node& value) {
     auto parts = split_input_key(key);
     if (!parts || parts->what != "tms") return false;
     tms.emplace_back(*parts, &value);
     return true;
   });
   if (d.inputs != nullptr) read_inputs(ctx, *d.inputs, d.sub);
-  replace_unknown_type(ctx, d);
+  replace_unknown_sub_op_type(ctx, d);
   for (const auto& [parts, value] : tms) {
     if (parts.index >= d.sub.inputs.size()) {
       ctx.error("NL004", *value, cat("'input_", parts.index, "_tms', but there are ", d.sub.inputs.size(), " inputs"));

@@ -9,7 +9,7 @@
 namespace buda::netlist {
 namespace {
 
-struct Draft {
+struct ParsedOp {
   Op op;
   std::vector<std::string> inputs;
   std::vector<DataFormat> in_df;
@@ -21,7 +21,7 @@ struct Draft {
   const io::Node* unknown_type = nullptr;
 };
 
-void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_type(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   std::string word;
   if (!ctx.name(node, "type", word)) return;
   if (auto type = op_type_from_name(word)) {
@@ -32,7 +32,7 @@ void read_type(ParseContext& ctx, const io::Node& node, Draft& d) {
 }
 
 // A type that does not exist is an error, but the rest of the netlist is looked at as if a plain op with as many inputs stood there.
-void replace_unknown_type(ParseContext& ctx, Draft& d) {
+void replace_unknown_type(ParseContext& ctx, ParsedOp& d) {
   if (d.unknown_type == nullptr) return;
   std::vector<std::string> known;
   for (const auto& row : all_op_types()) known.emplace_back(row.name);
@@ -44,7 +44,7 @@ void replace_unknown_type(ParseContext& ctx, Draft& d) {
   d.op.type = d.inputs.size() == 2 ? OpType::add : OpType::nop;
 }
 
-void read_fidelity(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_fidelity(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   std::string word;
   if (!ctx.name(node, "math_fidelity", word)) return;
   if (auto fidelity = fidelity_from_name(word)) {
@@ -54,14 +54,14 @@ void read_fidelity(ParseContext& ctx, const io::Node& node, Draft& d) {
   }
 }
 
-void read_in_df(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_in_df(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   d.in_df_node = &node;
   if (!ctx.list(node, "in_df")) return;
   d.in_df.assign(node.size(), DataFormat::invalid);
   for (std::size_t i = 0; i < node.size(); ++i) ctx.format(node.items()[i], "in_df", d.in_df[i]);
 }
 
-void read_tile_dim(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_tile_dim(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   TileDim dim;
   if (!ctx.pair(node, "tile_dim", dim.rows, dim.cols, 1, 32)) return;
   if (is_valid_tile_dim(dim)) {
@@ -72,11 +72,11 @@ void read_tile_dim(ParseContext& ctx, const io::Node& node, Draft& d) {
   }
 }
 
-const std::vector<FieldRow<Draft>>& rows() {
+const std::vector<FieldRow<ParsedOp>>& op_rows() {
   using C = ParseContext;
   using N = io::Node;
-  using D = Draft;
-  static const std::vector<FieldRow<Draft>> table = {
+  using D = ParsedOp;
+  static const std::vector<FieldRow<ParsedOp>> table = {
       {"type", Field::type, true, read_type},
       {"grid_loc", Field::grid_loc, false,
        [](C& c, const N& n, D& d) { c.pair(n, "grid_loc", d.op.grid_loc.row, d.op.grid_loc.col, 0, kMostDimension); }},
@@ -181,7 +181,7 @@ void read_forks(ParseContext& ctx, const io::Node& node, Op& op) {
 }
 
 // Puts the lists that go by input into the inputs.
-void assemble_inputs(ParseContext& ctx, const io::Node& node, Draft& d) {
+void assemble_inputs(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   Op& op = d.op;
   op.inputs.resize(d.inputs.size());
   for (std::size_t i = 0; i < d.inputs.size(); ++i) op.inputs[i].name = d.inputs[i];
@@ -226,11 +226,11 @@ void check_size(ParseContext& ctx, const io::Node& node, const Op& op) {
 
 Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node) {
   ctx.enter("op", name);
-  Draft d;
+  ParsedOp d;
   d.op.name = name;
   d.op.places.self = place_of(node);
   std::vector<std::pair<const std::string*, const io::Node*>> by_input;
-  read_fields(ctx, node, rows(), d, d.op.places, [&](const std::string& key, const io::Node& value) {
+  read_fields(ctx, node, op_rows(), d, d.op.places, [&](const std::string& key, const io::Node& value) {
     auto parts = split_input_key(key);
     if (!parts) return false;
     by_input.emplace_back(&key, &value);

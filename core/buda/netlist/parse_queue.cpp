@@ -6,7 +6,7 @@
 namespace buda::netlist {
 namespace {
 
-struct Draft : QueueDraft {
+struct ParsedQueue : QueueDraft {
   const io::Node* dram = nullptr;
   const io::Node* host = nullptr;
 };
@@ -52,39 +52,40 @@ void read_tile_dim(ParseContext& ctx, const io::Node& node, TileDim& out) {
   }
 }
 
-const std::vector<FieldRow<Draft>>& rows() {
+const std::vector<FieldRow<ParsedQueue>>& queue_rows() {
   using C = ParseContext;
   using N = io::Node;
-  static const std::vector<FieldRow<Draft>> table = {
-      {"type", Field::type, true, [](C& c, const N& n, Draft& d) { c.word(n, "type", d.queue.kind); }},
-      {"input", Field::input, true, [](C& c, const N& n, Draft& d) { c.name(n, "input", d.queue.input); }},
-      {"input_tms", Field::input_tms, false, [](C& c, const N& n, Draft& d) { parse_tms(c, n, "input_tms", d.queue.input_tms); }},
-      {"entries", Field::entries, true, [](C& c, const N& n, Draft& d) { c.integer(n, "entries", d.queue.entries); }},
+  static const std::vector<FieldRow<ParsedQueue>> table = {
+      {"type", Field::type, true, [](C& c, const N& n, ParsedQueue& d) { c.word(n, "type", d.queue.kind); }},
+      {"input", Field::input, true, [](C& c, const N& n, ParsedQueue& d) { c.name(n, "input", d.queue.input); }},
+      {"input_tms", Field::input_tms, false, [](C& c, const N& n, ParsedQueue& d) { parse_tms(c, n, "input_tms", d.queue.input_tms); }},
+      {"entries", Field::entries, true, [](C& c, const N& n, ParsedQueue& d) { c.integer(n, "entries", d.queue.entries); }},
       {"grid_size", Field::grid_size, true,
-       [](C& c, const N& n, Draft& d) { c.pair(n, "grid_size", d.queue.grid.rows, d.queue.grid.cols, 1, kMostDimension); }},
-      {"t", Field::t, true, [](C& c, const N& n, Draft& d) { c.dimension(n, "t", d.queue.block.t); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "grid_size", d.queue.grid.rows, d.queue.grid.cols, 1, kMostDimension); }},
+      {"t", Field::t, true, [](C& c, const N& n, ParsedQueue& d) { c.dimension(n, "t", d.queue.block.t); }},
       {"mblock", Field::mblock, true,
-       [](C& c, const N& n, Draft& d) { c.pair(n, "mblock", d.queue.block.mblock_m, d.queue.block.mblock_n, 1, kMostDimension); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "mblock", d.queue.block.mblock_m, d.queue.block.mblock_n, 1, kMostDimension); }},
       {"ublock", Field::ublock, true,
-       [](C& c, const N& n, Draft& d) { c.pair(n, "ublock", d.queue.block.ublock_rt, d.queue.block.ublock_ct, 1, kMostDimension); }},
-      {"ublock_order", Field::ublock_order, false, [](C& c, const N& n, Draft& d) { c.word(n, "ublock_order", d.queue.ublock_order); }},
-      {"df", Field::df, true, [](C& c, const N& n, Draft& d) { c.format(n, "df", d.queue.format); }},
-      {"tile_dim", Field::tile_dim, false, [](C& c, const N& n, Draft& d) { read_tile_dim(c, n, d.queue.tile_dim); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "ublock", d.queue.block.ublock_rt, d.queue.block.ublock_ct, 1, kMostDimension); }},
+      {"ublock_order", Field::ublock_order, false,
+       [](C& c, const N& n, ParsedQueue& d) { c.word(n, "ublock_order", d.queue.ublock_order); }},
+      {"df", Field::df, true, [](C& c, const N& n, ParsedQueue& d) { c.format(n, "df", d.queue.format); }},
+      {"tile_dim", Field::tile_dim, false, [](C& c, const N& n, ParsedQueue& d) { read_tile_dim(c, n, d.queue.tile_dim); }},
       {"target_device", Field::target_device, true,
-       [](C& c, const N& n, Draft& d) { d.listed = read_devices(c, n, d.devices) && n.is_list(); }},
-      {"loc", Field::loc, true, [](C& c, const N& n, Draft& d) { c.word(n, "loc", d.queue.location); }},
-      {"dram", Field::buffers, false, [](C&, const N& n, Draft& d) { d.dram = &n; }},
-      {"host", Field::buffers, false, [](C&, const N& n, Draft& d) { d.host = &n; }},
-      {"read_ports", Field::ports, false, [](C& c, const N& n, Draft& d) { c.integers(n, "read_ports", d.queue.read_ports); }},
-      {"write_ports", Field::ports, false, [](C& c, const N& n, Draft& d) { c.integers(n, "write_ports", d.queue.write_ports); }},
-      {"layout", Field::layout, false, [](C& c, const N& n, Draft& d) { c.word(n, "layout", d.queue.layout); }},
-      {"alias", Field::alias, false, [](C& c, const N& n, Draft& d) { c.name(n, "alias", d.queue.alias); }},
+       [](C& c, const N& n, ParsedQueue& d) { d.listed = read_devices(c, n, d.devices) && n.is_list(); }},
+      {"loc", Field::loc, true, [](C& c, const N& n, ParsedQueue& d) { c.word(n, "loc", d.queue.location); }},
+      {"dram", Field::buffers, false, [](C&, const N& n, ParsedQueue& d) { d.dram = &n; }},
+      {"host", Field::buffers, false, [](C&, const N& n, ParsedQueue& d) { d.host = &n; }},
+      {"read_ports", Field::ports, false, [](C& c, const N& n, ParsedQueue& d) { c.integers(n, "read_ports", d.queue.read_ports); }},
+      {"write_ports", Field::ports, false, [](C& c, const N& n, ParsedQueue& d) { c.integers(n, "write_ports", d.queue.write_ports); }},
+      {"layout", Field::layout, false, [](C& c, const N& n, ParsedQueue& d) { c.word(n, "layout", d.queue.layout); }},
+      {"alias", Field::alias, false, [](C& c, const N& n, ParsedQueue& d) { c.name(n, "alias", d.queue.alias); }},
   };
   return table;
 }
 
 // Only the list that `loc` asks for is looked at, as in the original.
-void read_location(ParseContext& ctx, const io::Node& node, Draft& d) {
+void read_location(ParseContext& ctx, const io::Node& node, ParsedQueue& d) {
   if (node.find("loc") == nullptr) return;
   bool host = d.queue.location == QueueLocation::host;
   const io::Node* list = host ? d.host : d.dram;
@@ -106,12 +107,12 @@ void check_size(ParseContext& ctx, const io::Node& node, const Queue& q) {
 
 QueueDraft parse_queue(ParseContext& ctx, const std::string& name, const io::Node& node) {
   ctx.enter("queue", name);
-  Draft d;
+  ParsedQueue d;
   d.queue.name = name;
   d.queue.places.self = place_of(node);
   d.devices.assign(1, 0);
   if (!ctx.map(node, name)) return d;
-  read_fields(ctx, node, rows(), d, d.queue.places, [](const std::string&, const io::Node&) { return false; });
+  read_fields(ctx, node, queue_rows(), d, d.queue.places, [](const std::string&, const io::Node&) { return false; });
   read_location(ctx, node, d);
   check_size(ctx, node, d.queue);
   d.queue.target_device = d.devices.front();

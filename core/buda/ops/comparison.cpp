@@ -176,8 +176,8 @@ Result<std::vector<Tensor>> evaluate_cast(const EvaluateCall& call) {
   return std::vector<Tensor>{call.inputs[0].cast(call.outputs[0].dtype)};
 }
 
-OpDef make(std::string name, std::string summary, std::vector<std::string> inputs, decltype(OpDef::infer) infer,
-           decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
+OpDef comparison_op(std::string name, std::string summary, std::vector<std::string> inputs, decltype(OpDef::infer) infer,
+                    decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
   return tensor_level_op("comparison", std::move(name), std::move(summary), std::move(inputs), std::move(attrs), infer, evaluate);
 }
 
@@ -186,24 +186,26 @@ OpDef make(std::string name, std::string summary, std::vector<std::string> input
 std::vector<OpDef> comparison_ops() {
   std::vector<std::string> dtypes;
   for (DType t : all_dtypes()) dtypes.emplace_back(dtype_name(t));
-  return {make("equal", "is a equal to b? NaN is equal to nothing", {"a", "b"}, infer_comparison, evaluate_comparison<Equal>),
-          make("greater", "a > b", {"a", "b"}, infer_comparison, evaluate_comparison<Greater>),
-          make("greater_equal", "a >= b", {"a", "b"}, infer_comparison, evaluate_comparison<GreaterEqual>),
-          make("less", "a < b", {"a", "b"}, infer_comparison, evaluate_comparison<Less>),
-          make("less_equal", "a <= b", {"a", "b"}, infer_comparison, evaluate_comparison<LessEqual>),
-          make("logical_and", "are both true?", {"a", "b"}, infer_logic, evaluate_comparison<And>),
-          make("logical_or", "is one of both true?", {"a", "b"}, infer_logic, evaluate_comparison<Or>),
-          make("logical_xor", "is just one of both true?", {"a", "b"}, infer_logic, evaluate_comparison<Xor>),
-          make("logical_not", "is it false?", {"x"}, infer_not, evaluate_not),
-          make("is_nan", "is it NaN?", {"x"}, infer_test, evaluate_is_nan),
-          make("is_inf", "is it infinite?", {"x"}, infer_test, evaluate_is_inf,
-               {{"positive", AttrType::boolean, true, "does +infinity count?", {}},
-                {"negative", AttrType::boolean, true, "does -infinity count?", {}}}),
-          make("where", "a where the condition is true, else b; all three broadcast", {"condition", "a", "b"}, infer_where, evaluate_where),
-          make("cast", "converted to another element type; floats to integers truncate, and saturate where the integer type ends", {"x"},
-               infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", dtypes}}),
-          make("exact_cast", "converted to another element type that holds all elements of x, as whoever built the graph knows", {"x"}, infer_cast,
-               evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", std::move(dtypes)}})};
+  return {
+      comparison_op("equal", "is a equal to b? NaN is equal to nothing", {"a", "b"}, infer_comparison, evaluate_comparison<Equal>),
+      comparison_op("greater", "a > b", {"a", "b"}, infer_comparison, evaluate_comparison<Greater>),
+      comparison_op("greater_equal", "a >= b", {"a", "b"}, infer_comparison, evaluate_comparison<GreaterEqual>),
+      comparison_op("less", "a < b", {"a", "b"}, infer_comparison, evaluate_comparison<Less>),
+      comparison_op("less_equal", "a <= b", {"a", "b"}, infer_comparison, evaluate_comparison<LessEqual>),
+      comparison_op("logical_and", "are both true?", {"a", "b"}, infer_logic, evaluate_comparison<And>),
+      comparison_op("logical_or", "is one of both true?", {"a", "b"}, infer_logic, evaluate_comparison<Or>),
+      comparison_op("logical_xor", "is just one of both true?", {"a", "b"}, infer_logic, evaluate_comparison<Xor>),
+      comparison_op("logical_not", "is it false?", {"x"}, infer_not, evaluate_not),
+      comparison_op("is_nan", "is it NaN?", {"x"}, infer_test, evaluate_is_nan),
+      comparison_op("is_inf", "is it infinite?", {"x"}, infer_test, evaluate_is_inf,
+                    {{"positive", AttrType::boolean, true, "does +infinity count?", {}},
+                     {"negative", AttrType::boolean, true, "does -infinity count?", {}}}),
+      comparison_op("where", "a where the condition is true, else b; all three broadcast", {"condition", "a", "b"}, infer_where,
+                    evaluate_where),
+      comparison_op("cast", "converted to another element type; floats to integers truncate, and saturate where the integer type ends",
+                    {"x"}, infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", dtypes}}),
+      comparison_op("exact_cast", "converted to another element type that holds all elements of x, as whoever built the graph knows", {"x"},
+                    infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", std::move(dtypes)}})};
 }
 
 }  // namespace buda::ops

@@ -93,12 +93,12 @@ Result<std::vector<Tensor>> evaluate_both(const EvaluateCall& call) {
   });
 }
 
-OpDef tensor_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
+OpDef binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
   return tensor_level_op("eltwise_binary", std::move(name), std::move(summary), {"a", "b"}, {}, infer_tensor, evaluate, one_per_element);
 }
 
-OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
-  OpDef def = tensor_op(std::move(name), std::move(summary), evaluate);
+OpDef device_binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
+  OpDef def = binary_op(std::move(name), std::move(summary), evaluate);
   def.level = Level::device;
   def.attrs = with_packer_attrs({});
   def.infer = infer_device;
@@ -108,17 +108,17 @@ OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate)
 }  // namespace
 
 std::vector<OpDef> eltwise_binary_ops() {
-  return {tensor_op("add", "a + b", evaluate_both<Add>),
-          tensor_op("subtract", "a - b", evaluate_both<Subtract>),
-          tensor_op("multiply", "a * b", evaluate_both<Multiply>),
-          tensor_op("divide", "a / b; integers truncate toward zero", evaluate_both<Divide>),
-          tensor_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>),
-          tensor_op("minimum", "the smaller of a and b; NaN if one is NaN", evaluate_both<Minimum>),
-          tensor_op("power", "a to the power of b", evaluate_both<Power>),
-          device_op("add", "a + b", evaluate_both<Add>),
-          device_op("subtract", "a - b", evaluate_both<Subtract>),
-          device_op("multiply", "a * b", evaluate_both<Multiply>),
-          device_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>)};
+  return {binary_op("add", "a + b", evaluate_both<Add>),
+          binary_op("subtract", "a - b", evaluate_both<Subtract>),
+          binary_op("multiply", "a * b", evaluate_both<Multiply>),
+          binary_op("divide", "a / b; integers truncate toward zero", evaluate_both<Divide>),
+          binary_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>),
+          binary_op("minimum", "the smaller of a and b; NaN if one is NaN", evaluate_both<Minimum>),
+          binary_op("power", "a to the power of b", evaluate_both<Power>),
+          device_binary_op("add", "a + b", evaluate_both<Add>),
+          device_binary_op("subtract", "a - b", evaluate_both<Subtract>),
+          device_binary_op("multiply", "a * b", evaluate_both<Multiply>),
+          device_binary_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>)};
 }
 
 }  // namespace buda::ops

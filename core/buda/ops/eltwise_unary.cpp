@@ -122,7 +122,7 @@ Result<std::vector<Tensor>> evaluate_whole_power(const EvaluateCall& call) {
 }
 
 template <Accepts kAccepts>
-Result<std::vector<ValueType>> infer_unary(const InferCall& call) {
+Result<std::vector<ValueType>> infer_accepted(const InferCall& call) {
   BUDA_TRY(common_dtype(call.inputs, kAccepts));
   return like_first(call);
 }
@@ -134,17 +134,17 @@ Result<std::vector<ValueType>> infer_device_unary(const InferCall& call) {
   return like_first(call);
 }
 
-OpDef tensor_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, Accepts accepts = Accepts::floats,
-                std::vector<AttrDef> attrs = {}) {
+OpDef unary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, Accepts accepts = Accepts::floats,
+               std::vector<AttrDef> attrs = {}) {
   return tensor_level_op("eltwise_unary", std::move(name), std::move(summary), {"x"}, std::move(attrs),
-                         accepts == Accepts::floats    ? infer_unary<Accepts::floats>
-                         : accepts == Accepts::numbers ? infer_unary<Accepts::numbers>
-                                                       : infer_unary<Accepts::anything>,
+                         accepts == Accepts::floats    ? infer_accepted<Accepts::floats>
+                         : accepts == Accepts::numbers ? infer_accepted<Accepts::numbers>
+                                                       : infer_accepted<Accepts::anything>,
                          evaluate, one_per_element);
 }
 
-OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
-  OpDef def = tensor_op(std::move(name), std::move(summary), evaluate, Accepts::floats, with_packer_attrs(std::move(attrs)));
+OpDef device_unary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
+  OpDef def = unary_op(std::move(name), std::move(summary), evaluate, Accepts::floats, with_packer_attrs(std::move(attrs)));
   def.level = Level::device;
   def.infer = infer_device_unary<Accepts::floats>;
   return def;
@@ -154,7 +154,7 @@ OpDef device_op(std::string name, std::string summary, decltype(OpDef::evaluate)
 OpDef sfpu_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
   attrs.push_back(
       {"approximate_mode", AttrType::boolean, false, "faster and less exact on the device; the reference meaning is the same", {}});
-  return device_op(std::move(name), std::move(summary), evaluate, std::move(attrs));
+  return device_unary_op(std::move(name), std::move(summary), evaluate, std::move(attrs));
 }
 
 OpDef without_cost(OpDef def) {
@@ -165,32 +165,31 @@ OpDef without_cost(OpDef def) {
 std::vector<OpDef> tensor_ops() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   AttrDef approximate{"approximate", AttrType::text, std::string("none"), "none: x Φ(x); tanh: the usual approximation", {"none", "tanh"}};
-  return {
-      without_cost(tensor_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
-      without_cost(tensor_op("buffer", "x; unlike a nop it is kept, and becomes an op of the device", evaluate_copy, Accepts::anything)),
-      tensor_op("exp", "e to the power of x", evaluate_exp),
-      tensor_op("log", "natural logarithm", evaluate_log),
-      tensor_op("sqrt", "square root", evaluate_sqrt),
-      tensor_op("square", "x * x", evaluate_square, Accepts::numbers),
-      tensor_op("reciprocal", "1 / x", evaluate_reciprocal),
-      tensor_op("abs", "|x|", evaluate_abs, Accepts::numbers),
-      tensor_op("negative", "-x", evaluate_negation, Accepts::numbers),
-      tensor_op("sine", "sine of x in radians", evaluate_sine),
-      tensor_op("cosine", "cosine of x in radians", evaluate_cosine),
-      tensor_op("tanh", "hyperbolic tangent", evaluate_tanh),
-      tensor_op("sigmoid", "1 / (1 + e^-x)", evaluate_sigmoid),
-      tensor_op("relu", "x where it is positive, else 0", evaluate_relu, Accepts::numbers),
-      tensor_op("leaky_relu", "alpha * x where x is negative, else x", evaluate_leaky_relu, Accepts::floats,
-                {{"alpha", AttrType::real, 0.01, "slope on the negative side", {}}}),
-      tensor_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_gelu, Accepts::floats, {approximate}),
-      tensor_op("clip", "x, but at least min and at most max", evaluate_clip, Accepts::numbers,
-                {{"min", AttrType::real, -kInfinity, "lower bound", {}}, {"max", AttrType::real, kInfinity, "upper bound", {}}})};
+  return {without_cost(unary_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
+          without_cost(unary_op("buffer", "x; unlike a nop it is kept, and becomes an op of the device", evaluate_copy, Accepts::anything)),
+          unary_op("exp", "e to the power of x", evaluate_exp),
+          unary_op("log", "natural logarithm", evaluate_log),
+          unary_op("sqrt", "square root", evaluate_sqrt),
+          unary_op("square", "x * x", evaluate_square, Accepts::numbers),
+          unary_op("reciprocal", "1 / x", evaluate_reciprocal),
+          unary_op("abs", "|x|", evaluate_abs, Accepts::numbers),
+          unary_op("negative", "-x", evaluate_negation, Accepts::numbers),
+          unary_op("sine", "sine of x in radians", evaluate_sine),
+          unary_op("cosine", "cosine of x in radians", evaluate_cosine),
+          unary_op("tanh", "hyperbolic tangent", evaluate_tanh),
+          unary_op("sigmoid", "1 / (1 + e^-x)", evaluate_sigmoid),
+          unary_op("relu", "x where it is positive, else 0", evaluate_relu, Accepts::numbers),
+          unary_op("leaky_relu", "alpha * x where x is negative, else x", evaluate_leaky_relu, Accepts::floats,
+                   {{"alpha", AttrType::real, 0.01, "slope on the negative side", {}}}),
+          unary_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_gelu, Accepts::floats, {approximate}),
+          unary_op("clip", "x, but at least min and at most max", evaluate_clip, Accepts::numbers,
+                   {{"min", AttrType::real, -kInfinity, "lower bound", {}}, {"max", AttrType::real, kInfinity, "upper bound", {}}})};
 }
 
 std::vector<OpDef> device_ops() {
-  return {without_cost(device_op("nop", "x", evaluate_copy)),
-          without_cost(device_op("datacopy", "x; another name of nop", evaluate_copy)),
-          without_cost(device_op("tilizer", "x, which comes row by row and leaves in tiles; as a matrix the same", evaluate_copy)),
+  return {without_cost(device_unary_op("nop", "x", evaluate_copy)),
+          without_cost(device_unary_op("datacopy", "x; another name of nop", evaluate_copy)),
+          without_cost(device_unary_op("tilizer", "x, which comes row by row and leaves in tiles; as a matrix the same", evaluate_copy)),
           sfpu_op("exp", "e to the power of x", evaluate_exp),
           sfpu_op("log", "natural logarithm", evaluate_log),
           sfpu_op("sqrt", "square root", evaluate_sqrt),

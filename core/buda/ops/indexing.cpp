@@ -328,8 +328,8 @@ Result<std::vector<Tensor>> evaluate_reverse_sequence(const EvaluateCall& call) 
   return picked(call, from, 1);
 }
 
-OpDef make(std::string name, std::string summary, std::vector<std::string> inputs, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
-           decltype(OpDef::evaluate) evaluate) {
+OpDef indexing_op(std::string name, std::string summary, std::vector<std::string> inputs, std::vector<AttrDef> attrs,
+                  decltype(OpDef::infer) infer, decltype(OpDef::evaluate) evaluate) {
   return tensor_level_op("indexing", std::move(name), std::move(summary), std::move(inputs), std::move(attrs), infer, evaluate);
 }
 
@@ -342,26 +342,27 @@ std::vector<OpDef> indexing_ops() {
                     std::string("none"),
                     "how an update meets what is there: replaces it, or is added, multiplied, or the larger or smaller counts",
                     {"none", "add", "mul", "max", "min"}};
-  return {
-      make("gather", "slices of x along an axis, by their indices; the axes of the indices take the place of that axis", {"x", "indices"},
-           {dim}, infer_gather, evaluate_gather),
-      make("gather_elements", "for each index the element at that place along an axis, and at the index's own place along the others",
-           {"x", "indices"}, {dim}, infer_gather_elements, evaluate_gather_elements),
-      make("gather_nd", "for each row of indices the element or slice of x at these coordinates", {"x", "indices"},
-           {{"batch_dims", AttrType::integer, std::int64_t{0}, "leading axes that x and indices share", {}}}, infer_gather_nd,
-           evaluate_gather_nd),
-      make("scatter_elements", "x with the updates in the places from which gather_elements would take them", {"x", "indices", "updates"},
-           {dim, reduction}, infer_scatter_elements, evaluate_scatter_elements),
-      make("scatter_nd", "x with the updates in the places from which gather_nd would take them", {"x", "indices", "updates"}, {reduction},
-           infer_scatter_nd, evaluate_scatter_nd),
-      make("one_hot", "along a new axis values[1] at the index and values[0] elsewhere", {"indices", "values"},
-           {{"depth", AttrType::integer, std::nullopt, "size of the new axis", {}},
-            {"dim", AttrType::integer, std::int64_t{-1}, "the new axis, as an axis of the result", {}}},
-           infer_one_hot, evaluate_one_hot),
-      make("reverse_sequence", "x with the first lengths[b] elements along the time axis of each batch in reverse order", {"x", "lengths"},
-           {{"batch_dim", AttrType::integer, std::int64_t{1}, "the axis of batches", {}},
-            {"time_dim", AttrType::integer, std::int64_t{0}, "the axis of time", {}}},
-           infer_reverse_sequence, evaluate_reverse_sequence)};
+  return {indexing_op("gather", "slices of x along an axis, by their indices; the axes of the indices take the place of that axis",
+                      {"x", "indices"}, {dim}, infer_gather, evaluate_gather),
+          indexing_op("gather_elements",
+                      "for each index the element at that place along an axis, and at the index's own place along the others",
+                      {"x", "indices"}, {dim}, infer_gather_elements, evaluate_gather_elements),
+          indexing_op("gather_nd", "for each row of indices the element or slice of x at these coordinates", {"x", "indices"},
+                      {{"batch_dims", AttrType::integer, std::int64_t{0}, "leading axes that x and indices share", {}}}, infer_gather_nd,
+                      evaluate_gather_nd),
+          indexing_op("scatter_elements", "x with the updates in the places from which gather_elements would take them",
+                      {"x", "indices", "updates"}, {dim, reduction}, infer_scatter_elements, evaluate_scatter_elements),
+          indexing_op("scatter_nd", "x with the updates in the places from which gather_nd would take them", {"x", "indices", "updates"},
+                      {reduction}, infer_scatter_nd, evaluate_scatter_nd),
+          indexing_op("one_hot", "along a new axis values[1] at the index and values[0] elsewhere", {"indices", "values"},
+                      {{"depth", AttrType::integer, std::nullopt, "size of the new axis", {}},
+                       {"dim", AttrType::integer, std::int64_t{-1}, "the new axis, as an axis of the result", {}}},
+                      infer_one_hot, evaluate_one_hot),
+          indexing_op("reverse_sequence", "x with the first lengths[b] elements along the time axis of each batch in reverse order",
+                      {"x", "lengths"},
+                      {{"batch_dim", AttrType::integer, std::int64_t{1}, "the axis of batches", {}},
+                       {"time_dim", AttrType::integer, std::int64_t{0}, "the axis of time", {}}},
+                      infer_reverse_sequence, evaluate_reverse_sequence)};
 }
 
 }  // namespace buda::ops

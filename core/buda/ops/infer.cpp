@@ -18,7 +18,7 @@ using graph::NodeId;
 using graph::NodeKind;
 
 // Says of which node a rule's error speaks.
-Failure of_node(const Node& node, Failure failure) {
+Failure at_node(const Node& node, Failure failure) {
   for (auto& d : failure.diagnostics()) {
     d.message = cat("node '", node.name(), "' (", node.op(), "): ", d.message);
     d.node = node.name();
@@ -49,10 +49,10 @@ Result<void> check_types(const Graph& graph, const Node& node, const Registry& r
   BUDA_ASSIGN(std::vector<ValueType> types, infer_node(graph, node, registry));
   if (node.outputs.empty()) return success();
   if (types.size() != node.outputs.size())
-    return of_node(node, shape_error(cat("it has ", node.outputs.size(), " types, but ", types.size(), " results")));
+    return at_node(node, shape_error(cat("it has ", node.outputs.size(), " types, but ", types.size(), " results")));
   for (std::size_t i = 0; i < types.size(); ++i)
     if (types[i].dtype != node.outputs[i].dtype || types[i].shape != node.outputs[i].shape)
-      return of_node(node,
+      return at_node(node,
                      shape_error(cat("its type is said to be ", node.outputs[i].text(), ", but its inputs make it ", types[i].text())));
   return success();
 }
@@ -97,7 +97,7 @@ Result<std::vector<ValueType>> infer_node(const Graph& graph, const Node& node, 
     return infer(*def, inputs, node.attrs);
   };
   auto types = infer_it();
-  if (!types) return of_node(node, std::move(types).failure());
+  if (!types) return at_node(node, std::move(types).failure());
   return types;
 }
 
@@ -129,14 +129,14 @@ std::vector<Diagnostic> verify(const Graph& graph, const Registry& registry) {
     if (node.is_op()) {
       // An unknown op, or attributes that are not its own, can be told without knowing the inputs.
       if (auto def = registry.require(graph::level_of(graph, node), node.op()); !def) {
-        result = of_node(node, std::move(def).failure());
+        result = at_node(node, std::move(def).failure());
       } else if (edges_are_sound(graph, node)) {
         result = check_types(graph, node, registry);
       } else if (auto attrs = check_attrs(**def, node.attrs); !attrs) {
-        result = of_node(node, std::move(attrs).failure());
+        result = at_node(node, std::move(attrs).failure());
       }
     } else if (graph::level_of(graph, node) == Level::device) {
-      if (auto layout = check_layout(graph, node); !layout) result = of_node(node, std::move(layout).failure());
+      if (auto layout = check_layout(graph, node); !layout) result = at_node(node, std::move(layout).failure());
     }
     if (!result)
       for (auto& d : result.failure().diagnostics()) found.push_back(std::move(d));

@@ -38,7 +38,7 @@ Result<std::vector<Tensor>> evaluate_or(const EvaluateCall& call) {
 Result<std::vector<Tensor>> evaluate_xor(const EvaluateCall& call) {
   return integers(call, [](auto a, auto b) { return a ^ b; });
 }
-Result<std::vector<Tensor>> evaluate_not(const EvaluateCall& call) {
+Result<std::vector<Tensor>> evaluate_bitwise_not(const EvaluateCall& call) {
   if (call.outputs[0].dtype == DType::u64)
     return one_tensor(mapped<std::uint64_t>(call.inputs[0], call.threads, [](std::uint64_t x) { return ~x; }));
   return one_tensor(mapped<std::int64_t>(call.inputs[0], call.threads, [](std::int64_t x) { return ~x; }));
@@ -99,26 +99,26 @@ Result<std::vector<Tensor>> evaluate_numbers(const EvaluateCall& call) {
   });
 }
 
-OpDef make(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, decltype(OpDef::infer) infer = infer_integers) {
+OpDef integer_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, decltype(OpDef::infer) infer = infer_integers) {
   return tensor_level_op("integer", std::move(name), std::move(summary), {"a", "b"}, {}, infer, evaluate, one_per_element);
 }
 
 }  // namespace
 
 std::vector<OpDef> integer_ops() {
-  OpDef invert = make("bitwise_not", "every bit inverted", evaluate_not);
+  OpDef invert = integer_op("bitwise_not", "every bit inverted", evaluate_bitwise_not);
   invert.inputs = {"x"};
   invert.least_inputs = invert.most_inputs = 1;
-  return {make("bitwise_and", "bits that both have", evaluate_and),
-          make("bitwise_or", "bits that one has", evaluate_or),
-          make("bitwise_xor", "bits that just one has", evaluate_xor),
+  return {integer_op("bitwise_and", "bits that both have", evaluate_and),
+          integer_op("bitwise_or", "bits that one has", evaluate_or),
+          integer_op("bitwise_xor", "bits that just one has", evaluate_xor),
           std::move(invert),
-          make("shift_left", "a, its bits shifted b places up", evaluate_shift_left),
-          make("shift_right", "a, its bits shifted b places down; the sign stays", evaluate_shift_right),
-          make("modulo", "what a division rounded down leaves: it has the sign of b; 0 where an integer b is 0", evaluate_numbers<Modulo>,
-               infer_numbers),
-          make("remainder", "what a division truncated toward zero leaves: it has the sign of a; 0 where an integer b is 0",
-               evaluate_numbers<Remainder>, infer_numbers)};
+          integer_op("shift_left", "a, its bits shifted b places up", evaluate_shift_left),
+          integer_op("shift_right", "a, its bits shifted b places down; the sign stays", evaluate_shift_right),
+          integer_op("modulo", "what a division rounded down leaves: it has the sign of b; 0 where an integer b is 0",
+                     evaluate_numbers<Modulo>, infer_numbers),
+          integer_op("remainder", "what a division truncated toward zero leaves: it has the sign of a; 0 where an integer b is 0",
+                     evaluate_numbers<Remainder>, infer_numbers)};
 }
 
 }  // namespace buda::ops

@@ -128,8 +128,8 @@ Result<std::vector<Tensor>> evaluate_triangle(const EvaluateCall& call) {
   return std::vector<Tensor>{std::move(out).take()};
 }
 
-OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
-           decltype(OpDef::evaluate) evaluate) {
+OpDef rearrange_op(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
+                   decltype(OpDef::evaluate) evaluate) {
   return tensor_level_op("rearrange", std::move(name), std::move(summary), {"x"}, std::move(attrs), infer, evaluate);
 }
 
@@ -140,17 +140,17 @@ std::vector<OpDef> rearrange_ops() {
     return AttrDef{std::move(name), AttrType::integers, std::nullopt, std::move(doc), {}};
   };
   return {
-      make("tile", "repeated along each axis", {needed("repeats", "how often, for each axis")}, infer_tile, evaluate_tile),
-      make("pad_continued", "with a border that continues the value",
-           {needed("before", "elements added before the first, for each axis"),
-            needed("after", "and after the last"),
-            {"mode",
-             AttrType::text,
-             std::nullopt,
-             "reflect: mirrored at the first and last element; edge: these repeated; wrap: from the other end",
-             {"reflect", "edge", "wrap"}}},
-           infer_continue, evaluate_continue),
-      make(
+      rearrange_op("tile", "repeated along each axis", {needed("repeats", "how often, for each axis")}, infer_tile, evaluate_tile),
+      rearrange_op("pad_continued", "with a border that continues the value",
+                   {needed("before", "elements added before the first, for each axis"),
+                    needed("after", "and after the last"),
+                    {"mode",
+                     AttrType::text,
+                     std::nullopt,
+                     "reflect: mirrored at the first and last element; edge: these repeated; wrap: from the other end",
+                     {"reflect", "edge", "wrap"}}},
+                   infer_continue, evaluate_continue),
+      rearrange_op(
           "triangle", "one triangle of each matrix in the last two axes, zeros in the other",
           {{"upper", AttrType::boolean, true, "the upper triangle, not the lower one", {}},
            {"diagonal", AttrType::integer, std::int64_t{0}, "the last diagonal that belongs to it; above the main one where positive", {}}},

@@ -15,10 +15,10 @@
 namespace buda::ops {
 namespace {
 
-enum class Kind { rnn, lstm, gru };
+enum class CellKind { rnn, lstm, gru };
 
-constexpr std::int64_t gates_of(Kind kind) { return kind == Kind::rnn ? 1 : kind == Kind::lstm ? 4 : 3; }
-constexpr std::size_t functions_of(Kind kind) { return kind == Kind::rnn ? 1 : kind == Kind::lstm ? 3 : 2; }
+constexpr std::int64_t gates_of(CellKind kind) { return kind == CellKind::rnn ? 1 : kind == CellKind::lstm ? 4 : 3; }
+constexpr std::size_t functions_of(CellKind kind) { return kind == CellKind::rnn ? 1 : kind == CellKind::lstm ? 3 : 2; }
 constexpr std::int64_t kPeepholes = 3;
 
 enum Input : std::size_t { kX, kW, kR, kB, kLengths, kH, kC, kP };
@@ -28,7 +28,7 @@ struct Sizes {
   std::int64_t steps = 0, batch = 0, input = 0, directions = 1, hidden = 0;
 };
 
-template <Kind kKind>
+template <CellKind kKind>
 Result<Sizes> sizes_of(std::span<const ValueType> in, const Attrs& attrs) {
   if (in[kX].shape.rank() != 3 || in[kR].shape.rank() != 3)
     return shape_error(cat("x is ", in[kX].shape.text(), " and r ", in[kR].shape.text(), "; both need three axes"));
@@ -44,11 +44,11 @@ Result<Sizes> sizes_of(std::span<const ValueType> in, const Attrs& attrs) {
   return s;
 }
 
-Result<std::vector<ActivationFunction>> functions(const Attrs& attrs, Kind kind, std::int64_t directions) {
+Result<std::vector<ActivationFunction>> functions(const Attrs& attrs, CellKind kind, std::int64_t directions) {
   std::vector<std::string> names = attrs.texts("activations");
   std::size_t count = functions_of(kind) * static_cast<std::size_t>(directions);
   if (names.empty())
-    for (std::size_t i = 0; i < count; ++i) names.emplace_back(kind != Kind::rnn && i % functions_of(kind) == 0 ? "sigmoid" : "tanh");
+    for (std::size_t i = 0; i < count; ++i) names.emplace_back(kind != CellKind::rnn && i % functions_of(kind) == 0 ? "sigmoid" : "tanh");
   auto alphas = attrs.reals("alpha"), betas = attrs.reals("beta");
   if (names.size() != count || (!alphas.empty() && alphas.size() != count) || (!betas.empty() && betas.size() != count))
     return shape_error(cat("'activations', 'alpha' and 'beta' need ", count, " entries, or none"));
@@ -63,7 +63,7 @@ Result<std::vector<ActivationFunction>> functions(const Attrs& attrs, Kind kind,
   return out;
 }
 
-template <Kind kKind>
+template <CellKind kKind>
 Result<std::vector<ValueType>> infer_recurrent(const InferCall& call) {
   std::vector<ValueType> numbers;
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
@@ -74,7 +74,7 @@ Result<std::vector<ValueType>> infer_recurrent(const InferCall& call) {
   BUDA_TRY(functions(call.attrs, kKind, s.directions));
   Shape state{s.directions, s.batch, s.hidden};
   std::vector<ValueType> results{{dtype, {s.steps, s.directions, s.batch, s.hidden}, std::nullopt}, {dtype, state, std::nullopt}};
-  if (kKind == Kind::lstm) results.push_back(results[1]);
+  if (kKind == CellKind::lstm) results.push_back(results[1]);
   return results;
 }
 
@@ -89,7 +89,7 @@ class Layer {
     std::int64_t y_step;  // elements between results of two steps
   };
 
-  Layer(const Sizes& sizes, Kind kind, const Attrs& attrs, std::span<const ActivationFunction> functions, const Memory& memory,
+  Layer(const Sizes& sizes, CellKind kind, const Attrs& attrs, std::span<const ActivationFunction> functions, const Memory& memory,
         unsigned threads)
       : s_(sizes),
         kind_(kind),
@@ -97,14 +97,14 @@ class Layer {
         m_(memory),
         threads_(threads),
         clip_(attrs.has("clip") ? attrs.real("clip") : 0),
-        linear_before_reset_(kind == Kind::gru && attrs.boolean("linear_before_reset")),
-        input_forget_(kind == Kind::lstm && attrs.boolean("input_forget")) {}
+        linear_before_reset_(kind == CellKind::gru && attrs.boolean("linear_before_reset")),
+        input_forget_(kind == CellKind::lstm && attrs.boolean("input_forget")) {}
 
   Result<void> run(std::span<const std::int32_t> lengths, bool backwards) {
     BUDA_TRY(prepare());
     for (std::int64_t step = 0; step < s_.steps; ++step) {
       gemm(s_.batch, width(), s_.hidden, Matrix<T>{m_.h}, Matrix<T>{turned_.data()}, product_.data(), threads_);
-      if (kind_ == Kind::gru && !linear_before_reset_) reset_product(lengths, step, backwards);
+      if (kind_ == CellKind::gru && !linear_before_reset_) reset_product(lengths, step, backwards);
       for (std::int64_t i = 0; i < s_.batch; ++i) {
         std::int64_t length = lengths[static_cast<std::size_t>(i)];
         if (step >= length) continue;
@@ -153,9 +153,9 @@ class Layer {
     const T* in = input_row(i, t);
     const T* state = product_.data() + i * width();
     for (std::int64_t k = 0; k < s_.hidden; ++k) {
-      if (kind_ == Kind::rnn)
+      if (kind_ == CellKind::rnn)
         m_.h[i * s_.hidden + k] = static_cast<T>(function(0, arriving(0, k, in, state)));
-      else if (kind_ == Kind::lstm)
+      else if (kind_ == CellKind::lstm)
         lstm_element(i, k, in, state);
       else
         gru_element(i, k, in, state);
@@ -206,7 +206,7 @@ class Layer {
   }
 
   const Sizes& s_;
-  Kind kind_;
+  CellKind kind_;
   std::span<const ActivationFunction> functions_;
   Memory m_;
   unsigned threads_;
@@ -227,7 +227,7 @@ Result<void> check_lengths(std::span<const std::int32_t> lengths, std::int64_t s
   return success();
 }
 
-template <Kind kKind, class T>
+template <CellKind kKind, class T>
 Result<std::vector<Tensor>> recurrent(const EvaluateCall& call, const Sizes& s, std::span<const ActivationFunction> functions) {
   std::vector<Tensor> in;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) in.push_back(i == kLengths ? call.inputs[i] : call.inputs[i].cast(kDTypeOf<T>));
@@ -241,14 +241,14 @@ Result<std::vector<Tensor>> recurrent(const EvaluateCall& call, const Sizes& s, 
   std::span<T> y = out[0].as<T>(), h = out[1].as<T>();
   std::fill(y.begin(), y.end(), T{0});
   std::copy_n(data(kH), h.size(), h.begin());
-  if (kKind == Kind::lstm) std::copy_n(data(kC), h.size(), out[2].as<T>().begin());
+  if (kKind == CellKind::lstm) std::copy_n(data(kC), h.size(), out[2].as<T>().begin());
   const std::string& direction = call.attrs.text("direction");
   std::int64_t g = gates_of(kKind) * s.hidden, state = s.batch * s.hidden;
   for (std::int64_t d = 0; d < s.directions && !y.empty(); ++d) {
     typename Layer<T>::Memory m{
         data(kX), data(kW) + d * g * s.input, data(kR) + d * g * s.hidden, data(kB) + d * 2 * g, nullptr, h.data() + d * state,
         nullptr,  y.data() + d * state,       s.directions * state};
-    if (kKind == Kind::lstm) {
+    if (kKind == CellKind::lstm) {
       m.c = out[2].as<T>().data() + d * state;
       m.p = data(kP) + d * kPeepholes * s.hidden;
     }
@@ -261,7 +261,7 @@ Result<std::vector<Tensor>> recurrent(const EvaluateCall& call, const Sizes& s, 
   return results;
 }
 
-template <Kind kKind>
+template <CellKind kKind>
 Result<std::vector<Tensor>> evaluate_recurrent(const EvaluateCall& call) {
   std::vector<ValueType> types;
   for (const Tensor& t : call.inputs) types.push_back({t.dtype(), t.shape(), std::nullopt});
@@ -271,14 +271,14 @@ Result<std::vector<Tensor>> evaluate_recurrent(const EvaluateCall& call) {
                               [&](auto tag) { return recurrent<kKind, typename decltype(tag)::type>(call, s, applied); });
 }
 
-template <Kind kKind>
+template <CellKind kKind>
 double recurrent_flops(std::span<const ValueType> inputs, std::span<const ValueType>, const Attrs&) {
   const Shape& x = inputs[kX].shape;
   double steps = static_cast<double>(x[0]) * static_cast<double>(x[1]);
   return steps * (2 * volume(inputs[kW].shape) + 2 * volume(inputs[kR].shape) + volume(inputs[kB].shape));
 }
 
-template <Kind kKind>
+template <CellKind kKind>
 OpDef recurrent_op(std::string name, std::string summary, std::string standard) {
   OpDef def{
       .name = std::move(name),
@@ -300,12 +300,12 @@ OpDef recurrent_op(std::string name, std::string summary, std::string standard) 
       .infer = infer_recurrent<kKind>,
       .evaluate = evaluate_recurrent<kKind>,
       .flops = recurrent_flops<kKind>};
-  if (kKind == Kind::lstm) {
+  if (kKind == CellKind::lstm) {
     def.inputs.insert(def.inputs.end(), {"c", "p"});
     def.least_inputs = def.most_inputs = 8;
     def.attrs.push_back({"input_forget", AttrType::boolean, false, "the forget gate is 1 - input gate", {}});
   }
-  if (kKind == Kind::gru)
+  if (kKind == CellKind::gru)
     def.attrs.push_back({"linear_before_reset", AttrType::boolean, false, "multiply with the recurrent weights before the reset gate", {}});
   return def;
 }
@@ -313,13 +313,13 @@ OpDef recurrent_op(std::string name, std::string summary, std::string standard) 
 }  // namespace
 
 std::vector<OpDef> recurrent_ops() {
-  return {recurrent_op<Kind::rnn>(
+  return {recurrent_op<CellKind::rnn>(
               "rnn", "states h = f(x w^T + h r^T + both biases) of a sequence x [steps, batch, input]; all of them, and the last", "tanh"),
-          recurrent_op<Kind::lstm>(
+          recurrent_op<CellKind::lstm>(
               "lstm", "a long short-term memory with gates input, output, forget, cell and peepholes p; all h, the last, and the last c",
               "sigmoid (gates), tanh (cell), tanh (result)"),
-          recurrent_op<Kind::gru>("gru", "a gated recurrent unit with gates update, reset, hidden; all h, and the last",
-                                  "sigmoid (gates), tanh (hidden)")};
+          recurrent_op<CellKind::gru>("gru", "a gated recurrent unit with gates update, reset, hidden; all h, and the last",
+                                      "sigmoid (gates), tanh (hidden)")};
 }
 
 }  // namespace buda::ops

@@ -156,8 +156,8 @@ Result<std::vector<Tensor>> evaluate_cumsum(const EvaluateCall& call) {
 
 double one_per_input(std::span<const ValueType> inputs, std::span<const ValueType>, const Attrs&) { return volume(inputs[0].shape); }
 
-OpDef make(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
-           decltype(OpDef::evaluate) evaluate) {
+OpDef search_op(std::string name, std::string summary, std::vector<AttrDef> attrs, decltype(OpDef::infer) infer,
+                decltype(OpDef::evaluate) evaluate) {
   attrs.insert(attrs.begin(), {"dim", AttrType::integer, std::int64_t{-1}, "the axis, negative from the end", {}});
   return tensor_level_op("search", std::move(name), std::move(summary), {"x"}, std::move(attrs), infer, evaluate, one_per_input);
 }
@@ -170,15 +170,15 @@ std::vector<OpDef> search_ops() {
   };
   std::vector<AttrDef> arg = {flag("keep_dims", true, "keep the axis, with size 1"),
                               flag("last", false, "of equal ones take the last, not the first")};
-  return {
-      make("argmax", "the index (I64) of the largest element along an axis", arg, infer_arg, evaluate_arg<true>),
-      make("argmin", "the index (I64) of the smallest element along an axis", arg, infer_arg, evaluate_arg<false>),
-      make("topk", "the k largest elements along an axis, in falling order, and as second result their indices (I64)",
-           {{"k", AttrType::integer, std::nullopt, "how many", {}}, flag("largest", true, "false: the smallest, in rising order")},
-           infer_topk, evaluate_topk),
-      make("cumsum", "the sum of all elements up to each along an axis",
-           {flag("exclusive", false, "without the element itself"), flag("reverse", false, "from the end")}, infer_cumsum, evaluate_cumsum),
-      ngram_counts_op()};
+  return {search_op("argmax", "the index (I64) of the largest element along an axis", arg, infer_arg, evaluate_arg<true>),
+          search_op("argmin", "the index (I64) of the smallest element along an axis", arg, infer_arg, evaluate_arg<false>),
+          search_op("topk", "the k largest elements along an axis, in falling order, and as second result their indices (I64)",
+                    {{"k", AttrType::integer, std::nullopt, "how many", {}}, flag("largest", true, "false: the smallest, in rising order")},
+                    infer_topk, evaluate_topk),
+          search_op("cumsum", "the sum of all elements up to each along an axis",
+                    {flag("exclusive", false, "without the element itself"), flag("reverse", false, "from the end")}, infer_cumsum,
+                    evaluate_cumsum),
+          ngram_counts_op()};
 }
 
 }  // namespace buda::ops

@@ -11,8 +11,8 @@
 namespace buda::overlay {
 namespace {
 
-constexpr std::int64_t kMostTiles = std::int64_t{1} << 40;
-constexpr std::int64_t kMostPhases = std::int64_t{1} << 22;  // of one stream
+constexpr std::int64_t kMaxFileTiles = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxFilePhases = std::int64_t{1} << 22;  // of one stream
 
 class Checker {
  public:
@@ -53,8 +53,8 @@ class Checker {
     if (s.number < 0 || s.message_bytes < 1 || s.iterations < 1)
       error("BB004", node, "a stream's number is at least 0, its messages and iterations at least 1");
     bool windows = s.scattered && (s.kind == StreamKind::output || s.kind == StreamKind::fork);
-    bool counted = s.window_tiles >= 1 && s.window_tiles <= kMostTiles && s.ids_per_pass >= 1 && s.ids_per_pass <= kMostTiles &&
-                   s.passes >= 1 && s.passes <= kMostTiles;
+    bool counted = s.window_tiles >= 1 && s.window_tiles <= kMaxFileTiles && s.ids_per_pass >= 1 && s.ids_per_pass <= kMaxFileTiles &&
+                   s.passes >= 1 && s.passes <= kMaxFileTiles;
     if (windows && !counted) error("BB004", node, "a scattered output needs window_tiles, ids_per_pass and passes of at least 1");
     if (s.fork_of >= 0 && blob_.cores[core_].find(s.fork_of) == nullptr)
       error("BB005", part(node, "fork_of"), cat("the core has no stream ", s.fork_of));
@@ -95,7 +95,7 @@ class Checker {
     const Stream* r = s.destinations.size() == 1 ? blob_.find(s.destinations.front().first) : nullptr;
     const std::int64_t bytes = r == nullptr ? 0 : r->message_bytes;
     const bool fits = r != nullptr && !s.destinations.front().is_multicast() && r->sources.size() == 1 && bytes >= 1 &&
-                      bytes == s.message_bytes && s.pcie->chunk_tiles >= 1 && s.pcie->chunk_tiles <= kMostTiles / (1 << 20) &&
+                      bytes == s.message_bytes && s.pcie->chunk_tiles >= 1 && s.pcie->chunk_tiles <= kMaxFileTiles / (1 << 20) &&
                       r->bytes > 0 && r->bytes % static_cast<std::uint64_t>(s.pcie->chunk_tiles * bytes) == 0;
     if (!fits)
       error("BB007", part(node, "pcie"),
@@ -109,7 +109,7 @@ class Checker {
       if (bad_dram(b.dram)) error("BB005", part(node, "buffers"), cat("there is no DRAM buffer ", b.dram));
     if (r.lookup && (blob_.cores[core_].find(r.lookup->stream) == nullptr || r.lookup->numbers_per_tile < 1 || r.lookup->row_tiles < 1))
       error("BB005", part(node, "lookup"), cat("it needs a stream of this core, not ", r.lookup->stream, ", and counts above 0"));
-    if (r.block_tiles < 1 || r.chunk_tiles < 1 || r.block_tiles > kMostTiles || r.chunk_tiles > kMostTiles)
+    if (r.block_tiles < 1 || r.chunk_tiles < 1 || r.block_tiles > kMaxFileTiles || r.chunk_tiles > kMaxFileTiles)
       error("BB004", node, "block_tiles and chunk_tiles are at least 1");
     std::int64_t buffers = static_cast<std::int64_t>(r.buffers.size()), all = 0;
     for (std::size_t i = 0; i < r.blocks.size(); ++i) {
@@ -117,7 +117,7 @@ class Checker {
       all += run.count;
       auto last = run.at(run.count - 1);
       for (const auto& t : {run.first, last})
-        if (t[0] < 0 || t[0] >= buffers || t[1] < 0 || t[1] > kMostTiles || all > kMostPhases)
+        if (t[0] < 0 || t[0] >= buffers || t[1] < 0 || t[1] > kMaxFileTiles || all > kMaxFilePhases)
           return error("BB002", part(node, "blocks").items()[i], "a block is of one of `buffers` and begins at tile 0 or later");
     }
   }
@@ -130,12 +130,12 @@ class Checker {
       const PhaseRun& run = s.phases[i];
       all += run.count;
       Phase first = to_phase(run.first), last = to_phase(run.at(run.count - 1));
-      bool rises = first.id > before && (run.count == 1 || run.step[0] > 0) && last.id <= kMostTiles;
+      bool rises = first.id > before && (run.count == 1 || run.step[0] > 0) && last.id <= kMaxFileTiles;
       bool inside = true;
       for (const Phase& p : {first, last})
-        inside = inside && p.messages >= 1 && p.messages <= kMostTiles && p.source >= 0 && p.source < sources && p.destination >= 0 &&
-                 p.destination < destinations && p.offset >= 0 && p.offset <= kMostTiles;
-      if (!rises || !inside || all > kMostPhases)
+        inside = inside && p.messages >= 1 && p.messages <= kMaxFileTiles && p.source >= 0 && p.source < sources && p.destination >= 0 &&
+                 p.destination < destinations && p.offset >= 0 && p.offset <= kMaxFileTiles;
+      if (!rises || !inside || all > kMaxFilePhases)
         return error(
             "BB002", node.items()[i],
             rises ? "a phase has at least one message, and a source and a destination that the stream has" : "ids of phases have to rise");

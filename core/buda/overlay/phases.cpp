@@ -25,7 +25,7 @@ namespace buda::overlay {
 namespace {
 
 // Far more than a blob can hold: what needs more is not worth making.
-constexpr std::int64_t kMostPhases = std::int64_t{1} << 18;
+constexpr std::int64_t kMaxPhasesPerStream = std::int64_t{1} << 18;
 
 void append_phase(Stream& s, const Phase& p) { append(s.phases, to_tuple(p)); }
 
@@ -98,7 +98,7 @@ void Builder::too_many_phases(const PipePlan& plan, std::int64_t phases, const s
   const Buffer& reader = plan.first_output();
   const std::int32_t core = core_of_buffer(reader);
   misfit("OV011", blob_.cores[static_cast<std::size_t>(std::max(core, 0))], "phases", static_cast<std::uint64_t>(phases),
-         static_cast<std::uint64_t>(kMostPhases), cat(what_for, " to input ", reader.operand),
+         static_cast<std::uint64_t>(kMaxPhasesPerStream), cat(what_for, " to input ", reader.operand),
          cat("give '", plan.buffers.front()->op, "' and '", reader.op, "' blockings with which tiles travel in longer pieces"));
 }
 
@@ -114,7 +114,8 @@ void Builder::make_ring_phases(const PipePlan& plan) {
     for (std::int64_t k = most / tiles; k > 1 && joined == 1; --k)
       if (plan.passes % k == 0) joined = k;
   std::int64_t left = tiles * joined;
-  if (ceil_div(left, most) > kMostPhases) return too_many_phases(plan, ceil_div(left, most), cat("to bring ", left, " tiles at once"));
+  if (ceil_div(left, most) > kMaxPhasesPerStream)
+    return too_many_phases(plan, ceil_div(left, most), cat("to bring ", left, " tiles at once"));
   std::vector<PhaseRun> phases;
   for (std::int64_t id = 0; left > 0; ++id) {
     std::int64_t pieces = ceil_div(left, most), messages = ceil_div(left, pieces);
@@ -149,7 +150,7 @@ void Builder::make_turn_phases(const std::vector<const PipePlan*>& plans) {
       for (const Buffer* b : p->buffers) period = std::min(std::lcm(period, halves(*b)), passes);
   }
   if (passes % period != 0) period = passes;
-  if (auto phases = checked_mul(period, segments * slots); !phases || *phases > kMostPhases)
+  if (auto phases = checked_mul(period, segments * slots); !phases || *phases > kMaxPhasesPerStream)
     return too_many_phases(*plans.front(), phases.value_or(1LL << 40),
                            cat("to bring ", period, " windows of ", segments * slots, " pieces"));
 

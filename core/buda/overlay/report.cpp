@@ -153,7 +153,7 @@ class Loads {
   std::map<std::pair<std::int32_t, std::int32_t>, PcieLoad> pcie_;  // by both chips
 };
 
-std::string what_of(const Stream& s) {
+std::string piece_name(const Stream& s) {
   switch (s.kind) {
     case StreamKind::input:
       return cat("input ", s.operand);
@@ -188,10 +188,10 @@ CoreReport report_core(const Core& c, const device::DeviceDescriptor& device, co
     if (!s.sources.empty() || s.read) r.messages_in += s.messages();
     if (!s.destinations.empty() || s.write) r.messages_out += s.messages();
     if (s.fork_of >= 0) continue;
-    auto [it, fresh] = pieces.try_emplace(s.address, L1Piece{s.address, s.bytes, what_of(s)});
+    auto [it, fresh] = pieces.try_emplace(s.address, L1Piece{s.address, s.bytes, piece_name(s)});
     if (fresh) continue;
     it->second.bytes = std::max(it->second.bytes, s.bytes);
-    it->second.what += cat(" and ", what_of(s));
+    it->second.what += cat(" and ", piece_name(s));
   }
   for (auto& [address, p] : pieces) {
     r.l1_used += p.bytes;

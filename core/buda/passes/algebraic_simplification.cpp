@@ -183,7 +183,7 @@ bool merge_constants(Graph& g, NodeId id, RewriteCounter& counter) {
   });
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> algebraic_simplification(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : graph.topological_order()) {
     if (!graph.contains(id) || !graph.node(id).is_op() || graph.node(id).outputs.size() != 1 || graph.use_count(id) == 0) continue;
@@ -200,6 +200,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 const Pass kAlgebraicSimplification = {.name = "algebraic-simplification",
                                        .summary = "leave out ops that change nothing, merge reshapes, transposes and constant operands",
                                        .level = graph::Level::tensor,
-                                       .run = run};
+                                       .run = algebraic_simplification};
 
 }  // namespace buda::passes

@@ -71,13 +71,13 @@ std::vector<NodeId> device_nodes(const Graph& graph) {
   return order;
 }
 
-constexpr std::size_t kNoRule = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoFormatRule = static_cast<std::size_t>(-1);
 
 // What the rules wish for a node.
 struct Wish {
   std::optional<DataFormat> output, intermediate, accumulate;
   std::optional<graph::MathFidelity> fidelity;
-  std::size_t rule = kNoRule;  // that wished for the output
+  std::size_t rule = kNoFormatRule;  // that wished for the output
 };
 
 class Formats {
@@ -472,7 +472,7 @@ class Formats {
   ExponentFamily family_ = ExponentFamily::b;  // where nothing else decides
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Formats(graph, context).run(); }
+Result<PassReport> assign_formats(Graph& graph, PassContext& context) { return Formats(graph, context).run(); }
 
 }  // namespace
 
@@ -480,6 +480,6 @@ const Pass kAssignFormats = {.name = "assign-formats",
                              .summary = "choose data formats, accumulation and math fidelity of all values and ops",
                              .level = graph::Level::device,
                              .needs_device = true,
-                             .run = run};
+                             .run = assign_formats};
 
 }  // namespace buda::passes

@@ -117,7 +117,7 @@ class LastByHash {
   std::vector<Slot> slots_;  // at least half of them are free
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> common_subexpression_elimination(Graph& graph, PassContext& context) {
   PassReport report;
   LastByHash last(graph.size());
   // From the last node with a hash on the ones before it, by id.
@@ -144,7 +144,9 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kCommonSubexpressionElimination = {
-    .name = "common-subexpression-elimination", .summary = "compute equal subexpressions once", .level = std::nullopt, .run = run};
+const Pass kCommonSubexpressionElimination = {.name = "common-subexpression-elimination",
+                                              .summary = "compute equal subexpressions once",
+                                              .level = std::nullopt,
+                                              .run = common_subexpression_elimination};
 
 }  // namespace buda::passes

@@ -37,7 +37,7 @@ bool may_fold(const Graph& graph, const Node& n) {
   return result && *result <= std::max(given, kAlwaysSmallEnough);
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
   PassReport report;
   ops::EvaluateOptions options;
   options.threads = context.host.threads;
@@ -71,6 +71,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 const Pass kConstantFolding = {.name = "constant-folding",
                                .summary = "compute on the host what depends on parameters and constants alone",
                                .level = graph::Level::tensor,
-                               .run = run};
+                               .run = constant_folding};
 
 }  // namespace buda::passes

@@ -353,7 +353,7 @@ class Chooser {
   std::optional<Graph> lowered_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> cpu_fallback(Graph& graph, PassContext& context) {
   if (!context.fallback.enabled) return PassReport{};
   Chooser chooser(graph, context);
   auto report = chooser.run();
@@ -367,6 +367,6 @@ const Pass kCpuFallback = {.name = "cpu-fallback",
                            .summary = "mark what the device cannot do, and what goes along, for the host's processor",
                            .level = graph::Level::tensor,
                            .needs_device = true,
-                           .run = run};
+                           .run = cpu_fallback};
 
 }  // namespace buda::passes

@@ -11,11 +11,13 @@
 namespace buda::passes {
 namespace {
 
-Result<PassReport> run(graph::Graph& graph, PassContext&) { return PassReport{graph::erase_dead_nodes(graph)}; }
+Result<PassReport> dead_code_elimination(graph::Graph& graph, PassContext&) { return PassReport{graph::erase_dead_nodes(graph)}; }
 
 }  // namespace
 
-const Pass kDeadCodeElimination = {
-    .name = "dead-code-elimination", .summary = "remove nodes that no output depends on", .level = std::nullopt, .run = run};
+const Pass kDeadCodeElimination = {.name = "dead-code-elimination",
+                                   .summary = "remove nodes that no output depends on",
+                                   .level = std::nullopt,
+                                   .run = dead_code_elimination};
 
 }  // namespace buda::passes

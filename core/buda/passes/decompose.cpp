@@ -247,13 +247,13 @@ class Decomposer {
   std::vector<Made> made_by_;  // by id
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Decomposer(graph, context).run(); }
+Result<PassReport> decompose(Graph& graph, PassContext& context) { return Decomposer(graph, context).run(); }
 
 }  // namespace
 
 const Pass kDecompose = {.name = "decompose",
                          .summary = "replace ops by simpler ones, with the decompositions of plugins",
                          .level = graph::Level::tensor,
-                         .run = run};
+                         .run = decompose};
 
 }  // namespace buda::passes

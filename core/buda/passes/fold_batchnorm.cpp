@@ -80,7 +80,7 @@ Result<void> fold(Graph& g, NodeId id) {
   return success();
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fold_batchnorm(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : ops_of_types(graph, {"batchnorm"})) {
     if (!can_fold(graph, graph.node(id)) || !context.rewrites.allow(kFoldBatchnorm.name, graph.node(id))) continue;
@@ -95,6 +95,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 const Pass kFoldBatchnorm = {.name = "fold-batchnorm",
                              .summary = "multiply and add a batch normalisation into the convolution before it",
                              .level = graph::Level::tensor,
-                             .run = run};
+                             .run = fold_batchnorm};
 
 }  // namespace buda::passes

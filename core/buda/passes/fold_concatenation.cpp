@@ -44,7 +44,7 @@ std::optional<std::size_t> unknown_part(const Graph& g, const Node& n) {
   return unknown;
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fold_concatenation(Graph& graph, PassContext& context) {
   PassReport report;
   ops::EvaluateOptions options;
   options.threads = context.host.threads;
@@ -89,6 +89,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 const Pass kFoldConcatenation = {.name = "fold-concatenation",
                                  .summary = "make the known parts of a concatenation a constant that is added",
                                  .level = graph::Level::tensor,
-                                 .run = run};
+                                 .run = fold_concatenation};
 
 }  // namespace buda::passes

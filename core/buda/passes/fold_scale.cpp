@@ -209,7 +209,7 @@ class Folder {
   bool only_exact_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Folder(graph, context, kFoldScale, false).run(); }
+Result<PassReport> fold_scale(Graph& graph, PassContext& context) { return Folder(graph, context, kFoldScale, false).run(); }
 Result<PassReport> run_exact(Graph& graph, PassContext& context) { return Folder(graph, context, kFoldExactScale, true).run(); }
 
 }  // namespace
@@ -217,7 +217,7 @@ Result<PassReport> run_exact(Graph& graph, PassContext& context) { return Folder
 const Pass kFoldScale = {.name = "fold-scale",
                          .summary = "multiply a constant factor of a matmul's input or result into its weights",
                          .level = graph::Level::tensor,
-                         .run = run};
+                         .run = fold_scale};
 
 const Pass kFoldExactScale = {.name = "fold-exact-scale",
                               .summary = "the same for powers of two, which rounds nothing otherwise",

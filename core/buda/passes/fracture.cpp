@@ -262,13 +262,13 @@ class Fracturer {
   Failure failure_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Fracturer(graph, context).run(); }
+Result<PassReport> fracture(Graph& graph, PassContext& context) { return Fracturer(graph, context).run(); }
 
 }  // namespace
 
 const Pass kFracture = {.name = "fracture",
                         .summary = "split the ops of fracture groups into ops that compute a part each",
                         .level = graph::Level::tensor,
-                        .run = run};
+                        .run = fracture};
 
 }  // namespace buda::passes

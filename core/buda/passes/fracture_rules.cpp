@@ -190,24 +190,24 @@ Outcome gather(const Call& c) {
   return out;
 }
 
-using Rule = Outcome (*)(const Call&);
+using SplitRule = Outcome (*)(const Call&);
 
-Rule rule_of(const Node& n, const ops::OpDef& def) {
-  static const std::map<std::string_view, Rule> by_op = {{"matmul", matmul},       {"gemm", gemm},
-                                                         {"conv1d", convolution},  {"conv2d", convolution},
-                                                         {"conv3d", convolution},  {"softmax", softmax},
-                                                         {"log_softmax", softmax}, {"layernorm", layernorm},
-                                                         {"batchnorm", batchnorm}, {"max_pool1d", pool},
-                                                         {"max_pool2d", pool},     {"max_pool3d", pool},
-                                                         {"avg_pool1d", pool},     {"avg_pool2d", pool},
-                                                         {"avg_pool3d", pool},     {"reduce_avg", reduce},
-                                                         {"reduce_max", reduce},   {"reduce_min", reduce},
-                                                         {"reduce_prod", reduce},  {"reduce_sum", reduce},
-                                                         {"transpose", transpose}, {"reshape", reshape},
-                                                         {"squeeze", squeeze},     {"unsqueeze", unsqueeze},
-                                                         {"broadcast", broadcast}, {"concatenate", concatenate},
-                                                         {"slice", slice},         {"pad", pad},
-                                                         {"gather", gather},       {"where", elementwise}};
+SplitRule rule_of(const Node& n, const ops::OpDef& def) {
+  static const std::map<std::string_view, SplitRule> by_op = {{"matmul", matmul},       {"gemm", gemm},
+                                                              {"conv1d", convolution},  {"conv2d", convolution},
+                                                              {"conv3d", convolution},  {"softmax", softmax},
+                                                              {"log_softmax", softmax}, {"layernorm", layernorm},
+                                                              {"batchnorm", batchnorm}, {"max_pool1d", pool},
+                                                              {"max_pool2d", pool},     {"max_pool3d", pool},
+                                                              {"avg_pool1d", pool},     {"avg_pool2d", pool},
+                                                              {"avg_pool3d", pool},     {"reduce_avg", reduce},
+                                                              {"reduce_max", reduce},   {"reduce_min", reduce},
+                                                              {"reduce_prod", reduce},  {"reduce_sum", reduce},
+                                                              {"transpose", transpose}, {"reshape", reshape},
+                                                              {"squeeze", squeeze},     {"unsqueeze", unsqueeze},
+                                                              {"broadcast", broadcast}, {"concatenate", concatenate},
+                                                              {"slice", slice},         {"pad", pad},
+                                                              {"gather", gather},       {"where", elementwise}};
   if (auto found = by_op.find(n.op()); found != by_op.end()) return found->second;
   static constexpr std::array kFamilies = {std::string_view("eltwise_unary"), std::string_view("eltwise_binary"),
                                            std::string_view("eltwise_math"), std::string_view("activation"),
@@ -232,7 +232,7 @@ std::optional<std::array<std::size_t, 2>> inner_axes(const Graph& graph, const N
 
 Outcome split_along(const Graph& graph, const Node& n, std::size_t axis, std::int64_t factor, const ops::Registry& registry) {
   const ops::OpDef* def = registry.find(graph::Level::tensor, n.op());
-  Rule rule = def == nullptr || n.outputs.size() != 1 ? nullptr : rule_of(n, *def);
+  SplitRule rule = def == nullptr || n.outputs.size() != 1 ? nullptr : rule_of(n, *def);
   if (rule == nullptr) return cat("ops of type ", n.op(), " are not split");
   return rule({graph, n, axis, factor, ops::Attrs(*def, n.attrs)});
 }

@@ -32,7 +32,7 @@ std::optional<std::size_t> product_operand(const Graph& g, const Node& add) {
   return std::nullopt;
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fuse_bias(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : ops_of_types(graph, {"add"})) {
     if (!may_fuse(graph.node(id))) continue;
@@ -55,6 +55,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFuseBias = {
-    .name = "fuse-bias", .summary = "turn an add of one row after a matmul into its bias", .level = graph::Level::tensor, .run = run};
+    .name = "fuse-bias", .summary = "turn an add of one row after a matmul into its bias", .level = graph::Level::tensor, .run = fuse_bias};
 
 }  // namespace buda::passes

@@ -36,24 +36,24 @@ constexpr int kMostFactors = 4;
 bool is_about(double a, double b) { return std::abs(a - b) <= kNear * std::abs(b); }
 
 // A value times a number.
-struct Scaled {
+struct ScaledValue {
   Edge of;
   double by = 1;
 };
 
 // What a product or quotient with one known number scales, and by what.
-std::optional<Scaled> unscaled(const Graph& g, const Node& n) {
+std::optional<ScaledValue> unscaled(const Graph& g, const Node& n) {
   if (n.op() != "multiply" && n.op() != "divide") return std::nullopt;
-  if (auto number = uniform_value(g, n.inputs()[1])) return Scaled{n.inputs()[0], n.op() == "divide" ? 1 / *number : *number};
+  if (auto number = uniform_value(g, n.inputs()[1])) return ScaledValue{n.inputs()[0], n.op() == "divide" ? 1 / *number : *number};
   if (n.op() == "divide") return std::nullopt;
-  if (auto number = uniform_value(g, n.inputs()[0])) return Scaled{n.inputs()[1], *number};
+  if (auto number = uniform_value(g, n.inputs()[0])) return ScaledValue{n.inputs()[1], *number};
   return std::nullopt;
 }
 
 // Of the values of which `value` is a multiple, itself included, the first that passes the test.
 template <class Test>
-std::optional<Scaled> multiple_of(const Graph& g, const Edge& value, Test is_wanted) {
-  Scaled at{value, 1};
+std::optional<ScaledValue> multiple_of(const Graph& g, const Edge& value, Test is_wanted) {
+  ScaledValue at{value, 1};
   for (int i = 0; i <= kMostFactors; ++i) {
     if (is_wanted(at)) return at;
     auto next = unscaled(g, g.node(at.of.source.node));
@@ -87,7 +87,7 @@ std::optional<NodeId> completed_product(const Graph& g, NodeId factor, const Edg
     } else {
       if (n.op() != "multiply" || has_x) return std::nullopt;
       const Edge& other = n.inputs()[n.inputs()[0].source.node == at ? 1 : 0];
-      auto part = multiple_of(g, other, [&](const Scaled& s) { return s.of.source == x.source; });
+      auto part = multiple_of(g, other, [&](const ScaledValue& s) { return s.of.source == x.source; });
       if (!part) return std::nullopt;
       number *= part->by;
       has_x = true;
@@ -98,11 +98,11 @@ std::optional<NodeId> completed_product(const Graph& g, NodeId factor, const Edg
   return std::nullopt;
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fuse_gelu(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : ops_of_types(graph, {"erf"})) {
     if (!graph.contains(id) || !may_fuse(graph.node(id))) continue;
-    auto x = multiple_of(graph, graph.node(id).inputs()[0], [](const Scaled& s) { return is_about(s.by, kHalfRoot); });
+    auto x = multiple_of(graph, graph.node(id).inputs()[0], [](const ScaledValue& s) { return is_about(s.by, kHalfRoot); });
     auto sum = sum_with_one(graph, id);
     if (!x || !sum) continue;
     auto y = completed_product(graph, *sum, x->of);
@@ -122,6 +122,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFuseGelu = {
-    .name = "fuse-gelu", .summary = "make gelu of its formula with the error function", .level = graph::Level::tensor, .run = run};
+    .name = "fuse-gelu", .summary = "make gelu of its formula with the error function", .level = graph::Level::tensor, .run = fuse_gelu};
 
 }  // namespace buda::passes

@@ -250,7 +250,7 @@ class Fuser {
   std::vector<Edge> inputs_;         // of the group that is being arranged
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
+Result<PassReport> fuse_ops(Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
 
 }  // namespace
 
@@ -258,6 +258,6 @@ const Pass kFuseOps = {.name = "fuse-ops",
                        .summary = "turn elementwise ops that feed one another into fused ops",
                        .level = graph::Level::device,
                        .needs_device = true,
-                       .run = run};
+                       .run = fuse_ops};
 
 }  // namespace buda::passes

@@ -42,7 +42,7 @@ std::optional<Dims> joined_padding(const Graph& g, const Node& conv) {
   return padding;
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fuse_pad(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : ops_of_types(graph, {"conv1d", "conv2d", "conv3d"})) {
     const Node& conv = graph.node(id);
@@ -69,6 +69,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFusePad = {
-    .name = "fuse-pad", .summary = "make a border of zeros a convolution's padding", .level = graph::Level::tensor, .run = run};
+    .name = "fuse-pad", .summary = "make a border of zeros a convolution's padding", .level = graph::Level::tensor, .run = fuse_pad};
 
 }  // namespace buda::passes

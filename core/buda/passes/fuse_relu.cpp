@@ -21,7 +21,7 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 
-bool has_relu(const Node& n) {
+bool fuses_relu(const Node& n) {
   auto it = n.attrs.find("relu_en");
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
@@ -38,15 +38,15 @@ bool packs_results(const std::string& op) {
   return std::find(kOthers.begin(), kOthers.end(), op) == kOthers.end();
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> fuse_relu(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : graph.topological_order()) {
     if (!graph.contains(id)) continue;
     const Node& relu = graph.node(id);
-    if ((relu.op() != "nop" && relu.op() != "datacopy") || !has_relu(relu) || !relu.inputs()[0].tms.empty() || !may_fuse(relu)) continue;
+    if ((relu.op() != "nop" && relu.op() != "datacopy") || !fuses_relu(relu) || !relu.inputs()[0].tms.empty() || !may_fuse(relu)) continue;
     NodeId before_id = relu.inputs()[0].source.node;
     Node& before = graph.node(before_id);
-    if (!before.is_op() || !packs_results(before.op()) || has_relu(before) || !only_feeds(graph, before, relu) || !may_fuse(before))
+    if (!before.is_op() || !packs_results(before.op()) || fuses_relu(before) || !only_feeds(graph, before, relu) || !may_fuse(before))
       continue;
     if (!context.rewrites.allow(kFuseRelu.name, relu)) continue;
     for (const auto& [name, value] : relu.attrs)
@@ -65,6 +65,6 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFuseRelu = {
-    .name = "fuse-relu", .summary = "let the packer of the op before it do a ReLU", .level = graph::Level::device, .run = run};
+    .name = "fuse-relu", .summary = "let the packer of the op before it do a ReLU", .level = graph::Level::device, .run = fuse_relu};
 
 }  // namespace buda::passes

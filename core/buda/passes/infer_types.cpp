@@ -11,7 +11,7 @@
 namespace buda::passes {
 namespace {
 
-Result<PassReport> run(graph::Graph& graph, PassContext& context) {
+Result<PassReport> infer_types(graph::Graph& graph, PassContext& context) {
   PassReport report;
   for (graph::NodeId id : graph.ids())
     if (graph.node(id).outputs.empty() && graph.node(id).kind() != graph::NodeKind::output) ++report.rewrites;
@@ -21,6 +21,7 @@ Result<PassReport> run(graph::Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kInferTypes = {.name = "infer-types", .summary = "give types to all values that have none", .level = std::nullopt, .run = run};
+const Pass kInferTypes = {
+    .name = "infer-types", .summary = "give types to all values that have none", .level = std::nullopt, .run = infer_types};
 
 }  // namespace buda::passes

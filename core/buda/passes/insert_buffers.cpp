@@ -132,11 +132,13 @@ class Inserter {
   PassReport report_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Inserter(graph, context).run(); }
+Result<PassReport> insert_buffers(Graph& graph, PassContext& context) { return Inserter(graph, context).run(); }
 
 }  // namespace
 
-const Pass kInsertBuffers = {
-    .name = "insert-buffers", .summary = "put the queues and nops that the user wants on edges", .level = std::nullopt, .run = run};
+const Pass kInsertBuffers = {.name = "insert-buffers",
+                             .summary = "put the queues and nops that the user wants on edges",
+                             .level = std::nullopt,
+                             .run = insert_buffers};
 
 }  // namespace buda::passes

@@ -174,8 +174,8 @@ Lowered Lowering::stacked(Lowered x) {
   if (x.shape[1] == 1) return x;
   // Padding between the slices counts as data now.
   if (x.pads_rows()) {
-    x.data = join(x.data, x.rows);
-    x.cols = join(x.cols, x.corner);
+    x.data = hull(x.data, x.rows);
+    x.cols = hull(x.cols, x.corner);
   }
   x.tms.push_back(Tm::vstack(x.shape[1]));
   x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};

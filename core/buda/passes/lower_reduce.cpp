@@ -30,9 +30,11 @@ constexpr double kMostPadding = 1.0 / 16;
 // A unit matrix of this size has 16 MiB.
 constexpr std::int64_t kMostUnitColumns = 2048;
 
-enum class Kind : std::uint8_t { sum, mean, maximum };
+enum class ReduceKind : std::uint8_t { sum, mean, maximum };
 
-Kind kind_of(const Node& n) { return n.op() == "reduce_max" ? Kind::maximum : n.op() == "reduce_avg" ? Kind::mean : Kind::sum; }
+ReduceKind kind_of(const Node& n) {
+  return n.op() == "reduce_max" ? ReduceKind::maximum : n.op() == "reduce_avg" ? ReduceKind::mean : ReduceKind::sum;
+}
 
 // What is reduced: axes among (z, r, c), leaving out those of size 1; and for z the slices in the order in which those that become one are
 // neighbours, and how many these are.
@@ -125,10 +127,10 @@ Result<Lowered> maximum(Lowering& l, const Node& n, std::string_view suffix, con
   out.corner = Span::exactly(0);
   if (columns) {
     out.cols = Span::exactly(0);
-    if (x.pads_cols()) out.rows = join(x.rows, x.corner);
+    if (x.pads_cols()) out.rows = hull(x.rows, x.corner);
   } else {
     out.rows = Span::exactly(0);
-    if (x.pads_rows()) out.cols = join(x.cols, x.corner);
+    if (x.pads_rows()) out.cols = hull(x.cols, x.corner);
   }
   return out;
 }
@@ -207,16 +209,17 @@ Result<Lowered> lower_reduction(Lowering& l, const Node& n) {
   Shape kept = x.shape;
   for (std::size_t axis : axes) kept[axis] = axis == 1 ? kept[axis] / reduced.group : 1;
   BUDA_ASSIGN(Shape wanted, l.four(n, n.outputs[0].shape));
-  Kind kind = kind_of(n);
+  ReduceKind kind = kind_of(n);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     bool last = i + 1 == axes.size() && kept == wanted;
     std::string suffix = last ? "" : axes[i] == 3 ? "c" : axes[i] == 2 ? "r" : "z";
     std::int64_t count = axes[i] == 1 ? reduced.group : x.shape[axes[i]];
-    double factor = kind == Kind::mean ? 1.0 / static_cast<double>(count) : 1.0;
+    double factor = kind == ReduceKind::mean ? 1.0 / static_cast<double>(count) : 1.0;
     if (axes[i] == 1) {
       BUDA_ASSIGN(x, l.with_slices(n, x, reduced.slices));
-      BUDA_ASSIGN(x, kind == Kind::maximum ? maximum_of_slices(l, n, suffix, x, count) : sum_of_slices(l, n, suffix, x, count, factor));
-    } else if (kind == Kind::maximum) {
+      BUDA_ASSIGN(x,
+                  kind == ReduceKind::maximum ? maximum_of_slices(l, n, suffix, x, count) : sum_of_slices(l, n, suffix, x, count, factor));
+    } else if (kind == ReduceKind::maximum) {
       BUDA_ASSIGN(x, maximum(l, n, suffix, x, axes[i], axes.size() == 1));
     } else {
       BUDA_ASSIGN(x, sum_along(l, n, suffix, x, axes[i] == 3, factor));

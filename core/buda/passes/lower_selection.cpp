@@ -72,11 +72,11 @@ Result<bool> select_prefix(Lowering& l, const Node& n, Lowered& x, const Places&
     bool zeros = columns && x.cols.is(0) && x.corner.is(0) && cut <= x.zero_cols;
     // What is left out is padding now.
     if (columns && !zeros) {
-      x.cols = fewer > 0 && p.kept % graph::kTileSide == 0 ? x.cols : join(x.cols, x.data);
-      x.corner = join(x.corner, x.rows);
+      x.cols = fewer > 0 && p.kept % graph::kTileSide == 0 ? x.cols : hull(x.cols, x.data);
+      x.corner = hull(x.corner, x.rows);
     } else if (!columns) {
-      x.rows = join(x.rows, x.data);
-      x.corner = join(x.corner, x.cols);
+      x.rows = hull(x.rows, x.data);
+      x.corner = hull(x.corner, x.cols);
     }
     x.zero_cols = columns ? std::max<std::int64_t>(0, x.zero_cols - cut) : x.zero_cols;
     (columns ? x.cols_alike : x.rows_alike) = false;
@@ -85,13 +85,13 @@ Result<bool> select_prefix(Lowering& l, const Node& n, Lowered& x, const Places&
   if (size > p.kept) {
     BUDA_ASSIGN(x, columns ? l.with_cols(n, x, 0) : l.with_rows(n, x, 0));
     (columns ? x.cols_alike : x.rows_alike) = false;
-    x.data = join(x.data, Span::exactly(0));
+    x.data = hull(x.data, Span::exactly(0));
     if (columns) {
       x.zero_cols += size - side;
-      x.rows = join(x.rows, x.corner);
+      x.rows = hull(x.rows, x.corner);
       x.cols = x.corner = Span::exactly(0);
     } else {
-      x.cols = join(x.cols, x.corner);
+      x.cols = hull(x.cols, x.corner);
       x.rows = x.corner = Span::exactly(0);
     }
     std::int64_t more = tiles(size) - tiles(side);
@@ -244,7 +244,7 @@ Result<Lowered> lower_concatenate(Lowering& l, const Node& n) {
     begin += size;
     BUDA_ASSIGN(Lowered part, selected(l, n, n.inputs()[i], {{axis, places}}));
     BUDA_ASSIGN(Lowered own, l.value(n.inputs()[i]));
-    data = first ? own.data : join(data, own.data);
+    data = first ? own.data : hull(data, own.data);
     first = false;
     if (sum) {
       BUDA_ASSIGN(part, sum_of(l, n, i == last ? "" : "sum", std::move(*sum), std::move(part)));

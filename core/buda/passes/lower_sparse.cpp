@@ -20,8 +20,8 @@ using graph::Node;
 // What is known of sums of `terms` products with weights between the bounds.
 Span sum_of_picked(const Span& x, double terms, double least_weight, double most_weight) {
   Span out = times(x, terms * std::max(std::abs(least_weight), std::abs(most_weight)));
-  if (least_weight < 0) out = join(out, {-out.most, -out.least, out.finite});
-  return join(out, Span::exactly(0));
+  if (least_weight < 0) out = hull(out, {-out.most, -out.least, out.finite});
+  return hull(out, Span::exactly(0));
 }
 
 // [terms, slices, rows] with the slices of each term repeated.

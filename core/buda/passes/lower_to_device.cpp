@@ -78,7 +78,7 @@ Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& con
   return part.join(std::move(lowered));
 }
 
-Result<PassReport> run(graph::Graph& graph, PassContext& context) {
+Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context) {
   PassReport report{graph.size()};
   BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context) : lowered_before_or_now(graph, context));
   graph::erase_dead_nodes(lowered);
@@ -146,6 +146,6 @@ const Pass kLowerToDevice = {.name = "lower-to-device",
                              .summary = "turn the graph into netlist ops on padded tiles, with broadcasts and transposes on edges",
                              .level = graph::Level::tensor,
                              .needs_device = true,
-                             .run = run};
+                             .run = lower_to_device};
 
 }  // namespace buda::passes

@@ -64,7 +64,7 @@ Result<void> cut(Graph& g, NodeId id, NodeId product) {
   return success();
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> narrow_matmul(Graph& graph, PassContext& context) {
   PassReport report;
   for (NodeId id : ops_of_types(graph, {"matmul"})) {
     if (!can_be_cut(graph, graph.node(id)) || !context.rewrites.allow(kNarrowMatmul.name, graph.node(id))) continue;
@@ -78,7 +78,9 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kNarrowMatmul = {
-    .name = "narrow-matmul", .summary = "cut columns out of weights instead of products", .level = graph::Level::tensor, .run = run};
+const Pass kNarrowMatmul = {.name = "narrow-matmul",
+                            .summary = "cut columns out of weights instead of products",
+                            .level = graph::Level::tensor,
+                            .run = narrow_matmul};
 
 }  // namespace buda::passes

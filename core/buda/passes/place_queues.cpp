@@ -24,7 +24,7 @@ bool is_stand_in(const Node& n) {
   return tag != n.tags.end() && tag->second == "queue" && n.op() == "nop" && n.inputs().size() == 1 && n.attrs.empty();
 }
 
-Result<PassReport> run(Graph& graph, PassContext&) {
+Result<PassReport> place_queues(Graph& graph, PassContext&) {
   PassReport report;
   std::vector<NodeId> stand_ins;
   for (NodeId id : graph.ids())
@@ -52,7 +52,9 @@ Result<PassReport> run(Graph& graph, PassContext&) {
 
 }  // namespace
 
-const Pass kPlaceQueues = {
-    .name = "place-queues", .summary = "turn ops that stand for queues into demands on edges", .level = graph::Level::device, .run = run};
+const Pass kPlaceQueues = {.name = "place-queues",
+                           .summary = "turn ops that stand for queues into demands on edges",
+                           .level = graph::Level::device,
+                           .run = place_queues};
 
 }  // namespace buda::passes

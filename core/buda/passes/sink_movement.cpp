@@ -443,13 +443,13 @@ class Sinker {
   PassReport report_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) { return Sinker(graph, context).run(); }
+Result<PassReport> sink_movement(Graph& graph, PassContext& context) { return Sinker(graph, context).run(); }
 
 }  // namespace
 
 const Pass kSinkMovement = {.name = "sink-movement",
                             .summary = "move reshapes and transposes below the ops that use them, so that inverse ones meet",
                             .level = graph::Level::tensor,
-                            .run = run};
+                            .run = sink_movement};
 
 }  // namespace buda::passes

@@ -58,9 +58,9 @@ bool leaves_rows(const std::vector<Tm>& tms) {
   });
 }
 
-class Chooser {
+class TileChooser {
  public:
-  Chooser(Graph& graph, RewriteCounter& counter)
+  TileChooser(Graph& graph, RewriteCounter& counter)
       : graph_(graph),
         counter_(counter),
         order_(graph.topological_order()),
@@ -140,9 +140,9 @@ class Chooser {
   PassReport report_;
 };
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> small_tiles(Graph& graph, PassContext& context) {
   if (!context.device->features.small_tiles) return PassReport{};
-  return Chooser(graph, context.rewrites).run();
+  return TileChooser(graph, context.rewrites).run();
 }
 
 }  // namespace
@@ -151,6 +151,6 @@ const Pass kSmallTiles = {.name = "small-tiles",
                           .summary = "keep values of a few rows in tiles of 1, 2, 4, 8 or 16 rows",
                           .level = graph::Level::device,
                           .needs_device = true,
-                          .run = run};
+                          .run = small_tiles};
 
 }  // namespace buda::passes

@@ -74,7 +74,7 @@ double threshold_of(const graph::AttrMap& attrs) {
 
 Span Span::unknown() { return {-kInfinity, kInfinity, true}; }
 
-Span join(const Span& a, const Span& b) { return {std::min(a.least, b.least), std::max(a.most, b.most), a.finite && b.finite}; }
+Span hull(const Span& a, const Span& b) { return {std::min(a.least, b.least), std::max(a.most, b.most), a.finite && b.finite}; }
 
 Span times(const Span& a, double n) { return {product(a.least, n), product(a.most, n), a.finite}; }
 

@@ -24,7 +24,7 @@ struct Span {
 };
 
 // Of both sets together.
-Span join(const Span& a, const Span& b);
+Span hull(const Span& a, const Span& b);
 // Of sums of n numbers each.
 Span times(const Span& a, double n);
 

@@ -27,7 +27,7 @@ bool comes_from_host(const Graph& graph, const graph::Node& n) {
   return is_input || n.op() == graph::kToDevice;
 }
 
-Result<PassReport> run(Graph& graph, PassContext& context) {
+Result<PassReport> tilize_on_device(Graph& graph, PassContext& context) {
   PassReport report;
   if (!context.device_tilizes) return report;
   for (NodeId id : graph.ids()) {
@@ -52,7 +52,9 @@ Result<PassReport> run(Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kTilizeOnDevice = {
-    .name = "tilize-on-device", .summary = "let the device cut the model's inputs into tiles", .level = graph::Level::device, .run = run};
+const Pass kTilizeOnDevice = {.name = "tilize-on-device",
+                              .summary = "let the device cut the model's inputs into tiles",
+                              .level = graph::Level::device,
+                              .run = tilize_on_device};
 
 }  // namespace buda::passes

@@ -23,7 +23,6 @@ using netlist::TileShape;
 
 namespace {
 
-constexpr std::size_t kNone = NetlistIndex::kNone;
 constexpr int kMostRelays = 1024;  // in a row
 
 }  // namespace

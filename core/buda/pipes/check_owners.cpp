@@ -9,12 +9,6 @@ namespace buda::pipes {
 using netlist::Op;
 using netlist::Queue;
 
-namespace {
-
-constexpr std::size_t kNone = NetlistIndex::kNone;
-
-}  // namespace
-
 // As the chip sees it that uses the queue in this epoch.
 std::uint64_t Checker::address_of(const Queue& queue, std::size_t buffer) const {
   const auto& a = queue.buffers[buffer];

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostForYaml = 8u << 20;  // of one document
 
-struct Line {
+struct TextLine {
   std::string_view key, plain;
   std::optional<std::string> unquoted;  // the value, when it stood in quotes
   std::uint32_t number = 0, key_column = 0, value_column = 0;
@@ -33,7 +33,7 @@ std::string_view without_comment(std::string_view value) {
 }
 
 // Takes a line `key: value` apart; false for anything else that YAML may mean.
-bool take_apart(std::string_view text, Line& line) {
+bool take_apart(std::string_view text, TextLine& line) {
   std::size_t indent = text.find_first_not_of(' ');
   line.indented = indent > 0;
   auto colon = text.find(':', indent);
@@ -64,7 +64,7 @@ bool take_apart(std::string_view text, Line& line) {
 struct Document {
   std::string_view text;  // with the marker before it
   std::uint32_t first_line = 1;
-  std::vector<Line> lines;      // when it is regular
+  std::vector<TextLine> lines;  // when it is regular
   std::uint32_t irregular = 0;  // the line that is not, or 0
 };
 
@@ -88,7 +88,7 @@ void next_document(std::string_view& text, std::uint32_t& number, Document& docu
     any = true;
     std::string_view bare = trim(raw);
     if (raw == "---" || bare.empty() || bare.front() == '#' || document.irregular != 0) continue;
-    Line& line = document.lines.emplace_back();
+    TextLine& line = document.lines.emplace_back();
     line.number = number;
     if (marks || !take_apart(raw, line)) document.irregular = number;
   }
@@ -98,7 +98,7 @@ void next_document(std::string_view& text, std::uint32_t& number, Document& docu
 // Whether the lines stand where they may: keys below a header, headers without a value.
 bool in_place(Document& document) {
   bool inside = false;
-  for (const Line& line : document.lines) {
+  for (const TextLine& line : document.lines) {
     document.irregular = line.number;
     if (line.indented) {
       if (!inside || line.value().empty()) return false;
@@ -112,7 +112,7 @@ bool in_place(Document& document) {
 }
 
 void read_lines(const Document& document, PipegenValues& values) {
-  for (const Line& line : document.lines) {
+  for (const TextLine& line : document.lines) {
     if (line.indented) {
       values.set(line.key, line.value(), {line.number, line.key_column}, {line.number, line.value_column});
     } else if (line.key == "graph_name") {

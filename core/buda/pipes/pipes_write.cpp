@@ -84,7 +84,7 @@ void add(std::string& out, const std::vector<CoreCoord>& cores) {
   add_items(out, cores, [&](const CoreCoord& c) { out += cat('[', c.chip, ", ", c.core.row, ", ", c.core.col, ']'); });
 }
 
-void add_special(std::string& out, const Buffer& b, SpecialKey key) {
+void add_special_member(std::string& out, const Buffer& b, SpecialKey key) {
   switch (key) {
     case SpecialKey::op:
       out += quoted(b.op);
@@ -139,7 +139,7 @@ struct BufferTraits {
   static void add_value(std::string& out, const Buffer& b, const Key& key) {
     auto put = [&](const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, SpecialKey>) {
-        add_special(out, b, value);
+        add_special_member(out, b, value);
       } else {
         add(out, value);
       }

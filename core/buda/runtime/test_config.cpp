@@ -9,11 +9,11 @@
 namespace buda::runtime {
 namespace {
 
-using io::Node;
+using JsonNode = io::Node;
 
 constexpr const char* kCode = "RT030";
 
-Result<TileRange> tile_range(const Node& node) {
+Result<TileRange> tile_range(const JsonNode& node) {
   if (!node.is_list() || node.size() != 2) return node_error(kCode, node, cat("a range is [first, last], not ", node.describe()));
   BUDA_ASSIGN(auto first, node.items()[0].as_int());
   BUDA_ASSIGN(auto last, node.items()[1].as_int());
@@ -22,7 +22,7 @@ Result<TileRange> tile_range(const Node& node) {
   return TileRange{static_cast<std::int32_t>(first), static_cast<std::int32_t>(last)};
 }
 
-Diagnostic unknown(const Node& node, const char* what, const std::string& word, const std::vector<std::string>& known) {
+Diagnostic unknown(const JsonNode& node, const char* what, const std::string& word, const std::vector<std::string>& known) {
   Diagnostic d = node_error(kCode, node, cat("there is no ", what, " '", word, "'; there are ", join(known, ", ")));
   if (auto near = nearest_word(word, known)) d.hint = cat("did you mean '", *near, "'?");
   return d;
@@ -31,25 +31,25 @@ Diagnostic unknown(const Node& node, const char* what, const std::string& word, 
 template <class T>
 struct Row {
   const char* key;
-  Result<void> (*read)(const Node& node, T& out);
+  Result<void> (*read)(const JsonNode& node, T& out);
 };
 
 template <auto member, class T>
-Result<void> real(const Node& node, T& out) {
+Result<void> real(const JsonNode& node, T& out) {
   BUDA_ASSIGN(out.*member, node.as_double());
   return success();
 }
 template <auto member, class T>
-Result<void> range(const Node& node, T& out) {
+Result<void> range(const JsonNode& node, T& out) {
   BUDA_ASSIGN(out.*member, tile_range(node));
   return success();
 }
 template <class T>
-Result<void> ignored(const Node&, T&) {
+Result<void> ignored(const JsonNode&, T&) {
   return success();
 }
 
-Result<void> stimulus_kind(const Node& node, Stimulus& out) {
+Result<void> stimulus_kind(const JsonNode& node, Stimulus& out) {
   static const std::vector<std::pair<std::string, Stimulus::Kind>> kinds = {
       {"uniform", Stimulus::Kind::uniform},
       {"normal", Stimulus::Kind::normal},
@@ -74,7 +74,7 @@ Result<void> stimulus_kind(const Node& node, Stimulus& out) {
   return unknown(node, "stimulus", word, known);
 }
 
-Result<void> comparison_kind(const Node& node, ComparisonConfig& out) {
+Result<void> comparison_kind(const JsonNode& node, ComparisonConfig& out) {
   BUDA_ASSIGN(auto word, node.as_name());
   const std::string lower = to_lower(word);
   if (lower == "exact") {
@@ -102,7 +102,7 @@ const std::vector<Row<Stimulus>>& rows(const Stimulus*) {
       {"set_tile_rows", range<&Stimulus::rows>},
       {"set_tile_cols", range<&Stimulus::cols>},
       {"matmul_ident_name",
-       [](const Node& node, Stimulus& out) -> Result<void> {
+       [](const JsonNode& node, Stimulus& out) -> Result<void> {
          BUDA_ASSIGN(out.op, node.as_name());
          return success();
        }},
@@ -135,7 +135,7 @@ const std::vector<Row<ComparisonConfig>>& rows(const ComparisonConfig*) {
 }
 
 template <class T>
-Result<void> read_fields(const Node& node, T& out) {
+Result<void> read_fields(const JsonNode& node, T& out) {
   const auto& table = rows(static_cast<const T*>(nullptr));
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string& key = node.keys()[i];
@@ -155,12 +155,12 @@ Result<void> read_fields(const Node& node, T& out) {
 }
 
 template <class T>
-Result<void> read_section(const Node& node, PerQueue<T>& out) {
+Result<void> read_section(const JsonNode& node, PerQueue<T>& out) {
   if (node.is_null()) return success();
   if (!node.is_map()) return node_error(kCode, node, cat("a map is needed here, not ", node.describe()));
   T general;
   BUDA_TRY(read_fields(node, general));
-  const Node* overrides = node.find("overrides");
+  const JsonNode* overrides = node.find("overrides");
   if (node.size() > (overrides != nullptr ? 1u : 0u)) out.general = general;
   if (overrides == nullptr || !overrides->is_map()) return success();
   for (std::size_t i = 0; i < overrides->size(); ++i) {
@@ -173,10 +173,10 @@ Result<void> read_section(const Node& node, PerQueue<T>& out) {
   return success();
 }
 
-std::vector<std::string> names(const Node* node) {
+std::vector<std::string> names(const JsonNode* node) {
   std::vector<std::string> out;
   if (node != nullptr)
-    for (const Node& item : node->items()) out.push_back(item.text());
+    for (const JsonNode& item : node->items()) out.push_back(item.text());
   return out;
 }
 
@@ -206,14 +206,14 @@ Result<TestConfig> read_test_config(const netlist::Netlist& netlist) {
   TestConfig out;
   for (const auto& [name, section] : netlist.other) {
     if (name != "test-config" || !section.is_map()) continue;
-    if (const Node* args = section.find("test-args"); args != nullptr && args->is_map())
+    if (const JsonNode* args = section.find("test-args"); args != nullptr && args->is_map())
       for (std::size_t i = 0; i < args->size(); ++i) out.arguments[args->keys()[i]] = args->items()[i].text();
-    if (const Node* io = section.find("io-config"); io != nullptr && io->is_map()) {
+    if (const JsonNode* io = section.find("io-config"); io != nullptr && io->is_map()) {
       out.inputs = names(io->find("inputs"));
       out.outputs = names(io->find("outputs"));
     }
-    if (const Node* node = section.find("stimulus-config")) BUDA_TRY(read_section(*node, out.stimulus));
-    if (const Node* node = section.find("comparison-config")) BUDA_TRY(read_section(*node, out.comparison));
+    if (const JsonNode* node = section.find("stimulus-config")) BUDA_TRY(read_section(*node, out.stimulus));
+    if (const JsonNode* node = section.find("comparison-config")) BUDA_TRY(read_section(*node, out.comparison));
   }
   return out;
 }

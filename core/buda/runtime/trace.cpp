@@ -7,17 +7,17 @@
 namespace buda::runtime {
 namespace {
 
-using io::Node;
+using JsonNode = io::Node;
 
 class Line {
  public:
-  explicit Line(const char* call) { node_.add("call", Node::string(call)); }
+  explicit Line(const char* call) { node_.add("call", JsonNode::string(call)); }
   Line& text(const char* key, const std::string& value) {
-    node_.add(key, Node::string(value));
+    node_.add(key, JsonNode::string(value));
     return *this;
   }
   Line& number(const char* key, std::int64_t value) {
-    node_.add(key, Node::integer(value));
+    node_.add(key, JsonNode::integer(value));
     return *this;
   }
   Line& shape(const Tensor& tensor) {
@@ -31,7 +31,7 @@ class Line {
   std::string done() const { return io::json_line(node_) + "\n"; }
 
  private:
-  Node node_ = Node::map();
+  JsonNode node_ = JsonNode::map();
 };
 
 class TracedDevice final : public Device {

@@ -27,7 +27,7 @@ struct Directory {
   std::uint64_t offset = 0, size = 0, count = 0;
 };
 
-struct Entry {
+struct DirectoryEntry {
   std::string name;
   std::uint16_t flags = 0, method = 0;
   std::uint32_t crc = 0;
@@ -40,7 +40,7 @@ class ZipReader {
 
   Result<std::vector<ZipMember>> parse() {
     BUDA_ASSIGN(Directory directory, find_directory());
-    BUDA_ASSIGN(std::vector<Entry> entries, read_directory(directory));
+    BUDA_ASSIGN(std::vector<DirectoryEntry> entries, read_directory(directory));
     std::vector<io::Bytes> packed;
     BUDA_TRY(locate(entries, directory, packed));
     std::vector<ZipMember> members;
@@ -86,20 +86,20 @@ class ZipReader {
     return not_whole();
   }
 
-  Result<std::vector<Entry>> read_directory(const Directory& directory) const {
+  Result<std::vector<DirectoryEntry>> read_directory(const Directory& directory) const {
     std::uint64_t at = directory.offset, end = directory.offset + directory.size;
-    std::vector<Entry> entries;
+    std::vector<DirectoryEntry> entries;
     for (std::uint64_t i = 0; i < directory.count; ++i) {
       if (end - at < kEntrySize || u32(at) != kEntryMark) return error(cat("has a damaged directory: entry ", i, " of ", directory.count));
       std::uint64_t name = u16(at + 28), extra = u16(at + 30), comment = u16(at + 32);
       if (name + extra + comment > end - at - kEntrySize) return error(cat("has a damaged directory: entry ", i, " of ", directory.count));
-      Entry entry{std::string(text_.substr(at + kEntrySize, name)),
-                  u16(at + 8),
-                  u16(at + 10),
-                  u32(at + 16),
-                  u32(at + 20),
-                  u32(at + 24),
-                  u32(at + 42)};
+      DirectoryEntry entry{std::string(text_.substr(at + kEntrySize, name)),
+                           u16(at + 8),
+                           u16(at + 10),
+                           u32(at + 16),
+                           u32(at + 20),
+                           u32(at + 24),
+                           u32(at + 42)};
       if (!apply_zip64(entry, text_.substr(at + kEntrySize + name, extra)))
         return error(cat("has a damaged directory: the ZIP64 field of member '", entry.name, "'"));
       bool folder = entry.name.ends_with('/') && entry.size == 0;
@@ -111,7 +111,7 @@ class ZipReader {
   }
 
   // Values that do not fit in 32 bits are in an extra field, just those, in this order.
-  static bool apply_zip64(Entry& entry, std::string_view extra) {
+  static bool apply_zip64(DirectoryEntry& entry, std::string_view extra) {
     if (entry.size != kIn64 && entry.packed != kIn64 && entry.offset != kIn64) return true;
     while (extra.size() >= 4) {
       auto id = load_le<std::uint16_t>(extra, 0);
@@ -132,10 +132,10 @@ class ZipReader {
   }
 
   // Before anything is unpacked: members that share packed bytes could ask for more memory than any honest archive of this size.
-  Result<void> locate(const std::vector<Entry>& entries, const Directory& directory, std::vector<io::Bytes>& packed) const {
+  Result<void> locate(const std::vector<DirectoryEntry>& entries, const Directory& directory, std::vector<io::Bytes>& packed) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> used;
     std::set<std::string_view> names;
-    for (const Entry& entry : entries) {
+    for (const DirectoryEntry& entry : entries) {
       if (!is_valid_utf8(entry.name)) return error("has a member whose name is not UTF-8");
       if (!names.insert(entry.name).second) return error(cat("has two members '", entry.name, "'"));
       BUDA_ASSIGN(io::Bytes bytes, packed_bytes(entry, directory));
@@ -148,7 +148,7 @@ class ZipReader {
     return success();
   }
 
-  Result<io::Bytes> packed_bytes(const Entry& entry, const Directory& directory) const {
+  Result<io::Bytes> packed_bytes(const DirectoryEntry& entry, const Directory& directory) const {
     if ((entry.flags & 1) != 0) return error(cat("member '", entry.name, "' is encrypted"));
     auto damaged = [&] { return error(cat("member '", entry.name, "' is not where the directory says")); };
     if (!has(entry.offset, kLocalSize) || u32(entry.offset) != kLocalMark) return damaged();
@@ -160,7 +160,7 @@ class ZipReader {
     return archive_.slice(start, entry.packed);
   }
 
-  Result<io::Bytes> unpacked(const Entry& entry, const io::Bytes& packed) const {
+  Result<io::Bytes> unpacked(const DirectoryEntry& entry, const io::Bytes& packed) const {
     auto damaged = [&] {
       return error(cat("member '", entry.name, "' is damaged: it does not give the ", entry.size, " bytes that the directory tells"));
     };

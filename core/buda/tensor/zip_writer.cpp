@@ -15,7 +15,7 @@ constexpr std::uint16_t kPlainVersion = 20, kZip64Version = 45;
 constexpr std::uint16_t kUtf8Names = 1 << 11;
 constexpr std::uint16_t kMidnight = 0, kFirstOfJanuary1980 = 1 << 5 | 1;
 constexpr std::uint16_t kZip64Extra = 1;
-constexpr std::uint32_t kIn64 = 0xffffffff;  // stands where the value is in a ZIP64 field
+constexpr std::uint32_t kSizeIn64 = 0xffffffff;  // stands where the value is in a ZIP64 field
 constexpr std::size_t kLongestName = 0xffff;
 
 std::uint16_t low16(std::uint64_t v) { return static_cast<std::uint16_t>(v); }
@@ -76,8 +76,8 @@ std::string ZipWriter::local_header(const Entry& entry) const {
   std::string out;
   append_le(out, std::uint32_t{0x04034b50});
   out += fixed_fields(entry, zip64);
-  append_le(out, zip64 ? kIn64 : low32(entry.packed));
-  append_le(out, zip64 ? kIn64 : low32(entry.size));
+  append_le(out, zip64 ? kSizeIn64 : low32(entry.packed));
+  append_le(out, zip64 ? kSizeIn64 : low32(entry.size));
   append_le(out, low16(entry.name.size()));
   append_le(out, low16(zip64 ? 4 + 16 : 0));
   out += entry.name;
@@ -95,7 +95,7 @@ std::string ZipWriter::directory_entry(const Entry& entry) const {
   std::string extra;
   for (std::uint64_t value : {entry.size, entry.packed, entry.offset})
     if (large(value)) append_le(extra, value);
-  auto field = [&](std::uint64_t value) { return large(value) ? kIn64 : low32(value); };
+  auto field = [&](std::uint64_t value) { return large(value) ? kSizeIn64 : low32(value); };
   std::string out;
   append_le(out, std::uint32_t{0x02014b50});
   append_le(out, extra.empty() ? kPlainVersion : kZip64Version);  // made by; the upper byte 0 is MS-DOS: no Unix permissions
@@ -168,8 +168,8 @@ Result<void> ZipWriter::finish() {
   append_le(out, std::uint32_t{0});  // disks
   append_le(out, low16(many ? 0xffff : count));
   append_le(out, low16(many ? 0xffff : count));
-  append_le(out, large(size) ? kIn64 : low32(size));
-  append_le(out, large(start) ? kIn64 : low32(start));
+  append_le(out, large(size) ? kSizeIn64 : low32(size));
+  append_le(out, large(start) ? kSizeIn64 : low32(start));
   append_le(out, std::uint16_t{0});  // length of comment
   return write(out);
 }

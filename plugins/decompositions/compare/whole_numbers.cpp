@@ -12,11 +12,11 @@ namespace {
 using namespace plugin;
 
 DType type_of(const graph::Graph& graph, const graph::Node& n) { return graph.type(n.inputs()[0].source)->dtype; }
-bool is_whole(const graph::Graph& graph, const graph::Node& n) { return is_integer(type_of(graph, n)); }
-bool has_one_result(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && n.outputs.size() == 1; }
-bool is_wide(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) >= 4; }
-bool is_narrow(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) < 4; }
-bool is_byte(const graph::Graph& graph, const graph::Node& n) { return is_whole(graph, n) && dtype_size(type_of(graph, n)) == 1; }
+bool is_whole_number(const graph::Graph& graph, const graph::Node& n) { return is_integer(type_of(graph, n)); }
+bool has_one_result(const graph::Graph& graph, const graph::Node& n) { return is_whole_number(graph, n) && n.outputs.size() == 1; }
+bool is_wide(const graph::Graph& graph, const graph::Node& n) { return is_whole_number(graph, n) && dtype_size(type_of(graph, n)) >= 4; }
+bool is_narrow(const graph::Graph& graph, const graph::Node& n) { return is_whole_number(graph, n) && dtype_size(type_of(graph, n)) < 4; }
+bool is_byte(const graph::Graph& graph, const graph::Node& n) { return is_whole_number(graph, n) && dtype_size(type_of(graph, n)) == 1; }
 
 Term same(Rewrite& r) {
   std::vector<Term> inputs;
@@ -63,11 +63,11 @@ std::vector<RuleSpec> whole_number_rules() {
       spec("narrow_products", "products of bytes, which wrap around", {"multiply"}, wrapping, same_wrapped, is_byte),
       spec("whole_sums", "sums of products of whole numbers in F32", sums, sums, same, is_wide),
       spec("whole_pools", "maxima of windows of whole numbers in F32", maxima, maxima, same, has_one_result),
-      spec("whole_maximum", "the larger of whole numbers in F32", {"maximum"}, {"maximum"}, same, is_whole),
-      spec("whole_minimum", "the smaller of whole numbers in F32", {"minimum"}, {"negative", "maximum"}, smaller, is_whole),
+      spec("whole_maximum", "the larger of whole numbers in F32", {"maximum"}, {"maximum"}, same, is_whole_number),
+      spec("whole_minimum", "the smaller of whole numbers in F32", {"minimum"}, {"negative", "maximum"}, smaller, is_whole_number),
       spec("whole_unary", "sizes, negatives and ReLUs of whole numbers in F32", {"abs", "negative", "relu"}, {"abs", "negative", "relu"},
-           same, is_whole),
-      spec("whole_clip", "bounds of whole numbers in F32", {"clip"}, {"clip"}, clipped, is_whole),
+           same, is_whole_number),
+      spec("whole_clip", "bounds of whole numbers in F32", {"clip"}, {"clip"}, clipped, is_whole_number),
   };
 }
 

@@ -24,7 +24,7 @@ using graph::Node;
 using graph::NodeId;
 
 constexpr std::int64_t kMostSteps = 256;
-constexpr std::size_t kLengths = 4;
+constexpr std::size_t kLengthsInput = 4;
 
 std::size_t functions_of(const std::string& op) { return op == "lstm" ? 3 : op == "gru" ? 2 : 1; }
 
@@ -97,14 +97,14 @@ class Unrolled final : public passes::Decomposition {
 
   static Lengths lengths_of(Rewrite& r, std::int64_t steps) {
     Lengths out;
-    if (const Tensor* known = passes::value_of(r.graph(), r.inputs()[kLengths])) {
+    if (const Tensor* known = passes::value_of(r.graph(), r.inputs()[kLengthsInput])) {
       Tensor whole = known->cast(DType::i64);
       auto numbers = whole.as<std::int64_t>();
       out.full = std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t n) { return n == steps; });
     }
     if (out.full) return out;
     r.keep_exact(true);
-    Term ends = r.reshape(r.in(kLengths), Shape{r.type(0).shape[1], 1});
+    Term ends = r.reshape(r.in(kLengthsInput), Shape{r.type(0).shape[1], 1});
     r.keep_exact(false);
     for (std::int64_t t = 0; t < steps; ++t) out.is_inside.push_back(above(ends, static_cast<double>(t)));
     return out;
@@ -115,7 +115,7 @@ class Unrolled final : public passes::Decomposition {
   }
 
   static Term reversed(Rewrite& r, const Term& x) {
-    return r.op("reverse_sequence", {x, r.raw(kLengths)}, {{"batch_dim", std::int64_t{1}}, {"time_dim", std::int64_t{0}}});
+    return r.op("reverse_sequence", {x, r.raw(kLengthsInput)}, {{"batch_dim", std::int64_t{1}}, {"time_dim", std::int64_t{0}}});
   }
 
   static Term step_of(Rewrite& r, const Term& x, std::int64_t t) {

@@ -13,16 +13,16 @@ namespace {
 
 using namespace plugin;
 
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxRoiWeights = std::int64_t{1} << 22;
 
-struct Axis {
+struct RoiAxis {
   std::int64_t size, bins, samples;
   double scale;
   bool half_pixel;
 };
 
 // Of elements for bins, [regions, 1, bins, size], from where the regions begin and end [regions, 1, 1, 1].
-Term weights(Rewrite& r, const Axis& axis, const Term& begin, const Term& end) {
+Term weights(Rewrite& r, const RoiAxis& axis, const Term& begin, const Term& end) {
   double shift = axis.half_pixel ? 0.5 : 0;
   Term first = begin * axis.scale - shift;
   Term length = end * axis.scale - shift - first;
@@ -50,7 +50,7 @@ Term roi_align(Rewrite& r) {
   Term regions = r.reshape(r.in(1), Shape{result[0], 1, 1, 4});
   if (shape[0] > 1) x = r.op("gather", {x, r.raw(2)}, {{"dim", std::int64_t{0}}});
   bool half_pixel = r.text("coordinates") == "half_pixel";
-  Axis rows{shape[2], result[2], r.integer("sampling_ratio"), r.real("spatial_scale"), half_pixel}, columns = rows;
+  RoiAxis rows{shape[2], result[2], r.integer("sampling_ratio"), r.real("spatial_scale"), half_pixel}, columns = rows;
   columns.size = shape[3];
   columns.bins = result[3];
   Term left = at(r, regions, 3, 0);
@@ -70,8 +70,8 @@ bool has_samples(const graph::Graph& graph, const graph::Node& n) {
   std::int64_t samples = it == n.attrs.end() ? 0 : std::get<std::int64_t>(it->second);
   auto mode = n.attrs.find("mode");
   if (samples < 1 || (mode != n.attrs.end() && std::get<std::string>(mode->second) != "avg")) return false;
-  if (x.volume() == 0 || y.volume() == 0 || samples > kMostWeights) return false;
-  return y[2] * samples <= kMostWeights / x[2] / y[0] && y[3] * samples <= kMostWeights / x[3] / y[0];
+  if (x.volume() == 0 || y.volume() == 0 || samples > kMaxRoiWeights) return false;
+  return y[2] * samples <= kMaxRoiWeights / x[2] / y[0] && y[3] * samples <= kMaxRoiWeights / x[3] / y[0];
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ Result<void> import_hardmax(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kActivationsOps[] = {
     {"Celu", 12, import_alpha, "celu"},
     {"Elu", 1, import_alpha, "elu"},
     {"HardSigmoid", 1, import_hard_sigmoid, "hard_sigmoid"},
@@ -98,6 +98,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> activation_ops() { return kOps; }
+std::span<const OpImporter> activation_ops() { return kActivationsOps; }
 
 }  // namespace buda::onnx_frontend

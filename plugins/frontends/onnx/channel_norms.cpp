@@ -117,7 +117,7 @@ Result<void> import_mean_variance_normalization(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kChannelNormsOps[] = {
     {"BatchNormalization", 1, import_batch_normalization},
     {"InstanceNormalization", 1, import_instance_normalization},
     {"LRN", 1, import_lrn},
@@ -127,6 +127,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> channel_norm_ops() { return kOps; }
+std::span<const OpImporter> channel_norm_ops() { return kChannelNormsOps; }
 
 }  // namespace buda::onnx_frontend

@@ -51,7 +51,7 @@ Result<void> import_shape(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kConstantsOps[] = {
     {"Constant", 1, import_constant},
     {"Identity", 1, import_identity},
     {"Shape", 1, import_shape},
@@ -59,6 +59,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> constant_ops() { return kOps; }
+std::span<const OpImporter> constant_ops() { return kConstantsOps; }
 
 }  // namespace buda::onnx_frontend

@@ -229,7 +229,7 @@ Result<void> import_scan(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kControlOps[] = {
     {"If", 1, import_if},
     {"Loop", 1, import_loop},
     {"Scan", 8, import_scan},
@@ -237,6 +237,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> control_ops() { return kOps; }
+std::span<const OpImporter> control_ops() { return kControlOps; }
 
 }  // namespace buda::onnx_frontend

@@ -10,7 +10,7 @@ namespace {
 
 using Dims = NodeImport::Dims;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // so that nothing overflows below
+constexpr std::int64_t kMaxKernel = std::int64_t{1} << 30;  // so that nothing overflows below
 
 Result<void> import_conv(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
@@ -34,7 +34,7 @@ Result<void> pad_for_result(NodeImport& n, const Shape& x, Dims& more, WindowArg
   if (wanted.empty() && (how == "SAME_UPPER" || how == "SAME_LOWER"))
     for (std::size_t i = 0; i < rank; ++i) wanted.push_back(x[i + 2] * w.stride[i]);
   if (wanted.empty()) return success();
-  if (wanted.size() != rank || std::any_of(wanted.begin(), wanted.end(), [](std::int64_t v) { return v < 0 || v > kLargest; }))
+  if (wanted.size() != rank || std::any_of(wanted.begin(), wanted.end(), [](std::int64_t v) { return v < 0 || v > kMaxKernel; }))
     return n.refuse(cat("its output_shape ", list_text(wanted), " needs ", rank, " sizes"));
   for (std::size_t i = 0; i < rank; ++i) {
     std::int64_t total = (x[i + 2] - 1) * w.stride[i] + more[i] + (w.kernel[i] - 1) * w.dilation[i] + 1 - wanted[i];
@@ -51,7 +51,7 @@ Result<void> import_conv_transpose(NodeImport& n) {
   BUDA_ASSIGN(Shape weights, n.shape(1));
   BUDA_ASSIGN(auto window, window_arguments(n, x, weights));
   Dims more = n.has("output_padding") ? n.integers("output_padding") : Dims(window.rank(), 0);
-  if (more.size() != window.rank() || std::any_of(more.begin(), more.end(), [](std::int64_t v) { return v < 0 || v > kLargest; }))
+  if (more.size() != window.rank() || std::any_of(more.begin(), more.end(), [](std::int64_t v) { return v < 0 || v > kMaxKernel; }))
     return n.refuse(cat("its output_padding ", list_text(more), " needs ", window.rank(), " numbers, none of them negative"));
   BUDA_TRY(pad_for_result(n, x, more, window));
   ops::AttrMap attrs = window.attrs();
@@ -63,13 +63,13 @@ Result<void> import_conv_transpose(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kConvolutionOps[] = {
     {"Conv", 1, import_conv},
     {"ConvTranspose", 1, import_conv_transpose},
 };
 
 }  // namespace
 
-std::span<const OpImporter> convolution_ops() { return kOps; }
+std::span<const OpImporter> convolution_ops() { return kConvolutionOps; }
 
 }  // namespace buda::onnx_frontend

@@ -199,7 +199,7 @@ Result<void> import_non_max_suppression(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kDataDependentOps[] = {
     {"NonMaxSuppression", 10, import_non_max_suppression},
     {"NonZero", 9, import_non_zero},
     {"Unique", 11, import_unique},
@@ -207,6 +207,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> data_dependent_ops() { return kOps; }
+std::span<const OpImporter> data_dependent_ops() { return kDataDependentOps; }
 
 }  // namespace buda::onnx_frontend

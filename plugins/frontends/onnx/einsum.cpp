@@ -298,10 +298,10 @@ class Einsum {
 
 Result<void> import_einsum(NodeImport& n) { return Einsum(n).import(); }
 
-constexpr OpImporter kOps[] = {{"Einsum", 12, import_einsum}};
+constexpr OpImporter kEinsumOps[] = {{"Einsum", 12, import_einsum}};
 
 }  // namespace
 
-std::span<const OpImporter> einsum_ops() { return kOps; }
+std::span<const OpImporter> einsum_ops() { return kEinsumOps; }
 
 }  // namespace buda::onnx_frontend

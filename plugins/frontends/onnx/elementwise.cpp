@@ -145,7 +145,7 @@ Result<void> import_bit_shift(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kElementwiseOps[] = {
     {"Abs", 1, import_direct, "abs"},
     {"Acos", 7, import_direct, "acos"},
     {"Acosh", 9, import_direct, "acosh"},
@@ -189,6 +189,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> elementwise_ops() { return kOps; }
+std::span<const OpImporter> elementwise_ops() { return kElementwiseOps; }
 
 }  // namespace buda::onnx_frontend

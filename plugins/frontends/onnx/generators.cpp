@@ -93,7 +93,7 @@ Result<void> import_size(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kGeneratorsOps[] = {
     {"ConstantOfShape", 9, import_constant_of_shape},
     {"EyeLike", 9, import_eye_like},
     {"Range", 11, import_range},
@@ -102,6 +102,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> generator_ops() { return kOps; }
+std::span<const OpImporter> generator_ops() { return kGeneratorsOps; }
 
 }  // namespace buda::onnx_frontend

@@ -125,7 +125,7 @@ Result<void> import_tf_idf(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kIndexingOps[] = {
     {"ArgMax", 1, import_arg, "argmax"},
     {"ArgMin", 1, import_arg, "argmin"},
     {"Compress", 9, import_compress},
@@ -144,6 +144,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> indexing_ops() { return kOps; }
+std::span<const OpImporter> indexing_ops() { return kIndexingOps; }
 
 }  // namespace buda::onnx_frontend

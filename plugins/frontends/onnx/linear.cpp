@@ -30,13 +30,13 @@ Result<void> import_gemm(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kLinearOps[] = {
     {"Gemm", 1, import_gemm},
     {"MatMul", 1, import_matmul},
 };
 
 }  // namespace
 
-std::span<const OpImporter> linear_ops() { return kOps; }
+std::span<const OpImporter> linear_ops() { return kLinearOps; }
 
 }  // namespace buda::onnx_frontend

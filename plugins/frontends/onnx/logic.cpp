@@ -41,7 +41,7 @@ Result<void> import_cast_like(NodeImport& n) {
   return convert(n, like.dtype);
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kLogicOps[] = {
     {"And", 1, import_binary, "logical_and"},
     {"Cast", 1, import_cast},
     {"CastLike", 15, import_cast_like},
@@ -60,6 +60,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> logic_ops() { return kOps; }
+std::span<const OpImporter> logic_ops() { return kLogicOps; }
 
 }  // namespace buda::onnx_frontend

@@ -60,7 +60,7 @@ Result<void> import_layer_normalization(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kNormalizationOps[] = {
     {"LayerNormalization", 17, import_layer_normalization},
     {"LogSoftmax", 1, import_softmax, "log_softmax"},
     {"Softmax", 1, import_softmax, "softmax"},
@@ -68,6 +68,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> normalization_ops() { return kOps; }
+std::span<const OpImporter> normalization_ops() { return kNormalizationOps; }
 
 }  // namespace buda::onnx_frontend

@@ -134,7 +134,7 @@ Result<void> import_max_unpool(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kPoolingOps[] = {
     {"AveragePool", 1, import_average_pool},
     {"GlobalAveragePool", 1, import_global_pool, "reduce_avg"},
     {"GlobalLpPool", 2, import_global_lp_pool},
@@ -146,6 +146,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> pooling_ops() { return kOps; }
+std::span<const OpImporter> pooling_ops() { return kPoolingOps; }
 
 }  // namespace buda::onnx_frontend

@@ -111,7 +111,7 @@ Result<void> import_qlinear_conv(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kQuantizationOps[] = {
     {"ConvInteger", 10, import_conv_integer},     {"DequantizeLinear", 10, import_linear, "dequantize"},
     {"MatMulInteger", 10, import_matmul_integer}, {"QLinearConv", 10, import_qlinear_conv},
     {"QLinearMatMul", 10, import_qlinear_matmul}, {"QuantizeLinear", 10, import_linear, "quantize"},
@@ -119,6 +119,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> quantization_ops() { return kOps; }
+std::span<const OpImporter> quantization_ops() { return kQuantizationOps; }
 
 }  // namespace buda::onnx_frontend

@@ -134,7 +134,7 @@ Result<void> import_recurrent(NodeImport& n) {
   return Recurrent(n).import(kGates);
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kRecurrentOps[] = {
     {"GRU", 1, import_recurrent<3>, "gru"},
     {"LSTM", 1, import_recurrent<4>, "lstm"},
     {"RNN", 1, import_recurrent<1>, "rnn"},
@@ -142,6 +142,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> recurrent_ops() { return kOps; }
+std::span<const OpImporter> recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace buda::onnx_frontend

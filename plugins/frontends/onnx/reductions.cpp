@@ -87,7 +87,7 @@ Result<void> import_composed(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kReductionsOps[] = {
     {"ReduceL1", 1, import_composed, "l1"},          {"ReduceL2", 1, import_composed, "l2"},
     {"ReduceLogSum", 1, import_composed, "log_sum"}, {"ReduceLogSumExp", 1, import_composed, "log_sum_exp"},
     {"ReduceMax", 1, import_reduce, "reduce_max"},   {"ReduceMean", 1, import_reduce, "reduce_avg"},
@@ -97,6 +97,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> reduction_ops() { return kOps; }
+std::span<const OpImporter> reduction_ops() { return kReductionsOps; }
 
 }  // namespace buda::onnx_frontend

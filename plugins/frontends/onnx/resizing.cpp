@@ -136,13 +136,13 @@ Result<void> import_max_roi_pool(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kResizingOps[] = {
     {"GridSample", 16, import_grid_sample}, {"MaxRoiPool", 1, import_max_roi_pool}, {"Resize", 10, import_resize},
     {"RoiAlign", 10, import_roi_align},     {"Upsample", 1, import_upsample},
 };
 
 }  // namespace
 
-std::span<const OpImporter> resizing_ops() { return kOps; }
+std::span<const OpImporter> resizing_ops() { return kResizingOps; }
 
 }  // namespace buda::onnx_frontend

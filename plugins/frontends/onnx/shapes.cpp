@@ -285,7 +285,7 @@ Result<void> import_expand(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kShapesOps[] = {
     {"Concat", 1, import_concat}, {"DepthToSpace", 1, import_depth_to_space},
     {"Expand", 8, import_expand}, {"Flatten", 1, import_flatten},
     {"Pad", 1, import_pad},       {"Reshape", 1, import_reshape},
@@ -297,6 +297,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> shape_ops() { return kOps; }
+std::span<const OpImporter> shape_ops() { return kShapesOps; }
 
 }  // namespace buda::onnx_frontend

@@ -113,7 +113,7 @@ Result<void> import_mel_weight_matrix(NodeImport& n) {
   return success();
 }
 
-constexpr OpImporter kOps[] = {
+constexpr OpImporter kSignalOps[] = {
     {"DFT", 17, import_dft},
     {"Det", 11, import_det},
     {"MelWeightMatrix", 17, import_mel_weight_matrix},
@@ -122,6 +122,6 @@ constexpr OpImporter kOps[] = {
 
 }  // namespace
 
-std::span<const OpImporter> signal_ops() { return kOps; }
+std::span<const OpImporter> signal_ops() { return kSignalOps; }
 
 }  // namespace buda::onnx_frontend

@@ -11,7 +11,7 @@ using netlist::MathFidelity;
 using netlist::Op;
 using netlist::OpType;
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_binary(const OpShapes& shapes) {
   if (auto unable = check_elementwise(shapes, 2)) return unable;
   if (is_integer(shapes.op.inputs[0].format) != is_integer(shapes.op.inputs[1].format))
     return Unable{"one operand holds integers and the other does not", "", false};
@@ -39,7 +39,7 @@ float product(MathFidelity fidelity, float a, float b) {
 }
 
 template <class F>
-void apply(const OpCall& call, std::vector<float>& out, F f) {
+void apply_binary(const OpCall& call, std::vector<float>& out, F f) {
   const float* a = call.inputs[0]->floats.data();
   const float* b = call.inputs[1]->floats.data();
   const DestRounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
@@ -50,34 +50,34 @@ void apply(const OpCall& call, std::vector<float>& out, F f) {
 }
 
 void multiply(const OpCall& call, std::vector<float>& out) {
-  if (call.mode == Mode::fp32) return apply(call, out, [](float a, float b) { return a * b; });
+  if (call.mode == Mode::fp32) return apply_binary(call, out, [](float a, float b) { return a * b; });
   switch (call.op.fidelity) {  // one loop for each, so that each is vectorised
     case MathFidelity::lofi:
-      return apply(call, out, [](float a, float b) { return product(MathFidelity::lofi, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::lofi, a, b); });
     case MathFidelity::hifi2:
-      return apply(call, out, [](float a, float b) { return product(MathFidelity::hifi2, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi2, a, b); });
     case MathFidelity::hifi2_b:
-      return apply(call, out, [](float a, float b) { return product(MathFidelity::hifi2_b, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi2_b, a, b); });
     case MathFidelity::hifi3:
-      return apply(call, out, [](float a, float b) { return product(MathFidelity::hifi3, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi3, a, b); });
     case MathFidelity::hifi4:
-      return apply(call, out, [](float a, float b) { return product(MathFidelity::hifi4, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi4, a, b); });
   }
 }
 
-Value run_floats(const OpCall& call) {
+Value run_binary_floats(const OpCall& call) {
   std::vector<float> out(call.inputs[0]->floats.size());
   // Numbers of 16 bits and less fit into the source registers anyway.
   const std::uint32_t kept = call.mode == Mode::exact ? kSourceRegisterBits : ~0u;
   switch (call.op.type) {
     case OpType::add:
-      apply(call, out, [kept](float a, float b) { return masked_bits(a, kept) + masked_bits(b, kept); });
+      apply_binary(call, out, [kept](float a, float b) { return masked_bits(a, kept) + masked_bits(b, kept); });
       break;
     case OpType::subtract:
-      apply(call, out, [kept](float a, float b) { return masked_bits(a, kept) - masked_bits(b, kept); });
+      apply_binary(call, out, [kept](float a, float b) { return masked_bits(a, kept) - masked_bits(b, kept); });
       break;
     case OpType::maximum:
-      apply(call, out, [](float a, float b) { return a > b ? a : b; });
+      apply_binary(call, out, [](float a, float b) { return a > b ? a : b; });
       break;
     default:
       multiply(call, out);
@@ -86,7 +86,7 @@ Value run_floats(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run_integers(const OpCall& call) {
+Value run_binary_integers(const OpCall& call) {
   const auto& a = call.inputs[0]->ints;
   const auto& b = call.inputs[1]->ints;
   std::vector<std::int32_t> out(a.size());
@@ -111,10 +111,10 @@ Value run_integers(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run(const OpCall& call) { return call.inputs[0]->integer() ? run_integers(call) : run_floats(call); }
+Value run_binary(const OpCall& call) { return call.inputs[0]->integer() ? run_binary_integers(call) : run_binary_floats(call); }
 
 }  // namespace
 
-const OpKind kBinary = {&check, &always<run>, &elements};
+const OpKind kBinary = {&check_binary, &always<run_binary>, &elements};
 
 }  // namespace buda::golden

@@ -8,7 +8,7 @@ namespace {
 using netlist::Op;
 using netlist::TileShape;
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_depthwise(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (auto unable = need_inputs(shapes, op.attributes.bias ? 3 : 2)) return unable;
   const TileShape out = op.shape();
@@ -24,7 +24,7 @@ std::optional<Unable> check(const OpShapes& shapes) {
 }
 
 // Output tile (r, c) = sum over b of in0 tile (r, c + ct * b) times in1 tile (b, c).
-Value run(const OpCall& call) {
+Value run_depthwise(const OpCall& call) {
   const Op& op = call.op;
   const Value& a = *call.inputs[0];
   const Value& b = *call.inputs[1];
@@ -46,10 +46,10 @@ Value run(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-double flops(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.inner_tiles()) * 32.0; }
+double flops_depthwise(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.inner_tiles()) * 32.0; }
 
 }  // namespace
 
-const OpKind kDepthwise = {&check, &always<run>, &flops};
+const OpKind kDepthwise = {&check_depthwise, &always<run_depthwise>, &flops_depthwise};
 
 }  // namespace buda::golden

@@ -21,7 +21,7 @@ std::uint64_t no_index(DataFormat f) {
   return f == DataFormat::uint16 || f == DataFormat::raw_uint16 ? 0xffff : 0xffffffff;
 }
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_embedding(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (auto unable = need_inputs(shapes, 2)) return unable;
   const TileShape out = op.shape(), table = shapes.inputs[0], index = shapes.inputs[1];
@@ -42,7 +42,7 @@ std::optional<Unable> check(const OpShapes& shapes) {
 }
 
 template <class T>
-Outcome run_as(const OpCall& call) {
+Outcome run_embedding_as(const OpCall& call) {
   const Op& op = call.op;
   const Value& table = *call.inputs[0];
   const Value& index = *call.inputs[1];
@@ -72,10 +72,12 @@ Outcome run_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Outcome run(const OpCall& call) { return call.inputs[0]->integer() ? run_as<std::int32_t>(call) : run_as<float>(call); }
+Outcome run_embedding(const OpCall& call) {
+  return call.inputs[0]->integer() ? run_embedding_as<std::int32_t>(call) : run_embedding_as<float>(call);
+}
 
 }  // namespace
 
-const OpKind kEmbedding = {&check, &run, [](const Op&) { return 0.0; }};
+const OpKind kEmbedding = {&check_embedding, &run_embedding, [](const Op&) { return 0.0; }};
 
 }  // namespace buda::golden

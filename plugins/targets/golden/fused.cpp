@@ -34,7 +34,7 @@ using Kind = SubOperand::Kind;
 // Which part of an input a core takes: its block, the whole rows of tiles that it lies in (a matmul's operand 0), or the columns.
 enum class Cut : std::uint8_t { block, rows, columns };
 
-struct Operand {
+struct FusedOperand {
   SubOperand what;
   Cut cut = Cut::block;
   Gather gather;
@@ -44,7 +44,7 @@ struct Operand {
 struct Step {
   Op op;  // the sub-op as an op of one core
   SubOperand output;
-  std::vector<Operand> operands;
+  std::vector<FusedOperand> operands;
 };
 
 // What is known of a buffer between sub-ops.
@@ -146,7 +146,7 @@ class Builder {
 
   std::optional<Unable> add_operand(const SubOp& sub, std::size_t i, Step& step, OpShapes& shapes) {
     const auto& given = sub.inputs[i];
-    Operand operand{given.operand, Cut::block, {}, Dim::none};
+    FusedOperand operand{given.operand, Cut::block, {}, Dim::none};
     TileShape shape;
     netlist::OpInput input;
     input.name = netlist::text(given.operand);
@@ -209,7 +209,7 @@ class Builder {
   std::vector<Step> steps_;
 };
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_fused(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (shapes.fused == nullptr) return Unable{cat("there is no fused op '", op.attributes.fused_op_id, "'"), "", false};
   if (auto unable = need_inputs(shapes, static_cast<std::size_t>(std::max(shapes.fused->inputs, 0)))) return unable;
@@ -262,7 +262,7 @@ class Core {
     ValuePtr result;
     for (const Step& step : steps_) {
       std::vector<ValuePtr> operands;
-      for (const Operand& operand : step.operands) operands.push_back(fetch(operand));
+      for (const FusedOperand& operand : step.operands) operands.push_back(fetch(operand));
       auto outcome = op_kind(step.op.type).run({step.op, operands, call_.mode, 1, nullptr, nullptr});
       if (auto* error = std::get_if<std::string>(&outcome)) return *error;
       auto value = std::make_shared<const Value>(std::move(std::get<Value>(outcome)));
@@ -282,7 +282,7 @@ class Core {
   }
 
  private:
-  ValuePtr fetch(const Operand& operand) {
+  ValuePtr fetch(const FusedOperand& operand) {
     ValuePtr value = source(operand);
     value = operand.gather.apply(value, call_.mode, 1);
     if (operand.within_tiles == Dim::none) return value;
@@ -295,7 +295,7 @@ class Core {
     return spread;
   }
 
-  ValuePtr source(const Operand& operand) {
+  ValuePtr source(const FusedOperand& operand) {
     if (operand.what.kind == Kind::dest) return dest_;
     if (operand.what.kind == Kind::intermed) return buffers_[operand.what.index];
     ValuePtr& part = parts_[{operand.what.index, operand.cut}];
@@ -311,7 +311,7 @@ class Core {
   ValuePtr dest_;
 };
 
-Outcome run(const OpCall& call) {
+Outcome run_fused(const OpCall& call) {
   const Op& op = call.op;
   std::vector<TileShape> shapes;
   std::vector<TileDim> dims;
@@ -346,10 +346,10 @@ Outcome run(const OpCall& call) {
 }
 
 // Its sub-ops' operations are counted as one for each number and schedule step; matmuls inside are rare.
-double flops(const Op& op) { return elements(op); }
+double flops_fused(const Op& op) { return elements(op); }
 
 }  // namespace
 
-const OpKind kFused = {&check, &run, &flops};
+const OpKind kFused = {&check_fused, &run_fused, &flops_fused};
 
 }  // namespace buda::golden

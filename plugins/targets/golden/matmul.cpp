@@ -34,7 +34,7 @@ std::int64_t summed(const Op& op) { return op.attributes.accumulate ? std::max(o
 // "invalid" is what TT-Buda's files say for none.
 bool has_sfpu_op(const Op& op) { return !op.attributes.sfpu_op.empty() && op.attributes.sfpu_op != "invalid"; }
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_matmul(const OpShapes& shapes) {
   const Op& op = shapes.op;
   const auto& a = op.attributes;
   if (a.identity) return check_sparse(shapes);
@@ -139,7 +139,7 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
   }
 }
 
-Value run_floats(const OpCall& call) {
+Value run_matmul_floats(const OpCall& call) {
   const Op& op = call.op;
   const Value& a = *call.inputs[0];
   const Value& b = *call.inputs[1];
@@ -159,7 +159,7 @@ Value run_floats(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run_integers(const OpCall& call) {
+Value run_matmul_integers(const OpCall& call) {
   const Op& op = call.op;
   const Value& a = *call.inputs[0];
   const Value& b = *call.inputs[1];
@@ -193,15 +193,15 @@ Value run_integers(const OpCall& call) {
   return finish(call, rescale(call, out, *call.inputs.back()));
 }
 
-Outcome run(const OpCall& call) {
+Outcome run_matmul(const OpCall& call) {
   if (call.op.attributes.identity) return run_sparse(call);
-  return call.inputs[0]->integer() ? run_integers(call) : run_floats(call);
+  return call.inputs[0]->integer() ? run_matmul_integers(call) : run_matmul_floats(call);
 }
 
-double flops(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.inner_tiles() * summed(op)) * 32.0; }
+double flops_matmul(const Op& op) { return 2.0 * elements(op) * static_cast<double>(op.inner_tiles() * summed(op)) * 32.0; }
 
 }  // namespace
 
-const OpKind kMatmul = {&check, &run, &flops};
+const OpKind kMatmul = {&check_matmul, &run_matmul, &flops_matmul};
 
 }  // namespace buda::golden

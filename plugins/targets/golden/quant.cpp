@@ -20,7 +20,7 @@ std::vector<float> rescale(const OpCall& call, const std::vector<std::int32_t>& 
 
 namespace {
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_quant(const OpShapes& shapes) {
   if (auto unable = check_elementwise(shapes, 2)) return unable;
   const netlist::Op& op = shapes.op;
   if (is_integer(op.inputs[1].format)) return Unable{"its scale, input 1, must be a floating-point tensor", "", false};
@@ -29,7 +29,7 @@ std::optional<Unable> check(const OpShapes& shapes) {
   return std::nullopt;
 }
 
-Value run(const OpCall& call) {
+Value run_quant(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, rescale(call, in.ints, *call.inputs[1]));
   const auto zero = static_cast<float>(call.op.attributes.zero_point);
@@ -38,10 +38,10 @@ Value run(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-double flops(const netlist::Op& op) { return 2 * elements(op); }
+double flops_quant(const netlist::Op& op) { return 2 * elements(op); }
 
 }  // namespace
 
-const OpKind kQuant = {&check, &always<run>, &flops};
+const OpKind kQuant = {&check_quant, &always<run_quant>, &flops_quant};
 
 }  // namespace buda::golden

@@ -13,7 +13,7 @@ using netlist::Dim;
 using netlist::Op;
 using netlist::TileShape;
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_reduce(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (auto unable = need_inputs(shapes, 1)) return unable;
   const TileShape out = op.shape();
@@ -85,7 +85,7 @@ void reduce_depth(const OpCall& call, const Value& in, std::vector<T>& out, std:
 }
 
 template <class T>
-Value run_as(const OpCall& call) {
+Value run_reduce_as(const OpCall& call) {
   const Op& op = call.op;
   const Value& in = *call.inputs[0];
   std::vector<T> out(static_cast<std::size_t>(elements(op)));
@@ -108,15 +108,15 @@ Value run_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run(const OpCall& call) { return call.inputs[0]->integer() ? run_as<std::int32_t>(call) : run_as<float>(call); }
+Value run_reduce(const OpCall& call) { return call.inputs[0]->integer() ? run_reduce_as<std::int32_t>(call) : run_reduce_as<float>(call); }
 
-double flops(const Op& op) {
+double flops_reduce(const Op& op) {
   const auto& a = op.attributes;
   return elements(op) * static_cast<double>(a.reduce_dim == Dim::z ? std::max(a.z, 1) : op.inner_tiles());
 }
 
 }  // namespace
 
-const OpKind kReduce = {&check, &always<run>, &flops};
+const OpKind kReduce = {&check_reduce, &always<run_reduce>, &flops_reduce};
 
 }  // namespace buda::golden

@@ -17,14 +17,14 @@ std::optional<Unable> check_tilizer(const OpShapes& shapes) {
   return need_shape(shapes, 0, shapes.op.shape(), shapes.op.tile_dim);
 }
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_relay(const OpShapes& shapes) {
   const bool buffer = netlist::op_class(shapes.op.type) == OpClass::buffer;
   if (!buffer || shapes.inputs.size() != 2)
     if (auto unable = need_inputs(shapes, 1)) return unable;
   return need_shape(shapes, 0, shapes.op.shape(), shapes.op.tile_dim);
 }
 
-Value run(const OpCall& call) {
+Value run_copy(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, in.ints);
   std::vector<float> numbers = in.floats;
@@ -35,7 +35,7 @@ Value run(const OpCall& call) {
 // Ethernet cores move bytes; nothing is computed, and so nothing rounded.
 Value run_relay(const OpCall& call) {
   const Value& in = *call.inputs[0];
-  if (in.format != call.op.out_format || call.previous) return run(call);
+  if (in.format != call.op.out_format || call.previous) return run_copy(call);
   Value out = in;
   return out;
 }
@@ -44,7 +44,7 @@ double no_flops(const Op&) { return 0; }
 
 }  // namespace
 
-const OpKind kTilizer = {&check_tilizer, &always<run>, &no_flops};
-const OpKind kRelay = {&check, &always<run_relay>, &no_flops};
+const OpKind kTilizer = {&check_tilizer, &always<run_copy>, &no_flops};
+const OpKind kRelay = {&check_relay, &always<run_relay>, &no_flops};
 
 }  // namespace buda::golden

@@ -28,7 +28,7 @@ std::int64_t units(const Op& op, const TileShape& shape) {
   return shape.rt / op.grid.rows / op.block.ublock_rt * (shape.ct / op.grid.cols / op.block.ublock_ct);
 }
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_splice(const OpShapes& shapes) {
   const Op& op = shapes.op;
   const TileShape out = op.shape();
   std::int64_t per_round = 0;
@@ -93,7 +93,7 @@ Corner corner(const Op& op, const TileShape& shape, std::int32_t grid_row, std::
 }
 
 template <class T>
-Value run_as(const OpCall& call) {
+Value run_splice_as(const OpCall& call) {
   const Op& op = call.op;
   const TileShape shape = op.shape();
   const auto from = sources(op);
@@ -121,10 +121,10 @@ Value run_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run(const OpCall& call) { return call.inputs[0]->integer() ? run_as<std::int32_t>(call) : run_as<float>(call); }
+Value run_splice(const OpCall& call) { return call.inputs[0]->integer() ? run_splice_as<std::int32_t>(call) : run_splice_as<float>(call); }
 
 }  // namespace
 
-const OpKind kSplice = {&check, &always<run>, [](const Op&) { return 0.0; }};
+const OpKind kSplice = {&check_splice, &always<run_splice>, [](const Op&) { return 0.0; }};
 
 }  // namespace buda::golden

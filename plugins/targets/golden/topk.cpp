@@ -24,7 +24,7 @@ bool is_power(std::int64_t v) { return v > 0 && std::has_single_bit(static_cast<
 // Numbers of a row that one core sorts.
 std::int64_t row_length(const Op& op, TileDim in) { return op.inner_tiles() * in.cols; }
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_topk(const OpShapes& shapes) {
   const Op& op = shapes.op;
   if (auto unable = need_inputs(shapes, 2)) return unable;
   const TileShape out = op.shape();
@@ -92,7 +92,7 @@ void sort_row(std::vector<Item>& row, std::size_t k, bool sorted_runs) {
 }
 
 template <class T>
-Value run_as(const OpCall& call) {
+Value run_topk_as(const OpCall& call) {
   const Op& op = call.op;
   const Value& values = *call.inputs[0];
   const Value& picked = *call.inputs[op.attributes.sort == TopkSort::max ? 0 : 1];
@@ -114,17 +114,17 @@ Value run_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run(const OpCall& call) {
+Value run_topk(const OpCall& call) {
   const Value& picked = *call.inputs[call.op.attributes.sort == TopkSort::max ? 0 : 1];
-  return picked.integer() ? run_as<std::int32_t>(call) : run_as<float>(call);
+  return picked.integer() ? run_topk_as<std::int32_t>(call) : run_topk_as<float>(call);
 }
 
-double flops(const Op& op) {
+double flops_topk(const Op& op) {
   return static_cast<double>(op.shape().t * op.shape().rt * op.grid.cols * op.inner_tiles()) * op.tile_dim.datums();
 }
 
 }  // namespace
 
-const OpKind kTopk = {&check, &always<run>, &flops};
+const OpKind kTopk = {&check_topk, &always<run_topk>, &flops_topk};
 
 }  // namespace buda::golden

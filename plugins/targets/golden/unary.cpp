@@ -12,7 +12,7 @@ using netlist::Op;
 using netlist::OpType;
 using netlist::VectorMode;
 
-std::optional<Unable> check(const OpShapes& shapes) {
+std::optional<Unable> check_unary(const OpShapes& shapes) {
   if (auto unable = check_elementwise(shapes, 1)) return unable;
   bool copy = shapes.op.type == OpType::nop || shapes.op.type == OpType::datacopy;
   if (!copy && is_integer(shapes.op.inputs[0].format)) return Unable{"SFPU functions do not work on integers", "", false};
@@ -25,7 +25,7 @@ bool processed(VectorMode mode, std::size_t row_in_tile, std::size_t col_in_tile
 }
 
 template <class F>
-void apply(const OpCall& call, std::vector<float>& numbers, F f) {
+void apply_unary(const OpCall& call, std::vector<float>& numbers, F f) {
   const VectorMode mode = call.op.attributes.vector;
   const std::size_t cols = call.inputs[0]->cols(), h = static_cast<std::size_t>(call.op.tile_dim.rows),
                     w = static_cast<std::size_t>(call.op.tile_dim.cols);
@@ -43,14 +43,14 @@ void apply(const OpCall& call, std::vector<float>& numbers, F f) {
 
 template <float (*function)(float)>
 void map(const OpCall& call, std::vector<float>& numbers) {
-  apply(call, numbers, [](float x, std::size_t) { return function(x); });
+  apply_unary(call, numbers, [](float x, std::size_t) { return function(x); });
 }
 
 void dropout(const OpCall& call, std::vector<float>& numbers) {
   const double p = call.op.attributes.p;
   const std::int32_t seed = call.op.attributes.seed;
   const auto scale = static_cast<float>(p >= 1.0 ? 1.0 : 1.0 / (1.0 - p));
-  apply(call, numbers, [=](float x, std::size_t i) { return sfpu::dropout_keeps(seed, p, i) ? x * scale : 0.0f; });
+  apply_unary(call, numbers, [=](float x, std::size_t i) { return sfpu::dropout_keeps(seed, p, i) ? x * scale : 0.0f; });
 }
 
 void compute(const OpCall& call, std::vector<float>& numbers) {
@@ -77,16 +77,16 @@ void compute(const OpCall& call, std::vector<float>& numbers) {
     case OpType::cosine:
       return map<sfpu::cosine>(call, numbers);
     case OpType::square:
-      return apply(call, numbers, [](float x, std::size_t) { return x * x; });
+      return apply_unary(call, numbers, [](float x, std::size_t) { return x * x; });
     case OpType::abs:
-      return apply(call, numbers, [](float x, std::size_t) { return std::fabs(x); });
+      return apply_unary(call, numbers, [](float x, std::size_t) { return std::fabs(x); });
     case OpType::lrelu: {
       const auto slope = static_cast<float>(attributes.slope);
-      return apply(call, numbers, [slope](float x, std::size_t) { return x < 0.0f ? x * slope : x; });
+      return apply_unary(call, numbers, [slope](float x, std::size_t) { return x < 0.0f ? x * slope : x; });
     }
     case OpType::power: {
       const std::int32_t exponent = attributes.exp;
-      return apply(call, numbers, [exponent](float x, std::size_t) { return sfpu::power(x, exponent); });
+      return apply_unary(call, numbers, [exponent](float x, std::size_t) { return sfpu::power(x, exponent); });
     }
     case OpType::dropout:
       return dropout(call, numbers);
@@ -95,7 +95,7 @@ void compute(const OpCall& call, std::vector<float>& numbers) {
   }
 }
 
-Value run(const OpCall& call) {
+Value run_unary(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, in.ints);
   std::vector<float> numbers = in.floats;
@@ -105,10 +105,10 @@ Value run(const OpCall& call) {
   return finish(call, std::move(numbers));
 }
 
-double flops(const Op& op) { return op.type == OpType::nop || op.type == OpType::datacopy ? 0 : elements(op); }
+double flops_unary(const Op& op) { return op.type == OpType::nop || op.type == OpType::datacopy ? 0 : elements(op); }
 
 }  // namespace
 
-const OpKind kUnary = {&check, &always<run>, &flops};
+const OpKind kUnary = {&check_unary, &always<run_unary>, &flops_unary};
 
 }  // namespace buda::golden

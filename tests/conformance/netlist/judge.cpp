@@ -23,11 +23,11 @@ namespace {
 std::size_t wrapped(std::int64_t v, std::int64_t range) { return static_cast<std::size_t>((v % range + range) % range); }
 
 // All tiles of a ram in the order in which they lie in memory: buffer, slot, t, ublock, tile.
-struct Place {
+struct DatumPlace {
   std::size_t slot, t, row, col;  // of the tile's first number
 };
-std::vector<Place> memory_order(const Queue& q) {
-  std::vector<Place> out;
+std::vector<DatumPlace> memory_order(const Queue& q) {
+  std::vector<DatumPlace> out;
   const auto& b = q.block;
   for (std::int32_t gr = 0; gr < q.grid.rows; ++gr)
     for (std::int32_t gc = 0; gc < q.grid.cols; ++gc)
@@ -51,7 +51,7 @@ Array zeros(const Queue& q) {
                static_cast<std::size_t>(s.ct * q.tile_dim.cols), q.tile_dim);
 }
 
-void copy_tile(const Array& from, const Place& a, Array& to, const Place& b) {
+void copy_tile(const Array& from, const DatumPlace& a, Array& to, const DatumPlace& b) {
   for (std::size_t r = 0; r < static_cast<std::size_t>(to.tile.rows); ++r)
     for (std::size_t c = 0; c < static_cast<std::size_t>(to.tile.cols); ++c)
       to.value[to.at(b.t, b.row + r, b.col + c)] = from.value[from.at(a.t, a.row + r, a.col + c)];

@@ -17,9 +17,9 @@ int width_of(std::int32_t u_kt) {
   return bits;
 }
 
-class Core {
+class SparseCore {
  public:
-  Core(const Task& task, Array& out, Array& sizes, std::size_t r, std::size_t c)
+  SparseCore(const Task& task, Array& out, Array& sizes, std::size_t r, std::size_t c)
       : task_(task), op_(task.op), out_(out), sizes_(sizes), r_(r), c_(c) {
     const Array& index = task.inputs[2];
     fractions_ = static_cast<std::size_t>(std::max(op_.attributes.sparse.fracture_factor, 1));
@@ -153,7 +153,7 @@ std::variant<Array, std::string> sparse(const Task& task) {
   sizes.error.assign(sizes.size(), 0);
   for (std::size_t row = 0; row < static_cast<std::size_t>(op.grid.rows); ++row)
     for (std::size_t c = 0; c < static_cast<std::size_t>(op.grid.cols); ++c)
-      if (auto error = Core(task, out, sizes, row, c).run(); !error.empty()) return error;
+      if (auto error = SparseCore(task, out, sizes, row, c).run(); !error.empty()) return error;
   out.error.assign(out.size(), 0);
   if (!is_integer(op.inputs[0].format)) {
     const double unit = dest_unit(r.precision, r.acc, r.out), least = dest_smallest(r.precision, r.acc, r.out);

@@ -11,14 +11,14 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Result<Problem> problem_of(graph::Graph& graph, const std::string& device = "n150") {
+Result<Problem> problem_problem_of(graph::Graph& graph, const std::string& device = "n150") {
   normalize(graph);
   return make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device));
 }
 
 // The one finding, or an empty diagnostic.
 Diagnostic finding(graph::Graph& graph, const std::string& device = "n150") {
-  auto problem = problem_of(graph, device);
+  auto problem = problem_problem_of(graph, device);
   EXPECT_FALSE(problem.ok());
   if (problem.ok()) return {};
   EXPECT_EQ(problem.failure().diagnostics().size(), 1u) << text_of(problem.failure());
@@ -37,7 +37,7 @@ TEST(Problem, FillsInWhatAGraphByHandLeavesOpen) {
   DeviceGraph g = unary("exp");
   for (auto id : g.graph.ids())
     for (auto& type : g.graph.node(id).outputs) type.format.reset();
-  auto problem = problem_of(g.graph);
+  auto problem = problem_problem_of(g.graph);
   ASSERT_TRUE(problem.ok()) << text_of(problem.failure());
   const netlist::Op& op = problem->ops[0].op;
   EXPECT_EQ(op.inputs[0].format, DataFormat::float16_b);
@@ -51,10 +51,10 @@ TEST(Problem, AccumulatesAsWideAsTheChipCan) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 32}, {}, DataFormat::float32);
   g.output("y", g.op("node", "exp", {x}, {1, 1, 32, 32}, {}, DataFormat::float32));
-  auto wormhole = problem_of(g.graph, "n150");
+  auto wormhole = problem_problem_of(g.graph, "n150");
   ASSERT_TRUE(wormhole.ok());
   EXPECT_EQ(wormhole->ops[0].op.acc_format, DataFormat::float32);
-  auto grayskull = problem_of(g.graph, "e150");
+  auto grayskull = problem_problem_of(g.graph, "e150");
   if (grayskull.ok()) {
     EXPECT_EQ(grayskull->ops[0].op.acc_format, DataFormat::float16_b);
   }
@@ -64,7 +64,7 @@ TEST(Problem, KeepsThePrecisionOfTheGraph) {
   DeviceGraph g = unary("exp");
   auto& node = g.graph.node(g.graph.find("node"));
   node.precision = {DataFormat::bfp8_b, DataFormat::float16, graph::MathFidelity::lofi};
-  auto problem = problem_of(g.graph);
+  auto problem = problem_problem_of(g.graph);
   ASSERT_TRUE(problem.ok());
   EXPECT_EQ(problem->ops[0].op.intermed_format, DataFormat::bfp8_b);
   EXPECT_EQ(problem->ops[0].op.acc_format, DataFormat::float16);
@@ -120,7 +120,7 @@ TEST(Problem, ChecksAttributes) {
   DeviceGraph threshold = unary("exp", {{"relu_threshold", -1.0}});
   EXPECT_THAT(finding(threshold.graph).message, HasSubstr("not negative"));
   DeviceGraph dim = unary("reduce", {{"dim", std::string("q")}});
-  EXPECT_FALSE(problem_of(dim.graph).ok());
+  EXPECT_FALSE(problem_problem_of(dim.graph).ok());
   DeviceGraph type = unary("reduce", {{"dim", std::string("r")}, {"type", std::string("sum")}});
   EXPECT_THAT(finding(type.graph).message, HasSubstr("expected 'max'"));
 }
@@ -131,7 +131,7 @@ TEST(Problem, PassesAttributesOn) {
                                   {"relu_mode", std::string("max")},
                                   {"relu_threshold", std::int64_t{6}},
                                   {"vector", std::string("r")}});
-  auto problem = problem_of(g.graph);
+  auto problem = problem_problem_of(g.graph);
   ASSERT_TRUE(problem.ok()) << text_of(problem.failure());
   const auto& a = problem->ops[0].op.attributes;
   EXPECT_EQ(a.slope, 0.25);
@@ -141,7 +141,7 @@ TEST(Problem, PassesAttributesOn) {
 
 TEST(Problem, ChecksShapes) {
   DeviceGraph odd = unary("exp", {}, {1, 1, 32, 40}, {1, 1, 32, 40});
-  auto problem = problem_of(odd.graph);
+  auto problem = problem_problem_of(odd.graph);
   ASSERT_FALSE(problem.ok());
   EXPECT_THAT(problem.failure().diagnostics()[0].message, HasSubstr("not one of whole tiles"));
   DeviceGraph other = unary("exp", {}, {1, 1, 32, 64}, {1, 1, 64, 64});
@@ -158,7 +158,7 @@ TEST(Problem, ChecksShapes) {
   wide.output("y", wide.op("node", "add", {p, wide.parameter("w", {2, 1, 32, 32})}, {1, 1, 32, 32}));
   EXPECT_THAT(finding(wide.graph).message, HasSubstr("the same for all inputs"));
   DeviceGraph huge = unary("nop", {}, {1, 1 << 21, 32, 32}, {1, 1 << 21, 32, 32});
-  EXPECT_FALSE(problem_of(huge.graph).ok());
+  EXPECT_FALSE(problem_problem_of(huge.graph).ok());
 }
 
 TEST(Problem, ChecksReductionsAndProducts) {
@@ -167,7 +167,7 @@ TEST(Problem, ChecksReductionsAndProducts) {
   DeviceGraph none = unary("reduce", {}, {1, 1, 64, 64}, {1, 1, 32, 64});
   EXPECT_THAT(finding(none.graph).message, HasSubstr("'dim' is missing"));
   DeviceGraph slices = unary("reduce", {{"dim", std::string("z")}}, {1, 6, 32, 32}, {1, 2, 32, 32});
-  auto problem = problem_of(slices.graph);
+  auto problem = problem_problem_of(slices.graph);
   ASSERT_TRUE(problem.ok()) << text_of(problem.failure());
   EXPECT_EQ(problem->ops[0].op.attributes.z, 3);
   DeviceGraph product;
@@ -194,7 +194,7 @@ TEST(Problem, ChecksManipulations) {
   DeviceGraph large = with({graph::Tm::broadcast(graph::TmDim::z, (std::int64_t{1} << 32) + 1)}, {1, 1, 64, 64});
   EXPECT_THAT(finding(large.graph).message, HasSubstr("larger than a netlist can say"));
   DeviceGraph fine = with({graph::Tm::unpad(1, 0), graph::Tm::broadcast(graph::TmDim::c, 1), graph::Tm::pad(0, 1, 2)}, {1, 1, 32, 96});
-  auto problem = problem_of(fine.graph);
+  auto problem = problem_problem_of(fine.graph);
   ASSERT_TRUE(problem.ok()) << text_of(problem.failure());
   const auto& maps = problem->ops[0].op.inputs[0].maps;
   EXPECT_EQ(maps.unpad, (netlist::Unpad{1, 0}));
@@ -206,7 +206,7 @@ TEST(Problem, ChecksFormatsAgainstTheDevice) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 32}, {}, DataFormat::int8);
   g.output("y", g.op("node", "nop", {x}, {1, 1, 32, 32}, {}, DataFormat::int8));
-  auto problem = problem_of(g.graph, "e150");
+  auto problem = problem_problem_of(g.graph, "e150");
   ASSERT_FALSE(problem.ok());
   EXPECT_THAT(problem.failure().diagnostics()[0].message, AllOf(HasSubstr("Int8"), HasSubstr("e150 does not have")));
   EXPECT_THAT(problem.failure().diagnostics()[0].hint, HasSubstr("--device e150"));

@@ -8,7 +8,7 @@
 namespace buda::graph {
 namespace {
 
-Graph sample() {
+Graph diff_sample() {
   Graph g("g");
   NodeId x = g.add("x", "input");
   g.node(x).outputs = {{DType::f32, {2}, std::nullopt}};
@@ -23,13 +23,13 @@ Graph sample() {
 }
 
 TEST(Diff, NothingBetweenCopies) {
-  Graph a = sample(), b = sample();
+  Graph a = diff_sample(), b = diff_sample();
   b.node(b.find("a")).loc = {"other.json", 3, 1};
   EXPECT_TRUE(diff(a, b).empty());
 }
 
 TEST(Diff, SaysWhatIsNew) {
-  Graph a = sample(), b = sample();
+  Graph a = diff_sample(), b = diff_sample();
   NodeId r = b.add("r", "relu", {b.find("a")});
   b.set_input(b.find_output("y"), 0, Edge(r, {Tm::transpose()}));
   b.node(b.find("a")).attrs["k"] = 0.5;

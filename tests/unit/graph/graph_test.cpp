@@ -11,7 +11,7 @@
 namespace buda::graph {
 namespace {
 
-std::vector<std::string> names(const Graph& g, const std::vector<NodeId>& ids) {
+std::vector<std::string> graph_names(const Graph& g, const std::vector<NodeId>& ids) {
   std::vector<std::string> out;
   for (NodeId id : ids) out.push_back(g.node(id).name());
   return out;
@@ -115,7 +115,7 @@ TEST(Graph, TopologicalOrderKeepsTheOrderOfCreation) {
   // Made last, needed first: comes right before it is needed.
   NodeId e = g.add("e", "relu", {a});
   g.set_input(c, 0, Edge(e));
-  EXPECT_EQ(names(g, g.topological_order()), (Names{"a", "b", "d", "e", "c"}));
+  EXPECT_EQ(graph_names(g, g.topological_order()), (Names{"a", "b", "d", "e", "c"}));
 }
 
 // The order that a graph has kept is the one that it would find: a copy keeps none.
@@ -168,8 +168,8 @@ TEST(Graph, MovedFromGraphsCanBeFilledAgain) {
   g = Graph("again");
   EXPECT_TRUE(g.topological_order().empty());
   g.add("y", "input");
-  EXPECT_EQ(names(g, g.topological_order()), Names{"y"});
-  EXPECT_EQ(names(taken, taken.topological_order()), Names{"x"});
+  EXPECT_EQ(graph_names(g, g.topological_order()), Names{"y"});
+  EXPECT_EQ(graph_names(taken, taken.topological_order()), Names{"x"});
 }
 
 TEST(Graph, NamesLiveAsLongAsTheirNodes) {
@@ -194,7 +194,7 @@ TEST(Graph, NodesOfACycleComeLast) {
   g.add("c", "relu", {b});
   g.add("free", "input");
   g.set_inputs(a, {b});
-  EXPECT_EQ(names(g, g.topological_order()), (Names{"free", "a", "b", "c"}));
+  EXPECT_EQ(graph_names(g, g.topological_order()), (Names{"free", "a", "b", "c"}));
 }
 
 TEST(Graph, CopiesAreIndependent) {

@@ -6,7 +6,7 @@
 namespace buda::graph {
 namespace {
 
-const ValueType kType{DType::f32, {2}, std::nullopt};
+const ValueType kVerifyType{DType::f32, {2}, std::nullopt};
 
 std::vector<std::string> findings(const Graph& g, OpTypes types = OpTypes::required) {
   std::vector<std::string> out;
@@ -22,7 +22,7 @@ using Found = std::vector<std::string>;
 Graph sound() {
   Graph g("g");
   NodeId x = g.add("x", "input"), r = g.add("r", "relu", {x});
-  g.node(x).outputs = g.node(r).outputs = {kType};
+  g.node(x).outputs = g.node(r).outputs = {kVerifyType};
   g.add("y", "output", {r});
   return g;
 }
@@ -33,7 +33,7 @@ TEST(GraphVerify, NamesPortsAndDanglingEdges) {
   Graph g = sound();
   g.node(g.find("r")).loc = {"g.json", 4, 5};
   NodeId bad = g.add("bad\xff", "add", {Edge(), Edge(ValueRef(g.find("r"), 2)), Edge(g.find_output("y"))});
-  g.node(bad).outputs = {kType};
+  g.node(bad).outputs = {kVerifyType};
   g.set_op(g.find("r"), "");
   EXPECT_EQ(findings(g), (Found{
                              "GR001 node 'r': it has no op",
@@ -52,7 +52,7 @@ TEST(GraphVerify, Cycles) {
          behind = g.add("behind", "add", {c, self});
   g.set_inputs(a, {c});
   g.set_inputs(self, {self});
-  for (NodeId id : {a, b, c, self, behind}) g.node(id).outputs = {kType};
+  for (NodeId id : {a, b, c, self, behind}) g.node(id).outputs = {kVerifyType};
   EXPECT_EQ(findings(g), (Found{"GR004 node 'a': it depends on itself, through 'c', 'b'", "GR004 node 'self': it is its own input"}));
 }
 
@@ -62,7 +62,7 @@ TEST(GraphVerify, ALongCycleIsShortened) {
   for (int i = 1; i < 100; ++i) last = g.add("n" + std::to_string(i), "relu", {last});
   g.set_inputs(first, {last});
   for (NodeId id : g.ids())
-    if (g.node(id).op() == "relu") g.node(id).outputs = {kType};
+    if (g.node(id).op() == "relu") g.node(id).outputs = {kVerifyType};
   EXPECT_EQ(findings(g), (Found{"GR004 node 'n0': it depends on itself, through 'n99', 'n98', 'n97', 'n96', 'n95', 'n94', 'n93', ..."}));
 }
 
@@ -70,11 +70,11 @@ TEST(GraphVerify, SourcesAndOutputs) {
   Graph g("g");
   NodeId x = g.add("x", "input"), p = g.add("p", "parameter", {x}), r = g.add("r", "relu", {x});
   g.node(r).value = Value(Tensor::scalar(1.0f));
-  g.node(x).outputs = {kType, kType};
+  g.node(x).outputs = {kVerifyType, kVerifyType};
   g.node(p).outputs = {{DType::f32, {3}, std::nullopt}};
   g.node(p).value = Value(Tensor(Shape{2}, std::vector<float>{1, 2}));
   NodeId c = g.add("c", "constant");
-  g.node(c).outputs = {kType};
+  g.node(c).outputs = {kVerifyType};
   EXPECT_EQ(findings(g), (Found{
                              "GR008 node 'x': 'input' nodes have one type, and this has 2",
                              "GR005 node 'p': 'parameter' nodes have no inputs, and this has 1",
@@ -85,7 +85,7 @@ TEST(GraphVerify, SourcesAndOutputs) {
                              "GR009 the graph 'g' has no output",
                          }));
   NodeId y = g.add("y", "output");
-  g.node(y).outputs = {kType};
+  g.node(y).outputs = {kVerifyType};
   auto found = findings(g, OpTypes::optional);
   EXPECT_EQ(found.size(), 7u);
   EXPECT_EQ(found[5], "GR005 output 'y': an output has one input, not 0");

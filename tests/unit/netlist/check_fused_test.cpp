@@ -15,7 +15,8 @@ using samples::replaced;
 using ::testing::HasSubstr;
 
 // The sample's matmul followed by a fused op of inputs mm and a 2x2 block of a; output mblock [1, 1] ublock [2, 2].
-std::vector<Diagnostic> check(const std::string& schedules, bool grayskull = false, int intermediates = 2, const char* acc = "Float16_b") {
+std::vector<Diagnostic> check_body(const std::string& schedules, bool grayskull = false, int intermediates = 2,
+                                   const char* acc = "Float16_b") {
   std::string text =
       replaced(kSmall, "e: {type: exp, grid_loc: [0, 1], grid_size: [1, 1], inputs: [mm], in_df: [Float16_b], acc_df: Float16_b",
                std::string("e: {type: fused_op, attributes: {fused_op_id: 0}, input_1_unpad: {rt: 0, ct: 2}, grid_loc: [0, 1], grid_size: "
@@ -38,12 +39,12 @@ constexpr const char* kFine = R"(      - - add: {type: add, inputs: [input0, inp
 )";
 
 TEST(CheckFused, AChainIsFine) {
-  EXPECT_EQ(summary(check(kFine)), "");
-  EXPECT_EQ(summary(check(kFine, true)), "");
+  EXPECT_EQ(summary(check_body(kFine)), "");
+  EXPECT_EQ(summary(check_body(kFine, true)), "");
 }
 
 TEST(CheckFused, AReductionWithABroadcastIsFine) {
-  EXPECT_EQ(summary(check(R"(      - - add: {type: add, inputs: [input0, input1], output: intermed0, mblock: [1, 1], ublock: [2, 2]}
+  EXPECT_EQ(summary(check_body(R"(      - - add: {type: add, inputs: [input0, input1], output: intermed0, mblock: [1, 1], ublock: [2, 2]}
         - max: {type: reduce, inputs: [intermed0], output: intermed1, mblock: [1, 1], ublock: [2, 1], attributes: {dim: c, type: max, m_k: 1, u_kt: 2}}
       - - sub: {type: subtract, inputs: [intermed0, intermed1], input_1_tms: [broadcast: {c: 2}], pop: [intermed0], pop_last: [intermed1], output: output, mblock: [1, 1], ublock: [2, 2]}
 )")),
@@ -61,7 +62,7 @@ void PrintTo(const Wrong& w, std::ostream* os) { *os << w.code << " " << w.to; }
 class BadFused : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(BadFused, IsRefused) {
-  auto found = check(replaced(kFine, GetParam().from, GetParam().to), GetParam().grayskull);
+  auto found = check_body(replaced(kFine, GetParam().from, GetParam().to), GetParam().grayskull);
   ASSERT_FALSE(found.empty());
   bool seen = false;
   for (const auto& d : found)
@@ -100,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CheckFused, MatmulsAccumulateInIntermediates) {
   auto with = [](const char* output, const char* second) {
-    return summary(check(
+    return summary(check_body(
         std::string("      - - copy: {type: datacopy, inputs: [input0], output: intermed0, mblock: [1, 2], ublock: [2, 1]}\n"
                     "        - mm: {type: matmul, inputs: [intermed0, ") +
         second + "], pop: [intermed0], output: " + output +
@@ -116,26 +117,26 @@ TEST(CheckFused, LongIntermediatesDoNotOutliveAReduction) {
   auto with = [](const char* mblock, const char* ublock) {
     std::string block = std::string("mblock: ") + mblock + ", ublock: " + ublock;
     std::string inner = std::string(mblock) == "[1, 2]" ? "m_k: 2, u_kt: 1" : "m_k: 1, u_kt: 2";
-    return summary(check("      - - add: {type: add, inputs: [input0, input1], output: intermed0, " + block +
-                         "}\n        - max: {type: reduce, inputs: [intermed0], output: intermed1, mblock: [1, 1], ublock: [2, 1], "
-                         "attributes: {dim: c, type: max, " +
-                         inner +
-                         "}}\n      - - sub: {type: subtract, inputs: [intermed0, intermed1], input_1_tms: [broadcast: {c: 2}], pop: "
-                         "[intermed0, intermed1], output: output, " +
-                         block + "}\n"));
+    return summary(check_body("      - - add: {type: add, inputs: [input0, input1], output: intermed0, " + block +
+                              "}\n        - max: {type: reduce, inputs: [intermed0], output: intermed1, mblock: [1, 1], ublock: [2, 1], "
+                              "attributes: {dim: c, type: max, " +
+                              inner +
+                              "}}\n      - - sub: {type: subtract, inputs: [intermed0, intermed1], input_1_tms: [broadcast: {c: 2}], pop: "
+                              "[intermed0, intermed1], output: output, " +
+                              block + "}\n"));
   };
   EXPECT_EQ(with("[1, 1]", "[2, 2]"), "");
   EXPECT_THAT(with("[1, 2]", "[2, 1]"), HasSubstr("NL510"));
 }
 
 TEST(CheckFused, EveryUblockFitsTheDestinationRegister) {
-  EXPECT_EQ(summary(check(kFine, false, 2, "Float32")), "");
+  EXPECT_EQ(summary(check_body(kFine, false, 2, "Float32")), "");
   auto found =
-      check(replaced(kFine, "output: intermed0, mblock: [1, 1], ublock: [2, 2]", "output: intermed0, mblock: [1, 1], ublock: [3, 3]"));
+      check_body(replaced(kFine, "output: intermed0, mblock: [1, 1], ublock: [2, 2]", "output: intermed0, mblock: [1, 1], ublock: [3, 3]"));
   EXPECT_THAT(summary(found), HasSubstr("NL336"));
 }
 
-TEST(CheckFused, IntermediatesAreFew) { EXPECT_THAT(summary(check(kFine, false, 9)), HasSubstr("at most 8")); }
+TEST(CheckFused, IntermediatesAreFew) { EXPECT_THAT(summary(check_body(kFine, false, 9)), HasSubstr("at most 8")); }
 
 }  // namespace
 }  // namespace buda::netlist

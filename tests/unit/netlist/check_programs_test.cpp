@@ -13,14 +13,14 @@ using samples::kSmall;
 using samples::parsed;
 using samples::replaced;
 
-struct Wrong {
+struct CheckProgramsWrong {
   const char* from;
   const char* to;
   const char* code;
   std::uint32_t line;
 };
-void PrintTo(const Wrong& w, std::ostream* os) { *os << w.code << " " << w.to; }
-class BadProgram : public ::testing::TestWithParam<Wrong> {};
+void PrintTo(const CheckProgramsWrong& w, std::ostream* os) { *os << w.code << " " << w.to; }
+class BadProgram : public ::testing::TestWithParam<CheckProgramsWrong> {};
 
 TEST_P(BadProgram, IsRefusedAtItsPlace) {
   auto found = check_netlist(parsed(replaced(kSmall, GetParam().from, GetParam().to)), samples::wormhole());
@@ -35,20 +35,22 @@ constexpr const char* kW = "w: {prologue: true, epilogue: false, zero: false, rd
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, BadProgram,
-    ::testing::Values(Wrong{kA, "rd_ptr_local: $l", "NL620", 20}, Wrong{kA, "rd_ptr_global: $g", "NL621", 20},
-                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, wr_ptr_global: 0", "NL635", 20},
-                      Wrong{kW, "w: {rd_ptr_global: $zero}", "NL622", 21},
-                      Wrong{kW, "w: {rd_ptr_global: $zero, wr_ptr_global: $zero, rd_ptr_local: $zero}", "NL636", 21},
-                      Wrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, rd_ptr_autoinc: 2, global_rdptr_autoinc: 1", "NL623", 20},
-                      Wrong{kW, "a2: {rd_ptr_global: $zero}", "NL603", 21},
-                      Wrong{"a: {prologue: false", "out: {prologue: true", "NL625", 19},
-                      Wrong{kW, "out: {prologue: true, rd_ptr_local: 0, rd_ptr_global: 0}", "NL631", 21},
-                      Wrong{"a: {prologue: false, epilogue: false", "a: {prologue: false, epilogue: true", "NL632", 20},
-                      Wrong{"w: {prologue: true", "w: {prologue: $p_loops", "NL627", 21},
-                      Wrong{"- varinst: [$l, incwrap, $c_inputs, 8]", "- varinst: [$c_inputs, set, 8]", "NL628", 22},
-                      Wrong{"      - endloop\n", "", "NL601", 18}, Wrong{"graph_name: fwd", "graph_name: bwd", "NL602", 19},
-                      Wrong{"[$l, incwrap, $c_inputs, 8]", "[$l, add, $l, $nobody]", "NL604", 22},
-                      Wrong{"- staticvar: [$l, $g]", "- staticvar: [$l, $g, $zero]", "NL605", 17}));
+    ::testing::Values(CheckProgramsWrong{kA, "rd_ptr_local: $l", "NL620", 20}, CheckProgramsWrong{kA, "rd_ptr_global: $g", "NL621", 20},
+                      CheckProgramsWrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, wr_ptr_global: 0", "NL635", 20},
+                      CheckProgramsWrong{kW, "w: {rd_ptr_global: $zero}", "NL622", 21},
+                      CheckProgramsWrong{kW, "w: {rd_ptr_global: $zero, wr_ptr_global: $zero, rd_ptr_local: $zero}", "NL636", 21},
+                      CheckProgramsWrong{kA, "rd_ptr_local: $l, rd_ptr_global: $g, rd_ptr_autoinc: 2, global_rdptr_autoinc: 1", "NL623",
+                                         20},
+                      CheckProgramsWrong{kW, "a2: {rd_ptr_global: $zero}", "NL603", 21},
+                      CheckProgramsWrong{"a: {prologue: false", "out: {prologue: true", "NL625", 19},
+                      CheckProgramsWrong{kW, "out: {prologue: true, rd_ptr_local: 0, rd_ptr_global: 0}", "NL631", 21},
+                      CheckProgramsWrong{"a: {prologue: false, epilogue: false", "a: {prologue: false, epilogue: true", "NL632", 20},
+                      CheckProgramsWrong{"w: {prologue: true", "w: {prologue: $p_loops", "NL627", 21},
+                      CheckProgramsWrong{"- varinst: [$l, incwrap, $c_inputs, 8]", "- varinst: [$c_inputs, set, 8]", "NL628", 22},
+                      CheckProgramsWrong{"      - endloop\n", "", "NL601", 18},
+                      CheckProgramsWrong{"graph_name: fwd", "graph_name: bwd", "NL602", 19},
+                      CheckProgramsWrong{"[$l, incwrap, $c_inputs, 8]", "[$l, add, $l, $nobody]", "NL604", 22},
+                      CheckProgramsWrong{"- staticvar: [$l, $g]", "- staticvar: [$l, $g, $zero]", "NL605", 17}));
 
 TEST(CheckPrograms, GradientsNeedTheirRam) {
   // exp becomes a gradient op into a ram.

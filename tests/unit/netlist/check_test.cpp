@@ -18,15 +18,15 @@ std::vector<Diagnostic> check(const std::string& text, bool on_grayskull = false
   return check_netlist(parsed(text), on_grayskull ? samples::grayskull() : samples::wormhole(), {level});
 }
 
-std::string summary(const std::vector<Diagnostic>& found) {
+std::string check_summary(const std::vector<Diagnostic>& found) {
   std::string out;
   for (const auto& d : found) out += d.code + " " + std::to_string(d.loc.line) + ": " + d.message + "\n";
   return out;
 }
 
 TEST(CheckNetlist, TheSampleIsFine) {
-  EXPECT_EQ(summary(check(kSmall, false, CheckLevel::run)), "");
-  EXPECT_EQ(summary(check(replaced(kSmall, "arch: wormhole_b0", "arch: grayskull"), true, CheckLevel::run)), "");
+  EXPECT_EQ(check_summary(check(kSmall, false, CheckLevel::run)), "");
+  EXPECT_EQ(check_summary(check(replaced(kSmall, "arch: wormhole_b0", "arch: grayskull"), true, CheckLevel::run)), "");
 }
 
 // Edits of the sample: `from` -> `to`, up to three, and the one rule they break.
@@ -185,10 +185,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CheckNetlist, TransposesWhereTheyCanBe) {
   auto with = [](const char* tms) { return check(replaced(kSmall, kAttributes, std::string(tms) + ", attributes: {m_k: 2, u_kt: 2}")); };
-  EXPECT_EQ(summary(with("input_1_tms: [transpose, broadcast: {r: 1}, transpose]")), "");
+  EXPECT_EQ(check_summary(with("input_1_tms: [transpose, broadcast: {r: 1}, transpose]")), "");
   auto on_row = with("input_0_tms: [transpose]");
   ASSERT_FALSE(on_row.empty());
-  EXPECT_TRUE(std::any_of(on_row.begin(), on_row.end(), [](const Diagnostic& d) { return d.code == "NL405"; })) << summary(on_row);
+  EXPECT_TRUE(std::any_of(on_row.begin(), on_row.end(), [](const Diagnostic& d) { return d.code == "NL405"; })) << check_summary(on_row);
 }
 
 TEST(CheckNetlist, RunTimeRulesAreWarningsWhenCompiling) {
@@ -212,7 +212,7 @@ graphs:
     return check(replaced(text, "      - var: {$c_inputs", std::string(program) + "      - var: {$c_inputs"));
   };
   EXPECT_EQ(
-      summary(with(
+      check_summary(with(
           "      - allocate_queue: [q1]\n      - deallocate_queue: [q1]\n      - allocate_queue: [q2]\n      - deallocate_queue: [q2]\n")),
       "");
   EXPECT_EQ(
@@ -246,7 +246,7 @@ TEST(CheckNetlist, TransposedGridsTurnOnTheDevice) {
 TEST(CheckNetlist, GraphsAreConnectedThroughQueues) {
   std::string text = replaced(kSmall, "    e: {", "  second:\n    target_device: 0\n    input_count: 2\n    e: {");
   auto found = check(text);
-  ASSERT_EQ(found.size(), 1u) << summary(found);
+  ASSERT_EQ(found.size(), 1u) << check_summary(found);
   EXPECT_EQ(found[0].code, "NL108");
   EXPECT_EQ(found[0].hint, "put a queue between them");
 }
@@ -263,7 +263,7 @@ TEST(CheckNetlist, IntegerMatmuls) {
     std::string e = edit;
     text = replaced(text, e.substr(0, e.find('|')), e.substr(e.find('|') + 1));
   }
-  EXPECT_EQ(summary(check(text)), "");
+  EXPECT_EQ(check_summary(check(text)), "");
   for (const auto& [code, edit] : {std::pair("NL371", "in_df: [Int8, Int8]|in_df: [Int8, Int32]"),
                                    {"NL364", "acc_df: Int32|acc_df: Float16_b"},
                                    {"NL363", "math_fidelity: HiFi4|math_fidelity: LoFi"},
@@ -274,7 +274,7 @@ TEST(CheckNetlist, IntegerMatmuls) {
     std::string e = edit, wanted = code;
     auto found = check(replaced(text, e.substr(0, e.find('|')), e.substr(e.find('|') + 1)));
     EXPECT_TRUE(std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) { return d.code == wanted; })) << edit << "\n"
-                                                                                                                << summary(found);
+                                                                                                                << check_summary(found);
   }
 }
 

@@ -153,7 +153,7 @@ TEST(ProgramVm, EndlessProgramsEnd) {
 }
 
 // Instructions of which one is wrong; '^' stands before the place that the diagnostic points to.
-struct Wrong {
+struct ProgramVmWrong {
   const char* lines;
   const char* code;
 };
@@ -175,7 +175,7 @@ struct Marked {
   }
 };
 
-class WrongRun : public ::testing::TestWithParam<Wrong> {};
+class WrongRun : public ::testing::TestWithParam<ProgramVmWrong> {};
 TEST_P(WrongRun, IsDiagnosed) {
   Marked marked(GetParam().lines);
   Machine m(marked.text);
@@ -184,30 +184,33 @@ TEST_P(WrongRun, IsDiagnosed) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Rules, WrongRun,
-    ::testing::Values(Wrong{"    - var: [$a]\n    - varinst: [$a, add, $a, ^$b]\n", "NL604"},
-                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: ^$x}}}\n", "NL604"},
-                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: ^$x}}}\n", "NL604"},
-                      Wrong{"    - var: {$n: 0}\n    - loop: ^$n\n    - endloop\n", "NL606"},
-                      Wrong{"    - var: {$n: 2147483647}\n    - ^varinst: [$n, inc, 1]\n", "NL608"},
-                      Wrong{"    - var: {$n: 70000}\n    - ^varinst: [$n, mul, $n, $n]\n", "NL608"},
-                      Wrong{"    - var: {$n: 1}\n    - varinst: [$n, incwrap, 1, ^0]\n", "NL608"}));
+    ::testing::Values(ProgramVmWrong{"    - var: [$a]\n    - varinst: [$a, add, $a, ^$b]\n", "NL604"},
+                      ProgramVmWrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: ^$x}}}\n", "NL604"},
+                      ProgramVmWrong{"    - execute: {graph_name: fwd, queue_settings: {a: {rd_ptr_local: 0, rd_ptr_global: ^$x}}}\n",
+                                     "NL604"},
+                      ProgramVmWrong{"    - var: {$n: 0}\n    - loop: ^$n\n    - endloop\n", "NL606"},
+                      ProgramVmWrong{"    - var: {$n: 2147483647}\n    - ^varinst: [$n, inc, 1]\n", "NL608"},
+                      ProgramVmWrong{"    - var: {$n: 70000}\n    - ^varinst: [$n, mul, $n, $n]\n", "NL608"},
+                      ProgramVmWrong{"    - var: {$n: 1}\n    - varinst: [$n, incwrap, 1, ^0]\n", "NL608"}));
 
-class WrongCode : public ::testing::TestWithParam<Wrong> {};
+class WrongCode : public ::testing::TestWithParam<ProgramVmWrong> {};
 TEST_P(WrongCode, IsDiagnosedBeforeItRuns) {
   Marked marked(GetParam().lines);
   Machine m(marked.text);
   ASSERT_FALSE(m.vm.ok());
   marked.expect(m.vm.failure().diagnostics().front(), GetParam().code);
 }
-INSTANTIATE_TEST_SUITE_P(
-    Rules, WrongCode,
-    ::testing::Values(Wrong{"    - ^loop: 2\n", "NL601"}, Wrong{"    - loop: 2\n    - endloop\n    - ^endloop: \n", "NL601"},
-                      Wrong{"    - execute: {graph_name: ^bwd}\n", "NL602"},
-                      Wrong{"    - execute: {graph_name: fwd, queue_settings: {b: ^{}}}\n", "NL603"},
-                      Wrong{"    - allocate_queue: [a, ^b]\n", "NL603"}, Wrong{"    - deallocate_queue: [a, ^b]\n", "NL603"},
-                      Wrong{"    - var: [$a]\n    - staticvar: [^$a]\n", "NL605"},
-                      Wrong{"    - var: {$a: 1}\n    - staticvar: {$b: 1, $a: ^1}\n", "NL605"}, Wrong{"    - param: [$a, ^$a]\n", "NL605"},
-                      Wrong{"    - var: [$a]\n    - ^param: [$b]\n", "NL610"}));
+INSTANTIATE_TEST_SUITE_P(Rules, WrongCode,
+                         ::testing::Values(ProgramVmWrong{"    - ^loop: 2\n", "NL601"},
+                                           ProgramVmWrong{"    - loop: 2\n    - endloop\n    - ^endloop: \n", "NL601"},
+                                           ProgramVmWrong{"    - execute: {graph_name: ^bwd}\n", "NL602"},
+                                           ProgramVmWrong{"    - execute: {graph_name: fwd, queue_settings: {b: ^{}}}\n", "NL603"},
+                                           ProgramVmWrong{"    - allocate_queue: [a, ^b]\n", "NL603"},
+                                           ProgramVmWrong{"    - deallocate_queue: [a, ^b]\n", "NL603"},
+                                           ProgramVmWrong{"    - var: [$a]\n    - staticvar: [^$a]\n", "NL605"},
+                                           ProgramVmWrong{"    - var: {$a: 1}\n    - staticvar: {$b: 1, $a: ^1}\n", "NL605"},
+                                           ProgramVmWrong{"    - param: [$a, ^$a]\n", "NL605"},
+                                           ProgramVmWrong{"    - var: [$a]\n    - ^param: [$b]\n", "NL610"}));
 
 TEST(ProgramVm, ParametersAreAllGivenAndKnown) {
   Machine m(kSmall);

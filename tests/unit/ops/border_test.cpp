@@ -19,14 +19,14 @@ Tensor counted(const Shape& shape) {
   return Tensor(shape, std::move(v));
 }
 
-Result<Tensor> run(Level level, std::string_view op, const Tensor& in, const AttrMap& attrs) {
+Result<Tensor> run_border(Level level, std::string_view op, const Tensor& in, const AttrMap& attrs) {
   auto out = evaluate(*standard_ops().find(level, op), std::span(&in, 1), attrs, 1);
   if (!out) return std::move(out).failure();
   return (*out)[0];
 }
 
-Result<Tensor> to_device_op(const Tensor& in, const AttrMap& attrs) { return run(Level::device, graph::kToDevice, in, attrs); }
-Result<Tensor> to_host_op(const Tensor& in, const AttrMap& attrs) { return run(Level::tensor, graph::kToHost, in, attrs); }
+Result<Tensor> to_device_op(const Tensor& in, const AttrMap& attrs) { return run_border(Level::device, graph::kToDevice, in, attrs); }
+Result<Tensor> to_host_op(const Tensor& in, const AttrMap& attrs) { return run_border(Level::tensor, graph::kToHost, in, attrs); }
 
 TEST(Border, PadsAndCuts) {
   const AttrMap attrs = {{"model_shape", Dims{2, 3}}};

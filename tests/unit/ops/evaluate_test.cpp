@@ -22,7 +22,8 @@ Tensor random(const Shape& shape, std::uint64_t seed) {
   return Tensor(shape, std::move(v));
 }
 
-const Tensor kW1 = random({20, 40}, 1), kB1 = random({40}, 2), kW2 = random({40, 10}, 3), kB2 = random({10}, 4), kX = random({4, 20}, 5);
+const Tensor kW1 = random({20, 40}, 1), kB1 = random({40}, 2), kW2 = random({40, 10}, 3), kB2 = random({10}, 4),
+             kEvaluateX = random({4, 20}, 5);
 
 Graph model() {
   Builder b("mlp");
@@ -61,10 +62,10 @@ Graph lowered() {
 }
 
 TEST(Evaluate, TensorLevelAgainstTheDefinition) {
-  auto out = evaluate_graph(model(), {{"x", kX}});
+  auto out = evaluate_graph(model(), {{"x", kEvaluateX}});
   ASSERT_TRUE(out);
   ASSERT_EQ(out->size(), 1u);
-  auto x = kX.as<float>(), w1 = kW1.as<float>(), b1 = kB1.as<float>(), w2 = kW2.as<float>(), b2 = kB2.as<float>();
+  auto x = kEvaluateX.as<float>(), w1 = kW1.as<float>(), b1 = kB1.as<float>(), w2 = kW2.as<float>(), b2 = kB2.as<float>();
   std::vector<double> expected;
   for (std::size_t i = 0; i < 4; ++i) {
     std::vector<double> h(40), l(10);
@@ -85,7 +86,7 @@ TEST(Evaluate, TensorLevelAgainstTheDefinition) {
 }
 
 TEST(Evaluate, DeviceLevelMeansTheSame) {
-  auto at_tensor_level = evaluate_graph(model(), {{"x", kX}}), at_device_level = evaluate_graph(lowered(), {{"x", kX}});
+  auto at_tensor_level = evaluate_graph(model(), {{"x", kEvaluateX}}), at_device_level = evaluate_graph(lowered(), {{"x", kEvaluateX}});
   ASSERT_TRUE(at_tensor_level);
   ASSERT_TRUE(at_device_level) << at_device_level.failure().diagnostics()[0].message;
   EXPECT_EQ(at_device_level->at("p").shape(), (Shape{4, 10}));
@@ -139,7 +140,7 @@ TEST(Evaluate, ObservesEveryLiveNodeInOrder) {
     seen.push_back(n.name());
     EXPECT_EQ(results.size(), 1u);
   };
-  ASSERT_TRUE(evaluate_graph(g, {{"x", kX}}, options));
+  ASSERT_TRUE(evaluate_graph(g, {{"x", kEvaluateX}}, options));
   EXPECT_EQ(seen, (std::vector<std::string>{"x", "w1", "b1", "gemm", "relu", "w2", "b2", "gemm.1", "softmax", "p"}));
 }
 

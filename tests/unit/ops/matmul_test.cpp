@@ -6,7 +6,7 @@
 namespace buda::ops {
 namespace {
 
-Tensor random(const Shape& shape, std::uint64_t seed) {
+Tensor matmul_random(const Shape& shape, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
   for (float& x : v) x = static_cast<float>(rng.uniform(-1, 1));
@@ -51,13 +51,13 @@ TEST(Matmul, EmptySums) {
 }
 
 TEST(Matmul, LargeOnesGoThroughOneDnnWithAnyNumberOfThreads) {
-  Tensor a = random({300, 260}, 1), b = random({260, 150}, 2);
+  Tensor a = matmul_random({300, 260}, 1), b = matmul_random({260, 150}, 2);
   auto one = try_run(Level::tensor, "matmul", {a, b}, {}, 1), three = try_run(Level::tensor, "matmul", {a, b}, {}, 3);
   ASSERT_TRUE(one && three);
   EXPECT_EQ(*one, *three);
   expect_near(*one, {300, 150}, product(a, b, 300, 150, 260, false, false), 5e-5);
   // Few rows, many columns: the other way of cutting.
-  Tensor c = random({8, 512}, 3), d = random({512, 2100}, 4);
+  Tensor c = matmul_random({8, 512}, 3), d = matmul_random({512, 2100}, 4);
   auto wide1 = try_run(Level::tensor, "matmul", {c, d}, {}, 1), wide3 = try_run(Level::tensor, "matmul", {c, d}, {}, 3);
   ASSERT_TRUE(wide1 && wide3);
   EXPECT_EQ(*wide1, *wide3);
@@ -69,7 +69,7 @@ TEST(Gemm, TransposesInBothSizes) {
     for (bool ta : {false, true})
       for (bool tb : {false, true}) {
         std::int64_t m = 7 * scale, n = 5 * scale, k = 11 * scale * (scale == 1 ? 1 : 4);
-        Tensor a = random(ta ? Shape{k, m} : Shape{m, k}, 5), b = random(tb ? Shape{n, k} : Shape{k, n}, 6);
+        Tensor a = matmul_random(ta ? Shape{k, m} : Shape{m, k}, 5), b = matmul_random(tb ? Shape{n, k} : Shape{k, n}, 6);
         SCOPED_TRACE(testing::Message() << m << 'x' << n << 'x' << k << ta << tb);
         expect_near(run("gemm", {a, b}, {{"trans_a", ta}, {"trans_b", tb}}), {m, n},
                     product(a, b, static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), ta, tb), 5e-5);

@@ -7,8 +7,8 @@
 namespace buda::ops {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNumberOpsInf = std::numeric_limits<float>::infinity();
+constexpr float kNumberOpsNan = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
 Tensor list(std::vector<T> v) {
@@ -38,7 +38,7 @@ TEST(NumberOps, Mathematics) {
   expect_near(run("tan", {half}), {1}, {0.54630249f});
   expect_near(run("cosh", {half}), {1}, {1.12762597f});
   EXPECT_EQ(elements<std::int64_t>(run("sign", {i64({3}, {-5, 0, 7})})), (Ints{-1, 0, 1}));
-  EXPECT_TRUE(std::isnan(run("sign", {f32({1}, {kNan})}).as<float>()[0]));
+  EXPECT_TRUE(std::isnan(run("sign", {f32({1}, {kNumberOpsNan})}).as<float>()[0]));
   EXPECT_EQ(error_of("acos", {i64({1}, {1})}), "OP004: a floating-point type is needed, not I64");
 }
 
@@ -59,7 +59,7 @@ TEST(NumberOps, ActivationsFarFromZero) {
 }
 
 TEST(NumberOps, ComparisonsAndNan) {
-  Tensor a = f32({3}, {1, kNan, kInf}), b = f32({3}, {1, kNan, 2});
+  Tensor a = f32({3}, {1, kNumberOpsNan, kNumberOpsInf}), b = f32({3}, {1, kNumberOpsNan, 2});
   EXPECT_EQ(truths(run("equal", {a, b})), (std::vector<bool>{true, false, false}));
   EXPECT_EQ(truths(run("greater_equal", {a, b})), (std::vector<bool>{true, false, true}));
   EXPECT_EQ(truths(run("less", {f32({2, 1}, {1, 2}), f32({2}, {1.5f, 3})})), (std::vector<bool>{true, true, false, true}));
@@ -67,7 +67,7 @@ TEST(NumberOps, ComparisonsAndNan) {
   EXPECT_EQ(truths(run("greater", {i64({1}, {9007199254740993}), i64({1}, {9007199254740992})})), (std::vector<bool>{true}));
   EXPECT_EQ(truths(run("less", {list<std::uint64_t>({1}), list<std::uint64_t>({~std::uint64_t{0}})})), (std::vector<bool>{true}));
   EXPECT_EQ(truths(run("is_nan", {a})), (std::vector<bool>{false, true, false}));
-  EXPECT_EQ(truths(run("is_inf", {f32({2}, {kInf, -kInf})}, {{"positive", false}})), (std::vector<bool>{false, true}));
+  EXPECT_EQ(truths(run("is_inf", {f32({2}, {kNumberOpsInf, -kNumberOpsInf})}, {{"positive", false}})), (std::vector<bool>{false, true}));
   EXPECT_EQ(error_of("logical_and", {a, b}), "OP004: truth values (BOOL) are needed, not F32");
 }
 
@@ -84,7 +84,7 @@ TEST(NumberOps, LogicAndSelection) {
 }
 
 TEST(NumberOps, CastSaturates) {
-  Tensor bytes = run("cast", {f32({5}, {300, -300, 1.9f, -1.9f, kNan})}, {{"dtype", std::string("I8")}});
+  Tensor bytes = run("cast", {f32({5}, {300, -300, 1.9f, -1.9f, kNumberOpsNan})}, {{"dtype", std::string("I8")}});
   EXPECT_EQ(elements<std::int8_t>(bytes), (std::vector<std::int8_t>{127, -128, 1, -1, 0}));
   EXPECT_EQ(run("cast", {f32({1}, {1.00390625f})}, {{"dtype", std::string("BF16")}}).as<BFloat16>()[0].bits, 0x3f80) << "ties to even";
   EXPECT_NE(error_of("cast", {f32({1}, {1})}, {{"dtype", std::string("F8")}}).find("OP002"), std::string::npos);
@@ -112,7 +112,7 @@ TEST(NumberOps, ReductionsOfWholeNumbersAreExact) {
   Tensor x = i64({2, 2}, {9007199254740993, 1, 3, 4});
   EXPECT_EQ(elements<std::int64_t>(run("reduce_prod", {x}, {{"dims", Ints{1}}})), (Ints{9007199254740993, 12}));
   EXPECT_EQ(elements<std::int64_t>(run("reduce_min", {x}, {{"dims", Ints{0}}, {"keep_dims", false}})), (Ints{3, 1}));
-  EXPECT_TRUE(std::isnan(run("reduce_min", {f32({2}, {kNan, 1})}).as<float>()[0]));
+  EXPECT_TRUE(std::isnan(run("reduce_min", {f32({2}, {kNumberOpsNan, 1})}).as<float>()[0]));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace buda::ops {
 namespace {
 
-Result<std::vector<Tensor>> all(const std::string& op, const std::vector<Tensor>& inputs, const AttrMap& attrs) {
+Result<std::vector<Tensor>> place_ops_all(const std::string& op, const std::vector<Tensor>& inputs, const AttrMap& attrs) {
   BUDA_ASSIGN(const OpDef* def, standard_ops().require(Level::tensor, op));
   return evaluate(*def, inputs, attrs, 1);
 }
@@ -75,11 +75,11 @@ TEST(PlaceOps, ArgMax) {
 }
 
 TEST(PlaceOps, TopK) {
-  auto top = all("topk", {f32({2, 4}, {1, 3, 3, 2, 9, 8, 7, 6})}, {{"k", std::int64_t{2}}, {"dim", std::int64_t{1}}});
+  auto top = place_ops_all("topk", {f32({2, 4}, {1, 3, 3, 2, 9, 8, 7, 6})}, {{"k", std::int64_t{2}}, {"dim", std::int64_t{1}}});
   ASSERT_TRUE(top);
   expect_near((*top)[0], {2, 2}, {3, 3, 9, 8});
   EXPECT_EQ(elements<std::int64_t>((*top)[1]), (Ints{1, 2, 0, 1}));
-  auto low = all("topk", {f32({3, 1}, {5, 5, 4})}, {{"k", std::int64_t{2}}, {"dim", std::int64_t{0}}, {"largest", false}});
+  auto low = place_ops_all("topk", {f32({3, 1}, {5, 5, 4})}, {{"k", std::int64_t{2}}, {"dim", std::int64_t{0}}, {"largest", false}});
   ASSERT_TRUE(low);
   EXPECT_EQ(elements<std::int64_t>((*low)[1]), (Ints{2, 0}));
   EXPECT_EQ(error_of("topk", {f32({2}, {1, 2})}, {{"k", std::int64_t{3}}}), "OP003: k = 3 lies outside [0, 2], the size of axis 0");

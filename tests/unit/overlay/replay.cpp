@@ -55,7 +55,7 @@ struct State {
 };
 
 // What has been written over PCIe and not been taken.
-struct Written {
+struct ReplayWritten {
   std::deque<Tiles> tiles;
   std::int64_t count = 0;
 };
@@ -155,7 +155,7 @@ class Machine {
     const std::int64_t chunk = s.pcie->chunk_tiles;
     const StreamRef to = s.destinations.front().first;
     const State& receiver = states_.at(to);
-    Written& link = written_[to];
+    ReplayWritten& link = written_[to];
     if (state.now().messages - state.sent < chunk) {
       out_.problem = cat("stream ", name(ref), ", phase ", state.now().id, ": its messages are not whole chunks of ", chunk);
       return false;
@@ -178,7 +178,7 @@ class Machine {
   bool take(StreamRef ref, State& state) {
     auto it = written_.find(ref);
     if (it == written_.end() || it->second.count == 0 || state.done() || state.received == state.now().messages) return false;
-    Written& link = it->second;
+    ReplayWritten& link = it->second;
     Tiles t = link.tiles.front();
     t.count = std::min(t.count, state.now().messages - state.received);
     link.tiles.front().first += t.count;
@@ -248,7 +248,7 @@ class Machine {
 
   const Blob& blob_;
   std::map<StreamRef, State> states_;
-  std::map<StreamRef, Written> written_;  // by receiver
+  std::map<StreamRef, ReplayWritten> written_;  // by receiver
   Replay out_;
 };
 

@@ -16,7 +16,7 @@ Tensor spread(const Shape& shape, DType dtype, double least, double most, std::u
   return Tensor(shape, std::move(v)).cast(dtype);
 }
 
-struct Case {
+struct FamilyCase {
   std::string op;
   std::vector<Shape> shapes = {{3, 40}};
   AttrMap attrs = {};
@@ -25,14 +25,14 @@ struct Case {
   std::vector<DType> dtypes = {};  // by input, where they differ
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const FamilyCase& c) {
   return out << c.op << ' ' << c.shapes[0].text() << ' ' << dtype_name(c.dtype);
 }
 
-class Families : public testing::TestWithParam<Case> {};
+class Families : public testing::TestWithParam<FamilyCase> {};
 
 TEST_P(Families, KeepTheirMeaning) {
-  const Case& c = GetParam();
+  const FamilyCase& c = GetParam();
   Bench bench;
   bench.context.decompositions = &plugin_decompositions();
   Builder b("g");
@@ -53,93 +53,100 @@ TEST_P(Families, KeepTheirMeaning) {
 using Dims = std::vector<std::int64_t>;
 
 INSTANTIATE_TEST_SUITE_P(Compare, Families,
-                         testing::Values(Case{"greater", {{3, 40}, {3, 40}}}, Case{"less", {{3, 40}, {1, 40}}},
-                                         Case{"greater_equal", {{3, 40}, {3, 40}}, {}, -3, 3, DType::i32}, Case{"less_equal", {{5}, {5}}},
-                                         Case{"equal", {{64, 64}, {64, 64}}, {}, -3, 3, DType::i64},
-                                         Case{"logical_and", {{8, 8}, {8, 8}}, {}, 0, 1.9, DType::boolean},
-                                         Case{"logical_or", {{8, 8}, {8, 8}}, {}, -1, 1, DType::boolean},
-                                         Case{"logical_xor", {{8, 8}, {8, 8}}, {}, -1, 1, DType::boolean},
-                                         Case{"logical_not", {{8, 8}}, {}, -1, 1, DType::boolean}, Case{"sign", {{40}}},
-                                         Case{"sign", {{40}}, {}, -3, 3, DType::i8},
-                                         Case{"where", {{4, 9}, {4, 9}, {1, 9}}, {}, -3, 3, DType::f32, {DType::boolean}}));
+                         testing::Values(FamilyCase{"greater", {{3, 40}, {3, 40}}}, FamilyCase{"less", {{3, 40}, {1, 40}}},
+                                         FamilyCase{"greater_equal", {{3, 40}, {3, 40}}, {}, -3, 3, DType::i32},
+                                         FamilyCase{"less_equal", {{5}, {5}}},
+                                         FamilyCase{"equal", {{64, 64}, {64, 64}}, {}, -3, 3, DType::i64},
+                                         FamilyCase{"logical_and", {{8, 8}, {8, 8}}, {}, 0, 1.9, DType::boolean},
+                                         FamilyCase{"logical_or", {{8, 8}, {8, 8}}, {}, -1, 1, DType::boolean},
+                                         FamilyCase{"logical_xor", {{8, 8}, {8, 8}}, {}, -1, 1, DType::boolean},
+                                         FamilyCase{"logical_not", {{8, 8}}, {}, -1, 1, DType::boolean}, FamilyCase{"sign", {{40}}},
+                                         FamilyCase{"sign", {{40}}, {}, -3, 3, DType::i8},
+                                         FamilyCase{"where", {{4, 9}, {4, 9}, {1, 9}}, {}, -3, 3, DType::f32, {DType::boolean}}));
 
 INSTANTIATE_TEST_SUITE_P(Convert, Families,
-                         testing::Values(Case{"cast", {{40}}, {{"dtype", std::string("I32")}}, -9, 9},
-                                         Case{"cast", {{40}}, {{"dtype", std::string("BOOL")}}, -3, 3, DType::i32},
-                                         Case{"cast", {{40}}, {{"dtype", std::string("U8")}}, 0, 9},
-                                         Case{"cast", {{40}}, {{"dtype", std::string("F32")}}, 0, 9, DType::i64},
-                                         Case{"cast", {{40}}, {{"dtype", std::string("F16")}}, 0, 1, DType::f16}));
+                         testing::Values(FamilyCase{"cast", {{40}}, {{"dtype", std::string("I32")}}, -9, 9},
+                                         FamilyCase{"cast", {{40}}, {{"dtype", std::string("BOOL")}}, -3, 3, DType::i32},
+                                         FamilyCase{"cast", {{40}}, {{"dtype", std::string("U8")}}, 0, 9},
+                                         FamilyCase{"cast", {{40}}, {{"dtype", std::string("F32")}}, 0, 9, DType::i64},
+                                         FamilyCase{"cast", {{40}}, {{"dtype", std::string("F16")}}, 0, 1, DType::f16}));
 
 INSTANTIATE_TEST_SUITE_P(
     WholeNumbers, Families,
-    testing::Values(Case{"add", {{40}, {40}}, {}, -99, 99, DType::i64}, Case{"multiply", {{40}, {40}}, {}, -99, 99, DType::i32},
-                    Case{"maximum", {{40}, {40}}, {}, -99, 99, DType::i8}, Case{"minimum", {{40}, {40}}, {}, 0, 99, DType::u8},
-                    Case{"abs", {{40}}, {}, -99, 99, DType::i16}, Case{"clip", {{40}}, {{"min", -2.0}, {"max", 5.0}}, -9, 9, DType::i8},
-                    Case{"add", {{40}, {40}}, {}, 0, 255.9, DType::u8}, Case{"subtract", {{40}, {40}}, {}, 0, 255.9, DType::u8},
-                    Case{"multiply", {{40}, {40}}, {}, 0, 255.9, DType::u8}, Case{"add", {{40}, {40}}, {}, -128, 127, DType::i8},
-                    Case{"multiply", {{40}, {40}}, {}, -128, 127, DType::i8}, Case{"subtract", {{40}, {40}}, {}, -32768, 32767, DType::i16},
-                    Case{"add", {{40}, {40}}, {}, 0, 65535.9, DType::u16}, Case{"matmul", {{4, 40}, {40, 3}}, {}, -99, 99, DType::i32},
-                    Case{"matmul", {{2, 4, 5}, {2, 5, 3}}, {}, -99, 99, DType::i64},
-                    Case{"conv2d", {{1, 2, 5, 5}, {3, 2, 3, 3}}, {{"padding", Dims{1, 1, 1, 1}}}, -99, 99, DType::i32},
-                    Case{"max_pool2d", {{1, 2, 5, 5}}, {{"kernel", Dims{2, 2}}}, 0, 255, DType::u8},
-                    Case{"reduce_sum", {{3, 40}}, {{"dims", Dims{1}}}, -99, 99, DType::i32}));
+    testing::Values(
+        FamilyCase{"add", {{40}, {40}}, {}, -99, 99, DType::i64}, FamilyCase{"multiply", {{40}, {40}}, {}, -99, 99, DType::i32},
+        FamilyCase{"maximum", {{40}, {40}}, {}, -99, 99, DType::i8}, FamilyCase{"minimum", {{40}, {40}}, {}, 0, 99, DType::u8},
+        FamilyCase{"abs", {{40}}, {}, -99, 99, DType::i16}, FamilyCase{"clip", {{40}}, {{"min", -2.0}, {"max", 5.0}}, -9, 9, DType::i8},
+        FamilyCase{"add", {{40}, {40}}, {}, 0, 255.9, DType::u8}, FamilyCase{"subtract", {{40}, {40}}, {}, 0, 255.9, DType::u8},
+        FamilyCase{"multiply", {{40}, {40}}, {}, 0, 255.9, DType::u8}, FamilyCase{"add", {{40}, {40}}, {}, -128, 127, DType::i8},
+        FamilyCase{"multiply", {{40}, {40}}, {}, -128, 127, DType::i8}, FamilyCase{"subtract", {{40}, {40}}, {}, -32768, 32767, DType::i16},
+        FamilyCase{"add", {{40}, {40}}, {}, 0, 65535.9, DType::u16}, FamilyCase{"matmul", {{4, 40}, {40, 3}}, {}, -99, 99, DType::i32},
+        FamilyCase{"matmul", {{2, 4, 5}, {2, 5, 3}}, {}, -99, 99, DType::i64},
+        FamilyCase{"conv2d", {{1, 2, 5, 5}, {3, 2, 3, 3}}, {{"padding", Dims{1, 1, 1, 1}}}, -99, 99, DType::i32},
+        FamilyCase{"max_pool2d", {{1, 2, 5, 5}}, {{"kernel", Dims{2, 2}}}, 0, 255, DType::u8},
+        FamilyCase{"reduce_sum", {{3, 40}}, {{"dims", Dims{1}}}, -99, 99, DType::i32}));
 
 INSTANTIATE_TEST_SUITE_P(
     WholeDivision, Families,
-    testing::Values(Case{"divide", {{99}, {99}}, {}, -9999, 9999, DType::i32}, Case{"divide", {{99}, {99}}, {}, -9, 9, DType::i64},
-                    Case{"divide", {{99}, {99}}, {}, 0, 255.9, DType::u8}, Case{"remainder", {{99}, {99}}, {}, -99, 99, DType::i64},
-                    Case{"remainder", {{99}, {99}}, {}, -9, 9, DType::i8}, Case{"modulo", {{99}, {99}}, {}, -99, 99, DType::i16},
-                    Case{"modulo", {{99}, {99}}, {}, -9, 9, DType::i32}, Case{"modulo", {{99}, {99}}, {}, 0, 9999, DType::u64},
-                    Case{"power", {{99}, {99}}, {}, -5, 5, DType::i32}, Case{"power", {{99}, {99}}, {}, 0, 3, DType::i64},
-                    Case{"shift_left", {{99}, {99}}, {}, 0, 9, DType::u8}, Case{"shift_left", {{99}, {99}}, {}, 0, 11, DType::i32},
-                    Case{"shift_left", {{99}, {99}}, {}, 0, 15, DType::u16}, Case{"shift_right", {{99}, {99}}, {}, 0, 23, DType::u32},
-                    Case{"shift_right", {{99}, {99}}, {}, 0, 20, DType::i64}));
+    testing::Values(
+        FamilyCase{"divide", {{99}, {99}}, {}, -9999, 9999, DType::i32}, FamilyCase{"divide", {{99}, {99}}, {}, -9, 9, DType::i64},
+        FamilyCase{"divide", {{99}, {99}}, {}, 0, 255.9, DType::u8}, FamilyCase{"remainder", {{99}, {99}}, {}, -99, 99, DType::i64},
+        FamilyCase{"remainder", {{99}, {99}}, {}, -9, 9, DType::i8}, FamilyCase{"modulo", {{99}, {99}}, {}, -99, 99, DType::i16},
+        FamilyCase{"modulo", {{99}, {99}}, {}, -9, 9, DType::i32}, FamilyCase{"modulo", {{99}, {99}}, {}, 0, 9999, DType::u64},
+        FamilyCase{"power", {{99}, {99}}, {}, -5, 5, DType::i32}, FamilyCase{"power", {{99}, {99}}, {}, 0, 3, DType::i64},
+        FamilyCase{"shift_left", {{99}, {99}}, {}, 0, 9, DType::u8}, FamilyCase{"shift_left", {{99}, {99}}, {}, 0, 11, DType::i32},
+        FamilyCase{"shift_left", {{99}, {99}}, {}, 0, 15, DType::u16}, FamilyCase{"shift_right", {{99}, {99}}, {}, 0, 23, DType::u32},
+        FamilyCase{"shift_right", {{99}, {99}}, {}, 0, 20, DType::i64}));
 
 INSTANTIATE_TEST_SUITE_P(Activations, Families,
-                         testing::Values(Case{"elu", {{3, 40}}, {{"alpha", 1.5}}}, Case{"celu", {{3, 40}}, {{"alpha", 2.0}}}, Case{"selu"},
-                                         Case{"softplus", {{3, 40}}, {}, -90, 90}, Case{"mish"}, Case{"softsign"}, Case{"hard_sigmoid"},
-                                         Case{"hard_swish"}, Case{"prelu", {{2, 3, 40}, {3, 1}}}, Case{"thresholded_relu"},
-                                         Case{"shrink", {{3, 40}}, {{"lambda", 1.0}, {"bias", 0.25}}}, Case{"shrink"}));
+                         testing::Values(FamilyCase{"elu", {{3, 40}}, {{"alpha", 1.5}}}, FamilyCase{"celu", {{3, 40}}, {{"alpha", 2.0}}},
+                                         FamilyCase{"selu"}, FamilyCase{"softplus", {{3, 40}}, {}, -90, 90}, FamilyCase{"mish"},
+                                         FamilyCase{"softsign"}, FamilyCase{"hard_sigmoid"}, FamilyCase{"hard_swish"},
+                                         FamilyCase{"prelu", {{2, 3, 40}, {3, 1}}}, FamilyCase{"thresholded_relu"},
+                                         FamilyCase{"shrink", {{3, 40}}, {{"lambda", 1.0}, {"bias", 0.25}}}, FamilyCase{"shrink"}));
 
 INSTANTIATE_TEST_SUITE_P(Mathematics, Families,
-                         testing::Values(Case{"tan", {{40}}, {}, -1, 1}, Case{"sinh"}, Case{"cosh"}, Case{"asinh", {{40}}, {}, -50, 50},
-                                         Case{"acosh", {{40}}, {}, 1, 50}, Case{"atanh", {{40}}, {}, -0.99, 0.99},
-                                         Case{"atan", {{40}}, {}, -50, 50}, Case{"asin", {{40}}, {}, -1, 1},
-                                         Case{"acos", {{40}}, {}, -1, 1}, Case{"erf"}, Case{"floor", {{40}}, {}, -9, 9},
-                                         Case{"ceil", {{40}}, {}, -9, 9}, Case{"round", {{40}}, {}, -9, 9},
-                                         Case{"floor", {{40}}, {}, -9, 9, DType::i32}, Case{"remainder", {{40}, {40}}, {}, -9, 9},
-                                         Case{"modulo", {{40}, {40}}, {}, -9, 9}, Case{"divide", {{40}, {40}}, {}, 1, 9}));
+                         testing::Values(FamilyCase{"tan", {{40}}, {}, -1, 1}, FamilyCase{"sinh"}, FamilyCase{"cosh"},
+                                         FamilyCase{"asinh", {{40}}, {}, -50, 50}, FamilyCase{"acosh", {{40}}, {}, 1, 50},
+                                         FamilyCase{"atanh", {{40}}, {}, -0.99, 0.99}, FamilyCase{"atan", {{40}}, {}, -50, 50},
+                                         FamilyCase{"asin", {{40}}, {}, -1, 1}, FamilyCase{"acos", {{40}}, {}, -1, 1}, FamilyCase{"erf"},
+                                         FamilyCase{"floor", {{40}}, {}, -9, 9}, FamilyCase{"ceil", {{40}}, {}, -9, 9},
+                                         FamilyCase{"round", {{40}}, {}, -9, 9}, FamilyCase{"floor", {{40}}, {}, -9, 9, DType::i32},
+                                         FamilyCase{"remainder", {{40}, {40}}, {}, -9, 9}, FamilyCase{"modulo", {{40}, {40}}, {}, -9, 9},
+                                         FamilyCase{"divide", {{40}, {40}}, {}, 1, 9}));
 
 INSTANTIATE_TEST_SUITE_P(Norms, Families,
-                         testing::Values(Case{"batchnorm", {{2, 3, 4, 40}, {3}, {3}, {3}, {3}}, {}, 0.5, 2},
-                                         Case{"batchnorm", {{7, 3}, {3}, {3}, {3}, {3}}, {}, 0.5, 2},
-                                         Case{"lrn", {{2, 5, 40}}, {{"size", std::int64_t{3}}}},
-                                         Case{"lrn", {{1, 5, 3, 3}}, {{"size", std::int64_t{2}}}},
-                                         Case{"layernorm", {{2, 3, 40}}, {{"dim", std::int64_t{-1}}}}));
+                         testing::Values(FamilyCase{"batchnorm", {{2, 3, 4, 40}, {3}, {3}, {3}, {3}}, {}, 0.5, 2},
+                                         FamilyCase{"batchnorm", {{7, 3}, {3}, {3}, {3}, {3}}, {}, 0.5, 2},
+                                         FamilyCase{"lrn", {{2, 5, 40}}, {{"size", std::int64_t{3}}}},
+                                         FamilyCase{"lrn", {{1, 5, 3, 3}}, {{"size", std::int64_t{2}}}},
+                                         FamilyCase{"layernorm", {{2, 3, 40}}, {{"dim", std::int64_t{-1}}}}));
 
 INSTANTIATE_TEST_SUITE_P(Reduce, Families,
-                         testing::Values(Case{"reduce_min", {{3, 40}}, {{"dims", Dims{1}}}},
-                                         Case{"reduce_min", {{3, 2, 40}}, {{"dims", Dims{0, 1}}}},
-                                         Case{"reduce_min", {{3, 40}}, {{"dims", Dims{}}}, -9, 9, DType::i32},
-                                         Case{"reduce_max", {{3, 40}}, {{"dims", Dims{1}}, {"keep_dims", false}}, -9, 9, DType::i8},
-                                         Case{"reduce_sum", {{5, 2, 3, 4}}, {{"dims", Dims{0}}, {"keep_dims", false}}},
-                                         Case{"reduce_avg", {{5, 2, 3, 4}}, {{"dims", Dims{}}}},
-                                         Case{"reduce_sum", {{3, 2, 40}}, {{"dims", Dims{1}}, {"keep_dims", false}}}));
+                         testing::Values(FamilyCase{"reduce_min", {{3, 40}}, {{"dims", Dims{1}}}},
+                                         FamilyCase{"reduce_min", {{3, 2, 40}}, {{"dims", Dims{0, 1}}}},
+                                         FamilyCase{"reduce_min", {{3, 40}}, {{"dims", Dims{}}}, -9, 9, DType::i32},
+                                         FamilyCase{"reduce_max", {{3, 40}}, {{"dims", Dims{1}}, {"keep_dims", false}}, -9, 9, DType::i8},
+                                         FamilyCase{"reduce_sum", {{5, 2, 3, 4}}, {{"dims", Dims{0}}, {"keep_dims", false}}},
+                                         FamilyCase{"reduce_avg", {{5, 2, 3, 4}}, {{"dims", Dims{}}}},
+                                         FamilyCase{"reduce_sum", {{3, 2, 40}}, {{"dims", Dims{1}}, {"keep_dims", false}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Index, Families,
-    testing::Values(Case{"argmax", {{3, 40}}}, Case{"argmax", {{3, 4, 5}}, {{"dim", std::int64_t{0}}, {"keep_dims", false}}},
-                    Case{"argmax", {{3, 40}}, {{"last", true}}, -1, 1, DType::i8}, Case{"argmin", {{3, 40}}},
-                    Case{"gather_elements", {{4, 7}, {4, 1}}, {{"dim", std::int64_t{1}}}, 0, 6.9, DType::f32, {DType::f32, DType::i64}},
-                    Case{"cumsum", {{3, 40}}}, Case{"cumsum", {{3, 40}}, {{"dim", std::int64_t{0}}, {"exclusive", true}}},
-                    Case{"cumsum", {{40}}, {{"reverse", true}}}, Case{"cumsum", {{4, 3, 5}}, {{"dim", std::int64_t{0}}}},
-                    Case{"triangle", {{2, 5, 7}}, {{"diagonal", std::int64_t{1}}}},
-                    Case{"triangle", {{5, 7}}, {{"upper", false}}, -9, 9, DType::i64}, Case{"topk", {{3, 40}}, {{"k", std::int64_t{1}}}}));
+    testing::Values(FamilyCase{"argmax", {{3, 40}}}, FamilyCase{"argmax", {{3, 4, 5}}, {{"dim", std::int64_t{0}}, {"keep_dims", false}}},
+                    FamilyCase{"argmax", {{3, 40}}, {{"last", true}}, -1, 1, DType::i8}, FamilyCase{"argmin", {{3, 40}}},
+                    FamilyCase{
+                        "gather_elements", {{4, 7}, {4, 1}}, {{"dim", std::int64_t{1}}}, 0, 6.9, DType::f32, {DType::f32, DType::i64}},
+                    FamilyCase{"cumsum", {{3, 40}}}, FamilyCase{"cumsum", {{3, 40}}, {{"dim", std::int64_t{0}}, {"exclusive", true}}},
+                    FamilyCase{"cumsum", {{40}}, {{"reverse", true}}}, FamilyCase{"cumsum", {{4, 3, 5}}, {{"dim", std::int64_t{0}}}},
+                    FamilyCase{"triangle", {{2, 5, 7}}, {{"diagonal", std::int64_t{1}}}},
+                    FamilyCase{"triangle", {{5, 7}}, {{"upper", false}}, -9, 9, DType::i64},
+                    FamilyCase{"topk", {{3, 40}}, {{"k", std::int64_t{1}}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Quantization, Families,
-    testing::Values(Case{"quantize", {{3, 40}, {}, {}}, {}, 0.1, 3, DType::f32, {DType::f32, DType::f32, DType::u8}},
-                    Case{"dequantize", {{2, 3, 4}, {3}, {3}}, {}, 0, 99, DType::i8, {DType::i8, DType::f32, DType::i8}}));
+    testing::Values(FamilyCase{"quantize", {{3, 40}, {}, {}}, {}, 0.1, 3, DType::f32, {DType::f32, DType::f32, DType::u8}},
+                    FamilyCase{"dequantize", {{2, 3, 4}, {3}, {3}}, {}, 0, 99, DType::i8, {DType::i8, DType::f32, DType::i8}}));
 
 // What the rules do where an op has no inputs to vary.
 TEST(Where, MasksWithInfinities) {

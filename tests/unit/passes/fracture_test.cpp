@@ -7,7 +7,7 @@
 namespace buda::passes {
 namespace {
 
-using Build = std::function<void(Builder&)>;
+using FractureBuild = std::function<void(Builder&)>;
 using Ints = std::vector<std::int64_t>;
 
 FractureMember member(std::string name, std::int64_t axis, std::int64_t factor) { return {std::move(name), {{axis, false, factor}}}; }
@@ -15,7 +15,7 @@ FractureMember inner(std::string name, std::int64_t factor) { return {std::move(
 
 struct Fractures : Bench {
   Graph graph;
-  explicit Fractures(const Build& build) {
+  explicit Fractures(const FractureBuild& build) {
     Builder b("g");
     build(b);
     graph = finished(b);

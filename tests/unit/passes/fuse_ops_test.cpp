@@ -8,7 +8,7 @@
 namespace buda::passes {
 namespace {
 
-const graph::AttrMap kRelu = {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}};
+const graph::AttrMap kFuseOpsRelu = {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}};
 
 struct Fusing : Bench {
   Builder b{"g", graph::Level::device};
@@ -86,7 +86,7 @@ TEST(FuseOps, TheRegistersRules) {
   {
     Fusing f;  // a ReLU is the packer's, which packs into a buffer
     auto x = f.b.input("x", {32, 32});
-    f.b.output("out", called(f.b, "last", f.b.tanh(called(f.b, "r", f.b.op("nop", {x}, kRelu)))));
+    f.b.output("out", called(f.b, "last", f.b.tanh(called(f.b, "r", f.b.op("nop", {x}, kFuseOpsRelu)))));
     f.run_on(f.b);
     EXPECT_EQ(f.steps("last")[0],
               "{name: r, type: nop, inputs: [input0], output: intermed0, attributes: {relu_en: true, relu_mode: min, "

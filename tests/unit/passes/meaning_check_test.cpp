@@ -4,7 +4,7 @@
 namespace buda::passes {
 namespace {
 
-Graph network() {
+Graph meaning_check_network() {
   Builder b("g");
   auto m = called(b, "m", b.matmul(b.input("x", {8, 6}), b.parameter("w", varied({6, 5}))));
   b.output("y", called(b, "s", b.softmax(called(b, "h", b.relu(m)), -1)));
@@ -12,7 +12,7 @@ Graph network() {
 }
 
 struct Checked : Bench {
-  Graph graph = network();
+  Graph graph = meaning_check_network();
   MeaningCheck check{host, ops::standard_ops()};
 
   Checked() {

@@ -70,7 +70,7 @@ TEST(PrecisionRule, MistakesAreNamed) {
 }
 
 // x -> fc1 (weights, bias) -> a softmax's ops -> fc2 -> y, and a residual from fc1.
-Graph network() {
+Graph precision_network() {
   Builder b("g", graph::Level::device);
   auto x = b.input("x", {64, 64});
   auto fc1 = called(
@@ -86,7 +86,7 @@ Graph network() {
 }
 
 struct Precision : Bench {
-  Graph graph = network();
+  Graph graph = precision_network();
   void with(const std::vector<std::string>& rules) {
     for (const std::string& text : rules) {
       context.formats.rules.push_back(rule(text));
@@ -110,7 +110,7 @@ struct Precision : Bench {
   }
 };
 
-constexpr const char* kPlain = "Float16_b Float16_b Float16_b HiFi3";
+constexpr const char* kBasicFormats = "Float16_b Float16_b Float16_b HiFi3";
 
 TEST(MixedPrecision, ByOpTypeNameLayerAndOrigin) {
   Precision p;
@@ -124,7 +124,7 @@ TEST(MixedPrecision, ByOpTypeNameLayerAndOrigin) {
   EXPECT_EQ(p.of("w1"), "Float16_b");
   EXPECT_EQ(p.of("softmax.exp"), "Float16_b Bfp8_b Float16_b HiFi3");
   EXPECT_EQ(p.of("x"), "Float32");
-  EXPECT_EQ(p.of("sum"), kPlain);
+  EXPECT_EQ(p.of("sum"), kBasicFormats);
   EXPECT_EQ(p.warnings(), "");
   EXPECT_EQ(p.run(kAssignFormats, p.graph).rewrites, 0u) << "a second time changes nothing";
 }
@@ -141,7 +141,7 @@ TEST(MixedPrecision, ByInput) {
   p.with({"{op_type: matmul, input_df: {0: Bfp8_b, 1: Bfp4_b}}"});
   EXPECT_EQ(p.of("x"), "Bfp8_b");
   EXPECT_EQ(p.of("w1"), "Bfp4_b");
-  EXPECT_EQ(p.of("softmax.exp"), kPlain) << "an op gives it";
+  EXPECT_EQ(p.of("softmax.exp"), kBasicFormats) << "an op gives it";
   Precision q;
   q.with({"{op_type: matmul, input_df: {0: [Bfp8_b, true]}}"});
   EXPECT_EQ(q.of("softmax.exp"), "Bfp8_b Float16_b Float16_b HiFi3");
@@ -159,7 +159,7 @@ TEST(MixedPrecision, TheSwitches) {
   EXPECT_EQ(light.of("b1"), "Bfp8_b");
   EXPECT_EQ(light.of("x"), "Float16_b");
   EXPECT_EQ(light.of("fc1"), "Float16_b Float16_b Float16_b HiFi2");
-  EXPECT_EQ(light.of("sum"), kPlain);
+  EXPECT_EQ(light.of("sum"), kBasicFormats);
   Precision lighter;
   lighter.context.formats.rules = amp_light_rules(2);
   lighter.with({});
@@ -170,9 +170,9 @@ TEST(MixedPrecision, TheSwitches) {
   level.with({});
   EXPECT_EQ(level.of("x"), "Bfp8_b");
   EXPECT_EQ(level.of("fc1"), "Bfp8_b Float16_b Float16_b HiFi2");
-  EXPECT_EQ(level.of("softmax.exp"), kPlain);
+  EXPECT_EQ(level.of("softmax.exp"), kBasicFormats);
   EXPECT_EQ(level.of("sum"), "Bfp8_b Float16_b Float16_b HiFi3");
-  EXPECT_EQ(level.of("last"), kPlain) << "the host reads it";
+  EXPECT_EQ(level.of("last"), kBasicFormats) << "the host reads it";
   Precision other;
   other.device.formats.push_back(F::bfp4);
   other.context.formats.rules = amp_level_rules(2, ExponentFamily::a);

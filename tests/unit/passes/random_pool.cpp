@@ -15,7 +15,7 @@ namespace {
 
 // Larger numbers than this lose what is added to them, and grow out of all bounds in a few more ops.
 constexpr double kLargest = 100;
-constexpr std::int64_t kMostElements = 40000;
+constexpr std::int64_t kRandomPoolMostElements = 40000;
 
 }  // namespace
 
@@ -95,7 +95,7 @@ void RandomPool::keep(const std::optional<RandomValue>& value) {
 }
 
 void RandomPool::binary(const char* op, const RandomValue& x, const RandomValue& y) {
-  if (!broadcast(x.shape(), y.shape()) || *broadcast(x.shape(), y.shape())->volume() > kMostElements) return;
+  if (!broadcast(x.shape(), y.shape()) || *broadcast(x.shape(), y.shape())->volume() > kRandomPoolMostElements) return;
   take(op, {x, y});
 }
 

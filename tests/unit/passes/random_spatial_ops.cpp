@@ -9,7 +9,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostElements = 12000;
+constexpr std::int64_t kRandomSpatialOpsMostElements = 12000;
 
 class SpatialOps {
  public:
@@ -19,7 +19,7 @@ class SpatialOps {
     RandomValue x = pool_.recent();
     if (x.rank() < 3) return;
     axes_ = x.rank() - 2;
-    if (*x.shape().volume() > kMostElements) return;
+    if (*x.shape().volume() > kRandomSpatialOpsMostElements) return;
     switch (pool_.pick(6)) {
       case 0:
       case 1:
@@ -116,7 +116,7 @@ class SpatialOps {
     for (std::size_t i = 2; i < shape.size(); ++i) {
       std::int64_t size = shape[i], times = pool_.between(1, 3);
       shape[i] = pool_.chance(70) ? size * times : std::max<std::int64_t>(1, size * 2 / 3);
-      if (volume / size * shape[i] > kMostElements) shape[i] = size;
+      if (volume / size * shape[i] > kRandomSpatialOpsMostElements) shape[i] = size;
       volume = volume / size * shape[i];
     }
     graph::AttrMap attrs = {{"shape", shape}, {"method", std::string(pool_.chance(50) ? "nearest" : "linear")}};

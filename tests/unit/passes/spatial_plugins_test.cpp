@@ -29,7 +29,7 @@ struct Spatial : Bench {
   }
 };
 
-std::string ops_of(const Graph& graph) {
+std::string spatial_plugins_ops_of(const Graph& graph) {
   std::vector<std::string> ops;
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
@@ -134,7 +134,7 @@ TEST(Conv, ResidualBlockHasNoMovementLeft) {
     auto z = b.relu(b.add(conv(y, "b", {32, 32, 1, 1}), x));
     b.output("y", b.reduce_avg(z, {2, 3}, false));
   });
-  EXPECT_EQ(ops_of(graph), "picker matmul nop picker matmul nop matmul add nop matmul");
+  EXPECT_EQ(spatial_plugins_ops_of(graph), "picker matmul nop picker matmul nop matmul add nop matmul");
 }
 
 TEST(Conv, StridesOfInputsAreTheHosts) {
@@ -146,13 +146,13 @@ TEST(Conv, StridesOfInputsAreTheHosts) {
   Graph graph = s.lowered(build);
   const Node& x = graph.node(graph.find("x"));
   EXPECT_EQ(std::get<Ints>(x.attrs.at("view_shape")), (Ints{1, 1, 256, 12}));
-  EXPECT_EQ(ops_of(graph), "picker matmul");
+  EXPECT_EQ(spatial_plugins_ops_of(graph), "picker matmul");
   EXPECT_EQ(std::get<std::int64_t>(graph.node(graph.find("conv2d.picked")).attrs.at("slices")), 16);
   // Patches: one tap, and no picker at all.
   Graph patches = s.lowered([](Builder& b) {
     b.output("y", b.op("conv2d", {b.input("x", {1, 3, 32, 32}), b.parameter("w", varied({8, 3, 8, 8}))}, {{"stride", Ints{8, 8}}}));
   });
-  EXPECT_EQ(ops_of(patches), "matmul");
+  EXPECT_EQ(spatial_plugins_ops_of(patches), "matmul");
 }
 
 TEST(ConvTranspose, EveryForm) {

@@ -151,10 +151,10 @@ TEST(DeadCodeElimination, RemovesAllBehindNothing) {
 
 // ---- algebraic-simplification
 
-using Build = std::function<Edge(Builder&, Edge)>;
+using TensorPassesBuild = std::function<Edge(Builder&, Edge)>;
 
 // The ops left of build(x), x being [2, 3, 4], as names in topological order.
-std::string simplified(const Build& build) {
+std::string simplified(const TensorPassesBuild& build) {
   Builder b("g");
   Edge x = b.input("x", {2, 3, 4});
   b.output("y", build(b, x));
@@ -232,7 +232,7 @@ TEST(AlgebraicSimplification, ConstantsMeet) {
 
 // ---- fuse-bias
 
-Graph linear(const Build& after, Shape w = {6, 5}) {
+Graph linear(const TensorPassesBuild& after, Shape w = {6, 5}) {
   Builder b("g");
   auto x = b.input("x", {4, 6}), weights = b.parameter("w", varied(std::move(w)));
   auto m = called(b, "m", b.matmul(x, weights));
@@ -264,7 +264,7 @@ TEST(FuseBias, RowsBecomeBiases) {
 }
 
 TEST(FuseBias, OthersStayAdds) {
-  auto rewrites = [](const Build& after, Shape w = {6, 5}) {
+  auto rewrites = [](const TensorPassesBuild& after, Shape w = {6, 5}) {
     Graph graph = linear(after, std::move(w));
     Bench bench;
     return bench.run(kFuseBias, graph).rewrites;
@@ -336,7 +336,7 @@ TEST(FoldScale, FactorsBeforeTheProduct) {
 }
 
 TEST(FoldScale, LeavesOthers) {
-  auto rewrites = [](const Build& after) {
+  auto rewrites = [](const TensorPassesBuild& after) {
     Graph graph = linear(after);
     Bench bench;
     return bench.run(kFoldScale, graph).rewrites;

@@ -107,12 +107,12 @@ Graph lowered(Builder& b) {
 }
 
 // What moves data: ops that copy, products with pickers, and transposes on edges other than a product's second.
-struct Movement {
+struct TransformerMovement {
   std::size_t ops = 0, copies = 0, pickers = 0, transposes = 0;
 };
 
-Movement movement_in(const Graph& graph) {
-  Movement m;
+TransformerMovement movement_in(const Graph& graph) {
+  TransformerMovement m;
   for (NodeId id : graph.ids()) {
     const Node& n = graph.node(id);
     if (!n.is_op()) continue;
@@ -125,8 +125,8 @@ Movement movement_in(const Graph& graph) {
   return m;
 }
 
-void expect_movement(const Graph& graph, const Movement& want) {
-  Movement m = movement_in(graph);
+void expect_movement(const Graph& graph, const TransformerMovement& want) {
+  TransformerMovement m = movement_in(graph);
   EXPECT_EQ(m.ops, want.ops) << listing(graph);
   EXPECT_EQ(m.copies, want.copies) << listing(graph);
   EXPECT_EQ(m.pickers, want.pickers) << listing(graph);

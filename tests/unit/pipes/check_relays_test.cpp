@@ -189,7 +189,7 @@ TEST_F(FullCables, ADetourComesBeforeSharing) {
 }
 
 // One core gives to two in turns, which no row or column of the receivers joins.
-std::string in_turns() {
+std::string relays_in_turns() {
   std::string queue = queue_text("out", "op", "grid_size: [1, 2], t: 1, mblock: [2, 2], ublock: [1, 1]", 2, 0x50000000);
   return cat("devices: {arch: [wormhole_b0]}\nqueues:\n",
              queue_text("q", "HOST", "grid_size: [1, 1], t: 4, mblock: [2, 1], ublock: [1, 1]", 1, 0x20000000),
@@ -204,7 +204,7 @@ std::string in_turns() {
 }
 
 TEST(Crossing, TurnsPartAtTheProducers) {
-  Built b(in_turns(), "n300");
+  Built b(relays_in_turns(), "n300");
   ASSERT_TRUE(b.ok()) << b.problem;
   std::set<Id> first;
   for (std::int32_t col : {4, 5}) {
@@ -225,7 +225,7 @@ TEST(Crossing, TurnsAtTheEndOfACableWithOneStream) {
   device::Cluster cluster = shipped_cluster(shipped("n300"));
   cluster.links.resize(1);
   cluster.eth_core.link_streams.resize(1);
-  Built b(in_turns(), shipped("n300"), cluster);
+  Built b(relays_in_turns(), shipped("n300"), cluster);
   ASSERT_TRUE(b.ok()) << b.problem;
   auto feeds = b.feeding(b.input("op", {4, 4}, 0));
   ASSERT_EQ(feeds.size(), 1u);
@@ -233,7 +233,7 @@ TEST(Crossing, TurnsAtTheEndOfACableWithOneStream) {
   EXPECT_EQ(b.check(), "");
 }
 TEST(Crossing, TurnsExchanged) {
-  Built b(in_turns(), "n300");
+  Built b(relays_in_turns(), "n300");
   ASSERT_TRUE(b.ok()) << b.problem;
   for (Pipe& p : b.graph.pipes)
     if (p.outputs.size() == 2) std::swap(p.outputs[0], p.outputs[1]);

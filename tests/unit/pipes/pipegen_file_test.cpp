@@ -24,7 +24,7 @@ Diagnostic first_error(const std::string& text) {
   return graph.ok() ? Diagnostic{} : graph.failure().diagnostics().front();
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string pipegen_file_replaced(std::string text, const std::string& from, const std::string& to) {
   auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
@@ -59,8 +59,8 @@ TEST(PipegenFile, BeginsWithItsSchemaInAComment) {
 TEST(PipegenFile, AllOfYamlIsReadWhereTheFileIsSmall) {
   Built b = small();
   std::string text = pipegen_text(b.graph);
-  text = replaced(text, "chip_id: [0]", "chip_id:\n    - 0");
-  text = replaced(text, "buffer_type: dram_io", "\"buffer_type\":   'dram_io'");
+  text = pipegen_file_replaced(text, "chip_id: [0]", "chip_id:\n    - 0");
+  text = pipegen_file_replaced(text, "buffer_type: dram_io", "\"buffer_type\":   'dram_io'");
   auto back = parse_pipegen(text, "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
   EXPECT_EQ(back->graph, b.graph);
@@ -68,13 +68,13 @@ TEST(PipegenFile, AllOfYamlIsReadWhereTheFileIsSmall) {
 
 TEST(PipegenFile, KeysOfOthersAreSkippedWhenTheyBeginWithX) {
   Built b = small();
-  auto back = parse_pipegen(replaced(pipegen_text(b.graph), "  id: 0\n", "  x-note: hello\n  id: 0\n"), "p.yaml");
+  auto back = parse_pipegen(pipegen_file_replaced(pipegen_text(b.graph), "  id: 0\n", "  x-note: hello\n  id: 0\n"), "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
   EXPECT_EQ(back->graph, b.graph);
 }
 
 TEST(BadPipegen, UnknownKeysGetASpellingHint) {
-  Diagnostic d = first_error(replaced(pipegen_text(small().graph), "  epoch_tiles:", "  epoch_tils:"));
+  Diagnostic d = first_error(pipegen_file_replaced(pipegen_text(small().graph), "  epoch_tiles:", "  epoch_tils:"));
   EXPECT_EQ(d.code, "PG003");
   EXPECT_EQ(d.loc.line, 9u);
   EXPECT_EQ(d.loc.column, 3u);
@@ -82,7 +82,7 @@ TEST(BadPipegen, UnknownKeysGetASpellingHint) {
 }
 
 TEST(BadPipegen, ValuesAreNamedWithTheirPlace) {
-  Diagnostic d = first_error(replaced(pipegen_text(small().graph), "  size_tiles: 16", "  size_tiles: many"));
+  Diagnostic d = first_error(pipegen_file_replaced(pipegen_text(small().graph), "  size_tiles: 16", "  size_tiles: many"));
   EXPECT_EQ(d.code, "PG007");
   EXPECT_EQ(d.loc.line, 13u);
   EXPECT_EQ(d.loc.column, 15u);
@@ -122,19 +122,19 @@ TEST(BadPipegen, ReadersAreNotCountedBelowZero) {
 
 TEST(BadPipegen, IdsMustAgreeBeUniqueAndExist) {
   std::string text = pipegen_text(small().graph);
-  EXPECT_EQ(first_error(replaced(text, "  uniqid: 102000000000", "  uniqid: 102000000001")).code, "PG005");
-  EXPECT_EQ(first_error(replaced(text, "input_list: [100000000000", "input_list: [300000000000")).code, "PG010");
-  EXPECT_EQ(
-      first_error(replaced(replaced(text, "buffer_102000000000", "buffer_103000000000"), "uniqid: 102000000000", "uniqid: 103000000000"))
-          .code,
-      "PG009");
+  EXPECT_EQ(first_error(pipegen_file_replaced(text, "  uniqid: 102000000000", "  uniqid: 102000000001")).code, "PG005");
+  EXPECT_EQ(first_error(pipegen_file_replaced(text, "input_list: [100000000000", "input_list: [300000000000")).code, "PG010");
+  EXPECT_EQ(first_error(pipegen_file_replaced(pipegen_file_replaced(text, "buffer_102000000000", "buffer_103000000000"),
+                                              "uniqid: 102000000000", "uniqid: 103000000000"))
+                .code,
+            "PG009");
 }
 
 TEST(BadPipegen, KeysStandOnceAndTheNeededOnesAreThere) {
   std::string text = pipegen_text(small().graph);
-  EXPECT_EQ(first_error(replaced(text, "  epoch_tiles", "  id: 1\n  epoch_tiles")).code, "PG006");
-  EXPECT_EQ(first_error(replaced(text, "  buffer_type: unpacker\n", "")).code, "PG004");
-  EXPECT_EQ(first_error(replaced(text, "  replicate: 4", "  replicate: 0")).code, "PG008");
+  EXPECT_EQ(first_error(pipegen_file_replaced(text, "  epoch_tiles", "  id: 1\n  epoch_tiles")).code, "PG006");
+  EXPECT_EQ(first_error(pipegen_file_replaced(text, "  buffer_type: unpacker\n", "")).code, "PG004");
+  EXPECT_EQ(first_error(pipegen_file_replaced(text, "  replicate: 4", "  replicate: 0")).code, "PG008");
 }
 
 TEST(BadPipegen, NothingIsNoGraph) {

@@ -55,7 +55,7 @@ struct SetKey {
 };
 
 // Two buffers and two pipes with every key there is: a key that a form of the file forgets is a difference.
-PipeGraph everything() {
+PipeGraph pipes_file_everything() {
   PipeGraph g;
   g.graphs = {"one", "two"};
   for (int i = 0; i < 2; ++i) {
@@ -70,7 +70,7 @@ PipeGraph everything() {
   return g;
 }
 
-Diagnostic first_error(const std::string& text) {
+Diagnostic pipes_file_first_error(const std::string& text) {
   auto graph = parse_pipe_graph(text, "p.json");
   EXPECT_FALSE(graph.ok());
   return graph.ok() ? Diagnostic{} : graph.failure().diagnostics().front();
@@ -85,7 +85,7 @@ const char* const kQueue = R"({"buffer_type": "dram_io", "md_op_name": "q", "eac
 const char* const kPipe = R"({"mcast_core_rc": [[0, 0, 0]], "each": ["id", "input_list", "output_list"]})";
 
 TEST(PipesFile, WhatIsWrittenReadsBackEqualWithEveryKey) {
-  PipeGraph g = everything();
+  PipeGraph g = pipes_file_everything();
   auto back = parse_pipe_graph(pipes_text(g), "p.json");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
   EXPECT_EQ(back->graph, g);
@@ -97,7 +97,7 @@ TEST(PipesFile, WhatIsWrittenReadsBackEqualWithEveryKey) {
 }
 
 TEST(PipesFile, WhatIsCommonIsSaidOnce) {
-  PipeGraph g = everything();
+  PipeGraph g = pipes_file_everything();
   g.buffers[1] = g.buffers[0];
   g.buffers[1].id += kIdStep;
   std::string text = pipes_text(g);
@@ -107,7 +107,7 @@ TEST(PipesFile, WhatIsCommonIsSaidOnce) {
 
 // A line says the value of each key of its kind, so those that have no value are of another kind.
 TEST(PipesFile, SomeMayHaveNoValueWhereOthersOfTheOperandHaveOne) {
-  PipeGraph g = everything();
+  PipeGraph g = pipes_file_everything();
   g.buffers[1].op = g.buffers[0].op;
   g.buffers[1].operand = g.buffers[0].operand;
   for (Id i : {2, 3}) {
@@ -127,7 +127,7 @@ TEST(PipesFile, SomeMayHaveNoValueWhereOthersOfTheOperandHaveOne) {
 }
 
 TEST(PipesFile, IdsHave64Bits) {
-  PipeGraph g = everything();
+  PipeGraph g = pipes_file_everything();
   g.buffers[0].id = UINT64_MAX;
   for (Pipe& p : g.pipes) {
     p.id = UINT64_MAX - 1 - (p.id == g.pipes[1].id ? 1 : 0);
@@ -158,18 +158,18 @@ TEST(PipesFile, RunsMayHaveRunsInside) {
 }
 
 TEST(BadPipes, PointsToThePlace) {
-  Diagnostic d = first_error(file(kQueue, "[0, 100000000000],\n[1, 200000000000]"));
+  Diagnostic d = pipes_file_first_error(file(kQueue, "[0, 100000000000],\n[1, 200000000000]"));
   EXPECT_EQ(d.code, "PG011");
   EXPECT_EQ(d.loc.line, 4u);
   EXPECT_EQ(d.loc.column, 2u);
-  d = first_error(file(R"({"buffer_type": "dram_io", "epoch_tils": 3, "each": ["uniqid"]})", "[0, 1]"));
+  d = pipes_file_first_error(file(R"({"buffer_type": "dram_io", "epoch_tils": 3, "each": ["uniqid"]})", "[0, 1]"));
   EXPECT_EQ(d.code, "PG003");
   EXPECT_EQ(d.loc.line, 2u);
   EXPECT_THAT(d.hint, HasSubstr("epoch_tiles"));
 }
 
 TEST(BadPipes, EachIsRefusedForItsReason) {
-  auto code = [](const std::string& text) { return first_error(text).code; };
+  auto code = [](const std::string& text) { return pipes_file_first_error(text).code; };
   EXPECT_EQ(code(file(kQueue, "[0]")), "PG011");
   EXPECT_EQ(code(file(kQueue, "0")), "PG007");
   EXPECT_EQ(code(file("[]", "[0, 1]")), "PG007");
@@ -194,7 +194,7 @@ TEST(BadPipes, EachIsRefusedForItsReason) {
 }
 
 TEST(BadPipes, NamesAreStringsAndAllElseNumbersOrLists) {
-  auto code = [](const std::string& text) { return first_error(text).code; };
+  auto code = [](const std::string& text) { return pipes_file_first_error(text).code; };
   EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "md_op_name": ["q"], "each": ["uniqid"]})", "[0, 1]")), "PG007");
   EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "md_op_name": null, "each": ["uniqid"]})", "[0, 1]")), "PG007");
   EXPECT_EQ(code(file(R"({"buffer_type": "dram_io", "epoch_tiles": "0x4", "each": ["uniqid"]})", "[0, 1]")), "PG007");
@@ -204,13 +204,13 @@ TEST(BadPipes, NamesAreStringsAndAllElseNumbersOrLists) {
 
 // Also where no line is of the kind.
 TEST(BadPipes, KeysOfEachAreThoseThatThereAre) {
-  Diagnostic d = first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "epoch_tils"]})", ""));
+  Diagnostic d = pipes_file_first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "epoch_tils"]})", ""));
   EXPECT_EQ(d.code, "PG003");
   EXPECT_EQ(d.loc.line, 2u);
   EXPECT_THAT(d.hint, HasSubstr("epoch_tiles"));
-  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "uniqid"]})", "")).code, "PG006");
-  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", 5]})", "")).code, "PG007");
-  EXPECT_EQ(first_error(file(R"({"buffer_type": "dram_io", "each": "uniqid"})", "")).code, "PG007");
+  EXPECT_EQ(pipes_file_first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", "uniqid"]})", "")).code, "PG006");
+  EXPECT_EQ(pipes_file_first_error(file(R"({"buffer_type": "dram_io", "each": ["uniqid", 5]})", "")).code, "PG007");
+  EXPECT_EQ(pipes_file_first_error(file(R"({"buffer_type": "dram_io", "each": "uniqid"})", "")).code, "PG007");
 }
 
 // A kind that has much is not much by itself, but each of its lines has it.
@@ -218,19 +218,21 @@ TEST(BadPipes, WhatAKindSaysCountsForEachLine) {
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += cat(i > 0 ? ", " : "", '[', 0, ", ", i, ']');
   const std::string name(100'000, 'q');
-  EXPECT_EQ(first_error(file(cat(R"({"buffer_type": "dram_io", "md_op_name": ")", name, R"(", "each": ["uniqid"]})"), lines)).code,
-            "PG011");
+  EXPECT_EQ(
+      pipes_file_first_error(file(cat(R"({"buffer_type": "dram_io", "md_op_name": ")", name, R"(", "each": ["uniqid"]})"), lines)).code,
+      "PG011");
   const char* const kind = R"({"mcast_core_rc": [[0, 0, 0]], "input_list": [[5, 100000, 0]], "output_list": [[5]], "each": ["id"]})";
-  EXPECT_EQ(first_error(file(kQueue, "[0, 5]", kind, lines)).code, "PG011");
+  EXPECT_EQ(pipes_file_first_error(file(kQueue, "[0, 5]", kind, lines)).code, "PG011");
 }
 
 TEST(BadPipes, PipesLeadSomewhere) {
-  EXPECT_EQ(first_error(file(kQueue, "[0, 5]", R"({"each": ["id", "input_list", "output_list"]})", "[0, 9, [5], []]")).code, "PG010");
+  EXPECT_EQ(pipes_file_first_error(file(kQueue, "[0, 5]", R"({"each": ["id", "input_list", "output_list"]})", "[0, 9, [5], []]")).code,
+            "PG010");
 }
 
 // Whatever is cut off or changed, there is a diagnostic or a graph.
 TEST(BadPipes, NothingBreaksTheReader) {
-  std::string text = pipes_text(everything());
+  std::string text = pipes_text(pipes_file_everything());
   for (std::size_t cut = 0; cut < text.size(); cut += 7) EXPECT_FALSE(parse_pipe_graph(text.substr(0, cut), "p.json").ok());
   for (std::size_t at = 0; at < text.size(); at += 5)
     for (char c : {'0', '9', '[', '"', '-'}) {

@@ -37,7 +37,7 @@ struct Blocking {
   int cores() const { return static_cast<int>(grid_r * grid_c); }
 };
 
-Tm random_tm(const TileShape& s, Rng& rng) {
+Tm random_netlists_random_tm(const TileShape& s, Rng& rng) {
   bool large = s.volume() > 256;
   auto small = [&](std::int64_t most) { return static_cast<std::int32_t>(1 + rng.below(static_cast<std::uint64_t>(most))); };
   switch (rng.below(8)) {
@@ -125,7 +125,7 @@ Consumer reduce(const TileShape& s, Rng& rng) {
   return c;
 }
 
-std::string on_chip(std::string queue, std::uint64_t chip) {
+std::string on_any_chip(std::string queue, std::uint64_t chip) {
   const std::string_view key = "target_device: 0";
   return queue.empty() ? queue : queue.replace(queue.find(key), key.size(), cat("target_device: ", chip));
 }
@@ -159,7 +159,7 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
   auto draw_tms = [&](TileShape& shape, std::uint64_t count) {
     std::string tms;
     for (std::uint64_t i = count; i > 0; --i) {
-      Tm tm = random_tm(shape, rng);
+      Tm tm = random_netlists_random_tm(shape, rng);
       shape = std::get<TileShape>(netlist::shape_after(shape, tm));
       tms += cat(tms.empty() ? "" : ", ", tm.text());
     }
@@ -204,8 +204,8 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
   std::string settings = prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "";
   if (chips == 1) return netlist_text(queues + c.extra_queues + c.out_queue, feeder + ops, static_cast<int>(input_count), settings);
   std::uint64_t here = chip();
-  std::string text = cat("devices: {arch: [", arch, "]}\nqueues:\n", on_chip(queues, chip()), on_chip(c.extra_queues, chip()),
-                         on_chip(c.out_queue, chip()), on_chip(copied, chip()), "graphs:\n");
+  std::string text = cat("devices: {arch: [", arch, "]}\nqueues:\n", on_any_chip(queues, chip()), on_any_chip(c.extra_queues, chip()),
+                         on_any_chip(c.out_queue, chip()), on_any_chip(copied, chip()), "graphs:\n");
   std::uint64_t there = copies ? 1 - copy_to : chip();
   bool one = feeder.empty() || (here == there && !copies);
   if (!one) text += graph_text("producer", there, input_count, feeder);

@@ -12,8 +12,8 @@ namespace buda {
 namespace {
 
 using State = Correlation::State;
-constexpr float kInf = std::numeric_limits<float>::infinity();
-const float kNan = std::nanf("");
+constexpr float kCompareInf = std::numeric_limits<float>::infinity();
+const float kCompareNan = std::nanf("");
 
 Tensor row(std::vector<float> v) {
   auto size = static_cast<std::int64_t>(v.size());
@@ -66,12 +66,12 @@ TEST(Compare, WorstElementsWithTheirPlaces) {
   CompareOptions options;
   options.worst = 3;
   Tensor expected(Shape{2, 3}, std::vector<float>{0, 0, 0, 0, 0, 0});
-  Tensor actual(Shape{2, 3}, std::vector<float>{1, -3, 0, 3, 2, kNan});
+  Tensor actual(Shape{2, 3}, std::vector<float>{1, -3, 0, 3, 2, kCompareNan});
   Comparison c = compared(expected, actual, options);
   ASSERT_EQ(c.worst.size(), 3u);
   using Place = std::vector<std::int64_t>;
   EXPECT_EQ(c.worst[0].place, (Place{1, 2}));
-  EXPECT_EQ(c.worst[0].error, kInf);
+  EXPECT_EQ(c.worst[0].error, kCompareInf);
   EXPECT_EQ(c.worst[0].actual_text, "nan");
   EXPECT_EQ(c.worst[1].place, (Place{0, 1})) << "the earlier one of equal errors";
   EXPECT_EQ(c.worst[1].actual, -3);
@@ -93,10 +93,10 @@ TEST(Compare, StatesOfCorrelation) {
   EXPECT_EQ(state({1, 1}, {3, 3}), State::both_constant);
   EXPECT_EQ(state({5}, {5}), State::both_constant) << "one element never varies";
   EXPECT_EQ(state({}, {}), State::empty);
-  EXPECT_EQ(state({1, 2, 3}, {1, kNan, 3}), State::not_finite);
-  EXPECT_EQ(state({1, kInf, 3}, {1, -kInf, 3}), State::not_finite);
-  EXPECT_EQ(state({1, kInf, 3, kNan}, {2, kInf, 3, kNan}), State::defined) << "what agrees is left out";
-  EXPECT_EQ(state({kNan, kInf}, {kNan, kInf}), State::empty);
+  EXPECT_EQ(state({1, 2, 3}, {1, kCompareNan, 3}), State::not_finite);
+  EXPECT_EQ(state({1, kCompareInf, 3}, {1, -kCompareInf, 3}), State::not_finite);
+  EXPECT_EQ(state({1, kCompareInf, 3, kCompareNan}, {2, kCompareInf, 3, kCompareNan}), State::defined) << "what agrees is left out";
+  EXPECT_EQ(state({kCompareNan, kCompareInf}, {kCompareNan, kCompareInf}), State::empty);
 }
 
 TEST(Compare, CorrelationOfAnyScale) {
@@ -131,16 +131,17 @@ TEST(Compare, CorrelationOfAnyScale) {
 }
 
 TEST(Compare, NanAndInfinity) {
-  Comparison c = compared(row({kNan, kInf, -kInf, 1, kInf}), row({kNan, kInf, kInf, kNan, 5}));
+  Comparison c =
+      compared(row({kCompareNan, kCompareInf, -kCompareInf, 1, kCompareInf}), row({kCompareNan, kCompareInf, kCompareInf, kCompareNan, 5}));
   EXPECT_EQ(c.equal, 2u);
   EXPECT_EQ(c.close, 2u);
   EXPECT_EQ(c.not_finite, 3u);
-  EXPECT_EQ(c.max_abs_error, kInf);
-  EXPECT_EQ(c.mean_abs_error, kInf);
-  EXPECT_EQ(c.max_ulp_error, kInf);
+  EXPECT_EQ(c.max_abs_error, kCompareInf);
+  EXPECT_EQ(c.mean_abs_error, kCompareInf);
+  EXPECT_EQ(c.max_ulp_error, kCompareInf);
   CompareOptions strict;
   strict.equal_nan = false;
-  EXPECT_EQ(compared(row({kNan, 1}), row({kNan, 1}), strict).not_finite, 1u);
+  EXPECT_EQ(compared(row({kCompareNan, 1}), row({kCompareNan, 1}), strict).not_finite, 1u);
 }
 
 TEST(Compare, UnitsInTheLastPlace) {
@@ -241,13 +242,13 @@ TEST(Judge, UndefinedCorrelationDoesNotPass) {
   auto verdict = judge(compared(row({1, 1}), row({1, 1.001f})), t, "");
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.failure().diagnostics()[0].message, "correlation is not defined: all expected elements are the same");
-  EXPECT_FALSE(judge(compared(row({1, 2, 3}), row({1, kNan, 3})), t, ""));
+  EXPECT_FALSE(judge(compared(row({1, 2, 3}), row({1, kCompareNan, 3})), t, ""));
   EXPECT_TRUE(judge(compared(row({1, 1}), row({1, 1})), t, "")) << "equal tensors correlate, whatever they hold";
   EXPECT_TRUE(judge(compared(row({}), row({})), t, ""));
 }
 
 TEST(Judge, WhatIsNotFiniteFailsEverything) {
-  Comparison c = compared(row({1, 2, 3}), row({1, 2, kNan}));
+  Comparison c = compared(row({1, 2, 3}), row({1, 2, kCompareNan}));
   CompareThresholds lax{
       .min_correlation = -1.0, .min_close_fraction = 1.0, .max_abs_error = 1e300, .max_mean_abs_error = 1e300, .max_ulp_error = 1e300};
   EXPECT_EQ(codes(judge(c, lax, "")), (std::vector<std::string>{"TN041", "TN042", "TN043", "TN044", "TN045"}));

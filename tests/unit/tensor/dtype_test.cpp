@@ -8,14 +8,14 @@
 namespace buda {
 namespace {
 
-struct Row {
+struct DTypeRow {
   DType type;
   std::size_t size;
   const char* name;
   const char* descr;
 };
 
-constexpr Row kRows[] = {
+constexpr DTypeRow kRows[] = {
     {DType::boolean, 1, "BOOL", "|b1"}, {DType::u8, 1, "U8", "|u1"},   {DType::i8, 1, "I8", "|i1"},     {DType::u16, 2, "U16", "<u2"},
     {DType::i16, 2, "I16", "<i2"},      {DType::u32, 4, "U32", "<u4"}, {DType::i32, 4, "I32", "<i4"},   {DType::u64, 8, "U64", "<u8"},
     {DType::i64, 8, "I64", "<i8"},      {DType::f16, 2, "F16", "<f2"}, {DType::bf16, 2, "BF16", "<V2"}, {DType::f32, 4, "F32", "<f4"},
@@ -25,7 +25,7 @@ constexpr Row kRows[] = {
 TEST(DType, NamesSizesAndDescrs) {
   ASSERT_EQ(std::size(kRows), all_dtypes().size());
   for (std::size_t i = 0; i < std::size(kRows); ++i) {
-    const Row& row = kRows[i];
+    const DTypeRow& row = kRows[i];
     EXPECT_EQ(all_dtypes()[i], row.type);
     EXPECT_EQ(dtype_size(row.type), row.size) << row.name;
     EXPECT_EQ(dtype_name(row.type), row.name);

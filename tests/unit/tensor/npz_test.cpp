@@ -14,10 +14,10 @@
 namespace buda {
 namespace {
 
-const Tensor kFloats(Shape{2, 3}, std::vector<float>{1.5f, -2, 3, 4, 5, 6.25f});
+const Tensor kNpzFloats(Shape{2, 3}, std::vector<float>{1.5f, -2, 3, 4, 5, 6.25f});
 const Tensor kLabel(Shape{2}, std::vector<std::uint8_t>{3, 1});
 
-std::string error_of(std::string bytes) {
+std::string npz_error_of(std::string bytes) {
   auto t = parse_npz(io::Bytes(std::move(bytes)), "a.npz");
   if (t) return "no error";
   const Diagnostic& d = t.failure().diagnostics().front();
@@ -65,7 +65,7 @@ TEST(Npz, WhatNumpyWrote) {
   for (std::string_view hex : {numpy_files::kStored, numpy_files::kDeflated}) {
     auto t = parse_npz(io::Bytes(numpy_files::bytes(hex)), "a.npz");
     ASSERT_TRUE(t) << t.failure().diagnostics().front().message;
-    EXPECT_EQ(*t, (NamedTensors{{"label", kLabel}, {"x", kFloats}}));
+    EXPECT_EQ(*t, (NamedTensors{{"label", kLabel}, {"x", kNpzFloats}}));
   }
 }
 
@@ -73,7 +73,7 @@ TEST(Npz, RoundTrips) {
   Rng rng(1);
   std::vector<double> many(20000);
   for (double& v : many) v = rng.uniform();
-  NamedTensors tensors{{"x", kFloats},
+  NamedTensors tensors{{"x", kNpzFloats},
                        {"label", kLabel},
                        {"layer/0.weight", Tensor(Shape{100, 200}, many)},
                        {"", Tensor::scalar(Half{0x3c00})},
@@ -91,8 +91,10 @@ TEST(Npz, RoundTrips) {
 }
 
 TEST(Npz, OtherMembersAreErrors) {
-  EXPECT_EQ(error_of(zipped({{"data.pkl", "x"}})), "TN021: is a zip archive, but not an .npz file: its member 'data.pkl' is no .npy file");
-  EXPECT_EQ(error_of(zipped({{"a.npy", "hello"}})), "TN020: member 'a.npy': is not an .npy file: it does not begin with \"\\x93NUMPY\"");
+  EXPECT_EQ(npz_error_of(zipped({{"data.pkl", "x"}})),
+            "TN021: is a zip archive, but not an .npz file: its member 'data.pkl' is no .npy file");
+  EXPECT_EQ(npz_error_of(zipped({{"a.npy", "hello"}})),
+            "TN020: member 'a.npy': is not an .npy file: it does not begin with \"\\x93NUMPY\"");
   // All of them are reported.
   auto t = parse_npz(io::Bytes(zipped({{"a.npy", "hello"}, {"b", ""}})), "a.npz");
   ASSERT_FALSE(t);
@@ -188,26 +190,26 @@ TEST(Zip, Lies) {
   for (const Row& row : rows) {
     std::string bad = good;
     patch(bad, row.mark, row.offset, row.value);
-    EXPECT_EQ(error_of(bad), row.message);
+    EXPECT_EQ(npz_error_of(bad), row.message);
   }
-  EXPECT_EQ(error_of(""), "TN021: is not a whole zip archive: it may have been cut off while it was copied");
+  EXPECT_EQ(npz_error_of(""), "TN021: is not a whole zip archive: it may have been cut off while it was copied");
 }
 
 TEST(Zip, OverlappingAndDoubledMembers) {
-  EXPECT_EQ(error_of(zipped({{"a.npy", "x"}, {"a.npy", "y"}})), "TN021: has two members 'a.npy'");
+  EXPECT_EQ(npz_error_of(zipped({{"a.npy", "x"}, {"a.npy", "y"}})), "TN021: has two members 'a.npy'");
   // The second entry of the directory is made to point at the first member, whose name is made to fit.
   std::string bytes = zipped({{"a", "same"}, {"b", "same"}});
   std::size_t second = bytes.rfind(kEntry);
   bytes.replace(second + 42, 4, std::string(4, '\0'));
   bytes.replace(second + 46, 1, "a");
-  EXPECT_EQ(error_of(bytes), "TN021: has two members 'a'");
+  EXPECT_EQ(npz_error_of(bytes), "TN021: has two members 'a'");
   // A member inside another: its whole local header lies in the data of a stored one.
   std::string inner = zipped({{"b", "hidden"}});
   inner.resize(inner.find(kEntry));
   bytes = zipped({{"a", inner}, {"b", "hidden"}});
   second = bytes.rfind(kEntry);
   bytes.replace(second + 42, 4, std::string("\x1f\0\0\0", 4));
-  EXPECT_EQ(error_of(bytes), "TN021: has members that overlap");
+  EXPECT_EQ(npz_error_of(bytes), "TN021: has members that overlap");
 }
 
 }  // namespace

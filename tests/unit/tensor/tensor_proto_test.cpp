@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::string_literals;
 
-std::string error_of(const std::string& bytes) {
+std::string proto_error_of(const std::string& bytes) {
   auto parsed = parse_tensor_proto(io::Bytes(bytes), "t.pb");
   if (parsed) return "";
   const Diagnostic& d = parsed.failure().diagnostics().front();
@@ -51,19 +51,21 @@ TEST(TensorProto, TypedFields) {
 }
 
 TEST(TensorProto, BadOnesAreDiagnosed) {
-  EXPECT_EQ(error_of(""), "has elements of UNDEFINED; numbers and booleans of at most 64 bits are read");
-  EXPECT_EQ(error_of(head(8) + "\x32\x01z"s), "has strings as elements; numbers and booleans are read");
-  EXPECT_EQ(error_of(head(14) + "\x4a\x08\0\0\0\0\0\0\0\0"s),
+  EXPECT_EQ(proto_error_of(""), "has elements of UNDEFINED; numbers and booleans of at most 64 bits are read");
+  EXPECT_EQ(proto_error_of(head(8) + "\x32\x01z"s), "has strings as elements; numbers and booleans are read");
+  EXPECT_EQ(proto_error_of(head(14) + "\x4a\x08\0\0\0\0\0\0\0\0"s),
             "has elements of COMPLEX64; numbers and booleans of at most 64 bits are read");
-  EXPECT_EQ(error_of(head(1) + "\x4a\x07\0\0\0\0\0\0\0"s), "has 7 bytes of raw_data, and its shape [2, 1] of F32 asks for 8");
-  EXPECT_EQ(error_of(head(3) + "\x2a\x01\x05"s), "has 1 elements, and its shape [2, 1] asks for 2");
-  EXPECT_EQ(error_of(head(3) + "\x2a\x03\x05\x80\x01"s), "has the element 128, which does not fit I8");
-  EXPECT_EQ(error_of(head(7) + "\x2a\x02\x05\x05"s), "has elements in a field that is not the one for INT64");
-  EXPECT_EQ(error_of(head(1) + "\x70\x01"s), "has its elements in another file (external data), which only a model can have");
-  EXPECT_EQ(error_of("\x08\x01\x4a\x09\x01"s), "is no whole TensorProto: at byte 4 a field of 9 bytes begins, and only 1 bytes are left");
-  EXPECT_EQ(error_of("\x98\x01\x01"s), "is no TensorProto: it has a field of number 19, which ONNX does not define");
-  EXPECT_EQ(error_of("\x0a\x01\x80"s), "is no whole TensorProto: a number in a list is cut off or too long");
-  EXPECT_EQ(error_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x07"s), "has the impossible shape [9223372036854775807, 4]");
+  EXPECT_EQ(proto_error_of(head(1) + "\x4a\x07\0\0\0\0\0\0\0"s), "has 7 bytes of raw_data, and its shape [2, 1] of F32 asks for 8");
+  EXPECT_EQ(proto_error_of(head(3) + "\x2a\x01\x05"s), "has 1 elements, and its shape [2, 1] asks for 2");
+  EXPECT_EQ(proto_error_of(head(3) + "\x2a\x03\x05\x80\x01"s), "has the element 128, which does not fit I8");
+  EXPECT_EQ(proto_error_of(head(7) + "\x2a\x02\x05\x05"s), "has elements in a field that is not the one for INT64");
+  EXPECT_EQ(proto_error_of(head(1) + "\x70\x01"s), "has its elements in another file (external data), which only a model can have");
+  EXPECT_EQ(proto_error_of("\x08\x01\x4a\x09\x01"s),
+            "is no whole TensorProto: at byte 4 a field of 9 bytes begins, and only 1 bytes are left");
+  EXPECT_EQ(proto_error_of("\x98\x01\x01"s), "is no TensorProto: it has a field of number 19, which ONNX does not define");
+  EXPECT_EQ(proto_error_of("\x0a\x01\x80"s), "is no whole TensorProto: a number in a list is cut off or too long");
+  EXPECT_EQ(proto_error_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x07"s),
+            "has the impossible shape [9223372036854775807, 4]");
 }
 
 TEST(TensorProto, WrittenAndReadBack) {

@@ -12,7 +12,7 @@
 namespace buda {
 namespace {
 
-constexpr TileDim kTileDims[] = {{32, 32}, {16, 32}, {32, 16}, {8, 32}, {4, 32}, {2, 32}, {1, 32}};
+constexpr TileDim kTileLayoutTileDims[] = {{32, 32}, {16, 32}, {32, 16}, {8, 32}, {4, 32}, {2, 32}, {1, 32}};
 
 // Where datum (r, c) comes in a tile's memory, and which group of 16 it is in.
 std::size_t position(DataFormat f, TileDim dim, int r, int c) {
@@ -74,7 +74,7 @@ std::string hex(std::string_view bytes) {
 
 TEST(TileLayout, EveryFormatAndShape) {
   for (DataFormat f : netlist_formats())
-    for (TileDim dim : kTileDims)
+    for (TileDim dim : kTileLayoutTileDims)
       for (int alignment : {32, 64}) {
         TileLayout layout{f, dim, alignment};
         auto rows = static_cast<std::size_t>(dim.rows), cols = static_cast<std::size_t>(dim.cols);
