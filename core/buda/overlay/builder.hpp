@@ -194,7 +194,4 @@ inline std::int64_t room_of(const Stream& s) { return static_cast<std::int64_t>(
 // Makes the buffer hold a whole number of chunks, which it has room for.
 void hold_whole(Stream& stream, std::int64_t chunk_tiles);
 
-// The number of tiles whose size is near the hidden latency, as input buffers and relays count it.
-std::int64_t hide_tiles(std::int64_t tile_bytes);
-
 }  // namespace buda::overlay

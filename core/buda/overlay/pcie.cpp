@@ -12,6 +12,7 @@
 #include <buda/overlay/builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/tiling/buffer_sizes.hpp>
 
 #include <numeric>
 
@@ -52,7 +53,7 @@ std::int64_t Builder::pcie_tiles(const PipePlan& plan) const {
     tiles = std::gcd(tiles, b.tiles);
     if (b.tiles > device_.streams.max_tiles_per_phase) tiles = std::gcd(tiles, std::int64_t{device_.streams.max_tiles_per_phase});
   }
-  return divisor_up_to(tiles, hide_tiles(plan.first_output().tile_size));
+  return divisor_up_to(tiles, tiling::latency_tiles(plan.first_output().tile_size));
 }
 
 std::optional<StreamRef> Builder::make_pcie_relay(const PipePlan& plan, std::size_t t, std::int32_t core) {

@@ -8,18 +8,12 @@
 #include <buda/overlay/builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/tiling/buffer_sizes.hpp>
 
 #include <algorithm>
 #include <bit>
 
 namespace buda::overlay {
-
-// What arrives in 1024 cycles at 32 bytes, with the size of a tile rounded to the nearest power of two, as buffers are measured everywhere.
-std::int64_t hide_tiles(std::int64_t tile_bytes) {
-  auto low = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(tile_bytes, 1))));
-  std::int64_t power = 2 * low - tile_bytes < tile_bytes - low ? 2 * low : low;
-  return std::max<std::int64_t>(1024 * 32 / power, 1);
-}
 
 // Null when the core has a stream of that number already.
 Stream* Builder::add_stream(StreamRef ref) {
@@ -265,11 +259,10 @@ std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) 
   return ref;
 }
 
-// Of a multicast: half of what the receivers have, and less where that hides the latency.
+// Of a multicast, or what passes shared reads on.
 std::int64_t Builder::staged_tiles(const PipePlan& plan, const Buffer& target, const Pipe& last) const {
   if (plan.source == SourceKind::dram && last.op_input_dram_io_buf_size_tiles > 0) return last.op_input_dram_io_buf_size_tiles;
-  const std::int64_t enough = std::max(target.tile_clear_granularity, hide_tiles(target.tile_size));
-  return std::max<std::int64_t>(std::min(buffer_tiles(target) / 2, enough), 1);
+  return tiling::staging_tiles(buffer_tiles(target), target.tile_clear_granularity, target.tile_size);
 }
 
 // Shared reads that lead to one core: what else would go right into its input is sent there, too.

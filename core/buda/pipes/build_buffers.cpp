@@ -122,7 +122,7 @@ void GraphBuilder::add_input(const OpPlan& p, std::size_t core, std::size_t numb
 }
 
 void GraphBuilder::add_output(const OpPlan& p, std::size_t core, Id intermediate) {
-  const OutputSizes& s = p.output;
+  const OutputBuffer& s = p.output;
   Buffer b = in_core(p, BufferType::packer, place_of_core(p, core));
   b.operand = kOutputOperand;
   b.id = p.output_buffers[core];
@@ -133,17 +133,17 @@ void GraphBuilder::add_output(const OpPlan& p, std::size_t core, Id intermediate
   b.is_scatter = s.scattered;
   b.replicate = s.replicate;
   b.tile_size = s.tile_bytes;
-  if (shares_output(*p.op)) b.buffer_space_shared = intermediate;
+  if (tiling::shares_output(*p.op)) b.buffer_space_shared = intermediate;
   if (EpochPlan::is_ethernet(p)) {
     b.buffer_space_shared = p.inputs.front().buffers[core];
     put_on_ethernet(p, core, b);
   }
-  set_block(b, p.op->block, passes_over_output(*p.op));
+  set_block(b, p.op->block, tiling::passes_over_output(*p.op));
   set_untilized(b, p.op);
   graph_.buffers.push_back(std::move(b));
 }
 
-Result<void> GraphBuilder::add_intermediate(const OpPlan& p, std::size_t core, const IntermediateSizes& s, Id id) {
+Result<void> GraphBuilder::add_intermediate(const OpPlan& p, std::size_t core, const IntermediateBuffer& s, Id id) {
   const Op& op = *p.op;
   Buffer b = in_core(p, op.gradient_op ? BufferType::gradient_op : BufferType::intermediate, worker_of(op, core));
   b.operand = s.operand;
@@ -152,7 +152,7 @@ Result<void> GraphBuilder::add_intermediate(const OpPlan& p, std::size_t core, c
   b.size_tiles = s.size;
   b.scatter_gather_num_tiles = s.block;
   b.tile_size = s.tile_bytes;
-  set_block(b, op.block, passes_over_output(op) + (op.gradient_op ? 1 : 0));
+  set_block(b, op.block, tiling::passes_over_output(op) + (op.gradient_op ? 1 : 0));
   if (op.gradient_op && !p.output_queues.empty()) {
     // The ram is the intermediate buffer: read before the epoch, written back after it.
     const Queue& q = netlist().queues[p.output_queues.front()];

@@ -41,7 +41,7 @@ std::int64_t GraphBuilder::source_granularity(const InputPlan& input) const {
 
 // How often an op's buffer is filled in an epoch.
 static std::int64_t windows_of(const Op& op, std::int64_t input_count) {
-  return std::max<std::int64_t>(1, input_count * op.block.t / buffered_t(op, input_count));
+  return std::max<std::int64_t>(1, input_count * op.block.t / tiling::layout_of(op, input_count).buffered_t);
 }
 
 // A constant block, read from DRAM like the queue that it pads, or kept in the core that the pipe stands on.
@@ -123,7 +123,7 @@ GridCoord GraphBuilder::padding_worker(const OpPlan& p, const InputPlan& input, 
 void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, const PipeRoute& route, const Multicast& multicast,
                                     Pipe& pipe) const {
   const Op& op = *p.op;
-  bool by_rows = input.routes.share == Share::row && op.grid.cols > 1, by_columns = input.routes.share == Share::column && op.grid.rows > 1;
+  bool by_rows = input.routes.axis == MulticastAxis::row && op.grid.cols > 1, by_columns = input.routes.axis == MulticastAxis::column && op.grid.rows > 1;
   bool from_core = !input.source.is_queue() || (input.prologue && !input.post_tm);
   auto core = only_core(route);
   for (std::int32_t d : route.destinations) {
@@ -140,8 +140,8 @@ void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, con
         worker = worker_of(*plan_.ops[input.source.op].op, static_cast<std::size_t>(*core));
       }
     } else {
-      std::int32_t row = input.routes.share == Share::column ? 0 : input.routes.share == Share::row ? d : d / op.grid.cols;
-      std::int32_t col = input.routes.share == Share::column ? d : input.routes.share == Share::row ? 0 : d % op.grid.cols;
+      std::int32_t row = input.routes.axis == MulticastAxis::column ? 0 : input.routes.axis == MulticastAxis::row ? d : d / op.grid.cols;
+      std::int32_t col = input.routes.axis == MulticastAxis::column ? d : input.routes.axis == MulticastAxis::row ? 0 : d % op.grid.cols;
       if (by_columns && multicast.noc1) row = op.grid.rows - 1;
       if (by_rows && multicast.noc1) col = op.grid.cols - 1;
       worker = place_of_core(p, static_cast<std::size_t>(row) * static_cast<std::size_t>(op.grid.cols) + static_cast<std::size_t>(col));
@@ -160,8 +160,8 @@ void GraphBuilder::mark_over_pcie(const OpPlan& p, const InputPlan& input, Pipe&
 // Data leaves by the network that multicasts need, others alternate between inputs; it arrives by the nearer one, and where it waits in L1
 // since before the epoch, by the one that is not used to leave.
 void GraphBuilder::choose_nocs(const OpPlan& p, const InputPlan& input, std::size_t number, const Multicast& multicast, Pipe& pipe) const {
-  bool shared = input.routes.share != Share::core && pipe.outputs.front().size() > 1;
-  bool noc1 = multicast.noc1 || (!multicast.rows && !multicast.columns && p.op->grid_transpose != (number % 2 == 1));
+  bool shared = input.routes.axis != MulticastAxis::core && pipe.outputs.front().size() > 1;
+  bool noc1 = multicast.noc1 || (multicast.axis == MulticastAxis::core && p.op->grid_transpose != (number % 2 == 1));
   pipe.outgoing_noc = noc1 ? 1 : 0;
   pipe.incoming_vc = kUnicastChannel;
   pipe.outgoing_vc = shared ? kMulticastChannel : kUnicastChannel;
@@ -238,7 +238,7 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
   InputPlan& input = p.inputs[number];
   const Op& op = *p.op;
   ++edges_;
-  BUDA_ASSIGN(Multicast multicast, multicast_of(netlist(), op, number));
+  BUDA_ASSIGN(Multicast multicast, multicast_of(netlist(), op, number, input.order.axis));
   std::vector<Id> buffers = source_buffers(o, input);
   std::int64_t granularity = source_granularity(input);
   const bool copies_in_turns = EpochPlan::is_ethernet(p) && takes_turns(p, input);
@@ -254,9 +254,9 @@ Result<void> GraphBuilder::add_input_pipes(std::size_t o, std::size_t number) {
       };
       if (input.chunks > 0) {
         group.push_back(input.relays[static_cast<std::size_t>(d)]);
-      } else if (input.routes.share == Share::row) {
+      } else if (input.routes.axis == MulticastAxis::row) {
         for (std::int32_t c = 0; c < op.grid.cols; ++c) add(d, c);
-      } else if (input.routes.share == Share::column) {
+      } else if (input.routes.axis == MulticastAxis::column) {
         for (std::int32_t r = 0; r < op.grid.rows; ++r) add(r, d);
       } else {
         add(d / op.grid.cols, d % op.grid.cols);

@@ -8,7 +8,7 @@
 #include <buda/pipes/checker.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/pipes/consumption.hpp>
+#include <buda/tiling/tile_order.hpp>
 
 #include <numeric>
 
@@ -380,7 +380,7 @@ void Checker::check_queue(std::size_t q) {
 }
 
 void Checker::check_op(const Op& op, const netlist::Graph& graph) {
-  std::size_t inputs = std::min(op.inputs.size(), operand_count(op));
+  std::size_t inputs = std::min(op.inputs.size(), tiling::operand_count(op));
   for (std::size_t i = 0; i < inputs; ++i) check_input(op, graph, i);
   for (std::int64_t core = 0; core < op.grid.volume(); ++core) check_output(op, graph, core);
   if (op.gradient_op) {

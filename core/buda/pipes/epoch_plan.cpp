@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/pipes/over_pcie.hpp>
+#include <buda/tiling/line_map.hpp>
+#include <buda/tiling/tile_layout.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -17,6 +19,13 @@ using netlist::Op;
 using netlist::OpClass;
 using netlist::Queue;
 using netlist::TmKind;
+using tiling::LineMap;
+using tiling::OpContext;
+using tiling::operand_count;
+using tiling::OrderError;
+using tiling::RouteError;
+using tiling::takes_rows;
+using tiling::TileLayout;
 
 GridCoord worker_of(const Op& op, std::int32_t row, std::int32_t col) {
   if (op.grid_transpose) std::swap(row, col);
@@ -30,51 +39,46 @@ std::int32_t stored_tile_bytes(const NetlistIndex& index, const Queue& queue, st
               : tile_bytes(queue.format, queue.tile_dim, alignment);
 }
 
-// A fused op may multicast two inputs the same way; the second uses the other network.
-Result<Multicast> multicast_of(const Netlist& netlist, const Op& op, std::size_t input) {
-  Multicast m;
-  bool inverted = false;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      m.rows = input == 0 && !op.attributes.identity;
-      m.columns = input == 1;
-      break;
-    case OpClass::depthwise:
-      m.rows = input == 0;
-      m.columns = input == 1;
-      break;
-    case OpClass::embedding:
-    case OpClass::buffer:
-      m.rows = input == 1;
-      break;
-    case OpClass::fused: {
-      const netlist::FusedOp* fused = fused_op_of(netlist, op);
-      int row_count = 0, column_count = 0;
-      for (std::size_t i = 0; fused != nullptr && i < op.inputs.size(); ++i) {
-        FusedInput user = fused_input(*fused, i);
-        if (user.sub == nullptr || user.sub->type != netlist::OpType::matmul) continue;
-        int& count = user.operand == 0 ? row_count : column_count;
-        if (i == input) {
-          (user.operand == 0 ? m.rows : m.columns) = true;
-          inverted = count > 0;
-        }
-        ++count;
-      }
-      int real = (op.grid.cols > 1 ? row_count : 0) + (op.grid.rows > 1 ? column_count : 0);
-      if (real > 2) {
-        Diagnostic d = input_error("PP008", netlist.loc(op.places.self),
-                                   cat("op '", op.name, "': ", real, " inputs of the fused op are multicast; at most two can be"));
-        d.node = op.name;
-        d.hint = "split the fused op, or give it a grid with one row or one column";
-        return d;
-      }
-      break;
+const netlist::FusedOp* fused_op_of(const Netlist& netlist, const Op& op) {
+  for (const auto& f : netlist.fused_ops)
+    if (f.id == op.attributes.fused_op_id) return &f;
+  return nullptr;
+}
+
+Diagnostic not_supported(const Netlist& netlist, const Op& op, std::string feature, int input, std::string hint) {
+  netlist::Place place = input < 0 ? op.places.self : op.places.of(Field::inputs);
+  std::string operand = input < 0 ? "" : cat(", input ", input);
+  Diagnostic d = input_error("PP001", netlist.loc(place), cat("op '", op.name, "'", operand, ": ", feature, " is not supported yet"));
+  d.node = op.name;
+  d.hint = std::move(hint);
+  d.data = {{"feature", std::move(feature)}};
+  if (input >= 0) d.data.emplace_back("input", cat(input));
+  return d;
+}
+
+// A fused op may multicast two inputs along the same axis; the second uses the other network.
+Result<Multicast> multicast_of(const Netlist& netlist, const Op& op, std::size_t input, MulticastAxis axis) {
+  bool second = false;
+  if (const netlist::FusedOp* fused = op_class(op.type) == OpClass::fused ? fused_op_of(netlist, op) : nullptr) {
+    int rows = 0, columns = 0;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      tiling::FusedInput user = tiling::fused_input(*fused, i);
+      if (user.sub == nullptr || user.sub->type != netlist::OpType::matmul) continue;
+      int& count = user.operand == 0 ? rows : columns;
+      if (i == input) second = count > 0;
+      ++count;
     }
-    default:
-      break;
+    int multicasts = (op.grid.cols > 1 ? rows : 0) + (op.grid.rows > 1 ? columns : 0);
+    if (multicasts > 2) {
+      Diagnostic d = input_error("PP008", netlist.loc(op.places.self),
+                                 cat("op '", op.name, "': ", multicasts, " inputs of the fused op are multicast; at most two can be"));
+      d.node = op.name;
+      d.hint = "split the fused op, or give it a grid with one row or one column";
+      return d;
+    }
   }
-  m.noc1 = (op.grid_transpose ? m.rows : m.columns) != inverted;
-  return m;
+  MulticastAxis noc1_axis = op.grid_transpose ? MulticastAxis::row : MulticastAxis::column;
+  return Multicast{axis, (axis == noc1_axis) != second};
 }
 
 namespace {
@@ -128,6 +132,10 @@ class Planner {
   void settle_queue(QueuePlan& queue, const std::vector<std::pair<const InputPlan*, std::size_t>>& consumers);
 
   Diagnostic edge_error(const OpPlan& op, std::size_t input, const RouteError& error) const;
+  Diagnostic order_error(const OpPlan& op, std::size_t input, const OrderError& error) const;
+  OpContext context_of(const OpPlan& p) const {
+    return {*p.op, fused_op_of(netlist(), *p.op), p.graph->input_count, plan_.device->tile_alignment};
+  }
 
   EpochPlan plan_;
 };
@@ -295,13 +303,23 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
 
 Diagnostic Planner::edge_error(const OpPlan& p, std::size_t input, const RouteError& error) const {
   const Op& op = *p.op;
-  if (error.unsupported) return not_supported(netlist(), op, error.reason, static_cast<int>(input));
   SourceLoc loc = netlist().loc(op.places.of(Field::tms, static_cast<int>(input)));
   std::string message = cat("op '", op.name, "', input ", input, " from '", op.inputs[input].name, "': ", error.reason);
   Diagnostic d = input_error("PP020", std::move(loc), std::move(message));
   if (error.too_large) d.fault = Fault::fit;
   d.node = op.name;
   d.data = {{"producer", op.inputs[input].name}, {"input", cat(input)}};
+  return d;
+}
+
+Diagnostic Planner::order_error(const OpPlan& p, std::size_t input, const OrderError& error) const {
+  const Op& op = *p.op;
+  if (error.kind == OrderError::Kind::unsupported) return not_supported(netlist(), op, error.reason, static_cast<int>(input));
+  const bool unread = error.kind == OrderError::Kind::unread;
+  Diagnostic d = input_error(unread ? "PP002" : "PP003", netlist().loc(op.places.of(unread ? Field::inputs : Field::attributes)),
+                             unread ? cat("op '", op.name, "': ", error.reason) : cat("op '", op.name, "', input ", input, ": ", error.reason));
+  d.node = op.name;
+  if (!unread) d.hint = "attributes m_k and u_kt give the inner dimension in blocks and tiles; both must be at least 1";
   return d;
 }
 
@@ -313,19 +331,16 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
   input.from_chip = source_chip(input.source, p.chip);
   if (takes_rows(op, i)) return plan_rows(p, i);
 
-  ProducerLayout layout;
-  std::int64_t buffered = 0;
+  TileLayout layout;
   TileDim dim;
   if (input.source.is_queue()) {
     const Queue& q = netlist().queues[input.source.queue];
-    layout = {q.grid, q.block, q.ublock_order};
-    buffered = q.block.t;
+    layout = tiling::layout_of(q);
     dim = q.tile_dim;
     input.prologue = plan_.queue_plan(input.source.queue).use.prologue;
   } else {
     const Op& producer = *plan_.ops[input.source.op].op;
-    layout = {producer.grid, producer.block, producer.ublock_order};
-    buffered = buffered_t(producer, p.graph->input_count);
+    layout = tiling::layout_of(producer, p.graph->input_count);
     dim = producer.tile_dim;
   }
   const auto& maps = op.inputs[i].maps;
@@ -336,19 +351,21 @@ Result<void> Planner::plan_input(std::size_t o, std::size_t i) {
                         : error->index >= count
                             ? "pad"
                             : cat("manipulation ", error->index, " (", maps.tms[static_cast<std::size_t>(error->index)].text(), ")");
-    return edge_error(p, i, {cat(which, ": ", error->reason), false, false});
+    return edge_error(p, i, {cat(which, ": ", error->reason)});
   }
   const LineMap& map = std::get<LineMap>(made);
-  BUDA_ASSIGN(input.consumption, consumption_of(netlist(), op, i, map.shape()));
-  BUDA_TRY(multicast_of(netlist(), op, i));
-  auto routed = route_edge(layout, buffered, map, input.consumption);
+  const OpContext context = context_of(p);
+  auto order = tiling::tile_order_of(op, context.fused, i, map.shape());
+  if (const auto* error = std::get_if<OrderError>(&order)) return order_error(p, i, *error);
+  input.order = std::get<TileOrder>(order);
+  BUDA_TRY(multicast_of(netlist(), op, i, input.order.axis));
+  auto routed = tiling::route_edge(layout, map, input.order);
   if (const auto* error = std::get_if<RouteError>(&routed)) return edge_error(p, i, *error);
   input.routes = std::get<EdgeRoutes>(std::move(routed));
   for (const auto& tm : maps.tms)
     if (tm.kind == TmKind::pad) input.pad_value = tm.pad_value;
   if (maps.pad) input.pad_value = maps.pad->value;
-  OpContext context{netlist(), op, p.graph->input_count, plan_.device->tile_alignment};
-  input.sizes = input_sizes(context, i, input.consumption, dim, layout.block.tiles());
+  input.sizes = tiling::input_buffer(context, i, input.order, dim, layout.block.tiles());
   if (is_index_list(op, i) && input.source.is_queue())
     input.sizes.tile_bytes = stored_tile_bytes(*plan_.index, netlist().queues[input.source.queue], plan_.device->tile_alignment);
   choose_prologue(op, i, input);
@@ -360,15 +377,15 @@ Result<void> Planner::plan_rows(OpPlan& p, std::size_t i) {
   InputPlan& input = p.inputs[i];
   QueuePlan& source = plan_.queue_plan(input.source.queue);
   const Queue& q = netlist().queues[input.source.queue];
-  auto cut = cut_rows(q, op);
-  if (const auto* reason = std::get_if<std::string>(&cut)) return edge_error(p, i, {*reason, false, false});
+  auto cut = tiling::cut_rows(q, op);
+  if (const auto* reason = std::get_if<std::string>(&cut)) return edge_error(p, i, {*reason});
   input.rows = std::get<RowCut>(cut);
   if (source.rows && !(*source.rows == *input.rows))
-    return edge_error(p, i, {"another op takes the rows of this queue in another way", false, false});
+    return edge_error(p, i, {"another op takes the rows of this queue in another way"});
   source.rows = input.rows;
-  input.consumption.grid = op.grid;
-  input.routes = route_rows(*input.rows, q, op.grid);
-  input.sizes = row_sizes({netlist(), op, p.graph->input_count, plan_.device->tile_alignment}, i, *input.rows, q.tile_dim);
+  input.order.grid = op.grid;
+  input.routes = tiling::route_rows(*input.rows, q, op.grid);
+  input.sizes = tiling::input_buffer(context_of(p), i, *input.rows, q.tile_dim);
   return success();
 }
 
@@ -379,10 +396,10 @@ void Planner::choose_prologue(const Op& op, std::size_t i, InputPlan& input) {
   OpClass kind = op_class(op.type);
   bool product = kind == OpClass::matmul || kind == OpClass::depthwise;
   bool keeps_order = kind == OpClass::reduce || kind == OpClass::splice || kind == OpClass::topk || (op.attributes.identity && i == 1) ||
-                     (kind == OpClass::fused && input.consumption.share != Share::core);
+                     (kind == OpClass::fused && input.order.axis != MulticastAxis::core);
   if (keeps_order) return;
   if (kind == OpClass::fused) {
-    FusedInput user = fused_input(*fused_op_of(netlist(), op), i);
+    tiling::FusedInput user = tiling::fused_input(*fused_op_of(netlist(), op), i);
     if (user.sub->type == netlist::OpType::reduce) return;
   }
   std::int64_t most = 0;
@@ -399,7 +416,7 @@ void Planner::choose_prologue(const Op& op, std::size_t i, InputPlan& input) {
 EdgeRoutes into_shares(const EdgeRoutes& routes, std::int64_t chunks, std::int64_t chunk_tiles) {
   EdgeRoutes out = routes;
   out.pipes.clear();
-  out.share = Share::core;
+  out.axis = MulticastAxis::core;
   auto columns = static_cast<std::int32_t>(routes.pipes.size());
   for (const PipeRoute& pipe : routes.pipes) {
     std::int64_t at = 0;
@@ -445,7 +462,7 @@ void Planner::agree_on_prologues() {
       if (input.chunks > 0) {
         input.routes = into_shares(input.routes, input.chunks, input.chunk_tiles);
       } else if (input.prologue && input.post_tm) {
-        unshare(input.routes, p.op->grid);
+        tiling::split_multicasts(input.routes, p.op->grid);
       }
     }
   }
@@ -482,7 +499,7 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
     return success();
   }
   if (plan.use.prologue || plan.use.epilogue) return error("PP016", "what an op writes while it runs is neither prologue nor epilogue");
-  ProducerLayout layout{op.grid, op.block, op.ublock_order};
+  const TileLayout layout = tiling::layout_of(op, p.graph->input_count);
   if (op.untilize_output) {
     if (q.shape() != layout.shape())
       return error("PP017", cat("it holds ", q.shape().text(), ", and the untilized output is ", layout.shape().text()));
@@ -492,7 +509,7 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
   auto made = LineMap::make(layout.shape(), {std::nullopt, q.input_tms, std::nullopt});
   if (const auto* map_error = std::get_if<netlist::MapError>(&made))
     return error("PP020", cat("manipulation ", map_error->index, ": ", map_error->reason));
-  auto routed = route_edge(layout, buffered_t(op, p.graph->input_count), std::get<LineMap>(made), consumption_of(q));
+  auto routed = tiling::route_edge(layout, std::get<LineMap>(made), tiling::tile_order_of(q));
   if (const auto* route_error = std::get_if<RouteError>(&routed)) return error("PP020", route_error->reason);
   plan.from_writer = std::get<EdgeRoutes>(std::move(routed));
   for (const PipeRoute& pipe : plan.from_writer.pipes) {
@@ -515,12 +532,12 @@ void Planner::settle_op(std::size_t o, std::vector<const EdgeRoutes*> consumers)
     p.scattered = p.scattered || routes->scattered || routes->granularity != full;
     p.granularity = std::gcd(p.granularity, routes->granularity);
   }
-  OpContext context{netlist(), op, p.graph->input_count, plan_.device->tile_alignment};
-  p.output = output_sizes(context, p.scattered, p.granularity);
+  const OpContext context = context_of(p);
+  p.output = tiling::output_buffer(context, p.scattered, p.granularity);
   p.granularity = p.output.block;
-  p.intermediates = intermediate_sizes(context, p.output);
+  p.intermediates = tiling::intermediate_buffers(context, p.output);
   // What comes over the link is handed out from where it lies.
-  if (EpochPlan::is_ethernet(p) && !p.inputs.empty()) p.inputs.front().sizes.size = p.output.size * (p.scattered ? p.output.replicate : 1);
+  if (EpochPlan::is_ethernet(p) && !p.inputs.empty()) p.inputs.front().sizes.size = p.output.total_tiles();
 }
 
 // Blocks of a queue that is read: no larger than the buffers they go to, nor than one read.

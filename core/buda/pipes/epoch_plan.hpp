@@ -2,13 +2,12 @@
 #pragma once
 
 #include <buda/device/cluster.hpp>
-#include <buda/pipes/buffer_sizes.hpp>
-#include <buda/pipes/consumption.hpp>
 #include <buda/pipes/epochs.hpp>
-#include <buda/pipes/flat_rows.hpp>
 #include <buda/pipes/netlist_index.hpp>
 #include <buda/pipes/pipe_graph.hpp>
-#include <buda/pipes/route.hpp>
+#include <buda/tiling/buffer_sizes.hpp>
+#include <buda/tiling/edge_routes.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <map>
 #include <optional>
@@ -17,6 +16,18 @@
 #include <vector>
 
 namespace buda::pipes {
+
+using tiling::EdgeRoutes;
+using tiling::InputBuffer;
+using tiling::IntermediateBuffer;
+using tiling::kPaddingCore;
+using tiling::MulticastAxis;
+using tiling::OutputBuffer;
+using tiling::PipeRoute;
+using tiling::RowCut;
+using tiling::Run;
+using tiling::RunList;
+using tiling::TileOrder;
 
 inline constexpr std::size_t kNone = NetlistIndex::kNone;
 
@@ -31,9 +42,9 @@ struct Source {
 struct InputPlan {
   Source source;
   std::int32_t from_chip = 0;
-  Consumption consumption;
+  TileOrder order;
   EdgeRoutes routes;
-  InputSizes sizes;
+  InputBuffer sizes;
   bool prologue = false;
   bool post_tm = false;  // the prologue reads tiles in the order of consumption
   // A prologue in two steps: each column of cores reads its tiles once, cut into `chunks` shares, and gathers them while the epoch runs.
@@ -54,8 +65,8 @@ struct OpPlan {
   std::vector<std::size_t> output_queues;  // indices in Netlist::queues
   bool scattered = false;
   std::int64_t granularity = 0;
-  OutputSizes output;
-  std::vector<IntermediateSizes> intermediates;
+  OutputBuffer output;
+  std::vector<IntermediateBuffer> intermediates;
   std::vector<Id> output_buffers;  // per core; empty for gradient ops
 };
 
@@ -97,13 +108,19 @@ inline GridCoord worker_of(const netlist::Op& op, std::size_t core) {
   return worker_of(op, static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
 }
 
-// How a pipe into an input is multicast: along a row or column of the grid, and on which network.
+// How a pipe into an input is multicast: along which axis of the op's grid, and on which network.
 struct Multicast {
-  bool rows = false;     // reaches a whole row of the op's grid
-  bool columns = false;  // a whole column
+  MulticastAxis axis = MulticastAxis::core;
   bool noc1 = false;
 };
-Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::Op& op, std::size_t input);
+Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::Op& op, std::size_t input, MulticastAxis axis);
+
+// The fused op that an op refers to, or null.
+const netlist::FusedOp* fused_op_of(const netlist::Netlist& netlist, const netlist::Op& op);
+
+// A feature that this version does not have, at the place of a field of an op.
+Diagnostic not_supported(const netlist::Netlist& netlist, const netlist::Op& op, std::string feature, int input = -1,
+                         std::string hint = "");
 
 // Bytes of a tile as a queue stores it.
 std::int32_t stored_tile_bytes(const NetlistIndex& index, const netlist::Queue& queue, std::int32_t alignment);

@@ -82,7 +82,7 @@ class GraphBuilder {
   void add_relays(const OpPlan& p, std::size_t input);
   void add_input(const OpPlan& p, std::size_t core, std::size_t input);
   void add_output(const OpPlan& p, std::size_t core, Id intermediate);
-  Result<void> add_intermediate(const OpPlan& p, std::size_t core, const IntermediateSizes& sizes, Id id);
+  Result<void> add_intermediate(const OpPlan& p, std::size_t core, const IntermediateBuffer& sizes, Id id);
   Result<void> add_queue(QueuePlan& q);
   void add_queue_buffer(const QueuePlan& q, std::size_t buffer, std::size_t reader, Place place);
   void set_rows(Buffer& buffer, const QueuePlan& q) const;

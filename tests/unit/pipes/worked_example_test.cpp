@@ -28,6 +28,16 @@ std::string worked_example() {
                       "q1: {prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0}");
 }
 
+TEST(WorkedExample, AnInnerDimensionOfZeroIsAnError) {
+  std::string text = worked_example();
+  text.replace(text.find("m_k: 2"), 6, "m_k: 0");
+  text.replace(text.find("q0, q1"), 6, "q0, q0");
+  Built b(text);
+  ASSERT_FALSE(b.ok());
+  EXPECT_EQ(b.diagnostics.front().code, "PP003") << b.problem;
+  EXPECT_EQ(b.diagnostics.front().node, "mm");
+}
+
 TEST(WorkedExample, RowsTakeColumnBlocksFromBothBuffersOfTheirRow) {
   Built b(worked_example());
   ASSERT_TRUE(b.ok()) << b.problem;

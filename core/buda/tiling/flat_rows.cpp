@@ -1,10 +1,10 @@
 // Rows of a queue in flat layout, shared out among the cores of an op.
-#include <buda/pipes/flat_rows.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/tensor/data_format.hpp>
 
-namespace buda::pipes {
+namespace buda::tiling {
 
 using netlist::Op;
 using netlist::OpClass;
@@ -73,4 +73,4 @@ EdgeRoutes route_rows(const RowCut& cut, const Queue& queue, GridShape consumer)
   return out;
 }
 
-}  // namespace buda::pipes
+}  // namespace buda::tiling

@@ -1,17 +1,17 @@
-// Walks consumers' tensors back to the producers' buffers.
+// From the tiles of each consumer core back to the buffers of the producer.
 //
-// The consumer's part of the tensor is gone through in the order in which it is consumed, line by line (tile_lines.hpp), which gives runs
+// The consumer's part of the tensor is gone through in the order in which it is consumed (tile_order.hpp), line by line (line_map.hpp), which gives runs
 // of indices in the buffers of the producer's cores. An index may lie beyond the producer's buffer, which holds only `buffered_t` of its
 // ts:
 // - without stacks each t of the producer becomes ts of the consumer, in the same order and in the same way for each. The runs of the first
 //   window are those of every window, so the walk ends where it leaves the first;
 // - with stacks one t of the consumer draws on several windows. The walk goes through the whole input, its runs are sorted by window, and
 //   the windows are compared: what a pipe takes from the first window must be taken from each, though it may go to another destination.
-//   Such pipes have several destinations and are called phased. Padding that follows each window alike belongs to what the pipe takes;
-//   what a destination gets beyond that are turns of their own.
+//   Such pipes have several destinations, in round-robin order, and are called phased. Padding that follows each window alike belongs to
+//   what the pipe takes; what a destination gets beyond that are turns of their own.
 // The reference computes the destinations of phased pipes from the factors of the manipulations; comparing windows needs no such rules, and
 // what it accepts is right by construction.
-#include <buda/pipes/route.hpp>
+#include <buda/tiling/edge_routes.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
@@ -20,7 +20,7 @@
 #include <map>
 #include <numeric>
 
-namespace buda::pipes {
+namespace buda::tiling {
 
 using netlist::TileIndex;
 using netlist::UblockOrder;
@@ -72,13 +72,15 @@ bool take_period(const RunList& from, std::int64_t count, RunList& to) {
   return true;
 }
 
-class Walk {
+class Router {
  public:
-  Walk(const ProducerLayout& producer, std::int64_t buffered_t, const LineMap& map, const Consumption& consumer)
-      : producer_(producer), map_(map), consumer_(consumer), buffered_t_(buffered_t) {
-    window_ = buffered_t * producer.block.mblock_tiles();
-    input_tiles_ = producer.block.tiles();
-  }
+  Router(const TileLayout& producer, const LineMap& map, const TileOrder& consumer)
+      : producer_(producer),
+        map_(map),
+        consumer_(consumer),
+        buffered_t_(producer.buffered_t),
+        window_(producer.window_tiles()),
+        input_tiles_(producer.block.tiles()) {}
 
   std::variant<EdgeRoutes, RouteError> run();
 
@@ -87,30 +89,30 @@ class Walk {
   bool collect_plain();
   bool collect_phased();
   // What a destination takes from one window, and the padding that comes after it.
-  struct Share {
+  struct WindowPart {
     RunList tiles;
     std::int64_t padding = 0;
     std::int64_t turns = 0;  // of padding, as long as `tiles`, after these
   };
-  bool by_window(std::int32_t destination, std::vector<Share>& shares);
-  bool settle_padding(std::vector<std::vector<Share>>& shares);
+  bool by_window(std::int32_t destination, std::vector<WindowPart>& parts);
+  bool settle_padding(std::vector<std::vector<WindowPart>>& parts);
   void walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const;
   bool broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out);
   void finish();
   bool fail(std::string reason, bool too_large = false) {
-    error_ = {std::move(reason), too_large, false};
+    error_ = {std::move(reason), too_large};
     return false;
   }
 
-  const ProducerLayout& producer_;
+  const TileLayout& producer_;
   const LineMap& map_;
-  const Consumption& consumer_;
+  const TileOrder& consumer_;
   std::int64_t buffered_t_, window_, input_tiles_;
   EdgeRoutes out_;
   RouteError error_;
 };
 
-bool Walk::check() {
+bool Router::check() {
   std::int64_t t = producer_.block.t;
   if (buffered_t_ % t != 0 && t % buffered_t_ != 0)
     return fail(
@@ -119,8 +121,8 @@ bool Walk::check() {
     return fail(cat("the tensor that arrives has ", map_.shape().text(), " tiles, and the consumer takes ", consumer_.needed().text()));
   auto tiles = checked_mul(consumer_.destinations(), consumer_.tiles());
   if (tiles) tiles = checked_mul(*tiles, std::max<std::int64_t>(1, buffered_t_ / t));
-  if (!tiles || *tiles > kMostTilesOfEdge)
-    return fail(cat("the consumer's cores take more than ", kMostTilesOfEdge, " tiles for one buffer of the producer"), true);
+  if (!tiles || *tiles > kMaxEdgeTiles)
+    return fail(cat("the consumer's cores take more than ", kMaxEdgeTiles, " tiles for one buffer of the producer"), true);
   const auto& broadcast = consumer_.kernel_broadcast;
   if (broadcast.tiles > 0 && !broadcast.per_t && (t != 1 || buffered_t_ != 1))
     return fail(
@@ -130,8 +132,8 @@ bool Walk::check() {
   return true;
 }
 
-void Walk::walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const {
-  const Consumption& c = consumer_;
+void Router::walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, RunList& out) const {
+  const TileOrder& c = consumer_;
   TileIndex origin = c.origin(destination);
   std::int64_t offset = input * input_tiles_;
   // A row of blocks that are one tile high is one line.
@@ -157,7 +159,7 @@ void Walk::walk_t(std::int64_t destination, std::int64_t input, std::int64_t t, 
 }
 
 // The part of a destination that a kernel reads again and again by itself.
-bool Walk::broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out) {
+bool Router::broadcast_part(std::int64_t destination, std::int64_t inputs, RunList& out) {
   const auto& broadcast = consumer_.kernel_broadcast;
   RunList all;
   for (std::int64_t input = 0; input < inputs; ++input) {
@@ -196,7 +198,7 @@ bool leaves(const RunList& list, std::size_t seen, std::int64_t window) {
   return std::any_of(begin, runs.end(), [&](const Run& r) { return r.core != kPaddingCore && r.first + r.count > window; });
 }
 
-bool Walk::collect_plain() {
+bool Router::collect_plain() {
   std::int64_t inputs = std::max<std::int64_t>(1, buffered_t_ / producer_.block.t);
   for (std::int32_t d = 0; d < consumer_.destinations(); ++d) {
     PipeRoute pipe;
@@ -220,7 +222,7 @@ bool Walk::collect_plain() {
 
 // What a destination takes, sorted by the window in which it is. Padding between tiles of one window belongs to them, and so does padding
 // before the first.
-bool Walk::by_window(std::int32_t destination, std::vector<Share>& shares) {
+bool Router::by_window(std::int32_t destination, std::vector<WindowPart>& parts) {
   RunList all;
   for (std::int64_t t = 0; t < consumer_.t; ++t) walk_t(destination, 0, t, all);
   std::int64_t current = -1;
@@ -235,33 +237,33 @@ bool Walk::by_window(std::int32_t destination, std::vector<Share>& shares) {
       if (w < current)
         return fail(cat("destination ", destination, " needs tiles of the producer's buffer ", w, " after tiles of its buffer ", current,
                         "; the producer would have to keep both (a buf_size_mb of all ts would)"));
-      Share& share = shares[static_cast<std::size_t>(w)];
+      WindowPart& part = parts[static_cast<std::size_t>(w)];
       if (current >= 0 && w != current) {
-        shares[static_cast<std::size_t>(current)].padding = padding;
+        parts[static_cast<std::size_t>(current)].padding = padding;
       } else if (padding > 0) {
-        share.tiles.add({kPaddingCore, 0, padding});
+        part.tiles.add({kPaddingCore, 0, padding});
       }
       padding = 0;
       current = w;
-      share.tiles.add({run.core, run.first - w * window_, run.count});
+      part.tiles.add({run.core, run.first - w * window_, run.count});
     }
     cursor.advance(run.count);
   }
   if (padding > 0 && current < 0) return fail(cat("destination ", destination, " gets nothing but padding"));
-  if (padding > 0) shares[static_cast<std::size_t>(current)].padding = padding;
+  if (padding > 0) parts[static_cast<std::size_t>(current)].padding = padding;
   return true;
 }
 
 // Where the same tiles are taken from several windows, the padding that follows them each time goes with them; the rest has to be whole
 // turns.
-bool Walk::settle_padding(std::vector<std::vector<Share>>& shares) {
+bool Router::settle_padding(std::vector<std::vector<WindowPart>>& parts) {
   std::map<std::vector<Run>, std::int64_t> always;
-  for (const auto& of_destination : shares)
-    for (const Share& s : of_destination)
+  for (const auto& of_destination : parts)
+    for (const WindowPart& s : of_destination)
       if (auto [it, fresh] = always.emplace(s.tiles.runs(), s.padding); !fresh) it->second = std::min(it->second, s.padding);
-  for (std::size_t d = 0; d < shares.size(); ++d)
-    for (std::size_t w = 0; w < shares[d].size(); ++w) {
-      Share& s = shares[d][w];
+  for (std::size_t d = 0; d < parts.size(); ++d)
+    for (std::size_t w = 0; w < parts[d].size(); ++w) {
+      WindowPart& s = parts[d][w];
       if (s.tiles.empty()) continue;
       const std::int64_t along = always.at(s.tiles.runs()), rest = s.padding - along;
       if (along > 0) s.tiles.add({kPaddingCore, 0, along});
@@ -273,15 +275,15 @@ bool Walk::settle_padding(std::vector<std::vector<Share>>& shares) {
   return true;
 }
 
-bool Walk::collect_phased() {
+bool Router::collect_phased() {
   if (consumer_.kernel_broadcast.tiles > 0)
     return fail("kernel_broadcast of a tensor that is stacked from several buffers of its producer");
   auto windows = static_cast<std::size_t>(producer_.block.t / buffered_t_);
   auto destinations = static_cast<std::int32_t>(consumer_.destinations());
-  std::vector<std::vector<Share>> shares(static_cast<std::size_t>(destinations), std::vector<Share>(windows));
+  std::vector<std::vector<WindowPart>> parts(static_cast<std::size_t>(destinations), std::vector<WindowPart>(windows));
   for (std::int32_t d = 0; d < destinations; ++d)
-    if (!by_window(d, shares[static_cast<std::size_t>(d)])) return false;
-  if (map_.pads() && !settle_padding(shares)) return false;
+    if (!by_window(d, parts[static_cast<std::size_t>(d)])) return false;
+  if (map_.pads() && !settle_padding(parts)) return false;
 
   struct Twins {  // pipes that take the same
     std::vector<std::size_t> pipes;
@@ -295,7 +297,7 @@ bool Walk::collect_phased() {
   };
   std::map<std::vector<Run>, Twins> with_list;
   for (std::int32_t d = 0; d < destinations; ++d) {
-    const Share& first = shares[static_cast<std::size_t>(d)][0];
+    const WindowPart& first = parts[static_cast<std::size_t>(d)][0];
     if (first.tiles.empty()) continue;
     with_list[first.tiles.runs()].pipes.push_back(out_.pipes.size());
     out_.pipes.push_back({first.tiles, {}});
@@ -305,15 +307,15 @@ bool Walk::collect_phased() {
     for (auto& [runs, twins] : with_list) twins.used = 0;
     std::size_t matched = 0;
     for (std::int32_t d = 0; d < destinations; ++d) {
-      const Share& share = shares[static_cast<std::size_t>(d)][w];
-      if (share.tiles.empty()) continue;
-      auto it = with_list.find(share.tiles.runs());
+      const WindowPart& part = parts[static_cast<std::size_t>(d)][w];
+      if (part.tiles.empty()) continue;
+      auto it = with_list.find(part.tiles.runs());
       if (it == with_list.end() || it->second.used == it->second.pipes.size())
         return fail(cat("buffer ", w,
                         " of the producer is not taken in the way its buffer 0 is, so that no pipe can serve both"
                         " (a buf_size_mb of all ts would do)"));
       Twins& twins = it->second;
-      add_turns(out_.pipes[twins.pipes[twins.used++]], d, share.turns);
+      add_turns(out_.pipes[twins.pipes[twins.used++]], d, part.turns);
       ++matched;
     }
     if (matched != out_.pipes.size()) return fail(cat("buffer ", w, " of the producer is taken by fewer destinations than its buffer 0"));
@@ -341,8 +343,8 @@ void shorten(PipeRoute& pipe) {
 }
 
 // Granularity, and whether every producer core hands out its tiles one after the other to one pipe.
-void Walk::finish() {
-  out_.share = consumer_.share;
+void Router::finish() {
+  out_.axis = consumer_.axis;
   out_.window = window_;
   out_.granularity = window_;
   auto cores = static_cast<std::size_t>(producer_.grid.volume());
@@ -369,13 +371,13 @@ void Walk::finish() {
   for (std::int64_t n : next) out_.scattered = out_.scattered || n % producer_.block.mblock_tiles() != 0;
 }
 
-std::variant<EdgeRoutes, RouteError> Walk::run() {
+std::variant<EdgeRoutes, RouteError> Router::run() {
   bool phased = map_.stacks() && buffered_t_ < producer_.block.t;
   if (!check() || !(phased ? collect_phased() : collect_plain())) return error_;
   for (const PipeRoute& pipe : out_.pipes) {
     const auto& runs = pipe.tiles.runs();
     if (std::all_of(runs.begin(), runs.end(), [](const Run& r) { return r.core == kPaddingCore; }))
-      return RouteError{cat("destination ", pipe.destinations.front(), " gets nothing but padding"), false, false};
+      return RouteError{cat("destination ", pipe.destinations.front(), " gets nothing but padding")};
   }
   finish();
   return std::move(out_);
@@ -383,14 +385,13 @@ std::variant<EdgeRoutes, RouteError> Walk::run() {
 
 }  // namespace
 
-std::variant<EdgeRoutes, RouteError> route_edge(const ProducerLayout& producer, std::int64_t buffered_t, const LineMap& map,
-                                                const Consumption& consumer) {
-  return Walk(producer, buffered_t, map, consumer).run();
+std::variant<EdgeRoutes, RouteError> route_edge(const TileLayout& producer, const LineMap& map, const TileOrder& consumer) {
+  return Router(producer, map, consumer).run();
 }
 
-void unshare(EdgeRoutes& routes, GridShape consumer) {
-  if (routes.share == Share::core) return;
-  bool rows = routes.share == Share::row;
+void split_multicasts(EdgeRoutes& routes, GridShape consumer) {
+  if (routes.axis == MulticastAxis::core) return;
+  bool rows = routes.axis == MulticastAxis::row;
   std::vector<PipeRoute> pipes;
   for (const PipeRoute& pipe : routes.pipes)
     for (std::int32_t i = 0; i < (rows ? consumer.cols : consumer.rows); ++i) {
@@ -398,7 +399,7 @@ void unshare(EdgeRoutes& routes, GridShape consumer) {
       for (std::int32_t d : pipe.destinations) pipes.back().destinations.push_back(rows ? d * consumer.cols + i : i * consumer.cols + d);
     }
   routes.pipes = std::move(pipes);
-  routes.share = Share::core;
+  routes.axis = MulticastAxis::core;
 }
 
-}  // namespace buda::pipes
+}  // namespace buda::tiling

@@ -1,5 +1,5 @@
-// Buffer sizes. The rules are those of the reference (docs/formats/pipegen.md), so that either tool's files serve the other.
-#include <buda/pipes/buffer_sizes.hpp>
+// Buffer sizes by op class and operand.
+#include <buda/tiling/buffer_sizes.hpp>
 
 #include <buda/base/checked.hpp>
 
@@ -7,7 +7,7 @@
 #include <bit>
 #include <limits>
 
-namespace buda::pipes {
+namespace buda::tiling {
 
 using netlist::Dim;
 using netlist::Op;
@@ -17,15 +17,9 @@ using netlist::SubOp;
 
 namespace {
 
-// An input buffer hides the time from asking for a tile to its arrival: 1024 cycles at 32 bytes each.
-constexpr std::int64_t kHiddenBytes = 1024 * 32;
-
 bool minimal(const Op& op, int input) { return op.attributes.min_buffer_input == input; }
 
-FusedInput user_of(const OpContext& c, std::size_t input) {
-  const netlist::FusedOp* f = fused_op_of(c.netlist, c.op);
-  return f == nullptr ? FusedInput{} : fused_input(*f, input);
-}
+FusedInput user_of(const OpContext& c, std::size_t input) { return c.fused == nullptr ? FusedInput{} : fused_input(*c.fused, input); }
 
 // Tiles that the kernel waits for, reads and frees together.
 std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
@@ -69,7 +63,7 @@ std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
 }
 
 // The block that input buffers are filled with, as the file tells it.
-std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& consumption,
+std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const TileOrder& order,
                          std::int64_t producer_tiles) {
   const Op& op = context.op;
   const auto& a = op.attributes;
@@ -90,27 +84,20 @@ std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64
       return producer_tiles;
     case OpClass::fused: {
       FusedInput user = user_of(context, input);
-      if (user.sub == nullptr) return consumption.tiles_per_t();
+      if (user.sub == nullptr) return order.tiles_per_t();
       std::int64_t once = clear / user.buffered;
       if (user.sub->type == OpType::matmul) return user.operand == 0 ? once : user.sub->attributes.m_k * once;
-      return user.sub->type == OpType::reduce ? once : consumption.tiles_per_t();
+      return user.sub->type == OpType::reduce ? once : order.tiles_per_t();
     }
     default:
-      return consumption.tiles_per_t();
+      return order.tiles_per_t();
   }
 }
 
-// The hidden bytes as whole tiles, so many that their count is near a power of two.
-std::int64_t hidden_bytes(std::int64_t tile) {
-  if (kHiddenBytes % tile == 0) return kHiddenBytes;
-  auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(tile)));
-  std::int64_t nearest = 2 * lower - tile < tile - lower ? 2 * lower : lower;
-  return kHiddenBytes / nearest * tile;
-}
-
-std::int64_t least_bytes(const OpContext& context, std::size_t input, std::int64_t tile, std::int64_t clear) {
+// What the buffer must hold at least. An op of more than three inputs shares the room of three among them.
+std::int64_t min_bytes(const OpContext& context, std::size_t input, std::int64_t tile, std::int64_t clear) {
   const Op& op = context.op;
-  std::int64_t hidden = hidden_bytes(tile);
+  std::int64_t hidden = latency_tiles(tile) * tile;
   OpClass kind = op_class(op.type);
   if (op.inputs[input].kernel_broadcast.tiles > 0) return 0;
   if (kind == OpClass::matmul && op.attributes.identity && (input == 0 || input == 2)) return 0;
@@ -126,66 +113,68 @@ std::int64_t least_bytes(const OpContext& context, std::size_t input, std::int64
   return n > 1 ? 2 * tile * m_k * clear : bytes;
 }
 
-std::int64_t splice_tiles(const Op& op, std::size_t input, const Consumption& c) {
-  std::int64_t tiles = c.tiles();
+std::int64_t splice_tiles(const Op& op, std::size_t input, const TileOrder& order) {
+  std::int64_t tiles = order.tiles();
   const auto& range = op.inputs[input].splice;
   std::int64_t round = range ? std::int64_t{range->index} + range->stride : 0;
   return round > 0 ? tiles / round * range->length : tiles;
 }
 
-std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const Consumption& c) {
+std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const TileOrder& order) {
   const Op& op = context.op;
   const auto& broadcast = op.inputs[input].kernel_broadcast;
   if (broadcast.tiles > 0) return context.input_count * clear * (broadcast.per_t ? op.block.t : 1);
-  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, c);
+  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, order);
   // The activations of a sparse product are counted per t of the output, whatever t they come with.
-  if (op.attributes.identity && input == 1) return context.input_count * op.block.t * c.tiles_per_t();
-  return context.input_count * c.tiles();
+  if (op.attributes.identity && input == 1) return context.input_count * op.block.t * order.tiles_per_t();
+  return context.input_count * order.tiles();
 }
 
-// Twice what the kernel takes at once, `least` bytes, or as much as the netlist asks for.
-std::int64_t buffer_tiles(const netlist::OpInput& input, std::int64_t tile, std::int64_t clear, std::int64_t least) {
-  std::int64_t bytes = std::max(least, 2 * clear * tile), asked = std::int64_t{input.min_buffer_tiles} * tile;
+// Twice what the kernel takes at once, `min_bytes`, or as much as the netlist asks for.
+std::int64_t buffer_tiles(const netlist::OpInput& input, std::int64_t tile, std::int64_t clear, std::int64_t min_bytes) {
+  std::int64_t bytes = std::max(min_bytes, 2 * clear * tile), asked = std::int64_t{input.min_buffer_tiles} * tile;
   return (bytes < asked ? align_up(asked, clear * tile) : align_up(bytes, 2 * clear * tile)) / tile;
 }
 
 }  // namespace
 
-InputSizes input_sizes(const OpContext& context, std::size_t input, const Consumption& consumption, TileDim dim,
-                       std::int64_t producer_tiles) {
+// TT-Buda counts in tiles of the nearest power of two, and a netlist's buffers have to be the same on both sides.
+std::int64_t latency_tiles(std::int64_t tile_bytes) {
+  auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(tile_bytes, 1))));
+  std::int64_t nearest = 2 * lower - tile_bytes < tile_bytes - lower ? 2 * lower : lower;
+  return std::max<std::int64_t>(kLatencyBytes / nearest, 1);
+}
+
+InputBuffer input_buffer(const OpContext& context, std::size_t input, const TileOrder& order, TileDim dim, std::int64_t producer_tiles) {
   const Op& op = context.op;
-  InputSizes s;
+  InputBuffer s;
   s.tile_bytes = tile_bytes(op.inputs[input].format, dim, context.tile_alignment);
   s.clear = clear_tiles(context, input);
-  s.block = block_tiles(context, input, s.clear, consumption, producer_tiles);
-  s.epoch_tiles = epoch_tiles(context, input, s.clear, consumption);
+  s.block = block_tiles(context, input, s.clear, order, producer_tiles);
+  s.epoch_tiles = epoch_tiles(context, input, s.clear, order);
   std::int64_t tile = std::max(s.tile_bytes, 1);
-  s.size = buffer_tiles(op.inputs[input], tile, std::max<std::int64_t>(s.clear, 1), least_bytes(context, input, tile, s.clear));
+  s.size = buffer_tiles(op.inputs[input], tile, std::max<std::int64_t>(s.clear, 1), min_bytes(context, input, tile, s.clear));
   return s;
 }
 
 // A piece counts like a tile, and as large as one.
-InputSizes row_sizes(const OpContext& context, std::size_t input, const RowCut& cut, TileDim dim) {
+InputBuffer input_buffer(const OpContext& context, std::size_t input, const RowCut& cut, TileDim dim) {
   const Op& op = context.op;
-  InputSizes s;
+  InputBuffer s;
   s.tile_bytes = cut.piece_bytes;
   s.clear = cut.rows_at_once;
   s.block = cut.rows;
   s.epoch_tiles = context.input_count * cut.core_pieces();
   std::int64_t tile = std::max(tile_datum_bytes(op.inputs[input].format, dim), 1);
-  s.size = buffer_tiles(op.inputs[input], tile, s.clear, hidden_bytes(tile));
+  s.size = buffer_tiles(op.inputs[input], tile, s.clear, latency_tiles(tile) * tile);
   return s;
 }
 
-std::int64_t buffered_t(const Op& op, std::int64_t input_count) {
-  return std::min(input_count * op.block.t, std::int64_t{op.single_buffer_mblocks()});
-}
-
-OutputSizes output_sizes(const OpContext& context, bool scattered, std::int64_t granularity) {
+OutputBuffer output_buffer(const OpContext& context, bool scattered, std::int64_t granularity) {
   const Op& op = context.op;
   const std::int64_t mblock = op.block.mblock_tiles(), single = op.single_buffer_mblocks();
   const std::int64_t epoch_mblocks = context.input_count * op.block.t;
-  OutputSizes s;
+  OutputBuffer s;
   s.scattered = scattered;
   s.tiles_per_input = op.block.tiles();
   s.tile_bytes = op.untilize_output ? tile_datum_bytes(op.out_format, op.tile_dim) + tile_exponent_bytes(op.out_format, op.tile_dim)
@@ -252,9 +241,9 @@ std::int64_t fused_intermediate_tiles(const netlist::FusedOp& fused, std::int32_
 
 }  // namespace
 
-std::vector<IntermediateSizes> intermediate_sizes(const OpContext& context, const OutputSizes& output) {
+std::vector<IntermediateBuffer> intermediate_buffers(const OpContext& context, const OutputBuffer& output) {
   const Op& op = context.op;
-  std::vector<IntermediateSizes> out;
+  std::vector<IntermediateBuffer> out;
   if (!has_intermediates(op)) return out;
   const std::int64_t mblock = op.block.mblock_tiles();
   auto make = [&](std::int32_t operand, std::int64_t tiles, DataFormat format, std::int64_t block) {
@@ -263,9 +252,8 @@ std::vector<IntermediateSizes> intermediate_sizes(const OpContext& context, cons
   };
   switch (op_class(op.type)) {
     case OpClass::fused: {
-      const netlist::FusedOp* fused = fused_op_of(context.netlist, op);
-      for (std::int32_t i = fused == nullptr ? -1 : fused->intermediates - 1; i >= 0; --i)
-        make(24 + i, fused_intermediate_tiles(*fused, i), op.intermed_format, mblock);
+      for (std::int32_t i = context.fused == nullptr ? -1 : context.fused->intermediates - 1; i >= 0; --i)
+        make(24 + i, fused_intermediate_tiles(*context.fused, i), op.intermed_format, mblock);
       break;
     }
     case OpClass::topk: {
@@ -276,11 +264,15 @@ std::vector<IntermediateSizes> intermediate_sizes(const OpContext& context, cons
     }
     default: {
       std::int64_t tiles = op.gradient_op ? op.block.t * mblock : mblock;
-      if (shares_output(op)) tiles = output.scattered ? output.size * output.replicate : output.size;
+      if (shares_output(op)) tiles = output.total_tiles();
       make(24, tiles, op.intermed_format, mblock);
     }
   }
   return out;
+}
+
+std::int64_t staging_tiles(std::int64_t buffer_tiles, std::int64_t clear_tiles, std::int64_t tile_bytes) {
+  return std::max<std::int64_t>(std::min(buffer_tiles / 2, std::max(clear_tiles, latency_tiles(tile_bytes))), 1);
 }
 
 std::int32_t passes_over_output(const Op& op) {
@@ -307,4 +299,4 @@ std::int32_t passes_over_output(const Op& op) {
   return passes;
 }
 
-}  // namespace buda::pipes
+}  // namespace buda::tiling

@@ -1,10 +1,11 @@
 // Lines against the tile-by-tile map, on all manipulations.
+#include <buda/tiling/line_map.hpp>
+
 #include <buda/base/rng.hpp>
-#include <buda/pipes/tile_lines.hpp>
 
 #include <gtest/gtest.h>
 
-namespace buda::pipes {
+namespace buda::tiling {
 namespace {
 
 using netlist::Dim;
@@ -58,7 +59,7 @@ EdgeMaps random_maps(const TileShape& producer, Rng& rng) {
   return maps;
 }
 
-TEST(Lines, AgreeWithTheTileMapOnRandomChains) {
+TEST(LineMap, AgreeWithTheTileMapOnRandomChains) {
   Rng rng(7);
   for (int round = 0; round < 400; ++round) {
     TileShape producer{1 + static_cast<std::int64_t>(rng.below(6)), 1 + static_cast<std::int64_t>(rng.below(6)),
@@ -89,13 +90,13 @@ TEST(Lines, AgreeWithTheTileMapOnRandomChains) {
   }
 }
 
-TEST(Lines, BroadcastOfSeveralTsIsRefused) {
+TEST(LineMap, BroadcastOfSeveralTsIsRefused) {
   auto made = LineMap::make({2, 1, 1}, {std::nullopt, {Tm::broadcast(Dim::z, 2)}, std::nullopt});
   ASSERT_TRUE(std::holds_alternative<netlist::MapError>(made));
   EXPECT_EQ(std::get<netlist::MapError>(made).index, 0);
 }
 
-TEST(Lines, OnlySlicesFollowAPad) {
+TEST(LineMap, OnlySlicesFollowAPad) {
   TileShape s{1, 2, 2};
   EXPECT_TRUE(std::holds_alternative<LineMap>(LineMap::make(s, {std::nullopt, {Tm::pad(2, 0, 0), Tm::vslice(2)}, std::nullopt})));
   auto made = LineMap::make(s, {std::nullopt, {Tm::pad(2, 0, 0), Tm::transpose()}, std::nullopt});
@@ -103,33 +104,5 @@ TEST(Lines, OnlySlicesFollowAPad) {
   EXPECT_EQ(std::get<netlist::MapError>(made).index, 1);
 }
 
-// Section 0 of the netlist's definitions, spelled out: mblock 2x2 of ublocks 2x3.
-TEST(Layout, IndicesFollowTheUblockOrder) {
-  auto index_of = [](netlist::UblockOrder order, std::int64_t t, std::int64_t r, std::int64_t c) {
-    ProducerLayout layout{{1, 2}, {2, 2, 2, 2, 3}, order};
-    RunList runs;
-    layout.add_runs({false, {t, r, c}, false, 1}, 0, runs);
-    return std::pair{runs.runs().front().core, runs.runs().front().first};
-  };
-  // Tile (t 1, r 3, c 4): ublock (1, 1), tile (1, 1) of it.
-  EXPECT_EQ(index_of(netlist::UblockOrder::r, 1, 3, 4), (std::pair<std::int32_t, std::int64_t>{0, 24 + 3 * 6 + 4}));
-  // Ublock (0, 1) is the second row by row and the third column by column.
-  EXPECT_EQ(index_of(netlist::UblockOrder::r, 0, 0, 3), (std::pair<std::int32_t, std::int64_t>{0, 6}));
-  EXPECT_EQ(index_of(netlist::UblockOrder::c, 0, 0, 3), (std::pair<std::int32_t, std::int64_t>{0, 12}));
-  // Columns 6 and on are the second core's.
-  EXPECT_EQ(index_of(netlist::UblockOrder::r, 0, 0, 6), (std::pair<std::int32_t, std::int64_t>{1, 0}));
-}
-
-TEST(Layout, LinesAreCutWhereIndicesJumpAndJoinedWhereTheyDoNot) {
-  ProducerLayout layout{{1, 1}, {1, 1, 3, 1, 2}, netlist::UblockOrder::r};
-  RunList whole;
-  layout.add_runs({false, {0, 0, 0}, false, 6}, 0, whole);
-  EXPECT_EQ(whole.runs(), (std::vector<pipes::Run>{{0, 0, 6}}));
-  layout.block = {1, 1, 3, 2, 2};
-  RunList pieces;
-  layout.add_runs({false, {0, 1, 1}, false, 4}, 0, pieces);
-  EXPECT_EQ(pieces.runs(), (std::vector<pipes::Run>{{0, 3, 1}, {0, 6, 2}, {0, 10, 1}}));
-}
-
 }  // namespace
-}  // namespace buda::pipes
+}  // namespace buda::tiling

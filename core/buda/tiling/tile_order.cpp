@@ -1,14 +1,13 @@
-// The table of consumers: op by op, operand by operand.
-#include <buda/pipes/consumption.hpp>
+// Tile orders by op class and operand.
+#include <buda/tiling/tile_order.hpp>
 
 #include <buda/base/text.hpp>
 
 #include <algorithm>
 
-namespace buda::pipes {
+namespace buda::tiling {
 
 using netlist::Dim;
-using netlist::Netlist;
 using netlist::Op;
 using netlist::OpClass;
 using netlist::OpType;
@@ -17,12 +16,12 @@ using netlist::SubOperand;
 using netlist::TileShape;
 using netlist::UblockOrder;
 
-netlist::TileIndex Consumption::origin(std::int64_t destination) const {
+netlist::TileIndex TileOrder::origin(std::int64_t destination) const {
   std::int64_t row = 0, col = 0;
-  if (share == Share::core) {
+  if (axis == MulticastAxis::core) {
     row = destination / grid.cols;
     col = destination % grid.cols;
-  } else if (share == Share::row) {
+  } else if (axis == MulticastAxis::row) {
     row = destination;
   } else {
     col = destination;
@@ -60,23 +59,6 @@ FusedInput fused_input(const netlist::FusedOp& fused, std::size_t input) {
   return found;
 }
 
-const netlist::FusedOp* fused_op_of(const Netlist& netlist, const Op& op) {
-  for (const auto& f : netlist.fused_ops)
-    if (f.id == op.attributes.fused_op_id) return &f;
-  return nullptr;
-}
-
-Diagnostic not_supported(const Netlist& netlist, const Op& op, std::string feature, int input, std::string hint) {
-  netlist::Place place = input < 0 ? op.places.self : op.places.of(netlist::Field::inputs);
-  std::string operand = input < 0 ? "" : cat(", input ", input);
-  Diagnostic d = input_error("PP001", netlist.loc(place), cat("op '", op.name, "'", operand, ": ", feature, " is not supported yet"));
-  d.node = op.name;
-  d.hint = std::move(hint);
-  d.data = {{"feature", std::move(feature)}};
-  if (input >= 0) d.data.emplace_back("input", cat(input));
-  return d;
-}
-
 std::size_t operand_count(const Op& op) {
   const auto& a = op.attributes;
   switch (op_class(op.type)) {
@@ -99,8 +81,8 @@ std::size_t operand_count(const Op& op) {
 namespace {
 
 // Like the output: each core its own blocks.
-Consumption elementwise(const Op& op) {
-  Consumption c;
+TileOrder elementwise(const Op& op) {
+  TileOrder c;
   c.grid = op.grid;
   c.t = op.block.t;
   c.blocks_r = op.block.mblock_m;
@@ -112,9 +94,9 @@ Consumption elementwise(const Op& op) {
 }
 
 // A left operand of a matrix product: a grid row shares it; columns of blocks come one after the other.
-Consumption left_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
-  Consumption c = elementwise(op);
-  c.share = Share::row;
+TileOrder left_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
+  TileOrder c = elementwise(op);
+  c.axis = MulticastAxis::row;
   c.blocks_c = blocks_k;
   c.block_ct = block_k;
   c.order = UblockOrder::c;
@@ -122,9 +104,9 @@ Consumption left_operand(const Op& op, std::int64_t blocks_k, std::int64_t block
 }
 
 // A right operand: a grid column shares it; rows of blocks come one after the other.
-Consumption right_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
-  Consumption c = elementwise(op);
-  c.share = Share::column;
+TileOrder right_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
+  TileOrder c = elementwise(op);
+  c.axis = MulticastAxis::column;
   c.blocks_r = blocks_k;
   c.block_rt = block_k;
   c.order = UblockOrder::r;
@@ -132,38 +114,38 @@ Consumption right_operand(const Op& op, std::int64_t blocks_k, std::int64_t bloc
 }
 
 // `count` tiles in a row for each core, whatever they mean.
-Consumption strip(const Op& op, std::int64_t count) {
-  Consumption c = elementwise(op);
+TileOrder strip(const Op& op, std::int64_t count) {
+  TileOrder c = elementwise(op);
   c.t = c.blocks_r = c.block_rt = c.block_ct = 1;
   c.blocks_c = count;
   return c;
 }
 
 // Tiles of numbers: a grid row shares them.
-Consumption indices(const Op& op, std::int64_t tiles) {
-  Consumption c = strip(op, tiles);
-  c.share = Share::row;
+TileOrder indices(const Op& op, std::int64_t tiles) {
+  TileOrder c = strip(op, tiles);
+  c.axis = MulticastAxis::row;
   return c;
 }
 
-Consumption matmul(const Op& op, std::size_t input, const TileShape& arriving) {
+TileOrder matmul(const Op& op, std::size_t input, const TileShape& arriving) {
   const auto& a = op.attributes;
   if (a.identity) {
     if (input == 0) return strip(op, a.sparse.num_sparse_tiles);
     if (input == 2) return strip(op, a.sparse.num_index_tiles);
     if (input > 2) return elementwise(op);
-    Consumption c = right_operand(op, a.m_k, a.u_kt);
+    TileOrder c = right_operand(op, a.m_k, a.u_kt);
     c.t = arriving.t;
     return c;
   }
   if (input > 1) return elementwise(op);
-  Consumption c = input == 0 ? left_operand(op, a.m_k, a.u_kt) : right_operand(op, a.m_k, a.u_kt);
+  TileOrder c = input == 0 ? left_operand(op, a.m_k, a.u_kt) : right_operand(op, a.m_k, a.u_kt);
   if (a.accumulate) c.t *= std::max(a.z, 1);
   return c;
 }
 
 // Rows or columns are collapsed: the side that vanishes has m_k blocks of u_kt tiles.
-void reduce_side(Consumption& c, Dim dim, std::int64_t m_k, std::int64_t u_kt) {
+void reduce_side(TileOrder& c, Dim dim, std::int64_t m_k, std::int64_t u_kt) {
   if (dim == Dim::r) {
     c.blocks_r = m_k;
     c.block_rt = u_kt;
@@ -175,8 +157,8 @@ void reduce_side(Consumption& c, Dim dim, std::int64_t m_k, std::int64_t u_kt) {
   }
 }
 
-Consumption reduce(const Op& op) {
-  Consumption c = elementwise(op);
+TileOrder reduce(const Op& op) {
+  TileOrder c = elementwise(op);
   if (op.attributes.reduce_dim == Dim::z) {
     c.t *= std::max(op.attributes.z, 1);
     c.order = UblockOrder::r;
@@ -187,20 +169,20 @@ Consumption reduce(const Op& op) {
 }
 
 // Fused matmuls scan their operands the other way round.
-Consumption fused(const Op& op, const FusedInput& user) {
+TileOrder fused(const Op& op, const FusedInput& user) {
   const SubOp& sub = *user.sub;
-  Consumption c = elementwise(op);
+  TileOrder c = elementwise(op);
   c.blocks_r = sub.block.mblock_m;
   c.blocks_c = sub.block.mblock_n;
   c.block_rt = sub.block.ublock_rt;
   c.block_ct = sub.block.ublock_ct;
   if (sub.type == OpType::matmul && user.operand == 0) {
-    c.share = Share::row;
+    c.axis = MulticastAxis::row;
     c.blocks_c = sub.attributes.m_k;
     c.block_ct = sub.attributes.u_kt;
     c.order = UblockOrder::r;
   } else if (sub.type == OpType::matmul) {
-    c.share = Share::column;
+    c.axis = MulticastAxis::column;
     c.blocks_r = sub.attributes.m_k;
     c.block_rt = sub.attributes.u_kt;
     c.order = UblockOrder::c;
@@ -211,8 +193,8 @@ Consumption fused(const Op& op, const FusedInput& user) {
 }
 
 // Concatenation takes each input cut into blocks of the output's size, as many as it has.
-Consumption splice(const Op& op, const TileShape& arriving) {
-  Consumption c = elementwise(op);
+TileOrder splice(const Op& op, const TileShape& arriving) {
+  TileOrder c = elementwise(op);
   auto by_t = op.attributes.granularity == netlist::Granularity::t;
   if (by_t) c.t = arriving.t;
   c.blocks_r = std::max<std::int64_t>(1, arriving.rt / (std::int64_t{op.grid.rows} * c.block_rt));
@@ -222,10 +204,10 @@ Consumption splice(const Op& op, const TileShape& arriving) {
 
 }  // namespace
 
-Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::size_t input, const TileShape& arriving) {
+std::variant<TileOrder, OrderError> tile_order_of(const Op& op, const netlist::FusedOp* fused_op, std::size_t input,
+                                                  const TileShape& arriving) {
   const auto& a = op.attributes;
-  int number = static_cast<int>(input);
-  Consumption c;
+  TileOrder c;
   switch (op_class(op.type)) {
     case OpClass::binary:
     case OpClass::quant:
@@ -260,14 +242,9 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
       c.block_ct = a.u_kt;
       break;
     case OpClass::fused: {
-      const netlist::FusedOp* f = fused_op_of(netlist, op);
-      FusedInput user = f == nullptr ? FusedInput{} : fused_input(*f, input);
-      if (user.sub == nullptr) {
-        Diagnostic d = input_error("PP002", netlist.loc(op.places.of(netlist::Field::inputs)),
-                                   cat("op '", op.name, "': no sub-op of fused op '", a.fused_op_id, "' reads input", input));
-        d.node = op.name;
-        return d;
-      }
+      FusedInput user = fused_op == nullptr ? FusedInput{} : fused_input(*fused_op, input);
+      if (user.sub == nullptr)
+        return OrderError{OrderError::Kind::unread, cat("no sub-op of fused op '", a.fused_op_id, "' reads input", input)};
       c = fused(op, user);
       break;
     }
@@ -275,22 +252,17 @@ Result<Consumption> consumption_of(const Netlist& netlist, const Op& op, std::si
       c = indices(op, arriving.ct);
       break;
     case OpClass::tilizer:
-      return not_supported(netlist, op, cat("op type ", op_type_name(op.type)), number);
+      return OrderError{OrderError::Kind::unsupported, cat("op type ", op_type_name(op.type))};
   }
-  if (c.blocks_r < 1 || c.blocks_c < 1 || c.block_rt < 1 || c.block_ct < 1) {
-    Diagnostic d = input_error("PP003", netlist.loc(op.places.of(netlist::Field::attributes)),
-                               cat("op '", op.name, "', input ", input, ": the block that it takes has no tiles (", c.blocks_r, 'x',
-                                   c.blocks_c, " blocks of ", c.block_rt, 'x', c.block_ct, " tiles)"));
-    d.node = op.name;
-    d.hint = "attributes m_k and u_kt give the inner dimension in blocks and tiles; both must be at least 1";
-    return d;
-  }
+  if (c.blocks_r < 1 || c.blocks_c < 1 || c.block_rt < 1 || c.block_ct < 1)
+    return OrderError{OrderError::Kind::empty_block, cat("the block that it takes has no tiles (", c.blocks_r, 'x', c.blocks_c,
+                                                         " blocks of ", c.block_rt, 'x', c.block_ct, " tiles)")};
   c.kernel_broadcast = op.inputs[input].kernel_broadcast;
   return c;
 }
 
-Consumption consumption_of(const netlist::Queue& queue) {
-  Consumption c;
+TileOrder tile_order_of(const netlist::Queue& queue) {
+  TileOrder c;
   c.grid = queue.grid;
   c.t = queue.block.t;
   c.blocks_r = queue.block.mblock_m;
@@ -301,4 +273,4 @@ Consumption consumption_of(const netlist::Queue& queue) {
   return c;
 }
 
-}  // namespace buda::pipes
+}  // namespace buda::tiling

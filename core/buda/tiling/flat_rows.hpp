@@ -1,15 +1,15 @@
 // Inputs in flat layout: rows of datums instead of tiles, read from a queue in pieces (docs/internals/reblocking.md).
 #pragma once
 
-#include <buda/pipes/route.hpp>
-
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/op.hpp>
+#include <buda/netlist/queue.hpp>
+#include <buda/tiling/edge_routes.hpp>
 
 #include <cstdint>
 #include <string>
 #include <variant>
 
-namespace buda::pipes {
+namespace buda::tiling {
 
 // A tilizer takes its input as rows, an embedding its table.
 bool takes_rows(const netlist::Op& op, std::size_t input);
@@ -45,4 +45,4 @@ std::variant<RowCut, std::string> cut_rows(const netlist::Queue& queue, const ne
 // One pipe for each core. Run::first is the row, counted through all planes, with which a run begins. O(columns of pieces).
 EdgeRoutes route_rows(const RowCut& cut, const netlist::Queue& queue, GridShape consumer);
 
-}  // namespace buda::pipes
+}  // namespace buda::tiling
