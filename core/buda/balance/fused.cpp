@@ -68,10 +68,15 @@ netlist::FusedOp known_schedules(const netlist::Op& op) {
 }
 
 void add_buffers(Usage& l1, const netlist::Op& op, const device::DeviceDescriptor& device) {
-  std::int32_t buffers = known_schedules(op).intermediates;
-  if (buffers == 0) return;
-  std::int64_t tiles = buffers * op.block.ublock_tiles();
-  auto bytes = static_cast<std::uint64_t>(tiles * tile_bytes(op.intermed_format, op.tile_dim, device.tile_alignment));
+  const netlist::FusedOp fused = fused_op_of(op, "");
+  const tiling::OpContext context{op, &fused, 1, device.tile_alignment};
+  std::int64_t tiles = 0, sum = 0;
+  for (const auto& buffer : tiling::intermediate_buffers(context, tiling::output_buffer(context, false, 1))) {
+    tiles += buffer.size;
+    sum += buffer.bytes();
+  }
+  if (tiles == 0) return;
+  auto bytes = static_cast<std::uint64_t>(sum);
   l1.used += bytes;
   l1.parts.push_back({cat("intermediates of the fused op: ", tiles, " tiles"), bytes});
 }

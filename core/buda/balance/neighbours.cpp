@@ -7,23 +7,23 @@
 
 namespace buda::balance {
 
-Layout folded(const Layout& layout) {
-  Layout l = layout;
+TileLayout folded(const TileLayout& layout) {
+  TileLayout l = layout;
   l.block.mblock_m *= l.grid.rows;
   l.block.mblock_n *= l.grid.cols;
   l.grid = {1, 1};
   return l;
 }
 
-Layout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input) {
+TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input) {
   const Operand& operand = problem.op(op).operands[input];
-  Layout l = preferred_layout(blocked, input, operand.shape, blocked.inputs[input].maps);
+  TileLayout l = preferred_layout(blocked, input, operand.shape, blocked.inputs[input].maps);
   bool activation = !operand.constant;
   return activation && operand.shape.volume() > kSmallInputTiles ? folded(l) : l;
 }
 
-Layout queue_layout(const OpSpec& spec, const OpModel& model) {
-  Layout l{model.grid, model.block, model.order, spec.out.t};
+TileLayout queue_layout(const OpSpec& spec, const OpModel& model) {
+  TileLayout l{model.grid, model.block, model.order, spec.out.t};
   return l;
 }
 
@@ -34,11 +34,11 @@ bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t ep
 std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
                                                  std::int32_t epoch, const PlacedOp* producer) {
   const Operand& operand = problem.op(op).operands[input];
-  Layout from;
+  TileLayout from;
   if (producer == nullptr) {
     from = source_layout(problem, op, blocked, input);
   } else if (const OpSpec& spec = problem.op(operand.from.op); is_direct(operand, producer, epoch)) {
-    from = layout_of(with_model(spec, producer->model), problem.microbatch);
+    from = tiling::layout_of(with_model(spec, producer->model), problem.microbatch);
   } else {
     from = queue_layout(spec, producer->model);
   }

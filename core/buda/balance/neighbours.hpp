@@ -13,12 +13,12 @@ namespace buda::balance {
 
 // How the tensor of a queue that this input alone reads is laid out: as the input takes it, but inputs of the model that are larger than
 // kSmallInputTiles stand in one buffer, so that the host writes one place.
-Layout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input);
+TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input);
 inline constexpr std::int64_t kSmallInputTiles = 64;
 // All of a layout in one buffer.
-Layout folded(const Layout& layout);
+TileLayout folded(const TileLayout& layout);
 // The queue that an op of this model writes: the op's own blocking, all t there at once.
-Layout queue_layout(const OpSpec& spec, const OpModel& model);
+TileLayout queue_layout(const OpSpec& spec, const OpModel& model);
 
 // Whether an operand of an op in `epoch` comes straight from an op in the same epoch. `producer`: as placed; null for a source.
 bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch);

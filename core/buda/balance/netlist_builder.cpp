@@ -65,7 +65,8 @@ class Builder {
       EdgeBook::Entry entry;
       for (std::size_t k = 0; k < spec.operands.size(); ++k) {
         std::size_t queue = out_.queues.feeds[i][k];
-        Layout from = queue != kNoQueue ? layout_of(out_.queues.queues[queue].queue) : producer_layout(spec.operands[k].from.op);
+        TileLayout from =
+            queue != kNoQueue ? tiling::layout_of(out_.queues.queues[queue].queue) : producer_layout(spec.operands[k].from.op);
         auto cost = measure_edge(from, op.inputs[k].maps, op, k);
         if (auto* reason = std::get_if<std::string>(&cost))
           failure_.add(internal_error(cat("op '", spec.label, "', input ", k, ": ", *reason)));
@@ -76,8 +77,8 @@ class Builder {
     }
   }
 
-  Layout producer_layout(OpId op) const {
-    return layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), problem_.microbatch);
+  TileLayout producer_layout(OpId op) const {
+    return tiling::layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), problem_.microbatch);
   }
 
   void place_op(OpId id) {

@@ -159,7 +159,7 @@ void Candidates::keep_residents(OpModel& model) const {
   std::vector<std::pair<std::int64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
     if (!spec_.operands[i].constant) continue;
-    std::int64_t tiles = input_tiles(op, i);
+    std::int64_t tiles = input_order(op, i).tiles();
     if (tiles > netlist::kMostDimension) continue;
     model.resident |= 1u << i;
     sizes.emplace_back(tiles, i);
@@ -208,7 +208,7 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
   }
   if (netlist::op_class(op.type) == OpClass::matmul && op.block.mblock_m > 1) op.attributes.min_buffer_input = 0;
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
-    if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_tiles(op, i));
+    if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
   return op;
 }
 

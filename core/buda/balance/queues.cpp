@@ -13,7 +13,7 @@ namespace {
 
 using netlist::Op;
 
-netlist::Queue queue_of(const Layout& layout, std::string name, DataFormat format, std::int64_t entries, const Problem& problem) {
+netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat format, std::int64_t entries, const Problem& problem) {
   netlist::Queue q;
   q.name = std::move(name);
   q.entries = static_cast<std::int32_t>(entries);
@@ -55,7 +55,7 @@ class QueuePlanner {
   }
 
   // Why a reader cannot take its input from a queue of this layout; nothing when it can.
-  std::optional<Diagnostic> trouble(const Layout& layout, const OpUse& use) const {
+  std::optional<Diagnostic> trouble(const TileLayout& layout, const OpUse& use) const {
     const OpSpec& spec = problem_.op(use.op);
     const Op& op = blocked_[use.op.index()];
     auto cost = measure_edge(layout, op.inputs[use.input].maps, op, use.input);
@@ -77,7 +77,7 @@ class QueuePlanner {
     return std::nullopt;
   }
 
-  bool fits_channel(const Layout& layout, DataFormat format, std::int64_t entries) const {
+  bool fits_channel(const TileLayout& layout, DataFormat format, std::int64_t entries) const {
     auto bytes = buffer_bytes(queue_of(layout, "", format, entries, problem_), *problem_.device);
     return bytes && *bytes <= DramAllocator(*problem_.device).largest_block();
   }
@@ -90,14 +90,14 @@ class QueuePlanner {
     std::stable_sort(readers.begin(), readers.end(), [&](const OpUse& a, const OpUse& b) {
       return blocked_[a.op.index()].grid.volume() < blocked_[b.op.index()].grid.volume();
     });
-    std::vector<Layout> layouts;
+    std::vector<TileLayout> layouts;
     for (const OpUse& use : readers) layouts.push_back(source_layout(problem_, use.op, blocked_[use.op.index()], use.input));
     for (const OpUse& use : readers)
       layouts.push_back(
           preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
     std::int64_t entries = host_entries(problem_, options_);
     std::optional<Diagnostic> first;
-    for (const Layout& layout : layouts) {
+    for (const TileLayout& layout : layouts) {
       // The last resort is told apart by the allocator, which knows the numbers.
       if (!fits_channel(layout, source.format, entries) && &layout != &layouts.back()) continue;
       std::optional<Diagnostic> d;
@@ -117,14 +117,14 @@ class QueuePlanner {
 
   void add_ram(SourceId id) {
     struct Group {
-      Layout layout;
+      TileLayout layout;
       bool resident;
       std::vector<OpUse> readers;
     };
     const SourceSpec& source = problem_.source(id);
     std::vector<Group> groups;
     for (const OpUse& use : source.users) {
-      Layout layout = source_layout(problem_, use.op, blocked_[use.op.index()], use.input);
+      TileLayout layout = source_layout(problem_, use.op, blocked_[use.op.index()], use.input);
       bool resident = choice_.ops[use.op.index()].model.is_resident(use.input);
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.layout == layout && g.resident == resident; });
       if (same == groups.end()) same = groups.insert(groups.end(), {layout, resident, {}});
@@ -167,7 +167,7 @@ class QueuePlanner {
     plan.source = id;
     plan.readers = source.users;
     for (const OpUse& use : plan.readers)
-      if (auto d = trouble(layout_of(plan.queue), use)) failure_.add(std::move(*d));
+      if (auto d = trouble(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
     add(std::move(plan));
   }
 

@@ -162,8 +162,7 @@ class Maker {
       netlist::Op op = with_model(problem_.ops[i], choice_.ops[i].model);
       for (std::size_t k = 0; k < op.inputs.size(); ++k) {
         if (built_.queues.feeds[i][k] == kNoQueue) continue;
-        Walk w = walk_of(op, k);
-        cores += w.pipe_rows * w.pipe_cols;
+        cores += input_order(op, k).destinations();
       }
       if (writes_queue(OpId(static_cast<std::uint32_t>(i)))) cores += op.grid.volume();
     }

@@ -5,71 +5,18 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 namespace buda::balance {
 namespace {
 
-using netlist::Dim;
 using netlist::Op;
 using netlist::OpClass;
-
-std::int64_t tile_size(DataFormat format, TileDim dim, const device::DeviceDescriptor& device) {
-  return tile_bytes(format, dim, device.tile_alignment);
-}
-
-// The number of tiles that make up kHideCycles * kHideBytesPerCycle, with the size of a tile rounded to the nearest power of two: the
-// original counts like this, and a netlist's buffers have to be the same on both sides.
-std::int64_t hide_tiles(std::int64_t tile) {
-  auto low = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(tile)));
-  std::int64_t power = 2 * low - tile < tile - low ? 2 * low : low;
-  return std::max<std::int64_t>(kHideCycles * kHideBytesPerCycle / power, 1);
-}
-
-bool is_matmul_operand(const Op& op, std::size_t input) {
-  auto c = netlist::op_class(op.type);
-  return (c == OpClass::matmul || c == OpClass::depthwise) && input < 2;
-}
-
-// Rows and columns of ublocks that the kernel holds of a matmul operand; min_buffer_input drops them to one.
-std::int64_t held_ublocks(const Op& op, std::int32_t input, std::int32_t ublocks) {
-  return op.attributes.min_buffer_input == input ? 1 : ublocks;
-}
-
-std::int64_t reduce_clear(const Op& op) {
-  if (op.attributes.reduce_dim == Dim::r) return std::int64_t{op.block.ublock_ct} * op.attributes.u_kt;
-  if (op.attributes.reduce_dim == Dim::c) return std::int64_t{op.block.ublock_rt} * op.attributes.u_kt;
-  return op.block.ublock_tiles();
-}
-
-std::int64_t matmul_clear(const Op& op, std::size_t input) {
-  const auto& a = op.attributes;
-  const auto& b = op.block;
-  if (a.identity) {
-    if (input == 0) return std::max(a.sparse.num_sparse_tiles, 1);
-    if (input == 1) return std::int64_t{b.mblock_n} * b.ublock_ct * a.u_kt;
-    return input == 2 ? 1 : b.ublock_tiles();
-  }
-  if (input == 0) return held_ublocks(op, 0, b.mblock_m) * b.ublock_rt * a.u_kt;
-  if (input == 1) return held_ublocks(op, 1, b.mblock_n) * b.ublock_ct * a.u_kt;
-  return b.ublock_tiles();
-}
-
-// Buffers without the "hide" minimum: what they hold is not a stream of new tiles.
-bool has_no_hide(const Op& op, std::size_t input) {
-  if (op.inputs[input].kernel_broadcast.tiles > 0) return true;
-  return op.attributes.identity && (input == 0 || input == 2);
-}
+using tiling::MulticastAxis;
 
 std::uint64_t as_count(std::int64_t v) { return static_cast<std::uint64_t>(std::max<std::int64_t>(v, 0)); }
 
 std::string tiles_text(std::int64_t tiles, std::int64_t bytes) { return cat(tiles, tiles == 1 ? " tile of " : " tiles of ", bytes, " B"); }
-
-std::int64_t inner_steps(const Op& op) {
-  return std::int64_t{op.attributes.m_k} * std::max(op.attributes.accumulate ? op.attributes.z : 1, 1) + (op.attributes.bias ? 1 : 0) +
-         (op.attributes.requant || op.attributes.dequant ? 1 : 0) + (op.gradient_op ? 1 : 0);
-}
 
 // Half of an overlay blob is for phases; the rest describes streams, DRAM buffers and the epoch.
 constexpr std::uint64_t kHalves = 2;
@@ -78,11 +25,23 @@ std::uint64_t phases_in(std::uint64_t blob, const device::DeviceDescriptor& devi
   return blob / as_count(std::max(device.streams.bytes_per_phase, 1)) / kHalves;
 }
 
-// Whether several cores receive the same tiles.
-bool is_shared(const Op& op, std::size_t input) {
-  Reach r = reach(op, input);
-  return (r == Reach::row && op.grid.cols > 1) || (r == Reach::column && op.grid.rows > 1);
+tiling::OpContext context_of(const Op& op, const device::DeviceDescriptor& device) { return {op, nullptr, 1, device.tile_alignment}; }
+
+// An output that is handed out in order: no smaller than one that is not.
+tiling::OutputBuffer output_of(const Op& op, const device::DeviceDescriptor& device) {
+  return tiling::output_buffer(context_of(op, device), false, 1);
 }
+
+// Of all intermediates that have memory of their own.
+std::int64_t intermediate_bytes(const Op& op, const tiling::OutputBuffer& output, const device::DeviceDescriptor& device) {
+  if (!tiling::has_intermediates(op) || tiling::shares_output(op)) return 0;
+  std::int64_t bytes = 0;
+  for (const auto& buffer : tiling::intermediate_buffers(context_of(op, device), output)) bytes += buffer.bytes();
+  return bytes;
+}
+
+// Whether an input is multicast.
+bool is_shared(const Op& op, std::size_t input) { return input_order(op, input).cores_per_destination() > 1; }
 
 Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
   Usage u{Resource::streams, 0, as_count(device.streams.per_core), {}};
@@ -96,7 +55,7 @@ Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescrip
              {"outputs", as_count(fan_out)},
              {"gathers", as_count(gathers)},
              {"multicasts", as_count(shared)},
-             {"intermediate", intermediate_bytes(op, device) > 0 ? 1u : 0u}};
+             {"intermediate", intermediate_bytes(op, output_of(op, device), device) > 0 ? 1u : 0u}};
   for (const auto& p : u.parts) u.used += p.amount;
   return u;
 }
@@ -206,99 +165,26 @@ std::string_view resource_key(Resource r) {
   return "";
 }
 
-std::int64_t clear_tiles(const Op& op, std::size_t input) {
-  if (op.inputs[input].kernel_broadcast.tiles > 0) return op.inputs[input].kernel_broadcast.tiles;
-  const auto& b = op.block;
-  const auto& a = op.attributes;
-  switch (netlist::op_class(op.type)) {
-    case OpClass::matmul:
-      return matmul_clear(op, input);
-    case OpClass::depthwise:
-      if (input == 0) return held_ublocks(op, 0, b.mblock_m) * b.ublock_tiles();
-      return input == 1 ? std::int64_t{b.mblock_n} * b.ublock_ct * a.u_kt : b.ublock_tiles();
-    case OpClass::reduce:
-      return reduce_clear(op);
-    case OpClass::embedding:
-      return input == 0 ? op.tile_dim.rows : 1;
-    case OpClass::tilizer:
-      return std::int64_t{b.ublock_rt} * op.tile_dim.rows;
-    case OpClass::topk:
-      return std::int64_t{b.ublock_rt} * std::max(a.u_kt, 1);
-    default:
-      return b.ublock_tiles();
-  }
-}
-
-std::int64_t input_tiles(const Op& op, std::size_t input) {
-  const auto& b = op.block;
-  std::int64_t inner = std::max<std::int64_t>(op.inner_tiles(), 1);
-  std::int64_t sums = std::max(op.attributes.z, 1);
-  if (is_matmul_operand(op, input)) {
-    std::int64_t t = std::int64_t{b.t} * (op.attributes.accumulate ? sums : 1);
-    return input == 0 ? t * b.mblock_m * b.ublock_rt * inner : t * inner * b.mblock_n * b.ublock_ct;
-  }
-  if (netlist::op_class(op.type) == OpClass::reduce) {
-    if (op.attributes.reduce_dim == Dim::r) return b.t * inner * b.mblock_n * b.ublock_ct;
-    if (op.attributes.reduce_dim == Dim::c) return b.t * inner * b.mblock_m * b.ublock_rt;
-    return b.tiles() * sums;
-  }
-  return b.tiles();
-}
-
 TileDim input_tile_dim(const Op& op, std::size_t input) {
   bool whole = netlist::op_class(op.type) == OpClass::matmul && !op.attributes.identity && input != 0;
   return whole ? TileDim{} : op.tile_dim;
 }
 
-InputBuffer input_buffer(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
-  InputBuffer out;
-  std::int64_t tile = std::max<std::int64_t>(tile_size(op.inputs[input].format, input_tile_dim(op, input), device), 1);
-  out.clear_tiles = clear_tiles(op, input);
-  std::int64_t hide = has_no_hide(op, input) ? 0 : hide_tiles(tile);
-  // Ops of many inputs share what three would have.
-  auto inputs = static_cast<std::int64_t>(op.inputs.size());
-  auto c = netlist::op_class(op.type);
-  if (inputs > 3 && (c == OpClass::splice || c == OpClass::fused)) hide = hide * 3 / inputs;
-  std::int64_t least = std::max(2 * out.clear_tiles, hide);
-  std::int64_t wanted = op.inputs[input].min_buffer_tiles;
-  out.tiles = wanted > least ? align_up(wanted, out.clear_tiles) : align_up(least, 2 * out.clear_tiles);
-  out.bytes = as_count(out.tiles * tile);
-  return out;
+tiling::TileOrder input_order(const Op& op, std::size_t input) {
+  const OpClass kind = netlist::op_class(op.type);
+  if (kind == OpClass::fused || kind == OpClass::tilizer) return tiling::elementwise_order(op);
+  auto order = tiling::tile_order_of(op, nullptr, input, op.shape());
+  return std::holds_alternative<tiling::TileOrder>(order) ? std::get<tiling::TileOrder>(order) : tiling::elementwise_order(op);
 }
 
-std::uint64_t output_bytes(const Op& op, const device::DeviceDescriptor& device) {
-  return as_count(op.block.mblock_tiles() * std::max(op.buf_size_mb, 1) * tile_size(op.out_format, op.tile_dim, device));
-}
-
-std::uint64_t intermediate_bytes(const Op& op, const device::DeviceDescriptor& device) {
-  auto c = netlist::op_class(op.type);
-  bool spills = op.gradient_op || ((c == OpClass::matmul || c == OpClass::depthwise) && inner_steps(op) > 1) ||
-                (c == OpClass::reduce && op.attributes.reduce_dim == Dim::z);
-  if (!spills || op.intermed_format == op.out_format) return 0;
-  return as_count(op.block.mblock_tiles() * tile_size(op.intermed_format, op.tile_dim, device));
-}
-
-Reach reach(const Op& op, std::size_t input) {
-  auto c = netlist::op_class(op.type);
-  if (c == OpClass::matmul && op.attributes.identity) return input == 1 ? Reach::column : Reach::core;
-  if (is_matmul_operand(op, input)) return input == 0 ? Reach::row : Reach::column;
-  return Reach::core;
-}
-
-std::uint64_t relay_bytes(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
-  if (!is_shared(op, input)) return 0;
-  // Half of the receiver's buffer is what travels at a time; of inputs that are held as a whole it is no more than a stream would need.
-  InputBuffer b = input_buffer(op, input, device);
-  std::int64_t tile = tile_size(op.inputs[input].format, input_tile_dim(op, input), device);
-  return as_count(std::min(b.tiles / 2, std::max(b.clear_tiles, hide_tiles(std::max<std::int64_t>(tile, 1)))) * tile);
-}
-
-std::uint64_t header_bytes(const Op& op, const device::DeviceDescriptor& device) {
-  std::set<std::int64_t> sizes;
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) sizes.insert(tile_size(op.inputs[i].format, input_tile_dim(op, i), device));
-  sizes.insert(op.untilize_output ? tile_datum_bytes(op.out_format, op.tile_dim) : tile_size(op.out_format, op.tile_dim, device));
-  if (intermediate_bytes(op, device) > 0) sizes.insert(tile_size(op.intermed_format, op.tile_dim, device));
-  return (sizes.size() - 1) * device.l1.tile_headers_bytes;
+// Rows come in pieces as wide as the op's ublocks, which is how their queue is laid out.
+tiling::InputBuffer input_buffer(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
+  const TileDim dim = input_tile_dim(op, input);
+  if (tiling::takes_rows(op, input)) {
+    auto cut = tiling::cut_rows(tiling::layout_of(op, 1), dim, op);
+    if (const auto* rows = std::get_if<tiling::RowCut>(&cut)) return tiling::input_buffer(context_of(op, device), input, *rows, dim);
+  }
+  return tiling::input_buffer(context_of(op, device), input, input_order(op, input), dim, 0);
 }
 
 Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
@@ -308,20 +194,29 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
     u.used += bytes;
     u.parts.push_back({std::move(what), bytes});
   };
+  std::set<std::int64_t> tile_sizes;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    InputBuffer b = input_buffer(op, i, device);
-    std::int64_t tile = tile_size(op.inputs[i].format, input_tile_dim(op, i), device);
-    bool prologue = i < links.inputs.size() && links.inputs[i].prologue;
-    add(cat("input ", i, ": ", tiles_text(b.tiles, tile), prologue ? ", held for the whole epoch" : ""), b.bytes);
-    add(cat("relay of input ", i), relay_bytes(op, i, device));
-    if (prologue && reach(op, i) == Reach::column && op.grid.rows > 1)
-      add(cat("prologue of input ", i), as_count(ceil_div<std::int64_t>(input_tiles(op, i), op.grid.rows) * tile));
+    const tiling::InputBuffer b = input_buffer(op, i, device);
+    const tiling::TileOrder order = input_order(op, i);
+    tile_sizes.insert(b.tile_bytes);
+    const std::int64_t tile = b.tile_bytes;
+    const bool prologue = i < links.inputs.size() && links.inputs[i].prologue;
+    add(cat("input ", i, ": ", tiles_text(b.size, tile), prologue ? ", held for the whole epoch" : ""), as_count(b.bytes()));
+    if (order.cores_per_destination() > 1) add(cat("relay of input ", i), as_count(tiling::staging_tiles(b.size, b.clear, tile) * tile));
+    if (prologue && order.axis == MulticastAxis::column && op.grid.rows > 1)
+      add(cat("prologue of input ", i), as_count(ceil_div<std::int64_t>(order.tiles(), op.grid.rows) * tile));
   }
+  const tiling::OutputBuffer output = output_of(op, device);
   add(cat("output: ", op.buf_size_mb, op.buf_size_mb == 1 ? " mblock of " : " mblocks of ",
-          tiles_text(op.block.mblock_tiles(), tile_size(op.out_format, op.tile_dim, device))),
-      output_bytes(op, device));
-  add("intermediate", intermediate_bytes(op, device));
-  add("headers of further sizes of tiles", header_bytes(op, device));
+          tiles_text(op.block.mblock_tiles(), output.tile_bytes)),
+      as_count(output.bytes()));
+  tile_sizes.insert(output.tile_bytes);
+  if (const std::int64_t bytes = intermediate_bytes(op, output, device); bytes > 0) {
+    add("intermediate", as_count(bytes));
+    tile_sizes.insert(tile_bytes(op.intermed_format, op.tile_dim, device.tile_alignment));
+  }
+  // Cores keep the headers of tiles of one size for free.
+  add("headers of further sizes of tiles", (tile_sizes.size() - 1) * device.l1.tile_headers_bytes);
   if (op.overlay_size > 0 && as_count(op.overlay_size) > device.l1.overlay_blob_included)
     add("overlay beyond the default", as_count(op.overlay_size) - device.l1.overlay_blob_included);
   return u;

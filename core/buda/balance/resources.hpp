@@ -1,12 +1,12 @@
 // The resource model: what an op of a netlist takes from the core it stands on, and what that core has.
 //
-// There is one such model. The balancer chooses by it, the stages behind it (pipes, streams) lay out by it, so that what fits here
-// fits there. It works on netlist ops with a complete blocking, whoever wrote them.
+// Sizes of buffers are those of tiling/buffer_sizes.hpp, by which pipes and streams are laid out, too; what is added here are limits, and
+// what is known of an op's surroundings. It works on netlist ops with a complete blocking, whoever wrote them.
 //
 // L1 of a core, in the operand space of the device (L1Map):
 //   input        each kernel input buffer (input_buffer)
 //   output       buf_size_mb mblocks
-//   intermediate one mblock where partial results leave the destination register in another format than the output's
+//   intermediate partial results that leave the destination register, where they do not share the output's memory
 //   relay        for an input that a row or column of cores shares: the buffer of the core that sends it on
 //   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column
 //   headers      of tiles, for each size of tiles but the first
@@ -16,6 +16,8 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/diagnostic.hpp>
 #include <buda/netlist/op.hpp>
+#include <buda/tiling/buffer_sizes.hpp>
+#include <buda/tiling/tile_order.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -58,40 +60,16 @@ struct Usage {
   bool fits() const { return used <= available; }
 };
 
-// The kernel's buffer for one input.
-struct InputBuffer {
-  std::int64_t clear_tiles = 0;  // what the kernel takes at a time
-  std::int64_t tiles = 0;        // a multiple of it, at least two
-  std::uint64_t bytes = 0;
-};
-
 // The tiles that arrive at an input: the op's own, but what a dense product reads as a whole (its second factor and its bias) is 32x32. A
 // netlist may have it otherwise; what the balancer makes is so.
 TileDim input_tile_dim(const netlist::Op& op, std::size_t input);
 
-// Input `input` of an op that is not fused. Everything follows netlist conventions: two blocks of what the kernel takes at a time, or
-// what arrives in kHideCycles at kHideBytesPerCycle if that is more, or input_buf_min_size_tiles if that is more still.
-InputBuffer input_buffer(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
-inline constexpr std::int64_t kHideCycles = 1024;
-inline constexpr std::int64_t kHideBytesPerCycle = 32;
+// In which order an op takes an input, and which cores take the same tiles. The fused ops that the balancer makes are elementwise, and so
+// is a tilizer, whose rows count as the tiles that become of them.
+tiling::TileOrder input_order(const netlist::Op& op, std::size_t input);
 
-// The tiles that the kernel takes from an input at a time, by op class.
-std::int64_t clear_tiles(const netlist::Op& op, std::size_t input);
-// The tiles of an input that one core needs for one input of the op, repetitions by broadcasts counted.
-std::int64_t input_tiles(const netlist::Op& op, std::size_t input);
-
-std::uint64_t output_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
-// 0 where partial results stay in the destination register or share the output buffer.
-std::uint64_t intermediate_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
-// Of the core that passes a shared input on; 0 where nothing is shared.
-std::uint64_t relay_bytes(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
-
-// For the headers of tiles: cores keep those of one size for free.
-std::uint64_t header_bytes(const netlist::Op& op, const device::DeviceDescriptor& device);
-
-// Who receives the same tiles of an input: one core, a row of the grid or a column.
-enum class Reach : std::uint8_t { core, row, column };
-Reach reach(const netlist::Op& op, std::size_t input);
+// The kernel's buffer of an input.
+tiling::InputBuffer input_buffer(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
 
 // What is known of an op's surroundings; what is not known counts as the simplest case.
 struct InputLink {

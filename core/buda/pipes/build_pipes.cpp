@@ -123,7 +123,8 @@ GridCoord GraphBuilder::padding_worker(const OpPlan& p, const InputPlan& input, 
 void GraphBuilder::place_input_pipe(const OpPlan& p, const InputPlan& input, const PipeRoute& route, const Multicast& multicast,
                                     Pipe& pipe) const {
   const Op& op = *p.op;
-  bool by_rows = input.routes.axis == MulticastAxis::row && op.grid.cols > 1, by_columns = input.routes.axis == MulticastAxis::column && op.grid.rows > 1;
+  bool by_rows = input.routes.axis == MulticastAxis::row && op.grid.cols > 1,
+       by_columns = input.routes.axis == MulticastAxis::column && op.grid.rows > 1;
   bool from_core = !input.source.is_queue() || (input.prologue && !input.post_tm);
   auto core = only_core(route);
   for (std::int32_t d : route.destinations) {

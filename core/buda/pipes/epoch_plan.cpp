@@ -316,8 +316,9 @@ Diagnostic Planner::order_error(const OpPlan& p, std::size_t input, const OrderE
   const Op& op = *p.op;
   if (error.kind == OrderError::Kind::unsupported) return not_supported(netlist(), op, error.reason, static_cast<int>(input));
   const bool unread = error.kind == OrderError::Kind::unread;
-  Diagnostic d = input_error(unread ? "PP002" : "PP003", netlist().loc(op.places.of(unread ? Field::inputs : Field::attributes)),
-                             unread ? cat("op '", op.name, "': ", error.reason) : cat("op '", op.name, "', input ", input, ": ", error.reason));
+  Diagnostic d =
+      input_error(unread ? "PP002" : "PP003", netlist().loc(op.places.of(unread ? Field::inputs : Field::attributes)),
+                  unread ? cat("op '", op.name, "': ", error.reason) : cat("op '", op.name, "', input ", input, ": ", error.reason));
   d.node = op.name;
   if (!unread) d.hint = "attributes m_k and u_kt give the inner dimension in blocks and tiles; both must be at least 1";
   return d;
@@ -377,14 +378,14 @@ Result<void> Planner::plan_rows(OpPlan& p, std::size_t i) {
   InputPlan& input = p.inputs[i];
   QueuePlan& source = plan_.queue_plan(input.source.queue);
   const Queue& q = netlist().queues[input.source.queue];
-  auto cut = tiling::cut_rows(q, op);
+  const TileLayout layout = tiling::layout_of(q);
+  auto cut = tiling::cut_rows(layout, q.tile_dim, op);
   if (const auto* reason = std::get_if<std::string>(&cut)) return edge_error(p, i, {*reason});
   input.rows = std::get<RowCut>(cut);
-  if (source.rows && !(*source.rows == *input.rows))
-    return edge_error(p, i, {"another op takes the rows of this queue in another way"});
+  if (source.rows && !(*source.rows == *input.rows)) return edge_error(p, i, {"another op takes the rows of this queue in another way"});
   source.rows = input.rows;
   input.order.grid = op.grid;
-  input.routes = tiling::route_rows(*input.rows, q, op.grid);
+  input.routes = tiling::route_rows(*input.rows, layout, op.grid);
   input.sizes = tiling::input_buffer(context_of(p), i, *input.rows, q.tile_dim);
   return success();
 }

@@ -1,10 +1,10 @@
 // From the tiles of each consumer core back to the buffers of the producer.
 //
-// The consumer's part of the tensor is gone through in the order in which it is consumed (tile_order.hpp), line by line (line_map.hpp), which gives runs
-// of indices in the buffers of the producer's cores. An index may lie beyond the producer's buffer, which holds only `buffered_t` of its
-// ts:
+// The consumer's part of the tensor is gone through in the order in which it is consumed (tile_order.hpp), line by line (line_map.hpp),
+// which gives runs of indices in the buffers of the producer's cores. An index may lie beyond the producer's buffer, which holds only
+// `buffered_t` of its ts:
 // - without stacks each t of the producer becomes ts of the consumer, in the same order and in the same way for each. The runs of the first
-//   window are those of every window, so the walk ends where it leaves the first;
+//   window are those of every window;
 // - with stacks one t of the consumer draws on several windows. The walk goes through the whole input, its runs are sorted by window, and
 //   the windows are compared: what a pipe takes from the first window must be taken from each, though it may go to another destination.
 //   Such pipes have several destinations, in round-robin order, and are called phased. Padding that follows each window alike belongs to
@@ -177,29 +177,25 @@ bool Router::broadcast_part(std::int64_t destination, std::int64_t inputs, RunLi
   return true;
 }
 
-// Cuts a list where it leaves the window; true when it did.
-bool cut(RunList& list, std::int64_t window) {
+// Cuts a list where it leaves the window.
+void cut(RunList& list, std::int64_t window) {
   RunList kept;
   for (const Run& run : list.runs()) {
     if (run.core != kPaddingCore && run.first + run.count > window) {
       if (run.first < window) kept.add({run.core, run.first, window - run.first});
       list = std::move(kept);
-      return true;
+      return;
     }
     kept.add(run);
   }
-  return false;
 }
 
-// Whether one of the runs from number `seen` on (or the one before, which may have grown) goes beyond the window.
-bool leaves(const RunList& list, std::size_t seen, std::int64_t window) {
-  const auto& runs = list.runs();
-  auto begin = runs.begin() + static_cast<std::ptrdiff_t>(seen == 0 ? 0 : seen - 1);
-  return std::any_of(begin, runs.end(), [&](const Run& r) { return r.core != kPaddingCore && r.first + r.count > window; });
-}
-
+// Without stacks, consumers take from each t of the producer alike; with them (and a window of whole inputs) from each input alike. So the
+// first is walked, and the runs of the others in the window are its runs, shifted.
 bool Router::collect_plain() {
-  std::int64_t inputs = std::max<std::int64_t>(1, buffered_t_ / producer_.block.t);
+  const std::int64_t inputs = std::max<std::int64_t>(1, buffered_t_ / producer_.block.t);
+  const std::int64_t alike_t = map_.stacks() ? producer_.block.t : 1, shift = alike_t * producer_.block.mblock_tiles();
+  const std::int64_t consumer_t = consumer_.t * alike_t / producer_.block.t;
   for (std::int32_t d = 0; d < consumer_.destinations(); ++d) {
     PipeRoute pipe;
     pipe.destinations = {d};
@@ -207,13 +203,10 @@ bool Router::collect_plain() {
       if (!broadcast_part(d, inputs, pipe.tiles)) return false;
       cut(pipe.tiles, window_);
     } else {
-      bool left = false;
-      for (std::int64_t input = 0; input < inputs && !left; ++input)
-        for (std::int64_t t = 0; t < consumer_.t && !left; ++t) {
-          std::size_t seen = pipe.tiles.runs().size();
-          walk_t(d, input, t, pipe.tiles);
-          left = leaves(pipe.tiles, seen, window_) && cut(pipe.tiles, window_);
-        }
+      for (std::int64_t t = 0; t < consumer_t; ++t) walk_t(d, 0, t, pipe.tiles);
+      const std::vector<Run> first = pipe.tiles.runs();
+      for (std::int64_t i = 1; i < buffered_t_ / alike_t; ++i)
+        for (const Run& run : first) pipe.tiles.add({run.core, run.core == kPaddingCore ? 0 : run.first + i * shift, run.count});
     }
     out_.pipes.push_back(std::move(pipe));
   }

@@ -8,7 +8,6 @@ namespace buda::tiling {
 
 using netlist::Op;
 using netlist::OpClass;
-using netlist::Queue;
 
 namespace {
 
@@ -21,28 +20,28 @@ bool takes_rows(const Op& op, std::size_t input) {
   return input == 0 && (kind == OpClass::tilizer || kind == OpClass::embedding);
 }
 
-std::variant<RowCut, std::string> cut_rows(const Queue& queue, const Op& op) {
-  const auto& b = queue.block;
+std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, const Op& op) {
+  const auto& b = rows.block;
   const bool looks_up = op_class(op.type) == OpClass::embedding;
-  const std::int32_t tile_rows = queue.tile_dim.rows;
-  if (op.grid.cols % queue.grid.cols != 0 || (!looks_up && op.grid.rows % queue.grid.rows != 0))
-    return cat("a grid of ", op.grid.rows, 'x', op.grid.cols, " cores cannot share ", queue.grid.rows, 'x', queue.grid.cols,
+  const std::int32_t tile_rows = dim.rows;
+  if (op.grid.cols % rows.grid.cols != 0 || (!looks_up && op.grid.rows % rows.grid.rows != 0))
+    return cat("a grid of ", op.grid.rows, 'x', op.grid.cols, " cores cannot share ", rows.grid.rows, 'x', rows.grid.cols,
                " buffers of rows alike");
   RowCut cut;
-  cut.across = op.grid.cols / queue.grid.cols;
+  cut.across = op.grid.cols / rows.grid.cols;
   if (b.mblock_n % cut.across != 0)
     return cat("rows of ", b.mblock_n, " ublocks cannot be cut for ", cut.across, " cores; cuts are between ublocks only");
   cut.columns = b.mblock_n / cut.across;
-  cut.piece_bytes = tile_datum_bytes(queue.format, queue.tile_dim) / tile_rows * b.ublock_ct;
+  cut.piece_bytes = tile_datum_bytes(op.inputs[0].format, dim) / tile_rows * b.ublock_ct;
   if (looks_up) {
-    if (queue.grid.rows != 1) return cat("the rows of a table lie in one buffer from first to last, not in ", queue.grid.rows);
+    if (rows.grid.rows != 1) return cat("the rows of a table lie in one buffer from first to last, not in ", rows.grid.rows);
     cut.buffer_rows = cut.rows = cut.rows_per_column = op.attributes.num_indices;
     cut.rows_at_once = tile_rows;
     return cut;
   }
-  if (queue.shape() != op.shape())
-    return cat("the rows that arrive are ", queue.shape().text(), " tiles, and the op makes ", op.shape().text());
-  cut.down = op.grid.rows / queue.grid.rows;
+  if (rows.shape() != op.shape())
+    return cat("the rows that arrive are ", rows.shape().text(), " tiles, and the op makes ", op.shape().text());
+  cut.down = op.grid.rows / rows.grid.rows;
   if (b.mblock_m % cut.down != 0)
     return cat("columns of ", b.mblock_m, " ublocks cannot be cut for ", cut.down, " cores; cuts are between ublocks only");
   cut.planes = b.t;
@@ -55,7 +54,7 @@ std::variant<RowCut, std::string> cut_rows(const Queue& queue, const Op& op) {
   return cut;
 }
 
-EdgeRoutes route_rows(const RowCut& cut, const Queue& queue, GridShape consumer) {
+EdgeRoutes route_rows(const RowCut& cut, const TileLayout& rows, GridShape consumer) {
   EdgeRoutes out;
   out.window = cut.planes * cut.buffer_rows;
   out.granularity = cut.block_rows;
@@ -63,7 +62,7 @@ EdgeRoutes route_rows(const RowCut& cut, const Queue& queue, GridShape consumer)
   for (std::int32_t core = 0; core < consumer.volume(); ++core) {
     PipeRoute pipe;
     pipe.destinations = {core};
-    std::int32_t buffer = core / consumer.cols / cut.down % queue.grid.rows * queue.grid.cols + core % consumer.cols / cut.across;
+    std::int32_t buffer = core / consumer.cols / cut.down % rows.grid.rows * rows.grid.cols + core % consumer.cols / cut.across;
     for (std::int64_t plane = 0; plane < cut.planes; ++plane)
       for (std::int64_t row = 0; row < cut.rows; row += cut.rows_per_column)
         for (std::int64_t column = 0; column < cut.columns; ++column)

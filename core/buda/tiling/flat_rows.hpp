@@ -39,10 +39,11 @@ struct RowCut {
   friend bool operator==(const RowCut&, const RowCut&) = default;
 };
 
-// Or why it cannot be: a sentence without full stop.
-std::variant<RowCut, std::string> cut_rows(const netlist::Queue& queue, const netlist::Op& op);
+// `rows`: the layout of the queue, of tiles of `dim`. The format is that of the op's input 0. Where it cannot be: why, a sentence without
+// full stop.
+std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, const netlist::Op& op);
 
 // One pipe for each core. Run::first is the row, counted through all planes, with which a run begins. O(columns of pieces).
-EdgeRoutes route_rows(const RowCut& cut, const netlist::Queue& queue, GridShape consumer);
+EdgeRoutes route_rows(const RowCut& cut, const TileLayout& rows, GridShape consumer);
 
 }  // namespace buda::tiling

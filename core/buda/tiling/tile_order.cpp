@@ -78,10 +78,7 @@ std::size_t operand_count(const Op& op) {
   }
 }
 
-namespace {
-
-// Like the output: each core its own blocks.
-TileOrder elementwise(const Op& op) {
+TileOrder elementwise_order(const Op& op) {
   TileOrder c;
   c.grid = op.grid;
   c.t = op.block.t;
@@ -93,9 +90,11 @@ TileOrder elementwise(const Op& op) {
   return c;
 }
 
+namespace {
+
 // A left operand of a matrix product: a grid row shares it; columns of blocks come one after the other.
 TileOrder left_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   c.axis = MulticastAxis::row;
   c.blocks_c = blocks_k;
   c.block_ct = block_k;
@@ -105,7 +104,7 @@ TileOrder left_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k
 
 // A right operand: a grid column shares it; rows of blocks come one after the other.
 TileOrder right_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_k) {
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   c.axis = MulticastAxis::column;
   c.blocks_r = blocks_k;
   c.block_rt = block_k;
@@ -115,7 +114,7 @@ TileOrder right_operand(const Op& op, std::int64_t blocks_k, std::int64_t block_
 
 // `count` tiles in a row for each core, whatever they mean.
 TileOrder strip(const Op& op, std::int64_t count) {
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   c.t = c.blocks_r = c.block_rt = c.block_ct = 1;
   c.blocks_c = count;
   return c;
@@ -133,12 +132,12 @@ TileOrder matmul(const Op& op, std::size_t input, const TileShape& arriving) {
   if (a.identity) {
     if (input == 0) return strip(op, a.sparse.num_sparse_tiles);
     if (input == 2) return strip(op, a.sparse.num_index_tiles);
-    if (input > 2) return elementwise(op);
+    if (input > 2) return elementwise_order(op);
     TileOrder c = right_operand(op, a.m_k, a.u_kt);
     c.t = arriving.t;
     return c;
   }
-  if (input > 1) return elementwise(op);
+  if (input > 1) return elementwise_order(op);
   TileOrder c = input == 0 ? left_operand(op, a.m_k, a.u_kt) : right_operand(op, a.m_k, a.u_kt);
   if (a.accumulate) c.t *= std::max(a.z, 1);
   return c;
@@ -158,7 +157,7 @@ void reduce_side(TileOrder& c, Dim dim, std::int64_t m_k, std::int64_t u_kt) {
 }
 
 TileOrder reduce(const Op& op) {
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   if (op.attributes.reduce_dim == Dim::z) {
     c.t *= std::max(op.attributes.z, 1);
     c.order = UblockOrder::r;
@@ -171,7 +170,7 @@ TileOrder reduce(const Op& op) {
 // Fused matmuls scan their operands the other way round.
 TileOrder fused(const Op& op, const FusedInput& user) {
   const SubOp& sub = *user.sub;
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   c.blocks_r = sub.block.mblock_m;
   c.blocks_c = sub.block.mblock_n;
   c.block_rt = sub.block.ublock_rt;
@@ -194,7 +193,7 @@ TileOrder fused(const Op& op, const FusedInput& user) {
 
 // Concatenation takes each input cut into blocks of the output's size, as many as it has.
 TileOrder splice(const Op& op, const TileShape& arriving) {
-  TileOrder c = elementwise(op);
+  TileOrder c = elementwise_order(op);
   auto by_t = op.attributes.granularity == netlist::Granularity::t;
   if (by_t) c.t = arriving.t;
   c.blocks_r = std::max<std::int64_t>(1, arriving.rt / (std::int64_t{op.grid.rows} * c.block_rt));
@@ -215,10 +214,10 @@ std::variant<TileOrder, OrderError> tile_order_of(const Op& op, const netlist::F
     case OpClass::sfpu:
     case OpClass::ethernet:
     case OpClass::drainer:
-      c = elementwise(op);
+      c = elementwise_order(op);
       break;
     case OpClass::buffer:
-      c = input == 0 ? elementwise(op) : indices(op, a.sparse.num_index_tiles);
+      c = input == 0 ? elementwise_order(op) : indices(op, a.sparse.num_index_tiles);
       break;
     case OpClass::matmul:
       c = matmul(op, input, arriving);
@@ -227,7 +226,7 @@ std::variant<TileOrder, OrderError> tile_order_of(const Op& op, const netlist::F
       if (input == 0) {
         c = left_operand(op, std::int64_t{a.m_k} * op.block.mblock_n, op.block.ublock_ct);
       } else {
-        c = input == 1 ? right_operand(op, a.m_k, a.u_kt) : elementwise(op);
+        c = input == 1 ? right_operand(op, a.m_k, a.u_kt) : elementwise_order(op);
       }
       break;
     case OpClass::reduce:
@@ -237,7 +236,7 @@ std::variant<TileOrder, OrderError> tile_order_of(const Op& op, const netlist::F
       c = splice(op, arriving);
       break;
     case OpClass::topk:
-      c = elementwise(op);
+      c = elementwise_order(op);
       c.blocks_c = a.m_k;
       c.block_ct = a.u_kt;
       break;

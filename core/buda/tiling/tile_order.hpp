@@ -66,10 +66,13 @@ struct OrderError {
   std::string reason;
 };
 
-// How `op` takes input number `input`. `fused`: the fused op it refers to, or null. `arriving`: the shape after manipulations; some ops take
-// what comes.
+// How `op` takes input number `input`. `fused`: the fused op it refers to, or null. `arriving`: the shape after manipulations; some ops
+// take what comes.
 std::variant<TileOrder, OrderError> tile_order_of(const netlist::Op& op, const netlist::FusedOp* fused, std::size_t input,
                                                   const netlist::TileShape& arriving);
+
+// Each core takes the tiles that it makes: the order of an elementwise op's inputs.
+TileOrder elementwise_order(const netlist::Op& op);
 
 // How a queue takes an op's output: buffer by buffer, as it stores it.
 TileOrder tile_order_of(const netlist::Queue& queue);

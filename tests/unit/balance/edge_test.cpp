@@ -1,5 +1,6 @@
 // Edges: the example of the netlist specification, cases worked out by hand, and a slow second way of counting.
 #include <buda/balance/edge.hpp>
+#include <buda/balance/op_model.hpp>
 
 #include "unit/balance/fixture.hpp"
 
@@ -30,7 +31,7 @@ Op make(OpType type, GridShape grid, netlist::BlockShape block, std::size_t inpu
   return op;
 }
 
-EdgeCost cost_of(const Layout& producer, const EdgeMaps& maps, const Op& op, std::size_t input) {
+EdgeCost cost_of(const TileLayout& producer, const EdgeMaps& maps, const Op& op, std::size_t input) {
   auto result = measure_edge(producer, maps, op, input);
   if (auto* reason = std::get_if<std::string>(&result)) {
     ADD_FAILURE() << *reason;
@@ -39,7 +40,7 @@ EdgeCost cost_of(const Layout& producer, const EdgeMaps& maps, const Op& op, std
   return std::get<EdgeCost>(result);
 }
 
-std::string reason_of(const Layout& producer, const EdgeMaps& maps, const Op& op, std::size_t input) {
+std::string reason_of(const TileLayout& producer, const EdgeMaps& maps, const Op& op, std::size_t input) {
   auto result = measure_edge(producer, maps, op, input);
   if (auto* reason = std::get_if<std::string>(&result)) return *reason;
   ADD_FAILURE() << "it was accepted";
@@ -51,7 +52,7 @@ std::string reason_of(const Layout& producer, const EdgeMaps& maps, const Op& op
 TEST(Edge, TheSpecificationsExample) {
   Op mm = make(OpType::matmul, {2, 2}, {1, 1, 1, 4, 4}, 2);
   mm.attributes.m_k = mm.attributes.u_kt = 2;
-  Layout q0{{2, 2}, {1, 1, 1, 4, 2}, UblockOrder::r, 1};
+  TileLayout q0{{2, 2}, {1, 1, 1, 4, 2}, UblockOrder::r, 1};
   // Row 0 takes columns {0, 1} from buffer (0, 0) as one run of 8 tiles, then {2, 3} from (0, 1).
   EdgeCost in0 = cost_of(q0, {}, mm, 0);
   EXPECT_EQ(in0.granularity, 8);
@@ -60,7 +61,7 @@ TEST(Edge, TheSpecificationsExample) {
   EXPECT_EQ(in0.receiver_phases, 2);
   EXPECT_EQ(in0.pieces, 2);
   // Column 0 takes rows 0-1 from (0, 0) and rows 2-3 from (1, 0).
-  Layout q1{{2, 2}, {1, 1, 1, 2, 4}, UblockOrder::r, 1};
+  TileLayout q1{{2, 2}, {1, 1, 1, 2, 4}, UblockOrder::r, 1};
   EdgeCost in1 = cost_of(q1, {}, mm, 1);
   EXPECT_EQ(in1.granularity, 8);
   EXPECT_EQ(in1.sources, 2);
@@ -69,7 +70,7 @@ TEST(Edge, TheSpecificationsExample) {
 
 TEST(Edge, ShapesHaveToAgree) {
   Op add = make(OpType::add, {1, 1}, {1, 2, 2, 1, 1}, 2);
-  Layout p{{1, 1}, {1, 2, 1, 1, 1}, UblockOrder::r, 1};
+  TileLayout p{{1, 1}, {1, 2, 1, 1, 1}, UblockOrder::r, 1};
   EXPECT_THAT(reason_of(p, {}, add, 0), ::testing::HasSubstr("arrives as t=1 rt=2 ct=1 where t=1 rt=2 ct=2 is needed"));
   EdgeMaps twice{{}, {Tm::broadcast(Dim::c, 2)}, {}};
   EXPECT_EQ(cost_of(p, twice, add, 0).sources, 1);
@@ -77,15 +78,23 @@ TEST(Edge, ShapesHaveToAgree) {
   EXPECT_THAT(reason_of(p, bad, add, 0), ::testing::HasSubstr("not divisible by 3"));
 }
 
-TEST(Edge, StacksNeedADeepProducer) {
+TEST(Edge, StacksTakeFromEachWindowOfAShallowProducer) {
   Op nop = make(OpType::nop, {1, 1}, {1, 1, 4, 1, 1}, 1);
   EdgeMaps stack{{}, {Tm::hstack(4)}, {}};
-  Layout shallow{{1, 1}, {4, 1, 1, 1, 1}, UblockOrder::r, 1};
-  EXPECT_THAT(reason_of(shallow, stack, nop, 0), ::testing::HasSubstr("take 4 mblocks together and the producer holds 1"));
-  Layout deep = shallow;
-  deep.depth = 4;
-  EXPECT_EQ(cost_of(deep, stack, nop, 0).granularity, 4);
-  // Slices before the stack make up for it.
+  TileLayout producer{{1, 1}, {4, 1, 1, 1, 1}, UblockOrder::r, 1};
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).granularity, 1);
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).pieces, 4);
+  producer.buffered_t = 4;
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).granularity, 4);
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).pieces, 1);
+  // Rows of tiles that begin in an earlier window than those before them end: the producer would have to keep both.
+  Op tall = make(OpType::nop, {1, 1}, {1, 2, 4, 1, 1}, 1);
+  producer.block = {4, 2, 1, 1, 1};
+  producer.buffered_t = 1;
+  EXPECT_THAT(reason_of(producer, stack, tall, 0), ::testing::HasSubstr("after tiles of its buffer"));
+}
+
+TEST(StackDepth, SlicesBeforeAStackMakeUpForIt) {
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(4), Tm::vstack(4)})), 1);
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(2), Tm::vstack(4)})), 2);
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::vstack(4), Tm::hslice(4)})), 4);
@@ -95,13 +104,13 @@ TEST(Edge, StacksNeedADeepProducer) {
 TEST(Edge, ZBroadcastsNeedOneSlice) {
   Op nop = make(OpType::nop, {1, 1}, {4, 1, 1, 1, 1}, 1);
   EdgeMaps maps{{}, {Tm::broadcast(Dim::z, 2)}, {}};
-  Layout p{{1, 1}, {2, 1, 1, 1, 1}, UblockOrder::r, 2};
-  EXPECT_THAT(reason_of(p, maps, nop, 0), ::testing::HasSubstr("needs a producer of t=1"));
+  TileLayout p{{1, 1}, {2, 1, 1, 1, 1}, UblockOrder::r, 2};
+  EXPECT_THAT(reason_of(p, maps, nop, 0), ::testing::HasSubstr("repeats a tensor of t=1 only"));
 }
 
 TEST(Edge, HugeWalksAreRefusedQuickly) {
   Op nop = make(OpType::nop, {1, 1}, {1, 1 << 15, 1 << 15, 1, 1}, 1);
-  Layout p{{1, 1}, {1, 1 << 15, 1 << 15, 1, 1}, UblockOrder::r, 1};
+  TileLayout p{{1, 1}, {1, 1 << 15, 1 << 15, 1, 1}, UblockOrder::r, 1};
   EXPECT_THAT(reason_of(p, {}, nop, 0), ::testing::HasSubstr("more than can be analysed"));
 }
 
@@ -111,7 +120,7 @@ TEST(Edge, ReadsAreCutToTheKernelsBuffer) {
   mm.attributes.u_kt = 4;
   // 64 x 8 tiles in one run; the kernel's buffer holds 2 * 4 * 2 * 4 = 64 tiles, and 64 KiB hold 31: 16 tiles are the largest divisor
   // below.
-  Layout q = preferred_layout(mm, 1, {1, 64, 8}, {});
+  TileLayout q = preferred_layout(mm, 1, {1, 64, 8}, {});
   EdgeCost cost = cost_of(q, {}, mm, 1);
   EXPECT_EQ(cost.granularity, 512);
   EXPECT_EQ(dram_reads(cost, mm, 1, board("n150")), 32);
@@ -122,28 +131,28 @@ TEST(PreferredLayout, IsReadInOnePiecePerPipe) {
   mm.attributes.m_k = 3;
   mm.attributes.u_kt = 5;
   mm.attributes.bias = true;
-  Layout in0 = preferred_layout(mm, 0, {2, 8, 15}, {});
+  TileLayout in0 = preferred_layout(mm, 0, {2, 8, 15}, {});
   EXPECT_EQ(in0.grid, (GridShape{2, 1}));
   EXPECT_EQ(in0.order, UblockOrder::c);
   EXPECT_EQ(in0.block, (netlist::BlockShape{2, 2, 3, 2, 5}));
-  Layout in1 = preferred_layout(mm, 1, {2, 15, 12}, {});
+  TileLayout in1 = preferred_layout(mm, 1, {2, 15, 12}, {});
   EXPECT_EQ(in1.grid, (GridShape{1, 3}));
   EXPECT_EQ(in1.block, (netlist::BlockShape{2, 3, 1, 5, 4}));
   // A bias of one row, as TT-Buda writes it: the columns of the op, one row.
   EdgeMaps down{{}, {Tm::broadcast(Dim::r, 8)}, {}};
-  Layout bias = preferred_layout(mm, 2, {2, 1, 12}, down);
+  TileLayout bias = preferred_layout(mm, 2, {2, 1, 12}, down);
   EXPECT_EQ(bias.grid, (GridShape{1, 3}));
   EXPECT_EQ(bias.block, (netlist::BlockShape{2, 1, 1, 1, 4}));
   for (std::size_t i = 0; i < 2; ++i) {
-    const Layout& l = i == 0 ? in0 : in1;
+    const TileLayout& l = i == 0 ? in0 : in1;
     EdgeCost c = cost_of(l, {}, mm, i);
     EXPECT_EQ(c.sources, 1) << i;
-    EXPECT_EQ(c.granularity, l.block.mblock_tiles()) << i;
+    EXPECT_EQ(c.granularity, l.block.tiles()) << i;
   }
   EXPECT_EQ(cost_of(bias, down, mm, 2).sources, 1);
   // Through a transpose: the source is (12 x 15).
   EdgeMaps turned{{}, {Tm::transpose()}, {}};
-  Layout t = preferred_layout(mm, 1, {2, 12, 15}, turned);
+  TileLayout t = preferred_layout(mm, 1, {2, 12, 15}, turned);
   EXPECT_EQ(t.grid, (GridShape{3, 1}));
   EXPECT_EQ(cost_of(t, turned, mm, 1).sources, 1);
 }
@@ -154,36 +163,36 @@ struct Slow {
   std::int64_t granularity = 0, sources = 0, fan_out = 0, changes = 0, pieces = 0, sends = 0;
 };
 
-Slow slow_cost(const Layout& p, const EdgeMaps& maps, const Op& op, std::size_t input) {
+Slow slow_cost(const TileLayout& p, const EdgeMaps& maps, const Op& op, std::size_t input) {
   auto map = std::get<netlist::TileMap>(netlist::TileMap::make(p.shape(), maps));
-  Walk w = walk_of(op, input);
-  std::int64_t window = p.depth * p.block.mblock_tiles();
+  const tiling::TileOrder o = input_order(op, input);
+  const bool by_columns = o.order == UblockOrder::c;
+  std::int64_t window = p.window_tiles();
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> pipes;
-  for (std::int64_t i = 0; i < w.pipe_rows; ++i)
-    for (std::int64_t j = 0; j < w.pipe_cols; ++j) {
-      auto& list = pipes.emplace_back();
-      bool inside = true;
-      for (std::int64_t t = 0; t < w.t && inside; ++t) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> order;
-        for (std::int64_t a = 0; a < w.block_rows; ++a)
-          for (std::int64_t b = 0; b < w.block_cols; ++b) order.emplace_back(w.by_columns ? b : a, w.by_columns ? a : b);
-        std::sort(order.begin(), order.end());
-        for (auto [x, y] : order)
-          for (std::int64_t r = 0; r < w.rt; ++r)
-            for (std::int64_t c = 0; c < w.ct; ++c) {
-              std::int64_t br = w.by_columns ? y : x, bc = w.by_columns ? x : y;
-              auto s = map.source({t, i * w.row_step + br * w.rt + r, j * w.col_step + bc * w.ct + c});
-              const auto& b = p.block;
-              std::int64_t rows = b.mblock_m * b.ublock_rt, cols = b.mblock_n * b.ublock_ct;
-              std::int64_t ur = s.tile.r % rows / b.ublock_rt, uc = s.tile.c % cols / b.ublock_ct;
-              std::int64_t u = p.order == UblockOrder::r ? ur * b.mblock_n + uc : uc * b.mblock_m + ur;
-              std::int64_t index =
-                  s.tile.t * b.mblock_tiles() + u * b.ublock_tiles() + s.tile.r % b.ublock_rt * b.ublock_ct + s.tile.c % b.ublock_ct;
-              if (index >= window) inside = false;
-              if (inside) list.emplace_back(s.tile.r / rows * p.grid.cols + s.tile.c / cols, index);
-            }
-      }
+  for (std::int64_t d = 0; d < o.destinations(); ++d) {
+    auto& list = pipes.emplace_back();
+    bool inside = true;
+    for (std::int64_t t = 0; t < o.t && inside; ++t) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> order;
+      for (std::int64_t a = 0; a < o.blocks_r; ++a)
+        for (std::int64_t b = 0; b < o.blocks_c; ++b) order.emplace_back(by_columns ? b : a, by_columns ? a : b);
+      std::sort(order.begin(), order.end());
+      for (auto [x, y] : order)
+        for (std::int64_t r = 0; r < o.block_rt; ++r)
+          for (std::int64_t c = 0; c < o.block_ct; ++c) {
+            std::int64_t br = by_columns ? y : x, bc = by_columns ? x : y;
+            auto s = map.source({t, o.origin(d).r + br * o.block_rt + r, o.origin(d).c + bc * o.block_ct + c});
+            const auto& b = p.block;
+            std::int64_t rows = b.mblock_m * b.ublock_rt, cols = b.mblock_n * b.ublock_ct;
+            std::int64_t ur = s.tile.r % rows / b.ublock_rt, uc = s.tile.c % cols / b.ublock_ct;
+            std::int64_t u = p.order == UblockOrder::r ? ur * b.mblock_n + uc : uc * b.mblock_m + ur;
+            std::int64_t index =
+                s.tile.t * b.mblock_tiles() + u * b.ublock_tiles() + s.tile.r % b.ublock_rt * b.ublock_ct + s.tile.c % b.ublock_ct;
+            if (index >= window) inside = false;
+            if (inside) list.emplace_back(s.tile.r / rows * p.grid.cols + s.tile.c / cols, index);
+          }
     }
+  }
   Slow out;
   out.granularity = window;
   std::map<std::int64_t, std::int64_t> fan_out, sends;
@@ -232,12 +241,13 @@ TEST(Edge, AgreesWithCountingOnLists) {
                  k = 1 + static_cast<std::int64_t>(rng.below(12));
     bool is_matmul = rng.below(2) == 0;
     GridShape grid{pick(rng, divisors(r)), pick(rng, divisors(c))};
-    Op op = make(is_matmul ? OpType::matmul : OpType::add, grid, blocks(rng, 1, r / grid.rows, c / grid.cols), 2);
+    const std::int64_t t = 1 + static_cast<std::int64_t>(rng.below(4));
+    Op op = make(is_matmul ? OpType::matmul : OpType::add, grid, blocks(rng, t, r / grid.rows, c / grid.cols), 2);
     if (!is_matmul && rng.below(2) == 0) op.ublock_order = UblockOrder::c;
     op.attributes.u_kt = pick(rng, divisors(k));
     op.attributes.m_k = static_cast<std::int32_t>(k / op.attributes.u_kt);
     std::size_t input = rng.below(2);
-    netlist::TileShape need = needed_shape(op, input);
+    netlist::TileShape need = input_order(op, input).needed();
     EdgeMaps maps;
     std::int64_t rows = need.rt, cols = need.ct;
     if (rng.below(3) == 0) {
@@ -249,9 +259,10 @@ TEST(Edge, AgreesWithCountingOnLists) {
       maps.tms.insert(maps.tms.begin(), Tm::transpose());
       std::swap(rows, cols);
     }
-    Layout p;
+    TileLayout p;
     p.grid = {pick(rng, divisors(rows)), pick(rng, divisors(cols))};
-    p.block = blocks(rng, 1, rows / p.grid.rows, cols / p.grid.cols);
+    p.block = blocks(rng, t, rows / p.grid.rows, cols / p.grid.cols);
+    p.buffered_t = pick(rng, divisors(t));
     p.order = rng.below(2) == 0 ? UblockOrder::r : UblockOrder::c;
     EdgeCost fast = cost_of(p, maps, op, input);
     Slow slow = slow_cost(p, maps, op, input);
@@ -261,8 +272,8 @@ TEST(Edge, AgreesWithCountingOnLists) {
     ASSERT_EQ(fast.receiver_phases, slow.changes) << round;
     ASSERT_EQ(fast.sender_phases, slow.sends) << round;
     // What is preferred is never worse in sources than one buffer per pipe.
-    Layout preferred = preferred_layout(op, input, {1, rows, cols}, maps);
-    ASSERT_EQ(preferred.shape(), (netlist::TileShape{1, rows, cols})) << round;
+    TileLayout preferred = preferred_layout(op, input, {t, rows, cols}, maps);
+    ASSERT_EQ(preferred.shape(), (netlist::TileShape{t, rows, cols})) << round;
   }
 }
 

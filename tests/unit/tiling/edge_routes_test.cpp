@@ -17,7 +17,7 @@ LineMap map_of(const TileLayout& producer, std::vector<Tm> tms) {
 }
 
 TileOrder blocks(GridShape grid, std::int64_t t, std::int64_t m, std::int64_t n, std::int64_t rt, std::int64_t ct,
-                   UblockOrder order = UblockOrder::r) {
+                 UblockOrder order = UblockOrder::r) {
   TileOrder c;
   c.grid = grid;
   c.t = t;

@@ -146,7 +146,7 @@ TEST(TileOrder, AgreesWithTheCheckersDefinitions) {
   auto same = [&](const netlist::Op& op, const TileShape& arriving) {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       TileOrder c = order_of(op, i, arriving);
-          for (std::int32_t core = 0; core < op.grid.volume(); ++core) {
+      for (std::int32_t core = 0; core < op.grid.volume(); ++core) {
         GridCoord at{core / op.grid.cols, core % op.grid.cols};
         std::int64_t d = c.axis == MulticastAxis::core ? core : c.axis == MulticastAxis::row ? at.row : at.col;
         EXPECT_EQ(tiles_of(c, d), pipes::tiles_taken(n, op, i, arriving, at).tiles) << op_type_name(op.type) << " input " << i;
