@@ -59,13 +59,20 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# buda_module(NAME SOURCES a.cpp… [LINK targets…]): one module of libbuda, in core/buda/NAME.
+# buda_module(NAME SOURCES a.cpp… [APART b.cpp…] [LINK targets…]): one module of libbuda, in core/buda/NAME. APART are sources that know
+# headers which the others do not, such as the graph's: compiled apart, so that a change of these leaves the others as they are.
 function(buda_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  add_library(buda_${name} OBJECT ${arg_SOURCES})
-  target_include_directories(buda_${name} PRIVATE "${PROJECT_SOURCE_DIR}/core")
-  target_link_libraries(buda_${name} PRIVATE buda_warnings Threads::Threads ${arg_LINK})
-  target_sources(buda PRIVATE $<TARGET_OBJECTS:buda_${name}>)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;APART;LINK")
+  set(buda_${name}_sources ${arg_SOURCES})
+  set(buda_${name}_apart_sources ${arg_APART})
+  foreach(target buda_${name} buda_${name}_apart)
+    if(${target}_sources)
+      add_library(${target} OBJECT ${${target}_sources})
+      target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/core")
+      target_link_libraries(${target} PRIVATE buda_warnings Threads::Threads ${arg_LINK})
+      target_sources(buda PRIVATE $<TARGET_OBJECTS:${target}>)
+    endif()
+  endforeach()
   target_link_libraries(buda PRIVATE ${arg_LINK})
 endfunction()
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/node.hpp>
 
 #include <vector>
+
+namespace buda::graph {
+class Graph;
+}
 
 namespace buda::balance {
 

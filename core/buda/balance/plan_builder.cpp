@@ -3,6 +3,7 @@
 
 #include <buda/balance/program.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/device_layout.hpp>
 
 #include <algorithm>

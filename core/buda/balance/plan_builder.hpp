@@ -4,12 +4,16 @@
 #include <buda/balance/problem.hpp>
 #include <buda/balance/queues.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/netlist/host_plan.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <functional>
 #include <string>
+
+namespace buda::graph {
+class Graph;
+}
 
 namespace buda::balance {
 

@@ -7,13 +7,17 @@
 #include <buda/base/strong_id.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/netlist/op.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace buda::graph {
+class Graph;
+}
 
 namespace buda::balance {
 

@@ -1,6 +1,8 @@
 // Breadth-first and topological schedules.
 #include <buda/balance/schedule.hpp>
 
+#include <buda/graph/graph.hpp>
+
 #include <deque>
 
 namespace buda::balance {

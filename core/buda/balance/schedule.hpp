@@ -1,10 +1,14 @@
 // The order in which ops are placed and, epoch by epoch, executed.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/node.hpp>
 
 #include <string_view>
 #include <vector>
+
+namespace buda::graph {
+class Graph;
+}
 
 namespace buda::balance {
 

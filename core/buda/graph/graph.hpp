@@ -7,6 +7,7 @@
 
 #include <buda/base/keyed_hash.hpp>
 #include <buda/graph/kept_order.hpp>
+#include <buda/graph/level.hpp>
 #include <buda/graph/name_index.hpp>
 #include <buda/graph/node.hpp>
 #include <buda/graph/node_pool.hpp>
@@ -20,10 +21,6 @@
 #include <vector>
 
 namespace buda::graph {
-
-enum class Level : std::uint8_t { tensor, device };
-
-std::string_view level_name(Level level);
 
 // Node ids are given in the order of creation, never again after an erasure, and stay valid across all other changes; so do references to
 // nodes. A graph may be wrong for a while (a dangling edge, a cycle): nothing here fails on it, and the verifier tells (verify.hpp).

@@ -6,6 +6,7 @@
 // tiles.
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/tm.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>

@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/copy.hpp>
 #include <buda/ops/rules.hpp>
 

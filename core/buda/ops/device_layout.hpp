@@ -9,7 +9,8 @@
 //                      with `view_split` and `view_order`, those of the value reshaped to view_split and transposed by view_order
 //                      and attribute `model_type`: the element type there, when it is another than the value's (whole numbers and truth
 //                      values are floating-point numbers on the device)
-//   parameter, constant  the value keeps the model's shape and, when that is a floating-point type, its element type; the node's type is the
+//   parameter, constant  the value keeps the model's shape and, when that is a floating-point type, its element type; the node's type is
+//   the
 //                      padded one
 //
 // A model shape is read as 4-D by putting 1s before it; more than four axes have all but the last three merged into w. Then r and c are
@@ -17,11 +18,15 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/tm.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <string_view>
 #include <vector>
+
+namespace buda::graph {
+class Node;
+}  // namespace buda::graph
 
 namespace buda::ops {
 
@@ -47,8 +52,8 @@ Result<void> check_border(const BorderShapes& shapes);
 BorderShapes border_shapes(const graph::Node& node, const Shape& device);
 // And the element type of the model's tensor there.
 DType border_type(const graph::Node& node, DType device);
-// A result of the device in the model's element type: the nearest whole number where that is an integer type, since what the device computes
-// may be a little off.
+// A result of the device in the model's element type: the nearest whole number where that is an integer type, since what the device
+// computes may be a little off.
 Tensor in_model_type(const Tensor& value, DType model);
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.

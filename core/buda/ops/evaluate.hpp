@@ -1,13 +1,17 @@
 // The meaning of a graph: what it computes, in fp32, at either level.
 #pragma once
 
-#include <buda/graph/graph.hpp>
 #include <buda/ops/registry.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <functional>
 #include <span>
 #include <string>
+
+namespace buda::graph {
+class Graph;
+class Node;
+}  // namespace buda::graph
 
 namespace buda::ops {
 

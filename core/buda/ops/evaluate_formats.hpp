@@ -10,7 +10,6 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
 #include <buda/ops/evaluate.hpp>
 #include <buda/ops/registry.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,10 +1,14 @@
 // Types of a whole graph: derived from the rules of its ops, or checked against them.
 #pragma once
 
-#include <buda/graph/graph.hpp>
 #include <buda/ops/registry.hpp>
 
 #include <vector>
+
+namespace buda::graph {
+class Graph;
+class Node;
+}  // namespace buda::graph
 
 namespace buda::ops {
 

@@ -5,6 +5,7 @@
 // its tiles goes to all rows of that tile. Then follow the activation of `sfpu_op` and the packer's ReLU. With `identity` the first operand
 // is a picker (sparse.hpp).
 #include <buda/base/text.hpp>
+#include <buda/graph/tm.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/gemm.hpp>

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/attribute.hpp>
+#include <buda/graph/level.hpp>
+#include <buda/graph/value_type.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>

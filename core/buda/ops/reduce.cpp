@@ -7,6 +7,7 @@
 // The device's reduce takes the maximum. Along r (c) it leaves one row (column) of tiles per z, with the result in row (column) 0 and zeros
 // beside it; along z it turns each group of `z` slices into one.
 #include <buda/base/text.hpp>
+#include <buda/graph/tm.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>

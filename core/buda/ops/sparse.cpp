@@ -3,6 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>

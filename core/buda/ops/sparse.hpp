@@ -10,6 +10,10 @@
 
 #include <vector>
 
+namespace buda::graph {
+class Node;
+}  // namespace buda::graph
+
 namespace buda::ops {
 
 // Their definitions, which matmul_ops() gives along with its own.

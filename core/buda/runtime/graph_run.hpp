@@ -2,12 +2,16 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdint>
+
+namespace buda::graph {
+class Graph;
+}
 
 namespace buda::runtime {
 

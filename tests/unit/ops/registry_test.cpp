@@ -1,6 +1,8 @@
 // The registry: what is in it is complete and consistent.
 #include "running.hpp"
 
+#include <buda/graph/node.hpp>
+
 #include <set>
 
 namespace buda::ops {
