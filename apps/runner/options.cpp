@@ -18,6 +18,9 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
   set.choice("formats", o.formats, {"fp32", "exact"},
              "how a graph is evaluated: fp32: what it means; exact: in the data formats and the precision that the optimizer chose");
+  set.path("streams", o.streams, "DIR",
+           "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, else "
+           "they are made from the netlist");
   set.path("trace", o.trace, "FILE",
            "write what was asked of the device, which graphs it executed and where queues stood, one JSON object per line");
   set.path("dump", o.dump, "FILE",
@@ -58,7 +61,9 @@ cli::ToolSpec tool(Options& o) {
       "plan its queues "
       "are inputs and outputs themselves. A graph is evaluated in fp32 on the host (target cpu), which is what the model means.\n"
       "Limits of a comparison are separate: passing one excuses none of the others.";
-  spec.reads = "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors.";
+  spec.reads =
+      "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors; with --streams stream "
+      "programs.";
   spec.writes = "the output tensors; with --trace the trace; with --dump what ops made.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"

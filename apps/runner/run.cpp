@@ -99,6 +99,7 @@ class Runner {
     }
     if (!o_.dump.empty() || bare_only())
       return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
+    if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
     if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
     BUDA_ASSIGN(auto graph, graph::parse_graph(host_.fs(), bytes.view(), o_.model));
     std::vector<std::string> wanted;
@@ -117,6 +118,11 @@ class Runner {
     const std::string name = o_.target.empty() ? "golden" : o_.target;
     BUDA_ASSIGN(target_, plugin::make(host_.plugins, host_.plugins.targets, plugin::Kind::target, name,
                                       host_.options_of(plugin::Kind::target, name), host_));
+    if (!o_.streams.empty()) {
+      if (!target_->needs().streams)
+        return usage_error("RN001", cat("option --streams: target '", name, "' executes the netlist itself, and no stream programs"));
+      BUDA_ASSIGN(products_, runtime::read_products(host_.fs(), o_.streams));
+    }
     if (!o_.trace.empty()) tracer_ = runtime::traced(*target_, trace_);
     if (kind == Kind::image) {
       BUDA_ASSIGN(auto model, runtime::load_image(o_.model, bytes));
@@ -138,6 +144,7 @@ class Runner {
       return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     if (model.uses_device()) BUDA_TRY(check(model.program.netlist, device));
+    if (!products_.files.empty()) model.products = std::move(products_);
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     if (watch_ && (session->device() == nullptr || !session->device()->observe(*watch_)))
       host_.report(warning("RT024", {}, "nothing shows what happens inside: nothing of it is dumped or traced"));
@@ -165,6 +172,7 @@ class Runner {
     BUDA_TRY(check_dump_ops(program.netlist));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
     if (o_.stimulus || o_.test) BUDA_TRY(add_stimulus(program.netlist, inputs));
+    BUDA_TRY(runtime::complete_program(program, target_->needs(), products_, device, host_));
     if (o_.test) BUDA_TRY(run_reference(program, device, inputs));
     BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), device, inputs, params_, host_));
     tell(done.telemetry);
@@ -249,6 +257,7 @@ class Runner {
   std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
   std::optional<Watch> watch_;
+  runtime::Products products_;  // of --streams
   runtime::TestConfig test_config_;
   netlist::Netlist tested_;                // with --test
   std::optional<NamedTensors> reference_;  // what --test expects

@@ -11,23 +11,13 @@
 
 namespace buda::netlist {
 
-struct ProgramVm::State {
-  explicit State(const Netlist& netlist) : index(netlist) {}
-  Index index;
-  std::vector<ProgramCode> programs;
-  std::vector<std::vector<std::optional<std::int32_t>>> statics;  // by program and slot
-  std::uint64_t step_limit = kDefaultStepLimit;
-};
-
-namespace {
-
 using Variables = std::vector<std::optional<std::int32_t>>;
 
-class Run {
+// One run of a program, from its first instruction to its last.
+class ProgramRun {
  public:
-  Run(const Netlist& netlist, const std::string& name, const ProgramCode& code, Variables& statics, std::uint64_t limit,
-      ProgramEvents& events)
-      : netlist_(netlist), name_(name), code_(code), statics_(statics), limit_(limit), events_(events), variables_(code.variables.size()) {
+  ProgramRun(const Netlist& netlist, const std::string& name, const ProgramCode& code, const Variables& statics, std::uint64_t limit)
+      : netlist_(netlist), name_(name), code_(code), limit_(limit), variables_(code.variables.size()) {
     for (std::size_t s = 0; s < statics.size(); ++s)
       if (code.classes[s] == VariableClass::fixed) variables_[s] = statics[s];
   }
@@ -55,20 +45,19 @@ class Run {
     return success();
   }
 
-  Result<void> go() {
-    std::uint64_t steps = 0;
-    while (at_ < code_.code.size()) {
-      const Code& code = code_.code[at_];
-      if (++steps > limit_) return error(code.place, "NL607", cat("it does not end within ", limit_, " steps"));
-      BUDA_TRY(step(code));
-    }
-    return success();
+  // False when there is nothing more to do.
+  Result<bool> step(ProgramEvents& events) {
+    if (at_ == code_.code.size()) return false;
+    const Code& code = code_.code[at_];
+    if (++steps_ > limit_) return error(code.place, "NL607", cat("it does not end within ", limit_, " steps"));
+    BUDA_TRY(execute(code, events));
+    return true;
   }
 
   // What the next run starts from, whether this one ended well or not.
-  void keep_statics() {
+  void keep_statics(Variables& statics) const {
     for (std::size_t s = 0; s < variables_.size(); ++s)
-      if (code_.classes[s] == VariableClass::fixed) statics_[s] = variables_[s];
+      if (code_.classes[s] == VariableClass::fixed) statics[s] = variables_[s];
   }
 
  private:
@@ -85,14 +74,14 @@ class Run {
     return error(operand.place, "NL604", cat("variable '", code_.variables[operand.slot], "' is read before it has a value"));
   }
 
-  Result<void> step(const Code& code) {
+  Result<void> execute(const Code& code, ProgramEvents& events) {
     switch (code.kind) {
       case Code::Kind::declare:
         for (const auto& [slot, first] : code.variables)
           if (code.declared != VariableClass::fixed || !variables_[slot]) variables_[slot] = first;
         break;
       case Code::Kind::compute:
-        BUDA_TRY(compute(code));
+        BUDA_TRY(compute(code, events));
         break;
       case Code::Kind::loop: {
         BUDA_ASSIGN(std::int32_t count, value(code.operands[0]));
@@ -108,20 +97,20 @@ class Run {
         loops_.pop_back();
         break;
       case Code::Kind::allocate:
-        for (std::size_t queue : code.queues) BUDA_TRY(events_.allocate(queue));
+        for (std::size_t queue : code.queues) BUDA_TRY(events.allocate(queue));
         break;
       case Code::Kind::deallocate:
-        for (std::size_t queue : code.queues) BUDA_TRY(events_.deallocate(queue));
+        for (std::size_t queue : code.queues) BUDA_TRY(events.deallocate(queue));
         break;
       case Code::Kind::execute:
-        BUDA_TRY(execute(code));
+        BUDA_TRY(execute_graph(code, events));
         break;
     }
     ++at_;
     return success();
   }
 
-  Result<void> compute(const Code& code) {
+  Result<void> compute(const Code& code, ProgramEvents& events) {
     BUDA_ASSIGN(std::int32_t first, value(code.operands[0]));
     std::int64_t a = first, b = 0;
     if (code.operands.size() > 1) {
@@ -150,7 +139,7 @@ class Run {
       return error(code.place, "NL608", cat("'", code_.variables[code.out], "' becomes ", result, ", which does not fit in 32 bits"));
     variables_[code.out] = static_cast<std::int32_t>(result);
     if (auto bound = readers_.find(code.out); bound != readers_.end())
-      for (std::size_t queue : bound->second) events_.read_pointer_moved(queue, *variables_[code.out]);
+      for (std::size_t queue : bound->second) events.read_pointer_moved(queue, *variables_[code.out]);
     return success();
   }
 
@@ -167,7 +156,7 @@ class Run {
     return success();
   }
 
-  Result<void> execute(const Code& code) {
+  Result<void> execute_graph(const Code& code, ProgramEvents& events) {
     execution_.graph = code.target;
     execution_.settings.clear();
     for (const SettingCode& s : code.settings) {
@@ -189,7 +178,7 @@ class Run {
       execution_.settings.push_back(r);
       bind_reader(s);
     }
-    return events_.execute(execution_);
+    return events.execute(execution_);
   }
 
   // From now on the queue's read pointer follows the variable that this setting takes it from.
@@ -206,18 +195,31 @@ class Run {
   const Netlist& netlist_;
   const std::string& name_;
   const ProgramCode& code_;
-  Variables& statics_;
   std::uint64_t limit_;
-  ProgramEvents& events_;
   Variables variables_;
   std::vector<std::int32_t> loops_;                // rounds left of the open loops
   std::map<std::size_t, Slot> read_pointers_;      // by queue: the variable that its read pointer follows
   std::map<Slot, std::set<std::size_t>> readers_;  // the same by variable
   std::size_t at_ = 0;
+  std::uint64_t steps_ = 0;
   Execution execution_;
 };
 
-}  // namespace
+struct ProgramVm::State {
+  explicit State(const Netlist& netlist) : index(netlist) {}
+
+  void end_run() {
+    if (run) run->keep_statics(statics[running]);
+    run.reset();
+  }
+
+  Index index;
+  std::vector<ProgramCode> programs;
+  std::vector<Variables> statics;  // by program and slot
+  std::uint64_t step_limit = kDefaultStepLimit;
+  std::optional<ProgramRun> run;
+  std::size_t running = 0;  // the program of `run`
+};
 
 ProgramVm::ProgramVm(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProgramVm::ProgramVm(ProgramVm&&) noexcept = default;
@@ -235,6 +237,7 @@ Result<ProgramVm> ProgramVm::make(const Netlist& netlist) {
 }
 
 void ProgramVm::reset() {
+  state_->run.reset();
   state_->statics.clear();
   for (const ProgramCode& code : state_->programs) state_->statics.emplace_back(code.variables.size());
 }
@@ -242,6 +245,14 @@ void ProgramVm::reset() {
 void ProgramVm::set_step_limit(std::uint64_t steps) { state_->step_limit = steps; }
 
 Result<void> ProgramVm::run(const std::string& program, const ProgramParameters& parameters, ProgramEvents& events) {
+  BUDA_TRY(start(program, parameters));
+  for (bool more = true; more;) {
+    BUDA_ASSIGN(more, step(events));
+  }
+  return success();
+}
+
+Result<void> ProgramVm::start(const std::string& program, const ProgramParameters& parameters) {
   const Netlist& netlist = state_->index.netlist();
   auto index = state_->index.program(program);
   if (!index) {
@@ -251,11 +262,19 @@ Result<void> ProgramVm::run(const std::string& program, const ProgramParameters&
     if (auto near = nearest_word(program, known)) d.hint = cat("did you mean '", *near, "'?");
     return d;
   }
-  Run run(netlist, netlist.programs[*index].name, state_->programs[*index], state_->statics[*index], state_->step_limit, events);
+  state_->end_run();
+  ProgramRun run(netlist, netlist.programs[*index].name, state_->programs[*index], state_->statics[*index], state_->step_limit);
   BUDA_TRY(run.bind(parameters));
-  auto result = run.go();
-  run.keep_statics();
-  return result;
+  state_->run.emplace(std::move(run));
+  state_->running = *index;
+  return success();
+}
+
+Result<bool> ProgramVm::step(ProgramEvents& events) {
+  if (!state_->run) return false;
+  auto more = state_->run->step(events);
+  if (!more || !*more) state_->end_run();
+  return more;
 }
 
 std::vector<std::string> ProgramVm::parameters(const std::string& program) const {

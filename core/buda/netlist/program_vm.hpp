@@ -74,6 +74,11 @@ class ProgramVm {
 
   Result<void> run(const std::string& program, const ProgramParameters& parameters, ProgramEvents& events);
 
+  // The same in steps, for devices that cannot do all that an event asks for at once: `start` makes the program the one at work (one that
+  // has not ended is given up), and each `step` executes one instruction. False when the program has ended, and when none was started.
+  Result<void> start(const std::string& program, const ProgramParameters& parameters);
+  Result<bool> step(ProgramEvents& events);
+
   // The names of a program's parameters, with "$"; empty for an unknown program.
   std::vector<std::string> parameters(const std::string& program) const;
   // The value of a static variable, if the program has created it.

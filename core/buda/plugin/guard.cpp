@@ -93,8 +93,14 @@ class GuardedDevice final : public runtime::Device {
   Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override {
     return guard_.call("write", [&] { return inner_->write(queue, slot, entries); });
   }
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
-    return guard_.call("run", [&] { return inner_->run(program, parameters); });
+  Result<void> start(const std::string& program, const runtime::Parameters& parameters) override {
+    return guard_.call("start", [&] { return inner_->start(program, parameters); });
+  }
+  Result<runtime::Progress> advance(const runtime::Until& until) override {
+    return guard_.call("advance", [&] { return inner_->advance(until); });
+  }
+  std::optional<perf::Clock> clock() const override {
+    return guard_.call("clock", [&] { return inner_->clock(); });
   }
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
     return guard_.call("pop", [&] { return inner_->pop(queue, entries); });
@@ -111,6 +117,9 @@ class GuardedDevice final : public runtime::Device {
   bool observe(runtime::Observer& observer) override {
     return guard_.call("observe", [&] { return inner_->observe(observer); });
   }
+  bool record(perf::Sink& sink, perf::Level level) override {
+    return guard_.call("record", [&] { return inner_->record(sink, level); });
+  }
 
  private:
   std::unique_ptr<runtime::Device> inner_;
@@ -124,6 +133,9 @@ class GuardedTarget final : public runtime::Target {
                                                 Host& host) override {
     BUDA_ASSIGN(auto device, guard_.call("open", [&] { return inner_->open(program, descriptor, host); }));
     return std::unique_ptr<runtime::Device>(new GuardedDevice(std::move(device), guard_));
+  }
+  runtime::Needs needs() const override {
+    return guard_.call("needs", [&] { return inner_->needs(); });
   }
   const device::DeviceDescriptor* describe() const override {
     return guard_.call("describe", [&] { return inner_->describe(); });

@@ -66,7 +66,7 @@ Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
   }
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
-  model.program.files = std::move(image.build);
+  model.products = {path, std::move(image.build)};
   model.parameters = std::move(image.parameters);
   return model;
 }

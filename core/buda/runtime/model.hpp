@@ -5,6 +5,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/host_plan.hpp>
+#include <buda/runtime/streams.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -22,6 +23,7 @@ struct Model {
   std::optional<device::DeviceDescriptor> device;
   netlist::HostPlan plan;
   Program program;
+  Products products;  // of an image; read when a target needs them
   NamedTensors parameters;
   std::map<std::string, graph::Graph> host_graphs;  // by the file that a segment of the plan names
 

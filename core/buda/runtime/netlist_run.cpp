@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/netlist/index.hpp>
 #include <buda/netlist/program_vm.hpp>
+#include <buda/runtime/batches.hpp>
 #include <buda/runtime/ports.hpp>
 #include <buda/runtime/program_order.hpp>
 #include <buda/runtime/session.hpp>
@@ -39,16 +40,6 @@ Result<Tensor> as_entries(const Queue& queue, const Tensor& tensor) {
   return tensor.reshaped(Shape(std::move(dims)));
 }
 
-// Entries pushed divided by the inputs of an epoch that takes them: the smallest over all pushed queues.
-std::int64_t loop_count(const Netlist& netlist, const std::map<std::string, std::int64_t>& pushed) {
-  std::int64_t count = std::numeric_limits<std::int64_t>::max();
-  for (const auto& graph : netlist.graphs)
-    for (const auto& op : graph.ops)
-      for (const auto& in : op.inputs)
-        if (auto it = pushed.find(in.name); it != pushed.end()) count = std::min(count, it->second / std::max(graph.input_count, 1));
-  return count == std::numeric_limits<std::int64_t>::max() ? 1 : std::max<std::int64_t>(count, 1);
-}
-
 Result<void> check_names(const Netlist& netlist, const NamedTensors& inputs) {
   Failure failure;
   std::vector<std::string> known;
@@ -78,24 +69,87 @@ Result<void> check_names(const Netlist& netlist, const NamedTensors& inputs) {
   return success();
 }
 
-Result<std::map<std::string, std::int64_t>> fill(const Netlist& netlist, const NamedTensors& inputs, Device& device) {
-  std::map<std::string, std::int64_t> pushed;
-  for (const Queue& queue : netlist.queues) {
-    auto given = inputs.find(queue.name);
-    if (given == inputs.end()) continue;
-    BUDA_ASSIGN(auto entries, as_entries(queue, given->second));
-    if (queue.kind == QueueKind::ram) {
-      BUDA_TRY(device.write(queue.name, 0, entries));
-    } else {
-      BUDA_TRY(device.push(queue.name, entries));
-      pushed[queue.name] = entries.shape()[0];
+// The host at a bare netlist: fills the queues before the programs, and serves epochs that are longer than a queue while they run.
+class HostSide {
+ public:
+  HostSide(const Netlist& netlist, Device& device) : netlist_(netlist), device_(device) {}
+
+  Result<void> fill(const NamedTensors& inputs) {
+    for (const Queue& queue : netlist_.queues) {
+      auto given = inputs.find(queue.name);
+      if (given == inputs.end()) continue;
+      BUDA_ASSIGN(auto entries, as_entries(queue, given->second));
+      if (queue.kind == QueueKind::ram) {
+        BUDA_TRY(device_.write(queue.name, 0, entries));
+      } else {
+        BUDA_TRY(device_.push(queue.name, entries));
+        pushed_.emplace(queue.name, std::move(entries));
+      }
+    }
+    return success();
+  }
+
+  // Entries pushed divided by the inputs of an epoch that takes them: the smallest over all pushed queues.
+  std::int64_t loop_count() const {
+    std::int64_t count = std::numeric_limits<std::int64_t>::max();
+    for (const auto& graph : netlist_.graphs)
+      for (const auto& op : graph.ops)
+        for (const auto& in : op.inputs)
+          if (auto it = pushed_.find(in.name); it != pushed_.end())
+            count = std::min(count, it->second.shape()[0] / std::max(graph.input_count, 1));
+    return count == std::numeric_limits<std::int64_t>::max() ? 1 : std::max<std::int64_t>(count, 1);
+  }
+
+  Result<void> run(const std::string& program, const Parameters& parameters) {
+    BUDA_TRY(device_.start(program, parameters));
+    while (true) {
+      BUDA_ASSIGN(Progress progress, device_.advance(Until::idle()));
+      if (progress.state == State::idle) return success();
+      bool helped = false;
+      Failure reasons;
+      for (Wait& wait : progress.waits) {
+        BUDA_ASSIGN(bool served, serve(wait));
+        helped = helped || served;
+        reasons.add(std::move(wait.reason));
+      }
+      if (!helped) return reasons;
     }
   }
-  return pushed;
-}
 
-Result<void> run_program(const netlist::Program& program, const NetlistRunOptions& options, std::int64_t loops, Device& device) {
-  std::map<std::string, std::int64_t> values;
+ private:
+  Result<bool> serve(const Wait& wait) {
+    auto queue = std::find_if(netlist_.queues.begin(), netlist_.queues.end(), [&](const Queue& q) { return q.name == wait.queue; });
+    if (wait.what == Wait::For::device || queue == netlist_.queues.end() || longest_epoch(*queue) <= queue->entries) return false;
+    if (wait.what == Wait::For::pop) {
+      BUDA_TRY(device_.pop(wait.queue, 1));
+      return true;
+    }
+    auto entries = pushed_.find(wait.queue);
+    if (entries == pushed_.end() || entries->second.shape()[0] < queue->entries) return false;
+    BUDA_ASSIGN(Tensor next, rows_of(entries->second, again_[wait.queue]++ % queue->entries, 1));
+    BUDA_TRY(device_.push(wait.queue, next));
+    return true;
+  }
+
+  // Inputs of an epoch that reads or writes the queue.
+  std::int64_t longest_epoch(const Queue& queue) const {
+    std::int64_t inputs = 0;
+    for (const auto& graph : netlist_.graphs)
+      for (const auto& op : graph.ops)
+        if (op.name == queue.input ||
+            std::any_of(op.inputs.begin(), op.inputs.end(), [&](const auto& in) { return in.name == queue.name; }))
+          inputs = std::max<std::int64_t>(inputs, graph.input_count);
+    return inputs;
+  }
+
+  const Netlist& netlist_;
+  Device& device_;
+  std::map<std::string, Tensor> pushed_;
+  std::map<std::string, std::int64_t> again_;  // entries pushed beyond those
+};
+
+Result<Parameters> parameters_of(const netlist::Program& program, const NetlistRunOptions& options, std::int64_t loops) {
+  Parameters values;
   for (const auto& instruction : program.instructions) {
     const auto* param = std::get_if<netlist::instruction::Param>(&instruction.what);
     if (param == nullptr) continue;
@@ -113,7 +167,7 @@ Result<void> run_program(const netlist::Program& program, const NetlistRunOption
       }
     }
   }
-  return device.run(program.name, values);
+  return values;
 }
 
 Result<std::vector<const netlist::Program*>> programs_of(const Netlist& netlist, const NetlistRunOptions& options) {
@@ -220,9 +274,12 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));
   if (options.observer != nullptr && !device->observe(*options.observer))
     host.report(warning("RT024", {netlist.file}, "this target does not show what happens inside: nothing of it is dumped or traced"));
-  BUDA_ASSIGN(auto pushed, fill(netlist, inputs, *device));
-  const std::int64_t loops = loop_count(netlist, pushed);
-  for (const auto* p : order) BUDA_TRY(run_program(*p, options, loops, *device));
+  HostSide host_side(netlist, *device);
+  BUDA_TRY(host_side.fill(inputs));
+  for (const auto* p : order) {
+    BUDA_ASSIGN(auto parameters, parameters_of(*p, options, host_side.loop_count()));
+    BUDA_TRY(host_side.run(p->name, parameters));
+  }
   NetlistRun out;
   for (const Queue* queue : output_queues(netlist)) {
     if (queue->kind == QueueKind::ram) {

@@ -15,9 +15,9 @@
 namespace buda::runtime {
 
 struct NetlistRunOptions {
-  std::map<std::string, std::int64_t> parameters;  // of programs, by name with or without "$"; what a program lacks is not given to it
-  std::vector<std::string> programs;               // which run, in this order; empty: all, see program_order.hpp
-  Observer* observer = nullptr;                    // looks into the device while it runs, where that can be done
+  Parameters parameters;              // of programs, by name with or without "$"; what a program lacks is not given to it
+  std::vector<std::string> programs;  // which run, in this order; empty: all, see program_order.hpp
+  Observer* observer = nullptr;       // looks into the device while it runs, where that can be done
 };
 
 struct NetlistRun {
@@ -25,10 +25,12 @@ struct NetlistRun {
   Telemetry telemetry;
 };
 
-// Fills the queues and rams that come from outside (`inputs` by queue, (w, z, r, c) or with leading sizes of 1 left out; w entries are
-// pushed, or written from slot 0 on), runs the programs, and reads what ops have written and no op reads: the waiting entries
-// of queues, all slots of rams. $p_loop_count, when not given, is the number of entries pushed divided by the input_count of the graph that
-// reads them. Other parameters without a value are an error.
+// The program has what the target needs (complete_program). Fills the queues and rams that come from outside (`inputs` by queue, (w, z, r,
+// c) or with leading sizes of 1 left out; w entries are pushed, or written from slot 0 on), runs the programs, and reads what ops have
+// written and no op reads: the waiting entries of queues, all slots of rams. A program that waits for the host is served: a queue that was
+// filled to the brim gets the same entries again, in the same order, and of an output without room the oldest entry is dropped.
+// $p_loop_count, when not given, is the number of entries pushed divided by the input_count of the graph that reads them. Other parameters
+// without a value are an error.
 Result<NetlistRun> run_netlist(const Program& program, Target& target, const device::DeviceDescriptor& descriptor,
                                const NamedTensors& inputs, const NetlistRunOptions& options, Host& host);
 

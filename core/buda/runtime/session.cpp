@@ -26,6 +26,7 @@ Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, cons
   session->find_unread();
   if (!session->model_.uses_device()) return session;
   BUDA_TRY(session->find_programs());
+  BUDA_TRY(complete_program(session->model_.program, target.needs(), session->model_.products, descriptor, host));
   BUDA_ASSIGN(session->device_, target.open(session->model_.program, descriptor, host));
   BUDA_TRY(session->push_parameters());
   return session;
@@ -261,7 +262,7 @@ Result<void> Session::push(const std::vector<Batch>& batches) {
 
 Result<void> Session::run_programs(std::int64_t batches) {
   for (const auto& program : programs_) {
-    std::map<std::string, std::int64_t> parameters;
+    Parameters parameters;
     if (program.loops) parameters[kLoopCount] = batches;
     BUDA_TRY(device_->run(program.name, parameters));
   }

@@ -46,10 +46,12 @@ class TracedDevice final : public Device {
     trace_.push_back(Line("write").text("queue", queue).number("slot", slot).shape(entries).done());
     return device_->write(queue, slot, entries);
   }
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+  Result<void> start(const std::string& program, const Parameters& parameters) override {
     trace_.push_back(Line("run").text("program", program).numbers("parameters", parameters).done());
-    return device_->run(program, parameters);
+    return device_->start(program, parameters);
   }
+  Result<Progress> advance(const Until& until) override { return device_->advance(until); }
+  std::optional<perf::Clock> clock() const override { return device_->clock(); }
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
     trace_.push_back(Line("pop").text("queue", queue).number("entries", entries).done());
     return device_->pop(queue, entries);
@@ -61,6 +63,7 @@ class TracedDevice final : public Device {
   }
   Telemetry telemetry() const override { return device_->telemetry(); }
   bool observe(Observer& observer) override { return device_->observe(observer); }
+  bool record(perf::Sink& sink, perf::Level level) override { return device_->record(sink, level); }
 
  private:
   std::unique_ptr<Device> device_;
@@ -75,6 +78,7 @@ class TracedTarget final : public Target {
     BUDA_ASSIGN(auto device, target_.open(program, descriptor, host));
     return std::unique_ptr<Device>(new TracedDevice(std::move(device), trace_));
   }
+  Needs needs() const override { return target_.needs(); }
   const device::DeviceDescriptor* describe() const override { return target_.describe(); }
 
  private:

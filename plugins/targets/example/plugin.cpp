@@ -34,7 +34,8 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
     host_.log(0, cat("write ", entries.describe(), " to slot ", slot, " of ", name));
     return success();
   }
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+  // All is done at once here, so that nothing is left for advance().
+  Result<void> start(const std::string& program, const runtime::Parameters& parameters) override {
     host_.log(0, cat("run ", program));
     netlist::ProgramParameters values;
     for (const auto& [name, value] : parameters) values[name] = static_cast<std::int32_t>(value);

@@ -5,6 +5,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/runtime/observer.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -136,7 +137,7 @@ Result<Tensor> GoldenDevice::read(const std::string& name, std::int64_t slot, st
   return tensor_from(entries, queue->queue());
 }
 
-Result<void> GoldenDevice::run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) {
+Result<void> GoldenDevice::start(const std::string& program, const runtime::Parameters& parameters) {
   netlist::ProgramParameters values;
   for (const auto& [name, value] : parameters) {
     if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
@@ -144,11 +145,80 @@ Result<void> GoldenDevice::run(const std::string& program, const std::map<std::s
                          cat("parameter '", name, "' of program '", program, "' is ", value, ", which does not fit in 32 bits"));
     values[name] = static_cast<std::int32_t>(value);
   }
-  auto done = vm_->run(program, values, *this);
-  if (done) return run_pending();
-  pending_.clear();
-  moved_.clear();
-  return done;
+  give_up();
+  BUDA_TRY(vm_->start(program, values));
+  at_work_ = true;
+  return success();
+}
+
+Result<runtime::Progress> GoldenDevice::advance(const runtime::Until& until) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pointers;
+  for (const QueueMemory& queue : queues_) pointers.emplace_back(queue.read_pointer(), queue.write_pointer());
+  waits_.clear();
+  auto state = go_on(until);
+  if (!state) {
+    give_up();
+    return std::move(state).failure();
+  }
+  runtime::Progress progress;
+  progress.state = *state;
+  progress.waits = waits_;
+  for (std::size_t q = 0; q < queues_.size(); ++q) {
+    const QueueMemory& queue = queues_[q];
+    if (!queue.is_ram() && pointers[q] != std::pair(queue.read_pointer(), queue.write_pointer()))
+      progress.changes.push_back({queue.queue().name, queue.occupancy(), queue.room()});
+  }
+  return progress;
+}
+
+Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
+  const QueueMemory* watched = nullptr;
+  if (until.queue) {
+    BUDA_TRY(waiting(until.queue->queue));
+    BUDA_ASSIGN(watched, find(until.queue->queue));
+  }
+  while (at_work_) {
+    if (watched != nullptr && watched->occupancy() >= until.queue->waiting) return runtime::State::running;
+    if (schedule_.actions.empty()) {
+      BUDA_ASSIGN(at_work_, vm_->step(schedule_));
+      if (!at_work_) schedule_.finish();
+      at_work_ = at_work_ || !schedule_.actions.empty();
+      continue;
+    }
+    BUDA_ASSIGN(Step step, take_action());
+    if (step == Step::done) schedule_.actions.pop_front();
+    if (step != Step::waits) continue;
+    const bool host_helps = std::any_of(waits_.begin(), waits_.end(), [](const auto& w) { return w.what != runtime::Wait::For::device; });
+    return host_helps ? runtime::State::needs_host : runtime::State::hung;
+  }
+  return runtime::State::idle;
+}
+
+Result<GoldenDevice::Step> GoldenDevice::take_action() {
+  const Action& action = schedule_.actions.front();
+  if (const auto* clear = std::get_if<ClearQueue>(&action)) {
+    queues_[clear->queue].clear();
+    if (observer_ != nullptr) observer_->allocated(netlist_.queues[clear->queue]);
+    return Step::done;
+  }
+  if (const auto* move = std::get_if<MoveReadPointer>(&action)) {
+    queues_[move->queue].set_read(move->value);
+    if (observer_ != nullptr) observer_->moved(netlist_.queues[move->queue], queues_[move->queue].read_pointer());
+    return Step::done;
+  }
+  if (!group_) {
+    BUDA_ASSIGN(Group group, open_group(std::get<ExecuteGraphs>(action)));
+    group_.emplace(std::move(group));
+  }
+  auto step = advance_group(*group_);
+  if (step && *step == Step::done) group_.reset();
+  return step;
+}
+
+void GoldenDevice::give_up() {
+  at_work_ = false;
+  group_.reset();
+  schedule_.clear();
 }
 
 runtime::Telemetry GoldenDevice::telemetry() const {

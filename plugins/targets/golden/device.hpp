@@ -1,8 +1,10 @@
 // A device that lives on the host: queues as ring buffers, graphs executed op by op.
 #pragma once
 
+#include "epoch.hpp"
 #include "graph_plan.hpp"
 #include "queue_memory.hpp"
+#include "schedule.hpp"
 
 #include <buda/netlist/program_vm.hpp>
 #include <buda/runtime/target.hpp>
@@ -10,9 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,17 +30,18 @@ struct NumberCounts {
   std::size_t saturated = 0;  // at the limit of their format
 };
 
-class GoldenDevice final : public runtime::Device, private netlist::ProgramEvents {
+class GoldenDevice final : public runtime::Device {
  public:
   // The host must outlive the device.
   static Result<std::unique_ptr<GoldenDevice>> make(const runtime::Program& program, const DeviceOptions& options, Host& host);
 
   Result<void> push(const std::string& queue, const Tensor& entries) override;
   Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override;
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override;
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override;
   Result<std::int64_t> waiting(const std::string& queue) override;
   Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override;
+  Result<void> start(const std::string& program, const runtime::Parameters& parameters) override;
+  Result<runtime::Progress> advance(const runtime::Until& until) override;
   runtime::Telemetry telemetry() const override;
   bool observe(runtime::Observer& observer) override {
     observer_ = &observer;
@@ -52,30 +53,35 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   Result<void> prepare();
   Result<void> link(std::size_t queue);
 
-  // One epoch at work: where each queue is read and written, and what the ops have made of the present input.
-  struct Epoch;
+  // Going on with the program (device.cpp).
+  enum class Step : std::uint8_t { done, more, waits };
+  Result<runtime::State> go_on(const runtime::Until& until);
+  Result<Step> take_action();
+  void give_up();
 
-  // Graphs that feed each other run together: an execution waits until those of its group have come, or until something comes that it
-  // must not wait for.
-  Result<void> execute(const netlist::Execution& execution) override;
-  Result<void> allocate(std::size_t queue) override;
-  void read_pointer_moved(std::size_t queue, std::int32_t value) override;
-  Result<void> run_pending();
-  Result<void> run_group(const std::vector<netlist::Execution>& executions);
+  // Graphs that run together (group.cpp). What cannot go on adds to waits_.
+  Result<Group> open_group(const ExecuteGraphs& action);
+  Result<Step> advance_group(Group& group);
+  Result<bool> run_input(Group& group);
+  bool is_ready(const Group& group, const Epoch& epoch, std::size_t index);
+  bool has_entry(const Epoch& epoch, std::size_t queue, std::int64_t input) const;
+  void wait_for_entry(const Epoch& epoch, std::size_t queue, std::int64_t input);
+  bool has_room(const Epoch& epoch, const OpPlan& op);
+  void add_wait(runtime::Wait wait);
+  void end_input(Group& group);
+  Result<void> end(Group& group);
+
+  // One graph (epoch.cpp).
   void tell_execution(const Epoch& epoch) const;
-
-  Result<void> begin(Epoch& epoch, const std::set<std::size_t>& written);
-  Result<void> open_reader(Epoch& epoch, std::size_t queue, const netlist::ResolvedSetting* setting, bool fed_here);
-  void start_input(Epoch& epoch);
+  Result<void> open_reader(Epoch& epoch, std::size_t queue);
+  void begin(Epoch& epoch);
   Result<void> run_op(Epoch& epoch, std::size_t index, std::int64_t input);
   // What an input's edge brings, before its manipulations, and what these and in_df make of it (of matrix t of it).
   Result<ValuePtr> fetch(Epoch& epoch, const OpPlan& op, std::size_t index, std::int64_t input);
   ValuePtr delivered(const EdgePlan& edge, const ValuePtr& value, std::optional<std::int64_t> t) const;
   std::variant<Value, std::string> compute(const OpPlan& op, const std::vector<ValuePtr>& inputs, const ValuePtr& previous) const;
   Result<void> store_output(Epoch& epoch, const OpPlan& op, const ValuePtr& value, std::int64_t input);
-  bool popped_along(const Epoch& epoch, std::size_t queue) const;
   ValuePtr gradient_start(const Epoch& epoch, const OpPlan& op) const;
-  Result<void> end(Epoch& epoch);
   void check_numbers(const OpPlan& op, const Value& value);
 
   Result<QueueMemory*> find(const std::string& queue);
@@ -87,8 +93,10 @@ class GoldenDevice final : public runtime::Device, private netlist::ProgramEvent
   runtime::Observer* observer_ = nullptr;
   std::optional<netlist::ProgramVm> vm_;
   Plans plans_;
-  std::vector<netlist::Execution> pending_;                  // waiting for others of their groups
-  std::vector<std::pair<std::size_t, std::int32_t>> moved_;  // read pointers, since the first of them
+  Schedule schedule_{netlist_, plans_};
+  bool at_work_ = false;              // a program has not ended
+  std::optional<Group> group_;        // of the schedule's first action
+  std::vector<runtime::Wait> waits_;  // of the last step
   std::vector<QueueMemory> queues_;
   std::map<std::string, std::size_t> queue_index_;
   // Outputs of ops that other graphs read, one per input, from the last execution of their graph.

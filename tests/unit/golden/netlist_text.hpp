@@ -85,6 +85,20 @@ inline Tensor random_tensor(Shape shape, std::uint64_t seed, double low = -2, do
   return Tensor(std::move(shape), std::move(v));
 }
 
+// Entries of one tile that are constants: one number per entry.
+inline Tensor entries(const std::vector<float>& values) {
+  std::vector<float> v;
+  for (float x : values) v.insert(v.end(), 1024, x);
+  return Tensor(Shape{static_cast<std::int64_t>(values.size()), 1, 32, 32}, std::move(v));
+}
+
+inline std::vector<float> constants(const Result<Tensor>& t) {
+  if (!t) return {-999};
+  std::vector<float> out;
+  for (std::size_t i = 0; i < t->size(); i += 1024) out.push_back(t->as<float>()[i]);
+  return out;
+}
+
 // Runs a netlist of one graph and program `main` on given queues, and gives the entries of queue `out`.
 struct Given {
   std::string queue;

@@ -73,6 +73,28 @@ TEST(ProgramVm, ExecutesWithResolvedSettings) {
   EXPECT_EQ(last.settings[1].global_wrptr_autoinc, 0);
 }
 
+TEST(ProgramVm, StepsAreTheRunInParts) {
+  Machine whole(kSmall), steps(kSmall);
+  ASSERT_TRUE(whole.vm->run("run", {{"p_loops", 3}}, whole.log).ok());
+  EXPECT_FALSE(*steps.vm->step(steps.log)) << "nothing was started";
+  ASSERT_TRUE(steps.vm->start("run", {{"p_loops", 3}}).ok());
+  for (auto more = steps.vm->step(steps.log); more.ok() && *more; more = steps.vm->step(steps.log)) {
+  }
+  EXPECT_EQ(steps.log.executions, whole.log.executions);
+  EXPECT_EQ(steps.value("$l"), whole.value("$l"));
+  EXPECT_FALSE(steps.vm->start("run", {}).ok()) << "the parameter is missing";
+}
+
+TEST(ProgramVm, AProgramThatIsGivenUpKeepsItsStatics) {
+  Machine m(kSmall);
+  ASSERT_TRUE(m.vm->start("run", {{"p_loops", 3}}).ok());
+  while (m.log.executions.size() < 2) ASSERT_TRUE(*m.vm->step(m.log));
+  ASSERT_TRUE(m.vm->start("run", {{"p_loops", 1}}).ok());
+  while (m.log.executions.size() < 3) ASSERT_TRUE(*m.vm->step(m.log));
+  // The second execution had not advanced the pointer yet.
+  EXPECT_EQ(m.log.executions[2].settings[0].rd_ptr_local, 2);
+}
+
 TEST(ProgramVm, StaticsLiveOnAndWrapAround) {
   Machine m(kSmall);
   ASSERT_TRUE(m.vm->run("run", {{"$p_loops", 3}}, m.log).ok());

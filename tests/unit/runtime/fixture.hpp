@@ -93,7 +93,7 @@ class FakeDevice final : public Device, private netlist::ProgramEvents {
     factor_ = t.as<float>()[0];
     return success();
   }
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>& parameters) override {
+  Result<void> start(const std::string& program, const Parameters& parameters) override {
     std::string call = "run " + program;
     netlist::ProgramParameters values;
     for (const auto& [name, value] : parameters) {

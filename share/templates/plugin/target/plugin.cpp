@@ -19,8 +19,8 @@ class MyDevice final : public runtime::Device {
     rams_[queue][slot] = entries;
     return success();
   }
-  // Run the program's epochs here; netlist::ProgramVm reads programs for you.
-  Result<void> run(const std::string& program, const std::map<std::string, std::int64_t>&) override {
+  // Run the program's epochs here, or begin here and go on in advance(); netlist::ProgramVm reads programs for you.
+  Result<void> start(const std::string& program, const runtime::Parameters&) override {
     return input_error("MY001", {netlist_.file}, "program '" + program + "': this target cannot compute yet");
   }
   Result<Tensor> pop(const std::string& queue, std::int64_t) override { return input_error("MY002", {}, "queue '" + queue + "' is empty"); }

@@ -1,0 +1,31 @@
+// Stream programs for targets that execute them: from the products of a compilation, or made here.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
+#include <buda/io/file_system.hpp>
+#include <buda/io/host.hpp>
+#include <buda/runtime/target.hpp>
+
+#include <map>
+#include <string>
+
+namespace buda::runtime {
+
+// Files that the compiler has made, by their name in its output folder ("temporal_epoch_0/overlay/blob.json"), unread.
+struct Products {
+  std::string where;  // the image or the folder, for messages
+  std::map<std::string, io::Bytes> files;
+};
+
+// The stream programs in a folder as netlist2pipe and pipegen leave it. A folder without any is an error (RT040).
+Result<Products> read_products(io::FileSystem& fs, const std::string& folder);
+
+// Puts into the program what the target needs and the program lacks. Stream programs are read from the products, where there are any, each
+// once; a bad one is reported with its file and line, and one that is missing, or is not of this netlist and architecture, is an error
+// (RT041). Without products they are made from the netlist, for the chips and cables of the device.
+Result<void> complete_program(Program& program, const Needs& needs, const Products& products, const device::DeviceDescriptor& device,
+                              Host& host);
+
+}  // namespace buda::runtime
