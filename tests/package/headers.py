@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Check that every public header compiles alone, as the first include of a file.
 
-    headers.py COMPILER CORE_DIR
+    headers.py COMPILER CORE_DIR [INCLUDE_DIR...]
+
+Further folders are searched for what the headers include, too.
 """
 import concurrent.futures
 import os
@@ -10,9 +12,9 @@ import subprocess
 import sys
 
 
-def compile_alone(compiler, core, header):
+def compile_alone(compiler, folders, header):
     source = f"#include <{header}>\n"
-    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-I", str(core), "-x", "c++", "-"], input=source.encode(),
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", *(f"-I{f}" for f in folders), "-x", "c++", "-"], input=source.encode(),
                           capture_output=True)
     return header, done.stderr.decode(errors="replace") if done.returncode or done.stderr else ""
 
@@ -21,7 +23,7 @@ def main():
     compiler, core = sys.argv[1], pathlib.Path(sys.argv[2])
     headers = sorted(p.relative_to(core) for p in core.rglob("*") if p.suffix in (".hpp", ".h"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda h: compile_alone(compiler, core, h), headers))
+        results = list(pool.map(lambda h: compile_alone(compiler, [core, *sys.argv[3:]], h), headers))
     bad = [(h, said) for h, said in results if said]
     for header, said in bad:
         print(f"{header}:\n{said}")

@@ -1,9 +1,11 @@
 #!/bin/sh
 # What a plugin author does: installs OpenBuda, starts from each template, builds it against the installation alone, lists and uses it.
-#   out_of_tree.sh BUILD_DIR CMAKE
+#   out_of_tree.sh BUILD_DIR CMAKE COMPILER
 set -eu
+tests=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 cmake=$2
+compiler=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
@@ -20,6 +22,13 @@ for kind in frontend decomposition policy target; do
   [ "$exported" = buda_plugin_query ] || { echo "$plugin exports more than one symbol: $exported" >&2; exit 1; }
   echo "$kind: $(basename "$plugin")"
 done
+# The installed headers are enough for each other, and private ones are not among them.
+python3 "$tests/headers.py" "$compiler" "$prefix/include"
+cp -r "$prefix/share/buda/templates/plugin/target" "$work/private"
+sed -i '1i #include <buda/overlay/build.hpp>' "$work/private/plugin.cpp"
+"$cmake" -S "$work/private" -B "$work/private/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/private.log"
+if "$cmake" --build "$work/private/build" >> "$work/private.log"; then echo "a plugin could include a private header" >&2; exit 1; fi
+grep -q "buda/overlay/build.hpp: No such file\|'buda/overlay/build.hpp' file not found" "$work/private.log"
 cd "$work"
 name() { basename "$(find "$work/$1/build" -name "$1_*.so")" .so | sed "s/^$1_//"; }
 balancer --plugin "$(find policy/build -name 'policy_*.so')" --list-plugins | grep "^policy $(name policy) "

@@ -69,7 +69,7 @@ plugin::SearchPath search_path(const CommonOptions& common, const std::string& b
   if (auto text = environment_value("BUDA_PLUGIN_PATH"))
     for (auto directory : split(*text, ':')) path.environment_directories.emplace_back(directory);
   if (!bin_dir.empty())
-    path.installed_directory = (std::filesystem::path(bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_MAJOR)).string();
+    path.installed_directory = (std::filesystem::path(bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
   return path;
 }
 

@@ -5,6 +5,8 @@
 #ifndef BUDA_PLUGIN_ABI_H
 #define BUDA_PLUGIN_ABI_H
 
+#include <buda/plugin/abi_headers.h>
+
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,13 +15,13 @@ extern "C" {
 
 #define BUDA_PLUGIN_MAGIC 0x41445542u /* "BUDA" in memory */
 
-/* A change of the major number makes older plugins unusable; plugins of an older minor number go on working. Both are the plugin
- * interface's own, not the version of the tools. */
-#define BUDA_ABI_MAJOR 1u
-#define BUDA_ABI_MINOR 0u
+/* Of this struct, and of all that is not seen in a header: raised by hand, together with the folder in which plugins are looked for. */
+#define BUDA_ABI_GENERATION 1u
 
 typedef struct buda_plugin_info {
-  uint32_t magic, struct_size, abi_major, abi_minor;
+  uint32_t magic, struct_size;
+  uint32_t abi_generation; /* BUDA_ABI_GENERATION */
+  uint32_t abi_headers;    /* BUDA_ABI_HEADERS: a digest of the public headers that the plugin was compiled with */
   const char *name, *version, *description, *license;
   const char* cxx_abi;                             /* compiler, standard library and libbuda that the C++ side was built with */
   int (*register_fn)(void* registrar, void* host); /* 0: registered; must not throw */

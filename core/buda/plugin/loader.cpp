@@ -9,6 +9,9 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -32,14 +35,11 @@ std::optional<Diagnostic> check_info(const std::string& file, const buda_plugin_
     return refused(file, "PL005",
                    cat("its information has ", info->struct_size, " bytes where this program expects ", sizeof(buda_plugin_info),
                        "; it was built for an older OpenBuda and must be built again"));
-  if (info->abi_major != BUDA_ABI_MAJOR)
-    return refused(file, "PL005",
-                   cat("it was built for plugin interface ", info->abi_major, " and this program has ", BUDA_ABI_MAJOR,
-                       "; build it against this OpenBuda"));
-  if (info->abi_minor > BUDA_ABI_MINOR)
-    return refused(file, "PL006",
-                   cat("it needs plugin interface ", info->abi_major, '.', info->abi_minor, " of a newer OpenBuda; this program has ",
-                       BUDA_ABI_MAJOR, '.', BUDA_ABI_MINOR));
+  if (info->abi_generation != BUDA_ABI_GENERATION || info->abi_headers != BUDA_ABI_HEADERS)
+    return refused(
+        file, "PL005",
+        cat("it was built for plugin interface ", interface_text(info->abi_generation, info->abi_headers), ", and this program has ",
+            interface_text(BUDA_ABI_GENERATION, BUDA_ABI_HEADERS), "; build it again with the headers of this OpenBuda"));
   for (const char* text : {info->name, info->version, info->description, info->license, info->cxx_abi})
     if (text == nullptr || *text == '\0') return refused(file, "PL004", "its name, version, description, license or C++ ABI is missing");
   if (info->cxx_abi != std::string_view(BUDA_CXX_ABI))
@@ -102,6 +102,12 @@ void append_json(io::Node& list, Kind kind, const Registry<Interface>& registry,
 }
 
 }  // namespace
+
+std::string interface_text(std::uint32_t generation, std::uint32_t headers) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "%u.%08x", generation, headers);
+  return text.data();
+}
 
 Result<void> load_plugin(const std::string& file, Registries& registries, Host& host) {
   if (!host.fs().exists(file)) return refused(file, "PL002", "there is no such plugin file");

@@ -3,6 +3,7 @@
 
 #include <buda/plugin/registry.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct SearchPath {
 // with its reason in `broken`; it is an error only for files and directories that were named on the command line. Plugins stay loaded until
 // the program ends.
 Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host);
+
+// A plugin interface for people: "1.97a6f349" is generation 1 with public headers whose digest is 97a6f349.
+std::string interface_text(std::uint32_t generation, std::uint32_t headers);
 
 // Loads one file.
 Result<void> load_plugin(const std::string& file, Registries& registries, Host& host);

@@ -58,13 +58,15 @@ int register_fixture(void* registrar_ptr, void*) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_plugin_query(void) {
-  static buda_plugin_info info = {
-      BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_MAJOR, BUDA_ABI_MINOR, "fixture-plugin", "1.2", "for tests", "Apache-2.0",
-      BUDA_CXX_ABI,      register_fixture};
+  static buda_plugin_info info = {BUDA_PLUGIN_MAGIC,   sizeof(buda_plugin_info),
+                                  BUDA_ABI_GENERATION, BUDA_ABI_HEADERS,
+                                  "fixture-plugin",    "1.2",
+                                  "for tests",         "Apache-2.0",
+                                  BUDA_CXX_ABI,        register_fixture};
   if (fixture_is("magic")) info.magic = 1;
   if (fixture_is("struct")) info.struct_size = 8;
-  if (fixture_is("major")) info.abi_major = BUDA_ABI_MAJOR + 1;
-  if (fixture_is("minor")) info.abi_minor = BUDA_ABI_MINOR + 1;
+  if (fixture_is("generation")) info.abi_generation = BUDA_ABI_GENERATION + 1;
+  if (fixture_is("stale")) info.abi_headers = 0x0badcafe;
   if (fixture_is("cxx")) info.cxx_abi = "another compiler";
   if (fixture_is("anonymous")) info.license = "";
   if (fixture_is("null")) return nullptr;

@@ -2,6 +2,7 @@
 #include <buda/io/file_system.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/temporary_directory.hpp>
+#include <buda/plugin/abi.h>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
@@ -52,8 +53,10 @@ TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
   begins("not-a-plugin", "PL004 it is a shared library but no OpenBuda plugin");
   begins("magic", "PL004 its information does not begin with the magic number");
   begins("struct", "PL005 its information has 8 bytes");
-  begins("major", "PL005 it was built for plugin interface 2 and this program has 1");
-  begins("minor", "PL006 it needs plugin interface 1.1 of a newer OpenBuda; this program has 1.0");
+  const std::string own = interface_text(BUDA_ABI_GENERATION, BUDA_ABI_HEADERS);
+  begins("generation", "PL005 it was built for plugin interface " + interface_text(BUDA_ABI_GENERATION + 1, BUDA_ABI_HEADERS) +
+                           ", and this program has " + own + "; build it again with the headers of this OpenBuda");
+  begins("stale", "PL005 it was built for plugin interface 1.0badcafe, and this program has " + own);
   begins("cxx", "PL005 it was built for the C++ ABI 'another compiler'");
   begins("anonymous", "PL004 its name, version, description, license or C++ ABI is missing");
   begins("null", "PL004 its buda_plugin_query gives no information");
@@ -81,7 +84,7 @@ TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {
   auto folder = io::TemporaryDirectory::make("/tmp", "buda-plugin-test-");
   auto copy = [&](const std::string& from, const std::string& to) { std::filesystem::copy_file(fixture(from), folder->path() + "/" + to); };
   copy("good", "frontend_good.so");
-  copy("minor", "frontend_newer.so");
+  copy("stale", "frontend_stale.so");
   copy("same", "policy_same.so");
   copy("same", "readme.txt");
   SearchPath path;
@@ -89,12 +92,12 @@ TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {
   ASSERT_TRUE(load_plugins(path, {Kind::frontend}, registries_, host_));
   EXPECT_EQ(registries_.frontends.names(), std::vector<std::string>{"fixture"});
   ASSERT_EQ(registries_.broken.size(), 1u);
-  EXPECT_EQ(registries_.broken[0].file, folder->path() + "/frontend_newer.so");
+  EXPECT_EQ(registries_.broken[0].file, folder->path() + "/frontend_stale.so");
   auto unknown = make(registries_, registries_.frontends, Kind::frontend, "fxture", {}, host_);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.failure().diagnostics()[0].hint, "did you mean 'fixture'?");
   EXPECT_EQ(unknown.failure().diagnostics()[0].notes.size(), 1u);
-  EXPECT_NE(list_text(registries_, {Kind::frontend}).find("not loaded: " + folder->path() + "/frontend_newer.so"), std::string::npos);
+  EXPECT_NE(list_text(registries_, {Kind::frontend}).find("not loaded: " + folder->path() + "/frontend_stale.so"), std::string::npos);
   auto json = io::parse_json(list_json(registries_, {Kind::frontend}), "list");
   ASSERT_TRUE(json);
   EXPECT_EQ(json->find("plugins")->items()[0].find("name")->text(), "fixture");
@@ -103,7 +106,7 @@ TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {
 
 TEST_F(Loader, WhatIsNamedOnTheCommandLineMustWork) {
   SearchPath path;
-  path.files = {fixture("minor"), fixture("good")};
+  path.files = {fixture("stale"), fixture("good")};
   path.directories = {"/no/such/folder"};
   auto r = load_plugins(path, {Kind::frontend}, registries_, host_);
   ASSERT_FALSE(r);
