@@ -2,16 +2,10 @@
 #include "apps/tti-pack/run.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/device/format.hpp>
 #include <buda/device/load.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/refer.hpp>
 #include <buda/image/image.hpp>
-#include <buda/io/json.hpp>
-#include <buda/io/memory_file_system.hpp>
-#include <buda/netlist/parse.hpp>
 #include <buda/runtime/model.hpp>
-#include <buda/runtime/ports.hpp>
+#include <buda/runtime/model_image.hpp>
 
 #include <utility>
 
@@ -38,22 +32,6 @@ Result<void> collect(io::FileSystem& fs, const std::string& folder, const std::s
   return success();
 }
 
-Result<image::DeviceJson> describe_model(const netlist::HostPlan& plan, const device::DeviceDescriptor& device, std::int64_t microbatch) {
-  image::DeviceJson out;
-  out.name = plan.model;
-  out.arch = plan.arch;
-  out.chip_ids.clear();
-  for (std::int32_t chip = 0; chip < device.chips; ++chip) out.chip_ids.push_back(chip);
-  out.grid = device.grid();
-  std::int64_t mask = 0;
-  for (auto y : device.harvested_y)
-    if (y >= 0 && y < 62) mask |= std::int64_t{1} << y;
-  out.harvested_rows.assign(out.chip_ids.size(), mask);
-  out.microbatch = microbatch;
-  out.plan = plan;
-  return out;
-}
-
 Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::HostPlan& plan, Host& host) {
   auto device = device::load_device(host, o.device.empty() ? plan.device : o.device);
   if (!device && o.device.empty())
@@ -67,22 +45,6 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::Hos
   return device;
 }
 
-// A graph of the host with all its tensors, as members of the image; gives the name of its file there.
-Result<std::string> add_graph(graph::Graph graph, const std::string& name, image::Members& members) {
-  io::MemoryFileSystem files;
-  graph::forget_files(graph);
-  const std::string member = cat("host_graphs/", name);
-  if (!image::is_safe_name(member)) return input_error("TP002", {name}, "the name of this file cannot stand in an archive");
-  BUDA_TRY(graph::write_graph(files, graph, member));
-  for (const std::string& path : {member, graph::tensor_file_for(member)}) {
-    if (!files.exists(path)) continue;
-    BUDA_ASSIGN(auto bytes, files.read(path));
-    if (!members.emplace(path, std::move(bytes)).second)
-      return input_error("TP002", {name}, "two graphs of the plan have the same file name");
-  }
-  return member;
-}
-
 }  // namespace
 
 Result<void> pack(const Options& o, Host& host) {
@@ -90,27 +52,10 @@ Result<void> pack(const Options& o, Host& host) {
   if (o.output.empty()) return usage_error("TP001", "option -o: the image to write is missing");
   const std::string plan_path = o.plan.empty() ? netlist::plan_file_for(o.netlist) : o.plan;
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
-  BUDA_ASSIGN(auto ports, runtime::bind_ports(model.plan, model.program.netlist, model.parameters));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
-
-  image::Image image;
-  image.netlist_name = o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist);
-  if (!image::is_safe_name(image.netlist_name))
-    return input_error("TP002", {o.netlist}, "the name of this file cannot stand in an archive");
-  BUDA_ASSIGN(image.device, describe_model(model.plan, device, ports.microbatch));
-  // Inside the image files are where the image puts them.
-  for (auto& segment : image.device.plan.segments) {
-    if (segment.kind == netlist::SegmentKind::device) {
-      segment.file = image.netlist_name;
-    } else {
-      BUDA_ASSIGN(segment.file, add_graph(model.host_graphs.at(segment.file), file_name(segment.file), image.extras));
-    }
-  }
-  image.device.plan.parameters.clear();
-  image.netlist = model.text;
-  image.parameters = std::move(model.parameters);
-  image.extras[runtime::kDeviceMember] = io::Bytes(io::json_pretty(schema::write(device)));
-  if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, image.build));
+  if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
+  BUDA_ASSIGN(image::Image image,
+              runtime::make_image(std::move(model), device, o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist)));
 
   std::size_t weights = 0;
   for (const auto& [queue, tensor] : image.parameters) weights += tensor.bytes().size();

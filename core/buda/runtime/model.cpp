@@ -106,16 +106,22 @@ Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs,
 
 Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder) {
   std::map<std::string, NamedTensors> files;  // each is read once
+  for (const auto& p : plan.parameters) {
+    if (files.contains(p.file)) continue;
+    BUDA_ASSIGN(auto tensors, read_tensors(host.fs(), folder + p.file));
+    files.emplace(p.file, std::move(tensors));
+  }
+  return parameters_from(plan, files, folder);
+}
+
+Result<NamedTensors> parameters_from(const netlist::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
+                                     const std::string& folder) {
   NamedTensors out;
   Failure failure;
   for (const auto& p : plan.parameters) {
-    auto file = files.find(p.file);
-    if (file == files.end()) {
-      BUDA_ASSIGN(auto tensors, read_tensors(host.fs(), folder + p.file));
-      file = files.emplace(p.file, std::move(tensors)).first;
-    }
-    auto tensor = file->second.find(p.tensor);
-    if (tensor == file->second.end()) {
+    const NamedTensors& file = files.at(p.file);
+    auto tensor = file.find(p.tensor);
+    if (tensor == file.end()) {
       failure.add(
           input_error("RT002", {folder + p.file}, cat("parameter '", p.name, "': there is no tensor '", p.tensor, "' in the file")));
       continue;

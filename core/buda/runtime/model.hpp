@@ -39,6 +39,10 @@ Result<Model> load_planned(Host& host, const std::string& netlist_path, const st
 // The parameters of a plan, read from their files in `folder` ("" for the working directory) and brought into their queues' shape.
 Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder);
 
+// The same, from tensors by file and name.
+Result<NamedTensors> parameters_from(const netlist::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
+                                     const std::string& folder = "");
+
 // The graphs of the plan's host segments, read from `folder`.
 Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const netlist::HostPlan& plan, const std::string& folder);
 

@@ -1,0 +1,75 @@
+// Members, and the names under which the plan finds them.
+#include <buda/runtime/model_image.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/device/format.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/graph/refer.hpp>
+#include <buda/io/json.hpp>
+#include <buda/io/memory_file_system.hpp>
+#include <buda/runtime/ports.hpp>
+
+#include <utility>
+
+namespace buda::runtime {
+namespace {
+
+image::DeviceJson describe_model(const netlist::HostPlan& plan, const device::DeviceDescriptor& device, std::int64_t microbatch) {
+  image::DeviceJson out;
+  out.name = plan.model;
+  out.arch = plan.arch;
+  out.chip_ids.clear();
+  for (std::int32_t chip = 0; chip < device.chips; ++chip) out.chip_ids.push_back(chip);
+  out.grid = device.grid();
+  std::int64_t mask = 0;
+  for (auto y : device.harvested_y)
+    if (y >= 0 && y < 62) mask |= std::int64_t{1} << y;
+  out.harvested_rows.assign(out.chip_ids.size(), mask);
+  out.microbatch = microbatch;
+  out.plan = plan;
+  return out;
+}
+
+// A graph of the host with all its tensors, as members of the image; gives the name of its file there.
+Result<std::string> add_graph(graph::Graph graph, const std::string& name, image::Members& members) {
+  io::MemoryFileSystem files;
+  graph::forget_files(graph);
+  const std::string member = cat("host_graphs/", name);
+  if (!image::is_safe_name(member)) return input_error("TP002", {name}, "the name of this file cannot stand in an archive");
+  BUDA_TRY(graph::write_graph(files, graph, member));
+  for (const std::string& path : {member, graph::tensor_file_for(member)}) {
+    if (!files.exists(path)) continue;
+    BUDA_ASSIGN(auto bytes, files.read(path));
+    if (!members.emplace(path, std::move(bytes)).second)
+      return input_error("TP002", {name}, "two graphs of the plan have the same file name");
+  }
+  return member;
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Result<image::Image> make_image(Model model, const device::DeviceDescriptor& device, const std::string& netlist_name) {
+  BUDA_ASSIGN(auto ports, bind_ports(model.plan, model.program.netlist, model.parameters));
+  image::Image image;
+  image.netlist_name = netlist_name;
+  if (!image::is_safe_name(netlist_name)) return input_error("TP002", {netlist_name}, "the name of this file cannot stand in an archive");
+  image.device = describe_model(model.plan, device, ports.microbatch);
+  // Inside the image files are where the image puts them.
+  for (auto& segment : image.device.plan.segments) {
+    if (segment.kind == netlist::SegmentKind::device) {
+      segment.file = netlist_name;
+    } else {
+      BUDA_ASSIGN(segment.file, add_graph(model.host_graphs.at(segment.file), file_name(segment.file), image.extras));
+    }
+  }
+  image.device.plan.parameters.clear();
+  image.netlist = std::move(model.text);
+  image.parameters = std::move(model.parameters);
+  image.extras[kDeviceMember] = io::Bytes(io::json_pretty(schema::write(device)));
+  image.build = std::move(model.products.files);
+  return image;
+}
+
+}  // namespace buda::runtime
