@@ -24,9 +24,11 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
   }
 
   Result<void> push(const std::string& name, const Tensor& entries) override {
-    BUDA_TRY(find(name));
+    BUDA_ASSIGN(Queue * queue, find(name));
+    if (entries.shape()[0] > queue->declared->entries - queue->waiting(queue->read))
+      return input_error("DR002", {netlist_.file}, cat("queue '", name, "' has no room for ", entries.shape()[0], " entries"));
     host_.log(0, cat("push ", entries.shape()[0], " to ", name));
-    waiting_[name] += entries.shape()[0];
+    queue->write += entries.shape()[0];
     return success();
   }
   Result<void> write(const std::string& name, std::int64_t slot, const Tensor& entries) override {
@@ -42,47 +44,77 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
     return vm_->run(program, values, *this);
   }
   Result<Tensor> pop(const std::string& name, std::int64_t entries) override {
+    BUDA_ASSIGN(Queue * queue, find(name));
+    if (entries > queue->waiting(queue->read))
+      return input_error("DR003", {netlist_.file}, cat("queue '", name, "' has no ", entries, " entries"));
     BUDA_ASSIGN(Tensor zeros, read(name, 0, entries));
-    waiting_[name] -= entries;
+    queue->read += entries;
     return zeros;
   }
   Result<std::int64_t> waiting(const std::string& name) override {
-    BUDA_TRY(find(name));
-    return waiting_[name];
+    BUDA_ASSIGN(const Queue* queue, find(name));
+    return queue->waiting(queue->read);
   }
   Result<Tensor> read(const std::string& name, std::int64_t, std::int64_t entries) override {
-    BUDA_ASSIGN(const netlist::Queue* queue, find(name));
-    Shape shape = runtime::entry_shape(*queue);  // (z, r, c) of one entry
+    BUDA_ASSIGN(const Queue* queue, find(name));
+    Shape shape = runtime::entry_shape(*queue->declared);  // (z, r, c) of one entry
     return Tensor::zeros(DType::f32, Shape{entries, shape[0], shape[1], shape[2]});
   }
   runtime::Telemetry telemetry() const override { return {{"epochs", epochs_}}; }
 
  private:
-  DryRun(netlist::Netlist netlist, Host& host) : netlist_(std::move(netlist)), host_(host) {}
+  // Pointers run from 0 to 2 * entries - 1, so that full and empty differ.
+  struct Queue {
+    const netlist::Queue* declared = nullptr;
+    std::int64_t read = 0, write = 0;
+
+    // Entries that a reader at `pointer` finds.
+    std::int64_t waiting(std::int64_t pointer) const {
+      const std::int64_t range = std::max<std::int64_t>(2 * std::int64_t{declared->entries}, 1);
+      return ((write - pointer) % range + range) % range;
+    }
+  };
+
+  DryRun(netlist::Netlist netlist, Host& host) : netlist_(std::move(netlist)), host_(host) {
+    for (const auto& queue : netlist_.queues) queues_.push_back({&queue});
+  }
 
   // An epoch: here a chip would compute.
   Result<void> execute(const netlist::Execution& execution) override {
     const netlist::Graph& graph = netlist_.graphs[execution.graph];
     std::string text = cat("  epoch ", epochs_++, ": ", graph.name, ", ", graph.ops.size(), " ops, ", graph.input_count, " inputs");
-    for (const auto& s : execution.settings)
-      if (s.rd_ptr_local) text += cat(", ", netlist_.queues[s.queue].name, " at ", *s.rd_ptr_local);
+    for (const auto& s : execution.settings) {
+      Queue& queue = queues_[s.queue];
+      if (s.rd_ptr_local) text += cat(", ", queue.declared->name, " at ", *s.rd_ptr_local);
+      if (queue.declared->kind == netlist::QueueKind::ram || !queue.declared->from_outside()) continue;
+      if (s.rd_ptr_global) queue.read = *s.rd_ptr_global;
+      if (queue.waiting(s.rd_ptr_local.value_or(0)) == 0)
+        return input_error("DR004", {netlist_.file},
+                           cat("graph '", graph.name, "' reads queue '", queue.declared->name, "', which is empty"));
+    }
     host_.log(0, text);
-    for (const auto& queue : netlist_.queues)
-      if (std::any_of(graph.ops.begin(), graph.ops.end(), [&](const auto& op) { return op.name == queue.input; }))
-        waiting_[queue.name] += graph.input_count;
+    for (Queue& queue : queues_)
+      if (std::any_of(graph.ops.begin(), graph.ops.end(), [&](const auto& op) { return op.name == queue.declared->input; }))
+        queue.write += graph.input_count;
     return success();
   }
+  Result<void> allocate(std::size_t queue) override {
+    queues_[queue].read = queues_[queue].write = 0;
+    return success();
+  }
+  // The program says what it has read: the queue has room again.
+  void read_pointer_moved(std::size_t queue, std::int32_t value) override { queues_[queue].read = value; }
 
-  Result<const netlist::Queue*> find(const std::string& name) const {
-    for (const auto& queue : netlist_.queues)
-      if (queue.name == name) return &queue;
+  Result<Queue*> find(const std::string& name) {
+    for (auto& queue : queues_)
+      if (queue.declared->name == name) return &queue;
     return input_error("DR001", {netlist_.file}, cat("the netlist has no queue named '", name, "'"));
   }
 
   netlist::Netlist netlist_;
   Host& host_;
   std::unique_ptr<netlist::ProgramVm> vm_;
-  std::map<std::string, std::int64_t> waiting_;  // entries by queue
+  std::vector<Queue> queues_;  // as in the netlist
   int epochs_ = 0;
 };
 
