@@ -21,7 +21,7 @@ PICTURES = [  # file, producer, op, input
     ("matmul-left", "x", "mm", 0),
     ("matmul-right", "w", "mm", 1),
     ("slice", "x", "op", 0),
-    ("turns", "source", "op", 0),
+    ("phased", "source", "op", 0),
     ("padding", "source", "op", 0),
 ]
 COLOURS = ["#cfe3f7", "#f9dcc4", "#d5ecd0", "#ecd4ee"]
