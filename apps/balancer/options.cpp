@@ -4,10 +4,6 @@
 #include "apps/balancer/output.hpp"
 #include "apps/balancer/run.hpp"
 
-#include <buda/balance/overrides.hpp>
-#include <buda/balance/problem.hpp>
-#include <buda/balance/schedule.hpp>
-
 namespace buda::balancer {
 namespace {
 
@@ -18,20 +14,7 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
   set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");
   set.text("device", o.device, "NAME|FILE", "device to place for: a name of share/buda/devices or a descriptor file");
-  set.group("Choice");
-  set.text("policy", o.policy, "NAME", "policy that chooses and places; --list-plugins shows them")
-      .known_as("balancer_policy")
-      .environment("PYBUDA_BALANCER_POLICY_TYPE");
-  set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
-             "order in which ops are placed")
-      .environment("PYBUDA_SCHEDULER_POLICY");
-  set.flag("auto-transpose", o.auto_transpose, "let grids be turned by 90 degrees where they only fit so")
-      .known_as("enable_auto_transposing_placement");
-  set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM")
-      .known_as("default_dram_parameters");
-  set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
-  set.integer("queue-entries", o.queue_entries, "N", "batches of the model's inputs and outputs that the queues of the host hold")
-      .range(1, static_cast<double>(balance::kMostEntries));
+  compiler::declare(set, o);
 }
 
 }  // namespace

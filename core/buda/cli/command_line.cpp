@@ -15,18 +15,6 @@ namespace {
 namespace po = boost::program_options;
 using schema::OptionType;
 
-const BoundOption* find_option(const OptionSet& set, const std::string& name) { return set.find(name); }
-
-// By a key of a config file or of --set, where the names of the PyBuda documents count too.
-const BoundOption* find_key(const OptionSet& set, const std::string& key) {
-  if (const BoundOption* option = find_option(set, key)) return option;
-  for (const auto& option : set.options())
-    if (std::find(option.spec.known_as.begin(), option.spec.known_as.end(), key) != option.spec.known_as.end()) return &option;
-  std::string dashed = key;
-  std::replace(dashed.begin(), dashed.end(), '_', '-');
-  return dashed == key ? nullptr : find_option(set, dashed);
-}
-
 std::vector<std::string> all_spellings(const OptionSet& set) {
   std::vector<std::string> out;
   for (const auto& option : set.options()) {
@@ -50,9 +38,8 @@ std::vector<std::string> with_long_names(const std::vector<std::string>& argumen
             replaced = cat("--", option.spec.name, argument.substr(spelling.size()));
     if (argument == "--") options_ended = true;
     auto equal = replaced.find('=');
-    const BoundOption* flag = options_ended || !replaced.starts_with("--") || equal == std::string::npos
-                                  ? nullptr
-                                  : find_option(set, replaced.substr(2, equal - 2));
+    const BoundOption* flag =
+        options_ended || !replaced.starts_with("--") || equal == std::string::npos ? nullptr : set.find(replaced.substr(2, equal - 2));
     if (flag != nullptr && flag->spec.type == OptionType::flag) {
       out.push_back("--set");
       replaced.erase(0, 2);
@@ -127,17 +114,9 @@ void set_key(const std::string& key, const std::vector<PlacedText>& texts, const
     for (const auto& [text, at] : texts) layer.plugin_options[owner].append(plugin_option, text);
     return;
   }
-  const BoundOption* option = find_key(set, key);
+  const BoundOption* option = set.find_key(key);
   if (option == nullptr) {
-    std::vector<std::string> names;
-    for (const auto& o : set.options()) {
-      names.push_back(o.spec.name);
-      names.insert(names.end(), o.spec.known_as.begin(), o.spec.known_as.end());
-    }
-    for (const auto& f : set.families()) names.push_back(f.form);
-    Diagnostic d = usage_error("CL002", cat("unknown option '", key, '\''));
-    if (auto near = nearest_word(key, names)) d.hint = cat("did you mean '", *near, "'?");
-    place(std::move(d), loc);
+    place(schema::unknown_key(set, key), loc);
     return;
   }
   for (const auto& [text, at] : texts) {
@@ -160,7 +139,7 @@ void read_config(const io::Node& node, const std::string& prefix, const OptionSe
   for (std::size_t i = 0; i < node.size(); ++i) {
     const io::Node& value = node.items()[i];
     std::string key = prefix + node.keys()[i];
-    const BoundOption* option = find_key(set, key);
+    const BoundOption* option = set.find_key(key);
     if (value.is_map() && option == nullptr) {
       read_config(value, key + '.', set, layer, failure);
       continue;
@@ -252,7 +231,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
         for (const auto& text : option.value) out.positionals.push_back(text);
         continue;
       }
-      const BoundOption* bound = find_option(set, option.string_key);
+      const BoundOption* bound = set.find(option.string_key);
       if (bound == nullptr) continue;
       std::string text = option.value.empty() ? (bound->spec.type == OptionType::flag ? "true" : "text") : option.value.back();
       std::string where = cat("option --", bound->spec.name);

@@ -1,50 +1,15 @@
-// The options of one tool, bound to the members of its options struct.
+// What stands on the command line of one tool: its options and its positional arguments.
 #pragma once
 
-#include <buda/schema/option.hpp>
+#include <buda/schema/option_set.hpp>
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace buda::cli {
 
-// One declared option and the place where its value goes.
-struct BoundOption {
-  schema::OptionSpec spec;
-  std::function<void(const std::vector<std::string>& texts)> store;  // gets checked texts, in order
-  std::string group;                                                 // heading in --help
-
-  // The rest of the declaration, chained after OptionSet's functions.
-  BoundOption& range(double least, double most) {
-    spec.least = least;
-    spec.most = most;
-    return *this;
-  }
-  BoundOption& at_least(double least) {
-    spec.least = least;
-    return *this;
-  }
-  BoundOption& also(std::string spelling) {  // with its dashes: "-o"
-    spec.spellings.push_back(std::move(spelling));
-    return *this;
-  }
-  BoundOption& environment(std::string name) {
-    spec.environment = std::move(name);
-    return *this;
-  }
-  BoundOption& known_as(std::string name) {  // in config files and --set
-    spec.known_as.push_back(std::move(name));
-    return *this;
-  }
-  BoundOption& checked_by(std::function<Result<void>(const std::string&)> check) {
-    spec.check = std::move(check);
-    return *this;
-  }
-};
+using schema::BoundOption;
 
 struct Positional {
   std::string name;  // MODEL
@@ -55,55 +20,16 @@ struct Positional {
   std::string* single = nullptr;
 };
 
-// Keys with a free part, reached through --set and config files: "op." for op.NAME.grid=[2,2]. The values arrive unchecked.
-struct KeyFamily {
-  std::string prefix;
-  std::string form;  // "op.NAME.grid=[R,C]"
-  std::string summary;
-  std::map<std::string, std::string>* target = nullptr;  // by the key without its prefix
-};
-
-// Declares options; a declaration gives the default from the bound variable's present value.
-class OptionSet {
+class OptionSet : public schema::OptionSet {
  public:
-  BoundOption& flag(std::string name, bool& target, std::string summary);
-  // A flag that may be given several times.
-  BoundOption& count(std::string name, unsigned& target, std::string summary);
-  BoundOption& integer(std::string name, std::int64_t& target, std::string value_name, std::string summary);
-  BoundOption& unsigned_integer(std::string name, unsigned& target, std::string value_name, std::string summary);
-  BoundOption& seed(std::string name, std::uint64_t& target, std::string value_name, std::string summary);
-  BoundOption& real(std::string name, double& target, std::string value_name, std::string summary);
-  BoundOption& real(std::string name, std::optional<double>& target, std::string value_name, std::string summary);
-  BoundOption& text(std::string name, std::string& target, std::string value_name, std::string summary);
-  BoundOption& path(std::string name, std::string& target, std::string value_name, std::string summary);
-  BoundOption& texts(std::string name, std::vector<std::string>& target, std::string value_name, std::string summary);  // repeatable
-  BoundOption& choice(std::string name, std::string& target, std::vector<std::string> choices, std::string summary);
-
-  // An option that somebody else has declared. `store` gets texts of its type.
-  void declare(schema::OptionSpec spec, std::function<void(const std::vector<std::string>&)> store);
-
   void positional(std::string name, std::string& target, std::string summary);
   void optional_positional(std::string name, std::string& target, std::string summary);
   void positionals(std::string name, std::vector<std::string>& target, std::size_t least, std::string summary);
-  void family(std::string prefix, std::string form, std::map<std::string, std::string>& target, std::string summary);
 
-  // Options declared from here on stand under this heading in --help.
-  void group(std::string heading) { group_ = std::move(heading); }
-
-  // The option that is declared under this name; null when there is none.
-  const BoundOption* find(const std::string& name) const;
-  const std::vector<BoundOption>& options() const { return options_; }
   const std::vector<Positional>& positional_list() const { return positionals_; }
-  const std::vector<KeyFamily>& families() const { return families_; }
 
  private:
-  BoundOption& add(std::string name, schema::OptionType type, std::string value_name, std::string default_text, std::string summary,
-                   std::function<void(const std::vector<std::string>&)> store);
-
-  std::string group_ = "Options";
-  std::vector<BoundOption> options_;
   std::vector<Positional> positionals_;
-  std::vector<KeyFamily> families_;
 };
 
 }  // namespace buda::cli

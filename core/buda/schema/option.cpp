@@ -61,6 +61,14 @@ Result<void> check_option_value(const OptionSpec& spec, const std::string& text,
   return failure;
 }
 
+Failure usage_errors(std::string_view option, Failure failure) {
+  for (Diagnostic& d : failure.diagnostics()) {
+    d.fault = Fault::usage;
+    d.message = cat("option --", option, ": ", d.message);
+  }
+  return failure;
+}
+
 std::vector<std::string> OptionValues::texts(const std::string& name) const {
   auto it = values_.find(name);
   return it == values_.end() ? std::vector<std::string>{} : it->second;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace buda::schema {
@@ -34,6 +35,9 @@ struct OptionSpec {
 
 // Whether a text is a value of the option; the failure says what is allowed. `where` begins the message: "option --seed".
 Result<void> check_option_value(const OptionSpec& spec, const std::string& text, const std::string& where);
+
+// What is wrong with an option's value, found later than by check_option_value, as usage errors that name the option.
+Failure usage_errors(std::string_view option, Failure failure);
 
 // Values by option name. Getters are for checked values: a value that does not parse counts as absent.
 class OptionValues {

@@ -1,4 +1,4 @@
-// Demands with several parts, as options and config files write them.
+// Values of options that have several parts, as they are written on a command line and in config files.
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace buda::optimizer {
+namespace buda::compiler {
 
-// Each takes one demand, or a list of them.
+// Each reads one entry or a list of them; a text of another form is a usage error, OZ006.
 
 // "A,B", "A,B,1", or the list [A, B, 1]: from A to B, input 1 of B.
 Result<std::vector<passes::BufferDemand>> queue_demands(const std::string& text);
@@ -23,4 +23,4 @@ Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& te
 // "CONV,3", [CONV, 3], or a map {CONV: 3}.
 Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const std::string& text);
 
-}  // namespace buda::optimizer
+}  // namespace buda::compiler

@@ -1,12 +1,12 @@
-// Demands are small pieces of YAML: a list without its brackets is what one types on a command line.
-#include "apps/optimizer/demand_texts.hpp"
+// The texts are small pieces of YAML; on a command line the brackets of a list may be left out.
+#include <buda/compiler/option_values.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
 
 #include <optional>
 
-namespace buda::optimizer {
+namespace buda::compiler {
 namespace {
 
 using passes::BufferDemand;
@@ -154,4 +154,4 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const
   return out;
 }
 
-}  // namespace buda::optimizer
+}  // namespace buda::compiler

@@ -1,5 +1,5 @@
 // Pairs of an input and an output, from options and by themselves.
-#include "apps/optimizer/state.hpp"
+#include <buda/compiler/mark_loopbacks.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace buda::optimizer {
+namespace buda::compiler {
 namespace {
 
 using graph::NodeId;
@@ -59,7 +59,7 @@ Result<void> loop_back(graph::Graph& graph, NodeId input, NodeId output, Host& h
 
 }  // namespace
 
-Result<void> mark_state(graph::Graph& graph, const Options& o, Host& host) {
+Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
   Failure failure;
   auto handle = [&](Result<void> done) {
     if (!done) failure.add(std::move(done).failure());
@@ -88,4 +88,4 @@ Result<void> mark_state(graph::Graph& graph, const Options& o, Host& host) {
   return success();
 }
 
-}  // namespace buda::optimizer
+}  // namespace buda::compiler

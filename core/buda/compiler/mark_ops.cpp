@@ -1,9 +1,8 @@
 // Tags on the ops that options name, and outputs for values that are to be saved.
-#include "apps/optimizer/demands.hpp"
-
-#include "apps/optimizer/demand_texts.hpp"
+#include <buda/compiler/mark_ops.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/option_values.hpp>
 #include <buda/graph/demand_tags.hpp>
 #include <buda/passes/decomposition.hpp>
 #include <buda/passes/fuse_ops.hpp>
@@ -15,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace buda::optimizer {
+namespace buda::compiler {
 namespace {
 
 using graph::Node;
@@ -109,7 +108,7 @@ class Marker {
 
 }  // namespace
 
-void mark_demands(graph::Graph& graph, const Options& o, Host& host) {
+void mark_ops(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
   Marker marker(graph, host);
   for (const std::string& list : o.dont_fuse)
     for (const std::string& name : names_in(list))
@@ -128,4 +127,4 @@ void mark_demands(graph::Graph& graph, const Options& o, Host& host) {
   marker.save(o.intermediates, "op-intermediates-to-save");
 }
 
-}  // namespace buda::optimizer
+}  // namespace buda::compiler

@@ -1,16 +1,15 @@
 // Which outputs of the model are inputs of the next step.
 #pragma once
 
-#include "apps/optimizer/options.hpp"
-
+#include <buda/compiler/optimizer_options.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 
-namespace buda::optimizer {
+namespace buda::compiler {
 
 // Tags inputs (graph/loopback.hpp) as --loopback-outputs and --enable-link-past-cache-ios say, and tells what the latter found. OZ008: a
 // pair that is not written INPUT=OUTPUT, names what the graph does not have, or does not fit.
-Result<void> mark_state(graph::Graph& graph, const Options& options, Host& host);
+Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& options, Host& host);
 
-}  // namespace buda::optimizer
+}  // namespace buda::compiler

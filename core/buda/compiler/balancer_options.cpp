@@ -1,0 +1,26 @@
+// Declaration of the balancer's options.
+#include <buda/compiler/balancer_options.hpp>
+
+#include <buda/balance/overrides.hpp>
+#include <buda/balance/problem.hpp>
+#include <buda/balance/schedule.hpp>
+
+namespace buda::compiler {
+
+void declare(schema::OptionSet& set, BalancerOptions& o) {
+  set.group("Choice");
+  set.text("policy", o.policy, "NAME", "policy that chooses and places; --list-plugins shows them")
+      .known_as("balancer_policy")
+      .environment("PYBUDA_BALANCER_POLICY_TYPE");
+  set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
+             "order in which ops are placed")
+      .environment("PYBUDA_SCHEDULER_POLICY");
+  set.flag("auto-transpose", o.auto_transpose, "let grids be turned by 90 degrees where they only fit so")
+      .known_as("enable_auto_transposing_placement");
+  set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM").known_as("default_dram_parameters");
+  set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
+  set.integer("queue-entries", o.queue_entries, "N", "batches of the model's inputs and outputs that the queues of the host hold")
+      .range(1, static_cast<double>(balance::kMostEntries));
+}
+
+}  // namespace buda::compiler

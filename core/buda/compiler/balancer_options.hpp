@@ -1,0 +1,24 @@
+// How the balancer places a graph: its options, with the names that the PyBuda documents give them (docs/options.md).
+#pragma once
+
+#include <buda/schema/option_set.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace buda::compiler {
+
+struct BalancerOptions {
+  std::string policy = "minimize_grid";  // as PyBuda writes it, too: MinimizeGrid
+  std::string scheduler = "ModuleInputsBFS";
+  std::int64_t queue_entries = 2;
+  bool auto_transpose = false;
+  bool dram_parameters = false;
+  std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
+};
+
+// Declares every option, and the family op.NAME.KEY, under the headings of --help.
+void declare(schema::OptionSet& set, BalancerOptions& options);
+
+}  // namespace buda::compiler

@@ -1,0 +1,47 @@
+// What the optimizer makes of a graph: its options, with the names that the PyBuda documents give them (docs/options.md).
+#pragma once
+
+#include <buda/schema/option_set.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::compiler {
+
+// Texts are of the forms that --help shows; they are checked where an option is set by its name.
+struct OptimizerOptions {
+  std::string level = "1";
+  std::string default_df;             // empty: by element types
+  std::string default_accumulate_df;  // empty: by the inputs of each op
+  std::string default_math_fidelity = "HiFi3";
+  std::string fp32_fallback = "Float16_b";
+  std::string amp_light = "0";
+  std::string amp_level = "0";
+  bool bfp8_conversion = false;
+  std::vector<std::string> mixed_precision;  // rules, in order
+  bool fold_constants = true;
+  bool stable_softmax = true;
+  bool conv_prestride = true;
+  bool auto_fusing = true;
+  bool small_tiles = true;
+  bool pool_surround = false;
+  double pool_surround_value = 1.0;
+  bool device_tilize = false;
+  std::vector<std::string> dont_fuse;
+  std::vector<std::string> manual_fuse;                                                     // each: names with commas between them
+  std::vector<std::string> epoch_breaks, chip_breaks, schedule_constraints, intermediates;  // likewise
+  std::vector<std::string> loopback_outputs;                                                // each: INPUT=OUTPUT
+  bool link_past_caches = false;
+  std::vector<std::string> queues, nops, fracture_groups, conv_fractures;  // as option_values.hpp reads them
+  bool cpu_fallback = true;
+  std::string cpu_fallback_ops = "embedding";  // names with commas between them
+  std::vector<std::string> cpu_fallback_nodes;
+  bool tm_cpu_fallback = false;
+  std::int64_t tm_cpu_fallback_max_depth = 10;
+};
+
+// Declares every option, under the headings of --help.
+void declare(schema::OptionSet& set, OptimizerOptions& options);
+
+}  // namespace buda::compiler

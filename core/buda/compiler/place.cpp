@@ -1,0 +1,76 @@
+// From options to what balancing reads, and the steps from a graph to a checked netlist.
+#include <buda/compiler/place.hpp>
+
+#include <buda/balance/product_check.hpp>
+#include <buda/netlist/write.hpp>
+#include <buda/ops/infer.hpp>
+#include <buda/plugin/policy.hpp>
+
+namespace buda::compiler {
+namespace {
+
+balance::BalanceOptions balance_options(const BalancerOptions& o) {
+  balance::BalanceOptions out;
+  out.models.allow_transpose = o.auto_transpose;
+  out.models.resident_parameters = !o.dram_parameters;
+  out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
+  out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
+  out.overrides = o.op_overrides;
+  return out;
+}
+
+// PyBuda writes policies like MinimizeGrid; here they are called minimize_grid. Names that are known as they stand stay so.
+std::string policy_name(const std::string& given, const plugin::Registry<balance::Policy>& policies) {
+  if (policies.find(given) != nullptr) return given;
+  std::string out;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    char c = given[i];
+    bool upper = c >= 'A' && c <= 'Z';
+    if (upper && i > 0 && !(given[i - 1] >= 'A' && given[i - 1] <= 'Z')) out += '_';
+    out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return policies.find(out) != nullptr ? out : given;
+}
+
+// The product for a model that the host runs as a whole: a netlist of nothing, so that the stages behind need no exception.
+balance::Balanced nothing_placed(const std::string& model, const device::DeviceDescriptor& device, const std::string& policy) {
+  balance::Balanced out;
+  out.graph = graph::Graph(model, graph::Level::device);
+  out.problem.name = model;
+  out.problem.device = &device;
+  out.built.netlist.arch = device.arch;
+  out.built.netlist.archs = {device.arch};
+  out.report.model = model;
+  out.report.device = device.name;
+  out.report.policy = policy;
+  return out;
+}
+
+}  // namespace
+
+Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
+                     Host& host) {
+  const plugin::Registries& all = plugins.registries;
+  const std::string name = policy_name(o.policy, all.policies);
+  auto given = plugins.options.find("policy." + name);
+  BUDA_ASSIGN(auto policy, plugin::make(all, all.policies, plugin::Kind::policy, name,
+                                        given == plugins.options.end() ? schema::OptionValues{} : given->second, host));
+  if (graph.level == graph::Level::device) {
+    BUDA_TRY(ops::infer_types(graph));
+    BUDA_TRY(ops::check(graph));
+  }
+  const std::string model = graph.name;
+  Placed out;
+  BUDA_ASSIGN(out.segments, balance::split_segments(std::move(graph)));
+  if (out.segments.device) {
+    BUDA_ASSIGN(out.balanced, balance::balance(std::move(*out.segments.device), device, *policy, name, balance_options(o), host));
+  } else {
+    out.balanced = nothing_placed(model, device, name);
+    host.log(1, "the host runs the whole model; there is nothing to place");
+  }
+  out.netlist = netlist::write_netlist(out.balanced.built.netlist);
+  if (out.segments.device) BUDA_TRY(balance::check_product(out.balanced, out.netlist));
+  return out;
+}
+
+}  // namespace buda::compiler

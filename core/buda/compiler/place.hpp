@@ -1,0 +1,28 @@
+// The balancer: from device ops to a netlist.
+#pragma once
+
+#include <buda/balance/balance.hpp>
+#include <buda/balance/segments.hpp>
+#include <buda/compiler/balancer_options.hpp>
+#include <buda/compiler/plugin_set.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+#include <string>
+
+namespace buda::compiler {
+
+struct Placed {
+  balance::Segments segments;  // the host's parts; whether the device has one (its graph is in `balanced`)
+  balance::Balanced balanced;
+  std::string netlist;  // its text
+};
+
+// Places a graph of device level, of which `plugins` brings the policy, and checks the netlist as a reader of it would. The device must
+// outlive the result. An op that does not fit is reported with what it needs, what there is, and the nearest change that makes it fit.
+Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& options, const PluginSet& plugins,
+                     Host& host);
+
+}  // namespace buda::compiler
