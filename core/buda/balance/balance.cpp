@@ -32,7 +32,7 @@ void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<O
   std::set<graph::NodeId> all(breaks.begin(), breaks.end());
   all.insert(chips.begin(), chips.end());
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (all.contains(order[i])) overrides[i].epoch_break = true;
+    if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
 }
 
 // Models of all ops; ops without any are reported together.

@@ -153,8 +153,9 @@ Usage Candidates::l1_of(const OpModel& model) const { return l1_usage_of(with_mo
 // All parameters in L1 at first; while that is too much, the largest of them goes back to DRAM.
 void Candidates::keep_residents(OpModel& model) const {
   model.resident = 0;
-  bool wanted = options_.resident_parameters && (wish_ == nullptr || !wish_->dram_parameters.value_or(false));
-  if (!wanted) return;
+  bool from_dram = !options_.resident_parameters;
+  if (wish_ != nullptr) from_dram = wish_->dram_parameters.value_or(from_dram);
+  if (from_dram) return;
   Op op = with_model(spec_, model);
   std::vector<std::pair<std::int64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {

@@ -48,8 +48,8 @@ struct OpOverride {
   std::optional<GridShape> grid;
   std::optional<std::array<std::int32_t, 2>> mblock, ublock;
   std::optional<std::int32_t> u_kt;
-  std::optional<bool> dram_parameters;  // true: no input is kept in L1
-  bool epoch_break = false;             // the op begins an epoch
+  std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
+  std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
   bool blocks() const { return grid || mblock || ublock || u_kt; }

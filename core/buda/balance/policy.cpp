@@ -53,10 +53,10 @@ PolicyContext::~PolicyContext() = default;
 std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model) const {
   const OpSpec& spec = op(id);
   if (is_placed(id)) return objection_to(spec, "it is placed already");
-  if (space_->overrides[id.index()].epoch_break && !in_epoch_.empty())
+  if (space_->overrides[id.index()].epoch_break == true && !in_epoch_.empty())
     return objection_to(spec, "it is to begin an epoch, and the present one has ops already");
   for (OpId other : in_epoch_)
-    if (space_->overrides[other.index()].epoch_break && id < other)
+    if (space_->overrides[other.index()].epoch_break == true && id < other)
       return objection_to(spec, cat("op '", op(other).label, "', which comes after it, is to begin this epoch"));
   auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
   auto measured = edges_->measure(id, model, epoch_, lookup);
@@ -182,7 +182,7 @@ void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Di
     }
   }
   for (std::size_t i = 0; i < choice.ops.size(); ++i) {
-    if (!space.overrides[i].epoch_break) continue;
+    if (space.overrides[i].epoch_break != true) continue;
     for (std::size_t k = 0; k < i; ++k)
       if (choice.ops[k].epoch == choice.ops[i].epoch)
         out.push_back(internal_error(cat("op '", problem.ops[i].label, "' is to begin an epoch, and op '", problem.ops[k].label,

@@ -17,7 +17,7 @@ using graph::NodeId;
 
 constexpr std::string_view kOption = "option --loopback-outputs: ";
 
-Diagnostic wrong(std::string message) { return usage_error("OZ008", cat(kOption, std::move(message))); }
+Diagnostic wrong_pair(std::string message) { return usage_error("OZ008", cat(kOption, std::move(message))); }
 
 // "past=present", or the map {past: present} that a config file has. Names may have a '=' of their own: the last one parts them.
 Result<std::vector<std::pair<std::string, std::string>>> pairs_in(const std::string& text) {
@@ -32,7 +32,7 @@ Result<std::vector<std::pair<std::string, std::string>>> pairs_in(const std::str
   }
   auto equal = text.rfind('=');
   if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
-    return wrong(cat('\'', text, "' is not INPUT=OUTPUT, with the output's name or its number from 0"));
+    return wrong_pair(cat('\'', text, "' is not INPUT=OUTPUT, with the output's name or its number from 0"));
   out.emplace_back(text.substr(0, equal), text.substr(equal + 1));
   return out;
 }
@@ -45,7 +45,7 @@ Result<NodeId> find(const graph::Graph& graph, const std::vector<NodeId>& ids, c
     names.push_back(graph.node(id).name());
   }
   if (auto number = parse_uint(name); number && *number < ids.size()) return ids[*number];
-  Diagnostic d = wrong(cat("the graph has no ", what, " '", name, "'; it has ", join(names, ", ")));
+  Diagnostic d = wrong_pair(cat("the graph has no ", what, " '", name, "'; it has ", join(names, ", ")));
   if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
   return d;
 }

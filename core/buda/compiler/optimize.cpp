@@ -2,30 +2,19 @@
 #include <buda/compiler/optimize.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/idle_options.hpp>
 #include <buda/compiler/mark_loopbacks.hpp>
 #include <buda/compiler/mark_ops.hpp>
 #include <buda/compiler/option_values.hpp>
+#include <buda/compiler/pass_switches.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/passes/cpu_fallback.hpp>
 #include <buda/plugin/decomposition.hpp>
 
-#include <algorithm>
 #include <iterator>
 
 namespace buda::compiler {
 namespace {
-
-// A pipeline without the passes that options switch off.
-passes::Pipeline without_switched_off(passes::Pipeline pipeline, const OptimizerOptions& o) {
-  for (passes::Stage& stage : pipeline.stages)
-    std::erase_if(stage.passes, [&](const passes::PassName& name) {
-      return (name.text == "constant-folding" && !o.fold_constants) || (name.text == "fuse-ops" && !o.auto_fusing) ||
-             (name.text == "small-tiles" && !o.small_tiles) || (name.text == "fracture" && o.fracture_groups.empty()) ||
-             (name.text == "insert-buffers" && o.queues.empty() && o.nops.empty()) || (name.text == "tilize-on-device" && !o.device_tilize);
-    });
-  std::erase_if(pipeline.stages, [](const passes::Stage& stage) { return stage.passes.empty(); });
-  return pipeline;
-}
 
 // The switches' rules come first, so that the user's own ones have the last word.
 void add_rules(const OptimizerOptions& o, passes::FormatOptions& formats, Failure& failure) {
@@ -90,16 +79,38 @@ Result<void> read_demands(const OptimizerOptions& o, passes::PassContext& contex
   return success();
 }
 
-// Options that are those of a decomposition rule, unless the rule's own is given.
-std::map<std::string, schema::OptionValues> rule_options(const OptimizerOptions& o, std::map<std::string, schema::OptionValues> options) {
-  auto set = [&](const std::string& rule, const std::string& option, std::string value) {
-    schema::OptionValues& values = options["decomposition." + rule];
-    if (!values.has(option)) values.set(option, std::move(value));
+// Options of plugins, with those of ours added that a decomposition's rule carries out. An option that is given for the rule itself
+// counts more.
+std::map<std::string, schema::OptionValues> rule_options(const OptimizerOptions& o, const PluginSet& plugins, Host& host) {
+  auto out = plugins.options;
+  auto set = [&](std::string_view option, const std::string& rule, const std::string& name, std::string value) {
+    if (plugins.registries.decompositions.find(rule) == nullptr) {
+      host.report(warning("OZ009", {}, cat("option --", option, " has no effect: no plugin offers the decomposition '", rule, '\'')));
+      return;
+    }
+    schema::OptionValues& values = out["decomposition." + rule];
+    if (!values.has(name)) values.set(name, std::move(value));
   };
-  if (!o.stable_softmax) set("softmax", "stable", "false");
-  if (!o.conv_prestride) set("conv", "prestride", "false");
-  if (o.pool_surround) set("max_pool", "surround", cat(o.pool_surround_value));
-  return options;
+  for (const char* rule : {"softmax", "log_softmax"})
+    if (!o.stable_softmax) set("enable-stable-softmax", rule, "stable", "false");
+  if (!o.conv_prestride) set("enable-conv-prestride", "conv", "prestride", "false");
+  for (const char* rule : {"max_pool", "max_pool_indices"})
+    if (o.pool_surround) set("max-pool-add-sub-surround", rule, "surround", cat(o.pool_surround_value));
+  return out;
+}
+
+// The passes that run: those of the caller's pipeline or of the default one, as options and level select them.
+Result<passes::Pipeline> choose_passes(const OptimizerOptions& o, const OptimizeControl& control, Host& host) {
+  passes::Pipeline pipeline;
+  if (control.pipeline) {
+    pipeline = *control.pipeline;
+  } else {
+    BUDA_ASSIGN(pipeline, passes::read_default_pipeline(host));
+  }
+  auto switches = pass_switches(o);
+  if (!control.all_passes) pipeline = switched(std::move(pipeline), *parse_int(o.level), switches);
+  for (const Diagnostic& d : idle_options(o, switches, pipeline)) host.report(d);
+  return pipeline;
 }
 
 Result<void> mark_for_host(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
@@ -119,21 +130,14 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   passes::PassContext context(host);
   BUDA_ASSIGN(context.formats, format_options(o));
   BUDA_ASSIGN(passes::DecompositionSet decompositions,
-              plugin::make_decompositions(plugins.registries, rule_options(o, plugins.options), host));
+              plugin::make_decompositions(plugins.registries, rule_options(o, plugins, host), host));
   context.device = &device;
   context.decompositions = &decompositions;
   context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth};
   BUDA_TRY(read_demands(o, context));
   context.device_tilizes = o.device_tilize;
   context.rewrites = passes::RewriteCounter(control.rewrite_limit);
-  passes::Pipeline pipeline;
-  if (control.pipeline) {
-    pipeline = *control.pipeline;
-  } else {
-    BUDA_ASSIGN(pipeline, passes::read_default_pipeline(host));
-  }
-  if (!control.all_passes) pipeline = without_switched_off(std::move(pipeline), o);
-
+  BUDA_ASSIGN(passes::Pipeline pipeline, choose_passes(o, control, host));
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
   BUDA_TRY(mark_loopbacks(graph, o, host));

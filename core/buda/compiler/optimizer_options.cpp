@@ -50,8 +50,9 @@ void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
 void declare_model(schema::OptionSet& set, OptimizerOptions& o) {
   set.group("Simplifying and fusing");
   set.flag("enable-consteval", o.fold_constants,
-           "compute what depends on parameters and constants alone before lowering: pass constant-folding");
-  set.flag("enable-stable-softmax", o.stable_softmax, "subtract the maximum in a softmax, so that large numbers do not overflow");
+           "compute what depends on parameters and constants alone before lowering: pass constant-folding; default: from -O1 on");
+  set.flag("enable-stable-softmax", o.stable_softmax,
+           "subtract the maximum in softmax and log-softmax, so that large numbers do not overflow");
   set.flag("enable-conv-prestride", o.conv_prestride,
            "let the host put the elements of a stride side by side where a convolution with stride reads a model input");
   set.flag("max-pool-add-sub-surround", o.pool_surround,
@@ -59,13 +60,13 @@ void declare_model(schema::OptionSet& set, OptimizerOptions& o) {
   set.real("max-pool-add-sub-surround-value", o.pool_surround_value, "R", "that number");
   set.flag("enable-device-tilize", o.device_tilize,
            "let the device cut the model's inputs into tiles, which the host does otherwise: pass tilize-on-device");
-  set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops");
-  set.flag("enable-small-tiles", o.small_tiles, "keep values of up to 16 rows in tiles of as many: pass small-tiles, from -O2 on")
+  set.flag("enable-auto-fusing", o.auto_fusing, "make fused ops of elementwise ops: pass fuse-ops; default: from -O2 on");
+  set.flag("enable-small-tiles", o.small_tiles, "keep values of up to 16 rows in tiles of as many: pass small-tiles; default: from -O2 on")
       .known_as("enable_tiny_tile")
       .environment("PYBUDA_ENABLE_TINY_TILE");
   set.texts("op-names-dont-fuse", o.dont_fuse, "OP", "keep this op out of fused ops").known_as("dont_fuse");
   set.texts("op-names-manual-fuse", o.manual_fuse, "A,B,C",
-            "fuse these ops with each other; ops that are in no such list are not fused then");
+            "fuse these ops with each other, at every level; ops that are in no such list are not fused then");
   set.group("Splitting ops");
   set.texts("insert-fracture-group", o.fracture_groups, "GROUP",
             "split these ops into some that compute a part each: [[NAME, AXIS, FACTOR], ...]; axis k is a product's inner dimension")
@@ -110,7 +111,7 @@ void declare_fallback(schema::OptionSet& set, OptimizerOptions& o) {
            "types of ops that run on the host, as here or as Relay or PyBuda call them; embedding: look-ups in tables; empty: none");
   set.texts("cpu-fallback-nodes", o.cpu_fallback_nodes, "NODE", "run this node of the graph, or of the model, on the host");
   set.flag("enable-tm-cpu-fallback", o.tm_cpu_fallback,
-           "run movements of data near inputs and outputs on the host, and elementwise ops between them");
+           "run movements of data near inputs and outputs on the host, and elementwise ops between them; needs --enable-cpu-fallback");
   set.integer("tm-cpu-fallback-max-depth", o.tm_cpu_fallback_max_depth, "N", "most ops between such a movement and the input or output")
       .at_least(0);
 }

@@ -4,6 +4,7 @@
 #include <buda/schema/option_set.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,10 @@ struct OptimizerOptions {
   std::string amp_level = "0";
   bool bfp8_conversion = false;
   std::vector<std::string> mixed_precision;  // rules, in order
-  bool fold_constants = true;
+  std::optional<bool> fold_constants;        // nothing, here and below: from the optimisation level on at which the pipeline does it
   bool stable_softmax = true;
   bool conv_prestride = true;
-  bool auto_fusing = true;
-  bool small_tiles = true;
+  std::optional<bool> auto_fusing, small_tiles;
   bool pool_surround = false;
   double pool_surround_value = 1.0;
   bool device_tilize = false;

@@ -1,7 +1,7 @@
 // Decomposition plugin `nn`: activations and normalisations in terms of sums, maxima and elementwise ops.
 //
 //   softmax(x)       m = max(x), e = exp(x - m), y = e * (1 / sum(e));        without m when it need not be stable
-//   log_softmax(x)   d = x - max(x), y = d - log(sum(exp(d)))
+//   log_softmax(x)   d = x - max(x), y = d - log(sum(exp(d)));                d = x when it need not be stable
 //   layernorm(x)     d = x - mean(x), y = d * (1 / sqrt(mean(d²) + epsilon)) * weights + bias
 //   gelu(x), tanh    x * sigmoid(2 √(2/π) (x + 0.044715 x³)), which is the same since (1 + tanh u) / 2 = sigmoid(2u)
 //
@@ -59,20 +59,26 @@ class Softmax final : public buda::passes::Decomposition {
 
 class LogSoftmax final : public buda::passes::Decomposition {
  public:
+  explicit LogSoftmax(bool stable) : stable_(stable) {}
   std::vector<std::string> consumes() const override { return {"log_softmax"}; }
   std::vector<std::string> produces() const override { return {"reduce_max", "subtract", "exp", "reduce_sum", "log"}; }
 
   buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
     const Node& n = editor.graph().node(id);
     std::int64_t dim = attrs_of(n).integer("dim");
-    Edge x = n.inputs()[0];
+    Edge d = n.inputs()[0];
     Builder b(editor);
-    ValueRef most = b.named("max").reduce_max(x, {dim});
-    ValueRef d = b.named("moved").subtract(x, most);
+    if (stable_) {
+      ValueRef most = b.named("max").reduce_max(d, {dim});
+      d = b.named("moved").subtract(d, most);
+    }
     ValueRef e = b.exp(d);
     ValueRef y = b.subtract(d, b.log(b.named("sum").reduce_sum(e, {dim})));
     return finish(editor, id, b, y);
   }
+
+ private:
+  bool stable_;
 };
 
 class Layernorm final : public buda::passes::Decomposition {
@@ -127,21 +133,25 @@ class GeluTanh final : public buda::passes::Decomposition {
   }
 };
 
+// A rule that is made with or without the maximum.
+template <class Rule>
+buda::plugin::Entry<buda::passes::Decomposition> stable_entry(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = {{.name = "stable",
+                       .type = buda::schema::OptionType::flag,
+                       .summary = "subtract the maximum first, so that large numbers do not overflow",
+                       .default_text = "true"}},
+          .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
+            return std::unique_ptr<buda::passes::Decomposition>(std::make_unique<Rule>(values.flag("stable", true)));
+          }};
+}
+
 }  // namespace
 
 BUDA_PLUGIN(.name = "nn", .version = "1.0", .description = "activations and normalisations in simpler ops", .license = "Apache-2.0") {
-  registrar.add_decomposition(
-      {.name = "softmax",
-       .summary = "softmax through maximum, exponential and sum",
-       .options = {{.name = "stable",
-                    .type = buda::schema::OptionType::flag,
-                    .summary = "subtract the maximum first, so that large numbers do not overflow",
-                    .default_text = "true"}},
-       .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
-         return std::unique_ptr<buda::passes::Decomposition>(new Softmax(values.flag("stable", true)));
-       }});
-  registrar.add_decomposition(
-      buda::plugin::decomposition_entry<LogSoftmax>("log_softmax", "log-softmax through maximum, exponential, sum and logarithm"));
+  registrar.add_decomposition(stable_entry<Softmax>("softmax", "softmax through maximum, exponential and sum"));
+  registrar.add_decomposition(stable_entry<LogSoftmax>("log_softmax", "log-softmax through maximum, exponential, sum and logarithm"));
   registrar.add_decomposition(buda::plugin::decomposition_entry<Layernorm>("layernorm", "layernorm through means"));
   registrar.add_decomposition(buda::plugin::decomposition_entry<GeluTanh>("gelu_tanh", "the tanh approximation of gelu through sigmoid"));
   for (auto& spec : buda::nn::activation_rules()) registrar.add_decomposition(buda::plugin::rule(std::move(spec)));

@@ -48,6 +48,7 @@ Places places_of(const ops::Window& window, const Tensor& picker) {
 
 class MaxPoolWithIndices final : public passes::Decomposition {
  public:
+  explicit MaxPoolWithIndices(double surround) : surround_(surround) {}
   std::vector<std::string> consumes() const override { return {"max_pool1d", "max_pool2d", "max_pool3d"}; }
   std::vector<std::string> produces() const override {
     return {"reshape", "transpose", "sparse_matmul", "reduce_max", "subtract", "multiply", "add", "clip", "abs", "cast", "exact_cast"};
@@ -69,7 +70,8 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     Tensor picker = *ops::clamped_tap_picker(window);
     Places places = places_of(window, picker);
 
-    Term lines = r.reshape(r.in(0), Shape{samples, channels, in});
+    Term x = surround_ == 0 ? r.in(0) : r.in(0) + surround_;
+    Term lines = r.reshape(x, Shape{samples, channels, in});
     Term rows = r.reshape(r.op("transpose", {lines}, {{"perm", Dims{0, 2, 1}}}), Shape{samples, 1, in, channels});
     Term picked = r.op("sparse_matmul", {r.constant_as_is(picker), rows});
     Term most = reduce("reduce_max", picked, {1});
@@ -89,6 +91,7 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     Term index = place + r.constant(Tensor(Shape{samples, 1, 1, channels}, std::move(first)));
     index = r.exactly(in_order(r, index, result), DType::i64);
     r.keep_exact(false);
+    if (surround_ != 0) most = most - surround_;
     Term values = r.exactly(in_order(r, most, result), r.result().dtype);
     return r.finish_with({values, index});
   }
@@ -100,10 +103,14 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     Term lines = r.reshape(rows, Shape{s[0], s[2], s[3]});
     return r.reshape(r.op("transpose", {lines}, {{"perm", Dims{0, 2, 1}}}), result);
   }
+
+  double surround_;
 };
 
 }  // namespace
 
-std::unique_ptr<passes::Decomposition> make_max_pool_with_indices() { return std::make_unique<MaxPoolWithIndices>(); }
+std::unique_ptr<passes::Decomposition> make_max_pool_with_indices(double surround) {
+  return std::make_unique<MaxPoolWithIndices>(surround);
+}
 
 }  // namespace buda::pool

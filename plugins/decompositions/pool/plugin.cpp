@@ -78,17 +78,21 @@ class MaxPool final : public buda::passes::Decomposition {
     BUDA_ASSIGN(Window window, window_of(editor.graph(), n));
     Tensor number = Tensor::scalar(static_cast<float>(surround_)).cast(n.outputs[0].dtype);
     Builder b(editor);
-    if (is_global(window)) return finish(editor, id, b, b.reduce_max(x, spatial_axes(result)));
     if (surround_ != 0) {
       Edge raise = b.named("surround").constant(number);
       x = b.named("raised").add(x, raise);
     }
-    Edge rows = buda::passes::to_rows(b, x);
-    Edge picks = b.named("picks").constant(*buda::ops::clamped_tap_picker(window));
-    Edge y = b.named("picked").op("sparse_matmul", {picks, rows});
-    if (window.taps() > 1) y = b.named("most").reduce_max(y, {1});
-    BUDA_TRY(b.status());
-    y = buda::passes::from_rows(b, y, result);
+    Edge y;
+    if (is_global(window)) {
+      y = b.reduce_max(x, spatial_axes(result));
+    } else {
+      Edge rows = buda::passes::to_rows(b, x);
+      Edge picks = b.named("picks").constant(*buda::ops::clamped_tap_picker(window));
+      y = b.named("picked").op("sparse_matmul", {picks, rows});
+      if (window.taps() > 1) y = b.named("most").reduce_max(y, {1});
+      BUDA_TRY(b.status());
+      y = buda::passes::from_rows(b, y, result);
+    }
     if (surround_ == 0) return finish(editor, id, b, y.source);
     Edge lower = b.named("surround").constant(number);
     return finish(editor, id, b, b.subtract(y, lower));
@@ -132,23 +136,24 @@ class AvgPool final : public buda::passes::Decomposition {
 }  // namespace
 
 BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through picked rows", .license = "Apache-2.0") {
+  const buda::schema::OptionSpec surround{.name = "surround",
+                                          .type = buda::schema::OptionType::real,
+                                          .summary = "add this number to what is pooled, and take it off the maxima; 0: do not",
+                                          .value_name = "R",
+                                          .default_text = "0"};
   registrar.add_decomposition(
       {.name = "max_pool",
        .summary = "maxima of windows through picked rows",
-       .options = {{.name = "surround",
-                    .type = buda::schema::OptionType::real,
-                    .summary = "add this number to what is pooled, and take it off the maxima; 0: do not",
-                    .value_name = "R",
-                    .default_text = "0"}},
+       .options = {surround},
        .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
          return std::unique_ptr<buda::passes::Decomposition>(std::make_unique<MaxPool>(values.real("surround")));
        }});
   registrar.add_decomposition(
       {.name = "max_pool_indices",
        .summary = "and where they stand, by comparing",
-       .options = {},
-       .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
-         return buda::pool::make_max_pool_with_indices();
+       .options = {surround},
+       .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
+         return buda::pool::make_max_pool_with_indices(values.real("surround"));
        }});
   registrar.add_decomposition(buda::plugin::decomposition_entry<AvgPool>("avg_pool", "means of windows through one sparse product"));
 }

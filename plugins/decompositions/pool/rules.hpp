@@ -7,6 +7,6 @@
 
 namespace buda::pool {
 
-std::unique_ptr<passes::Decomposition> make_max_pool_with_indices();  // indices.cpp
+std::unique_ptr<passes::Decomposition> make_max_pool_with_indices(double surround);  // indices.cpp
 
 }  // namespace buda::pool

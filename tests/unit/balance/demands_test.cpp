@@ -103,6 +103,15 @@ TEST(Demands, AnEpochBeginsWithTheFirstOpOfADemand) {
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0012");
 }
 
+TEST(Demands, AnOverrideTakesABreakOff) {
+  Branches g;
+  g.begins_epoch(g.b, "early");
+  BalanceOptions options;
+  EXPECT_EQ(epochs_of(balance_with(g.graph, "n150", options)), "0011");
+  options.overrides = {{"b.epoch-break", "false"}};
+  EXPECT_EQ(epochs_of(balance_with(g.graph, "n150", options)), "0000");
+}
+
 TEST(Demands, AChipThatIsNotThereIsAnEpoch) {
   Branches g;
   graph::add_demand(g.graph.node(g.d), graph::kChipBreak, "d");

@@ -144,7 +144,7 @@ TEST(Overrides, AreReadInSeveralSpellings) {
   EXPECT_EQ(o.grid, (GridShape{2, 1}));
   EXPECT_EQ(o.ublock, (std::array<std::int32_t, 2>{1, 2}));
   EXPECT_EQ(o.u_kt, 2);
-  EXPECT_TRUE(o.epoch_break);
+  EXPECT_EQ(o.epoch_break, true);
   EXPECT_EQ(o.dram_parameters, true);
   EXPECT_EQ(o.given.size(), 5u);
 }
