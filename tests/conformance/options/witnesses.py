@@ -1,0 +1,144 @@
+"""For every option of optimizer and balancer a model on which it acts."""
+import dataclasses
+
+
+def graph(name, *nodes, tensors=()):
+    """Nodes are (name, op, inputs, attributes or the shape of an input); tensors are (name, shape), of which each element differs."""
+    out = []
+    for node_name, op, inputs, rest in nodes:
+        node = {"name": node_name, "op": op}
+        if op in ("parameter", "constant"):
+            node["value"] = node_name
+        elif op == "input":
+            dtype, shape = rest if isinstance(rest, tuple) else ("F32", rest)
+            node["types"] = [{"dtype": dtype, "shape": shape}]
+        else:
+            node["inputs"] = inputs
+            rest = dict(rest or {})
+            if "types" in rest:
+                node["types"] = [{"dtype": dtype, "shape": shape} for dtype, shape in rest.pop("types")]
+            if rest:
+                node["attrs"] = rest
+        out.append(node)
+    stored = []
+    for tensor_name, shape in tensors:
+        count = 1
+        for size in shape:
+            count *= size
+        stored.append({"name": tensor_name, "dtype": "F32", "shape": shape, "values": [i % 17 / 8 for i in range(count)]})
+    return {"schema": "buda.graph/1", "name": name, "level": "tensor", "nodes": out, "tensors": stored}
+
+
+def op_on_input(name, op, shape, attributes):
+    return graph(name, ("x", "input", [], shape), ("y", op, ["x"], attributes), ("out", "output", ["y"], None))
+
+
+MODELS = [
+    graph("chain", ("x", "input", [], [32, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("c", "add", ["b", "a"], None),
+          ("out", "output", ["c"], None)),
+    graph("one-row", ("x", "input", [], [1, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("c", "add", ["b", "a"], None),
+          ("out", "output", ["c"], None)),
+    graph("branches", ("x", "input", [], [32, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["x"], None), ("c", "add", ["a", "b"], None),
+          ("d", "exp", ["x"], None), ("e", "multiply", ["c", "d"], None), ("out", "output", ["e"], None)),
+    graph("mlp", ("x", "input", [], [64, 64]), ("w", "parameter", [], None), ("b", "parameter", [], None), ("v", "parameter", [], None),
+          ("fc1", "matmul", ["x", "w", "b"], None), ("act", "relu", ["fc1"], None), ("fc2", "matmul", ["act", "v"], None),
+          ("out", "output", ["fc2"], None), tensors=[("w", [64, 64]), ("b", [64]), ("v", [64, 64])]),
+    # Lowering computes constants, too; what comes before it finds only those that are folded.
+    graph("indices", ("x", "input", [], [4, 6]), ("a", "constant", [], None), ("i", "cast", ["a"], {"dtype": "I64"}),
+          ("y", "gather", ["x", "i"], {"dim": 0}), ("out", "output", ["y"], None), tensors=[("a", [2])]),
+    op_on_input("softmax", "softmax", [32, 64], {"dim": -1}),
+    op_on_input("log-softmax", "log_softmax", [32, 64], {"dim": -1}),
+    op_on_input("pool", "max_pool2d", [1, 2, 6, 6], {"kernel": [2, 2]}),
+    op_on_input("whole-pool", "max_pool2d", [1, 2, 6, 6], {"kernel": [6, 6]}),
+    graph("pool-indices", ("x", "input", [], [1, 2, 6, 6]),
+          ("y", "max_pool2d", ["x"], {"kernel": [2, 2], "indices": "row_major", "types": [("F32", [1, 2, 5, 5]), ("I64", [1, 2, 5, 5])]}),
+          ("out", "output", ["y"], None), ("at", "output", [{"from": "y", "port": 1}], None)),
+    graph("conv", ("x", "input", [], [1, 2, 6, 6]), ("w", "input", [], [3, 2, 3, 1]), ("y", "conv2d", ["x", "w"], None),
+          ("out", "output", ["y"], None)),
+    graph("stride", ("x", "input", [], [1, 3, 32, 32]), ("w", "input", [], [16, 3, 4, 4]),
+          ("y", "conv2d", ["x", "w"], {"stride": [2, 2]}), ("out", "output", ["y"], None)),
+    graph("not-a-number", ("x", "input", [], [4, 4]), ("y", "is_nan", ["x"], None), ("out", "output", ["y"], None)),
+    graph("heads", ("x", "input", [], [64, 64]), ("w", "parameter", [], None), ("v", "parameter", [], None), ("p", "matmul", ["x", "w"], None),
+          ("q", "matmul", ["x", "v"], None), ("out", "output", ["p"], None), ("also", "output", ["q"], None),
+          tensors=[("w", [64, 64]), ("v", [64, 64])]),
+    graph("moved", ("x", "input", [], [4, 6]), ("s", "input", [], [6, 4]), ("v", "input", [], [8, 6]), ("t", "transpose", ["x"], {"perm": [1, 0]}),
+          ("r", "add", ["t", "s"], None), ("u", "reshape", ["r"], {"shape": [3, 8]}), ("y", "matmul", ["u", "v"], None),
+          ("out", "output", ["y"], None)),
+    graph("state", ("x", "input", [], [1, 40]), ("s", "input", [], [1, 40]), ("t", "add", ["x", "s"], None), ("y", "tanh", ["t"], None),
+          ("out", "output", ["y"], None), ("next", "output", ["t"], None)),
+    graph("cache", ("x", "input", [], [1, 40]), ("past_1", "input", [], [1, 40]), ("t", "add", ["x", "past_1"], None),
+          ("y", "tanh", ["t"], None), ("out", "output", ["y"], None), ("present_1", "output", ["t"], None)),
+    graph("wide", ("x", "input", [], [32, 288]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
+]
+
+
+@dataclasses.dataclass
+class Witness:
+    """Setting the option to each of the values changes what is compiled, or the tool says why not, on each of the models.
+
+    Without values those are taken that differ from the default: the other one of a flag, both where a flag has no default (of these one has
+    to act), all others of a choice or of the registered policies. A value of a family is written with its key: "op.fc2.u_kt=1".
+    """
+    models: str
+    values: list = None
+    given: list = dataclasses.field(default_factory=list)  # further options, with and without the option
+    idle: list = None  # further options with which the option cannot act, so that the tool has to say why
+
+
+# By the option's name on the command line, or by the key of its family.
+WITNESSES = {
+    # optimizer
+    "opt-level": [Witness("chain", ["2"]), Witness("mlp", ["0"])],
+    "default-df-override": [Witness("mlp", ["Float16", "Bfp8_b"])],
+    "default-accumulate-df": [Witness("mlp", ["Float32"])],
+    "default-math-fidelity": [Witness("mlp")],
+    "fp32-fallback": [Witness("mlp", ["Float16"], given=["--default-df-override", "Float32", "--device", "e75"])],
+    "amp-light": [Witness("mlp")],
+    "amp-level": [Witness("mlp")],
+    "enable-bfp8-conversion": [Witness("mlp")],
+    "configure-mixed-precision": [Witness("mlp", ["{op_type: matmul, output_df: Bfp8_b}"])],
+    "enable-consteval": [Witness("indices")],
+    "enable-stable-softmax": [Witness("softmax log-softmax")],
+    "enable-conv-prestride": [Witness("stride")],
+    "max-pool-add-sub-surround": [Witness("pool whole-pool pool-indices")],
+    "max-pool-add-sub-surround-value": [Witness("pool whole-pool pool-indices", ["5"], given=["--max-pool-add-sub-surround"], idle=[])],
+    "enable-device-tilize": [Witness("chain")],
+    "enable-auto-fusing": [Witness("chain")],
+    "enable-small-tiles": [Witness("one-row")],
+    "op-names-dont-fuse": [Witness("chain", ["b"], given=["--enable-auto-fusing"], idle=["--enable-auto-fusing=false"])],
+    "op-names-manual-fuse": [Witness("chain", ["b,c"])],
+    "insert-fracture-group": [Witness("mlp", ["[[fc1, -1, 2]]"])],
+    "override-multi-op-fracture-factor": [Witness("conv", ["y,3"])],
+    "op-names-to-epoch-break": [Witness("mlp", ["fc2"])],
+    "op-names-to-chip-break": [Witness("mlp", ["fc2"])],
+    "scheduler-constraints": [Witness("heads", ["q,p"])],
+    "insert-queues": [Witness("chain", ["a,b"])],
+    "insert-buffering-nop": [Witness("chain", ["a,b"])],
+    "op-intermediates-to-save": [Witness("chain", ["a"])],
+    "loopback-outputs": [Witness("state", ["s=next"])],
+    "enable-link-past-cache-ios": [Witness("cache")],
+    "enable-cpu-fallback": [Witness("not-a-number")],
+    "cpu-fallback-ops": [Witness("branches", ["exp"], idle=["--enable-cpu-fallback=false"])],
+    "cpu-fallback-nodes": [Witness("branches", ["d"], idle=["--enable-cpu-fallback=false"])],
+    "enable-tm-cpu-fallback": [Witness("moved", idle=["--enable-cpu-fallback=false"])],
+    "tm-cpu-fallback-max-depth": [Witness("moved", ["0"], given=["--enable-tm-cpu-fallback"], idle=[])],
+    # balancer
+    "policy": [Witness("mlp")],
+    "scheduler": [Witness("branches")],
+    "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
+    "dram-parameters": [Witness("mlp")],
+    "queue-entries": [Witness("mlp", ["3"])],
+    "op.NAME.grid": [Witness("mlp", ["op.fc2.grid=[2,1]"])],
+    "op.NAME.mblock": [Witness("mlp", ["op.fc2.mblock=[2,1]"])],
+    "op.NAME.ublock": [Witness("mlp", ["op.fc2.ublock=[1,1]"])],
+    "op.NAME.u_kt": [Witness("mlp", ["op.fc2.u_kt=1"])],
+    "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
+                                Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
+    "op.NAME.epoch-break": [Witness("chain", ["op.b.epoch-break=true"])],
+}
+
+# What is about a run of the tool or its files, and not about the model.
+NOT_ABOUT_THE_MODEL = {
+    "output", "device", "pipeline", "list-passes", "passes", "stop-after", "print-after", "bisect-limit", "dump-dir", "timings", "verify",
+    "verify-inputs", "verify-correlation", "verify-error", "plan", "report",
+}
