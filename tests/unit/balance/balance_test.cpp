@@ -179,7 +179,7 @@ TEST(Balance, SoftmaxAndAttentionShapes) {
   auto y = g.op("y", "multiply", {e, graph::Edge(inverse, {graph::Tm::broadcast(graph::TmDim::c, 2)})}, {1, 4, 64, 64});
   auto flat = g.op("flat", "nop", {graph::Edge(y, {graph::Tm::hstack(4)})}, {1, 1, 64, 256});
   g.output("out", flat);
-  for (const auto& device : kBoards)
+  for (const auto& device : boards())
     for (bool largest : {false, true}) {
       auto result = balance_with(g.graph, device, {}, largest);
       ASSERT_TRUE(result.ok()) << device << text_of(result.failure());

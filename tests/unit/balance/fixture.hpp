@@ -11,15 +11,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace buda::balance {
-
-inline const std::vector<std::string> kBoards = {"e75", "e150", "n150", "n300"};
 
 // The boards that ship, read once.
 inline const device::DeviceDescriptor& board(const std::string& name) {
@@ -35,6 +35,17 @@ inline const device::DeviceDescriptor& board(const std::string& name) {
   auto device = device::load_device(host, name);
   EXPECT_TRUE(device.ok()) << name;
   return cache.emplace(name, device.ok() ? *device : device::DeviceDescriptor{}).first->second;
+}
+
+// The names of all boards: of the device files, which also describe whole architectures, those that have a name of their own.
+inline std::vector<std::string> boards() {
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  std::vector<std::string> out;
+  if (source == nullptr) return out;
+  for (const auto& file : std::filesystem::directory_iterator(std::string(source) + "/share/devices"))
+    if (std::string name = file.path().stem(); board(name).name != board(name).arch) out.push_back(name);
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 inline std::string text_of(const Failure& failure) {

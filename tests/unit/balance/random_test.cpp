@@ -62,7 +62,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
   EXPECT_GT(several_epochs, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Boards, Random, ::testing::ValuesIn(kBoards), [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(Boards, Random, ::testing::ValuesIn(boards()), [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace buda::balance
