@@ -1,4 +1,4 @@
-// Between real numbers and small integers: quantize, dequantize.
+// Between real numbers and small integers or 8-bit floats: quantize, dequantize, round_float8.
 //
 // A scale and a zero point hold for the whole value, or (as vectors) for each slice along an axis. The arithmetic is fp32's, rounding to
 // the nearest and to even, as ONNX's QuantizeLinear has it; what the integer type cannot hold becomes its nearest value.
@@ -6,6 +6,8 @@
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>
+#include <buda/ops/unary_evaluation.hpp>
+#include <buda/tensor/float8.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +117,20 @@ double two_per_element(std::span<const ValueType>, std::span<const ValueType> ou
   return 2 * volume(outputs[0].shape);
 }
 
+Result<std::vector<ValueType>> infer_round_float8(const InferCall& call) {
+  BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
+  return one(dtype, call.inputs[0].shape);
+}
+
+Result<std::vector<Tensor>> evaluate_round_float8(const EvaluateCall& call) {
+  Float8 format = float8_by_name(call.attrs.text("format")).value_or(Float8::e4m3fn);
+  bool saturate = call.attrs.boolean("saturate");
+  return evaluate_with<false>(call, [=](auto tag) {
+    using T = typename decltype(tag)::type;
+    return [=](T x) -> T { return static_cast<T>(float8_rounded(format, static_cast<double>(x), saturate)); };
+  });
+}
+
 }  // namespace
 
 std::vector<OpDef> quantization_ops() {
@@ -134,7 +150,20 @@ std::vector<OpDef> quantization_ops() {
   dequantize.summary = "(x - zero point) * scale, in the scale's type";
   dequantize.infer = infer_dequantize;
   dequantize.evaluate = evaluate_dequantize;
-  return {std::move(quantize), std::move(dequantize)};
+  OpDef round_float8{
+      .name = "round_float8",
+      .level = Level::tensor,
+      .family = "quantization",
+      .summary = "the nearest number of an 8-bit floating-point format, ties to even; in the type of x",
+      .inputs = {"x"},
+      .least_inputs = 1,
+      .most_inputs = 1,
+      .attrs = {{"format", AttrType::text, std::nullopt, "the format, as ONNX names it", {"E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ"}},
+                {"saturate", AttrType::boolean, true, "what is too large becomes the largest number, and not infinity or NaN", {}}},
+      .infer = infer_round_float8,
+      .evaluate = evaluate_round_float8,
+      .flops = two_per_element};
+  return {std::move(quantize), std::move(dequantize), std::move(round_float8)};
 }
 
 }  // namespace buda::ops

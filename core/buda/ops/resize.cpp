@@ -1,8 +1,10 @@
 // Resizing by interpolation along each axis.
 //
 // An element of the result has a coordinate in the input for each axis; its value is a weighted sum of 1 (nearest), 2 (linear) or 4
-// (cubic) neighbours along each axis. Axes are independent of each other, so they are resized one after the other, the last one first.
-// The rules of coordinates and rounding are those of ONNX's Resize, which were collected from the frameworks.
+// (cubic) neighbours along each axis. With antialiasing, an axis that shrinks has its filter stretched by 1 / scale, so that every element
+// of the input takes part, and the weights are normalised to a sum of 1. Axes are independent of each other, so they are resized one after
+// the other, the last one first. The rules of coordinates and rounding are those of ONNX's Resize, which were collected from the
+// frameworks.
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 namespace buda::ops {
 namespace {
@@ -29,6 +32,8 @@ double coordinate(const AxisRule& a, const std::string& mode, std::int64_t o) {
   if (mode == "align_corners") return a.out > 1 ? x * (in - 1) / (a.scale * in - 1) : 0;
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / a.scale;
   if (mode == "pytorch_half_pixel" && a.out == 1) return 0;
+  // Where the size that the scale makes was rounded, the rest is shared by both ends.
+  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / (a.scale * in)) + (x + 0.5) / a.scale - 0.5;
   if (mode != "tf_crop_and_resize") return (x + 0.5) / a.scale - 0.5;
   if (a.out == 1) return 0.5 * (a.roi_begin + a.roi_end) * (in - 1);
   return a.roi_begin * (in - 1) + x * (a.roi_end - a.roi_begin) * (in - 1) / (out - 1);
@@ -40,11 +45,10 @@ double rounded(double x, const std::string& mode) {
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-// Weights of the neighbours at -1, 0, 1 and 2 by cubic convolution (R. Keys, 1981), for a coordinate `t` after neighbour 0.
-std::array<double, 4> cubic_weights(double t, double a) {
-  auto near = [a](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-  auto far = [a](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+// The weight of a neighbour at distance d by cubic convolution (R. Keys, 1981); 0 from distance 2 on.
+double cubic_weight(double d, double a) {
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
 class TapsOf {
@@ -54,42 +58,52 @@ class TapsOf {
         coordinates_(attrs.text("coordinates")),
         rounding_(attrs.text("nearest")),
         cubic_(attrs.real("cubic_coefficient")),
-        exclude_(attrs.boolean("exclude_outside")) {}
+        exclude_(attrs.boolean("exclude_outside")),
+        antialias_(attrs.boolean("antialias")) {}
 
   ResizeTaps axis(const AxisRule& a) const {
     ResizeTaps taps;
-    taps.per_element = method_ == "nearest" ? 1 : method_ == "linear" ? 2 : 4;
+    double stretch = antialias_ && method_ != "nearest" ? std::max(1.0, 1 / a.scale) : 1;
+    std::int64_t reach = reach_of(stretch, a.in);
+    taps.per_element = method_ == "nearest" ? 1 : static_cast<std::size_t>(2 * reach);
     for (std::int64_t o = 0; o < a.out; ++o) {
       // Coordinates far outside are those of the border, and come from scales that make no sense: nothing depends on how far.
       double x = std::clamp(coordinate(a, coordinates_, o), -2.0 * static_cast<double>(a.in) - 8, 3.0 * static_cast<double>(a.in) + 8);
       if (x != x) x = 0;
       taps.outside.push_back(coordinates_ == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(a.in - 1)));
-      element(taps, a.in, x);
+      element(taps, a.in, x, reach, stretch);
     }
     return taps;
   }
 
  private:
-  void element(ResizeTaps& taps, std::int64_t in, double x) const {
+  // Neighbours on either side that may have a weight. Beyond the whole input, more neighbours are the same border.
+  std::int64_t reach_of(double stretch, std::int64_t in) const {
+    double support = (method_ == "linear" ? 1 : 2) * stretch;
+    return static_cast<std::int64_t>(std::ceil(std::min(support, 4.0 * static_cast<double>(in) + 16)));
+  }
+
+  double weight(double place, double x, double stretch) const {
+    if (method_ == "cubic") return cubic_weight(std::abs(place - x) / stretch, cubic_);
+    return std::max(0.0, std::min(x - (place - stretch), (place + stretch) - x)) / stretch;
+  }
+
+  void element(ResizeTaps& taps, std::int64_t in, double x, std::int64_t reach, double stretch) const {
     if (method_ == "nearest") {
       add(taps, in, static_cast<std::int64_t>(rounded(x, rounding_)), 1);
       return;
     }
-    double floor = std::floor(x), t = x - floor;
-    auto first = static_cast<std::int64_t>(floor);
-    if (method_ == "linear") {
-      add(taps, in, first, 1 - t);
-      add(taps, in, first + 1, t);
-      return;
-    }
-    auto weights = cubic_weights(t, cubic_);
+    auto first = static_cast<std::int64_t>(std::floor(x)) - reach + 1;
+    // Two neighbours of which one lies outside give the same with it and without.
+    bool excludes = exclude_ && (method_ == "cubic" || stretch > 1), normalise = excludes || stretch > 1;
+    std::vector<double> weights;
     double sum = 0;
-    for (std::int64_t k = 0; k < 4; ++k) {
-      double& w = weights[static_cast<std::size_t>(k)];
-      if (exclude_ && (first + k - 1 < 0 || first + k - 1 >= in)) w = 0;
-      sum += w;
+    for (std::int64_t place = first; place < first + 2 * reach; ++place) {
+      bool counts = !excludes || (place >= 0 && place < in);
+      weights.push_back(counts ? weight(static_cast<double>(place), x, stretch) : 0);
+      sum += weights.back();
     }
-    for (std::int64_t k = 0; k < 4; ++k) add(taps, in, first + k - 1, weights[static_cast<std::size_t>(k)] / (exclude_ ? sum : 1));
+    for (std::int64_t k = 0; k < 2 * reach; ++k) add(taps, in, first + k, weights[static_cast<std::size_t>(k)] / (normalise ? sum : 1));
   }
 
   static void add(ResizeTaps& taps, std::int64_t in, std::int64_t place, double weight) {
@@ -99,7 +113,7 @@ class TapsOf {
 
   std::string method_, coordinates_, rounding_;
   double cubic_;
-  bool exclude_;
+  bool exclude_, antialias_;
 };
 
 Result<std::vector<AxisRule>> axis_rules(const Shape& x, const Attrs& attrs) {
@@ -287,7 +301,8 @@ std::vector<OpDef> resize_ops() {
              AttrType::text,
              std::string("half_pixel"),
              "where an element of the result lies in x, as ONNX's Resize names it",
-             {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}},
+             {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize",
+              "half_pixel_symmetric"}},
             {"nearest",
              AttrType::text,
              std::string("round_prefer_floor"),
@@ -297,7 +312,12 @@ std::vector<OpDef> resize_ops() {
             {"exclude_outside",
              AttrType::boolean,
              false,
-             "cubic: neighbours outside x do not count; else they are those at its border",
+             "linear and cubic: neighbours outside x do not count; else they are those at its border",
+             {}},
+            {"antialias",
+             AttrType::boolean,
+             false,
+             "linear and cubic: where an axis shrinks, the filter is stretched to the size of an element of the result",
              {}},
             {"roi", AttrType::reals, Reals(), "tf_crop_and_resize: where the part begins on each axis, then where it ends; 0 to 1", {}},
             {"extrapolation", AttrType::real, 0.0, "tf_crop_and_resize: value outside x", {}}},

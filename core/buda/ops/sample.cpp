@@ -1,7 +1,7 @@
-// Sampling of maps [samples, channels, rows, columns] at places that are computed: grid_sample.
+// Sampling of maps [samples, channels, sizes of one or more axes] at places that are computed: grid_sample.
 //
-// A place is a pair of coordinates (x, y), -1 and 1 being the borders of a map. Interpolation and the treatment of places outside are those
-// of torch.nn.functional.grid_sample, which ONNX's GridSample follows.
+// A place has a coordinate for each axis, the last axis first, -1 and 1 being the borders of a map. Interpolation and the treatment of
+// places outside are those of torch.nn.functional.grid_sample, which ONNX's GridSample follows.
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/arithmetic.hpp>
@@ -11,18 +11,29 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <vector>
 
 namespace buda::ops {
 namespace {
+
+constexpr std::size_t kMostAxes = 3;
 
 Result<std::vector<ValueType>> infer_grid_sample(const InferCall& call) {
   BUDA_TRY(common_dtype(call.inputs.first(1), Accepts::floats));
   BUDA_TRY(common_dtype(call.inputs.last(1), Accepts::floats));
   const Shape &x = call.inputs[0].shape, &grid = call.inputs[1].shape;
-  if (x.rank() != 4 || grid.rank() != 4 || grid[0] != x[0] || grid[3] != 2)
-    return shape_error(cat("x is ", x.text(), " and the grid ", grid.text(), "; [n, c, h, w] and [n, rows, columns, 2] are needed"));
-  if (x[2] == 0 || x[3] == 0) return shape_error(cat("there is nothing to sample in ", x.text()));
-  return one(call.inputs[0].dtype, Shape{x[0], x[1], grid[1], grid[2]});
+  std::size_t axes = x.rank() - std::min<std::size_t>(x.rank(), 2);
+  if (axes < 1 || axes > kMostAxes || grid.rank() != x.rank() || grid[0] != x[0] ||
+      grid[grid.rank() - 1] != static_cast<std::int64_t>(axes))
+    return shape_error(cat("x is ", x.text(), " and the grid ", grid.text(),
+                           "; [n, c, h, w] and [n, rows, columns, 2] are needed, or the same with one or three axes"));
+  Shape y{x[0], x[1]};
+  for (std::size_t i = 0; i < axes; ++i) {
+    if (x[i + 2] == 0) return shape_error(cat("there is nothing to sample in ", x.text()));
+    y.push_back(grid[i + 1]);
+  }
+  return one(call.inputs[0].dtype, std::move(y));
 }
 
 enum class Outside { zeros, border, reflection };
@@ -92,12 +103,15 @@ Neighbours neighbours(const Axis& axis, double grid, const std::string& mode) {
   return n;
 }
 
+// The sum over all combinations of neighbours along axes `from`, `from` + 1, …, the map's elements being those at `offset`.
 template <class T>
-double interpolated(const T* map, std::int64_t columns, const Neighbours& ny, const Neighbours& nx) {
+double interpolated(const T* map, std::span<const Axis> axes, std::span<const Neighbours> all, std::int64_t offset, double weight) {
+  if (axes.empty()) return weight * static_cast<double>(map[offset]);
+  const Neighbours& n = all.front();
   double sum = 0;
-  for (std::size_t i = 0; i < ny.count; ++i)
-    for (std::size_t j = 0; j < nx.count; ++j)
-      if (ny.at[i] >= 0 && nx.at[j] >= 0) sum += ny.weights[i] * nx.weights[j] * static_cast<double>(map[ny.at[i] * columns + nx.at[j]]);
+  for (std::size_t i = 0; i < n.count; ++i)
+    if (n.at[i] >= 0)
+      sum += interpolated(map, axes.subspan(1), all.subspan(1), offset * axes.front().size + n.at[i], weight * n.weights[i]);
   return sum;
 }
 
@@ -105,21 +119,27 @@ template <class T>
 Result<Tensor> sampled(const EvaluateCall& call) {
   Tensor x = call.inputs[0].cast(kDTypeOf<T>), grid = call.inputs[1].cast(DType::f64);
   BUDA_ASSIGN(Buffer out, Buffer::make(kDTypeOf<T>, call.outputs[0].shape));
-  const Shape& s = x.shape();
+  const Shape &s = x.shape(), &result = call.outputs[0].shape;
   const std::string &mode = call.attrs.text("mode"), &padding = call.attrs.text("padding");
   Outside outside = padding == "zeros" ? Outside::zeros : padding == "border" ? Outside::border : Outside::reflection;
-  Axis rows{s[2], call.attrs.boolean("align_corners"), outside}, columns = rows;
-  columns.size = s[3];
-  std::int64_t places = call.outputs[0].shape[2] * call.outputs[0].shape[3], size = s[2] * s[3];
+  std::vector<Axis> axes;
+  std::int64_t places = 1, size = 1;
+  for (std::size_t i = 2; i < s.rank(); ++i) {
+    axes.push_back({s[i], call.attrs.boolean("align_corners"), outside});
+    places *= result[i];
+    size *= s[i];
+  }
   const T* maps = x.as<T>().data();
   T* y = out.as<T>().data();
   parallel_for(call.threads, static_cast<std::size_t>(s[0] * places), [&](std::size_t i) {
     std::int64_t sample = static_cast<std::int64_t>(i) / places, place = static_cast<std::int64_t>(i) % places;
-    const double* at = grid.as<double>().data() + 2 * i;
-    Neighbours nx = neighbours(columns, at[0], mode), ny = neighbours(rows, at[1], mode);
+    const double* at = grid.as<double>().data() + axes.size() * i;
+    std::array<Neighbours, kMostAxes> all;
+    for (std::size_t a = 0; a < axes.size(); ++a) all[a] = neighbours(axes[a], at[axes.size() - 1 - a], mode);
     for (std::int64_t c = 0; c < s[1]; ++c) {
       std::int64_t map = sample * s[1] + c;
-      y[map * places + place] = static_cast<T>(interpolated(maps + map * size, s[3], ny, nx));
+      y[map * places + place] =
+          static_cast<T>(interpolated(maps + map * size, std::span<const Axis>(axes), std::span<const Neighbours>(all), 0, 1));
     }
   });
   return std::move(out).take().cast(call.outputs[0].dtype);
@@ -132,7 +152,8 @@ Result<std::vector<Tensor>> evaluate_grid_sample(const EvaluateCall& call) {
 
 double grid_sample_flops(std::span<const ValueType>, std::span<const ValueType> outputs, const Attrs& attrs) {
   const std::string& mode = attrs.text("mode");
-  return volume(outputs[0].shape) * (mode == "nearest" ? 0 : mode == "bilinear" ? 12 : 48);
+  double neighbours = mode == "nearest" ? 0 : mode == "bilinear" ? 2 : 4;
+  return volume(outputs[0].shape) * 3 * std::pow(neighbours, static_cast<double>(outputs[0].shape.rank()) - 2);
 }
 
 }  // namespace
@@ -142,7 +163,9 @@ std::vector<OpDef> sample_ops() {
       {.name = "grid_sample",
        .level = Level::tensor,
        .family = "sample",
-       .summary = "x [n, c, h, w] at the places (x, y) of a grid [n, rows, columns, 2], where -1 and 1 are the borders",
+       .summary =
+           "x [n, c, h, w] at the places (x, y) of a grid [n, rows, columns, 2], where -1 and 1 are the borders; or with one or three "
+           "axes instead of two",
        .inputs = {"x", "grid"},
        .least_inputs = 2,
        .most_inputs = 2,

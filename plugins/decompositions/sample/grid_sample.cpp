@@ -130,7 +130,7 @@ Term grid_sample(Rewrite& r) {
 
 bool is_small(const graph::Graph& graph, const graph::Node& n) {
   const Shape &x = graph.type(n.inputs()[0].source)->shape, &y = n.outputs[0].shape;
-  if (x.volume() == 0 || y.volume() == 0) return false;
+  if (x.rank() != 4 || x.volume() == 0 || y.volume() == 0) return false;
   std::int64_t places = y[2] * y[3];
   return places <= kMostWeights / std::max(x[2], x[3]) / x[0] && places <= kMostProducts / (x[0] * x[1] * x[2]);
 }

@@ -1,6 +1,8 @@
 // Quantising and back, determinants, and Fourier transforms: by hand, or numpy.fft.
 #include "running.hpp"
 
+#include <limits>
+
 namespace buda::ops {
 namespace {
 
@@ -29,6 +31,21 @@ TEST(Quantization, Refusals) {
   EXPECT_EQ(error_of("quantize", {x, f32({2}, {1, 1}), u8({1}, {0})}), "OP003: the scale is [2] and the zero point [1]; they go together");
   EXPECT_EQ(error_of("dequantize", {u8({1}, {0}), f32({1}, {1}), i8({1}, {0})}),
             "OP004: x is U8 and the zero point I8; one integer type of at most 32 bits is needed");
+}
+
+TEST(Quantization, RoundsToEightBitFloats) {
+  Tensor x = f32({6}, {1.0625f, 1.1875f, -300, 1e6f, 0.0009765625f, std::numeric_limits<float>::infinity()});
+  auto rounded = [&](const char* format, bool saturate) {
+    return elements<float>(run("round_float8", {x}, {{"format", std::string(format)}, {"saturate", saturate}}));
+  };
+  // Ties go to the even mantissa; the smallest steps are 2^-9 and 2^-16.
+  EXPECT_EQ(rounded("E4M3FN", true), (std::vector<float>{1, 1.25f, -288, 448, 0, 448}));
+  EXPECT_EQ(rounded("E5M2", true), (std::vector<float>{1, 1.25f, -320, 57344, 0.0009765625f, 57344}));
+  auto open = rounded("E5M2", false);
+  EXPECT_TRUE(std::isinf(open[3]) && std::isinf(open[5]));
+  auto fnuz = rounded("E4M3FNUZ", true);
+  EXPECT_EQ(fnuz[2], -240);
+  EXPECT_TRUE(std::isnan(fnuz[5]));
 }
 
 TEST(LinearAlgebra, Determinants) {

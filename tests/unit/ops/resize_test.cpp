@@ -41,6 +41,23 @@ TEST(Resize, NearestRounds) {
             (Ints{(std::int64_t{1} << 60) + 1, -7, -7}));
 }
 
+// PyTorch excludes what lies outside, and has another cubic coefficient here.
+TEST(Resize, AntialiasStretchesTheFilter) {
+  Tensor x = f32({8}, {1, 4, 2, 8, 5, 7, 1, 3});
+  auto shrunk = [&](std::string method) {
+    return run(
+        "resize", {x},
+        {{"shape", Ints{3}}, {"method", std::move(method)}, {"antialias", true}, {"exclude_outside", true}, {"cubic_coefficient", -0.5}});
+  };
+  expect_near(shrunk("linear"), {3}, {2.9737f, 5.6429f, 3.3158f}, 1e-4);
+  expect_near(shrunk("cubic"), {3}, {2.6671f, 5.9318f, 3.2658f}, 1e-4);
+  // An axis that grows is as without.
+  AttrMap grown{{"shape", Ints{12}}, {"method", std::string("linear")}};
+  Tensor plain = run("resize", {x}, grown);
+  grown["antialias"] = true;
+  EXPECT_EQ(elements<float>(run("resize", {x}, grown)), elements<float>(plain));
+}
+
 TEST(Resize, CropsAndExtrapolates) {
   AttrMap attrs = resizing({5}, "linear", "tf_crop_and_resize");
   attrs["roi"] = Reals{0.5, 1.5};
@@ -100,7 +117,15 @@ TEST(GridSample, PlacesThatAreNone) {
     EXPECT_EQ(y, (std::vector<float>{0, 0})) << mode;
   }
   EXPECT_EQ(error_of("grid_sample", {kMap, f32({1, 1, 2}, {0, 0})}),
-            "OP003: x is [1, 1, 2, 3] and the grid [1, 1, 2]; [n, c, h, w] and [n, rows, columns, 2] are needed");
+            "OP003: x is [1, 1, 2, 3] and the grid [1, 1, 2]; [n, c, h, w] and [n, rows, columns, 2] are needed, or the same with one or "
+            "three axes");
+}
+
+TEST(GridSample, Volumes) {
+  Tensor volume = counting({1, 1, 2, 2, 2}), grid = f32({1, 1, 1, 2, 3}, {0, 0, 0, 0.5f, -1, 2});
+  expect_near(run("grid_sample", {volume, grid}, {{"align_corners", true}, {"padding", std::string("border")}}), {1, 1, 1, 1, 2},
+              {3.5f, 4.75f});
+  expect_near(run("grid_sample", {volume, grid}), {1, 1, 1, 1, 2}, {3.5f, 0});
 }
 
 Tensor region_map() {
