@@ -25,6 +25,11 @@ Result<void> import_leaky_relu(NodeImport& n) { return with(n, {{"alpha", 0.01}}
 Result<void> import_alpha(NodeImport& n) { return with(n, {{"alpha", 1}}); }
 Result<void> import_hard_sigmoid(NodeImport& n) { return with(n, {{"alpha", 0.2}, {"beta", 0.5}}); }
 
+Result<void> import_gelu(NodeImport& n) {
+  n.output(n.result().op("gelu", {n.input(0)}, {{"approximate", n.text("approximate", "none")}}));
+  return success();
+}
+
 Result<void> import_selu(NodeImport& n) {
   bool first = n.opset() < 6;  // opset 1 had fewer digits
   return with(n, {{"alpha", first ? 1.6732 : 1.67326319217681884765625}, {"gamma", first ? 1.0507 : 1.05070102214813232421875}});
@@ -80,6 +85,7 @@ Result<void> import_hardmax(NodeImport& n) {
 constexpr OpImporter kActivationsOps[] = {
     {"Celu", 12, import_alpha, "celu"},
     {"Elu", 1, import_alpha, "elu"},
+    {"Gelu", 20, import_gelu},
     {"HardSigmoid", 1, import_hard_sigmoid, "hard_sigmoid"},
     {"HardSwish", 14, import_plain, "hard_swish"},
     {"Hardmax", 1, import_hardmax},

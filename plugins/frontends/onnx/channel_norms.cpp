@@ -1,4 +1,4 @@
-// Normalisations by channel, by sample or by line: BatchNormalization, InstanceNormalization, LRN, LpNormalization,
+// Normalisations by channel, by sample or by line: BatchNormalization, InstanceNormalization, GroupNormalization, LRN, LpNormalization,
 // MeanVarianceNormalization. Those that have no op of their own are put together from others.
 #include "node_import.hpp"
 
@@ -64,11 +64,9 @@ Result<void> import_batch_normalization(NodeImport& n) {
   return success();
 }
 
-// Each channel of each sample is a line for layernorm.
-Result<void> import_instance_normalization(NodeImport& n) {
-  BUDA_ASSIGN(Shape shape, n.shape(0));
-  if (shape.rank() < 3) return n.refuse(cat("its input is ", shape.text(), "; it needs an axis after samples and channels"));
-  BUDA_ASSIGN(Shape lines, n.as_matrix(shape, 2));
+// The input seen as `lines`, each of them normalised by its own mean and variance; then, seen as `shape`, times a scale and plus a bias
+// that have one number for each place along axis 1 of that shape.
+Ref normalised_lines(NodeImport& n, const Shape& lines, const Shape& shape, bool is_result) {
   Ref x = n.input(0), scale = n.input(1), bias = n.input(2);
   Ref flat = n.step("lines").reshape(x, lines);
   Ref normal = n.step("normal").op("layernorm", {flat}, {{"epsilon", n.real("epsilon", 1e-5)}});
@@ -76,7 +74,40 @@ Result<void> import_instance_normalization(NodeImport& n) {
   Ref scale_column = n.step("scale").reshape(scale, channel_shape(shape[1], shape.rank()));
   Ref bias_column = n.step("bias").reshape(bias, channel_shape(shape[1], shape.rank()));
   Ref scaled = n.step("scaled").multiply(back, scale_column);
-  n.output(n.result().add(scaled, bias_column));
+  return (is_result ? n.result() : n.step("moved")).add(scaled, bias_column);
+}
+
+// Each channel of each sample is a line.
+Result<void> import_instance_normalization(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  if (shape.rank() < 3) return n.refuse(cat("its input is ", shape.text(), "; it needs an axis after samples and channels"));
+  BUDA_ASSIGN(Shape lines, n.as_matrix(shape, 2));
+  n.output(normalised_lines(n, lines, shape, true));
+  return success();
+}
+
+// Each group of channels of each sample is a line. Scale and bias have one number for each group before opset 21 and for each channel from
+// then on; the number of their elements tells which.
+Result<void> import_group_normalization(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(Shape scale, n.shape(1));
+  BUDA_ASSIGN(Shape bias, n.shape(2));
+  std::int64_t groups = n.integer("num_groups", 0);
+  if (shape.rank() < 2) return n.refuse(cat("its input is ", shape.text(), "; it needs samples and channels as its first axes"));
+  if (groups < 1 || shape[1] % groups != 0) return n.refuse(cat(shape[1], " channels do not divide into ", groups, " groups"));
+  bool per_channel = scale == Shape{shape[1]};
+  if ((!per_channel && scale != Shape{groups}) || bias != scale)
+    return n.refuse(cat("its scale is ", scale.text(), " and its bias ", bias.text(), "; one number for each of ", shape[1],
+                        " channels or of ", groups, " groups is needed"));
+  BUDA_ASSIGN(Shape channels, n.as_matrix(shape, 2));
+  std::int64_t line = shape[1] / groups * channels[1];
+  Shape lines{shape[0] * groups, line};
+  if (per_channel) {
+    n.output(normalised_lines(n, lines, shape, true));
+    return success();
+  }
+  Ref y = normalised_lines(n, lines, Shape{shape[0], groups, line}, false);
+  n.output(n.result().reshape(y, shape));
   return success();
 }
 
@@ -119,6 +150,7 @@ Result<void> import_mean_variance_normalization(NodeImport& n) {
 
 constexpr OpImporter kChannelNormsOps[] = {
     {"BatchNormalization", 1, import_batch_normalization},
+    {"GroupNormalization", 18, import_group_normalization},
     {"InstanceNormalization", 1, import_instance_normalization},
     {"LRN", 1, import_lrn},
     {"LpNormalization", 1, import_lp_normalization},

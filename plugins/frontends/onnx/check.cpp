@@ -1,6 +1,7 @@
 // What must hold before a model is turned into a graph: known operators, nodes as ONNX defines them, producers before users.
 //
 // libonnx's check_model() stops at the first error, so its parts are called one by one here, and what they find is collected.
+#include "definitions.hpp"
 #include "function.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
@@ -22,12 +23,8 @@ namespace {
 
 using ::onnx::NodeProto;
 
-const ::onnx::OpSchema* definition(const Model& model, const NodeProto& node) {
-  return ::onnx::OpSchemaRegistry::Schema(node.op_type(), model.opset, std::string(kDefaultDomain));
-}
-
 bool is_supported(const Model& model, const NodeProto& node) {
-  return (find_importer(node.domain(), node.op_type()) != nullptr && definition(model, node) != nullptr) ||
+  return (find_importer(node.domain(), node.op_type()) != nullptr && definition(node.op_type(), model.opset) != nullptr) ||
          has_function(model, node.domain(), node.op_type(), model.opset);
 }
 
@@ -53,14 +50,10 @@ Result<void> check_versions(const Model& model) {
 // Why an operator is not read.
 std::string unsupported_reason(const Model& model, const NodeProto& node) {
   if (auto why = out_of_scope(node.domain(), node.op_type()); !why.empty()) return std::string(why);
-  if (definition(model, node) != nullptr) return "not read yet";
-  if (const auto* newest = ::onnx::OpSchemaRegistry::Schema(node.op_type(), std::string(kDefaultDomain)))
+  if (definition(node.op_type(), model.opset) != nullptr) return "not read yet";
+  if (const auto* newest = newest_definition(node.op_type()))
     return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", newest->since_version(), " on");
-  std::vector<std::string> known;
-  for (const auto& schema : ::onnx::OpSchemaRegistry::get_all_schemas())
-    if (schema.domain() == kDefaultDomain) known.push_back(schema.Name());
-  std::sort(known.begin(), known.end());
-  if (auto near = nearest_word(node.op_type(), known)) return cat("unknown to ONNX; did the exporter mean ", *near, '?');
+  if (auto near = nearest_word(node.op_type(), defined_op_types())) return cat("unknown to ONNX; did the exporter mean ", *near, '?');
   return "unknown to ONNX";
 }
 
@@ -102,34 +95,54 @@ std::string checker_text(std::string text) {
   return text;
 }
 
-// Elements outside the model file would be looked for by libonnx itself, past our file system.
-bool has_external_data(const NodeProto& node) {
-  return std::any_of(node.attribute().begin(), node.attribute().end(),
-                     [](const ::onnx::AttributeProto& a) { return a.has_t() && a.t().data_location() == ::onnx::TensorProto::EXTERNAL; });
+// libonnx would look for elements outside the model file past our file system, and does not know the newer element types.
+bool has_tensor_of_ours(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const ::onnx::AttributeProto& a) {
+    return a.has_t() &&
+           (a.t().data_location() == ::onnx::TensorProto::EXTERNAL || !::onnx::TensorProto::DataType_IsValid(a.t().data_type()));
+  });
 }
 
-void check_nodes(const Model& model, Failure& failure) {
-  ::onnx::checker::CheckerContext context;
-  // A newer format of the file, not of its operators: what it added (8-bit floats, metadata) does not concern nodes that are read.
-  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
-  std::unordered_map<std::string, int> imports;
-  for (const auto& opset : model.proto->opset_import()) imports[opset.domain()] = static_cast<int>(opset.version());
-  imports[""] = model.opset;
-  context.set_opset_imports(imports);
-  // Names that subgraphs may use; whether they stand before their users, check_order and the walk itself look.
-  ::onnx::checker::LexicalScopeContext scope;
-  for (const auto& [name, tensor] : model.initializers) scope.add(name);
-  for (const auto& input : model.inputs) scope.add(input.name);
-  for (const auto& node : model.proto->graph().node())
-    for (const auto& output : node.output()) scope.add(output);
-  for (const auto& node : model.proto->graph().node()) {
-    if (!is_supported(model, node) || has_external_data(node) || definition(model, node) == nullptr) continue;
+// Nodes against their definitions, one by one.
+class NodeChecker {
+ public:
+  template <class OpsetImports>
+  NodeChecker(const Model& model, const OpsetImports& opset_imports, int opset) : model_(&model) {
+    // A newer format of the file, not of its operators: what it added (newer element types, metadata) does not concern these checks.
+    context_.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
+    std::unordered_map<std::string, int> imports;
+    for (const auto& import : opset_imports) imports[import.domain()] = static_cast<int>(import.version());
+    imports[""] = opset;
+    context_.set_opset_imports(imports);
+    context_.set_schema_registry(&definitions());
+  }
+
+  // A name that subgraphs may use; whether it is defined before its users, check_order and the walk itself look.
+  void add_name(const std::string& name) { scope_.add(name); }
+
+  void check(const NodeProto& node, Failure& failure) const {
+    if (has_tensor_of_ours(node)) return;
     try {
-      ::onnx::checker::check_node(node, context, scope);
+      ::onnx::checker::check_node(node, context_, scope_);
     } catch (const std::exception& e) {
-      failure.add(node_error(model, node, "ON031", checker_text(e.what())));
+      failure.add(node_error(*model_, node, "ON031", checker_text(e.what())));
     }
   }
+
+ private:
+  const Model* model_;
+  ::onnx::checker::CheckerContext context_;
+  ::onnx::checker::LexicalScopeContext scope_;
+};
+
+void check_nodes(const Model& model, Failure& failure) {
+  NodeChecker checker(model, model.proto->opset_import(), model.opset);
+  for (const auto& [name, tensor] : model.initializers) checker.add_name(name);
+  for (const auto& input : model.inputs) checker.add_name(input.name);
+  for (const auto& node : model.proto->graph().node())
+    for (const auto& output : node.output()) checker.add_name(output);
+  for (const auto& node : model.proto->graph().node())
+    if (is_supported(model, node) && definition(node.op_type(), model.opset) != nullptr) checker.check(node, failure);
 }
 
 void check_order(const Model& model, Failure& failure) {
@@ -168,26 +181,13 @@ void check_order(const Model& model, Failure& failure) {
 }  // namespace
 
 Result<void> check_function(const Model& model, const ::onnx::FunctionProto& function, int opset) {
-  ::onnx::checker::CheckerContext context;
-  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.proto->ir_version(), ::onnx::IR_VERSION)));
-  std::unordered_map<std::string, int> imports;
-  for (const auto& import : function.opset_import()) imports[import.domain()] = static_cast<int>(import.version());
-  imports[""] = opset;
-  context.set_opset_imports(imports);
-  ::onnx::checker::LexicalScopeContext scope;
-  for (const auto& input : function.input()) scope.add(input);
+  NodeChecker checker(model, function.opset_import(), opset);
+  for (const auto& input : function.input()) checker.add_name(input);
   for (const auto& node : function.node())
-    for (const auto& output : node.output()) scope.add(output);
+    for (const auto& output : node.output()) checker.add_name(output);
   Failure failure;
-  for (const auto& node : function.node()) {
-    const auto* schema = ::onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
-    if (schema == nullptr || node.domain() != kDefaultDomain || has_external_data(node)) continue;
-    try {
-      ::onnx::checker::check_node(node, context, scope);
-    } catch (const std::exception& e) {
-      failure.add(node_error(model, node, "ON031", checker_text(e.what())));
-    }
-  }
+  for (const auto& node : function.node())
+    if (node.domain() == kDefaultDomain && definition(node.op_type(), opset) != nullptr) checker.check(node, failure);
   if (!failure.empty()) return failure;
   return success();
 }

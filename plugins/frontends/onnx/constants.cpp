@@ -11,7 +11,7 @@ namespace {
 Result<void> import_constant(NodeImport& n) {
   if (n.has("value")) {
     BUDA_ASSIGN(Tensor tensor, n.tensor("value"));
-    n.output_known(std::move(tensor));
+    n.output_known(std::move(tensor), 0, n.narrow_attribute("value"));
   } else if (n.has("value_float")) {
     n.output_known(Tensor::scalar(static_cast<float>(n.real("value_float", 0))));
   } else if (n.has("value_int")) {
@@ -38,6 +38,12 @@ Result<void> import_identity(NodeImport& n) {
   return success();
 }
 
+// Of a tensor: values that may be missing are refused where they would be made.
+Result<void> import_optional_has_element(NodeImport& n) {
+  n.output_known(Tensor::scalar(Boolean{static_cast<std::uint8_t>(n.has_input(0))}));
+  return success();
+}
+
 // Shapes are known: symbolic dimensions have got their values before.
 Result<void> import_shape(NodeImport& n) {
   BUDA_ASSIGN(Shape shape, n.shape(0));
@@ -53,8 +59,10 @@ Result<void> import_shape(NodeImport& n) {
 
 constexpr OpImporter kConstantsOps[] = {
     {"Constant", 1, import_constant},
-    {"Identity", 1, import_identity},
-    {"Shape", 1, import_shape},
+    {"Identity", 1, import_identity, {}, Narrow::moves},
+    {"OptionalGetElement", 15, import_identity, {}, Narrow::moves},
+    {"OptionalHasElement", 15, import_optional_has_element, {}, Narrow::converts},
+    {"Shape", 1, import_shape, {}, Narrow::converts},
 };
 
 }  // namespace

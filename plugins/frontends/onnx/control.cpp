@@ -230,9 +230,9 @@ Result<void> import_scan(NodeImport& n) {
 }
 
 constexpr OpImporter kControlOps[] = {
-    {"If", 1, import_if},
-    {"Loop", 1, import_loop},
-    {"Scan", 8, import_scan},
+    {"If", 1, import_if, {}, Narrow::converts},
+    {"Loop", 1, import_loop, {}, Narrow::converts},
+    {"Scan", 8, import_scan, {}, Narrow::converts},
 };
 
 }  // namespace

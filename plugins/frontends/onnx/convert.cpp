@@ -1,6 +1,6 @@
 // Conversion to a newer operator set, by libonnx.
 //
-// Most operators are read in all their definitions of opsets 7 to 17, because what changed was the list of types or the place of one
+// Most operators are read in all their definitions of opsets 7 to 21, because what changed was the list of types or the place of one
 // argument, and because the converter refuses a whole model when it lacks one step for one node. For the others the table names the oldest
 // definition that is read (OpImporter::since), and a model that uses an older one is converted as a whole: not to a fixed opset but to the
 // first one that suffices, since the converter changes more than it must (its softmax of opset 13, for one, becomes three nodes) and drops
@@ -8,6 +8,7 @@
 //
 // The converter copies every tensor several times, so it sees the weights as inputs; only tensors small enough to be shapes or axes, which
 // shape inference looks into and some conversions need, stay with the model.
+#include "definitions.hpp"
 #include "function.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
@@ -19,6 +20,7 @@
 #include <onnx/shape_inference/implementation.h>
 #include <onnx/version_converter/convert.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -26,21 +28,22 @@ namespace buda::onnx_frontend {
 namespace {
 
 using ::onnx::ModelProto;
-using ::onnx::OpSchemaRegistry;
 
+// Where libonnx's converter ends. All newer definitions are read as they are.
+constexpr int kNewestConvertible = 17;
 constexpr std::size_t kSmallTensor = 64;  // elements; more than any tensor has axes
 
 // Is the definition that the node has at this opset one that is read?
 bool is_read_at(const Model& model, const ::onnx::NodeProto& node, int opset) {
   if (has_function(model, node.domain(), node.op_type(), opset)) return true;
   const OpImporter* importer = find_importer(node.domain(), node.op_type());
-  const auto* schema = OpSchemaRegistry::Schema(node.op_type(), opset, std::string(kDefaultDomain));
+  const auto* schema = definition(node.op_type(), opset);
   return importer != nullptr && schema != nullptr && !schema->deprecated() && schema->since_version() >= importer->since;
 }
 
 // The first opset at which all nodes are, or a node that none suits.
 std::optional<int> sufficient_opset(const Model& model, const ::onnx::NodeProto** culprit) {
-  for (int opset = model.opset; opset <= kNewestOpset; ++opset) {
+  for (int opset = model.opset; opset <= std::max(model.opset, kNewestConvertible); ++opset) {
     bool all = true;
     for (const auto& node : model.proto->graph().node()) {
       if (is_read_at(model, node, opset)) continue;

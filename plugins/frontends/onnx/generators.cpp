@@ -57,12 +57,13 @@ Result<void> import_constant_of_shape(NodeImport& n) {
     if (value.size() != 1) return n.refuse(cat("its value is ", value.describe(), ", not a single element"));
     BUDA_ASSIGN(value, value.reshaped(Shape{}));
   }
+  const NarrowType* narrow = n.narrow_attribute("value");
   if (sizes.empty()) {
-    n.output_known(std::move(value));
+    n.output_known(std::move(value), 0, narrow);
     return success();
   }
   auto scalar = n.step("value").constant(std::move(value));
-  n.output(n.result().broadcast(scalar, Shape(std::move(sizes))));
+  n.output_narrow(n.result().broadcast(scalar, Shape(std::move(sizes))), narrow);
   return success();
 }
 
@@ -97,7 +98,7 @@ constexpr OpImporter kGeneratorsOps[] = {
     {"ConstantOfShape", 9, import_constant_of_shape},
     {"EyeLike", 9, import_eye_like},
     {"Range", 11, import_range},
-    {"Size", 1, import_size},
+    {"Size", 1, import_size, {}, Narrow::converts},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 // would collide gets a number. Nodes of a subgraph or of a function stand under the name of the node that has it.
 #include "graph_import.hpp"
 
+#include "definitions.hpp"
 #include "function.hpp"
 #include "node_import.hpp"
 #include "tensor_reader.hpp"
@@ -48,14 +49,13 @@ class GraphImport final : public BodyImporter {
     Values inner(store_, outer.values);
     for (std::size_t i = 0; i < arguments.size(); ++i) inner.define(body.input(static_cast<int>(i)).name(), std::move(arguments[i]));
     TensorReader reader(model_->path, host_->fs());
-    auto define = [&](const std::string& name, Result<Tensor> tensor) -> Result<void> {
+    auto define = [&](const std::string& name, Result<Tensor> tensor, const NarrowType* narrow) -> Result<void> {
       if (!tensor) return model_->error("ON010", cat("initializer '", name, "' ", tensor.failure().diagnostics().front().message));
-      Role role = is_float(tensor->dtype()) ? Role::weight : Role::constant;
-      inner.define(name, std::move(*tensor), role, name);
+      define_initializer(inner, name, std::move(*tensor), narrow);
       return success();
     };
-    for (const auto& tensor : body.initializer()) BUDA_TRY(define(tensor.name(), reader.read(tensor)));
-    for (const auto& tensor : body.sparse_initializer()) BUDA_TRY(define(tensor.values().name(), reader.read(tensor)));
+    for (const auto& tensor : body.initializer()) BUDA_TRY(define(tensor.name(), reader.read(tensor), narrow_type(tensor.data_type())));
+    for (const auto& tensor : body.sparse_initializer()) BUDA_TRY(define(tensor.values().name(), reader.read(tensor), nullptr));
     Scope scope{&inner, step + '.', outer.opset, outer.depth + 1};
     import_body(body.node(), scope);
     std::vector<Operand> results;
@@ -80,11 +80,19 @@ class GraphImport final : public BodyImporter {
     }
   }
 
-  // Numbers with a fraction are what was trained; whole numbers and booleans are indices, masks and shapes.
+  // Numbers with a fraction are what was trained; integers and booleans are indices, masks and shapes.
+  static void define_initializer(Values& values, const std::string& name, Tensor tensor, const NarrowType* narrow) {
+    auto role = is_float(tensor.dtype()) ? Role::weight : Role::constant;
+    auto value = known_value(name, std::move(tensor), role, name);
+    value->narrow = narrow;
+    values.define(name, std::move(value));
+  }
+
   void add_initializers() {
     for (auto& [name, tensor] : model_->initializers) {
-      auto role = is_float(tensor.dtype()) ? Role::weight : Role::constant;
-      values_.define(name, std::move(tensor), role, name);
+      auto narrow = model_->narrow_initializers.find(name);
+      define_initializer(values_, name, std::move(tensor),
+                         narrow == model_->narrow_initializers.end() ? nullptr : narrow_type(narrow->second));
     }
     model_->initializers.clear();
   }
@@ -130,17 +138,33 @@ class GraphImport final : public BodyImporter {
 
   Result<void> import_computable(const ::onnx::NodeProto& node, const Scope& scope) {
     const OpImporter* importer = find_importer(node.domain(), node.op_type());
-    const auto* definition = ::onnx::OpSchemaRegistry::Schema(node.op_type(), scope.opset, std::string(kDefaultDomain));
-    if (importer != nullptr && definition != nullptr && definition->since_version() >= importer->since) {
+    const auto* defined = definition(node.op_type(), scope.opset);
+    if (importer != nullptr && defined != nullptr && defined->since_version() >= importer->since) {
       NodeImport context(*model_, node, *importer, scope, builder_, *this, *host_);
-      return importer->import(context);
+      BUDA_TRY(check_narrow(context));
+      BUDA_TRY(importer->import(context));
+      if (importer->narrow == Narrow::moves && context.narrow(0) != nullptr)
+        for (const auto& output : node.output())
+          if (auto moved = scope.values->find(output); moved != nullptr) moved->narrow = context.narrow(0);
+      return success();
     }
     if (has_function(*model_, node.domain(), node.op_type(), scope.opset)) return import_function(node, scope);
     std::string why(out_of_scope(node.domain(), node.op_type()));
     if (why.empty())
-      why = importer != nullptr && definition != nullptr ? cat("its definition of opset ", definition->since_version(), " is not read")
-                                                         : "the operator is not read";
+      why = importer != nullptr && defined != nullptr ? cat("its definition of opset ", defined->since_version(), " is not read")
+                                                      : "the operator is not read";
     return node_error(*model_, node, "ON030", why);
+  }
+
+  static Result<void> check_narrow(const NodeImport& n) {
+    if (n.importer().narrow != Narrow::refuses) return success();
+    for (std::size_t i = 0; i < n.input_count(); ++i)
+      if (const NarrowType* narrow = n.narrow(i)) {
+        Diagnostic d = n.refuse(cat("its input ", i, " has elements of ", narrow->name, ", with which the operator is not read"));
+        d.hint = "convert them before (DequantizeLinear, Cast)";
+        return d;
+      }
+    return success();
   }
 
   Result<void> import_function(const ::onnx::NodeProto& node, const Scope& scope) {

@@ -63,6 +63,8 @@ Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records,
       }
     } else if (!model.initializers.emplace(header.name(), std::move(tensor).value()).second) {
       failure.add(model.error("ON011", cat("has two initializers named '", header.name(), "'")));
+    } else if (narrow_type(header.data_type()) != nullptr) {
+      model.narrow_initializers.emplace(header.name(), header.data_type());
     }
   }
   model.tensor_files = reader.files();

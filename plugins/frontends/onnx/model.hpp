@@ -35,6 +35,7 @@ struct Model {
   int opset = 0;                              // of the default domain
   std::shared_ptr<::onnx::ModelProto> proto;  // without initializers
   std::map<std::string, Tensor> initializers;
+  std::map<std::string, int> narrow_initializers;  // those of an element type of NarrowType: that type
   std::vector<ModelInput> inputs;
   std::map<std::string, io::Bytes> tensor_files;  // of external data, by path
 

@@ -47,6 +47,11 @@ graph::ValueRef NodeImport::ref(const Operand& value) {
 
 graph::ValueRef NodeImport::input(std::size_t i) { return ref(operand(i)); }
 
+const NarrowType* NodeImport::narrow(std::size_t i) const {
+  auto value = operand(i);
+  return value == nullptr ? nullptr : value->narrow;
+}
+
 Result<graph::ValueRef> NodeImport::second_operand() {
   auto b = input(1);
   if (opset() >= 7 || integer("broadcast", 0) == 0 || !has("axis")) return b;
@@ -89,10 +94,26 @@ Result<Tensor> NodeImport::known(const Operand& value, std::string_view what) co
   Diagnostic d = refuse(cat("its ", what, " is computed while the model runs; it is read only where it is constant"));
   if (value != nullptr)
     if (auto inputs = values_->store().known.inputs_behind(value->ref); !inputs.empty()) {
-      d.hint = cat("give the value of what it depends on: --value ", join(inputs, "=FILE --value "), "=FILE");
+      d.hint = hint_for_unknown(inputs);
       d.data.emplace_back("values", join(inputs, ","));
     }
   return d;
+}
+
+// A value given with --value is the same in every run. That suits an input that only steers the model: shapes, axes, bounds and conditions
+// are short lists or single numbers beside the data. An input that is the data must not be advised to be given so.
+std::string NodeImport::hint_for_unknown(const std::vector<std::string>& inputs) const {
+  constexpr std::int64_t kLongestArgument = 64;
+  const auto& graph = builder_->graph();
+  std::vector<std::string> data;
+  for (const auto& name : inputs) {
+    const Shape& shape = graph.node(graph.find(name)).outputs[0].shape;
+    bool steers = shape.rank() <= 1 && shape.volume().value_or(kLongestArgument + 1) <= kLongestArgument;
+    if (!steers || graph.inputs().size() == inputs.size()) data.push_back(name);
+  }
+  if (data.empty()) return cat("give the value of what it depends on: --value ", join(inputs, "=FILE --value "), "=FILE");
+  return cat("it depends on the data of each run ('", join(data, "', '"), "'), and --value would fix ", data.size() == 1 ? "that" : "these",
+             " for all runs; export the model with this part constant, or leave the node out and compute it before or after the model");
 }
 
 Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
@@ -170,6 +191,11 @@ Result<Tensor> NodeImport::tensor(std::string_view name) const {
   return read_attribute(name, TensorReader(model_->path, host_->fs()).read(a->t()));
 }
 
+const NarrowType* NodeImport::narrow_attribute(std::string_view name) const {
+  const auto* a = find(name);
+  return a == nullptr ? nullptr : narrow_type(a->t().data_type());
+}
+
 Result<Tensor> NodeImport::sparse_tensor(std::string_view name) const {
   const auto* a = find(name);
   if (a == nullptr || !a->has_sparse_tensor()) return refuse(cat("attribute '", name, "' is missing"));
@@ -243,8 +269,18 @@ void NodeImport::output(Operand value, std::size_t i) {
   if (has_output(i)) values_->define(output_name(i), std::move(value));
 }
 
-void NodeImport::output_known(Tensor tensor, std::size_t i) {
-  if (has_output(i)) values_->define(output_name(i), std::move(tensor), Role::constant, node_->name());
+void NodeImport::output_known(Tensor tensor, std::size_t i, const NarrowType* narrow) {
+  if (!has_output(i)) return;
+  auto value = known_value(output_name(i), std::move(tensor), Role::constant, node_->name());
+  value->narrow = narrow;
+  output(std::move(value), i);
+}
+
+void NodeImport::output_narrow(Ref value, const NarrowType* narrow) {
+  if (!has_output(0)) return;
+  auto operand = computed_value(output_name(0), value);
+  operand->narrow = narrow;
+  output(std::move(operand));
 }
 
 void NodeImport::output_input(std::size_t input, std::size_t i) { output(operand(input), i); }

@@ -80,6 +80,8 @@ class NodeImport {
   Operand operand(std::size_t i) const;
   Result<graph::ValueType> type(const Operand& value) const;
   Ref ref(const Operand& value);
+  // The element type that ONNX gives an input, where it is narrower than the one that it has here; else null.
+  const NarrowType* narrow(std::size_t i) const;
 
   // ---- attributes; their types were checked
 
@@ -93,6 +95,8 @@ class NodeImport {
   // A tensor, which `name` must be.
   Result<Tensor> tensor(std::string_view name) const;
   Result<Tensor> sparse_tensor(std::string_view name) const;
+  // The element type of a tensor attribute where it is narrower than the one that `tensor` gives it, else null.
+  const NarrowType* narrow_attribute(std::string_view name) const;
 
   // The subgraph that `name` must be, and its results for these arguments.
   Result<const ::onnx::GraphProto*> subgraph(std::string_view name) const;
@@ -120,7 +124,9 @@ class NodeImport {
   void output(Ref value, std::size_t i = 0);
   void output(Operand value, std::size_t i = 0);
   // The result is a tensor that is known now.
-  void output_known(Tensor tensor, std::size_t i = 0);
+  void output_known(Tensor tensor, std::size_t i = 0, const NarrowType* narrow = nullptr);
+  // The result has elements of a narrower type in ONNX.
+  void output_narrow(Ref value, const NarrowType* narrow);
   // The result is the input, unchanged.
   void output_input(std::size_t input, std::size_t i = 0);
   // An error if someone uses an optional result.
@@ -133,6 +139,7 @@ class NodeImport {
   const ::onnx::AttributeProto* find(std::string_view name) const;
   Result<Tensor> read_attribute(std::string_view name, Result<Tensor> read) const;
   const std::string& input_name(std::size_t i) const;
+  std::string hint_for_unknown(const std::vector<std::string>& inputs) const;
   const std::string& output_name(std::size_t i) const;
   ops::Builder& named(std::string_view name);
 

@@ -12,10 +12,10 @@ namespace {
 const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
-    for (auto family : {elementwise_ops(), linear_ops(),      shape_ops(),        normalization_ops(), reduction_ops(),
-                        constant_ops(),    convolution_ops(), pooling_ops(),      channel_norm_ops(),  control_ops(),
-                        resizing_ops(),    recurrent_ops(),   quantization_ops(), signal_ops(),        einsum_ops(),
-                        activation_ops(),  logic_ops(),       indexing_ops(),     generator_ops(),     data_dependent_ops()})
+    for (auto family : {elementwise_ops(),  linear_ops(),         shape_ops(),        normalization_ops(), reduction_ops(), constant_ops(),
+                        convolution_ops(),  pooling_ops(),        channel_norm_ops(), control_ops(),       resizing_ops(),  recurrent_ops(),
+                        quantization_ops(), signal_ops(),         einsum_ops(),       activation_ops(),    logic_ops(),     indexing_ops(),
+                        generator_ops(),    data_dependent_ops(), sampling_ops()})
       for (const auto& op : family) out->emplace(op.op_type, &op);
     return out;
   }();
@@ -25,15 +25,15 @@ const std::map<std::string_view, const OpImporter*>& table() {
 constexpr std::string_view kRandom = "its result is random, while a compiled model gives the same result for the same input";
 constexpr std::string_view kSequences = "sequences of tensors are not read: a chip's queues hold tensors of one shape";
 constexpr std::string_view kOptionals = "optional values are not read: whether there is one must be known";
+constexpr std::string_view kFiles = "images in file formats are not read: decode them before, and push the pixels";
 constexpr std::string_view kStrings = "strings are not read: a chip computes with numbers";
 constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
-    {"Bernoulli", kRandom},         {"ConcatFromSequence", kSequences}, {"Multinomial", kRandom},
-    {"Optional", kOptionals},       {"OptionalGetElement", kOptionals}, {"OptionalHasElement", kOptionals},
-    {"RandomNormal", kRandom},      {"RandomNormalLike", kRandom},      {"RandomUniform", kRandom},
-    {"RandomUniformLike", kRandom}, {"SequenceAt", kSequences},         {"SequenceConstruct", kSequences},
-    {"SequenceEmpty", kSequences},  {"SequenceErase", kSequences},      {"SequenceInsert", kSequences},
-    {"SequenceLength", kSequences}, {"SequenceMap", kSequences},        {"SplitToSequence", kSequences},
-    {"StringNormalizer", kStrings},
+    {"Bernoulli", kRandom},        {"ConcatFromSequence", kSequences}, {"Multinomial", kRandom},       {"ImageDecoder", kFiles},
+    {"Optional", kOptionals},      {"RegexFullMatch", kStrings},       {"RandomNormal", kRandom},      {"RandomNormalLike", kRandom},
+    {"RandomUniform", kRandom},    {"RandomUniformLike", kRandom},     {"SequenceAt", kSequences},     {"SequenceConstruct", kSequences},
+    {"SequenceEmpty", kSequences}, {"SequenceErase", kSequences},      {"SequenceInsert", kSequences}, {"SequenceLength", kSequences},
+    {"SequenceMap", kSequences},   {"SplitToSequence", kSequences},    {"StringConcat", kStrings},     {"StringNormalizer", kStrings},
+    {"StringSplit", kStrings},
 };
 
 }  // namespace

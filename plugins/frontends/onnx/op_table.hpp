@@ -11,6 +11,9 @@ namespace buda::onnx_frontend {
 
 class NodeImport;
 
+// What an operator does with elements of a NarrowType. Most are not defined for any.
+enum class Narrow { refuses, moves, converts };
+
 // ONNX defines an operator anew whenever it changes it, and names each definition by the opset in which it came ("since version").
 // `since` is the oldest definition that `import` understands; it understands all later ones up to kNewestOpset. A model that uses an older
 // one is converted first (convert.cpp).
@@ -19,11 +22,12 @@ struct OpImporter {
   int since = 1;
   Result<void> (*import)(NodeImport& node) = nullptr;
   std::string_view op = {};  // for functions that serve several operators: the op of ours that this one is
+  Narrow narrow = Narrow::refuses;
 };
 
-// The opsets that models may have: the libonnx of Debian 12 ends at 17.
+// The opsets that models may have.
 inline constexpr int kOldestOpset = 1;
-inline constexpr int kNewestOpset = 17;
+inline constexpr int kNewestOpset = 21;
 
 // Null for what is not read. All operators read now are of the default domain.
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
@@ -43,6 +47,7 @@ std::span<const OpImporter> pooling_ops();
 std::span<const OpImporter> channel_norm_ops();
 std::span<const OpImporter> control_ops();
 std::span<const OpImporter> resizing_ops();
+std::span<const OpImporter> sampling_ops();
 std::span<const OpImporter> recurrent_ops();
 std::span<const OpImporter> quantization_ops();
 std::span<const OpImporter> signal_ops();

@@ -67,6 +67,7 @@ Result<void> import_lp_pool(NodeImport& n) {
   BUDA_ASSIGN(double p, norm_order(n));
   ops::AttrMap attrs = window.attrs();
   attrs["kernel"] = window.kernel;
+  if (n.integer("ceil_mode", 0) != 0) attrs["ceil_mode"] = true;
   attrs["divisor_override"] = 1.0;
   BUDA_ASSIGN(Ref raised, powers(n, p));
   ops::Builder& builder = p == 1 ? n.result() : n.step("sum");

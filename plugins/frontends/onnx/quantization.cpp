@@ -1,16 +1,118 @@
 // Operators on quantised numbers.
 //
+// A scale (and zero point) for each block of elements, and 8-bit floats, become ordinary arithmetic; the rest has ops of its own.
 // Products of integers are exact: both sides become I32, lose their zero points and go through the ops that serve other numbers too.
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace buda::onnx_frontend {
 namespace {
 
 using Ref = NodeImport::Ref;
 
-// A zero point that is left out is 0; quantising without one gives U8.
+// A scale or zero point as it broadcasts to x: one number, one for each slice along an axis, or one for each block of elements along it.
+Result<Ref> spread(NodeImport& n, Ref value, const Shape& given, const Shape& x, std::string_view step) {
+  std::int64_t block = n.integer("block_size", 0);
+  if (block == 0) {
+    if (given.rank() > 1) return n.refuse(cat("its ", step, " has shape ", given.text(), "; without a block_size it has at most one axis"));
+    if (given.rank() == 0 || given[0] == 1) return n.step(step).reshape(value, Shape{});
+    BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", 1), x.rank()));
+    NodeImport::Dims sizes(x.rank(), 1);
+    sizes[static_cast<std::size_t>(axis)] = given[0];
+    return n.step(step).reshape(value, Shape(std::move(sizes)));
+  }
+  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", 1), x.rank()));
+  auto at = static_cast<std::size_t>(axis);
+  Shape expected = x;
+  if (block > 0) expected[at] = x[at] / block + (x[at] % block != 0 ? 1 : 0);
+  if (block < 0 || given != expected)
+    return n.refuse(cat("its ", step, " has shape ", given.text(), "; blocks of ", block, " along axis ", axis, " of ", x.text(), " need ",
+                        expected.text()));
+  block = std::min(block, x[at]);  // a single block may be longer than the axis
+  NodeImport::Dims repeated(given.begin(), given.end());
+  repeated.insert(repeated.begin() + axis + 1, block);
+  Shape joined = given;
+  joined[at] *= block;
+  Ref column = n.step(cat(step, ".column")).unsqueeze(value, {axis + 1});
+  Ref blocks = n.step(cat(step, ".blocks")).broadcast(column, Shape(std::move(repeated)));
+  Ref line = n.step(cat(step, ".joined")).reshape(blocks, joined);
+  return joined == x ? line : n.step(step).slice(line, axis, 0, x[at]);
+}
+
+// (x - zero point) * scale, step by step: integers exactly until they are scaled, which is done in fp32.
+Result<void> dequantize_by_steps(NodeImport& n, const graph::ValueType& x) {
+  BUDA_ASSIGN(auto scale_type, n.type(1));
+  BUDA_ASSIGN(Ref scale, spread(n, n.input(1), scale_type.shape, x.shape, "scale"));
+  DType exact = n.narrow(0) != nullptr && n.narrow(0)->float8 ? DType::f32 : DType::i32;
+  Ref value = n.cast(n.input(0), exact, "x");
+  if (n.has_input(2)) {
+    BUDA_ASSIGN(Shape zero_shape, n.shape(2));
+    BUDA_ASSIGN(Ref zero, spread(n, n.cast(n.input(2), exact, "zero_point.wide"), zero_shape, x.shape, "zero_point"));
+    value = n.step("centred").subtract(value, zero);
+  }
+  Ref real = n.cast(value, DType::f32, "real"), factor = n.cast(scale, DType::f32, "scale.real");
+  Ref y = n.step("scaled").multiply(real, factor);
+  n.output(n.result().op("cast", {y}, {{"dtype", std::string(dtype_name(scale_type.dtype))}}));
+  return success();
+}
+
+// What quantising gives: the type of the zero point, or what the node says, or U8.
+struct QuantizedType {
+  DType dtype = DType::u8;
+  const NarrowType* narrow = nullptr;
+
+  double min() const { return narrow != nullptr ? narrow->min : is_signed() ? -std::exp2(bits() - 1) : 0; }
+  double max() const { return narrow != nullptr ? narrow->max : std::exp2(bits() - (is_signed() ? 1 : 0)) - 1; }
+
+ private:
+  bool is_signed() const { return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32; }
+  double bits() const { return static_cast<double>(dtype_size(dtype)) * 8; }
+};
+
+Result<QuantizedType> quantized_type(const NodeImport& n) {
+  if (n.has_input(2)) {
+    BUDA_ASSIGN(auto zero, n.type(2));
+    return QuantizedType{zero.dtype, n.narrow(2)};
+  }
+  auto given = static_cast<int>(n.integer("output_dtype", 0));
+  if (given == 0) return QuantizedType{};
+  if (const NarrowType* narrow = narrow_type(given)) return QuantizedType{narrow->dtype, narrow};
+  auto dtype = dtype_of(given);
+  if (!dtype || is_float(*dtype) || *dtype == DType::boolean)
+    return n.refuse(cat("it quantises to ", onnx_type_name(given), "; small integers and 8-bit floats are read"));
+  return QuantizedType{*dtype, nullptr};
+}
+
+// x / scale, rounded, plus the zero point, within the limits of the type.
+Result<void> quantize_by_steps(NodeImport& n, const QuantizedType& to) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(Shape scale_shape, n.shape(1));
+  BUDA_ASSIGN(Ref scale, spread(n, n.input(1), scale_shape, x, "scale"));
+  Ref real = n.cast(n.input(0), DType::f32, "real"), divisor = n.cast(scale, DType::f32, "scale.real");
+  Ref y = n.step("quotient").divide(real, divisor);
+  bool to_float8 = to.narrow != nullptr && to.narrow->float8;
+  if (!to_float8) y = n.step("rounded").op("round", {y});
+  if (n.has_input(2)) {
+    BUDA_ASSIGN(Shape zero_shape, n.shape(2));
+    BUDA_ASSIGN(Ref zero, spread(n, n.cast(n.input(2), DType::f32, "zero_point.real"), zero_shape, x, "zero_point"));
+    y = n.step("moved").add(y, zero);
+  }
+  if (to_float8) {
+    n.output_narrow(n.result().op("round_float8", {y},
+                                  {{"format", std::string(float8_name(*to.narrow->float8))}, {"saturate", n.integer("saturate", 1) != 0}}),
+                    to.narrow);
+    return success();
+  }
+  Ref inside = n.step("inside").op("clip", {y}, {{"min", to.min()}, {"max", to.max()}});
+  n.output_narrow(n.result().op("cast", {inside}, {{"dtype", std::string(dtype_name(to.dtype))}}), to.narrow);
+  return success();
+}
+
+// A zero point that is left out is 0.
 Result<Ref> zero_point(NodeImport& n, std::size_t i, DType dtype, std::size_t scale) {
   if (n.has_input(i)) return n.input(i);
   BUDA_ASSIGN(Shape shape, n.shape(scale));
@@ -18,17 +120,32 @@ Result<Ref> zero_point(NodeImport& n, std::size_t i, DType dtype, std::size_t sc
   return n.step("zero_point").constant(std::move(zeros));
 }
 
-Result<void> import_linear(NodeImport& n) {
-  DType dtype = DType::u8;
-  if (n.importer().op == "dequantize") {
-    BUDA_ASSIGN(auto type, n.type(0));
-    dtype = type.dtype;
-  }
-  BUDA_ASSIGN(Ref zero, zero_point(n, 2, dtype, 1));
-  Ref x = n.input(0), scale = n.input(1);
+ops::AttrMap slice_axis(const NodeImport& n) {
   ops::AttrMap attrs;
   if (n.integer("axis", 1) != 1) attrs["dim"] = n.integer("axis", 1);
-  n.output(n.result().op(n.importer().op, {x, scale, zero}, std::move(attrs)));
+  return attrs;
+}
+
+Result<void> import_dequantize(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  if (n.integer("block_size", 0) != 0 || is_float(type.dtype)) return dequantize_by_steps(n, type);
+  BUDA_ASSIGN(Ref zero, zero_point(n, 2, type.dtype, 1));
+  Ref x = n.input(0), scale = n.input(1);
+  n.output(n.result().op("dequantize", {x, scale, zero}, slice_axis(n)));
+  return success();
+}
+
+Result<void> import_quantize(NodeImport& n) {
+  BUDA_ASSIGN(QuantizedType to, quantized_type(n));
+  if (n.integer("block_size", 0) != 0 || is_float(to.dtype)) return quantize_by_steps(n, to);
+  BUDA_ASSIGN(Ref zero, zero_point(n, 2, to.dtype, 1));
+  Ref x = n.input(0), scale = n.input(1);
+  if (to.narrow == nullptr) {
+    n.output(n.result().op("quantize", {x, scale, zero}, slice_axis(n)));
+    return success();
+  }
+  Ref wide = n.step("wide").op("quantize", {x, scale, zero}, slice_axis(n));
+  n.output_narrow(n.result().op("clip", {wide}, {{"min", to.min()}, {"max", to.max()}}), to.narrow);
   return success();
 }
 
@@ -112,9 +229,9 @@ Result<void> import_qlinear_conv(NodeImport& n) {
 }
 
 constexpr OpImporter kQuantizationOps[] = {
-    {"ConvInteger", 10, import_conv_integer},     {"DequantizeLinear", 10, import_linear, "dequantize"},
+    {"ConvInteger", 10, import_conv_integer},     {"DequantizeLinear", 10, import_dequantize, {}, Narrow::converts},
     {"MatMulInteger", 10, import_matmul_integer}, {"QLinearConv", 10, import_qlinear_conv},
-    {"QLinearMatMul", 10, import_qlinear_matmul}, {"QuantizeLinear", 10, import_linear, "quantize"},
+    {"QLinearMatMul", 10, import_qlinear_matmul}, {"QuantizeLinear", 10, import_quantize, {}, Narrow::converts},
 };
 
 }  // namespace

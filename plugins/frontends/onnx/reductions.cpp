@@ -13,20 +13,18 @@ struct Reduction {
   bool keep = true;
 };
 
-// No axes mean all, unless the node says that they mean none.
-Result<std::optional<Reduction>> reduction(NodeImport& n) {
+// No axes mean all, unless the node says that they mean none: then every element is its own sum.
+Result<Reduction> reduction(NodeImport& n) {
   BUDA_ASSIGN(Shape shape, n.shape(0));
   BUDA_ASSIGN(auto given, n.axes_argument(1));
   Reduction out;
   out.keep = n.integer("keepdims", 1) != 0;
   if (given && !given->empty()) {
     BUDA_ASSIGN(out.axes, n.axes(*given, shape.rank()));
-  } else if (n.integer("noop_with_empty_axes", 0) != 0) {
-    return std::optional<Reduction>();
-  } else {
+  } else if (n.integer("noop_with_empty_axes", 0) == 0) {
     for (std::size_t i = 0; i < shape.rank(); ++i) out.axes.push_back(static_cast<std::int64_t>(i));
   }
-  return std::optional<Reduction>(std::move(out));
+  return out;
 }
 
 Ref reduced(ops::Builder& builder, std::string_view op, Ref x, const Reduction& r) {
@@ -35,12 +33,20 @@ Ref reduced(ops::Builder& builder, std::string_view op, Ref x, const Reduction& 
 
 Result<void> import_reduce(NodeImport& n) {
   BUDA_ASSIGN(auto r, reduction(n));
-  if (!r || r->axes.empty()) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  if (r.axes.empty()) {
     n.output_input(0);
     return success();
   }
+  // Of booleans, false is less than true.
+  if (type.dtype == DType::boolean) {
+    auto numbers = n.cast(n.input(0), DType::u8, "numbers");
+    auto y = reduced(n.step("reduced"), n.importer().op, numbers, r);
+    n.output(n.result().op("cast", {y}, {{"dtype", std::string(dtype_name(DType::boolean))}}));
+    return success();
+  }
   auto x = n.input(0);
-  n.output(reduced(n.result(), n.importer().op, x, *r));
+  n.output(reduced(n.result(), n.importer().op, x, r));
   return success();
 }
 
@@ -55,17 +61,16 @@ Ref log_sum_exp(NodeImport& n, Ref x, const Reduction& r) {
   return n.step("result").add(logarithm, most);
 }
 
-// Those of which there is no operation of ours. Whole numbers, for which roots and logarithms are not defined here, are computed in fp64.
+// Those of which there is no operation of ours. Integers, for which roots and logarithms are not defined here, are computed in fp64.
 Result<void> import_composed(NodeImport& n) {
   BUDA_ASSIGN(auto r, reduction(n));
   BUDA_ASSIGN(auto type, n.type(0));
-  if (!r) return n.refuse("it has no axes and is told to do nothing");
   std::string_view what = n.importer().op;
   bool real = what == "l2" || what == "log_sum" || what == "log_sum_exp";
   bool converts = real && !is_float(type.dtype);
   Ref x = n.input(0);
   if (converts) x = n.cast(x, DType::f64, "wide");
-  auto sum = [&](Ref value) { return r->axes.empty() ? value : reduced(n.step("sum"), "reduce_sum", value, *r); };
+  auto sum = [&](Ref value) { return r.axes.empty() ? value : reduced(n.step("sum"), "reduce_sum", value, r); };
   Ref y;
   if (what == "l1") {
     y = sum(n.step("abs").abs(x));
@@ -75,10 +80,10 @@ Result<void> import_composed(NodeImport& n) {
     y = n.step("root").sqrt(sum(n.step("square").square(x)));
   } else if (what == "log_sum") {
     y = n.step("log").log(sum(x));
-  } else if (r->axes.empty()) {
+  } else if (r.axes.empty()) {
     y = x;
   } else {
-    y = log_sum_exp(n, x, *r);
+    y = log_sum_exp(n, x, r);
   }
   if (converts)
     n.output(n.result().op("cast", {y}, {{"dtype", std::string(dtype_name(type.dtype))}}));

@@ -154,6 +154,21 @@ Result<graph::ValueRef> cut_off(NodeImport& n, graph::ValueRef x, const Shape& s
   return n.step("cut").op("slice", {x}, {{"dims", std::move(axes)}, {"starts", std::move(starts)}, {"stops", std::move(stops)}});
 }
 
+// The pads of all axes, where from opset 18 on the input `axes` may say which ones they are for.
+Result<Dims> pads_of_all_axes(NodeImport& n, Dims pads, std::size_t rank) {
+  if (!n.has_input(3)) return pads;
+  BUDA_ASSIGN(Dims given, n.known_integers(3, "axes"));
+  BUDA_TRY(n.axes(given, rank));
+  if (pads.size() != 2 * given.size()) return n.refuse(cat("has ", pads.size(), " pads for ", given.size(), " axes"));
+  Dims all(2 * rank, 0);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    BUDA_ASSIGN(auto axis, n.axis(given[i], rank));
+    all[static_cast<std::size_t>(axis)] = pads[i];
+    all[rank + static_cast<std::size_t>(axis)] = pads[given.size() + i];
+  }
+  return all;
+}
+
 Result<void> import_pad(NodeImport& n) {
   constexpr std::int64_t kMostPadding = std::int64_t{1} << 40;
   std::string mode = n.text("mode", "constant");
@@ -167,6 +182,7 @@ Result<void> import_pad(NodeImport& n) {
   if (n.has_input(2)) {
     BUDA_ASSIGN(value, n.known_number(2, "padding value"));
   }
+  BUDA_ASSIGN(pads, pads_of_all_axes(n, std::move(pads), shape.rank()));
   if (pads.size() != 2 * shape.rank()) return n.refuse(cat("has ", pads.size(), " pads for a tensor of shape ", shape.text()));
   if (std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p < -kMostPadding || p > kMostPadding; }))
     return n.refuse(cat("its pads ", list_text(pads), " are too large"));
@@ -177,6 +193,42 @@ Result<void> import_pad(NodeImport& n) {
     n.output(n.result().pad(x, std::move(before), std::move(after), value));
   else
     n.output(n.result().op("pad_continued", {x}, {{"before", std::move(before)}, {"after", std::move(after)}, {"mode", mode}}));
+  return success();
+}
+
+// Cut or filled up with zeros on both sides; of an odd number of elements, one more goes to (or comes from) the end.
+Result<void> import_center_crop_pad(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(Dims sizes, n.known_integers(1, "shape"));
+  Dims axes = n.integers("axes");
+  if (!n.has("axes"))
+    for (std::size_t i = 0; i < shape.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  BUDA_TRY(n.axes(axes, shape.rank()));
+  if (axes.size() != sizes.size()) return n.refuse(cat("has ", sizes.size(), " sizes for ", axes.size(), " axes"));
+  Dims starts, stops, before(shape.rank(), 0), after(shape.rank(), 0);
+  bool cuts = false, pads = false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    BUDA_ASSIGN(axes[i], n.axis(axes[i], shape.rank()));
+    auto axis = static_cast<std::size_t>(axes[i]);
+    if (sizes[i] < 0) return n.refuse(cat("its size ", sizes[i], " of axis ", axis, " is negative"));
+    std::int64_t more = sizes[i] - shape[axis];
+    starts.push_back(std::max<std::int64_t>(0, -more) / 2);
+    stops.push_back(starts.back() + std::min(sizes[i], shape[axis]));
+    before[axis] = std::max<std::int64_t>(0, more) / 2;
+    after[axis] = std::max<std::int64_t>(0, more) - before[axis];
+    cuts = cuts || more < 0;
+    pads = pads || more > 0;
+  }
+  if (!cuts && !pads) {
+    n.output_input(0);
+    return success();
+  }
+  auto x = n.input(0);
+  if (cuts)
+    x = (pads ? n.step("cut") : n.result())
+            .op("slice", {x}, {{"dims", std::move(axes)}, {"starts", std::move(starts)}, {"stops", std::move(stops)}});
+  if (pads) x = n.result().pad(x, std::move(before), std::move(after));
+  n.output(x);
   return success();
 }
 
@@ -191,9 +243,13 @@ Result<void> import_split(NodeImport& n) {
     BUDA_ASSIGN(sizes, n.known_integers(1, "sizes of the parts"));
   }
   if (sizes.empty()) {
-    if (count == 0 || size % count != 0)
+    if (n.integer("num_outputs", count) != count)
+      return n.refuse(cat("its num_outputs is ", n.integer("num_outputs", count), ", and it has ", count, " results"));
+    std::int64_t part = count == 0 ? 0 : (size + count - 1) / count, last = size - part * (count - 1);
+    if (count == 0 || last < 0 || (last != part && n.opset() < 18))
       return n.refuse(cat("axis ", axis, " of size ", size, " does not divide into ", count, " equal parts"));
-    sizes.assign(static_cast<std::size_t>(count), size / count);
+    sizes.assign(static_cast<std::size_t>(count), part);
+    sizes.back() = last;
   }
   std::int64_t sum = 0;
   for (auto part : sizes) {
@@ -286,13 +342,21 @@ Result<void> import_expand(NodeImport& n) {
 }
 
 constexpr OpImporter kShapesOps[] = {
-    {"Concat", 1, import_concat}, {"DepthToSpace", 1, import_depth_to_space},
-    {"Expand", 8, import_expand}, {"Flatten", 1, import_flatten},
-    {"Pad", 1, import_pad},       {"Reshape", 1, import_reshape},
-    {"Slice", 1, import_slice},   {"SpaceToDepth", 1, import_space_to_depth},
-    {"Split", 1, import_split},   {"Squeeze", 1, import_squeeze},
-    {"Tile", 1, import_tile},     {"Transpose", 1, import_transpose},
-    {"Trilu", 14, import_trilu},  {"Unsqueeze", 1, import_unsqueeze},
+    {"CenterCropPad", 18, import_center_crop_pad},
+    {"Concat", 1, import_concat},
+    {"DepthToSpace", 1, import_depth_to_space},
+    {"Expand", 8, import_expand},
+    {"Flatten", 1, import_flatten, {}, Narrow::moves},
+    {"Pad", 1, import_pad, {}, Narrow::moves},
+    {"Reshape", 1, import_reshape, {}, Narrow::moves},
+    {"Slice", 1, import_slice},
+    {"SpaceToDepth", 1, import_space_to_depth},
+    {"Split", 1, import_split},
+    {"Squeeze", 1, import_squeeze, {}, Narrow::moves},
+    {"Tile", 1, import_tile},
+    {"Transpose", 1, import_transpose, {}, Narrow::moves},
+    {"Trilu", 14, import_trilu},
+    {"Unsqueeze", 1, import_unsqueeze, {}, Narrow::moves},
 };
 
 }  // namespace

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace buda::onnx_frontend {
 namespace {
 
 using Ref = NodeImport::Ref;
+
+// Points of a transform whose indices are written out.
+constexpr std::int64_t kLongestTransform = std::int64_t{1} << 24;
 
 Result<void> import_det(NodeImport& n) {
   n.output(n.result().op("determinant", {n.input(0)}));
@@ -25,10 +29,52 @@ Result<std::int64_t> known_size(const NodeImport& n, std::size_t i, std::string_
   return given[0];
 }
 
+// An attribute before opset 20, with 1 as its default; an input from then on, with the last axis but the one of the parts.
+Result<std::int64_t> dft_axis(const NodeImport& n, std::size_t rank) {
+  if (n.opset() < 20) return n.axis(n.integer("axis", 1), rank);
+  if (!n.has_input(2)) return n.axis(-2, rank);
+  BUDA_ASSIGN(auto given, known_size(n, 2, "axis", std::numeric_limits<std::int64_t>::min()));
+  return n.axis(given, rank);
+}
+
+// The real signal of a one-sided spectrum: its other side, which is the conjugate in reverse, is put behind it.
+Result<void> import_real_inverse(NodeImport& n, const Shape& shape, std::int64_t axis) {
+  auto at = static_cast<std::size_t>(axis);
+  if (shape.rank() < 2 || at + 1 == shape.rank() || shape[shape.rank() - 1] != 2)
+    return n.refuse(cat("its input is ", shape.text(), "; a one-sided spectrum of complex numbers is needed"));
+  std::int64_t length = 2 * (shape[at] - 1);
+  if (n.has_input(1)) {
+    BUDA_ASSIGN(length, known_size(n, 1, "dft_length", 1));
+  }
+  if (length < 1 || length > kLongestTransform) return n.refuse(cat("a transform of ", length, " points is impossible"));
+  std::int64_t half = length / 2 + 1;
+  Ref x = n.input(0);
+  if (shape[at] > half) x = n.step("cut").slice(x, axis, 0, half);
+  if (shape[at] < half) {
+    NodeImport::Dims before(shape.rank(), 0), after(shape.rank(), 0);
+    after[at] = half - shape[at];
+    x = n.step("padded").pad(x, std::move(before), std::move(after));
+  }
+  if (half < length) {
+    BUDA_ASSIGN(auto type, n.type(0));
+    std::vector<std::int64_t> reverse(static_cast<std::size_t>(length - half));
+    for (std::size_t i = 0; i < reverse.size(); ++i) reverse[i] = length - half - static_cast<std::int64_t>(i);
+    Ref places = n.step("mirrored").constant(Tensor(Shape{length - half}, std::move(reverse)));
+    Ref mirrored = n.step("other_side").op("gather", {x, places}, {{"dim", axis}});
+    Ref signs = n.step("signs").constant(Tensor(Shape{2}, std::vector<double>{1, -1}).cast(type.dtype));
+    Ref conjugate = n.step("conjugate").multiply(mirrored, signs);
+    x = n.step("spectrum").concatenate({x, conjugate}, axis);
+  }
+  Ref signal = n.step("signal").op("dft", {x}, {{"dim", axis}, {"inverse", true}});
+  n.output(n.result().slice(signal, static_cast<std::int64_t>(shape.rank()) - 1, 0, 1));
+  return success();
+}
+
 Result<void> import_dft(NodeImport& n) {
   ops::AttrMap attrs;
   BUDA_ASSIGN(Shape shape, n.shape(0));
-  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", 1), shape.rank()));
+  BUDA_ASSIGN(auto axis, dft_axis(n, shape.rank()));
+  if (n.opset() >= 20 && n.integer("inverse", 0) != 0 && n.integer("onesided", 0) != 0) return import_real_inverse(n, shape, axis);
   if (axis != 1) attrs["dim"] = axis;
   if (n.has_input(1)) {
     BUDA_ASSIGN(attrs["length"], known_size(n, 1, "dft_length", 1));

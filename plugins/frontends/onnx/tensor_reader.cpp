@@ -162,19 +162,36 @@ int onnx_type_of(DType dtype) {
   return TensorProto::UNDEFINED;
 }
 
+const NarrowType* narrow_type(int onnx_type) {
+  // libonnx's enumeration ends before these (onnx.proto, TensorProto.DataType).
+  static constexpr NarrowType kTypes[] = {
+      {17, "FLOAT8E4M3FN", DType::f32, Float8::e4m3fn}, {18, "FLOAT8E4M3FNUZ", DType::f32, Float8::e4m3fnuz},
+      {19, "FLOAT8E5M2", DType::f32, Float8::e5m2},     {20, "FLOAT8E5M2FNUZ", DType::f32, Float8::e5m2fnuz},
+      {21, "UINT4", DType::u8, std::nullopt, 0, 15},    {22, "INT4", DType::i8, std::nullopt, -8, 7},
+  };
+  for (const NarrowType& type : kTypes)
+    if (type.onnx_type == onnx_type) return &type;
+  return nullptr;
+}
+
 std::string onnx_type_name(int onnx_type) {
+  if (const NarrowType* narrow = narrow_type(onnx_type)) return std::string(narrow->name);
   if (TensorProto::DataType_IsValid(onnx_type)) return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(onnx_type));
   return cat("type ", onnx_type);
 }
 
 Result<Tensor> TensorReader::read(const TensorProto& tensor, const std::optional<io::Bytes>& raw) {
+  if (tensor.has_segment()) return bad("is a segment of a larger tensor; segments are not read");
+  if (const NarrowType* narrow = narrow_type(tensor.data_type())) return read_narrow(tensor, *narrow, raw);
   auto dtype = dtype_of(tensor.data_type());
   if (!dtype) return bad(cat("has elements of ", onnx_type_name(tensor.data_type()), "; numbers and booleans of at most 64 bits are read"));
-  if (tensor.has_segment()) return bad("is a segment of a larger tensor; segments are not read");
   Shape shape(std::vector<std::int64_t>(tensor.dims().begin(), tensor.dims().end()));
   auto bytes = tensor_bytes(*dtype, shape);
   if (!bytes) return bad(cat("has the impossible shape ", shape.text()));
-  if (tensor.data_location() == TensorProto::EXTERNAL) return read_external(tensor, *dtype, std::move(shape), *bytes);
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    BUDA_ASSIGN(auto data, external_bytes(tensor, shape, dtype_name(*dtype), *bytes));
+    return Tensor::from_bytes(*dtype, std::move(shape), std::move(data));
+  }
   if (raw || tensor.has_raw_data()) {
     io::Bytes data = raw ? *raw : io::Bytes(tensor.raw_data());
     if (static_cast<std::uint64_t>(*bytes) != data.size())
@@ -183,6 +200,42 @@ Result<Tensor> TensorReader::read(const TensorProto& tensor, const std::optional
     return Tensor::from_bytes(*dtype, std::move(shape), std::move(data));
   }
   return from_typed_field(tensor, *dtype, shape, *shape.volume());
+}
+
+// Two 4-bit integers share a byte, the first one being the lower half; an 8-bit float has its own. Without raw bytes, int32_data holds one
+// byte in each number (onnx.proto, TensorProto.int32_data).
+Result<Tensor> TensorReader::read_narrow(const TensorProto& tensor, const NarrowType& type, const std::optional<io::Bytes>& raw) {
+  Shape shape(std::vector<std::int64_t>(tensor.dims().begin(), tensor.dims().end()));
+  if (!tensor_bytes(type.dtype, shape)) return bad(cat("has the impossible shape ", shape.text()));
+  std::int64_t volume = *shape.volume(), expected = type.float8 ? volume : (volume + 1) / 2;
+  io::Bytes data;
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    BUDA_ASSIGN(data, external_bytes(tensor, shape, type.name, expected));
+  } else if (raw || tensor.has_raw_data()) {
+    data = raw ? *raw : io::Bytes(tensor.raw_data());
+  } else {
+    std::string bytes;
+    for (auto v : tensor.int32_data()) bytes.push_back(static_cast<char>(v));
+    data = io::Bytes(std::move(bytes));
+  }
+  if (data.size() != static_cast<std::uint64_t>(expected))
+    return bad(cat("has ", data.size(), " bytes of elements, and its shape ", shape.text(), " of ", type.name, " asks for ", expected));
+  auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(data.view()[i]); };
+  auto count = static_cast<std::size_t>(volume);
+  if (type.float8) {
+    std::vector<float> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = float8_to_float(*type.float8, byte(i));
+    return Tensor(std::move(shape), std::move(out));
+  }
+  auto half = [&](std::size_t i) { return (byte(i / 2) >> (i % 2 * 4)) & 15; };
+  if (type.min == 0) {
+    std::vector<std::uint8_t> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::uint8_t>(half(i));
+    return Tensor(std::move(shape), std::move(out));
+  }
+  std::vector<std::int8_t> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::int8_t>((half(i) ^ 8) - 8);
+  return Tensor(std::move(shape), std::move(out));
 }
 
 // Indices are places in the flat tensor, or one row of coordinates for each element (onnx.proto, SparseTensorProto).
@@ -228,19 +281,17 @@ Result<io::Bytes> TensorReader::external_file(const std::string& location) {
   return bytes;
 }
 
-Result<Tensor> TensorReader::read_external(const TensorProto& tensor, DType dtype, Shape shape, std::int64_t bytes) {
+Result<io::Bytes> TensorReader::external_bytes(const TensorProto& tensor, const Shape& shape, std::string_view type, std::int64_t bytes) {
   BUDA_ASSIGN(auto place, external_place(tensor));
   auto expected = static_cast<std::uint64_t>(bytes);
   if (place.length && *place.length != expected)
-    return bad(cat("has ", *place.length, " bytes of external data, and its shape ", shape.text(), " of ", dtype_name(dtype), " asks for ",
-                   expected));
+    return bad(cat("has ", *place.length, " bytes of external data, and its shape ", shape.text(), " of ", type, " asks for ", expected));
   BUDA_ASSIGN(auto file, external_file(place.location));
   auto end = checked_add(place.offset, expected);
   if (!end || *end > file.size())
     return bad(cat("has external data of ", expected, " bytes at byte ", place.offset, " of '", place.location, "', which has ",
                    file.size(), " bytes"));
-  return Tensor::from_bytes(dtype, std::move(shape),
-                            file.slice(static_cast<std::size_t>(place.offset), static_cast<std::size_t>(expected)));
+  return file.slice(static_cast<std::size_t>(place.offset), static_cast<std::size_t>(expected));
 }
 
 }  // namespace buda::onnx_frontend

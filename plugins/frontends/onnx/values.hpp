@@ -2,6 +2,7 @@
 #pragma once
 
 #include "known.hpp"
+#include "tensor_reader.hpp"
 
 #include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -27,6 +28,7 @@ struct ModelValue {
   std::optional<Tensor> tensor;
   Role role = Role::constant;
   std::string origin;
+  const NarrowType* narrow = nullptr;  // the element type that ONNX gives it, where that is narrower than the one it has here
 };
 using Operand = std::shared_ptr<ModelValue>;
 

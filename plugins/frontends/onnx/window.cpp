@@ -88,4 +88,14 @@ Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x, co
   return arguments(n, x, std::move(kernel));
 }
 
+Result<Dims> window_counts(const NodeImport& n, const Dims& sizes, const WindowArguments& w) {
+  Dims out;
+  for (std::size_t i = 0; i < w.rank(); ++i) {
+    std::int64_t room = sizes[i] + w.padding[i] + w.padding[w.rank() + i] - ((w.kernel[i] - 1) * w.dilation[i] + 1);
+    if (room < 0) return n.refuse(cat("its window ", list_text(w.kernel), " does not fit into ", list_text(sizes)));
+    out.push_back(room / w.stride[i] + 1);
+  }
+  return out;
+}
+
 }  // namespace buda::onnx_frontend

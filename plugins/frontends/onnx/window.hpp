@@ -21,4 +21,7 @@ Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x);
 // With the kernel that weights [.., .., kernel] have; kernel_shape must agree.
 Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x, const Shape& weights);
 
+// How many windows fit along each axis, of these sizes.
+Result<NodeImport::Dims> window_counts(const NodeImport& n, const NodeImport::Dims& sizes, const WindowArguments& window);
+
 }  // namespace buda::onnx_frontend

@@ -197,10 +197,10 @@ TEST_F(OnnxModels, ADeclaredOutputShapeThatIsNotTheComputedOneIsAWarning) {
   EXPECT_EQ(sink_.diagnostics()[0].message, "output 'y' is declared with shape [2, 4], and its nodes compute shape [2, 3]");
 }
 
-TEST_F(OnnxModels, EveryOpsetFrom7To17) {
+TEST_F(OnnxModels, EveryOpsetFrom7To21) {
   Tensor x = pattern({2, 6});
   std::vector<float> reference = evaluated(small_mlp().bytes(), {x});
-  for (int opset = 7; opset <= 17; ++opset) {
+  for (int opset = 7; opset <= 21; ++opset) {
     OnnxModel m = small_mlp();
     m.proto().mutable_opset_import(0)->set_version(opset);
     // Negative axes of softmax came with opset 11.

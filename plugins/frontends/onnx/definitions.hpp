@@ -1,0 +1,25 @@
+// What ONNX defines an operator to be, at an opset: libonnx's definitions up to the newest it knows, and this frontend's own after it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnx {
+class ISchemaRegistry;
+class OpSchema;
+}  // namespace onnx
+
+namespace buda::onnx_frontend {
+
+// The definition of an operator of the default domain that holds at an opset; null where there is none.
+const ::onnx::OpSchema* definition(std::string_view op_type, int opset);
+// The newest of all; null for an operator that ONNX does not have.
+const ::onnx::OpSchema* newest_definition(std::string_view op_type);
+// All operators of the default domain, sorted.
+std::vector<std::string> defined_op_types();
+
+// The same definitions, for libonnx's checker. Those of other domains are libonnx's alone.
+const ::onnx::ISchemaRegistry& definitions();
+
+}  // namespace buda::onnx_frontend
