@@ -59,7 +59,23 @@ bool has_even_batch(const graph::Graph& lowered) {
   return true;
 }
 
+// Said once, since every value of the model may be concerned.
+void report_f64(const graph::Graph& graph, PassContext& context) {
+  std::size_t count = 0;
+  std::string first;
+  for (graph::NodeId id : graph.topological_order()) {
+    const graph::Node& n = graph.node(id);
+    if (n.is_op() || n.outputs.empty() || n.outputs[0].dtype != DType::f64) continue;
+    if (++count == 1) first = n.name();
+  }
+  if (count == 0) return;
+  context.host.report(note("PA038", {},
+                           cat("the model has ", count, count == 1 ? " tensor" : " tensors", " of F64 ('", first,
+                               count == 1 ? "'" : "', ...", "); on the device they are rounded to F32, with which it computes")));
+}
+
 Result<graph::Graph> lowered_before_or_now(const graph::Graph& graph, PassContext& context) {
+  report_f64(graph, context);
   if (!context.lowered_on_trial) return lower(graph, context);
   graph::Graph lowered = std::move(*context.lowered_on_trial);
   context.lowered_on_trial.reset();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace buda::passes {
@@ -460,6 +461,19 @@ std::string Lowering::free_name(const std::string& wanted) const {
   return name;
 }
 
+namespace {
+
+// Is there a finite number that became infinite?
+bool has_overflow(const graph::Value& wide, const graph::Value& narrow) {
+  auto from = wide.tensor.as<double>();
+  auto to = narrow.tensor.as<float>();
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (std::isfinite(from[i]) && !std::isfinite(to[i])) return true;
+  return false;
+}
+
+}  // namespace
+
 Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   auto& placed = placed_[static_cast<std::size_t>(copies)];
   if (const Lowered* before = placed.find(value)) return *before;
@@ -467,7 +481,12 @@ Result<Lowered> Lowering::place(ValueRef value, Copies copies) {
   const Node& basis = from_.node(k.from);
   BUDA_ASSIGN(Shape shape, four(basis, k.value->tensor.shape()));
   graph::Value content = *k.value;
-  if (!is_float(content.tensor.dtype())) {
+  // The device computes with F32; narrower floats are stored as they are.
+  if (content.tensor.dtype() == DType::f64) {
+    content = graph::Value(content.tensor.cast(kDeviceType));
+    if (has_overflow(*k.value, content))
+      return refuse(basis, "it has numbers beyond 3.4e38, which F32 cannot hold", "scale them, or compute with them on the host");
+  } else if (!is_float(content.tensor.dtype())) {
     content = graph::Value(k.value->tensor.cast(kDeviceType));
     if (content.tensor.cast(k.value->tensor.dtype()) != k.value->tensor)
       return refuse(basis, "it has whole numbers beyond 2^24, which F32 cannot hold", "compute with them on the host");
