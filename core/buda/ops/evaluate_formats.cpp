@@ -48,10 +48,11 @@ Relu relu_of(const OpDef& def, const Node& n) {
 void apply(const Relu& relu, std::span<float> numbers) {
   if (!relu.enabled) return;
   for (float& v : numbers) {
+    // NaN stays NaN.
     if (relu.caps)
-      v = v > relu.threshold ? relu.threshold : (v > 0.0f ? v : 0.0f);
+      v = v > relu.threshold ? relu.threshold : (v <= 0.0f ? 0.0f : v);
     else
-      v = v > relu.threshold ? v : 0.0f;
+      v = v <= relu.threshold ? 0.0f : v;
   }
 }
 

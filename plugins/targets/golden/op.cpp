@@ -19,12 +19,13 @@ using netlist::TileShape;
 
 namespace {
 
+// Written so that NaN stays NaN and is seen; a chip's packer makes it infinite before (docs/tools/runner.md).
 void relu_floats(const Relu& relu, std::span<float> numbers) {
   const auto threshold = static_cast<float>(relu.threshold);
   if (relu.mode == ReluMode::min)
-    for (float& v : numbers) v = v > threshold ? v : 0.0f;
+    for (float& v : numbers) v = v <= threshold ? 0.0f : v;
   if (relu.mode == ReluMode::max)
-    for (float& v : numbers) v = v > threshold ? threshold : (v > 0.0f ? v : 0.0f);
+    for (float& v : numbers) v = v > threshold ? threshold : (v <= 0.0f ? 0.0f : v);
 }
 
 void relu_ints(const Relu& relu, std::span<std::int32_t> numbers) {
