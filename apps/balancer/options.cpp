@@ -9,7 +9,9 @@ namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("GRAPH", o.graph, "graph at device level, as the optimizer writes it; - for standard input");
-  set.path("output", o.output, "FILE", "the netlist; - for standard output, then plan and report are written where their options say")
+  set.path("output", o.output, "FILE",
+           "the netlist; default: GRAPH's name with .yaml, in the current folder; - for standard output, then plan and report are "
+           "written where their options say")
       .also("-o");
   set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
   set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");

@@ -2,6 +2,7 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/netlist/host_plan.hpp>
 
@@ -35,7 +36,7 @@ std::string relative_to(io::FileSystem& fs, const std::string& path, const std::
 
 OutputFiles output_files(const Options& options) {
   OutputFiles out;
-  out.netlist = options.output.empty() ? std::string(io::kStdStream) : options.output;
+  out.netlist = cli::product_path(options.output, options.graph, ".yaml");
   bool to_stream = out.netlist == io::kStdStream;
   out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : netlist::plan_file_for(out.netlist);
   out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";

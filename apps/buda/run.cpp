@@ -6,6 +6,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/depfile.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
 
@@ -63,7 +64,7 @@ bool natural_order(const std::string& a, const std::string& b) { return a.size()
 class Compilation {
  public:
   Compilation(const Options& o, cli::ToolHost& host, std::string folder, bool temporary)
-      : o_(o), host_(host), folder_(std::move(folder)), temporary_(temporary), files_(folder_, model_stem(o.model)) {}
+      : o_(o), host_(host), folder_(std::move(folder)), temporary_(temporary), files_(folder_, cli::model_name(o.model)) {}
 
   Result<void> run() {
     std::size_t done = 0;
@@ -132,7 +133,7 @@ class Compilation {
 };
 
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
-  BuildFiles files(folder, model_stem(o.model));
+  BuildFiles files(folder, cli::model_name(o.model));
   std::string out = cat("mkdir -p ", io::shell_line({folder}), '\n');
   for (const auto& command : {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
                               netlist2pipe_command(o, host, files)})
@@ -149,7 +150,7 @@ Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::st
 
 }  // namespace
 
-std::string image_path(const Options& o) { return o.output.empty() ? model_stem(o.model) + ".tti" : o.output; }
+std::string image_path(const Options& o) { return o.output.empty() ? cli::model_name(o.model) + ".tti" : o.output; }
 
 Result<void> compile_model(const Options& o, cli::ToolHost& host) {
   std::string image = image_path(o);

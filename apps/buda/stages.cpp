@@ -2,6 +2,7 @@
 #include "apps/buda/stages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
 
 #include <filesystem>
 
@@ -23,16 +24,6 @@ StageCommand begin(const Options& o, const cli::ToolHost& host, const std::strin
 
 }  // namespace
 
-std::string model_stem(const std::string& path) {
-  std::string name = std::filesystem::path(path).filename().string();
-  for (const char* ending : {".graph.json", ".json"})
-    if (name.ends_with(ending) && name.size() > std::string_view(ending).size())
-      return name.substr(0, name.size() - std::string_view(ending).size());
-  auto dot = name.rfind('.');
-  if (dot != std::string::npos && dot > 0) name.resize(dot);
-  return name.empty() || name == "-" ? "model" : name;
-}
-
 BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   std::string base = (std::filesystem::path(folder) / model).string();
   graph = base + ".graph.json";
@@ -45,7 +36,7 @@ BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
   StageCommand c = begin(o, host, "importer", files.graph, {o.model});
-  c.argv.insert(c.argv.end(), {"--name", model_stem(o.model)});
+  c.argv.insert(c.argv.end(), {"--name", cli::model_name(o.model)});
   if (!o.frontend.empty()) c.argv.insert(c.argv.end(), {"--frontend", o.frontend});
   for (const auto& dim : o.dims) c.argv.insert(c.argv.end(), {"--dim", dim});
   for (const auto& value : o.values) c.argv.insert(c.argv.end(), {"--value", value});

@@ -26,9 +26,6 @@ struct BuildFiles {
   std::string pipes;  // folder of netlist2pipe's and pipegen's
 };
 
-// Names without folders and endings: "models/digits.onnx" is "digits".
-std::string model_stem(const std::string& path);
-
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);

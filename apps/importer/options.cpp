@@ -3,6 +3,7 @@
 
 #include "apps/importer/run.hpp"
 
+#include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
 
 namespace buda::importer {
@@ -17,23 +18,15 @@ void declare(cli::OptionSet& set, Options& o) {
   set.texts(
       "value", o.values, "NAME=FILE",
       "fixes the value of an input that decides about shapes, from a file with one tensor (.npy, ONNX .pb, …); the graph keeps the input");
-  set.flag("copy-tensors", o.copy_tensors,
-           "puts all weights beside the graph, which then needs no other file; default: it refers to those that the model holds as they are");
+  set.flag(
+      "copy-tensors", o.copy_tensors,
+      "puts all weights beside the graph, which then needs no other file; default: it refers to those that the model holds as they are");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 
 }  // namespace
 
-std::string output_path(const Options& o) {
-  if (!o.output.empty()) return o.output;
-  if (o.model == io::kStdStream) return std::string(io::kStdStream);
-  std::string name = o.model.substr(o.model.rfind('/') + 1);
-  for (const char* ending : {".graph.json", ".json"})
-    if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
-      return name.substr(0, name.size() - std::string_view(ending).size()) + ".graph.json";
-  auto dot = name.rfind('.');
-  return (dot == std::string::npos || dot == 0 ? name : name.substr(0, dot)) + ".graph.json";
-}
+std::string output_path(const Options& o) { return cli::product_path(o.output, o.model, ".graph.json"); }
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
@@ -48,7 +41,9 @@ cli::ToolSpec tool(Options& o) {
       "importer mlp.onnx\n"
       "importer mlp.onnx --dim batch=64 -o - | optimizer - --device n150 -o mlp.opt.json";
   spec.reads = "the model, and files that it names (external data); the frontend plugins.";
-  spec.writes = "the graph (JSON), and beside it a .safetensors file with the weights that are not in the model as they are; to standard output all in one.";
+  spec.writes =
+      "the graph (JSON), and beside it a .safetensors file with the weights that are not in the model as they are; to standard output all "
+      "in one.";
   spec.plugins = {plugin::Kind::frontend};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

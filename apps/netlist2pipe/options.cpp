@@ -22,7 +22,11 @@ cli::ToolSpec tool(Options& o) {
       "pipes of one epoch.";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("NETLIST", o.netlist, "the netlist; - for standard input");
-    set.path("output", o.output, "DIR", "folder of the products; - writes the pipes of one epoch to standard output").also("-o");
+    set.path("output", o.output, "DIR",
+             "folder of the products; default: NETLIST's name with .pipes, in the current folder; - writes the pipes of one epoch to "
+             "standard "
+             "output")
+        .also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make pipes for; default: the full grid of the netlist's architecture");
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.text("arch", o.arch, "NAME", "architecture that is meant when the netlist lists several; default: the device's");

@@ -3,6 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/netlist/check.hpp>
@@ -135,7 +136,7 @@ Result<std::vector<pipes::Epoch>> chosen_epochs(const Options& o, std::vector<pi
 }  // namespace
 
 Result<void> run(Options& o, Host& host) {
-  if (o.output.empty()) return usage_error("PP043", "option -o DIR is missing: where should the pipegen files go?");
+  o.output = cli::product_path(o.output, o.netlist, ".pipes");
   BUDA_ASSIGN(Input in, read_input(o, host));
   // The netlist of a model that the host runs as a whole has nothing in it.
   const bool is_empty = in.netlist.queues.empty() && in.netlist.graphs.empty() && in.netlist.programs.empty();

@@ -3,6 +3,7 @@
 
 #include "apps/optimizer/run.hpp"
 
+#include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
 
 namespace buda::optimizer {
@@ -38,17 +39,7 @@ void declare(cli::OptionSet& set, Options& o) {
 
 }  // namespace
 
-std::string output_path(const Options& o) {
-  if (!o.output.empty()) return o.output;
-  if (o.graph == io::kStdStream) return std::string(io::kStdStream);
-  std::string name = o.graph.substr(o.graph.rfind('/') + 1);
-  for (std::string_view ending : {".graph.json", ".json"})
-    if (name.size() > ending.size() && name.ends_with(ending)) {
-      name.resize(name.size() - ending.size());
-      break;
-    }
-  return name + ".device.graph.json";
-}
+std::string output_path(const Options& o) { return cli::product_path(o.output, o.graph, ".device.graph.json"); }
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;

@@ -3,7 +3,11 @@
 
 #include "apps/pipegen/run.hpp"
 
+#include <buda/cli/product_name.hpp>
+
 namespace buda::pipegen {
+
+std::string output_path(const Options& o) { return cli::product_path(o.output, o.pipes, o.format == "yaml" ? ".blob.yaml" : ".blob.json"); }
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
@@ -21,7 +25,9 @@ cli::ToolSpec tool(Options& o) {
   spec.writes = "the stream programs: buda.blob/1 or, with --format yaml, the form of TT-Buda's pipegen2; the report, if asked for.";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("PIPEGEN", o.pipes, "the pipegen or pipes file; - for standard input");
-    set.path("output", o.output, "FILE", "the stream programs; - for standard output").also("-o");
+    set.path("output", o.output, "FILE",
+             "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output")
+        .also("-o");
     set.text("device", o.device, "NAME|FILE", "device to make stream programs for");
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
@@ -31,7 +37,7 @@ cli::ToolSpec tool(Options& o) {
     set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml").range(0, 65535);
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{o.output}; };
+  spec.products = [&o] { return std::vector<std::string>{output_path(o)}; };
   return spec;
 }
 

@@ -18,6 +18,9 @@ struct Options {
   std::int64_t epoch = 0;
 };
 
+// Where the stream programs go.
+std::string output_path(const Options& options);
+
 cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::pipegen

@@ -42,7 +42,6 @@ SourceLoc place_of(const Diagnostic& d, const pipes::PlacedGraph& placed, const 
 }  // namespace
 
 Result<void> run(const Options& o, Host& host) {
-  if (o.output.empty()) return usage_error("OV040", "option -o FILE is missing: where should the stream programs go?");
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
@@ -64,7 +63,7 @@ Result<void> run(const Options& o, Host& host) {
       if (d.loc.file.empty()) d.loc = place_of(d, placed, file);
     return std::move(blob).failure();
   }
-  BUDA_ASSIGN(auto out, host.fs().create(o.output, host.write_mode));
+  BUDA_ASSIGN(auto out, host.fs().create(output_path(o), host.write_mode));
   if (o.format == "yaml") {
     BUDA_TRY(overlay::write_blob_yaml(*blob, graph, device, static_cast<std::uint32_t>(o.epoch), *out));
   } else {

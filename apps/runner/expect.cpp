@@ -14,16 +14,16 @@
 namespace buda::runner {
 namespace {
 
-constexpr double kStandardPcc = 0.99;
-
-CompareThresholds thresholds(const Options& o) {
-  CompareThresholds t;
-  t.min_correlation = o.pcc;
-  if (o.rtol || o.atol) t.min_close_fraction = 1.0;
-  t.max_abs_error = o.max_error;
-  t.max_mean_abs_error = o.mean_error;
-  if (!o.pcc && !o.rtol && !o.atol && !o.max_error && !o.mean_error) t.min_correlation = kStandardPcc;
-  return t;
+CompareCriterion criterion(const Options& o, const Tensor& expected, const Tensor& actual) {
+  if (!o.pcc && !o.rtol && !o.atol && !o.max_error && !o.mean_error) return standard_criterion(expected, actual);
+  CompareCriterion c;
+  c.options.rtol = o.rtol.value_or(0);
+  c.options.atol = o.atol.value_or(0);
+  c.thresholds.min_correlation = o.pcc;
+  if (o.rtol || o.atol) c.thresholds.min_close_fraction = 1.0;
+  c.thresholds.max_abs_error = o.max_error;
+  c.thresholds.max_mean_abs_error = o.mean_error;
+  return c;
 }
 
 std::string number(double v) {
@@ -62,17 +62,43 @@ void print_table(const std::vector<std::vector<std::string>>& rows, Host& host) 
   }
 }
 
+// The smallest and the largest element, and the mean.
+std::vector<std::string> range_of(const Tensor& tensor) {
+  Tensor wide = tensor.cast(DType::f64);
+  auto elements = wide.as<double>();
+  if (elements.empty()) return {"-", "-", "-"};
+  double least = elements[0], most = elements[0], sum = 0;
+  for (double v : elements) {
+    // NaN, once seen, stays.
+    least = v < least || v != v ? v : least;
+    most = v > most || v != v ? v : most;
+    sum += v;
+  }
+  return {number(least), number(most), number(sum / static_cast<double>(elements.size()))};
+}
+
 }  // namespace
+
+void print_outputs(const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
+  if (names.empty())
+    for (const auto& [name, tensor] : outputs) names.push_back(name);
+  std::vector<std::vector<std::string>> rows = {{"output", "type", "shape", "min", "max", "mean"}};
+  for (const auto& name : names) {
+    auto output = outputs.find(name);
+    if (output == outputs.end()) continue;
+    auto range = range_of(output->second);
+    rows.push_back({name, std::string(dtype_name(output->second.dtype())), output->second.shape().text(), range[0], range[1], range[2]});
+  }
+  print_table(rows, host);
+}
 
 Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
   if (names.empty())
     for (const auto& [name, tensor] : outputs) names.push_back(name);
   BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, {"expect", "output", names}));
-  CompareOptions options;
-  options.rtol = o.rtol.value_or(0);
-  options.atol = o.atol.value_or(0);
   Failure failure;
-  std::vector<std::vector<std::string>> rows = {{"output", "elements", "correlation", "max error", "mean error", "equal", "verdict"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"output", "elements", "correlation", "max error", "mean error", "equal", "verdict", "criterion"}};
   for (const auto& [name, want] : expected) {
     auto output = outputs.find(name);
     if (output == outputs.end()) {
@@ -90,15 +116,20 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
       failure.add(std::move(d));
       continue;
     }
-    auto comparison = compare(want, output->second, options);
+    const CompareCriterion asked = criterion(o, want, output->second);
+    auto comparison = compare(want, output->second, asked.options);
     if (!comparison) {
-      for (auto& d : comparison.failure().diagnostics()) d.node = name;
+      for (auto& d : comparison.failure().diagnostics()) {
+        d.message = cat("output '", name, "': ", d.message);
+        d.node = name;
+      }
       failure.add(std::move(comparison).failure());
       continue;
     }
-    auto verdict = judge(*comparison, thresholds(o), name);
+    auto verdict = judge(*comparison, asked.thresholds, name);
     rows.push_back({name, cat(comparison->count), correlation_text(comparison->correlation), number(comparison->max_abs_error),
-                    number(comparison->mean_abs_error), cat(comparison->equal), verdict ? "as expected" : "different"});
+                    number(comparison->mean_abs_error), cat(comparison->equal), verdict ? "as expected" : "different",
+                    criterion_text(asked)});
     if (!verdict) failure.add(std::move(verdict).failure());
   }
   for (const auto& name : names)

@@ -16,4 +16,7 @@ namespace buda::runner {
 // `order`: the names of the outputs in the order in which the model has them; empty: by name.
 Result<void> compare_outputs(const Options& options, const NamedTensors& outputs, std::vector<std::string> order, Host& host);
 
+// Prints a table of the outputs on standard error: type, shape, and the range of their elements. `order`: as above.
+void print_outputs(const NamedTensors& outputs, std::vector<std::string> order, Host& host);
+
 }  // namespace buda::runner

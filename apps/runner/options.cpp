@@ -3,6 +3,8 @@
 
 #include "apps/runner/run.hpp"
 
+#include <buda/cli/product_name.hpp>
+
 namespace buda::runner {
 namespace {
 
@@ -12,7 +14,11 @@ void declare(cli::OptionSet& set, Options& o) {
       "inputs", o.inputs, "[NAME=]FILE|DIR",
       "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only input); "
       "DIR: its input_0.pb, input_1.pb, …, by place");
-  set.path("output", o.output, "FILE", "output tensors by name, as .npz or .safetensors; or the only one as .npy or .pb").also("-o");
+  set.path(
+         "output", o.output, "FILE",
+         "output tensors by name, as .npz or .safetensors, or the only one as .npy or .pb; default: MODEL's name with .outputs.npz, in the "
+         "current folder, unless a comparison, a trace or a dump is asked for")
+      .also("-o");
   set.text("target", o.target, "NAME",
            "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
@@ -40,7 +46,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.group("Comparison");
   set.path("expect", o.expect, "FILE|DIR",
            "compare the outputs with these tensors (DIR: output_0.pb, …); a difference ends with exit code 4");
-  set.real("pcc", o.pcc, "X", "lowest correlation allowed; 0.99 when no limit at all is given").range(-1, 1);
+  set.real("pcc", o.pcc, "X", "lowest correlation allowed; without any limit 0.99, or closeness for small outputs (docs/tools/runner.md)")
+      .range(-1, 1);
   set.real("rtol", o.rtol, "X", "every element within atol + rtol * |expected|; 0 when only atol is given").at_least(0);
   set.real("atol", o.atol, "X", "see rtol; 0 when only rtol is given").at_least(0);
   set.real("max-error", o.max_error, "X", "largest absolute error allowed").at_least(0);
@@ -49,6 +56,11 @@ void declare(cli::OptionSet& set, Options& o) {
 }
 
 }  // namespace
+
+std::string output_path(const Options& o) {
+  bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.dump.empty() || o.model == io::kStdStream;
+  return o.output.empty() && serves_else ? "" : cli::product_path(o.output, o.model, ".outputs.npz");
+}
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
@@ -73,7 +85,7 @@ cli::ToolSpec tool(Options& o) {
   spec.plugins = {plugin::Kind::target};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{o.output, o.dump}; };
+  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace}; };
   return spec;
 }
 

@@ -12,7 +12,7 @@ namespace buda::runner {
 struct Options {
   std::string model;
   std::vector<std::string> inputs;    // FILE or NAME=FILE
-  std::string output;                 // empty: outputs are not kept
+  std::string output;                 // empty: output_path() decides
   std::string target;                 // empty: golden, for a graph cpu
   std::string device;                 // empty: the one that image or plan name
   std::string streams;                // folder with stream programs; empty: those of the image, or made here
@@ -33,6 +33,9 @@ struct Options {
 
 // The target that evaluates graphs; it is no plugin.
 inline constexpr const char* kCpu = "cpu";
+
+// Where the outputs go; empty: nowhere, because something else is asked of the run, or because the model came from standard input.
+std::string output_path(const Options& options);
 
 cli::ToolSpec tool(Options& options);
 

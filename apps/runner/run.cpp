@@ -67,14 +67,27 @@ class Runner {
       BUDA_ASSIGN(auto dumped, watch_->dumped());
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
     }
-    if (!o_.output.empty()) BUDA_TRY(write_tensors(host_.fs(), o_.output, outputs, host_.write_mode));
+    BUDA_TRY(write_outputs(outputs));
     if (!o_.expect.empty()) BUDA_TRY(compare_outputs(o_, outputs, output_order_, host_));
     if (reference_) return compare_with_reference(tested_, test_config_, outputs, *reference_, host_);
     return success();
   }
 
  private:
+  // A user who names no file looks for the outputs.
+  Result<void> write_outputs(const NamedTensors& outputs) {
+    const std::string path = output_path(o_);
+    if (path.empty() || (o_.output.empty() && outputs.empty())) return success();
+    if (o_.output.empty()) {
+      print_outputs(outputs, output_order_, host_);
+      host_.log(0, cat("outputs written to ", path));
+    }
+    return write_tensors(host_.fs(), path, outputs, host_.write_mode);
+  }
+
   Result<void> check_options() {
+    for (const std::string& path : {o_.output, o_.dump})
+      if (!path.empty()) BUDA_TRY(check_tensor_path(path));
     if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error || o_.same_type))
       return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
     if (!o_.dump_ops.empty() && o_.dump.empty()) return usage_error("RN001", "option --dump-op needs --dump FILE");

@@ -9,22 +9,22 @@
 namespace buda::tti_pack {
 
 Result<void> extract(const Options& o, Host& host) {
-  if (o.output.empty()) return usage_error("TP001", "option -o: the folder to write to is missing");
-  if (o.output == io::kStdStream) return usage_error("TP001", "option -o: a folder cannot go to standard output");
+  const std::string output = folder_path(o);
+  if (output == io::kStdStream) return usage_error("TP001", "option -o: a folder cannot go to standard output");
   BUDA_ASSIGN(auto bytes, host.fs().read(o.image));
   BUDA_ASSIGN(auto members, image::read_members(bytes, o.image));
   // Names are safe: read_members lets no others through.
-  BUDA_TRY(host.fs().make_directories(o.output));
+  BUDA_TRY(host.fs().make_directories(output));
   std::set<std::string> made;
   std::size_t done = 0;
   for (const auto& [name, data] : members) {
     host.progress("extracting", done++, members.size());
-    const std::string path = cat(o.output, '/', name);
+    const std::string path = cat(output, '/', name);
     const std::string folder = path.substr(0, path.rfind('/'));
     if (made.insert(folder).second) BUDA_TRY(host.fs().make_directories(folder));
     BUDA_TRY(host.fs().write(path, data.view(), host.write_mode));
   }
-  host.log(1, cat(members.size(), " files in ", o.output));
+  host.log(1, cat(members.size(), " files in ", output));
   return success();
 }
 

@@ -3,6 +3,8 @@
 
 #include "apps/tti-pack/run.hpp"
 
+#include <buda/cli/product_name.hpp>
+
 namespace buda::tti_pack {
 namespace {
 
@@ -38,13 +40,19 @@ cli::ToolSpec extract_tool(Options& o) {
   spec.example = "tti-pack extract digits.tti -o digits.image";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("IMAGE", o.image, "image (.tti) to take apart; - for standard input");
-    set.path("output", o.output, "DIR", "folder to write to; made when it does not exist").also("-o");
+    set.path("output", o.output, "DIR",
+             "folder to write to, made when it does not exist; default: IMAGE's name with .image, in the current folder")
+        .also("-o");
   };
   spec.run = [&o](cli::ToolHost& host) { return extract(o, host); };
   return spec;
 }
 
 }  // namespace
+
+std::string image_path(const Options& o) { return cli::product_path(o.output, o.netlist, ".tti"); }
+
+std::string folder_path(const Options& o) { return cli::product_path(o.output, o.image, ".image"); }
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
@@ -64,10 +72,11 @@ cli::ToolSpec tool(Options& o) {
     set.path("plan", o.plan, "FILE", "host plan; default: the netlist's name with .plan.json");
     set.path("build", o.build, "DIR", "folder of compiled products (stream programs, kernels), packed as it is, without .d and .log files");
     set.text("device", o.device, "NAME|FILE", "device that it was compiled for; default: the one that the plan names");
-    set.path("output", o.output, "FILE", "the image; - for standard output").also("-o");
+    set.path("output", o.output, "FILE", "the image; default: the netlist's name with .tti, in the current folder; - for standard output")
+        .also("-o");
   };
   spec.run = [&o](cli::ToolHost& host) { return pack(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{o.output}; };
+  spec.products = [&o] { return std::vector<std::string>{image_path(o)}; };
   spec.commands = {info_tool(o), extract_tool(o)};
   return spec;
 }

@@ -17,6 +17,10 @@ struct Options {
   bool json = false;
 };
 
+// Where the image goes, and the members of one that is taken apart.
+std::string image_path(const Options& options);
+std::string folder_path(const Options& options);
+
 cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::tti_pack

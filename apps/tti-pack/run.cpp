@@ -49,7 +49,6 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::Hos
 
 Result<void> pack(const Options& o, Host& host) {
   if (o.netlist.empty()) return usage_error("TP001", "option --netlist: the netlist to pack is missing");
-  if (o.output.empty()) return usage_error("TP001", "option -o: the image to write is missing");
   const std::string plan_path = o.plan.empty() ? netlist::plan_file_for(o.netlist) : o.plan;
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
@@ -60,7 +59,7 @@ Result<void> pack(const Options& o, Host& host) {
   std::size_t weights = 0;
   for (const auto& [queue, tensor] : image.parameters) weights += tensor.bytes().size();
   host.log(1, cat(image.parameters.size(), " parameters (", bytes_text(weights), "), ", image.build.size(), " compiled files"));
-  BUDA_ASSIGN(auto out, host.fs().create(o.output, host.write_mode));
+  BUDA_ASSIGN(auto out, host.fs().create(image_path(o), host.write_mode));
   BUDA_TRY(image::write_image(*out, std::move(image)));
   return out->commit();
 }

@@ -101,6 +101,23 @@ Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
   return success();
 }
 
+// Asked before the work, too: minutes of it would be lost on a product that has no place.
+Result<void> check_products(const ToolSpec& spec, io::FileSystem& fs) {
+  Failure failure;
+  std::set<std::string> missing;
+  for (const std::string& path : spec.products ? spec.products() : std::vector<std::string>{}) {
+    if (path.empty() || path == io::kStdStream) continue;
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    if (fs.is_directory(path)) failure.add(input_error("IO002", {path}, cat("cannot be written: ", io::error_text(EISDIR))));
+    if (folder.empty() || fs.is_directory(folder) || !missing.insert(folder).second) continue;
+    Diagnostic d = input_error("IO002", {path}, cat("cannot be written: ", io::error_text(ENOENT)));
+    d.hint = cat("there is no folder '", folder, "'; make it, or give another name with -o");
+    failure.add(std::move(d));
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
 Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io::FileSystem& fs) {
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   std::erase_if(products, [](const std::string& p) { return p.empty() || p == io::kStdStream; });
@@ -175,6 +192,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   }
   BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
   BUDA_TRY(check_depfile(common, s.spec));
+  BUDA_TRY(check_products(s.spec, s.fs));
   BUDA_TRY(s.spec.run(host));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
   return success();
@@ -198,14 +216,25 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
   return d;
 }
 
-// Replaces this program by a fellow tool; returns only when that fails.
-Result<void> become(const std::string& tool, const std::vector<std::string>& arguments) {
-  std::string path = (std::filesystem::path(executable_directory()) / tool).string();
-  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+// Replaces this program by a fellow tool, which calls itself by the name of the command; returns only when that fails.
+Result<void> become(const ToolSpec& command, const std::vector<std::string>& arguments) {
+  std::string path = (std::filesystem::path(executable_directory()) / command.executable).string();
+  std::vector<char*> argv = {const_cast<char*>(command.name.c_str())};
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   ::execv(path.c_str(), argv.data());
   return input_error("IO005", {path}, cat("cannot be started: ", io::error_text(errno)));
+}
+
+// The tool under the name by which a driver has started it: "buda run" for runner. A name of two words is no path of an executable.
+ToolSpec called_by(std::string_view name, ToolSpec spec) {
+  if (name.find(' ') == std::string_view::npos || name.find('/') != std::string_view::npos) return spec;
+  std::vector<std::string> lines;
+  for (auto line : split(spec.example, '\n'))
+    lines.push_back(line.starts_with(spec.name + ' ') ? cat(name, line.substr(spec.name.size())) : std::string(line));
+  spec.example = join(lines, "\n");
+  spec.name = std::string(name);
+  return spec;
 }
 
 int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result) {
@@ -244,8 +273,9 @@ const schema::OptionValues& ToolHost::options_of(plugin::Kind kind, const std::s
 
 std::string version_text() { return BUDA_VERSION; }
 
-int tool_main(int argc, char** argv, const ToolSpec& spec) {
+int tool_main(int argc, char** argv, const ToolSpec& given) {
   std::setlocale(LC_ALL, "C");
+  const ToolSpec spec = called_by(argc > 0 ? argv[0] : "", given);
   install_signal_handlers(spec.name.c_str());
   Terminal terminal(spec.name);
   try {
@@ -256,7 +286,7 @@ int tool_main(int argc, char** argv, const ToolSpec& spec) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     auto chosen = choose_command(spec, arguments);
     if (!chosen) return finish(terminal, spec, Failure(std::move(chosen).failure()));
-    if (!(*chosen)->executable.empty()) return finish(terminal, **chosen, become((*chosen)->executable, arguments));
+    if (!(*chosen)->executable.empty()) return finish(terminal, **chosen, become(**chosen, arguments));
     Session session{**chosen, terminal, *fs};
     return finish(terminal, **chosen, run_session(session, arguments));
   } catch (const std::bad_alloc&) {

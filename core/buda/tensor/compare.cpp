@@ -263,6 +263,46 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
   return c;
 }
 
+std::string criterion_text(const CompareCriterion& criterion) {
+  const auto& [options, t] = criterion;
+  std::vector<std::string> parts;
+  if (t.min_correlation) parts.push_back(cat("correlation >= ", *t.min_correlation));
+  if (t.min_close_fraction) {
+    std::string bound = options.rtol == 0 ? to_text(options.atol) : cat(options.rtol, " |expected|");
+    if (options.rtol != 0 && options.atol != 0) bound = cat(options.atol, " + ", bound);
+    parts.push_back(cat("|error| <= ", bound, *t.min_close_fraction < 1 ? cat(" for ", *t.min_close_fraction, " of all") : ""));
+  }
+  if (t.max_abs_error) parts.push_back(cat("max error <= ", *t.max_abs_error));
+  if (t.max_mean_abs_error) parts.push_back(cat("mean error <= ", *t.max_mean_abs_error));
+  if (t.max_ulp_error) parts.push_back(cat("error <= ", *t.max_ulp_error, " units in the last place"));
+  return join(parts, ", ");
+}
+
+CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual) {
+  constexpr std::size_t kFewElements = 32;
+  constexpr double kMinCorrelation = 0.99, kTolerance = 0.02, kLeastAtol = 1e-6;
+  const bool same_shape = expected.shape() == actual.shape();
+  Limits limits;
+  double largest = 0;
+  if (same_shape)
+    Pairs(expected, actual).for_each([&](std::size_t, double e, double, double) {
+      if (!std::isfinite(e)) return;
+      limits.add(e);
+      largest = std::max(largest, std::fabs(e));
+    });
+  CompareCriterion out;
+  if (!same_shape || (expected.size() >= kFewElements && limits.low < limits.high)) {
+    out.thresholds.min_correlation = kMinCorrelation;
+    return out;
+  }
+  out.options.rtol = kTolerance;
+  // Three digits are enough, and read better.
+  double atol = std::max(kLeastAtol, kTolerance * largest), scale = std::pow(10, 2 - std::floor(std::log10(atol)));
+  out.options.atol = std::ceil(atol * scale) / scale;
+  out.thresholds.min_close_fraction = 1.0;
+  return out;
+}
+
 Result<void> judge(const Comparison& c, const CompareThresholds& thresholds, const std::string& name) {
   Failure failure;
   auto fail = [&](const char* code, const char* measure, std::string message, double value, double threshold) {

@@ -66,6 +66,19 @@ struct CompareThresholds {
   std::optional<double> max_ulp_error = {};
 };
 
+// What is compared, and what must hold.
+struct CompareCriterion {
+  CompareOptions options;
+  CompareThresholds thresholds;
+};
+// "correlation >= 0.99, |error| <= 0.001 + 0.02 |expected|": for people.
+std::string criterion_text(const CompareCriterion& criterion);
+
+// The criterion where none is given: a correlation of at least 0.99. Where there are too few elements for a correlation to mean anything
+// (two points always lie on a line), or too little variation, every element must be within 2% of itself plus 2% of the largest expected
+// magnitude, which the device's 16-bit formats keep to.
+CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual);
+
 // One diagnostic (Fault::mismatch) for each threshold that does not hold, with `name` as its node and the worst elements as notes
 // on the first. A correlation that is not defined does not hold, unless the tensors are equal element for element.
 Result<void> judge(const Comparison& comparison, const CompareThresholds& thresholds, const std::string& name);

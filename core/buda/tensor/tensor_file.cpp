@@ -83,19 +83,31 @@ Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path) {
   return parse_tensors(std::move(bytes), path);
 }
 
+namespace {
+
+using Writer = Result<void> (*)(io::OutputFile&, const NamedTensors&);
+
+// Null for an ending of none.
+Writer writer_for(const std::string& path) {
+  if (path.ends_with(".npy")) return write_npy;
+  if (path.ends_with(".npz")) return [](io::OutputFile& out, const NamedTensors& t) { return write_npz(out, t); };
+  if (path.ends_with(".safetensors")) return write_safetensors;
+  if (path.ends_with(".pb")) return write_tensor_proto;
+  return nullptr;
+}
+
+}  // namespace
+
+Result<void> check_tensor_path(const std::string& path) {
+  if (writer_for(path) != nullptr) return success();
+  Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz, .safetensors and .pb files only");
+  d.hint = "give the file one of these endings";
+  return d;
+}
+
 Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const NamedTensors& tensors, io::WriteMode mode) {
-  auto writer = [&]() -> Result<void> (*)(io::OutputFile&, const NamedTensors&) {
-    if (path.ends_with(".npy")) return write_npy;
-    if (path.ends_with(".npz")) return [](io::OutputFile& out, const NamedTensors& t) { return write_npz(out, t); };
-    if (path.ends_with(".safetensors")) return write_safetensors;
-    if (path.ends_with(".pb")) return write_tensor_proto;
-    return nullptr;
-  }();
-  if (writer == nullptr) {
-    Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz, .safetensors and .pb files only");
-    d.hint = "give the file one of these endings";
-    return d;
-  }
+  BUDA_TRY(check_tensor_path(path));
+  Writer writer = writer_for(path);
   BUDA_ASSIGN(auto out, fs.create(path, mode));
   BUDA_TRY(at_path(writer(*out, tensors), path));
   return out->commit();

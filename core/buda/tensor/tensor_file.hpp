@@ -20,6 +20,9 @@ Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path);
 // The same for bytes at hand; `path` is used in messages and for the name of a single tensor.
 Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path);
 
+// Does the path's ending name a format that tensors can be written in? Asked before the work whose result it is to hold.
+Result<void> check_tensor_path(const std::string& path);
+
 // Writes in the format that the path's ending names: .npy or .pb (exactly one tensor), .npz (stored) or .safetensors. Same tensors, same
 // bytes.
 Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const NamedTensors& tensors,

@@ -264,5 +264,23 @@ TEST(Compare, Text) {
             "  at [2]: expected 3, actual 3.5, error 0.5\n");
 }
 
+// Two elements always lie on a line, and one has no correlation.
+TEST(Compare, SmallOutputsAreJudgedByCloseness) {
+  auto verdict = [](std::vector<float> expected, std::vector<float> actual) {
+    Tensor e = row(std::move(expected)), a = row(std::move(actual));
+    CompareCriterion criterion = standard_criterion(e, a);
+    return codes(judge(compared(e, a, criterion.options), criterion.thresholds, "y"));
+  };
+  EXPECT_EQ(verdict({0.3f, 0.7f}, {0.103f, 0.897f}), std::vector<std::string>{"TN042"});
+  EXPECT_EQ(verdict({0.5f}, {0.50015f}), std::vector<std::string>{});
+  EXPECT_EQ(verdict({0, 0, 0}, {0, 1e-7f, 0}), std::vector<std::string>{});
+  EXPECT_EQ(verdict({0.3f, 0.7f}, {0.3f, kCompareNan}), std::vector<std::string>{"TN042"});
+  std::vector<float> ramp(32), constant(64, 2.0f);
+  for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<float>(i);
+  EXPECT_EQ(criterion_text(standard_criterion(row(ramp), row(ramp))), "correlation >= 0.99");
+  EXPECT_EQ(criterion_text(standard_criterion(row(constant), row(constant))), "|error| <= 0.04 + 0.02 |expected|");
+  EXPECT_EQ(verdict(constant, std::vector<float>(64, 2.01f)), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace buda
