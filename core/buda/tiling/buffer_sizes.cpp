@@ -122,12 +122,12 @@ std::int64_t splice_tiles(const Op& op, std::size_t input, const TileOrder& orde
 
 std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const TileOrder& order) {
   const Op& op = context.op;
-  const auto& broadcast = op.inputs[input].kernel_broadcast;
-  if (broadcast.tiles > 0) return context.input_count * clear * (broadcast.per_t ? op.block.t : 1);
-  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, order);
   // The activations of a sparse product are counted per t of the output, whatever t they come with.
-  if (op.attributes.identity && input == 1) return context.input_count * op.block.t * order.tiles_per_t();
-  return context.input_count * order.tiles();
+  const std::int64_t ts = op.attributes.identity && input == 1 ? op.block.t : order.t;
+  const auto& broadcast = op.inputs[input].kernel_broadcast;
+  if (broadcast.tiles > 0) return context.input_count * clear * (broadcast.per_t ? ts : 1);
+  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, order);
+  return context.input_count * ts * order.tiles_per_t();
 }
 
 // Twice what the kernel takes at once, `min_bytes`, or as much as the netlist asks for.

@@ -97,6 +97,7 @@ class NetlistMaker {
   void small_tile_op();
   void binary();
   void kernel_broadcast();
+  void kernel_broadcast_matmul();
   void unary();
   void matmul();
   void sparse();

@@ -15,7 +15,7 @@ void NetlistMaker::add_op() {
       return unary();
     case 4:
     case 5:
-      return matmul();
+      return chance(20) ? kernel_broadcast_matmul() : matmul();
     case 6:
       return sparse();
     case 7:
@@ -95,6 +95,26 @@ void NetlistMaker::kernel_broadcast() {
   const std::vector<std::string> in = {operand(0, s, f.in, true), input_queue(Block{}, f.in)};
   maps_ += cat(", input_1_tms: [broadcast: {r: ", s.rt, "}, broadcast: {c: ", s.ct, "}, broadcast: {z: ", s.t, "}]");
   emit(one_of({"add", "multiply"}), b, in, {f.in, f.in}, f, cat(one_of({"kernel_broadcast", "kernel_broadcast_per_t"}), ": {input_1: 1}"),
+       {});
+}
+
+// One row of tiles for all rows of cores and blocks, and one tile of bias: what the kernel keeps for each t that it adds up, or of the
+// result.
+void NetlistMaker::kernel_broadcast_matmul() {
+  const Formats f = formats();
+  const Block b = random_block(ublock_limit(f));
+  const Shape3 s = b.shape();
+  const int u_kt = 1 + pick(2), z = 1 + pick(2);
+  const bool bias = chance(50);
+  std::vector<std::string> in = {input_queue(block_of({s.t * z, 1, u_kt}), f.in), operand(1, {s.t * z, u_kt, s.ct}, f.in, false)};
+  maps_ += cat(", input_0_tms: [broadcast: {r: ", s.rt, "}]");
+  if (bias) {
+    in.push_back(input_queue(Block{1, 1, s.t, 1, 1, 1, 1}, f.in));
+    maps_ += cat(", input_2_tms: [broadcast: {r: ", s.rt, "}, broadcast: {c: ", s.ct, "}]");
+  }
+  emit("matmul", b, in, std::vector<std::string>(in.size(), f.in), f,
+       listed({cat("m_k: 1, u_kt: ", u_kt), bias ? "bias: true" : "", z > 1 ? cat("accumulate: true, z: ", z) : "",
+               cat("kernel_broadcast_per_t: {input_0: ", b.ur * u_kt, bias ? ", input_2: 1}" : "}")}),
        {});
 }
 

@@ -3,9 +3,14 @@
 
 #include "unit/pipes/built.hpp"
 
+#include <buda/netlist/parse.hpp>
 #include <buda/netlist/tensor_maps.hpp>
+#include <buda/pipes/check_tiles.hpp>
+#include <buda/pipes/netlist_index.hpp>
 
 #include <algorithm>
+#include <variant>
+#include <vector>
 
 namespace buda::pipes {
 namespace {
@@ -65,7 +70,7 @@ Tm random_netlists_random_tm(const TileShape& s, Rng& rng) {
 }
 
 struct Consumer {
-  std::string type, place, shape, attributes, extra_inputs, extra_queues, out_queue;
+  std::string type, place, shape, attributes, extra_queues, extra_tms, out_queue;
   int inputs = 1;
 };
 
@@ -82,21 +87,24 @@ Consumer elementwise(const TileShape& s, Rng& rng) {
   return c;
 }
 
-// As in0 (or in1) of a matmul whose other operand comes from a queue that has just the right blocks.
+// As in0 (or in1) of a matmul, which may accumulate along z. The other operand comes from a queue that has just the right blocks, or a
+// single row (column) of them, which is broadcast.
 Consumer matmul(const TileShape& s, bool left, Rng& rng) {
   std::int64_t inner = left ? s.ct : s.rt, side = left ? s.rt : s.ct, other = 1 + static_cast<std::int64_t>(rng.below(6));
-  std::int64_t u_kt = divisor(inner, rng), m_k = inner / u_kt;
+  std::int64_t u_kt = divisor(inner, rng), m_k = inner / u_kt, z = rng.below(2) == 0 ? divisor(s.t, rng) : 1;
+  const bool repeated = rng.below(3) == 0;
   Blocking b(left ? side : other, left ? other : side, rng);
-  Blocking q(left ? inner : other, left ? other : inner, rng);
+  const std::int64_t stored = repeated ? 1 : other;
+  Blocking q(left ? inner : stored, left ? stored : inner, rng);
   Consumer c;
   c.type = "matmul";
   c.inputs = 2;
   c.place = b.grid();
-  c.shape = cat(b.blocks(s.t), ", ublock_order: r");
-  c.attributes = cat("m_k: ", m_k, ", u_kt: ", u_kt);
-  c.extra_inputs = "other";
+  c.shape = cat(b.blocks(s.t / z), ", ublock_order: r");
+  c.attributes = cat("m_k: ", m_k, ", u_kt: ", u_kt, z > 1 ? cat(", accumulate: true, z: ", z) : "");
   c.extra_queues = queue_text("other", "HOST", cat(q.grid(), ", ", q.blocks(s.t)), q.cores(), 0x40000000);
-  c.out_queue = queue_text("out", "op", cat(b.grid(), ", ", b.blocks(s.t)), b.cores(), 0x50000000);
+  if (repeated) c.extra_tms = Tm::broadcast(left ? Dim::c : Dim::r, static_cast<std::int32_t>(other)).text();
+  c.out_queue = queue_text("out", "op", cat(b.grid(), ", ", b.blocks(s.t / z)), b.cores(), 0x50000000);
   return c;
 }
 
@@ -130,13 +138,50 @@ std::string on_any_chip(std::string queue, std::uint64_t chip) {
   return queue.empty() ? queue : queue.replace(queue.find(key), key.size(), cat("target_device: ", chip));
 }
 
+// The number of tiles after which those that op 'op' takes from an input come again, on every core and at every t (or over all ts); 0 when
+// they never do.
+std::int64_t repeating_tiles(const netlist::Netlist& netlist, std::size_t input, bool per_t) {
+  NetlistIndex index(netlist);
+  const netlist::Op& op = *index.op("op").op;
+  const netlist::OpInput& from = op.inputs[input];
+  const std::size_t q = index.queue(from.name);
+  const TileShape made = q == NetlistIndex::kNone ? index.op(from.name).op->shape() : netlist.queues[q].shape();
+  const auto map = std::get<netlist::TileMap>(netlist::TileMap::make(made, from.maps));
+  std::vector<std::vector<netlist::TileIndex>> parts;
+  for (std::int32_t core = 0; core < op.grid.volume(); ++core) {
+    const Taken taken = tiles_taken(netlist, op, input, map.shape(), {core / op.grid.cols, core % op.grid.cols});
+    const std::size_t part = taken.tiles.size() / static_cast<std::size_t>(per_t ? taken.ts : 1);
+    for (std::size_t i = 0; i < taken.tiles.size(); ++i) {
+      if (i % part == 0) parts.emplace_back();
+      parts.back().push_back(map.source(taken.tiles[i]).tile);
+    }
+  }
+  auto repeats_after = [](std::size_t period) {
+    return [period](const auto& part) { return std::equal(part.begin() + static_cast<std::ptrdiff_t>(period), part.end(), part.begin()); };
+  };
+  for (std::size_t period = 1; period < parts.front().size(); ++period)
+    if (std::all_of(parts.begin(), parts.end(), repeats_after(period))) return static_cast<std::int64_t>(period);
+  return 0;
+}
+
+// What a kernel may keep of the inputs of op 'op', as entries of its attributes.
+std::string kernel_broadcasts(const std::string& text, const std::string& arch, Rng& rng) {
+  const auto netlist = netlist::parse_netlist(text, "net.yaml", {arch});
+  if (!netlist) return "";
+  const bool per_t = rng.below(4) != 0;
+  const std::size_t inputs = NetlistIndex(*netlist).op("op").op->inputs.size();
+  std::string kept;
+  for (std::size_t i = 0; i < inputs; ++i)
+    if (const std::int64_t tiles = repeating_tiles(*netlist, i, per_t); tiles > 0 && rng.below(8) != 0)
+      kept += cat(kept.empty() ? "" : ", ", "input_", i, ": ", tiles);
+  return kept.empty() ? "" : cat(per_t ? "kernel_broadcast_per_t" : "kernel_broadcast", ": {", kept, '}');
+}
+
 std::string graph_text(const std::string& name, std::uint64_t chip, std::int64_t input_count, const std::string& ops) {
   return cat("  ", name, ":\n    target_device: ", chip, "\n    input_count: ", input_count, "\n", ops);
 }
 
-}  // namespace
-
-std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch) {
+std::string netlist_without_broadcasts(Rng& rng, std::int32_t chips, const std::string& arch) {
   auto chip = [&] { return chips == 1 ? 0 : rng.below(static_cast<std::uint64_t>(chips)); };
   TileShape s{1 + static_cast<std::int64_t>(rng.below(4)), 1 + static_cast<std::int64_t>(rng.below(8)),
               1 + static_cast<std::int64_t>(rng.below(8))};
@@ -155,14 +200,14 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
     feeder = op_text("f", "nop", "q", 1, cat("grid_loc: [0, 0], ", source.grid()),
                      cat(blocks, ", buf_size_mb: ", half == 1 && rng.below(2) == 0 ? 1 : 2 * half));
   }
-  // A list of manipulations, and what they make of a shape.
+  // Lists of manipulations, and what they make of a shape.
+  auto add_tm = [](std::string& tms, TileShape& shape, const Tm& tm) {
+    shape = std::get<TileShape>(netlist::shape_after(shape, tm));
+    tms += cat(tms.empty() ? "" : ", ", tm.text());
+  };
   auto draw_tms = [&](TileShape& shape, std::uint64_t count) {
     std::string tms;
-    for (std::uint64_t i = count; i > 0; --i) {
-      Tm tm = random_netlists_random_tm(shape, rng);
-      shape = std::get<TileShape>(netlist::shape_after(shape, tm));
-      tms += cat(tms.empty() ? "" : ", ", tm.text());
-    }
+    for (std::uint64_t i = count; i > 0; --i) add_tm(tms, shape, random_netlists_random_tm(shape, rng));
     return tms;
   };
   TileShape arriving = s;
@@ -192,13 +237,19 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
     if (rng.below(3) == 0) copied = queue_text("copied", "e", cat(b.grid(), ", ", copy_blocks), b.cores(), 0x60000000);
     producer = "e";
   }
-  const std::string tms = draw_tms(arriving, rng.below(5));
+  std::string tms = draw_tms(arriving, rng.below(5));
+  if (arriving.volume() <= 64 && rng.below(3) == 0)  // so that tiles repeat
+    add_tm(tms, arriving, Tm::broadcast(rng.below(2) == 0 ? Dim::r : Dim::c, 2 + static_cast<std::int32_t>(rng.below(3))));
   std::uint64_t kind = rng.below(4);
   Consumer c = kind == 0 ? elementwise(arriving, rng) : kind == 3 ? reduce(arriving, rng) : matmul(arriving, kind == 1, rng);
   bool second = c.inputs == 2 && kind == 2;
   std::string inputs = c.inputs == 1 ? producer : second ? cat("other, ", producer) : cat(producer, ", other");
   std::string more = c.attributes.empty() ? "" : cat("attributes: {", c.attributes, '}');
-  if (!tms.empty()) more += cat(more.empty() ? "" : ", ", second ? "input_1_tms: [" : "input_0_tms: [", tms, ']');
+  auto add_tms = [&](int input, const std::string& list) {
+    if (!list.empty()) more += cat(more.empty() ? "" : ", ", "input_", input, "_tms: [", list, ']');
+  };
+  add_tms(second ? 1 : 0, tms);
+  add_tms(second ? 0 : 1, c.extra_tms);
   std::string transposed = rng.below(5) == 0 ? "grid_transpose: true, " : "";
   ops += op_text("op", c.type, inputs, c.inputs, cat(transposed, "grid_loc: [4, 4], ", c.place), cat(c.shape, ", buf_size_mb: 2"), more);
   std::string settings = prologue ? "q: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}" : "";
@@ -213,6 +264,17 @@ std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch
   text += "programs:\n  - p:\n";
   if (!one) text += "    - execute: {graph_name: producer, queue_settings: {}}\n";
   return text + "    - execute: {graph_name: consumer, queue_settings: {}}\n";
+}
+
+}  // namespace
+
+std::string random_netlist(Rng& rng, std::int32_t chips, const std::string& arch) {
+  std::string text = netlist_without_broadcasts(rng, chips, arch);
+  const std::string kept = rng.below(4) != 0 ? kernel_broadcasts(text, arch, rng) : "";
+  if (kept.empty()) return text;
+  const std::size_t op = text.find("    op: {"), end = text.find("}\n", op), attributes = text.find("attributes: {", op);
+  if (attributes < end) return text.insert(attributes + std::string_view("attributes: {").size(), kept + ", ");
+  return text.insert(end, cat(", attributes: {", kept, '}'));
 }
 
 }  // namespace buda::pipes

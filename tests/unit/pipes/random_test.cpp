@@ -4,6 +4,8 @@
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/random_netlists.hpp"
 
+#include <algorithm>
+
 namespace buda::pipes {
 namespace {
 
@@ -20,7 +22,7 @@ std::string written_and_read(const PipeGraph& graph) {
 TEST(RandomNetlists, EveryTileArrives) {
   const int wanted = netlists_wanted(600);
   Rng rng(2024);
-  int built = 0, refused = 0;
+  int built = 0, refused = 0, kept = 0, kept_along_z = 0;
   for (int round = 0; built < wanted && round < 4 * wanted; ++round) {
     std::string text = random_netlist(rng);
     Built b(text);
@@ -31,6 +33,10 @@ TEST(RandomNetlists, EveryTileArrives) {
       continue;
     }
     ++built;
+    const netlist::Op& op = *b.index->op("op").op;
+    const bool keeps = std::any_of(op.inputs.begin(), op.inputs.end(), [](const auto& in) { return in.kernel_broadcast.per_t; });
+    kept += keeps ? 1 : 0;
+    kept_along_z += keeps && op.attributes.z > 1 ? 1 : 0;
     ASSERT_EQ(b.check(), "") << text;
     if (built % 20 != 0) continue;
     ASSERT_EQ(written_and_read(b.graph), "") << text;
@@ -38,6 +44,8 @@ TEST(RandomNetlists, EveryTileArrives) {
   RecordProperty("refused", refused);
   EXPECT_EQ(built, wanted) << refused << " were refused";
   EXPECT_LT(refused, wanted / 4);
+  EXPECT_GT(kept, wanted / 12);
+  EXPECT_GT(kept_along_z, wanted / 200);
 }
 
 // With all streams that cables have, and with so few that most edges have to share them.

@@ -268,6 +268,27 @@ TEST(Reblocking, KernelBroadcastBringsOnlyTheFirstTiles) {
   EXPECT_THAT(bad.problem, HasSubstr("do not repeat after so many"));
 }
 
+// The kernel takes the tiles anew for each t that it accumulates, not for each t of the result.
+TEST(Reblocking, KernelBroadcastPerTCountsTheTsThatAProductAddsUp) {
+  auto queue = [](const char* name, const char* of, int t, const char* blocks, unsigned base) {
+    return queue_text(name, of, cat("grid_size: [1, 1], t: ", t, ", ", blocks), 1, base);
+  };
+  Built b(netlist_text(
+      queue("a", "HOST", 4, "mblock: [1, 1], ublock: [1, 2]", 0x20000000) +
+          queue("w", "HOST", 4, "mblock: [1, 1], ublock: [2, 1]", 0x30000000) +
+          queue("bias", "HOST", 2, "mblock: [1, 1], ublock: [1, 1]", 0x40000000) +
+          queue("out", "mm", 2, "mblock: [3, 1], ublock: [1, 2]", 0x50000000),
+      op_text("mm", "matmul", "a, w, bias", 3, "grid_loc: [0, 0], grid_size: [1, 1]",
+              "t: 2, mblock: [3, 1], ublock: [1, 2], ublock_order: r, buf_size_mb: 2",
+              "input_0_tms: [broadcast: {r: 3}], input_1_tms: [broadcast: {c: 2}], input_2_tms: [broadcast: {r: 3}, broadcast: {c: 2}], "
+              "attributes: {m_k: 1, u_kt: 2, bias: true, accumulate: true, z: 2, kernel_broadcast_per_t: {input_0: 2, input_2: 1}}"),
+      3));
+  ASSERT_TRUE(b.ok()) << b.problem;
+  EXPECT_EQ(b.input("mm", {0, 0}, 0)->epoch_tiles, 3 * 4 * 2);
+  EXPECT_EQ(b.input("mm", {0, 0}, 2)->epoch_tiles, 3 * 2 * 1);
+  EXPECT_EQ(b.check(), "");
+}
+
 TEST(Padding, ComesFromTheConstantInDram) {
   Built b(netlist_text(
       queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 2]", 1, 0x20000000) +
