@@ -31,6 +31,7 @@ struct Input {
   Netlist netlist;
   DeviceDescriptor device;
   device::Cluster cluster;
+  std::string made_for;  // what the pipes say of the device
 };
 
 // The device decides the architecture, or the other way round.
@@ -39,6 +40,7 @@ Result<Input> read_input(const Options& o, Host& host) {
   std::string arch = o.arch;
   if (!o.device.empty()) {
     BUDA_ASSIGN(in.device, device::load_device(host, o.device));
+    in.made_for = o.device.substr(o.device.rfind('/') + 1);
     if (arch.empty()) arch = in.device.arch;
   }
   BUDA_ASSIGN(auto bytes, host.fs().read(o.netlist));
@@ -46,6 +48,7 @@ Result<Input> read_input(const Options& o, Host& host) {
   if (o.device.empty()) {
     BUDA_ASSIGN(in.device, device::load_device(host, in.netlist.arch));
     in.device.chips = std::max(in.device.chips, netlist::chips_used(in.netlist));
+    in.made_for = in.netlist.arch;
   } else if (in.netlist.arch != in.device.arch) {
     return usage_error("PP040", cat("the netlist is for ", in.netlist.arch, ", and device '", in.device.name, "' is a ", in.device.arch));
   }
@@ -79,6 +82,7 @@ struct Made {
 void make_epoch(const pipes::NetlistIndex& index, const Input& in, const pipes::Epoch& epoch, const pipes::PaddingTable& padding,
                 bool check, Made& out) {
   out.graph = pipes::build_pipes(index, in.device, epoch, padding, in.cluster);
+  if (*out.graph) (**out.graph).device = in.made_for;
   if (!check || !*out.graph) return;
   auto checked = pipes::check_pipes(index, in.device, epoch, padding, **out.graph, in.cluster);
   if (checked) {

@@ -18,7 +18,7 @@ cli::ToolSpec tool(Options& o) {
       "What "
       "does not fit is reported with core, op and operand, what it needs, what there is, and the nearest change that helps. What is not "
       "supported yet is an error that names the pipe.";
-  spec.example = "pipegen digits.pipes/temporal_epoch_0/overlay/pipegen.yaml -o blob.json --device n150";
+  spec.example = "pipegen digits.pipes/temporal_epoch_0/overlay/pipegen.yaml -o blob.json";
   spec.reads =
       "the pipes (- for standard input), from netlist2pipe in either form or from TT-Buda's net2pipe, the device descriptor and its "
       "cluster.";
@@ -28,7 +28,8 @@ cli::ToolSpec tool(Options& o) {
     set.path("output", o.output, "FILE",
              "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output")
         .also("-o");
-    set.text("device", o.device, "NAME|FILE", "device to make stream programs for");
+    set.text("device", o.device, "NAME|FILE",
+             "device to make stream programs for; default: the one that the pipes were made for, or n150 where they do not say");
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",

@@ -12,7 +12,7 @@ struct Options {
   std::string pipes;
   std::string output;
   std::string cluster;  // empty: the device's
-  std::string device = "n150";
+  std::string device;   // empty: what the pipes were made for
   std::string format = "json";
   std::string report;
   std::int64_t epoch = 0;

@@ -39,14 +39,25 @@ SourceLoc place_of(const Diagnostic& d, const pipes::PlacedGraph& placed, const 
   return of_op.value_or(SourceLoc{file, 0, 0});
 }
 
+// The device that --device names, else the one for which the pipes were made. TT-Buda's do not say.
+Result<device::DeviceDescriptor> load_device(const Options& o, const std::string& made_for, const std::string& file, Host& host) {
+  constexpr const char* kUsual = "n150";
+  if (!o.device.empty() || made_for.empty()) return device::load_device(host, o.device.empty() ? kUsual : o.device);
+  const auto shipped = device::known_devices(host);
+  if (std::find(shipped.begin(), shipped.end(), made_for) != shipped.end()) return device::load_device(host, made_for);
+  Diagnostic d = input_error("OV041", {file, 0, 0}, cat("the pipes were made for the device of '", made_for, "', which is not known here"));
+  d.hint = cat("give the path of that descriptor: --device PATH/", made_for);
+  return d;
+}
+
 }  // namespace
 
 Result<void> run(const Options& o, Host& host) {
-  BUDA_ASSIGN(auto device, device::load_device(host, o.device));
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
   BUDA_ASSIGN(auto placed, pipes::parse_pipe_graph(bytes.view(), file));
   const pipes::PipeGraph& graph = placed.graph;
+  BUDA_ASSIGN(auto device, load_device(o, graph.device, file, host));
   const bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
                                          [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
   const bool over_pcie =

@@ -147,6 +147,8 @@ struct Pipe {
 
 // One temporal epoch. A graph per chip, in general one.
 struct PipeGraph {
+  // What it was made for: a shipped device, or the name of a descriptor file, without folders. Empty when a file does not say.
+  std::string device;
   std::vector<std::string> graphs;
   std::vector<Buffer> buffers;  // ids are unique
   std::vector<Pipe> pipes;

@@ -11,8 +11,9 @@
 
 namespace buda::pipes {
 
-// Begins our files; a comment to everybody else.
+// Begins our files; a comment to everybody else. What may follow in it says for which device the pipes were made.
 inline constexpr std::string_view kPipegenHeader = "# buda.pipegen/1";
+inline constexpr std::string_view kPipegenDevice = ", device ";
 
 // Lines and columns count from 1.
 struct FilePlace {

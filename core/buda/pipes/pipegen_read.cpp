@@ -178,10 +178,18 @@ Result<void> read_yaml(const Document& document, const std::string& file, Pipege
   return success();
 }
 
+// The device that the comment at the top names.
+std::string device_of(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (!line.starts_with(kPipegenHeader) || !line.substr(kPipegenHeader.size()).starts_with(kPipegenDevice)) return "";
+  return std::string(trim(line.substr(kPipegenHeader.size() + kPipegenDevice.size())));
+}
+
 }  // namespace
 
 Result<PlacedGraph> parse_pipegen(std::string_view text, const std::string& file) {
   PipegenValues values(file);
+  const std::string device = device_of(text);
   Document document;
   std::uint32_t number = 0;
   while (!text.empty() && !values.full()) {
@@ -192,7 +200,9 @@ Result<PlacedGraph> parse_pipegen(std::string_view text, const std::string& file
       BUDA_TRY(read_yaml(document, file, values));
     }
   }
-  return std::move(values).finish();
+  BUDA_ASSIGN(PlacedGraph placed, std::move(values).finish());
+  placed.graph.device = device;
+  return placed;
 }
 
 }  // namespace buda::pipes

@@ -205,6 +205,7 @@ template <class Flush>
 Result<void> write_pieces(const PipeGraph& graph, Flush flush) {
   constexpr std::size_t kPiece = 1 << 16;
   std::string text(kPipegenHeader);
+  if (!graph.device.empty() && fits_comment(graph.device)) text += cat(kPipegenDevice, graph.device);
   text += '\n';
   for (std::size_t i = 0; i < graph.graphs.size(); ++i)
     text += cat(i == 0 ? "" : "---\n", "graph_name: ", io::yaml_scalar(graph.graphs[i]), '\n');

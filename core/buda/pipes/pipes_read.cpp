@@ -34,7 +34,7 @@ std::size_t size_of(const Pipe& p) {
 bool is_name(std::string_view key) { return key == "md_op_name" || key == "buffer_type"; }
 
 const std::vector<std::string>& members() {
-  static const std::vector<std::string> names = {"schema", "graphs", "buffer_kinds", "buffers", "pipe_kinds", "pipes"};
+  static const std::vector<std::string> names = {"schema", "device", "graphs", "buffer_kinds", "buffers", "pipe_kinds", "pipes"};
   return names;
 }
 
@@ -49,15 +49,19 @@ class PipesReader {
     schema::Reader keys;
     schema::detail::check_keys(top, "pipes", members(), keys);
     for (const std::string& name : members())
-      if (top.find(name) == nullptr) schema::detail::missing_key(top, "pipes", name, keys);
+      if (name != "device" && top.find(name) == nullptr) schema::detail::missing_key(top, "pipes", name, keys);
     if (keys.failed()) return std::move(keys).failure();
+    const io::Node* device = top.find("device");
+    if (device != nullptr && !device->is_string()) error("PG007", *device, cat("'device': expected a name, found ", device->describe()));
     for (const io::Node& graph : items(top, "graphs")) {
       if (!graph.is_string()) error("PG007", graph, cat("expected the name of a graph, found ", graph.describe()));
       values_.begin_graph(graph.text(), place(graph));
     }
     read<Buffer>(items(top, "buffer_kinds"), items(top, "buffers"));
     read<Pipe>(items(top, "pipe_kinds"), items(top, "pipes"));
-    return std::move(values_).finish();
+    BUDA_ASSIGN(PlacedGraph placed, std::move(values_).finish());
+    if (device != nullptr) placed.graph.device = device->text();
+    return placed;
   }
 
  private:

@@ -58,6 +58,7 @@ io::Node pipes_schema() {
   static const schema::FormatId kFormat{"buda.pipes", 1};
   auto list = [](io::Node items, const char* doc) { return build::with_doc(build::list_schema(std::move(items)), doc); };
   Properties properties;
+  properties.emplace_back("device", build::with_doc(build::type_schema("string"), "device for which the pipes were made"));
   properties.emplace_back("graphs", list(build::type_schema("string"), "graphs of the epoch"));
   properties.emplace_back("buffer_kinds", list(kind_schema("what buffers have in common", buffer_keys(), Buffer{}), "kinds of buffers"));
   properties.emplace_back("buffers", list(numbers(), "[kind, value of each key in its 'each'], a line per buffer"));

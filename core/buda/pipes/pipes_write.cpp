@@ -279,7 +279,9 @@ class Writer {
       const Buffer* target = p.outputs.empty() || p.outputs.front().empty() ? nullptr : index.find(p.outputs.front().front());
       pipe_kinds.put(p, target == nullptr ? Operand{} : Operand{target->op, target->type, target->operand, p.reads_dram()});
     }
-    std::string head = cat("{\"schema\": \"", kPipesFormat, "\",\n\"graphs\": [");
+    std::string head = cat("{\"schema\": \"", kPipesFormat, "\",\n");
+    if (!graph_.device.empty()) head += cat("\"device\": ", quoted(graph_.device), ",\n");
+    head += "\"graphs\": [";
     for (std::size_t i = 0; i < graph_.graphs.size(); ++i) head += cat(i > 0 ? ", " : "", quoted(graph_.graphs[i]));
     BUDA_TRY(put(head + ']'));
     BUDA_TRY(list("buffer_kinds", buffer_kinds.size(), [&](std::size_t i) { return buffer_kinds.kind_line(i); }));

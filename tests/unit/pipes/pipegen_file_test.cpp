@@ -46,6 +46,7 @@ TEST(PipegenFile, WhatIsWrittenReadsBackEqual) {
   g.pipes[0].mmio_downstream = 1;
   g.pipes[1].direct_mcast = true;
   g.pipes[1].periodic_repeat = 7;
+  g.device = "two boards: a";
   auto back = parse_pipegen(pipegen_text(g), "p.yaml");
   ASSERT_TRUE(back.ok()) << messages(back.failure());
   EXPECT_EQ(back->graph, g);
@@ -53,6 +54,18 @@ TEST(PipegenFile, WhatIsWrittenReadsBackEqual) {
 
 TEST(PipegenFile, BeginsWithItsSchemaInAComment) {
   EXPECT_TRUE(pipegen_text(small().graph).starts_with("# buda.pipegen/1\ngraph_name: g\n---\nbuffer_"));
+}
+
+TEST(PipegenFile, SaysForWhichDeviceThePipesWereMade) {
+  PipeGraph g = small().graph;
+  g.device = "n150";
+  EXPECT_TRUE(pipegen_text(g).starts_with("# buda.pipegen/1, device n150\ngraph_name: g\n"));
+  // Others do not say, and a comment further down is none of ours.
+  for (const char* head : {"", "# some tool, device n150\n", "---\n# buda.pipegen/1, device n150\n"}) {
+    auto back = parse_pipegen(cat(head, "buffer_5:\n  uniqid: 5\n  buffer_type: dram_io\n  md_op_name: q\n"), "p.yaml");
+    ASSERT_TRUE(back.ok()) << messages(back.failure());
+    EXPECT_EQ(back->graph.device, "") << head;
+  }
 }
 
 // Another layout of the same: the YAML parser takes over.
