@@ -41,6 +41,8 @@ cli::ToolSpec tool(Options& o) {
       "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v";
   spec.plugins = {plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  // At tensor level: a model that the host runs as a whole.
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::device_graph, cli::FileKind::tensor_graph}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return products(o); };
   return spec;

@@ -8,6 +8,11 @@ namespace {
 
 using Work = Result<void> (*)(const Options&, Host&);
 
+std::vector<cli::InputFile> graphs(const Options& o) {
+  const std::vector<cli::FileKind> levels = {cli::FileKind::tensor_graph, cli::FileKind::device_graph};
+  return {{o.graph, levels}, {o.other, levels}};
+}
+
 // What all commands that make one product of one graph have in common.
 cli::ToolSpec command(Options& o, const char* name, const char* summary, const char* description, const char* product, const char* example,
                       Work work) {
@@ -22,6 +27,7 @@ cli::ToolSpec command(Options& o, const char* name, const char* summary, const c
     set.positional("GRAPH", o.graph, "graph file; - for standard input");
     set.path("output", o.output, "FILE", product).also("-o");
   };
+  spec.inputs = [&o] { return graphs(o); };
   spec.run = [&o, work](cli::ToolHost& host) { return work(o, host); };
   spec.products = [&o] { return std::vector<std::string>{o.output}; };
   return spec;
@@ -60,6 +66,7 @@ cli::ToolSpec diff_command(Options& o) {
     set.positional("BEFORE", o.graph, "graph file; - for standard input");
     set.positional("AFTER", o.other, "graph file to compare with");
   };
+  spec.inputs = [&o] { return graphs(o); };
   spec.run = [&o](cli::ToolHost& host) { return diff(o, host); };
   return spec;
 }

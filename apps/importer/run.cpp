@@ -90,6 +90,8 @@ Diagnostic undecided(const plugin::ModelSource& source, const std::vector<Candid
     all.push_back(cat(c.name, ' ', c.score));
   }
   bool none = candidates.empty() || candidates.front().score <= 0;
+  const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
+  if (none && kind > cli::FileKind::tensor_graph) return cli::wrong_kind("importer", {source.path, {cli::FileKind::model}}, kind);
   Diagnostic d = none ? input_error("IM001", {place(source.path)}, "is no model that a frontend recognises")
                       : input_error("IM002", {place(source.path)}, cat("is recognised by several frontends alike: ", join(best, ", ")));
   if (candidates.empty())

@@ -8,6 +8,13 @@ namespace {
 
 using Work = Result<void> (*)(const Options&, Host&);
 
+std::vector<cli::InputFile> netlists(const Options& o) {
+  std::vector<cli::InputFile> out;
+  for (const auto& file : o.files) out.push_back({file, {cli::FileKind::netlist}});
+  for (const auto& file : {o.netlist, o.other}) out.push_back({file, {cli::FileKind::netlist}});
+  return out;
+}
+
 cli::ToolSpec base(Options& o, const char* name, const char* summary, const char* description, const char* example, Work work) {
   cli::ToolSpec spec;
   spec.name = std::string("netlist ") + name;
@@ -15,6 +22,7 @@ cli::ToolSpec base(Options& o, const char* name, const char* summary, const char
   spec.description = description;
   spec.reads = "the netlist.";
   spec.example = example;
+  spec.inputs = [&o] { return netlists(o); };
   spec.run = [&o, work](cli::ToolHost& host) { return work(o, host); };
   spec.products = [&o] { return std::vector<std::string>{o.output}; };
   return spec;

@@ -35,6 +35,7 @@ cli::ToolSpec tool(Options& o) {
     set.integer("epoch", o.epoch, "N", "make this temporal epoch only, counted from 0; -1: all").at_least(-1);
     set.flag("check", o.check, "prove tile by tile that every core gets the right tiles in the right order, once");
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return o.products; };
   return spec;

@@ -61,6 +61,7 @@ cli::ToolSpec tool(Options& o) {
   spec.writes = "the graph (JSON), and beside it a .safetensors file with the tensors that changed; to standard output all in one.";
   spec.plugins = {plugin::Kind::decomposition};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] {
     std::string path = output_path(o);

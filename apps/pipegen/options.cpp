@@ -37,6 +37,7 @@ cli::ToolSpec tool(Options& o) {
              "if in .svg, else text");
     set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml").range(0, 65535);
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.pipes, {cli::FileKind::pipes}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return std::vector<std::string>{output_path(o)}; };
   return spec;

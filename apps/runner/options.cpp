@@ -84,6 +84,11 @@ cli::ToolSpec tool(Options& o) {
       "runner digits.graph.json --target cpu --inputs digits.images.npz -o reference.npz";
   spec.plugins = {plugin::Kind::target};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.inputs = [&o] {
+    using cli::FileKind;
+    return std::vector<cli::InputFile>{{o.model, {FileKind::image, FileKind::netlist, FileKind::tensor_graph, FileKind::device_graph}},
+                                       {o.plan, {FileKind::host_plan}}};
+  };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace}; };
   return spec;

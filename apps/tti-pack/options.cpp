@@ -23,6 +23,7 @@ cli::ToolSpec info_tool(Options& o) {
     set.positional("IMAGE", o.image, "image (.tti) to look at; - for standard input");
     set.flag("json", o.json, "one JSON document for programs");
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.image, {cli::FileKind::image}}}; };
   spec.run = [&o](cli::ToolHost& host) { return info(o, host); };
   return spec;
 }
@@ -44,6 +45,7 @@ cli::ToolSpec extract_tool(Options& o) {
              "folder to write to, made when it does not exist; default: IMAGE's name with .image, in the current folder")
         .also("-o");
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.image, {cli::FileKind::image}}}; };
   spec.run = [&o](cli::ToolHost& host) { return extract(o, host); };
   return spec;
 }
@@ -75,6 +77,7 @@ cli::ToolSpec tool(Options& o) {
     set.path("output", o.output, "FILE", "the image; default: the netlist's name with .tti, in the current folder; - for standard output")
         .also("-o");
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}, {o.plan, {cli::FileKind::host_plan}}}; };
   spec.run = [&o](cli::ToolHost& host) { return pack(o, host); };
   spec.products = [&o] { return std::vector<std::string>{image_path(o)}; };
   spec.commands = {info_tool(o), extract_tool(o)};

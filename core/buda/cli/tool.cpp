@@ -192,6 +192,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   }
   BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
   BUDA_TRY(check_depfile(common, s.spec));
+  if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
   BUDA_TRY(check_products(s.spec, s.fs));
   BUDA_TRY(s.spec.run(host));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));

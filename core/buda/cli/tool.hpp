@@ -6,6 +6,7 @@
 //   }
 #pragma once
 
+#include <buda/cli/file_kind.hpp>
 #include <buda/cli/option_set.hpp>
 #include <buda/plugin/registry.hpp>
 
@@ -61,6 +62,8 @@ struct ToolSpec {
   // Declares what other tools of the suite, which this one starts, have of their own. Asked when an option is given that is declared
   // nowhere else, since it takes a process for each of them; `temporary_dir` is for their answers.
   std::function<Result<void>(OptionSet&, const std::string& bin_dir, const std::string& temporary_dir)> declare_others;
+  // The files of other tools that this one reads; those of another kind are refused before run, with the tool to run first.
+  std::function<std::vector<InputFile>()> inputs;
   std::function<Result<void>(ToolHost&)> run;
   // The products named by -o, for depfiles; asked before and after run.
   std::function<std::vector<std::string>()> products;

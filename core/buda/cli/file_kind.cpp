@@ -1,0 +1,189 @@
+// Recognition by magic numbers, schema names and keys; advice from the list of stages.
+#include <buda/cli/file_kind.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
+#include <buda/io/process.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace buda::cli {
+namespace {
+
+// The string that a key of a JSON text has: "buda.graph/1" of `"schema": "buda.graph/1"`.
+std::string_view string_after(std::string_view text, std::string_view key) {
+  const auto at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view rest = trim(text.substr(at + key.size()));
+  if (!rest.starts_with(':')) return {};
+  rest = trim(rest.substr(1));
+  if (!rest.starts_with('"')) return {};
+  rest.remove_prefix(1);
+  return rest.substr(0, rest.find('"'));
+}
+
+FileKind json_kind(std::string_view head) {
+  const std::string_view schema = string_after(head, "\"schema\"");
+  const std::string_view name = schema.substr(0, schema.find('/'));
+  if (name == "buda.graph") return string_after(head, "\"level\"") == "device" ? FileKind::device_graph : FileKind::tensor_graph;
+  if (name == "buda.host-plan") return FileKind::host_plan;
+  if (name == "buda.pipes") return FileKind::pipes;
+  if (name == "buda.blob") return FileKind::stream_programs;
+  return FileKind::unknown;
+}
+
+// The kind of YAML file that has such a key at its top.
+FileKind kind_of_key(std::string_view key) {
+  for (const char* of_netlist : {"devices", "queues", "graphs", "programs", "fused_ops"})
+    if (key == of_netlist) return FileKind::netlist;
+  for (const char* of_programs : {"dram_blob", "global_info_blob"})
+    if (key == of_programs) return FileKind::stream_programs;
+  auto numbered = [&](std::string_view prefix) {
+    return key.starts_with(prefix) && key.size() > prefix.size() &&
+           key.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+  };
+  if (numbered("phase_")) return FileKind::stream_programs;
+  return key == "graph_name" || numbered("buffer_") || numbered("pipe_") ? FileKind::pipes : FileKind::unknown;
+}
+
+FileKind yaml_kind(std::string_view head) {
+  for (const std::string_view line : split(head, '\n')) {
+    const auto colon = line.find(':');
+    const FileKind kind = kind_of_key(line.substr(0, colon == std::string_view::npos ? 0 : colon));
+    if (kind != FileKind::unknown) return kind;
+  }
+  return FileKind::unknown;
+}
+
+// A protobuf whose first field is a small number (ir_version), followed by another field of ONNX's ModelProto.
+bool is_onnx(std::string_view head) {
+  constexpr std::string_view kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72";
+  return head.size() > 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 0x20 && kNextFields.find(head[2]) != std::string_view::npos;
+}
+
+bool is_tar(std::string_view head) {
+  constexpr std::size_t kMagicAt = 257;
+  return head.size() > kMagicAt && head.substr(kMagicAt).starts_with("ustar");
+}
+
+std::string_view kind_name(FileKind kind) {
+  switch (kind) {
+    case FileKind::unknown:
+      break;
+    case FileKind::model:
+      return "an ONNX model";
+    case FileKind::tensor_graph:
+      return "a graph";
+    case FileKind::device_graph:
+      return "a graph at device level";
+    case FileKind::netlist:
+      return "a netlist";
+    case FileKind::host_plan:
+      return "a host plan";
+    case FileKind::pipes:
+      return "a file of pipes";
+    case FileKind::stream_programs:
+      return "a file of stream programs";
+    case FileKind::image:
+      return "an image";
+  }
+  return "a file of another kind";
+}
+
+// A tool, what it makes, how that is called after the model, and, where it is a folder, which file in it the next tool reads.
+struct Stage {
+  FileKind product;
+  std::string_view tool, ending, inside;
+};
+constexpr Stage kStages[] = {
+    {FileKind::tensor_graph, "importer", ".graph.json", ""},
+    {FileKind::device_graph, "optimizer", ".device.graph.json", ""},
+    {FileKind::netlist, "balancer", ".yaml", ""},
+    {FileKind::pipes, "netlist2pipe", ".pipes", "/temporal_epoch_0/overlay/pipegen.yaml"},
+    {FileKind::stream_programs, "pipegen", ".blob.json", ""},
+};
+
+// The commands that make a file of kind `wanted` of one of an earlier kind.
+std::vector<std::string> commands(const std::string& path, FileKind found, FileKind wanted) {
+  const std::string model = model_name(path), image = model + ".tti";
+  if (wanted == FileKind::image && found <= FileKind::tensor_graph) return {io::shell_line({"buda", "compile", path, "-o", image})};
+  // Their names do not tell the netlist's.
+  if (wanted == FileKind::image && found >= FileKind::pipes)
+    return {"tti-pack --netlist NETLIST --build DIR -o IMAGE, where DIR is the folder that netlist2pipe wrote"};
+  std::vector<std::string> out;
+  std::string input = path;
+  for (const Stage& stage : kStages) {
+    const bool needed = wanted == FileKind::image ? stage.product <= FileKind::netlist : stage.product <= wanted;
+    if (stage.product <= found || !needed) continue;
+    const std::string output = cat(model, stage.ending);
+    out.push_back(io::shell_line({std::string(stage.tool), input, "-o", output}));
+    input = cat(output, stage.inside);
+  }
+  if (wanted == FileKind::image) out.push_back(io::shell_line({"tti-pack", "--netlist", input, "-o", image}));
+  return out;
+}
+
+// The command that goes on from a file.
+std::string next_command(const std::string& path, FileKind kind) {
+  if (kind == FileKind::image) return io::shell_line({"runner", path});
+  if (kind == FileKind::stream_programs) return commands(path, kind, FileKind::image).front();
+  const Stage* next = std::find_if(std::begin(kStages), std::end(kStages), [&](const Stage& s) { return s.product > kind; });
+  return commands(path, kind, next->product).front();
+}
+
+// "an image, a netlist or a graph"
+std::string alternatives(std::vector<std::string> names) {
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return names.empty() ? last : cat(join(names, ", "), " or ", last);
+}
+
+std::string advice(const InputFile& input, FileKind found) {
+  const FileKind wanted = input.kinds.front();
+  if (found == FileKind::host_plan) return "a host plan goes with its netlist, which is beside it";
+  if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the ending .plan.json";
+  if (found > wanted) return cat("it is what later stages work on; next comes: ", next_command(input.path, found));
+  return cat("first run: ", join(commands(input.path, found, wanted), " && "));
+}
+
+}  // namespace
+
+FileKind file_kind(std::string_view head) {
+  if (is_tar(head)) return FileKind::image;
+  if (is_onnx(head)) return FileKind::model;
+  if (head.find('\0') != std::string_view::npos) return FileKind::unknown;
+  return trim(head).starts_with('{') ? json_kind(head) : yaml_kind(head);
+}
+
+Diagnostic wrong_kind(std::string_view tool, const InputFile& input, FileKind found) {
+  auto is_graph = [](FileKind kind) { return kind == FileKind::tensor_graph || kind == FileKind::device_graph; };
+  std::vector<std::string> wanted;
+  bool graph_named = false;  // of two levels the first says enough
+  for (FileKind kind : input.kinds) {
+    if (!(is_graph(kind) && graph_named)) wanted.emplace_back(kind_name(kind));
+    graph_named = graph_named || is_graph(kind);
+  }
+  Diagnostic d = input_error("CL009", {input.path == io::kStdStream ? "<stdin>" : input.path, 0, 0},
+                             cat("is ", kind_name(found), "; ", tool, " reads ", alternatives(wanted)));
+  d.hint = advice(input, found);
+  return d;
+}
+
+Result<void> check_inputs(std::string_view tool, const std::vector<InputFile>& inputs, io::FileSystem& fs) {
+  Failure failure;
+  for (const InputFile& input : inputs) {
+    const bool there = input.path == io::kStdStream || (!input.path.empty() && fs.exists(input.path) && !fs.is_directory(input.path));
+    if (!there) continue;
+    const auto bytes = fs.read(input.path);
+    const FileKind found = bytes ? file_kind(bytes->view().substr(0, kKindBytes)) : FileKind::unknown;
+    if (found != FileKind::unknown && std::find(input.kinds.begin(), input.kinds.end(), found) == input.kinds.end())
+      failure.add(wrong_kind(tool, input, found));
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+}  // namespace buda::cli
