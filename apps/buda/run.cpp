@@ -26,9 +26,9 @@ std::string seconds_text(Clock::duration d) {
   return cat(std::round(s * 100) / 100, " s");
 }
 
-// The stage has told its reasons; this says which stage it was and keeps its exit code's meaning.
-// `temporary`: the files of the stages are gone by the time the message is read.
-Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, bool temporary) {
+// The stage has told its reasons; this says which stage it was, keeps its exit code's meaning, and shows how to repeat it on the files of
+// the stages before, which are in `folder`.
+Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, const std::string& folder) {
   Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " failed"));
   switch (result.exit_code) {
     case cli::kInputError:
@@ -52,10 +52,15 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
       d.message = result.signal != 0 ? cat("stage ", command.stage, " was ended by signal ", result.signal)
                                      : cat("stage ", command.stage, " ended with exit code ", result.exit_code);
   }
-  if (d.fault == Fault::usage) return d;  // the stage has said which option
-  d.hint = cat(temporary ? "repeat with --save-temps to keep the files of all stages; the command was: " : "the command was: ",
-               io::shell_line(command.argv));
+  // It has said which option, or what is wrong with the model itself.
+  if (d.fault == Fault::usage || d.fault == Fault::interrupted || (d.fault == Fault::input && command.stage == "importer")) return d;
+  d.hint = cat("the files of the stages are in ", folder, "; the command was: ", io::shell_line(command.argv));
   return d;
+}
+
+bool tells_of_files(const Failure& failure) {
+  return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(),
+                     [](const Diagnostic& d) { return d.code == "BD001" && !d.hint.empty(); });
 }
 
 // "temporal_epoch_10" after "temporal_epoch_9".
@@ -63,8 +68,8 @@ bool natural_order(const std::string& a, const std::string& b) { return a.size()
 
 class Compilation {
  public:
-  Compilation(const Options& o, cli::ToolHost& host, std::string folder, bool temporary)
-      : o_(o), host_(host), folder_(std::move(folder)), temporary_(temporary), files_(folder_, cli::model_name(o.model)) {}
+  Compilation(const Options& o, cli::ToolHost& host, std::string folder)
+      : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, cli::model_name(o.model)) {}
 
   Result<void> run() {
     std::size_t done = 0;
@@ -92,13 +97,13 @@ class Compilation {
     auto start = Clock::now();
     std::vector<std::optional<Result<io::ProcessResult>>> results(commands.size());
     for (const auto& command : commands) host_.log(1, io::shell_line(command.argv));
-    parallel_for(host_.threads, commands.size(), [&](std::size_t i) { results[i] = io::run_process(commands[i].argv); });
+    parallel_for(host_.threads, commands.size(), [&](std::size_t i) { results[i] = io::run_process(on_behalf_of_model(commands[i])); });
     Failure failure;
     for (std::size_t i = 0; i < commands.size(); ++i) {
       if (!*results[i])
         failure.add(std::move(*results[i]).failure());
       else if ((**results[i]).exit_code != 0)
-        failure.add(stage_failed(commands[i], **results[i], temporary_));
+        failure.add(stage_failed(commands[i], **results[i], folder_));
     }
     if (!failure.empty()) return failure;
     for (const auto& command : commands) BUDA_TRY(note_dependencies(command));
@@ -108,6 +113,13 @@ class Compilation {
     host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '),
                      product, std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
     return success();
+  }
+
+  // Stages after the first work on files that nobody but us has seen.
+  std::vector<std::string> on_behalf_of_model(const StageCommand& command) const {
+    auto argv = command.argv;
+    if (command.stage != "importer") argv.insert(argv.end(), {"--made-from", o_.model});
+    return argv;
   }
 
   // What a stage has read is what the image depends on, but for what the stages made themselves.
@@ -128,7 +140,6 @@ class Compilation {
   const Options& o_;
   cli::ToolHost& host_;
   std::string folder_;
-  bool temporary_;
   BuildFiles files_;
 };
 
@@ -163,10 +174,12 @@ Result<void> compile_model(const Options& o, cli::ToolHost& host) {
   if (o.dry_run) return print_commands(o, host, folder.empty() ? host.temporary_dir + "/buda" : folder);
   if (!folder.empty()) {
     BUDA_TRY(host.fs().make_directories(folder));
-    return Compilation(o, host, folder, false).run();
+    return Compilation(o, host, folder).run();
   }
   BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
-  return Compilation(o, host, temporary.path(), true).run();
+  auto compiled = Compilation(o, host, temporary.path()).run();
+  if (!compiled && tells_of_files(compiled.failure())) temporary.keep();
+  return compiled;
 }
 
 }  // namespace buda::driver

@@ -22,6 +22,8 @@ void declare_common(OptionSet& set, CommonOptions& common) {
   set.flag("depfile", common.depfile, "write a Makefile rule that lists every file read").also("-MD");
   set.path("depfile-name", common.depfile_name, "FILE", "name of that rule's file; default: the product with .d added").also("-MF");
   set.text("depfile-target", common.depfile_target, "NAME", "target of that rule; default: the product").also("-MT");
+  set.path("made-from", common.made_from, "MODEL",
+           "the input is what other tools made of MODEL: messages about it name MODEL and its nodes");
   set.flag("write-if-changed", common.write_if_changed, "leave products alone whose content would be the same");
 }
 

@@ -28,6 +28,7 @@ struct CommonOptions {
   std::string depfile_name;
   std::string depfile_target;
   bool write_if_changed = false;
+  std::string made_from;  // the model behind the input
 };
 
 void declare_common(OptionSet& set, CommonOptions& common);

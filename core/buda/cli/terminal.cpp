@@ -79,7 +79,8 @@ void Terminal::write_lines(std::string_view text) {
 
 void Terminal::report(const Diagnostic& d) {
   if (quiet_ && d.severity != Severity::error) return;
-  write_lines(json_ ? format_json(d) : format_text(d, {color_, program_}, source_));
+  const Diagnostic said = wording_ ? wording_(d) : d;
+  write_lines(json_ ? format_json(said) : format_text(said, {color_, program_}, source_));
 }
 
 void Terminal::log(int level, std::string_view message) {

@@ -5,6 +5,7 @@
 #include <buda/diag/sink.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +35,8 @@ class Terminal final : public DiagSink {
   bool is_terminal() const { return terminal_; }
   // How to show the source line of a diagnostic.
   void set_source(SourceLineFn source) { source_ = std::move(source); }
+  // What is done to each diagnostic before it is shown.
+  void set_wording(std::function<Diagnostic(Diagnostic)> wording) { wording_ = std::move(wording); }
 
  private:
   class LogSink;
@@ -50,6 +53,7 @@ class Terminal final : public DiagSink {
   bool quiet_ = false;
   bool bar_shown_ = false;
   SourceLineFn source_;
+  std::function<Diagnostic(Diagnostic)> wording_;
   Clock::time_point started_;
   Clock::time_point last_bar_;
   std::mutex mutex_;  // of the bar and of what is on its way out

@@ -4,6 +4,7 @@
 #include <buda/plugin/abi.h>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/command_line.hpp>
 #include <buda/cli/common_options.hpp>
 #include <buda/cli/depfile.hpp>
@@ -129,6 +130,14 @@ Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io
   return fs.write(name, depfile_text(target, read));
 }
 
+// Who gave a model knows nothing of the files between the stages.
+std::function<Diagnostic(Diagnostic)> wording_about(const std::string& model, const ToolSpec& spec) {
+  std::set<std::string> made;
+  if (spec.inputs)
+    for (const InputFile& input : spec.inputs()) made.insert(input.path);
+  return [model, made](Diagnostic d) { return about_model(std::move(d), model, made); };
+}
+
 struct Session {
   const ToolSpec& spec;
   Terminal& terminal;
@@ -192,6 +201,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   }
   BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
   BUDA_TRY(check_depfile(common, s.spec));
+  if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
   BUDA_TRY(check_products(s.spec, s.fs));
   BUDA_TRY(s.spec.run(host));

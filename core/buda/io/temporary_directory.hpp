@@ -19,6 +19,8 @@ class TemporaryDirectory {
   }
 
   const std::string& path() const { return path_; }
+  // It stays, for somebody to look into.
+  void keep() { path_.clear(); }
 
  private:
   explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
