@@ -3,6 +3,7 @@
 
 #include <buda/balance/demands.hpp>
 #include <buda/balance/overrides.hpp>
+#include <buda/balance/remedies.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/demand_tags.hpp>
@@ -47,6 +48,7 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem
     space.models[i] = legal_models(problem.ops[i], *problem.device, options.models, &space.overrides[i]);
   });
   Failure failure;
+  std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
     const OpOverride& wish = space.overrides[i];
@@ -54,9 +56,15 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem
                     " legal implementations; rejected: ", space.models[i].rejections.text()));
     if (!space.models[i].models.empty()) continue;
     LegalModels free = wish.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options.models, nullptr);
-    failure.add(free.models.empty() ? no_legal_model(problem, spec, space.models[i], options.models)
-                                    : illegal_override(spec, wish, free, *problem.device));
+    if (free.models.empty()) {
+      misfits.push_back(OpId(static_cast<OpId::rep>(i)));
+    } else {
+      failure.add(illegal_override(spec, wish, free, *problem.device));
+    }
   }
+  std::vector<std::string> hints = remedies(graph, problem, misfits, options.models, host);
+  for (std::size_t i = 0; i < misfits.size(); ++i)
+    failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
   if (!failure.empty()) return failure;
   return space;
 }

@@ -241,53 +241,13 @@ LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& dev
   return out;
 }
 
-namespace {
-
-// The nearest change of circumstances under which the op would have a model, tried one after the other.
-std::string remedy(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options) {
-  if (!options.allow_transpose) {
-    ModelOptions turned = options;
-    turned.allow_transpose = true;
-    auto models = legal_models(spec, device, turned, nullptr);
-    if (!models.models.empty()) return cat("it fits with --auto-transpose: ", models.models.front().text());
-  }
-  constexpr DataFormat kNarrower[] = {DataFormat::float16_b, DataFormat::bfp8_b, DataFormat::bfp4_b};
-  for (DataFormat format : kNarrower) {
-    OpSpec narrow = spec;
-    bool narrower = false;
-    auto shrink = [&](DataFormat& f) {
-      if (!is_float(f) || bits_per_datum(f) <= bits_per_datum(format)) return;
-      f = format;
-      narrower = true;
-    };
-    for (auto& in : narrow.op.inputs) shrink(in.format);
-    shrink(narrow.op.out_format);
-    shrink(narrow.op.intermed_format);
-    if (!narrower || !device.supports(format)) continue;
-    if (auto models = legal_models(narrow, device, options, nullptr); !models.models.empty())
-      return cat("it fits with values in ", format_name(format), " (", models.models.front().text(),
-                 "): run the optimizer with that format");
-  }
-  OpSpec half = spec;
-  while (half.out.rt > 1 || half.out.ct > 1) {
-    // Fewer columns first: what is cut is the weight.
-    std::int64_t& side = half.out.ct > 1 ? half.out.ct : half.out.rt;
-    side = ceil_div<std::int64_t>(side, 2);
-    if (auto models = legal_models(half, device, options, nullptr); !models.models.empty())
-      return cat("a result of ", half.out.text(), " tiles would fit: split the op, or pad it to a size with more divisors");
-  }
-  return "no format, grid or split that the balancer knows makes it fit";
-}
-
-}  // namespace
-
-Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, const ModelOptions& options) {
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint) {
   const auto& device = *problem.device;
   const Rejections& r = legal.rejections;
   GridShape chip = device.grid();
   Diagnostic d;
   if (r.nearest) {
-    d = misfit(spec.label, r.nearest_usage, remedy(spec, device, options));
+    d = misfit(spec.label, r.nearest_usage, std::move(hint));
     d.code = "BL011";
     d.message = cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                     ") has no legal implementation on ", device.name, "; the nearest, ", r.nearest->text(), ", needs ",
@@ -296,7 +256,7 @@ Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const Lega
     d = does_not_fit("BL011", spec.label, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
                      cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                          ") has no legal implementation on ", device.name),
-                     remedy(spec, device, options));
+                     std::move(hint));
     d.data.clear();
   }
   d.notes.push_back({{}, cat("candidates rejected: ", r.text())});

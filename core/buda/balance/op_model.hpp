@@ -84,8 +84,8 @@ struct LegalModels {
 // All legal models of an op. `wish` may be null. Candidates number (grids) x (divisors of the inner dimension) at most.
 LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish);
 
-// The error for an op without any: what was tried, what came nearest, and which change would make it fit.
-Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, const ModelOptions& options);
+// The error for an op without any: what was tried and what came nearest. `hint`: which change would make it fit (remedies.hpp).
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint);
 
 // The netlist op that an op model stands for; its place and the overlay size are still open.
 netlist::Op with_model(const OpSpec& spec, const OpModel& model);

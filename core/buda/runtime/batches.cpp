@@ -26,30 +26,15 @@ std::size_t row_bytes(const Tensor& tensor) {
   return rows == 0 ? 0 : tensor.bytes().size() / rows;
 }
 
-Diagnostic wrong(const char* code, const Ports& ports, std::string message) {
-  Diagnostic d = input_error(code, {}, std::move(message));
-  d.notes.push_back({{}, inputs_text(ports)});
-  return d;
-}
-
-}  // namespace
-
-std::string Batches::text() const {
-  std::string out = cat(rows, rows == 1 ? " row" : " rows", " run as ", count, count == 1 ? " batch of " : " batches of ", batch);
-  if (padded() > 0)
-    out += cat(count == 1 ? ", " : ", the last one ", "padded with ", padded(), padded() == 1 ? " row of zeros" : " rows of zeros");
-  return out;
-}
-
-Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
+Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
   Failure failure;
   std::vector<std::string> names;
   for (const auto& port : ports.inputs) names.push_back(port.tensor->name);
   for (const auto& name : names)
-    if (ports.must_be_given(name) && !inputs.contains(name)) failure.add(wrong("RT020", ports, cat("input '", name, "' is missing")));
+    if (ports.must_be_given(name) && !inputs.contains(name)) failure.add(input_error("RT020", {}, cat("input '", name, "' is missing")));
   for (const auto& [name, tensor] : inputs) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    Diagnostic d = wrong("RT020", ports, cat("the model has no input '", name, "'"));
+    Diagnostic d = input_error("RT020", {}, cat("the model has no input '", name, "'"));
     if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
     failure.add(std::move(d));
   }
@@ -59,9 +44,9 @@ Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
     if (ports.must_be_given(port.tensor->name)) {
       cut.push_back(&port);
     } else if (port.is_read && given != inputs.end() && given->second.shape() != port.shape) {
-      failure.add(wrong("RT021", ports,
-                        cat("input '", port.tensor->name, "' has the shape ", given->second.shape().text(), ", the model's is ",
-                            port.shape.text(), "; it is given for the first step alone")));
+      failure.add(input_error("RT021", {},
+                              cat("input '", port.tensor->name, "' has the shape ", given->second.shape().text(), ", the model's is ",
+                                  port.shape.text(), "; it is given for the first step alone")));
     }
   }
   if (!failure.empty()) return failure;
@@ -75,37 +60,53 @@ Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
     const Port& port = *p;
     const Shape& given = inputs.at(port.tensor->name).shape();
     if (!same_rows(given, port.shape)) {
-      failure.add(wrong("RT021", ports,
-                        cat("input '", port.tensor->name, "' has the shape ", given.text(), ", the model's is ", port.shape.text(),
-                            "; only the first size may differ, as a number of rows to run in batches")));
+      failure.add(input_error("RT021", {},
+                              cat("input '", port.tensor->name, "' has the shape ", given.text(), ", the model's is ", port.shape.text(),
+                                  "; only the first size may differ, as a number of rows to run in batches")));
       continue;
     }
     const Port& first = *cut.front();
-    if (given[0] < 1) failure.add(wrong("RT021", ports, cat("input '", port.tensor->name, "' has no rows")));
+    if (given[0] < 1) failure.add(input_error("RT021", {}, cat("input '", port.tensor->name, "' has no rows")));
     if (port.shape[0] != first.shape[0])
-      failure.add(wrong("RT021", ports,
-                        cat("inputs cannot be run in batches: '", first.tensor->name, "' has ", first.shape[0], " rows per batch and '",
-                            port.tensor->name, "' ", port.shape[0])));
+      failure.add(input_error("RT021", {},
+                              cat("inputs cannot be run in batches: '", first.tensor->name, "' has ", first.shape[0],
+                                  " rows per batch and '", port.tensor->name, "' ", port.shape[0])));
     const std::int64_t rows = inputs.at(first.tensor->name).shape()[0];
     if (given[0] != rows)
-      failure.add(wrong("RT021", ports,
-                        cat("inputs '", first.tensor->name, "' and '", port.tensor->name, "' have ", rows, " and ", given[0],
-                            " rows; all have to have the same number")));
+      failure.add(input_error("RT021", {},
+                              cat("inputs '", first.tensor->name, "' and '", port.tensor->name, "' have ", rows, " and ", given[0],
+                                  " rows; all have to have the same number")));
     out.rows = given[0];
     out.batch = port.shape[0];
   }
   for (const auto& port : ports.outputs)
     if (failure.empty() && !ports.gives_state(port.tensor->name) && (port.shape.rank() == 0 || port.shape[0] != out.batch))
-      failure.add(wrong("RT021", ports,
-                        cat("inputs cannot be run in batches: output '", port.tensor->name, "' has the shape ", port.shape.text(),
-                            ", without the batch of ", out.batch, " as its first size")));
+      failure.add(input_error("RT021", {},
+                              cat("inputs cannot be run in batches: output '", port.tensor->name, "' has the shape ", port.shape.text(),
+                                  ", without the batch of ", out.batch, " as its first size")));
   if (!failure.empty()) return failure;
-  if (out.batch < 1) return wrong("RT021", ports, "the model's batch is empty");
+  if (out.batch < 1) return input_error("RT021", {}, "the model's batch is empty");
   out.count = ceil_div(out.rows, out.batch);
   if (!ports.states.empty() && out.padded() > 0)
-    return wrong("RT021", ports,
-                 cat("inputs have ", out.rows, " rows, no whole number of batches of ", out.batch,
-                     "; rows of zeros would change what the model keeps from step to step"));
+    return input_error("RT021", {},
+                       cat("inputs have ", out.rows, " rows, no whole number of batches of ", out.batch,
+                           "; rows of zeros would change what the model keeps from step to step"));
+  return out;
+}
+
+}  // namespace
+
+Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs) {
+  auto batches = plan(ports, inputs);
+  // Said once, behind all that is wrong.
+  if (!batches) batches.failure().diagnostics().back().notes.push_back({{}, inputs_text(ports)});
+  return batches;
+}
+
+std::string Batches::text() const {
+  std::string out = cat(rows, rows == 1 ? " row" : " rows", " run as ", count, count == 1 ? " batch of " : " batches of ", batch);
+  if (padded() > 0)
+    out += cat(count == 1 ? ", " : ", the last one ", "padded with ", padded(), padded() == 1 ? " row of zeros" : " rows of zeros");
   return out;
 }
 

@@ -49,24 +49,20 @@ Result<void> check_names(const Netlist& netlist, const NamedTensors& inputs) {
     texts.push_back(
         cat("'", q->name, "' [", q->kind == QueueKind::ram ? cat(q->entries) : std::string("N"), ", ", join(entry_shape(*q), ", "), "]"));
   }
-  std::string all = cat("the netlist's inputs are ", join(texts, ", "));
-  for (const auto& name : known) {
-    if (inputs.count(name) != 0) continue;
-    Diagnostic d = input_error("RT020", {}, cat("input '", name, "' is missing"));
-    d.notes.push_back({{}, all});
-    failure.add(std::move(d));
-  }
+  for (const auto& name : known)
+    if (inputs.count(name) == 0) failure.add(input_error("RT020", {}, cat("input '", name, "' is missing")));
   for (const auto& [name, tensor] : inputs) {
     // A queue that comes from outside but that no op reads may be given all the same.
     if (std::any_of(netlist.queues.begin(), netlist.queues.end(), [&n = name](const Queue& q) { return q.name == n && q.from_outside(); }))
       continue;
     Diagnostic d = input_error("RT020", {}, cat("the netlist has no queue '", name, "' that is filled from outside"));
     if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
-    d.notes.push_back({{}, all});
     failure.add(std::move(d));
   }
-  if (!failure.empty()) return failure;
-  return success();
+  if (failure.empty()) return success();
+  // Said once, behind all that is wrong.
+  failure.diagnostics().back().notes.push_back({{}, cat("the netlist's inputs are ", join(texts, ", "))});
+  return failure;
 }
 
 // The host at a bare netlist: fills the queues before the programs, and serves epochs that are longer than a queue while they run.
