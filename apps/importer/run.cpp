@@ -6,6 +6,7 @@
 #include <buda/graph/refer.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/plugin/frontend.hpp>
+#include <buda/plugin/guard.hpp>
 #include <buda/plugin/registry.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -75,9 +76,15 @@ std::vector<Candidate> ask_frontends(const plugin::ModelSource& source, cli::Too
   for (const auto& [name, registered] : host.plugins.frontends.all()) {
     auto defaults = schema::complete_options(registered.entry.options, {}, "");
     if (!defaults) continue;  // one that needs options is for those who name it
-    auto frontend = registered.entry.make(*defaults, host);
-    if (!frontend) continue;
-    out.push_back({name, (*frontend)->recognizes(source.bytes.view().substr(0, kHeadSize), file_name)});
+    const plugin::Guard guard(registered.from, "frontend");
+    try {
+      auto frontend = guard.call("make", [&, &entry = registered.entry] { return entry.make(*defaults, host); });
+      if (!frontend) continue;
+      const std::string_view head = source.bytes.view().substr(0, kHeadSize);
+      out.push_back({name, plugin::guarded(std::move(*frontend), registered.from)->recognizes(head, file_name)});
+    } catch (const plugin::PluginError& e) {
+      host.report(warning("PL009", {}, e.what()));  // another one may read it
+    }
   }
   std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
   return out;

@@ -15,6 +15,9 @@ PATH=$prefix/bin:$PATH
 digits=$prefix/share/buda/examples/digits
 for kind in frontend decomposition policy target; do
   cp -r "$prefix/share/buda/templates/plugin/$kind" "$work/$kind"
+  for page in $(grep -o 'share/doc/[a-z/]*\.md' "$work/$kind/README.md"); do
+    [ -f "$prefix/$page" ] || { echo "the README of $kind names $page, which is not installed" >&2; exit 1; }
+  done
   "$cmake" -S "$work/$kind" -B "$work/$kind/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$kind.log"
   "$cmake" --build "$work/$kind/build" >> "$work/$kind.log"
   plugin=$(find "$work/$kind/build" -name "${kind}_*.so")
@@ -31,6 +34,9 @@ if "$cmake" --build "$work/private/build" >> "$work/private.log"; then echo "a p
 grep -q "buda/overlay/build.hpp: No such file\|'buda/overlay/build.hpp' file not found" "$work/private.log"
 cd "$work"
 name() { basename "$(find "$work/$1/build" -name "$1_*.so")" .so | sed "s/^$1_//"; }
+echo 32 > layer.mine
+importer layer.mine --plugin-path frontend/build/lib/buda/plugins/abi1 -o - | graph print - | grep -q "double = multiply(" ||
+  { echo "the frontend's product is not called as its author says" >&2; exit 1; }
 balancer --plugin "$(find policy/build -name 'policy_*.so')" --list-plugins | grep "^policy $(name policy) "
 balancer --plugin-path policy/build/lib/buda/plugins/abi1 --list-plugins=json | grep -q "\"name\": \"$(name policy)\""
 BUDA_PLUGIN_PATH=$work/policy/build/lib/buda/plugins/abi1 balancer --list-plugins | grep -q "^policy $(name policy) "

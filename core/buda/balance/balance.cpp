@@ -71,11 +71,17 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem
 
 Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed) {
   PolicyContext context(space, seed);
-  BUDA_ASSIGN(Choice choice, policy.choose(context));
+  auto chosen = policy.choose(context);
+  if (!chosen) {
+    for (Diagnostic& d : chosen.failure().diagnostics())
+      if (d.code == kIllegalChoice) d.message = cat("policy '", name, "' ", d.message);
+    return chosen;
+  }
+  Choice choice = std::move(*chosen);
   auto findings = check_choice(space, choice);
   if (findings.empty()) return choice;
   for (Diagnostic& d : findings) {
-    d.code = "BL030";
+    d.code = kIllegalChoice;
     d.fault = Fault::bug;
     d.message = cat("policy '", name, "' made an illegal choice: ", d.message);
   }

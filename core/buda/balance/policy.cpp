@@ -148,7 +148,12 @@ void PolicyContext::rewind(OpId id) {
 Result<Choice> PolicyContext::choice() const {
   Choice out;
   for (OpId id : schedule_) {
-    if (!is_placed(id)) return internal_error(cat("op '", op(id).label, "' was not placed"));
+    if (!is_placed(id)) {
+      Diagnostic d = internal_error(cat("left op '", op(id).label, "' unplaced"));  // balance() says which policy
+      d.code = kIllegalChoice;
+      d.node = op(id).label;
+      return d;
+    }
     out.ops.push_back(placed(id));
   }
   return out;

@@ -51,6 +51,9 @@ struct ChoiceSpace {
   ModelOptions options;
 };
 
+// Code of the diagnostics about what a policy did wrong.
+inline constexpr const char* kIllegalChoice = "BL030";
+
 class EdgeBook;
 
 class PolicyContext {
@@ -101,7 +104,7 @@ class PolicyContext {
   // Takes back the op and everything that was placed after it.
   void rewind(OpId op);
 
-  // The result; every op must be placed.
+  // The result; every op must be placed, or it is an illegal choice.
   Result<Choice> choice() const;
 
  private:

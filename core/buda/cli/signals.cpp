@@ -4,6 +4,7 @@
 #include <buda/cli/tool.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/process.hpp>
+#include <buda/plugin/guard.hpp>
 
 #include <unistd.h>
 #include <csignal>
@@ -35,7 +36,13 @@ extern "C" void on_crash(int) {
   io::remove_temporary_files();
   say("\n");
   say(program_name);
-  say(": error: internal error: this is a bug of ours; please report it with the command and its input [BUG]\n");
+  if (const char* plugin = plugin::running_plugin()) {
+    say(": error: crashed in the ");
+    say(plugin);
+    say("; please tell its author, with the command and its input [BUG]\n");
+  } else {
+    say(": error: internal error: this is a bug of ours; please report it with the command and its input [BUG]\n");
+  }
   ::_exit(kBug);
 }
 

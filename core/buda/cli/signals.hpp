@@ -3,8 +3,9 @@
 
 namespace buda::cli {
 
-// SIGINT, SIGTERM and SIGHUP: removes temporary files, says so, ends with 130. SIGSEGV and its like: removes them, asks for a report,
-// ends with 70. SIGPIPE is ignored, so that a closed pipe is a write error. `program` must live as long as the process.
+// SIGINT, SIGTERM and SIGHUP: removes temporary files, says so, ends with 130. SIGSEGV and its like: removes them, asks for a report (to the
+// author of the plugin that ran, if one did), ends with 70. SIGPIPE is ignored, so that a closed pipe is a write error. `program` must live
+// as long as the process.
 void install_signal_handlers(const char* program);
 
 }  // namespace buda::cli

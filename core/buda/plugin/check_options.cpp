@@ -18,7 +18,7 @@ Result<void> check_kind(const Registries& all, const Registry<Interface>& regist
     std::string name = owner.substr(prefix.size());
     const auto* found = registry.find(name);
     if (found == nullptr) {
-      failure.add(detail::unknown_name(kind, name, registry.names(), all.broken));
+      failure.add(detail::unknown_name(all, kind, name, registry.names()));
     } else if (auto checked = schema::complete_options(found->entry.options, values, owner + '.'); !checked) {
       failure.add(std::move(checked).failure());
     }

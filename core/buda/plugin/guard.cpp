@@ -10,6 +10,17 @@
 #include <utility>
 
 namespace buda::plugin {
+namespace {
+
+// A handler of signals reads it, where memory for it must not be got first.
+__attribute__((tls_model("initial-exec"))) thread_local const char* running = nullptr;
+
+}  // namespace
+
+const char* running_plugin() noexcept { return running; }
+
+InPlugin::InPlugin(const std::string& who) : before_(running) { running = who.c_str(); }
+InPlugin::~InPlugin() { running = before_; }
 
 Guard::Guard(const Provenance& from, const char* kind)
     : who_(cat(kind, " of plugin '", from.plugin, "' ", from.version, " (", from.file, ")")) {}

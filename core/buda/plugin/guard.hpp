@@ -1,8 +1,9 @@
-// Keeps what a plugin's code throws apart from what ours does.
+// Keeps what a plugin's code does wrong apart from what ours does.
 //
 // Interfaces of plugins report by Result and throw nothing; a plugin that throws all the same has a bug, and its user needs to know whose
 // it is. What plugin::make hands out is wrapped: an exception out of a method with a Result becomes a failure that names the plugin, one
-// out of any other method becomes a PluginError. Running out of memory is nobody's bug and passes through.
+// out of any other method becomes a PluginError. Running out of memory is nobody's bug and passes through. A crash cannot be caught; its
+// handler learns whose code ran.
 #pragma once
 
 #include <buda/plugin/frontend.hpp>
@@ -19,6 +20,21 @@ struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The plugin whose code this thread runs, "policy of plugin 'mine' 0.1 (mine.so)", for the handler of a crash; null outside of plugins.
+const char* running_plugin() noexcept;
+
+// While it lives, this thread runs code of plugin `who`, which must live longer.
+class InPlugin {
+ public:
+  explicit InPlugin(const std::string& who);
+  ~InPlugin();
+  InPlugin(const InPlugin&) = delete;
+  InPlugin& operator=(const InPlugin&) = delete;
+
+ private:
+  const char* before_;
+};
+
 class Guard {
  public:
   Guard(const Provenance& from, const char* kind);
@@ -26,6 +42,7 @@ class Guard {
   // fn(), guarded; `method` is for the message.
   template <class Fn>
   auto call(const char* method, Fn&& fn) const -> decltype(fn()) {
+    const InPlugin running(who_);
     try {
       return fn();
     } catch (...) {

@@ -3,10 +3,13 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
+#include <buda/plugin/guard.hpp>
 #include <buda/plugin/plugin.hpp>
 
 #define BOOST_DLL_USE_STD_FS
 #include <boost/dll/shared_library.hpp>
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +27,23 @@ Diagnostic refused(const std::string& file, const char* code, std::string messag
 std::vector<boost::dll::shared_library>& libraries() {
   static auto* loaded = new std::vector<boost::dll::shared_library>;
   return *loaded;
+}
+
+// What the system's loader says, such as which symbol is missing; Boost keeps only a number of it.
+std::string loader_text(const std::string& location, const std::string& otherwise) {
+  const char* said = ::dlerror();
+  if (said == nullptr) return otherwise;
+  std::string_view text = said;
+  if (text.starts_with(cat(location, ": "))) text.remove_prefix(location.size() + 2);
+  return std::string(text);
+}
+
+// Names that other plugins have taken, in one warning: a folder of plugins may hold all that another one does.
+void report_left_out(const std::vector<BrokenPlugin>& left_out, Host& host) {
+  if (left_out.empty()) return;
+  Diagnostic d = warning("PL007", {left_out.front().file, 0, 0}, cat("is left out: ", left_out.front().reason.message));
+  if (left_out.size() > 1) d.notes.push_back({{}, cat("and so are ", left_out.size() - 1, " more; --list-plugins shows them")});
+  host.report(d);
 }
 
 // The fields are checked in the order in which abi.h lists them: nothing after the first that does not fit can be trusted.
@@ -113,13 +133,15 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
   if (!host.fs().exists(file)) return refused(file, "PL002", "there is no such plugin file");
   if (host.fs().is_directory(file)) return refused(file, "PL002", "this is a directory; --plugin names a file, --plugin-path a directory");
   for (const auto& p : registries.plugins)
-    if (p.identity.file == file) return success();
+    if (p.identity.file == file || host.fs().canonical(p.identity.file) == host.fs().canonical(file)) return success();
   boost::dll::shared_library library;
   boost::dll::fs::error_code error;
   // dlopen would look for a name without a slash on its own search path; this is a file.
   std::string location = file.find('/') == std::string::npos ? "./" + file : file;
   library.load(location, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-  if (error) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", error.message()));
+  if (error) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", loader_text(location, error.message())));
+  const std::string who = cat("plugin ", file);
+  const InPlugin running(who);
   if (!library.has("buda_plugin_query"))
     return refused(file, "PL004", "it is a shared library but no OpenBuda plugin: it does not export buda_plugin_query");
   const buda_plugin_info* info = library.get<const buda_plugin_info*()>("buda_plugin_query")();
@@ -146,6 +168,7 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
 
 Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host) {
   Failure failure;
+  std::vector<BrokenPlugin> left_out;
   for (const auto& file : path.files)
     if (auto loaded = load_plugin(file, registries, host); !loaded) failure.add(std::move(loaded).failure());
   auto load_directory = [&](const std::string& directory) {
@@ -158,7 +181,10 @@ Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds
       std::string file = (std::filesystem::path(directory) / name).string();
       if (std::find(path.files.begin(), path.files.end(), file) != path.files.end()) continue;
       if (auto loaded = load_plugin(file, registries, host); !loaded)
-        for (const auto& d : loaded.failure().diagnostics()) registries.broken.push_back({file, d});
+        for (const auto& d : loaded.failure().diagnostics()) {
+          registries.broken.push_back({file, d});
+          if (d.code == "PL007") left_out.push_back({file, d});
+        }
     }
   };
   for (const auto& directory : path.directories) {
@@ -168,6 +194,7 @@ Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds
   for (const auto& directory : path.environment_directories)
     if (!directory.empty()) load_directory(directory);
   if (!path.installed_directory.empty()) load_directory(path.installed_directory);
+  report_left_out(left_out, host);
   if (!failure.empty()) return failure;
   return success();
 }

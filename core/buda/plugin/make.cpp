@@ -13,7 +13,7 @@ template <class Interface>
 Result<std::unique_ptr<Interface>> make(const Registries& all, const Registry<Interface>& registry, Kind kind, const std::string& name,
                                         const schema::OptionValues& given, Host& host) {
   const auto* found = registry.find(name);
-  if (found == nullptr) return detail::unknown_name(kind, name, registry.names(), all.broken);
+  if (found == nullptr) return detail::unknown_name(all, kind, name, registry.names());
   BUDA_ASSIGN(auto values, schema::complete_options(found->entry.options, given, cat(kind_name(kind), '.', name, '.')));
   host.fs().note_read(found->from.file);
   BUDA_ASSIGN(auto made, Guard(found->from, kind_name(kind)).call("make", [&] { return found->entry.make(values, host); }));

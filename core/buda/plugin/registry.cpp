@@ -20,16 +20,30 @@ const char* kind_name(Kind kind) {
   return "";
 }
 
+namespace {
+
+// What has the name that was given, but is of another kind.
+template <class Interface>
+void note_namesake(const Registry<Interface>& registry, Kind kind, const std::string& name, Diagnostic& d) {
+  if (const auto* found = registry.find(name))
+    d.notes.push_back({{}, cat("'", name, "' is a ", kind_name(kind), ", of plugin ", found->from.file)});
+}
+
+}  // namespace
+
 namespace detail {
 
-Diagnostic unknown_name(Kind kind, const std::string& name, const std::vector<std::string>& known,
-                        const std::vector<BrokenPlugin>& broken) {
+Diagnostic unknown_name(const Registries& all, Kind kind, const std::string& name, const std::vector<std::string>& known) {
   Diagnostic d =
       usage_error("PL001", cat("no ", kind_name(kind), " named '", name,
                                "'; known: ", known.empty() ? std::string("none (no plugin of this kind was found)") : join(known, ", ")));
   if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
+  note_namesake(all.frontends, Kind::frontend, name, d);
+  note_namesake(all.decompositions, Kind::decomposition, name, d);
+  note_namesake(all.policies, Kind::policy, name, d);
+  note_namesake(all.targets, Kind::target, name, d);
   // A plugin that was refused may be the one that was meant.
-  for (const auto& b : broken) d.notes.push_back({{}, cat("not loaded: ", b.file, ": ", b.reason.message)});
+  for (const auto& b : all.broken) d.notes.push_back({{}, cat("not loaded: ", b.file, ": ", b.reason.message)});
   return d;
 }
 

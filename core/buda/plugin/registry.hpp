@@ -96,7 +96,7 @@ class Registries {
 };
 
 namespace detail {
-Diagnostic unknown_name(Kind kind, const std::string& name, const std::vector<std::string>& known, const std::vector<BrokenPlugin>& broken);
+Diagnostic unknown_name(const Registries& all, Kind kind, const std::string& name, const std::vector<std::string>& known);
 }
 
 // Makes the named thing, of one of the four kinds, with the options given for it (keys without the "policy.NAME." in front). What it throws

@@ -1,9 +1,11 @@
 // The plugin of the loader's tests. It is copied under many names, and its file's name chooses the way in which it is wrong; `good` is not.
 #include <buda/plugin/frontend.hpp>
+#include <buda/plugin/guard.hpp>
 #include <buda/plugin/plugin.hpp>
 
 #include <dlfcn.h>
 
+#include <csignal>
 #include <filesystem>
 #include <new>
 #include <stdexcept>
@@ -24,6 +26,8 @@ class Empty final : public buda::plugin::Frontend {
     if (source.path == "throw") throw std::runtime_error("out of ideas");
     if (source.path == "throw 7") throw 7;
     if (source.path == "memory") throw std::bad_alloc();
+    if (source.path == "crash") std::raise(SIGSEGV);
+    if (source.path == "who") return buda::graph::Graph(buda::plugin::running_plugin());
     return buda::graph::Graph(options.name);
   }
 };

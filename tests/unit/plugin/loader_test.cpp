@@ -1,4 +1,7 @@
 // Loading of plugins, and every sentence with which one is refused.
+#include <buda/balance/policy.hpp>
+#include <buda/cli/signals.hpp>
+#include <buda/cli/tool.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -51,6 +54,7 @@ TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
   };
   begins("nowhere", "PL002 there is no such plugin file");
   begins("not-a-plugin", "PL004 it is a shared library but no OpenBuda plugin");
+  begins("missing", "PL003 it cannot be loaded as a shared library: undefined symbol: nobody_defines_this");
   begins("magic", "PL004 its information does not begin with the magic number");
   begins("struct", "PL005 its information has 8 bytes");
   const std::string own = interface_text(BUDA_ABI_GENERATION, BUDA_ABI_HEADERS);
@@ -78,6 +82,43 @@ TEST_F(Loader, ADuplicateNameNamesBothFiles) {
   ASSERT_EQ(refusal(fixture("good")), "loaded");
   EXPECT_EQ(refusal(fixture("same")),
             "PL007 it registers the frontend 'fixture', which " + fixture("good") + " has registered already; rename one of them");
+}
+
+TEST_F(Loader, ATakenNameInAFolderIsTold) {
+  auto folder = io::TemporaryDirectory::make("/tmp", "buda-plugin-test-");
+  std::filesystem::copy_file(fixture("same"), folder->path() + "/frontend_same.so");
+  SearchPath path;
+  path.files = {fixture("good")};
+  path.environment_directories = {folder->path(), folder->path() + "/."};
+  ASSERT_TRUE(load_plugins(path, {Kind::frontend}, registries_, host_));
+  ASSERT_EQ(sink_.diagnostics().size(), 1u);
+  const Diagnostic& d = sink_.diagnostics().front();
+  EXPECT_EQ(d.severity, Severity::warning);
+  EXPECT_EQ(d.loc.file, folder->path() + "/frontend_same.so");
+  EXPECT_NE(d.message.find(fixture("good")), std::string::npos) << d.message;
+}
+
+TEST_F(Loader, ANameOfAnotherKindIsTold) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  auto policy = make(registries_, registries_.policies, Kind::policy, "fixture", {}, host_);
+  ASSERT_FALSE(policy);
+  ASSERT_EQ(policy.failure().diagnostics()[0].notes.size(), 1u);
+  EXPECT_EQ(policy.failure().diagnostics()[0].notes[0].message, "'fixture' is a frontend, of plugin " + fixture("good"));
+}
+
+TEST_F(Loader, ACrashIsThatOfThePluginThatRuns) {
+  ASSERT_EQ(refusal(fixture("good")), "loaded");
+  auto made = make(registries_, registries_.frontends, Kind::frontend, "fixture", {}, host_);
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->import({"who", {}}, {}, host_)->name, "frontend of plugin 'fixture-plugin' 1.2 (" + fixture("good") + ")");
+  EXPECT_EQ(running_plugin(), nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  auto crash = [&] {
+    cli::install_signal_handlers("importer");
+    static_cast<void>((*made)->import({"crash", {}}, {}, host_));
+  };
+  EXPECT_EXIT(crash(), ::testing::ExitedWithCode(cli::kBug), "importer: error: crashed in the frontend of plugin 'fixture-plugin' 1.2");
+#endif
 }
 
 TEST_F(Loader, DirectoriesGiveTheWantedKindsAndListWhatIsBroken) {

@@ -24,9 +24,14 @@ class MyFrontend final : public plugin::Frontend {
 
     ops::Builder b(options.name.empty() ? "mine" : options.name);
     auto x = b.input("x", {1, *width});
-    auto y = b.named("double").multiply(x, b.constant(2.0f));
-    b.node(y).origins = {{source.path.substr(source.path.rfind('/') + 1), "line 1"}};
-    b.output("y", b.named("relu").relu(y));
+    // named() is for the next node that is made, so constants come first.
+    auto two = b.constant(2.0f);
+    auto doubled = b.named("double").multiply(x, two);
+    auto positive = b.named("relu").relu(doubled);
+    b.output("y", positive);
+    // Every node says what of the model it stems from, so that later tools can say so.
+    const graph::Origin origin{source.path.substr(source.path.rfind('/') + 1), "line 1"};
+    for (auto made : {doubled, positive}) b.node(made).origins = {origin};
     return b.finish();
   }
 };
