@@ -14,7 +14,7 @@ LISTED := s/^| `\([a-z0-9.+-]*\)` |.*/\1/p
 PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies.md)
 TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/dependencies.md)
 
-.PHONY: help deps tools build toolchain demo test bench fmt lint fuzz install clean
+.PHONY: help deps tools clang-tidy tidy build toolchain demo test bench fmt lint fuzz install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,12 +24,14 @@ help:
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
 	@echo "make lint     clang-tidy and the layering laws        make install install to PREFIX (/usr/local)"
+	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
 # Asks dpkg first, so that nothing needs the network or rights where all is there already.
 deps: WANTED = $(PACKAGES)
 tools: WANTED = $(TOOL_PACKAGES)
-deps tools:
+clang-tidy: WANTED = clang-tidy
+deps tools clang-tidy:
 	@missing=$$(for p in $(WANTED); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "== installing Debian packages:" $$missing; \
@@ -61,6 +63,10 @@ bench: build
 
 fmt: tools
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format -i
+
+# What a change touches, with the quick checks: a second or two for each source.
+tidy: deps clang-tidy
+	python3 tests/laws/tidy.py $(JOBS)
 
 lint: build tools
 	python3 tests/laws/check.py .
