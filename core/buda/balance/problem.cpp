@@ -9,10 +9,13 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/parse.hpp>
+#include <buda/ops/device_layout.hpp>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
+#include <variant>
 
 namespace buda::balance {
 namespace {
@@ -130,6 +133,7 @@ class ProblemBuilder {
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
     if (!failure_.empty()) return failure_;
     BUDA_TRY(close_loops());
+    count_batch();
     for (SourceSpec& source : problem_.sources) set_layout(source);
     for (OpSpec& spec : problem_.ops) set_depth(spec);
     if (!failure_.empty()) return failure_;
@@ -138,6 +142,22 @@ class ProblemBuilder {
 
  private:
   void fail(Diagnostic d) { failure_.add(std::move(d)); }
+
+  // What the model keeps from step to step has no batch.
+  void count_batch() {
+    std::set<std::int64_t> sizes;
+    auto count = [&](NodeId id) {
+      const Node& node = graph_.node(id);
+      const auto shape = node.attrs.find(ops::kModelShape);
+      const auto* dims = shape == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&shape->second);
+      sizes.insert(dims != nullptr && dims->size() > 1 ? dims->front() : 1);
+    };
+    for (const SourceSpec& s : problem_.sources)
+      if (s.kind == SourceKind::input && !s.loopback) count(s.node);
+    for (const SinkSpec& s : problem_.sinks)
+      if (s.inputs.empty()) count(s.node);
+    if (sizes.size() == 1) problem_.batch = *sizes.begin();
+  }
 
   // The model's w: the largest of all activations.
   void choose_microbatch(const std::vector<NodeId>& order) {

@@ -94,6 +94,8 @@ struct Problem {
   std::string name;  // of the graph
   const device::DeviceDescriptor* device = nullptr;
   std::int32_t microbatch = 1;  // the size of w: inputs that the model takes at once, entries of a push, inputs per epoch
+  // Inputs, as the user counts them, of one run of the model: the first size of all that it takes and gives, where they share it.
+  std::int64_t batch = 1;
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
   std::vector<SinkSpec> sinks;      // in the model's order

@@ -106,14 +106,16 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
 }
 
 const schema::Record<PlacementReport>& describe(const PlacementReport*) {
-  static const auto record = schema::Record<PlacementReport>("a placement report", {"buda.placement-report", 1})
-                                 .required("model", &PlacementReport::model, "name of the graph")
-                                 .required("device", &PlacementReport::device, "device that it was placed for")
-                                 .required("policy", &PlacementReport::policy, "policy that placed it")
-                                 .required("microbatch", &PlacementReport::microbatch, "inputs of one turn through the epochs")
-                                 .required("totals", &PlacementReport::totals, "sums over all epochs")
-                                 .required("epochs", &PlacementReport::epochs, "epochs in order")
-                                 .required("queues", &PlacementReport::queues, "queues and rams in the netlist's order");
+  static const auto record =
+      schema::Record<PlacementReport>("a placement report", {"buda.placement-report", 1})
+          .required("model", &PlacementReport::model, "name of the graph")
+          .required("device", &PlacementReport::device, "device that it was placed for")
+          .required("policy", &PlacementReport::policy, "policy that placed it")
+          .required("microbatch", &PlacementReport::microbatch, "entries of queues that one turn through the epochs takes")
+          .optional("batch", &PlacementReport::batch, "inputs that these are: the model's batch")
+          .required("totals", &PlacementReport::totals, "sums over all epochs")
+          .required("epochs", &PlacementReport::epochs, "epochs in order")
+          .required("queues", &PlacementReport::queues, "queues and rams in the netlist's order");
   return record;
 }
 
@@ -267,13 +269,14 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
   out.device = problem.device->name;
   out.policy = policy;
   out.microbatch = problem.microbatch;
+  out.batch = problem.batch;
   out.totals.ops = static_cast<std::int64_t>(problem.ops.size());
   out.totals.epochs = choice.epochs();
   out.totals.chip_cores = problem.device->grid().volume();
   Maker(problem, choice, built, candidates).fill(out);
   double seconds = static_cast<double>(std::max<std::int64_t>(out.totals.cycles, 1)) / (problem.device->cost.clock_ghz * 1e9);
   // Three digits are more than the estimate is worth.
-  double rate = problem.microbatch / seconds, unit = std::pow(10.0, std::floor(std::log10(std::max(rate, 1e-9))) - 2);
+  double rate = static_cast<double>(problem.batch) / seconds, unit = std::pow(10.0, std::floor(std::log10(std::max(rate, 1e-9))) - 2);
   out.totals.inputs_per_second = std::isfinite(rate) ? std::round(rate / unit) * unit : 0;
   for (std::size_t i = 0; i < built.dram_used.size(); ++i) out.totals.dram.push_back({built.dram_used[i], built.dram_capacity[i]});
   for (const QueuePlan& q : built.queues.queues)
@@ -305,8 +308,14 @@ std::vector<std::string> report_table(const PlacementReport& report) {
                         cat('[', op.grid_loc.row, ", ", op.grid_loc.col, ']'), std::move(share), cat(op.cycles.limiter)));
     }
   const auto& t = report.totals;
+  std::int64_t slowest = 0;
+  for (const auto& e : report.epochs)
+    for (const auto& op : e.ops)
+      if (op.name == t.bottleneck_op) slowest = op.cycles.limiter;
   out.push_back(cat(t.ops, t.ops == 1 ? " op in " : " ops in ", t.epochs, t.epochs == 1 ? " epoch, " : " epochs, ", t.most_cores, " of ",
-                    t.chip_cores, " workers in the fullest; about ", t.inputs_per_second, " inputs/s, limited by ", t.bottleneck_op));
+                    t.chip_cores, " workers in the fullest; ", t.cycles, " cycles for ",
+                    report.batch == 1 ? "an input" : cat("a batch of ", report.batch), ", about ", t.inputs_per_second,
+                    " inputs/s; the slowest op is ", t.bottleneck_op, " with ", slowest, " cycles"));
   return out;
 }
 

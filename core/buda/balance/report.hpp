@@ -94,7 +94,8 @@ struct PlacementReport {
   std::string model;
   std::string device;
   std::string policy;
-  std::int32_t microbatch = 1;
+  std::int32_t microbatch = 1;  // entries of queues, of one turn
+  std::int64_t batch = 1;       // inputs as the user counts them, of one turn
   ReportTotals totals;
   std::vector<ReportEpoch> epochs;
   std::vector<ReportQueue> queues;

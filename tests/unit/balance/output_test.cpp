@@ -251,6 +251,27 @@ TEST(Report, ReadsBackAndAddsUp) {
   EXPECT_NEAR(r.totals.inputs_per_second, 1e9 / static_cast<double>(r.totals.cycles), 1e9 / static_cast<double>(r.totals.cycles) * 0.01);
   EXPECT_EQ(report_table(r).size(), 4u);
   EXPECT_THAT(report_table(r).back(), HasSubstr("2 ops in 1 epoch, 2 of 72 workers"));
+  EXPECT_THAT(report_table(r).back(), HasSubstr(cat(r.totals.cycles, " cycles for an input")));
+}
+
+TEST(Report, CountsInputsNotBatches) {
+  auto shape = [](graph::Graph& g, graph::NodeId id, std::int64_t rows) {
+    g.node(id).attrs["model_shape"] = std::vector<std::int64_t>{rows, 64};
+  };
+  graph::Graph g = perceptron(64, {64, 64});
+  shape(g, g.inputs()[0], 64);
+  shape(g, g.outputs()[0], 64);
+  auto batch = balance_with(g, "n150");
+  ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(batch->report.batch, 64);
+  const double runs = 1e9 / static_cast<double>(batch->report.totals.cycles);
+  EXPECT_NEAR(batch->report.totals.inputs_per_second, 64 * runs, 64 * runs * 0.01);
+  EXPECT_THAT(report_table(batch->report).back(), HasSubstr("cycles for a batch of 64, about"));
+  // Sizes that differ are no batch.
+  shape(g, g.outputs()[0], 32);
+  auto other = balance_with(g, "n150");
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->report.batch, 1);
 }
 
 TEST(Cost, FollowsTheFormulasOfTheDevice) {
