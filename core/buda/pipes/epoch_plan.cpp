@@ -283,10 +283,11 @@ Result<void> Planner::check_source(const OpPlan& p, std::size_t input, const Sou
       return d;
     }
     BUDA_TRY(check_ring(plan_, op, cat("op '", producer.op->name, "'"), producer.chip, chip));
-    if (producer.op->untilize_output || producer.op->gradient_op) {
-      Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)),
-                                 cat("op '", op.name, "', input ", input, ": the ", producer.op->gradient_op ? "gradient" : "untilized",
-                                     " output of op '", producer.op->name, "' can only go to a queue"));
+    if (const Op& made = *producer.op; op_class(made.type) == OpClass::drainer || made.untilize_output || made.gradient_op) {
+      std::string why = op_class(made.type) == OpClass::drainer ? cat("op '", made.name, "' is a drainer, which gives nothing")
+                                                                : cat("the ", made.gradient_op ? "gradient" : "untilized",
+                                                                      " output of op '", made.name, "' can only go to a queue");
+      Diagnostic d = input_error("PP014", netlist().loc(op.places.of(Field::inputs)), cat("op '", op.name, "', input ", input, ": ", why));
       d.node = op.name;
       return d;
     }
@@ -491,6 +492,7 @@ Result<void> Planner::plan_output_queue(QueuePlan& plan) {
   }
   if (q.format != op.out_format)
     return error("PP015", cat("it holds ", format_name(q.format), ", and the op's out_df is ", format_name(op.out_format)));
+  if (op_class(op.type) == OpClass::drainer) return error("PP016", "a drainer gives nothing that could be written");
   if (op.gradient_op) {
     if (!plan.use.prologue || !plan.use.epilogue) return error("PP016", "the ram of a gradient op needs prologue: true and epilogue: true");
     if (q.kind != netlist::QueueKind::ram) return error("PP016", "a gradient op accumulates in a queue of type ram");

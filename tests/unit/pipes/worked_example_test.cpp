@@ -289,6 +289,23 @@ TEST(Reblocking, KernelBroadcastPerTCountsTheTsThatAProductAddsUp) {
   EXPECT_EQ(b.check(), "");
 }
 
+// It used to end in a crash: there is no buffer to read from.
+TEST(Reblocking, NothingComesOfADrainer) {
+  auto drained = [](const std::string& queue_reads, const std::string& more) {
+    return Built(netlist_text(queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1]", 1, 0x20000000) +
+                                  queue_text("out", queue_reads, "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1]", 1, 0x30000000),
+                              op_text("d", "drainer", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]",
+                                      "t: 1, mblock: [1, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 2") +
+                                  more,
+                              1));
+  };
+  EXPECT_THAT(drained("d", "").problem, HasSubstr("a drainer gives nothing that could be written [PP016]"));
+  EXPECT_THAT(drained("n", op_text("n", "nop", "d", 1, "grid_loc: [1, 0], grid_size: [1, 1]",
+                                   "t: 1, mblock: [1, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 2"))
+                  .problem,
+              HasSubstr("op 'd' is a drainer, which gives nothing [PP014]"));
+}
+
 TEST(Padding, ComesFromTheConstantInDram) {
   Built b(netlist_text(
       queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 2]", 1, 0x20000000) +
