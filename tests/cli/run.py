@@ -11,7 +11,7 @@ A test file is a list of sections; a section begins with a line "=== NAME [ARGUM
     === stdout        what it prints; a missing section means "nothing"
     === stderr        likewise
     === output NAME   the content of a file it wrote
-Lines before the first section are a comment. In expectations $DIR stands for the folder in which the test runs and $BUILD for the build folder; a
+Lines before the first section are a comment. In expectations $DIR stands for the folder in which the test runs, $TMPDIR for that of temporary files, $BUILD for the build folder; a
 line {{REGEX}} matches by regular expression, and a line of three dots matches any number of lines. --update writes what the commands print
 into the files, where it does not match yet.
 """
@@ -96,11 +96,13 @@ def steps(sections):
 def run_test(path, build, update):
     head, sections = parse(path)
     problems = []
-    with tempfile.TemporaryDirectory(prefix="buda-cli-") as folder:
+    # The driver keeps its files where a stage fails; they go with the test.
+    with tempfile.TemporaryDirectory(prefix="buda-cli-") as folder, tempfile.TemporaryDirectory(prefix="buda-cli-tmp-") as temporary:
         def shown(text):
-            return text.replace(folder, "$DIR").replace(str(build), "$BUILD")
+            return text.replace(folder, "$DIR").replace(temporary, "$TMPDIR").replace(str(build), "$BUILD")
 
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("BUDA_", "PYBUDA_"))}
+        environment["TMPDIR"] = temporary
         environment["PATH"] = f"{build}/bin:{environment['PATH']}"
         for inputs, command, expectations in list(steps(sections)):
             stdin = b""

@@ -206,6 +206,9 @@ def main():
         root = pathlib.Path(root)
         work = root / "work"
         work.mkdir()
+        # Where the driver keeps its files when a stage fails.
+        environment["TMPDIR"] = str(root / "tmp")
+        (root / "tmp").mkdir()
         shutil.copy(args.model, work / "m.onnx")
         inputs = work / "inputs.npz"
         shutil.copy(args.inputs, inputs)
