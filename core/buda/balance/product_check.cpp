@@ -1,4 +1,4 @@
-// Rules of netlists, applied to our own product.
+// The rules of netlists, applied to the balancer's product.
 #include <buda/balance/product_check.hpp>
 
 #include <buda/base/text.hpp>
@@ -6,17 +6,16 @@
 #include <buda/netlist/parse.hpp>
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 namespace buda::balance {
 namespace {
 
-// Rules that the balancer has no part in: it hands formats, attributes and manipulations on as the graph has them.
-constexpr std::array<std::string_view, 57> kRulesOfGraphs = {
-    "NL012", "NL307", "NL309", "NL310", "NL311", "NL312", "NL313", "NL316", "NL319", "NL320", "NL321", "NL322", "NL323", "NL324", "NL325",
-    "NL328", "NL332", "NL339", "NL344", "NL345", "NL346", "NL347", "NL348", "NL350", "NL361", "NL362", "NL363", "NL364", "NL365", "NL366",
-    "NL367", "NL368", "NL369", "NL370", "NL371", "NL372", "NL373", "NL374", "NL375", "NL376", "NL377", "NL378", "NL379", "NL380", "NL381",
-    "NL382", "NL383", "NL384", "NL385", "NL393", "NL403", "NL404", "NL405", "NL409", "NL410", "NL411", "NL412"};
+// Whether a violation is a mistake of the graph, whose formats, attributes and manipulations the balancer hands on.
+bool concerns_graph(std::string_view code) {
+  const netlist::Rule* rule = netlist::find_rule(code);
+  return rule != nullptr && rule->subject == netlist::RuleSubject::computation;
+}
 
 const OpSpec* op_called(const Problem& problem, const std::string& name) {
   auto it = std::find_if(problem.ops.begin(), problem.ops.end(), [&](const OpSpec& s) { return s.op.name == name; });
@@ -55,8 +54,7 @@ Result<void> check_product(const Balanced& b, const std::string& text) {
   for (Diagnostic& d : netlist::check_netlist(*parsed, *b.problem.device, {netlist::CheckLevel::run})) {
     if (d.severity != Severity::error) continue;
     const OpSpec* op = op_called(b.problem, d.node);
-    bool theirs = op != nullptr && std::find(kRulesOfGraphs.begin(), kRulesOfGraphs.end(), d.code) != kRulesOfGraphs.end();
-    failure.add(theirs ? of_graph(b, std::move(d), *op) : of_ours(std::move(d)));
+    failure.add(op != nullptr && concerns_graph(d.code) ? of_graph(b, std::move(d), *op) : of_ours(std::move(d)));
   }
   if (!failure.empty()) return failure;
   return success();

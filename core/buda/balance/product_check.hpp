@@ -8,8 +8,8 @@
 
 namespace buda::balance {
 
-// Reads the text back, compares it, and applies every rule of netlists to it. A breach of a rule about what the graph itself says (formats,
-// attributes, manipulations) is the graph's fault and told of its node; any other finding is a bug of ours.
+// Reads the text back, compares it, and applies every rule of netlists to it. A violation of a rule about the computation (RuleSubject) is
+// a mistake of the graph and is reported for its node; any other violation is a bug of the balancer.
 Result<void> check_product(const Balanced& balanced, const std::string& text);
 
 }  // namespace buda::balance

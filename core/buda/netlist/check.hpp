@@ -5,6 +5,7 @@
 #include <buda/diag/diagnostic.hpp>
 #include <buda/netlist/netlist.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,11 +30,19 @@ std::vector<Diagnostic> check_netlist(const Netlist& netlist, const device::Devi
 
 inline constexpr std::size_t kMostFindings = 200;
 
-// A rule, for documentation: docs/formats/netlist-rules.md lists them.
+// What a rule is about. It decides whose mistake a violation is in a netlist that a compiler made of a model.
+enum class RuleSubject : std::uint8_t {
+  computation,  // formats, attributes and manipulations, which a compiler copies from the model: the model's mistake
+  mapping,      // how the netlist is written, blocked, placed, allocated and run, which a compiler chooses: its own mistake
+};
+
+// docs/formats/netlist-rules.md lists them.
 struct Rule {
   std::string_view code;
+  RuleSubject subject;
   std::string_view text;
 };
 const std::vector<Rule>& netlist_rules();
+const Rule* find_rule(std::string_view code);  // null if there is no such rule
 
 }  // namespace buda::netlist
