@@ -30,12 +30,12 @@ SubOperand operand(const ops::FusedOperand& o) {
 
 // Without blocks and id.
 Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inputs) {
-  BUDA_ASSIGN(ops::FusedBody body, ops::read_fused_body(attrs, inputs));
+  BUDA_ASSIGN(graph::SharedBody body, ops::fused_body(attrs, inputs));
   netlist::FusedOp out;
   out.inputs = static_cast<std::int32_t>(inputs);
-  out.intermediates = static_cast<std::int32_t>(body.intermediates);
+  out.intermediates = static_cast<std::int32_t>(body->intermediates);
   out.schedules.emplace_back();
-  for (const ops::FusedSubOp& s : body.steps) {
+  for (const ops::FusedSubOp& s : body->steps) {
     netlist::SubOp sub;
     sub.name = s.name;
     auto type = netlist::op_type_from_name(s.type);
@@ -50,25 +50,8 @@ Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inpu
   return out;
 }
 
-// A body as a text: the number of intermediates and the sub-ops, a line each (no text of a sub-op has a line break).
-graph::AttrMap attrs_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::string_view line : split(text, '\n')) lines.emplace_back(line);
-  std::int64_t intermediates = parse_int(lines.front()).value_or(0);
-  lines.erase(lines.begin());
-  return {{std::string(ops::kSubOps), std::move(lines)}, {std::string(ops::kIntermediates), intermediates}};
-}
-
-bool is_fused(const netlist::Op& op) { return op.type == netlist::OpType::fused_op; }
-
-// Of a body that was read before.
-netlist::FusedOp known_schedules(const netlist::Op& op) {
-  auto found = schedules(attrs_of(op.attributes.fused_op_id), op.inputs.size());
-  return found ? std::move(*found) : netlist::FusedOp{};
-}
-
-void add_buffers(Usage& l1, const netlist::Op& op, const device::DeviceDescriptor& device) {
-  const netlist::FusedOp fused = fused_op_of(op, "");
+void add_buffers(Usage& l1, const netlist::Op& op, const netlist::FusedOp& schedules, const device::DeviceDescriptor& device) {
+  const netlist::FusedOp fused = with_blocks(schedules, op);
   const tiling::OpContext context{op, &fused, 1, device.tile_alignment};
   std::int64_t tiles = 0, sum = 0;
   for (const auto& buffer : tiling::intermediate_buffers(context, tiling::output_buffer(context, false, 1))) {
@@ -83,22 +66,17 @@ void add_buffers(Usage& l1, const netlist::Op& op, const device::DeviceDescripto
 
 }  // namespace
 
-Result<std::string> fused_body_text(const graph::Node& node) {
+Result<std::shared_ptr<const netlist::FusedOp>> fused_schedules(const graph::Node& node) {
   auto found = schedules(node.attrs, node.inputs().size());
-  if (!found) {
-    Diagnostic d =
-        input_error("BL003", node.loc, cat("op '", node.name(), "' (", node.op(), "): ", found.failure().diagnostics().front().message));
-    d.node = node.name();
-    return d;
-  }
-  BUDA_ASSIGN(ops::FusedBody body, ops::read_fused_body(node.attrs, node.inputs().size()));
-  graph::AttrMap canonical = ops::fused_attrs(body);
-  return cat(body.intermediates, '\n', join(std::get<std::vector<std::string>>(canonical.find(ops::kSubOps)->second), "\n"));
+  if (found) return std::make_shared<const netlist::FusedOp>(std::move(*found));
+  Diagnostic d =
+      input_error("BL003", node.loc, cat("op '", node.name(), "' (", node.op(), "): ", found.failure().diagnostics().front().message));
+  d.node = node.name();
+  return d;
 }
 
-netlist::FusedOp fused_op_of(const netlist::Op& op, std::string id) {
-  netlist::FusedOp fused = known_schedules(op);
-  fused.id = std::move(id);
+netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::Op& op) {
+  netlist::FusedOp fused = schedules;
   for (auto& schedule : fused.schedules)
     for (netlist::SubOp& s : schedule) {
       s.block = op.block;
@@ -107,10 +85,10 @@ netlist::FusedOp fused_op_of(const netlist::Op& op, std::string id) {
   return fused;
 }
 
-double kernel_cycles_of(const netlist::Op& op, const device::DeviceDescriptor& device) {
-  if (!is_fused(op)) return kernel_cycles(op, device);
+double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device) {
+  if (fused == nullptr) return kernel_cycles(op, device);
   double cycles = 0;
-  for (const auto& schedule : known_schedules(op).schedules)
+  for (const auto& schedule : fused->schedules)
     for (const netlist::SubOp& s : schedule) {
       netlist::Op one = op;
       one.type = s.type;
@@ -121,16 +99,17 @@ double kernel_cycles_of(const netlist::Op& op, const device::DeviceDescriptor& d
   return cycles;
 }
 
-Usage l1_usage_of(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device) {
+Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device) {
   Usage l1 = l1_usage(op, links, device);
-  if (is_fused(op)) add_buffers(l1, op, device);
+  if (fused != nullptr) add_buffers(l1, op, *fused, device);
   return l1;
 }
 
-std::vector<Usage> usages_of(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device) {
+std::vector<Usage> usages_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links,
+                             const device::DeviceDescriptor& device) {
   std::vector<Usage> all = usages(op, links, device);
   for (Usage& u : all)
-    if (is_fused(op) && u.resource == Resource::l1) add_buffers(u, op, device);
+    if (fused != nullptr && u.resource == Resource::l1) add_buffers(u, op, *fused, device);
   return all;
 }
 

@@ -63,7 +63,7 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy) {
   blocked.overlay_size = overlay_size_for(phase_usage(blocked, links, device), device);
-  auto all = usages_of(blocked, links, device);
+  auto all = usages_of(blocked, spec.fused.get(), links, device);
   if (const Usage* over = first_misfit(all)) return misfit(spec.label, *over, remedy);
   return blocked.overlay_size;
 }

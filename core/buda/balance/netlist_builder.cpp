@@ -7,7 +7,7 @@
 #include <buda/balance/program.hpp>
 #include <buda/base/text.hpp>
 
-#include <map>
+#include <algorithm>
 
 namespace buda::balance {
 namespace {
@@ -94,26 +94,29 @@ class Builder {
     } else {
       op.overlay_size = std::get<std::int32_t>(verdict);
     }
-    if (op.type == netlist::OpType::fused_op) name_body(op);
+    if (spec.fused) set_fused_op(op, *spec.fused);
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       if (std::size_t queue = out_.queues.feeds[id.index()][i]; queue != kNoQueue) op.inputs[i].name = out_.queues.queues[queue].queue.name;
     out_.links.push_back(std::move(links));
     out_.netlist.graphs[static_cast<std::size_t>(placed.epoch)].ops.push_back(std::move(op));
   }
 
-  // The body of a fused op, which it has had for an id (fused.hpp), gets one of the netlist.
-  void name_body(netlist::Op& op) {
-    const netlist::BlockShape& b = op.block;
-    std::string key = cat(b.mblock_m, ' ', b.mblock_n, ' ', b.ublock_rt, ' ', b.ublock_ct, ' ', op.attributes.fused_op_id);
-    auto [found, is_new] = fused_.emplace(std::move(key), cat(fused_.size()));
-    if (is_new) out_.netlist.fused_ops.push_back(fused_op_of(op, found->second));
-    op.attributes.fused_op_id = found->second;
+  // Ops of equal schedules and blocks share a fused op of the netlist.
+  void set_fused_op(netlist::Op& op, const netlist::FusedOp& schedules) {
+    auto& all = out_.netlist.fused_ops;
+    netlist::FusedOp fused = with_blocks(schedules, op);
+    auto same = [&](const netlist::FusedOp& f) { return f.intermediates == fused.intermediates && f.schedules == fused.schedules; };
+    auto found = std::find_if(all.begin(), all.end(), same);
+    if (found == all.end()) {
+      fused.id = cat(all.size());
+      found = all.insert(all.end(), std::move(fused));
+    }
+    op.attributes.fused_op_id = found->id;
   }
 
   const Problem& problem_;
   const Choice& choice_;
   BuiltNetlist out_;
-  std::map<std::string, std::string> fused_;  // ids by blocks and body
   EdgeBook book_{problem_};
   Failure failure_;
 };

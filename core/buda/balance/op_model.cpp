@@ -148,7 +148,9 @@ std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
   return out;
 }
 
-Usage Candidates::l1_of(const OpModel& model) const { return l1_usage_of(with_model(spec_, model), links_alone(spec_, model), device_); }
+Usage Candidates::l1_of(const OpModel& model) const {
+  return l1_usage_of(with_model(spec_, model), spec_.fused.get(), links_alone(spec_, model), device_);
+}
 
 // All parameters in L1 at first; while that is too much, the largest of them goes back to DRAM.
 void Candidates::keep_residents(OpModel& model) const {
@@ -186,13 +188,13 @@ bool Candidates::offer(OpModel model) {
     return false;
   }
   Op op = with_model(spec_, model);
-  auto all = usages_of(op, links_alone(spec_, model), device_);
+  auto all = usages_of(op, spec_.fused.get(), links_alone(spec_, model), device_);
   if (const Usage* over = first_misfit(all)) {
     out_.rejections.count(over->resource == Resource::dest ? Rejection::dest : Rejection::other, model, *over);
     return false;
   }
   model.l1_bytes = l1.used;
-  model.kernel_cycles = kernel_cycles_of(op, device_);
+  model.kernel_cycles = kernel_cycles_of(op, spec_.fused.get(), device_);
   out_.models.push_back(model);
   return true;
 }

@@ -284,13 +284,13 @@ class ProblemBuilder {
     }
     spec.op.type = *type;
     if (*type == netlist::OpType::fused_op) {
-      auto body = fused_body_text(node);
-      if (body) {
-        spec.op.attributes.fused_op_id = std::move(*body);
+      auto schedules = fused_schedules(node);
+      if (schedules) {
+        spec.fused = std::move(*schedules);
       } else {
-        failure_.add(std::move(body).failure());
+        failure_.add(std::move(schedules).failure());
       }
-      return !spec.op.attributes.fused_op_id.empty();
+      return spec.fused != nullptr;
     }
     auto attributes = netlist_attributes(node);
     if (!attributes) {

@@ -8,9 +8,10 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/fused_op.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct OpSpec {
   graph::NodeId node;
   // Name, type, formats, fidelity, attributes, inputs; grid, block, place, m_k, u_kt, buf_size_mb and buffer sizes are open.
   netlist::Op op;
+  // Of a fused op its schedules, without blocks and id; null for any other.
+  std::shared_ptr<const netlist::FusedOp> fused;
   netlist::TileShape out;
   std::int64_t inner = 1;  // tiles of the inner dimension: of a matmul, or those that a reduce along r or c takes together
   std::vector<Operand> operands;

@@ -190,7 +190,7 @@ class Maker {
       if (model.is_resident(i)) r.resident_inputs.push_back(static_cast<std::int64_t>(i));
     r.candidates = candidates_[id.index()];
     add_cycles(id, op, r);
-    for (const Usage& u : usages_of(with_body(id, op), built_.links[id.index()], *problem_.device)) {
+    for (const Usage& u : usages_of(op, problem_.op(id).fused.get(), built_.links[id.index()], *problem_.device)) {
       ReportUsage row{std::string(resource_key(u.resource)), u.used, u.available, {}};
       for (const Part& p : u.parts)
         if (p.amount > 0) row.parts.push_back({p.what, p.amount});
@@ -206,12 +206,6 @@ class Maker {
     epoch.ops.push_back(std::move(r));
   }
 
-  // The op as it was balanced, when the body of a fused op stood for its id.
-  netlist::Op with_body(OpId id, netlist::Op op) const {
-    op.attributes.fused_op_id = problem_.op(id).op.attributes.fused_op_id;
-    return op;
-  }
-
   void add_cycles(OpId id, const netlist::Op& op, ReportOp& r) const {
     Traffic traffic;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -222,7 +216,7 @@ class Maker {
     traffic.dram_cores = dram_cores_;
     traffic.inputs_per_epoch = problem_.microbatch;
     OpCycles c = estimate(op, traffic, *problem_.device);
-    c.kernel = kernel_cycles_of(with_body(id, op), *problem_.device);
+    c.kernel = kernel_cycles_of(op, problem_.op(id).fused.get(), *problem_.device);
     r.cycles.kernel = whole(c.kernel);
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);

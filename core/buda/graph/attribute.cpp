@@ -2,6 +2,7 @@
 #include <buda/graph/attribute.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/fused_body.hpp>
 
 #include <bit>
 
@@ -12,7 +13,11 @@ bool same_real(double a, double b) { return (a != a && b != b) || std::bit_cast<
 
 template <class T>
 std::string value_text(const T& v) {
-  if constexpr (std::is_same_v<T, std::string>) {
+  if constexpr (std::is_same_v<T, SharedBody>) {
+    std::vector<std::string> steps;
+    for (const FusedSubOp& step : v->steps) steps.push_back(text(step));
+    return value_text(steps);
+  } else if constexpr (std::is_same_v<T, std::string>) {
     return cat('"', v, '"');
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     std::vector<std::string> quoted;
@@ -26,6 +31,10 @@ std::string value_text(const T& v) {
 }
 
 }  // namespace
+
+SharedBody::SharedBody(FusedBody body) : body_(std::make_shared<const FusedBody>(std::move(body))) {}
+
+bool operator==(const SharedBody& a, const SharedBody& b) { return a.body_ == b.body_ || *a == *b; }
 
 std::string_view attr_type_name(AttrType type) {
   switch (type) {
@@ -43,6 +52,8 @@ std::string_view attr_type_name(AttrType type) {
       return "a list of numbers";
     case AttrType::texts:
       return "a list of strings";
+    case AttrType::fused_body:
+      return "the body of a fused op";
   }
   return "";
 }

@@ -2,6 +2,7 @@
 #include <buda/graph/diff.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/fused_body.hpp>
 
 #include <algorithm>
 
@@ -84,7 +85,7 @@ class Differ {
       change(where, cat("input ", i), i < a.inputs().size() ? text(before_, a.inputs()[i]) : "none",
              i < b.inputs().size() ? text(after_, b.inputs()[i]) : "none");
     change(where, "type", text(a.outputs), text(b.outputs));
-    compare_attrs(where, a.attrs, b.attrs);
+    compare_attrs(where, fused_attrs_for_file(a.attrs), fused_attrs_for_file(b.attrs));
     change(where, "precision", text(a.precision), text(b.precision));
     change(where, "tags", text(a.tags), text(b.tags));
     change(where, "origins", text(a.origins), text(b.origins));

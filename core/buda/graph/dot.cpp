@@ -2,6 +2,7 @@
 #include <buda/graph/dot.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/fused_body.hpp>
 
 namespace buda::graph {
 namespace {
@@ -36,7 +37,7 @@ std::string style(const Node& n) {
 std::vector<std::string> label(const Node& n) {
   std::vector<std::string> lines = {n.name()};
   if (n.is_op()) lines.push_back(n.op());
-  for (const auto& [name, attr] : n.attrs) lines.push_back(cat(name, " = ", attr_text(attr)));
+  for (const auto& [name, attr] : fused_attrs_for_file(n.attrs)) lines.push_back(cat(name, " = ", attr_text(attr)));
   if (n.has_value() && !n.outputs.empty()) lines.push_back(n.outputs[0].text());
   return lines;
 }

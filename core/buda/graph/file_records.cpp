@@ -62,7 +62,8 @@ const schema::Record<TensorRecord>& describe(const TensorRecord*) {
           .required("name", &TensorRecord::name, "by which nodes refer to it")
           .required("dtype", &TensorRecord::dtype, "element type, as safetensors spells it")
           .required("shape", &TensorRecord::shape, "sizes along the axes")
-          .optional("file", &TensorRecord::file, "tensor file (safetensors, npz or npy), or with 'offset' any file; relative to this file's folder")
+          .optional("file", &TensorRecord::file,
+                    "tensor file (safetensors, npz or npy), or with 'offset' any file; relative to this file's folder")
           .optional("tensor", &TensorRecord::tensor, "its name in that file, where it is another one")
           .optional("offset", &TensorRecord::offset, "where in the file the bare elements begin, in bytes")
           .optional("file_size", &TensorRecord::file_size, "with 'offset': bytes of the file, which show whether it was replaced")
@@ -230,7 +231,16 @@ io::Node attr_node(const Attr& attr) {
   }
   if (const auto* v = std::get_if<std::vector<std::string>>(&attr))
     return v->empty() ? wrapped(kTexts, *v) : Codec<std::vector<std::string>>::write(*v);
-  return std::visit([](const auto& v) { return Codec<std::decay_t<decltype(v)>>::write(v); }, attr);
+  return std::visit(
+      [](const auto& v) -> io::Node {
+        using T = std::decay_t<decltype(v)>;
+        // A file has fused bodies as texts (fused_attrs_for_file).
+        if constexpr (std::is_same_v<T, graph::SharedBody>)
+          return {};
+        else
+          return Codec<T>::write(v);
+      },
+      attr);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/base64.hpp>
 #include <buda/graph/file_records.hpp>
+#include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/json.hpp>
@@ -222,13 +223,26 @@ class GraphReader {
     NodeId id = graph.add(record.name, record.op);
     Node& n = graph.node(id);
     n.loc = loc;
-    n.attrs = std::move(record.attrs.map);
+    set_attrs(n, std::move(record.attrs.map));
     n.precision = {record.intermediate.value, record.accumulate.value, record.fidelity};
     n.tags = std::move(record.tags);
     n.origins = std::move(record.origins);
     for (auto& type : record.types) n.outputs.push_back({type.dtype.value, Shape(std::move(type.shape)), type.format.value});
     if (!record.value.empty()) set_value(n, record.value);
     return id;
+  }
+
+  void set_attrs(Node& n, AttrMap attrs) {
+    if (n.op() != kFusedOp) {
+      n.attrs = std::move(attrs);
+      return;
+    }
+    auto read = fused_attrs_from_file(std::move(attrs));
+    if (read) {
+      n.attrs = std::move(*read);
+      return;
+    }
+    for (const Diagnostic& d : read.failure().diagnostics()) error(d.code, n.loc, cat("node '", n.name(), "': ", d.message), n.name());
   }
 
   void set_value(Node& n, const std::string& tensor) {

@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/base64.hpp>
 #include <buda/graph/file_records.hpp>
+#include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/json.hpp>
@@ -49,7 +50,7 @@ NodeRecord node_record(const Graph& graph, const Node& n, const TensorTable& tab
   for (const auto& edge : n.inputs())
     record.inputs.push_back({graph.contains(edge.source.node) ? graph.node(edge.source.node).name() : "", edge.source.port, edge.tms, {}});
   for (const auto& type : n.outputs) record.types.push_back({{type.dtype}, type.shape.dims(), {type.format}});
-  record.attrs.map = n.attrs;
+  record.attrs.map = fused_attrs_for_file(n.attrs);
   if (n.value) record.value = table.names.at(key_of(n.value->tensor));
   record.intermediate = {n.precision.intermediate};
   record.accumulate = {n.precision.accumulate};

@@ -229,7 +229,7 @@ struct Stored {
 // Each sub-op as an op of its own that packs into the intermediate format, or leaves its result in the register.
 Result<std::vector<Tensor>> fused_in_formats(const Node& n, std::span<const Tensor> arriving, std::span<const DataFormat> formats,
                                              unsigned threads) {
-  BUDA_ASSIGN(FusedBody body, read_fused_body(n.attrs, arriving.size()));
+  BUDA_ASSIGN(graph::SharedBody body, fused_body(n.attrs, arriving.size()));
   std::vector<Stored> inputs;
   for (std::size_t i = 0; i < arriving.size(); ++i) inputs.push_back({arriving[i], formats[i]});
   graph::Graph scratch("fused", Level::device);
@@ -251,7 +251,7 @@ Result<std::vector<Tensor>> fused_in_formats(const Node& n, std::span<const Tens
     BUDA_ASSIGN(auto results, evaluate_in_formats(*standard_ops().find(Level::device, s.type), one, tensors, stored, threads));
     return Stored{std::move(results[0]), waits};
   };
-  BUDA_ASSIGN(Stored out, walk_fused<Stored>(body, inputs, do_sub_op));
+  BUDA_ASSIGN(Stored out, walk_fused<Stored>(*body, inputs, do_sub_op));
   return std::vector<Tensor>{std::move(out.tensor)};
 }
 

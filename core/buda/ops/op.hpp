@@ -38,6 +38,7 @@ class Attrs {
  public:
   Attrs(const OpDef& def, const AttrMap& given) : def_(&def), given_(&given) {}
   bool has(std::string_view name) const { return given_->find(name) != given_->end(); }
+  const AttrMap& given() const { return *given_; }
   bool boolean(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;

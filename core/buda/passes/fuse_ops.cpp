@@ -81,7 +81,7 @@ class Fuser {
       if (members.size() < 2) continue;
       auto body = arrange(*it, members);
       if (!body || !context_.rewrites.allow(kFuseOps.name, graph_.node(*it))) continue;
-      replace(*it, members, *body);
+      replace(*it, members, std::move(*body));
       ++report_.rewrites;
     }
     return report_;
@@ -223,12 +223,12 @@ class Fuser {
     if (commutes && s.inputs.size() == 2 && s.inputs[1].kind == Kind::dest) std::swap(s.inputs[0], s.inputs[1]);
   }
 
-  void replace(NodeId root, const std::vector<NodeId>& members, const FusedBody& body) {
+  void replace(NodeId root, const std::vector<NodeId>& members, FusedBody body) {
     graph::GraphEditor editor(graph_, root);
     std::string name = graph_.node(root).name();
     NodeId fused = editor.add("fused", std::string(ops::kFusedOp), inputs_, graph_.node(root).outputs);
     Node& made = graph_.node(fused);
-    made.attrs = ops::fused_attrs(body);
+    made.attrs = {{std::string(graph::kSubOps), graph::SharedBody(std::move(body))}};
     made.tags.erase(kOriginalOpType);
     // In the order of the schedule, so that provenance reads like the model.
     for (NodeId member : members) {

@@ -4,6 +4,7 @@
 #include <buda/passes/precision_rules.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/fused_body.hpp>
 
 namespace buda::passes {
 namespace {
@@ -39,7 +40,7 @@ std::string listing(const Graph& graph) {
     std::vector<std::string> inputs;
     for (const auto& edge : n.inputs()) inputs.push_back(input_text(graph, edge));
     if (!inputs.empty()) out += cat('(', join(inputs, ", "), ')');
-    for (const auto& [name, attr] : n.attrs) out += cat(' ', name, '=', graph::attr_text(attr));
+    for (const auto& [name, attr] : graph::fused_attrs_for_file(n.attrs)) out += cat(' ', name, '=', graph::attr_text(attr));
     for (const auto& [name, text] : n.tags)
       if (name != kOriginalOpType) out += text.empty() ? cat(" #", name) : cat(" #", name, '=', text);
     for (std::size_t i = 0; i < n.outputs.size(); ++i) out += cat(i == 0 ? " : " : ", ", n.outputs[i].text());

@@ -1,6 +1,7 @@
 // The graph file: what is written comes back, tensors are not copied without need, and mistakes are shown where they are.
 #include <buda/base/text.hpp>
 #include <buda/graph/diff.hpp>
+#include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -130,6 +131,43 @@ TEST(GraphFile, LooksAsThePageShows) {
   auto tensors = read_tensors(fs, "out/small.graph.safetensors");
   ASSERT_TRUE(tensors);
   EXPECT_EQ(tensors->at("w"), f32({2, 2}, {1, 2, 3, 4}));
+}
+
+// A file has the body of a fused op as texts, which are parsed when it is read.
+TEST(GraphFile, FusedBodiesAreValuesInMemoryAndTextsInFiles) {
+  using Kind = FusedOperand::Kind;
+  FusedBody body{
+      {{"p: s", "tanh", {{Kind::input, 0}}, {Kind::intermed, 0}, {}, {{"approximate_mode", true}, {"relu_mode", std::string("max")}}},
+       {"p", "multiply", {{Kind::intermed, 0}, {Kind::input, 1}}, {Kind::output, 0}, {{Kind::intermed, 0}}, {{"relu_threshold", 0.5}}}},
+      1};
+  Graph g("g", Level::device);
+  NodeId x = g.add("x", "input");
+  set_type(g, x, {DType::f32, {1, 1, 32, 32}, std::nullopt});
+  NodeId p = g.add("p", "fused_op", {x, x});
+  set_type(g, p, {DType::f32, {1, 1, 32, 32}, std::nullopt});
+  g.node(p).attrs = {{"sub_ops", SharedBody(body)}};
+  g.add("y", "output", {p});
+  io::MemoryFileSystem fs;
+  ASSERT_TRUE(write_graph(fs, g, "g.json"));
+  EXPECT_THAT(
+      text_of(fs, "g.json"),
+      HasSubstr(R"("attrs": {"intermediates": 1, "sub_ops": ["{name: \"p: s\", type: tanh, inputs: [input0], output: intermed0, )"
+                R"(attributes: {approximate_mode: true, relu_mode: max}}", "{name: p, type: multiply, inputs: [intermed0, input1], )"
+                R"(pop: [intermed0], output: output, attributes: {relu_threshold: 0.5}}"]})"));
+  Graph back = read_back(fs, "g.json");
+  ASSERT_TRUE(std::holds_alternative<SharedBody>(back.node(back.find("p")).attrs.at("sub_ops")));
+  EXPECT_EQ(*std::get<SharedBody>(back.node(back.find("p")).attrs.at("sub_ops")), body);
+  EXPECT_TRUE(diff(g, back).empty());
+
+  std::string broken = text_of(fs, "g.json");
+  broken.replace(broken.find("input1"), 6, "inputs");
+  fs.put("broken.json", broken);
+  auto refused = read_graph(fs, "broken.json");
+  ASSERT_FALSE(refused);
+  const Diagnostic& d = refused.failure().diagnostics().front();
+  EXPECT_EQ(d.code, "GR030");
+  EXPECT_EQ(d.loc.line, 9u);
+  EXPECT_EQ(d.message, "node 'p': sub-op 1 of 'sub_ops': inputs: the string 'inputs' is none of inputN, intermedN, dest, output");
 }
 
 TEST(GraphFile, EverythingComesBack) {

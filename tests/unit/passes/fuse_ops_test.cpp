@@ -21,10 +21,12 @@ struct Fusing : Bench {
   std::vector<std::string> steps(const char* name) {
     NodeId id = graph.find(name);
     if (!id.valid() || graph.node(id).op() != "fused_op") return {"not fused"};
-    auto out = std::get<std::vector<std::string>>(graph.node(id).attrs.at("sub_ops"));
+    std::vector<std::string> out;
+    for (const graph::FusedSubOp& step : body(name).steps) out.push_back(text(step));
     return out;
   }
-  std::int64_t intermediates(const char* name) { return std::get<std::int64_t>(graph.node(graph.find(name)).attrs.at("intermediates")); }
+  const graph::FusedBody& body(const char* name) { return *std::get<graph::SharedBody>(graph.node(graph.find(name)).attrs.at("sub_ops")); }
+  std::int64_t intermediates(const char* name) { return body(name).intermediates; }
 };
 
 using Steps = std::vector<std::string>;
@@ -191,8 +193,9 @@ TEST(FuseOps, FormatsAreThoseOfTheWhole) {
 
 TEST(FusedBody, WhatIsWrongIsSaid) {
   auto problem = [](std::vector<std::string> steps, std::int64_t buffers = 0) {
-    graph::AttrMap attrs = {{"sub_ops", std::move(steps)}, {"intermediates", buffers}};
-    auto body = ops::read_fused_body(attrs, 2);
+    auto attrs = graph::fused_attrs_from_file({{"sub_ops", std::move(steps)}, {"intermediates", buffers}});
+    if (!attrs) return attrs.failure().diagnostics()[0].message;
+    auto body = ops::fused_body(*attrs, 2);
     return body ? "fine" : body.failure().diagnostics()[0].message;
   };
   EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0, input1], output: output}"}), "fine");
@@ -213,6 +216,10 @@ TEST(FusedBody, WhatIsWrongIsSaid) {
   EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0], output: output}"}), "sub-op 0 of 'sub_ops': 'add' takes 2 inputs, not 1");
   EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: output, attributes: {slop: 1}}"}),
             "sub-op 0 of 'sub_ops': 'tanh' has no attribute 'slop'");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: output, attributes: {relu_en: 1}}"}),
+            "sub-op 0 of 'sub_ops': attribute 'relu_en' of 'tanh' is true or false, not a whole number 1");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: output, color: red}"}),
+            "sub-op 0 of 'sub_ops': 'color: red' is not understood; keys are name, type, inputs, pop, output, attributes");
   EXPECT_NE(problem({"nonsense ]"}), "fine");
 }
 
