@@ -1,5 +1,6 @@
 // Which data formats go together.
 #include <buda/netlist/check_context.hpp>
+#include <buda/ops/device_op.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -174,7 +175,7 @@ void check_integer_inputs(CheckContext& ctx, const Op& op) {
     case OpClass::quant:
       return;
     case OpClass::binary: {
-      bool wide = op.type == OpType::add || op.type == OpType::maximum;
+      bool wide = ops::device_op(op.type).takes_int32;
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         F f = op.inputs[i].format;
         if (f != F::int8 && f != F::uint8 && !(wide && f == F::int32))

@@ -3,6 +3,7 @@
 // A fused op's intermediates are FIFOs in L1; `dest` is the destination register, whose content lives until the next sub-op only. The
 // walk below goes through the sub-ops in execution order and keeps, for each intermediate, who wrote it and in which schedule.
 #include <buda/netlist/check_context.hpp>
+#include <buda/ops/device_op.hpp>
 
 #include <algorithm>
 #include <array>
@@ -172,7 +173,7 @@ class FusedChecker {
       input_error("NL523", s, i, "dest is read, but the sub-op before did not write it");
       return;
     }
-    if (s.type == OpType::matmul || s.type == OpType::reduce || s.type == OpType::maximum)
+    if (ends_schedule(s) || !ops::uses_register(ops::device_op(s.type)))
       input_error("NL524", s, i, cat(op_type_name(s.type), " cannot read dest"), "write an intermediate");
     if (i == 1 && !ctx_.device.features.dest_as_operand_1)
       input_error("NL525", s, i, cat(ctx_.device.arch, " cannot read dest as second operand"),
@@ -181,7 +182,7 @@ class FusedChecker {
   }
 
   void check_tile_broadcast(const SubOp& s, std::size_t i) {
-    if ((s.type != OpType::add && s.type != OpType::subtract && s.type != OpType::multiply) || i != 1)
+    if (op_class(s.type) != OpClass::binary || ops::device_op(s.type).vector_unit || i != 1)
       error("NL516", s, Field::tms, "tile_broadcast is for the second operand of add, subtract and multiply", "", static_cast<int>(i));
   }
 

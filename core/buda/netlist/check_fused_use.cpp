@@ -5,6 +5,7 @@
 // that register: both operands have to be copied there first, so a result cannot stay there for the next sub-op, and tiles are taken as
 // they are.
 #include <buda/netlist/check_context.hpp>
+#include <buda/ops/device_op.hpp>
 
 #include <algorithm>
 
@@ -55,7 +56,7 @@ class UseChecker {
     return index < op_.inputs.size() ? op_.inputs[index].format : F::invalid;  // reported as NL519 or NL121
   }
   bool on_vector_unit(const SubOp& s) const {
-    if (op_class(s.type) == OpClass::quant || s.type == OpType::maximum) return true;
+    if (ops::device_op(s.type).vector_unit) return true;
     return s.type == OpType::add &&
            std::any_of(s.inputs.begin(), s.inputs.end(), [&](const SubOpInput& i) { return format_of(i.operand) == F::int32; });
   }

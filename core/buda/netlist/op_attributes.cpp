@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/netlist/op.hpp>
+#include <buda/ops/device_op.hpp>
 
 #include <initializer_list>
 
@@ -18,13 +19,31 @@ constexpr std::uint64_t bits(std::initializer_list<OpType> types) {
   return out;
 }
 
+// The types of a class.
+std::uint64_t bits(OpClass op_class) {
+  std::uint64_t out = 0;
+  for (const ops::DeviceOp& op : ops::device_ops())
+    if (op.op_class == op_class) out |= bits({op.type});
+  return out;
+}
+
+// The types that have an attribute of this key in their row.
+std::uint64_t owners(std::string_view key) {
+  std::uint64_t out = 0;
+  for (const ops::DeviceOp& op : ops::device_ops())
+    for (const ops::OwnAttribute& own : op.attributes)
+      if (own.def.name == key) out |= bits({op.type});
+  return out;
+}
+
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
 constexpr std::uint64_t kSparse = bits({T::matmul, T::fused_op});
 constexpr std::uint64_t kSparseOrBuffer = bits({T::matmul, T::fused_op, T::buffer});
-constexpr std::uint64_t kSfpu = bits({T::exp, T::log, T::sqrt, T::gelu, T::gelu_derivative, T::reciprocal, T::sigmoid, T::tanh, T::dropout,
-                                      T::square, T::power, T::sine, T::cosine, T::lrelu, T::abs});
-constexpr std::uint64_t kScaled = bits({T::matmul, T::quantization, T::dequantization, T::requantization});
-constexpr std::uint64_t kWithSfpu = kSfpu | bits({T::matmul, T::fused_op});
+
+// An attribute of the types whose rows have it, and of fused ops of these.
+AttributeInfo own(std::string_view key, std::string_view value, std::string_view absent, std::string_view meaning) {
+  return {key, value, absent, meaning, owners(key) | bits({T::fused_op}), owners(key)};
+}
 
 }  // namespace
 
@@ -40,8 +59,10 @@ const std::vector<AttributeInfo>& all_attributes() {
       {"min_buffer_input", "0 or 1", "", "the input of which only one ublock row or column is kept at a time",
        bits({T::matmul, T::fused_op, T::buffer, T::depthwise}), 0},
       {"sfpu_op", "an SFPU op", "", "applied to the result; gelu is what golden can do", kAll, 0},
-      {"requant", "true or false", "false", "integer result * scale + zero_point, with the scales as last input", kScaled, 0},
-      {"dequant", "true or false", "false", "(integer result - zero_point) * scale, with the scales as last input", kScaled, 0},
+      {"requant", "true or false", "false", "integer result * scale + zero_point, with the scales as last input",
+       bits(OpClass::quant) | bits({T::matmul}), 0},
+      {"dequant", "true or false", "false", "(integer result - zero_point) * scale, with the scales as last input",
+       bits(OpClass::quant) | bits({T::matmul}), 0},
       {"zero_point", "real", "0", "of quantization, dequantization, requantization, requant and dequant", kAll, 0},
       {"relu_en", "true or false", "false", "clamp the output in the packer", kAll, kAll},
       {"relu_threshold", "real >= 0", "0", "where it clamps", kAll, kAll},
@@ -59,14 +80,14 @@ const std::vector<AttributeInfo>& all_attributes() {
       {"num_nz_strips", "list of int", "", "strips that are not zero, per core", kSparseOrBuffer, 0},
       {"vector", "r, c or rc", "rc", "the SFPU works on the first row of faces, the first column, or all", kAll, kAll},
       {"approximate_mode", "true or false", "false", "a faster, less exact SFPU function", kAll, 0},
-      {"sfpu_execution_thread", "math or pack", "math", "the thread that drives the SFPU", kWithSfpu, 0},
-      {"p", "real in [0, 1]", "0", "the probability that a number is dropped; the others are divided by 1 - p",
-       bits({T::dropout, T::fused_op}), bits({T::dropout})},
-      {"seed", "int", "0", "of the random generator", bits({T::dropout, T::fused_op}), bits({T::dropout})},
-      {"slope", "real", "0.01", "factor for negative numbers", bits({T::lrelu, T::fused_op}), bits({T::lrelu})},
-      {"exp", "int", "0", "the exponent", bits({T::power, T::fused_op}), bits({T::power})},
-      {"dim", "r, c or z", "", "the side that is reduced", bits({T::reduce, T::fused_op}), bits({T::reduce})},
-      {"type", "max", "", "the reduction; there is no other", bits({T::reduce, T::fused_op}), bits({T::reduce})},
+      {"sfpu_execution_thread", "math or pack", "math", "the thread that drives the SFPU",
+       bits(OpClass::sfpu) | bits({T::matmul, T::fused_op}), 0},
+      own("p", "real in [0, 1]", "0", "the probability that a number is dropped; the others are divided by 1 - p"),
+      own("seed", "int", "0", "of the random generator"),
+      own("slope", "real", "0.01", "factor for negative numbers"),
+      own("exp", "int", "0", "the exponent"),
+      own("dim", "r, c or z", "", "the side that is reduced"),
+      own("type", "max", "", "the reduction; there is no other"),
       {"granularity", "ublock or t", "ublock", "what index, length and stride count", bits({T::splice}), 0},
       {"inputN", "[index, length, stride]", "",
        "of input N: skip index, copy length, go on by stride from the copy's start, and again until the output is full", bits({T::splice}),

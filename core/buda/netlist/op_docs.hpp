@@ -1,4 +1,5 @@
-// What the op types compute, for people: the pages in docs/ops are written from this table, from the attributes and from the rules.
+// The op types for people: the pages in docs/ops are written from the table of device ops, from this one, from the attributes and from
+// the rules.
 #pragma once
 
 #include <buda/netlist/op_types.hpp>
@@ -15,13 +16,12 @@ struct OpInputDoc {
   std::string_view formats;  // which in_df
 };
 
+// What netlists have to say of a type besides its row in ops/device_op.hpp.
 struct OpDoc {
   OpType type{};
-  std::string_view meaning;  // what the output is
   std::vector<OpInputDoc> inputs;
   std::string_view block;               // what t, mblock and ublock of the output have to be
   std::string_view formats;             // out_df, intermed_df, acc_df and math_fidelity
-  std::string_view notes;               // what else is to be known; may be empty
   std::vector<std::string_view> rules;  // those that concern this type; others hold for all
   std::string_view example;             // in share/examples/netlists, without .yaml
   std::vector<std::string_view> more_examples;

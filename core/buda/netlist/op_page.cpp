@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/netlist/check.hpp>
 #include <buda/netlist/op_attributes.hpp>
+#include <buda/ops/device_op.hpp>
 
 #include <algorithm>
 
@@ -58,15 +59,16 @@ std::string rule_list(const OpDoc& doc) {
 }  // namespace
 
 std::string op_page(const OpDoc& doc, std::string_view example) {
-  std::string out = cat("# ", op_type_name(doc.type), "\n\n", doc.meaning,
-                        "\n\n## Inputs\n\n| input | tiles (t, rows, columns) | in_df |\n|---|---|---|\n");
+  const ops::DeviceOp& row = ops::device_op(doc.type);
+  std::string out =
+      cat("# ", row.name, "\n\n", row.meaning, "\n\n## Inputs\n\n| input | tiles (t, rows, columns) | in_df |\n|---|---|---|\n");
   for (const OpInputDoc& i : doc.inputs) out += cat("| ", cell(i.name), " | ", cell(i.shape), " | ", cell(i.formats), " |\n");
   out +=
       "\nT, R and C are the output's: t, grid rows * mblock_m * ublock_rt, and grid columns * mblock_n * ublock_ct. That is what an input "
       "has after "
       "its manipulations.\n";
   out += cat("\n## Output\n\n- Block: ", doc.block, "\n- Formats: ", doc.formats, '\n');
-  if (!doc.notes.empty()) out += cat('\n', doc.notes, '\n');
+  if (!row.notes.empty()) out += cat('\n', row.notes, '\n');
   out += attribute_table(doc.type);
   out += cat("\n## Rules\n\nBesides the [rules that hold for all ops](../formats/netlist-rules.md#ops):\n\n", rule_list(doc));
   out += cat("\n## Example\n\n`share/examples/netlists/", doc.example, ".yaml`");

@@ -1,59 +1,23 @@
 // The tables of names.
 #include <buda/netlist/op_types.hpp>
 
+#include <buda/ops/device_op.hpp>
+
 namespace buda::netlist {
 
-// In the order of the enumeration, so that info() is an index.
 const std::vector<OpTypeInfo>& all_op_types() {
-  using T = OpType;
-  using C = OpClass;
-  static const std::vector<OpTypeInfo> table = {
-      {T::add, "add", C::binary, 2, 2, true},
-      {T::subtract, "subtract", C::binary, 2, 2, true},
-      {T::multiply, "multiply", C::binary, 2, 2, true},
-      {T::maximum, "maximum", C::binary, 2, 2, true},
-      {T::quantization, "quantization", C::quant, 2, 2, true},
-      {T::dequantization, "dequantization", C::quant, 2, 2, true},
-      {T::requantization, "requantization", C::quant, 2, 2, true},
-      {T::nop, "nop", C::unary, 1, 1, true},
-      {T::datacopy, "datacopy", C::unary, 1, 1, true},
-      {T::exp, "exp", C::sfpu, 1, 1, true},
-      {T::log, "log", C::sfpu, 1, 1, true},
-      {T::sqrt, "sqrt", C::sfpu, 1, 1, true},
-      {T::gelu, "gelu", C::sfpu, 1, 1, true},
-      {T::gelu_derivative, "gelu_derivative", C::sfpu, 1, 1, true},
-      {T::reciprocal, "reciprocal", C::sfpu, 1, 1, true},
-      {T::sigmoid, "sigmoid", C::sfpu, 1, 1, true},
-      {T::tanh, "tanh", C::sfpu, 1, 1, true},
-      {T::dropout, "dropout", C::sfpu, 1, 1, true},
-      {T::square, "square", C::sfpu, 1, 1, true},
-      {T::power, "power", C::sfpu, 1, 1, true},
-      {T::sine, "sine", C::sfpu, 1, 1, true},
-      {T::cosine, "cosine", C::sfpu, 1, 1, true},
-      {T::lrelu, "lrelu", C::sfpu, 1, 1, true},
-      {T::abs, "abs", C::sfpu, 1, 1, true},
-      {T::matmul, "matmul", C::matmul, 2, 5, true},
-      {T::depthwise, "depthwise", C::depthwise, 2, 3, false},
-      {T::reduce, "reduce", C::reduce, 1, 1, true},
-      {T::splice, "splice", C::splice, 1, 8, false},
-      {T::embedding, "embedding", C::embedding, 2, 2, false},
-      {T::tilizer, "tilizer", C::tilizer, 1, 1, false},
-      {T::topk, "topk", C::topk, 2, 2, false},
-      {T::ethernet_datacopy, "ethernet_datacopy", C::ethernet, 1, 1, false},
-      {T::fused_op, "fused_op", C::fused, 1, 16, false},
-      {T::buffer, "buffer", C::buffer, 1, 2, false},
-      {T::drainer, "drainer", C::drainer, 1, 1, false},
-  };
+  static const std::vector<OpTypeInfo> table = [] {
+    std::vector<OpTypeInfo> all;
+    for (const ops::DeviceOp& op : ops::device_ops()) {
+      const ops::OpClassInfo& of_class = ops::class_info(op.op_class);
+      all.push_back({op.type, op.name, op.op_class, of_class.min_inputs, of_class.max_inputs, of_class.sub_op});
+    }
+    return all;
+  }();
   return table;
 }
 
 const OpTypeInfo& info(OpType type) { return all_op_types()[static_cast<std::size_t>(type)]; }
-
-std::optional<OpType> op_type_from_name(std::string_view name) {
-  for (const auto& row : all_op_types())
-    if (row.name == name) return row.type;
-  return std::nullopt;
-}
 
 std::string_view fidelity_name(MathFidelity fidelity) { return name_of(fidelity); }
 

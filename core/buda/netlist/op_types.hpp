@@ -1,6 +1,8 @@
 // The vocabulary of netlists: op types, fidelities, orders, and their spelling.
 #pragma once
 
+#include <buda/ops/op_type.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,61 +11,8 @@
 
 namespace buda::netlist {
 
-enum class OpType : std::uint8_t {
-  add,
-  subtract,
-  multiply,
-  maximum,
-  quantization,
-  dequantization,
-  requantization,
-  nop,
-  datacopy,
-  exp,
-  log,
-  sqrt,
-  gelu,
-  gelu_derivative,
-  reciprocal,
-  sigmoid,
-  tanh,
-  dropout,
-  square,
-  power,
-  sine,
-  cosine,
-  lrelu,
-  abs,
-  matmul,
-  depthwise,
-  reduce,
-  splice,
-  embedding,
-  tilizer,
-  topk,
-  ethernet_datacopy,
-  fused_op,
-  buffer,
-  drainer,
-};
-
-enum class OpClass : std::uint8_t {
-  binary,
-  quant,
-  unary,
-  sfpu,
-  matmul,
-  depthwise,
-  reduce,
-  splice,
-  embedding,
-  tilizer,
-  topk,
-  ethernet,
-  fused,
-  buffer,
-  drainer,
-};
+using ops::OpClass;
+using ops::OpType;
 
 // What the validator and the documentation know of a type at sight. Attributes may add inputs (a matmul's bias).
 struct OpTypeInfo {
@@ -75,11 +24,12 @@ struct OpTypeInfo {
   bool sub_op;  // may stand in a fused op's schedule
 };
 
+// From the table of device ops (ops/device_op.hpp).
 const OpTypeInfo& info(OpType type);
 const std::vector<OpTypeInfo>& all_op_types();
-std::optional<OpType> op_type_from_name(std::string_view name);
-inline std::string_view op_type_name(OpType type) { return info(type).name; }
-inline OpClass op_class(OpType type) { return info(type).op_class; }
+using ops::op_class;
+using ops::op_type_from_name;
+using ops::op_type_name;
 
 // Passes of the multiplier over high and low halves of the mantissas. HiFi2_A is another spelling of HiFi2.
 enum class MathFidelity : std::uint8_t { lofi, hifi2, hifi2_b, hifi3, hifi4 };

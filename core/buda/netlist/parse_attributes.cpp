@@ -2,6 +2,8 @@
 #include <buda/netlist/op_attributes.hpp>
 #include <buda/netlist/parse_context.hpp>
 
+#include <algorithm>
+
 namespace buda::netlist {
 namespace {
 
@@ -163,8 +165,13 @@ void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node
   const AttributeInfo* info = find_attribute(key);
   if (info == nullptr || (sub_op ? info->for_sub_op(type) : info->for_op(type))) return;
   std::vector<std::string> owners;
-  for (const auto& row : all_op_types())
-    if (sub_op ? info->for_sub_op(row.type) : info->for_op(row.type)) owners.emplace_back(row.name);
+  auto owns = [&](const OpTypeInfo& row) { return sub_op ? info->for_sub_op(row.type) : info->for_op(row.type); };
+  auto is_sfpu = [](const OpTypeInfo& row) { return row.op_class == OpClass::sfpu; };
+  const auto& types = all_op_types();
+  const bool all_sfpu = std::all_of(types.begin(), types.end(), [&](const auto& row) { return !is_sfpu(row) || owns(row); });
+  if (all_sfpu) owners.emplace_back("SFPU ops");
+  for (const auto& row : types)
+    if (owns(row) && !(all_sfpu && is_sfpu(row))) owners.emplace_back(row.name);
   // The thread is also what an SFPU op in a fused op or behind a matmul goes by, so it is a rule of its own.
   const char* code = key == "sfpu_execution_thread" ? "NL012" : "NL013";
   ctx.finding(Severity::error, code, node,

@@ -1,7 +1,7 @@
 // Elementwise operations of two values.
 //
 // At tensor level they broadcast as NumPy does and take numbers of one type. Division of integers truncates toward zero; dividing by zero
-// and raising zero to a negative power give 0, since an integer has no infinity. At device level shapes are equal (edges broadcast).
+// and raising zero to a negative power give 0, since an integer has no infinity. The ops of device level follow from these (device_op.hpp).
 #include <buda/ops/arithmetic.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/rules.hpp>
@@ -79,12 +79,6 @@ Result<std::vector<ValueType>> infer_tensor(const InferCall& call) {
   return one(dtype, std::move(shape));
 }
 
-Result<std::vector<ValueType>> infer_device(const InferCall& call) {
-  BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
-  BUDA_ASSIGN(Shape shape, common_device_shape(call.inputs));
-  return one(dtype, std::move(shape));
-}
-
 template <class F>
 Result<std::vector<Tensor>> evaluate_both(const EvaluateCall& call) {
   const Shape& shape = call.outputs[0].shape;
@@ -97,14 +91,6 @@ OpDef binary_op(std::string name, std::string summary, decltype(OpDef::evaluate)
   return tensor_level_op("eltwise_binary", std::move(name), std::move(summary), {"a", "b"}, {}, infer_tensor, evaluate, one_per_element);
 }
 
-OpDef device_binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
-  OpDef def = binary_op(std::move(name), std::move(summary), evaluate);
-  def.level = Level::device;
-  def.attrs = with_packer_attrs({});
-  def.infer = infer_device;
-  return def;
-}
-
 }  // namespace
 
 std::vector<OpDef> eltwise_binary_ops() {
@@ -114,11 +100,7 @@ std::vector<OpDef> eltwise_binary_ops() {
           binary_op("divide", "a / b; integers truncate toward zero", evaluate_both<Divide>),
           binary_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>),
           binary_op("minimum", "the smaller of a and b; NaN if one is NaN", evaluate_both<Minimum>),
-          binary_op("power", "a to the power of b", evaluate_both<Power>),
-          device_binary_op("add", "a + b", evaluate_both<Add>),
-          device_binary_op("subtract", "a - b", evaluate_both<Subtract>),
-          device_binary_op("multiply", "a * b", evaluate_both<Multiply>),
-          device_binary_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>)};
+          binary_op("power", "a to the power of b", evaluate_both<Power>)};
 }
 
 }  // namespace buda::ops

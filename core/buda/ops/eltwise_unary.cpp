@@ -51,7 +51,6 @@ BUDA_UNARY(tanh, false, std::tanh(x))
 BUDA_UNARY(sigmoid, false, sigmoid(x))
 BUDA_UNARY(exact_gelu, false, gelu(x))
 BUDA_UNARY(tanh_gelu, false, gelu_tanh(x))
-BUDA_UNARY(gelu_derivative, false, gelu_derivative(x))
 BUDA_UNARY(relu, true, x != x || x > 0 ? x : T{0})
 BUDA_UNARY(square, true, wrapping_multiply(x, x))
 BUDA_UNARY(negative, true, wrapping_subtract(T{0}, x))
@@ -82,15 +81,13 @@ Result<std::vector<Tensor>> evaluate_gelu(const EvaluateCall& call) {
   return call.attrs.text("approximate") == "tanh" ? evaluate_tanh_gelu(call) : evaluate_exact_gelu(call);
 }
 
-Result<std::vector<Tensor>> leaky(const EvaluateCall& call, std::string_view attr) {
-  double slope = call.attrs.real(attr);
+Result<std::vector<Tensor>> evaluate_leaky_relu(const EvaluateCall& call) {
+  double slope = call.attrs.real("alpha");
   return evaluate_with<false>(call, [slope](auto tag) {
     using T = typename decltype(tag)::type;
     return [k = static_cast<T>(slope)](T x) { return x < 0 ? k * x : x; };
   });
 }
-Result<std::vector<Tensor>> evaluate_leaky_relu(const EvaluateCall& call) { return leaky(call, "alpha"); }
-Result<std::vector<Tensor>> evaluate_lrelu(const EvaluateCall& call) { return leaky(call, "slope"); }
 
 // Bounds that an integer type does not reach do not bind; those between two integers are moved inwards.
 template <class T>
@@ -113,24 +110,9 @@ Result<std::vector<Tensor>> evaluate_clip(const EvaluateCall& call) {
   });
 }
 
-Result<std::vector<Tensor>> evaluate_whole_power(const EvaluateCall& call) {
-  std::int64_t exponent = call.attrs.integer("exp");
-  return evaluate_with<false>(call, [exponent](auto tag) {
-    using T = typename decltype(tag)::type;
-    return [exponent](T x) { return static_cast<T>(std::pow(x, static_cast<double>(exponent))); };
-  });
-}
-
 template <Accepts kAccepts>
 Result<std::vector<ValueType>> infer_accepted(const InferCall& call) {
   BUDA_TRY(common_dtype(call.inputs, kAccepts));
-  return like_first(call);
-}
-
-template <Accepts kAccepts>
-Result<std::vector<ValueType>> infer_device_unary(const InferCall& call) {
-  BUDA_TRY(common_dtype(call.inputs, kAccepts));
-  BUDA_TRY(common_device_shape(call.inputs));
   return like_first(call);
 }
 
@@ -143,26 +125,24 @@ OpDef unary_op(std::string name, std::string summary, decltype(OpDef::evaluate) 
                          evaluate, one_per_element);
 }
 
-OpDef device_unary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
-  OpDef def = unary_op(std::move(name), std::move(summary), evaluate, Accepts::floats, with_packer_attrs(std::move(attrs)));
-  def.level = Level::device;
-  def.infer = infer_device_unary<Accepts::floats>;
-  return def;
-}
-
-// An op of the vector unit.
-OpDef sfpu_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
-  attrs.push_back(
-      {"approximate_mode", AttrType::boolean, false, "faster and less exact on the device; the reference meaning is the same", {}});
-  return device_unary_op(std::move(name), std::move(summary), evaluate, std::move(attrs));
-}
-
 OpDef without_cost(OpDef def) {
   def.flops = nullptr;
   return def;
 }
 
-std::vector<OpDef> tensor_ops() {
+}  // namespace
+
+BUDA_UNARY(gelu_derivative, false, gelu_derivative(x))
+
+Result<std::vector<Tensor>> evaluate_integer_power(const EvaluateCall& call) {
+  std::int64_t exponent = call.attrs.integer("exp");
+  return evaluate_with<false>(call, [exponent](auto tag) {
+    using T = typename decltype(tag)::type;
+    return [exponent](T x) { return static_cast<T>(std::pow(x, static_cast<double>(exponent))); };
+  });
+}
+
+std::vector<OpDef> eltwise_unary_ops() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   AttrDef approximate{"approximate", AttrType::text, std::string("none"), "none: x Φ(x); tanh: the usual approximation", {"none", "tanh"}};
   return {without_cost(unary_op("nop", "x; also called identity", evaluate_copy, Accepts::anything)),
@@ -184,36 +164,6 @@ std::vector<OpDef> tensor_ops() {
           unary_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_gelu, Accepts::floats, {approximate}),
           unary_op("clip", "x, but at least min and at most max", evaluate_clip, Accepts::numbers,
                    {{"min", AttrType::real, -kInfinity, "lower bound", {}}, {"max", AttrType::real, kInfinity, "upper bound", {}}})};
-}
-
-std::vector<OpDef> device_ops() {
-  return {without_cost(device_unary_op("nop", "x", evaluate_copy)),
-          without_cost(device_unary_op("datacopy", "x; another name of nop", evaluate_copy)),
-          without_cost(device_unary_op("tilizer", "x, which comes row by row and leaves in tiles; as a matrix the same", evaluate_copy)),
-          sfpu_op("exp", "e to the power of x", evaluate_exp),
-          sfpu_op("log", "natural logarithm", evaluate_log),
-          sfpu_op("sqrt", "square root", evaluate_sqrt),
-          sfpu_op("square", "x * x", evaluate_square),
-          sfpu_op("reciprocal", "1 / x", evaluate_reciprocal),
-          sfpu_op("abs", "|x|", evaluate_abs),
-          sfpu_op("sine", "sine of x in radians", evaluate_sine),
-          sfpu_op("cosine", "cosine of x in radians", evaluate_cosine),
-          sfpu_op("tanh", "hyperbolic tangent", evaluate_tanh),
-          sfpu_op("sigmoid", "1 / (1 + e^-x)", evaluate_sigmoid),
-          sfpu_op("gelu", "x Φ(x), Φ being the normal distribution function", evaluate_exact_gelu),
-          sfpu_op("gelu_derivative", "derivative of gelu", evaluate_gelu_derivative),
-          sfpu_op("lrelu", "slope * x where x is negative, else x", evaluate_lrelu,
-                  {{"slope", AttrType::real, 0.01, "slope on the negative side", {}}}),
-          sfpu_op("power", "x to the power of a whole number", evaluate_whole_power,
-                  {{"exp", AttrType::integer, std::nullopt, "the exponent", {}}})};
-}
-
-}  // namespace
-
-std::vector<OpDef> eltwise_unary_ops() {
-  std::vector<OpDef> ops = tensor_ops();
-  for (auto& def : device_ops()) ops.push_back(std::move(def));
-  return ops;
 }
 
 }  // namespace buda::ops

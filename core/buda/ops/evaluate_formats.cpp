@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/buffer.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/ops/fused_body.hpp>
 #include <buda/ops/gemm.hpp>
 #include <buda/ops/op.hpp>
@@ -204,7 +205,7 @@ Result<Tensor> as_seen(const OpDef& def, const Node& n, const Tensor& value, Dat
   BUDA_ASSIGN(Buffer out, copy_of(value));
   if (unary) {
     round_in_dest(rounding, out.as<float>());
-  } else if (n.op() != "maximum") {
+  } else if (const DeviceOp* op = find_device_op(n.op()); op == nullptr || uses_register(*op)) {
     for (float& v : out.as<float>()) v = masked_bits(v, kSourceRegisterBits);
   }
   return std::move(out).take();

@@ -59,7 +59,8 @@ OpDef fused_op_definition() {
                  {}}},
       .infer = infer_fused,
       .evaluate = evaluate_fused,
-      .flops = fused_flops};
+      .flops = fused_flops,
+      .precise = true};
   return fused;
 }
 

@@ -177,7 +177,8 @@ std::vector<OpDef> nn_ops() {
                 .attrs = {dim, {"stable", AttrType::boolean, true, "subtract the maximum first", {}}},
                 .infer = infer_softmax,
                 .evaluate = evaluate_softmax,
-                .flops = softmax_flops};
+                .flops = softmax_flops,
+                .precise = true};
   OpDef log_softmax = softmax;
   log_softmax.name = "log_softmax";
   log_softmax.summary = "natural logarithm of softmax";
@@ -195,7 +196,8 @@ std::vector<OpDef> nn_ops() {
                             {"epsilon", AttrType::real, 1e-5, "added to the variance", {}}},
                   .infer = infer_layernorm,
                   .evaluate = evaluate_layernorm,
-                  .flops = layernorm_flops};
+                  .flops = layernorm_flops,
+                  .precise = true};
   return {std::move(softmax), std::move(log_softmax), std::move(layernorm)};
 }
 

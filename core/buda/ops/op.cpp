@@ -57,6 +57,8 @@ const Attr* Attrs::get(std::string_view name) const {
   return def != nullptr && def->standard ? &*def->standard : nullptr;
 }
 
+Attr Attrs::value(std::string_view name, AttrType type) const { return type == AttrType::real ? Attr(real(name)) : *get(name); }
+
 bool Attrs::boolean(std::string_view name) const {
   const auto* v = std::get_if<bool>(get(name));
   return v != nullptr && *v;

@@ -38,7 +38,10 @@ class Attrs {
  public:
   Attrs(const OpDef& def, const AttrMap& given) : def_(&def), given_(&given) {}
   bool has(std::string_view name) const { return given_->find(name) != given_->end(); }
+  const OpDef& definition() const { return *def_; }
   const AttrMap& given() const { return *given_; }
+  // As a value of `type`, which is the definition's type, or real where that is integer.
+  Attr value(std::string_view name, AttrType type) const;
   bool boolean(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
@@ -83,6 +86,9 @@ struct OpDef {
   Result<std::vector<Tensor>> (*evaluate)(const EvaluateCall&) = nullptr;
   // Floating-point operations, a multiplication and an addition counting two; 0 for data movement.
   double (*flops)(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs& attrs) = nullptr;
+
+  // Mixed precision by level keeps its result in a 16-bit float where others become block floats (passes/precision_rules.hpp).
+  bool precise = false;
 
   const AttrDef* attr(std::string_view attr_name) const;
 };

@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/border.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/ops/families.hpp>
 #include <buda/ops/fused_body.hpp>
 
@@ -65,6 +66,7 @@ const Registry& standard_ops() {
         // A repetition would be our mistake; a test looks for it.
         if (auto added = r.add(std::move(def)); !added) break;
       }
+    for (auto& def : elementwise_device_ops()) static_cast<void>(r.add(std::move(def)));
     for (auto& def : border_ops()) static_cast<void>(r.add(std::move(def)));
     // Made of the ops of all families.
     static_cast<void>(r.add(fused_op_definition()));

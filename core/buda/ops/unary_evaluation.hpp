@@ -26,4 +26,8 @@ Result<std::vector<Tensor>> evaluate_with(const EvaluateCall& call, Make make) {
     });                                                                   \
   }
 
+// Of device ops that have no counterpart at tensor level (device_ops.def).
+Result<std::vector<Tensor>> evaluate_gelu_derivative(const EvaluateCall& call);
+Result<std::vector<Tensor>> evaluate_integer_power(const EvaluateCall& call);
+
 }  // namespace buda::ops

@@ -28,6 +28,7 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device_layout.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/ops/sparse.hpp>
 #include <buda/passes/lowering_tags.hpp>
 #include <buda/passes/node_classes.hpp>
@@ -53,7 +54,10 @@ std::string format_list(const std::vector<DataFormat>& formats) {
 }
 
 bool is_tilizer(const Node& n) { return n.op() == "tilizer"; }
-bool is_copy(const Node& n) { return n.op() == "nop" || n.op() == "datacopy" || is_tilizer(n); }
+bool is_copy(const Node& n) {
+  const ops::DeviceOp* op = ops::find_device_op(n.op());
+  return op != nullptr && ops::class_info(op->op_class).copies;
+}
 
 bool is_z_maximum(const Node& n) {
   if (n.op() != "reduce") return false;

@@ -7,9 +7,9 @@
 //
 // Which. A group grows from its last op to producers: one that is elementwise too, of the same shape, whose users are all in the group
 // already, with nothing on the edges between. So no path leaves a group and comes back, and only its last value is seen outside. What lies
-// on edges from outside (broadcasts, slices) stays there; transposes and pads cannot, and keep an op out. Groups do not grow past an exp,
-// which is so slow that it is better followed by another core, and not beyond kMostInputs inputs, each of which needs a stream and a
-// buffer.
+// on edges from outside (broadcasts, slices) stays there; transposes and pads cannot, and keep an op out. Groups do not grow past an
+// op that is so slow that it is better followed by another core (exp), and not beyond kMostInputs inputs, each of which needs a stream and
+// a buffer.
 //
 // How. Sub-ops are ordered so that each is followed by the one that uses it wherever possible: then the value stays in the destination
 // register. Others wait in an intermediate buffer, of which a free one is used again. The register's rules (specification of netlists,
@@ -24,12 +24,12 @@
 #include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/ops/fused_body.hpp>
 #include <buda/passes/fusing.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -48,11 +48,12 @@ using Kind = FusedOperand::Kind;
 constexpr std::size_t kMostInputs = 6;
 constexpr std::size_t kMostSubOps = 12;
 
-bool is_elementwise(const std::string& op) {
-  static constexpr std::array<std::string_view, 19> kOps = {
-      "add",  "subtract", "multiply",        "maximum", "nop",        "datacopy", "exp",    "log",   "sqrt", "gelu",
-      "tanh", "sigmoid",  "gelu_derivative", "sine",    "reciprocal", "cosine",   "square", "lrelu", "power"};
-  return op == "abs" || std::find(kOps.begin(), kOps.end(), op) != kOps.end();
+// Null for what is no device op.
+const ops::DeviceOp* row(const Node& n) { return ops::find_device_op(n.op()); }
+
+bool may_be_step(const Node& n) {
+  const ops::DeviceOp* op = row(n);
+  return op != nullptr && ops::may_fuse(*op);
 }
 
 bool can_stay_on_edge(const Edge& edge) {
@@ -65,8 +66,6 @@ bool has_relu(const Node& n) {
   auto it = n.attrs.find("relu_en");
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
-
-bool uses_register(const Node& n) { return n.op() != "maximum"; }
 
 class Fuser {
  public:
@@ -100,7 +99,7 @@ class Fuser {
     std::vector<NodeId> plain;
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
-      if (!n.is_op() || !is_elementwise(n.op()) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
+      if (!n.is_op() || !may_be_step(n) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
           !is_float(n.outputs[0].dtype))
         continue;
       if (!std::all_of(n.inputs().begin(), n.inputs().end(), can_stay_on_edge)) continue;
@@ -143,7 +142,7 @@ class Fuser {
 
   bool can_join(NodeId producer, NodeId root, const std::set<NodeId>& group) const {
     const Node& p = graph_.node(producer);
-    if (groups_[producer.index()] != groups_[root.index()] || p.op() == "exp") return false;
+    if (groups_[producer.index()] != groups_[root.index()] || row(p)->ends_fused_op) return false;
     if (p.outputs[0].shape != graph_.node(root).outputs[0].shape) return false;
     for (const graph::Use& use : graph_.users(producer))
       if (!group.contains(use.node) || !graph_.node(use.node).inputs()[use.input].tms.empty()) return false;
@@ -211,16 +210,16 @@ class Fuser {
   }
 
   bool stays_in_register(const Node& n, const Node& next) const {
-    if (!uses_register(n) || !uses_register(next) || has_relu(n) || graph_.use_count(n.id()) != 1) return false;
+    if (!ops::uses_register(*row(n)) || !ops::uses_register(*row(next)) || has_relu(n) || graph_.use_count(n.id()) != 1) return false;
     if (graph_.users(n.id()).front().node != next.id()) return false;
     bool first = next.inputs()[0].source.node == n.id();
-    return first || next.op() == "add" || next.op() == "multiply" || context_.device->features.dest_as_operand_1;
+    return first || row(next)->commutative || context_.device->features.dest_as_operand_1;
   }
 
-  // Sums and products take the register as their first operand, as all chips can.
+  // Commutative ops take the register as their first operand, as all chips can.
   static void put_register_first(FusedSubOp& s) {
-    bool commutes = s.type == "add" || s.type == "multiply";
-    if (commutes && s.inputs.size() == 2 && s.inputs[1].kind == Kind::dest) std::swap(s.inputs[0], s.inputs[1]);
+    if (ops::find_device_op(s.type)->commutative && s.inputs.size() == 2 && s.inputs[1].kind == Kind::dest)
+      std::swap(s.inputs[0], s.inputs[1]);
   }
 
   void replace(NodeId root, const std::vector<NodeId>& members, FusedBody body) {

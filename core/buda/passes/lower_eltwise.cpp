@@ -1,5 +1,7 @@
-// Lowering of elementwise ops: nearly all have a device op of their own; what remains is bringing both inputs to one shape.
+// Lowering of elementwise ops: nearly all have a device op of the same meaning, which the table of device ops names; what remains is
+// bringing both inputs to one shape.
 #include <buda/base/text.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>
@@ -27,9 +29,14 @@ Result<Lowered> unary(Lowering& l, const Node& n, std::string_view suffix, const
   return out;
 }
 
-Result<Lowered> lower_same_name(Lowering& l, const Node& n) {
+// To the device op of the same meaning.
+Result<Lowered> lower_unary(Lowering& l, const Node& n) {
+  const ops::DeviceOp& op = *ops::device_op_for(n.op());
+  AttrMap attrs;
+  for (const ops::OwnAttribute& own : op.attributes)
+    if (!own.tensor_op_name.empty()) attrs.emplace(own.def.name, l.attrs(n).value(own.tensor_op_name, own.def.type));
   BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
-  return unary(l, n, "", n.op(), x);
+  return unary(l, n, "", std::string(op.name), x, attrs);
 }
 
 Result<Lowered> lower_buffer(Lowering& l, const Node& n) {
@@ -60,16 +67,11 @@ Result<Lowered> lower_relu(Lowering& l, const Node& n) {
   return unary(l, n, "", "nop", x, relu_attrs());
 }
 
-Result<Lowered> lower_leaky_relu(Lowering& l, const Node& n) {
-  BUDA_ASSIGN(Lowered x, l.value(n.inputs()[0]));
-  return unary(l, n, "", "lrelu", x, {{"slope", l.attrs(n).real("alpha")}});
-}
-
 Result<Lowered> lower_gelu(Lowering& l, const Node& n) {
   if (l.attrs(n).text("approximate") != "none")
     return l.refuse(n, "the device's gelu is the exact one, and this is its approximation by tanh",
                     "use the decomposition 'gelu_tanh' (plugin nn), or export the model with the exact gelu");
-  return lower_same_name(l, n);
+  return lower_unary(l, n);
 }
 
 // ---- two inputs
@@ -93,7 +95,7 @@ Result<Lowered> lower_binary(Lowering& l, const Node& n) {
   BUDA_ASSIGN(Lowered b, l.stretched(n.inputs()[1], target, n));
   if (a.shape[0] != target[0] && b.shape[0] != target[0])
     return l.refuse(n, "both inputs would have to be repeated along the first axis", "repeat one of them in the model");
-  return binary(l, n, "", n.op(), std::move(a), std::move(b));
+  return binary(l, n, "", std::string(ops::device_op_for(n.op())->name), std::move(a), std::move(b));
 }
 
 // The node from which a value comes, seen through ops that do not change its numbers.
@@ -111,10 +113,10 @@ Result<Lowered> lower_subtract(Lowering& l, const Node& n) {
   BUDA_ASSIGN(Lowered most, l.stretched(n.inputs()[1], target, n));
   if (masked->second.x.shape != target || most.shape != target) return lower_binary(l, n);
   BUDA_ASSIGN(Lowered out, binary(l, n, "", "subtract", masked->second.x, std::move(most)));
-  for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) s->most = std::min(s->most, 0.0);
+  for (ValueRange* s : {&out.data, &out.rows, &out.cols, &out.corner}) s->most = std::min(s->most, 0.0);
   // A mask is at least twice as far below 0 as any maximum.
   if (masked->second.is_masked)
-    for (Span* s : {&out.cols, &out.corner}) s->most = std::min(s->most, kVanishingExponent);
+    for (ValueRange* s : {&out.cols, &out.corner}) s->most = std::min(s->most, ops::kVanishingExponent);
   out.peak = 0;
   return out;
 }
@@ -147,7 +149,7 @@ Result<Lowered> lower_round(Lowering& l, const Node& n) {
   l.mark_exact(shifted);
   BUDA_ASSIGN(Lowered out, binary(l, n, "", "subtract", std::move(shifted), std::move(shift)));
   // Rounding moves a number by 1/2 at most; what the intervals of the two sums make of that is far too wide.
-  auto near = [](const Span& s) { return Span{s.least - 0.5, s.most + 0.5, s.finite}; };
+  auto near = [](const ValueRange& s) { return ValueRange{s.least - 0.5, s.most + 0.5, s.finite}; };
   out.data = near(x.data);
   out.rows = near(x.rows);
   out.cols = near(x.cols);
@@ -195,36 +197,37 @@ Result<Lowered> lower_clip(Lowering& l, const Node& n) {
   return binary(l, n, "", "add", std::move(moved), std::move(bound));
 }
 
-}  // namespace
-
-const std::vector<LoweringRule>& eltwise_rules() {
-  static const std::vector<LoweringRule> rules = {
-      {"add", lower_binary},
+std::vector<LoweringRule> special_rules() {
+  return {
       {"subtract", lower_subtract},
-      {"multiply", lower_binary},
-      {"maximum", lower_binary},
       {"buffer", lower_buffer},
       {"nop", lower_nop, false, true},
       {"relu", lower_relu},
-      {"leaky_relu", lower_leaky_relu},
       {"gelu", lower_gelu},
       {"clip", lower_clip},
       {"negative", lower_negative},
       {"power", lower_power},
-      {"exp", lower_same_name},
-      {"log", lower_same_name},
-      {"sqrt", lower_same_name},
-      {"square", lower_same_name},
-      {"reciprocal", lower_same_name},
-      {"abs", lower_same_name},
-      {"sigmoid", lower_same_name},
-      {"tanh", lower_same_name},
-      {"sine", lower_same_name},
-      {"cosine", lower_same_name},
       {"round", lower_round},
       {"cast", lower_cast, false, true},
       {"exact_cast", lower_nop, false, true},
   };
+}
+
+}  // namespace
+
+// What is special comes before what the table of device ops says: find_lowering_rule takes the first rule of an op.
+const std::vector<LoweringRule>& eltwise_rules() {
+  static const std::vector<LoweringRule> rules = [] {
+    std::vector<LoweringRule> all = special_rules();
+    for (const ops::DeviceOp& op : ops::device_ops())
+      if (op.tensor_op.empty())
+        continue;
+      else if (op.op_class == ops::OpClass::sfpu)
+        all.push_back({op.tensor_op, lower_unary});
+      else if (op.op_class == ops::OpClass::binary)
+        all.push_back({op.tensor_op, lower_binary});
+    return all;
+  }();
   return rules;
 }
 

@@ -90,7 +90,7 @@ Result<Reduced> reduced_axes(Lowering& l, const Node& n) {
 // A value whose columns (rows) beyond the end are no larger than its data.
 Result<Lowered> masked(Lowering& l, const Node& n, const Lowered& x, bool columns) {
   bool pads = columns ? x.pads_cols() : x.pads_rows();
-  const Span& padding = columns ? x.cols : x.rows;
+  const ValueRange& padding = columns ? x.cols : x.rows;
   if (!pads || (padding.finite && padding.most <= x.data.least)) return x;
   double negative = l.type(n.inputs()[0]).dtype == DType::f16 ? kVeryNegativeF16 : kVeryNegative;
   Lowered out = x;
@@ -124,12 +124,12 @@ Result<Lowered> maximum(Lowering& l, const Node& n, std::string_view suffix, con
   out.shape[axis] = 1;
   out.peak.reset();
   out.rows_alike = out.cols_alike = false;
-  out.corner = Span::exactly(0);
+  out.corner = ValueRange::exactly(0);
   if (columns) {
-    out.cols = Span::exactly(0);
+    out.cols = ValueRange::exactly(0);
     if (x.pads_cols()) out.rows = hull(x.rows, x.corner);
   } else {
-    out.rows = Span::exactly(0);
+    out.rows = ValueRange::exactly(0);
     if (x.pads_rows()) out.cols = hull(x.cols, x.corner);
   }
   return out;
@@ -194,7 +194,7 @@ Result<Lowered> sum_of_slices(Lowering& l, const Node& n, std::string_view suffi
   out.shape[1] /= group;
   out.peak.reset();
   double n_times = static_cast<double>(group) * factor;
-  for (Span* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
+  for (ValueRange* s : {&out.data, &out.rows, &out.cols, &out.corner}) *s = times(*s, n_times);
   // A row with infinities in its padding would come out as NaN in all its columns.
   if (!x.rows.finite || (x.pads_cols() && !x.corner.finite)) out.rows.finite = out.corner.finite = false;
   return out;

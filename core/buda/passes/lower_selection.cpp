@@ -85,14 +85,14 @@ Result<bool> select_prefix(Lowering& l, const Node& n, Lowered& x, const Places&
   if (size > p.kept) {
     BUDA_ASSIGN(x, columns ? l.with_cols(n, x, 0) : l.with_rows(n, x, 0));
     (columns ? x.cols_alike : x.rows_alike) = false;
-    x.data = hull(x.data, Span::exactly(0));
+    x.data = hull(x.data, ValueRange::exactly(0));
     if (columns) {
       x.zero_cols += size - side;
       x.rows = hull(x.rows, x.corner);
-      x.cols = x.corner = Span::exactly(0);
+      x.cols = x.corner = ValueRange::exactly(0);
     } else {
       x.cols = hull(x.cols, x.corner);
-      x.rows = x.corner = Span::exactly(0);
+      x.rows = x.corner = ValueRange::exactly(0);
     }
     std::int64_t more = tiles(size) - tiles(side);
     x.shape[axis] = size;
@@ -232,7 +232,7 @@ Result<Lowered> lower_concatenate(Lowering& l, const Node& n) {
   std::size_t axis = *result.axis(l.attrs(n).integer("dim"));
   std::optional<Lowered> sum;
   std::int64_t begin = 0;
-  Span data = Span::exactly(0);
+  ValueRange data = ValueRange::exactly(0);
   bool first = true;
   std::size_t last = n.inputs().size() - 1;
   while (last > 0 && l.type(n.inputs()[last]).shape.volume() == 0) --last;

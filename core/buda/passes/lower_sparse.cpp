@@ -5,6 +5,7 @@
 // balancer's part.
 #include <buda/base/text.hpp>
 #include <buda/ops/copy.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>
@@ -18,10 +19,10 @@ using graph::Edge;
 using graph::Node;
 
 // What is known of sums of `terms` products with weights between the bounds.
-Span sum_of_picked(const Span& x, double terms, double least_weight, double most_weight) {
-  Span out = times(x, terms * std::max(std::abs(least_weight), std::abs(most_weight)));
+ValueRange sum_of_picked(const ValueRange& x, double terms, double least_weight, double most_weight) {
+  ValueRange out = times(x, terms * std::max(std::abs(least_weight), std::abs(most_weight)));
   if (least_weight < 0) out = hull(out, {-out.most, -out.least, out.finite});
-  return hull(out, Span::exactly(0));
+  return hull(out, ValueRange::exactly(0));
 }
 
 // [terms, slices, rows] with the slices of each term repeated.
@@ -83,9 +84,9 @@ Result<Lowered> lower_depthwise(Lowering& l, const Node& n) {
   Lowered out;
   out.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};
   auto terms = static_cast<double>(w.shape[2]);
-  out.data = times(after_binary("multiply", x.data, w.data), terms);
+  out.data = times(ops::range_after("multiply", {}, x.data, w.data), terms);
   out.data.finite = true;
-  out.rows = times(after_binary("multiply", x.rows, w.data), terms);
+  out.rows = times(ops::range_after("multiply", {}, x.rows, w.data), terms);
   out.rows_alike = x.rows_alike;
   if (const Tensor* weights = l.known(n.inputs()[1])) out.zero_cols = zero_columns(*weights);
   BUDA_ASSIGN(out.source, l.emit(n, "", "depthwise", {x.edge(), w.edge()}));

@@ -1,6 +1,8 @@
 // What operations do to the padding of values.
 #include <buda/passes/lowered.hpp>
 
+#include <buda/ops/device_op.hpp>
+
 #include <buda/base/checked.hpp>
 
 #include <algorithm>
@@ -31,11 +33,11 @@ Lowered elementwise(const Lowered& a, const Lowered& b, F f) {
   return out;
 }
 
-Span sum(const Span& a, const Span& b) { return after_binary("add", a, b); }
+ValueRange sum(const ValueRange& a, const ValueRange& b) { return ops::range_after("add", {}, a, b); }
 
 // A sum of n products.
-Span contraction(const Span& a, const Span& b, std::int64_t n) {
-  return n == 0 ? Span::exactly(0) : times(after_binary("multiply", a, b), static_cast<double>(n));
+ValueRange contraction(const ValueRange& a, const ValueRange& b, std::int64_t n) {
+  return n == 0 ? ValueRange::exactly(0) : times(ops::range_after("multiply", {}, a, b), static_cast<double>(n));
 }
 
 }  // namespace
@@ -49,14 +51,16 @@ bool has_transpose(const std::vector<graph::Tm>& tms) {
 }
 
 Lowered after_unary(std::string_view op, const graph::AttrMap& attrs, const Lowered& x) {
-  Lowered out = elementwise(x, x, [&](const Span& s, const Span&) { return after_relu(attrs, after_unary(op, attrs, s)); });
+  Lowered out =
+      elementwise(x, x, [&](const ValueRange& s, const ValueRange&) { return after_relu(attrs, ops::range_after(op, attrs, s)); });
   out.far_padding = x.far_padding && op == "nop" && attrs.empty();
   if (x.peak && attrs.empty() && (op == "nop" || op == "exp")) out.peak = op == "exp" ? std::exp(*x.peak) : *x.peak;
   return out;
 }
 
 Lowered after_binary(std::string_view op, const graph::AttrMap& attrs, const Lowered& a, const Lowered& b) {
-  Lowered out = elementwise(a, b, [&](const Span& s, const Span& t) { return after_relu(attrs, after_binary(op, s, t)); });
+  Lowered out =
+      elementwise(a, b, [&](const ValueRange& s, const ValueRange& t) { return after_relu(attrs, ops::range_after(op, attrs, s, t)); });
   out.far_padding = (a.far_padding || b.far_padding) && !out.cols.is(0);
   return out;
 }
@@ -100,6 +104,6 @@ Lowered transposed(Lowered x) {
   return x;
 }
 
-bool adds_zeros(const Lowered& a, const Lowered& b) { return !a.pads_cols() || after_binary("multiply", a.cols, b.rows).is(0); }
+bool adds_zeros(const Lowered& a, const Lowered& b) { return !a.pads_cols() || ops::range_after("multiply", {}, a.cols, b.rows).is(0); }
 
 }  // namespace buda::passes

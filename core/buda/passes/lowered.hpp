@@ -4,7 +4,7 @@
 
 #include <buda/graph/node.hpp>
 #include <buda/graph/tm.hpp>
-#include <buda/passes/span.hpp>
+#include <buda/ops/value_range.hpp>
 #include <buda/tensor/shape.hpp>
 
 #include <optional>
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace buda::passes {
+
+using ops::ValueRange;
 
 // A device value is a matrix of whole tiles for each w and z:
 //
@@ -22,16 +24,16 @@ namespace buda::passes {
 //        |  rows   | cor|        corner  both
 //        +---------+----+
 //
-// Spans say what is known of each part. A span of padding that is `finite` means that nothing worse than in the data stands there; matmul
+// Ranges say what is known of each part. A range of padding that is `finite` means that nothing worse than in the data stands there; matmul
 // and reduce read padding along the axis that they take away, and there it must be finite, or zero, or very small.
 struct Lowered {
   graph::ValueRef source;      // in the device graph
   std::vector<graph::Tm> tms;  // still to be done on the edge to each user
   Shape shape;                 // (w, z, r, c) of the model's numbers, as they arrive after the TMs
-  Span data = Span::unknown();
-  Span rows = Span::exactly(0);
-  Span cols = Span::exactly(0);
-  Span corner = Span::exactly(0);
+  ValueRange data = ValueRange::unknown();
+  ValueRange rows = ValueRange::exactly(0);
+  ValueRange cols = ValueRange::exactly(0);
+  ValueRange corner = ValueRange::exactly(0);
   bool rows_alike = false;     // r is 1, and every other row of the tile is a copy of the one row
   bool cols_alike = false;     // c is 1, and every other column of the tile is a copy of the one column
   bool far_padding = false;    // beyond the columns stands something far larger than the data: a mask
@@ -50,7 +52,7 @@ std::int64_t tiles(std::int64_t datums);
 
 bool has_transpose(const std::vector<graph::Tm>& tms);
 
-// Spans of the result of an elementwise op (relu attributes included).
+// Ranges of the result of an elementwise op (relu attributes included).
 Lowered after_unary(std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
 Lowered after_binary(std::string_view op, const graph::AttrMap& attrs, const Lowered& a, const Lowered& b);
 // Of a matrix product. The padding along k must be such that it adds zeros.

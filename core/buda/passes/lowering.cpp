@@ -53,8 +53,8 @@ void note_view(Node& border, const Rearrangement& how, const Shape& model, const
   border.attrs[std::string(ops::kViewOrder)] = how.order();
 }
 
-Span span_of(const Tensor& t) {
-  if (t.size() == 0) return Span::exactly(0);
+ValueRange span_of(const Tensor& t) {
+  if (t.size() == 0) return ValueRange::exactly(0);
   return visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     double least = std::numeric_limits<double>::infinity(), most = -least;
@@ -67,11 +67,11 @@ Span span_of(const Tensor& t) {
       } else {
         d = static_cast<double>(v);
       }
-      if (d != d) return Span::unknown();
+      if (d != d) return ValueRange::unknown();
       least = std::min(least, d);
       most = std::max(most, d);
     }
-    return Span{least, most, true};
+    return ValueRange{least, most, true};
   });
 }
 
@@ -375,7 +375,7 @@ const Tensor* Lowering::known(const Edge& edge) const {
 std::optional<double> Lowering::uniform(const Edge& edge) const {
   const Tensor* t = known(edge);
   if (t == nullptr) return std::nullopt;
-  Span s = span_of(*t);
+  ValueRange s = span_of(*t);
   return s.least == s.most ? std::optional(s.least) : std::nullopt;
 }
 

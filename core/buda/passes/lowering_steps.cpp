@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/ops/device_layout.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
 #include <algorithm>
@@ -151,10 +152,10 @@ Result<Lowered> Lowering::padding_mask(const Node& n, const Shape& shape, bool c
   if (columns) add_broadcast(mask, TmDim::r, tiles(shape[2]));
   if (!columns) add_broadcast(mask, TmDim::c, tiles(shape[3]));
   mask.shape = {1, shape[1], shape[2], shape[3]};
-  mask.data = Span::exactly(data);
-  mask.rows = columns ? mask.data : Span::exactly(padding);
-  mask.cols = columns ? Span::exactly(padding) : mask.data;
-  mask.corner = Span::exactly(padding);
+  mask.data = ValueRange::exactly(data);
+  mask.rows = columns ? mask.data : ValueRange::exactly(padding);
+  mask.cols = columns ? ValueRange::exactly(padding) : mask.data;
+  mask.corner = ValueRange::exactly(padding);
   (columns ? mask.rows_alike : mask.cols_alike) = true;
   return mask;
 }
@@ -175,10 +176,10 @@ Result<Lowered> Lowering::with_padding(const Node& n, const Lowered& x, bool col
   if (!(columns ? x.pads_cols() : x.pads_rows())) {
     // There is none: what is known of it stands for nothing.
     Lowered out = x;
-    (columns ? out.cols : out.rows) = out.corner = Span::exactly(padding);
+    (columns ? out.cols : out.rows) = out.corner = ValueRange::exactly(padding);
     return out;
   }
-  const Span& now = columns ? x.cols : x.rows;
+  const ValueRange& now = columns ? x.cols : x.rows;
   auto all_are = [&](double v) { return now.is(v) && x.corner.is(v); };
   if (all_are(padding)) return x;
   if (!now.finite)
@@ -203,8 +204,9 @@ Result<Lowered> Lowering::with_cols(const Node& n, const Lowered& x, double padd
 Result<Lowered> Lowering::with_rows(const Node& n, const Lowered& x, double padding) { return with_padding(n, x, false, padding); }
 
 Result<Lowered> Lowering::harmless_for(const Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x) {
-  auto harms = [&](const Span& s) { return !passes::after_unary(op, attrs, s).finite; };
-  double instead = harmless_argument(op);
+  auto harms = [&](const ValueRange& s) { return !ops::range_after(op, attrs, s).finite; };
+  const ops::DeviceOp* row = ops::find_device_op(op);
+  double instead = row == nullptr ? 1 : row->harmless_argument;
   Lowered out = x;
   if (out.pads_cols() && !out.cols_alike && harms(out.cols)) {
     BUDA_ASSIGN(out, with_cols(n, out, instead));

@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
+#include <buda/ops/registry.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -296,9 +297,10 @@ std::vector<PrecisionRule> amp_level_rules(std::int64_t level, ExponentFamily fa
   product.op_type = "matmul";
   product.math_fidelity = graph::MathFidelity::hifi2;
   std::vector<PrecisionRule> rules = {rest, product};
-  for (const char* op : {"softmax", "log_softmax", "layernorm", "fused_op"}) {
+  for (const ops::OpDef* op : ops::standard_ops().all()) {
+    if (!op->precise) continue;
     PrecisionRule fine = basis;
-    fine.op_type = op;
+    fine.op_type = op->name;
     fine.output_df = fine.intermediate_df = fine.accumulate_df = half_format(family);
     rules.push_back(fine);
   }

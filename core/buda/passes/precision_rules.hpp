@@ -62,7 +62,7 @@ Result<std::vector<PrecisionRule>> parse_precision_rules(std::string_view text);
 
 // What stands for the switches, in formats with exponents of the given family (a or b); empty for level 0.
 //   amp_light 1, 2   weights and biases of matmuls as Bfp8 (Bfp4) and HiFi2 (LoFi)
-//   amp_level 1      all values Bfp8, but softmax, layernorm and fused ops 16-bit floats; matmuls HiFi2
+//   amp_level 1      all values Bfp8, but those of precise ops (ops::OpDef) 16-bit floats; matmuls HiFi2
 std::vector<PrecisionRule> amp_light_rules(std::int64_t level);
 std::vector<PrecisionRule> amp_level_rules(std::int64_t level, ExponentFamily family);
 std::vector<PrecisionRule> bfp8_conversion_rules();

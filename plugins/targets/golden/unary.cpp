@@ -3,6 +3,8 @@
 #include "parts.hpp"
 #include "sfpu.hpp"
 
+#include <buda/base/text.hpp>
+
 #include <cmath>
 
 namespace buda::golden {
@@ -11,13 +13,6 @@ namespace {
 using netlist::Op;
 using netlist::OpType;
 using netlist::VectorMode;
-
-std::optional<Unable> check_unary(const OpShapes& shapes) {
-  if (auto unable = check_elementwise(shapes, 1)) return unable;
-  bool copy = shapes.op.type == OpType::nop || shapes.op.type == OpType::datacopy;
-  if (!copy && is_integer(shapes.op.inputs[0].format)) return Unable{"SFPU functions do not work on integers", "", false};
-  return std::nullopt;
-}
 
 // Whether the SFPU processes the face in which a number lies: vector mode r takes the upper faces of a tile, c the left ones.
 bool processed(VectorMode mode, std::size_t row_in_tile, std::size_t col_in_tile) {
@@ -41,9 +36,19 @@ void apply_unary(const OpCall& call, std::vector<float>& numbers, F f) {
   });
 }
 
-template <float (*function)(float)>
+template <auto function>
 void map(const OpCall& call, std::vector<float>& numbers) {
   apply_unary(call, numbers, [](float x, std::size_t) { return function(x); });
+}
+
+void lrelu(const OpCall& call, std::vector<float>& numbers) {
+  const auto slope = static_cast<float>(call.op.attributes.slope);
+  apply_unary(call, numbers, [slope](float x, std::size_t) { return x < 0.0f ? x * slope : x; });
+}
+
+void power(const OpCall& call, std::vector<float>& numbers) {
+  const std::int32_t exponent = call.op.attributes.exp;
+  apply_unary(call, numbers, [exponent](float x, std::size_t) { return sfpu::power(x, exponent); });
 }
 
 void dropout(const OpCall& call, std::vector<float>& numbers) {
@@ -53,46 +58,55 @@ void dropout(const OpCall& call, std::vector<float>& numbers) {
   apply_unary(call, numbers, [=](float x, std::size_t i) { return sfpu::dropout_keeps(seed, p, i) ? x * scale : 0.0f; });
 }
 
-void compute(const OpCall& call, std::vector<float>& numbers) {
-  const auto& attributes = call.op.attributes;
-  switch (call.op.type) {
+// Works on the destination register.
+using Function = void (*)(const OpCall& call, std::vector<float>& numbers);
+
+// Null for an SFPU op that is not here yet.
+Function sfpu_function(OpType type) {
+  switch (type) {
     case OpType::exp:
-      return map<sfpu::exp>(call, numbers);
+      return map<sfpu::exp>;
     case OpType::log:
-      return map<sfpu::log>(call, numbers);
+      return map<sfpu::log>;
     case OpType::sqrt:
-      return map<sfpu::sqrt>(call, numbers);
+      return map<sfpu::sqrt>;
     case OpType::gelu:
-      return map<sfpu::gelu>(call, numbers);
+      return map<sfpu::gelu>;
     case OpType::gelu_derivative:
-      return map<sfpu::gelu_derivative>(call, numbers);
+      return map<sfpu::gelu_derivative>;
     case OpType::reciprocal:
-      return map<sfpu::reciprocal>(call, numbers);
+      return map<sfpu::reciprocal>;
     case OpType::sigmoid:
-      return map<sfpu::sigmoid>(call, numbers);
+      return map<sfpu::sigmoid>;
     case OpType::tanh:
-      return map<sfpu::tanh>(call, numbers);
+      return map<sfpu::tanh>;
     case OpType::sine:
-      return map<sfpu::sine>(call, numbers);
+      return map<sfpu::sine>;
     case OpType::cosine:
-      return map<sfpu::cosine>(call, numbers);
+      return map<sfpu::cosine>;
     case OpType::square:
-      return apply_unary(call, numbers, [](float x, std::size_t) { return x * x; });
+      return map<[](float x) { return x * x; }>;
     case OpType::abs:
-      return apply_unary(call, numbers, [](float x, std::size_t) { return std::fabs(x); });
-    case OpType::lrelu: {
-      const auto slope = static_cast<float>(attributes.slope);
-      return apply_unary(call, numbers, [slope](float x, std::size_t) { return x < 0.0f ? x * slope : x; });
-    }
-    case OpType::power: {
-      const std::int32_t exponent = attributes.exp;
-      return apply_unary(call, numbers, [exponent](float x, std::size_t) { return sfpu::power(x, exponent); });
-    }
+      return map<[](float x) { return std::fabs(x); }>;
+    case OpType::lrelu:
+      return lrelu;
+    case OpType::power:
+      return power;
     case OpType::dropout:
-      return dropout(call, numbers);
+      return dropout;
     default:
-      return;  // nop, datacopy
+      return nullptr;
   }
+}
+
+bool is_unary_copy(const Op& op) { return netlist::op_class(op.type) == netlist::OpClass::unary; }
+
+std::optional<Unable> check_unary(const OpShapes& shapes) {
+  if (auto unable = check_elementwise(shapes, 1)) return unable;
+  if (is_unary_copy(shapes.op)) return std::nullopt;
+  if (is_integer(shapes.op.inputs[0].format)) return Unable{"SFPU functions do not work on integers", "", false};
+  if (sfpu_function(shapes.op.type) == nullptr) return Unable{cat(netlist::op_type_name(shapes.op.type), " has no function"), "", true};
+  return std::nullopt;
 }
 
 Value run_unary(const OpCall& call) {
@@ -101,11 +115,11 @@ Value run_unary(const OpCall& call) {
   std::vector<float> numbers = in.floats;
   // Straight to the destination register, with its width.
   round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
-  compute(call, numbers);
+  if (!is_unary_copy(call.op)) sfpu_function(call.op.type)(call, numbers);
   return finish(call, std::move(numbers));
 }
 
-double flops_unary(const Op& op) { return op.type == OpType::nop || op.type == OpType::datacopy ? 0 : elements(op); }
+double flops_unary(const Op& op) { return is_unary_copy(op) ? 0 : elements(op); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/ops/device_op.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <algorithm>
@@ -99,6 +100,7 @@ class NetlistMaker {
   void kernel_broadcast();
   void kernel_broadcast_matmul();
   void unary();
+  const ops::DeviceOp& unary_type();
   void matmul();
   void sparse();
   void sparse_words();

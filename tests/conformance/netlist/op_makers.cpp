@@ -2,6 +2,27 @@
 #include "maker.hpp"
 
 namespace buda::judge {
+namespace {
+
+// "slope: 0.1": values for the attributes that only few types have.
+std::string sample_attributes(const ops::DeviceOp& op) {
+  std::vector<std::string> parts;
+  for (const ops::OwnAttribute& own : op.attributes) parts.push_back(cat(own.def.name, ": ", own.sample));
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+// A copy or an SFPU op.
+const ops::DeviceOp& NetlistMaker::unary_type() {
+  static const std::vector<const ops::DeviceOp*> all = [] {
+    std::vector<const ops::DeviceOp*> out;
+    for (const ops::DeviceOp& op : ops::device_ops())
+      if (op.op_class == ops::OpClass::unary || op.op_class == ops::OpClass::sfpu) out.push_back(&op);
+    return out;
+  }();
+  return *all[static_cast<std::size_t>(pick(static_cast<int>(all.size())))];
+}
 
 void NetlistMaker::add_op() {
   in_fused_ = false;
@@ -121,13 +142,12 @@ void NetlistMaker::kernel_broadcast_matmul() {
 void NetlistMaker::unary() {
   const Formats f = formats();
   const Block b = random_block(ublock_limit(f));
-  const std::string type = one_of({"nop", "datacopy", "exp", "log", "sqrt", "gelu", "gelu_derivative", "reciprocal", "sigmoid", "tanh",
-                                   "square", "power", "sine", "cosine", "lrelu", "abs", "dropout"});
-  const bool sfpu = type != "nop" && type != "datacopy";
-  std::string extra;
-  if (type == "power") extra = cat("exp: ", 1 + pick(4));
-  if (type == "lrelu") extra = "slope: 0.1";
-  if (type == "dropout") extra = cat("p: 0.25, seed: ", pick(100));
+  const ops::DeviceOp& op = unary_type();
+  const std::string type(op.name);
+  const bool sfpu = op.op_class == ops::OpClass::sfpu;
+  std::string extra = sample_attributes(op);
+  if (op.type == ops::OpType::power) extra = cat("exp: ", 1 + pick(4));
+  if (op.type == ops::OpType::dropout) extra = cat("p: 0.25, seed: ", pick(100));
   if (extra.empty() && sfpu && chance(20)) extra = cat("vector: ", one_of({"r", "c", "rc"}));
   const std::string mode = sfpu && chance(15) ? cat("approximate_mode: ", chance(50)) : "";
   const std::string thread = sfpu && chance(15) ? cat("sfpu_execution_thread: ", one_of({"math", "pack"})) : "";
@@ -479,13 +499,10 @@ void NetlistMaker::fused() {
       step(cat("type: ", any ? one_of({"add", "multiply", "subtract", "maximum"}) : one_of({"add", "multiply", "subtract"}), ", inputs: [",
                running, ", ", other, "], ", pop, blocks, ", output: ", target));
     } else {
-      const std::string type = one_of({"nop", "datacopy", "exp", "log", "sqrt", "gelu", "gelu_derivative", "reciprocal", "sigmoid", "tanh",
-                                       "dropout", "square", "power", "sine", "cosine", "lrelu", "abs"});
-      const std::string extra = type == "power"     ? "attributes: {exp: 2}, "
-                                : type == "lrelu"   ? "attributes: {slope: 0.2}, "
-                                : type == "dropout" ? "attributes: {p: 0.5, seed: 3}, "
-                                                    : "";
-      step(cat("type: ", type, ", inputs: [", running, "], ", extra, pop, blocks, ", output: ", target));
+      const ops::DeviceOp& op = unary_type();
+      const std::string sample = sample_attributes(op);
+      const std::string extra = sample.empty() ? "" : cat("attributes: {", sample, "}, ");
+      step(cat("type: ", op.name, ", inputs: [", running, "], ", extra, pop, blocks, ", output: ", target));
     }
     if (target.starts_with("intermed")) ++buffers;
     running = target;
