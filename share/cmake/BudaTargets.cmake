@@ -1,13 +1,21 @@
 # buda_add_plugin, for this project's plugins and for those of others: the one function that both use. Installed.
 #
-#   buda_add_plugin(my_policy KIND policy SOURCES plugin.cpp [LINK targets…])
+#   buda_add_plugin(my_policy KIND policy SOURCES plugin.cpp [LINK targets…] [CHECK arguments…])
 #
 # builds the module `my_policy.so`. KIND is frontend, decomposition, policy or target. In an out-of-tree project the module is made in the
 # build folder and installed to <prefix>/lib/buda/plugins/abi<N>.
+#
+#   enable_testing()
+#   buda_test_plugin(my_policy KIND policy)
+#
+# makes the conformance suite of the kind a test of that plugin, with the files of the folder `samples` beside its CMakeLists.txt as samples and
+# the arguments after CHECK, which plugin-check --help lists.
 set(_BUDA_PLUGIN_EXPORTS "${CMAKE_CURRENT_LIST_DIR}/plugin-exports.map")
+# In an installation this file is in <prefix>/lib/cmake/OpenBuda.
+set(_BUDA_BIN "${CMAKE_CURRENT_LIST_DIR}/../../../bin")
 
 function(buda_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LINK;CHECK")
   set(kinds frontend decomposition policy target)
   if(NOT arg_KIND IN_LIST kinds)
     message(FATAL_ERROR "buda_add_plugin(${name}): KIND must be one of ${kinds}, not '${arg_KIND}'")
@@ -32,6 +40,25 @@ function(buda_add_plugin name)
     INSTALL_RPATH "$ORIGIN/../../..")
   target_link_options(${target} PRIVATE "LINKER:--version-script=${_BUDA_PLUGIN_EXPORTS}")
   set_target_properties(${target} PROPERTIES LINK_DEPENDS "${_BUDA_PLUGIN_EXPORTS}")
+  set_target_properties(${target} PROPERTIES BUDA_CHECK_ARGUMENTS "${arg_CHECK}")
   set_property(GLOBAL APPEND PROPERTY BUDA_PLUGINS ${target})
   install(TARGETS ${target} LIBRARY DESTINATION "${BUDA_PLUGIN_SUBDIR}")
+endfunction()
+
+function(buda_test_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "")
+  set(target "plugin_${arg_KIND}_${name}")
+  if(TARGET buda_warnings)
+    set(BUDA_PLUGIN_CHECK "${PROJECT_BINARY_DIR}/bin/plugin-check")
+  else()
+    find_program(BUDA_PLUGIN_CHECK plugin-check HINTS "${_BUDA_BIN}" REQUIRED)
+  endif()
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(arguments ${target} BUDA_CHECK_ARGUMENTS)
+  file(GLOB samples CONFIGURE_DEPENDS "${folder}/samples/*")
+  foreach(sample IN LISTS samples)
+    list(APPEND arguments --sample "${sample}")
+  endforeach()
+  add_test(NAME plugin.${arg_KIND}.${name} COMMAND "${BUDA_PLUGIN_CHECK}" "$<TARGET_FILE:${target}>" ${arguments})
+  set_tests_properties(plugin.${arg_KIND}.${name} PROPERTIES LABELS "plugin")
 endfunction()

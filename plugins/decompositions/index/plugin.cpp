@@ -124,7 +124,8 @@ class Topk final : public buda::passes::Decomposition {
     return {"negative", "reduce_max", "subtract", "multiply", "clip", "abs", "add", "concatenate", "exact_cast", "cast"};
   }
   bool matches(const Graph& graph, const Node& n) const override {
-    return buda::is_float(n.outputs[0].dtype) && std::get<std::int64_t>(n.attrs.find("k")->second) <= kMostTop && is_small(graph, n);
+    std::int64_t k = std::get<std::int64_t>(n.attrs.find("k")->second);
+    return buda::is_float(n.outputs[0].dtype) && k >= 1 && k <= kMostTop && is_small(graph, n);
   }
 
   buda::Result<void> rewrite(buda::graph::GraphEditor& editor, buda::graph::NodeId id) override {

@@ -115,6 +115,11 @@ class ExampleFrontend final : public plugin::Frontend {
   int recognizes(std::string_view, const std::string& file_name) const override { return file_name.ends_with(".mlp") ? 70 : 0; }
 
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
+    auto refused = [&](const char* flag, const std::string& name, const char* why) {
+      return input_error("EX002", {source.path}, cat("option --", flag, ' ', name, ": ", why));
+    };
+    if (!options.dims.empty()) return refused("dim", options.dims.begin()->first, "a perceptron has no symbolic dimensions");
+    if (!options.values.empty()) return refused("value", options.values.begin()->first, "this frontend fixes no inputs");
     return MlpReader(source, options.name.empty() ? "mlp" : options.name, batch_, host).read(source.bytes.view());
   }
 

@@ -22,6 +22,10 @@ class MyFrontend final : public plugin::Frontend {
     // What is wrong with the input is returned, with its place and in words that help; never thrown, printed or asserted.
     if (!width || *width < 1) return input_error("MY001", {source.path, 1, 1}, "expected a width of at least 1");
 
+    if (!options.dims.empty())
+      return input_error("MY002", {source.path}, "the model has no dimension '" + options.dims.begin()->first + "'");
+    if (!options.values.empty()) return input_error("MY003", {source.path}, "this frontend takes no values for inputs");
+
     ops::Builder b(options.name.empty() ? "mine" : options.name);
     auto x = b.input("x", {1, *width});
     // named() is for the next node that is made, so constants come first.
