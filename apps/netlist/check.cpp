@@ -5,9 +5,12 @@
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/judge.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/overlay/usage.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace buda::netlist_tool {
 namespace {
@@ -56,6 +59,35 @@ void read(FileVerdict& work, Host& host) {
   work.judgement.verdicts.push_back(std::move(verdict));
 }
 
+// Why the netlist cannot be laid out on a device that breaks none of its rules; nothing when it can, or when the device does not say
+// enough for that.
+std::vector<Diagnostic> misfits_on(const FileVerdict& work, const std::string& arch, const netlist::JudgeDevices& devices, Host& host) {
+  auto netlist = netlist::parse_netlist(work.bytes->view(), shown_name(work.file), {.arch = arch});
+  if (!netlist) return netlist.failure().diagnostics();
+  for (const device::DeviceDescriptor& device : devices.devices_for(*netlist)) {
+    if (device.arch != arch || overlay::missing_description(device)) continue;
+    auto compiler = overlay::EpochCompiler::make(*netlist, device, "", host);
+    if (!compiler) return compiler.failure().diagnostics();
+    if (auto usage = overlay::predict_usage(*compiler, host.threads); !usage) return usage.failure().diagnostics();
+  }
+  return {};
+}
+
+void add_misfits(FileVerdict& work, const netlist::JudgeDevices& devices, Host& host) {
+  for (netlist::Verdict& verdict : work.judgement.verdicts) {
+    if (!verdict.accepted()) continue;
+    std::set<std::string> codes;
+    for (Diagnostic& d : misfits_on(work, verdict.arch, devices, host)) {
+      ++verdict.errors;
+      codes.insert(d.code);
+      if (d.loc.file.empty()) d.loc.file = shown_name(work.file);
+      if (work.judgement.verdicts.size() > 1) d.notes.push_back({{d.loc.file}, cat("on ", verdict.arch)});
+      work.judgement.findings.push_back(std::move(d));
+    }
+    verdict.codes.assign(codes.begin(), codes.end());
+  }
+}
+
 }  // namespace
 
 Result<void> check(const Options& o, Host& host) {
@@ -75,9 +107,11 @@ Result<void> check(const Options& o, Host& host) {
     parallel_for(host.threads, batch.size(), [&](std::size_t i) {
       FileVerdict& work = batch[i];
       if (work.bytes) work.judgement = netlist::judge_netlist(work.bytes->view(), shown_name(work.file), devices, options);
-      work.bytes.reset();
+      if (!o.fit) work.bytes.reset();
     });
     for (FileVerdict& work : batch) {
+      if (o.fit && work.bytes) add_misfits(work, devices, host);
+      work.bytes.reset();
       bool accepted = true;
       for (const auto& v : work.judgement.verdicts) {
         accepted = accepted && v.accepted();

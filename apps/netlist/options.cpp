@@ -64,6 +64,7 @@ cli::ToolSpec check_command(Options& o) {
     set.text("device", o.device, "NAME|FILE", "judge on this device; default: the full grid of each of the netlist's architectures");
     set.integer("chips", o.chips, "N", "chips that there are; 0: as the device has, or without --device as the netlist uses").range(0, 256);
     set.flag("for-run", o.for_run, "rules that matter only when a netlist is run are errors too, not warnings");
+    set.flag("fit", o.fit, "also lay out L1, streams and phases of each core, with the code of netlist2pipe and pipegen");
   };
   return spec;
 }

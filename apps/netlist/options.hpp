@@ -18,6 +18,7 @@ struct Options {
   std::string device;                         // of `check`; empty: the full grid of each architecture of the netlist
   std::int64_t chips = 0;                     // of `check`; 0: as the device has, or as the netlist uses
   bool for_run = false;                       // of `check`
+  bool fit = false;                           // of `check`
   std::vector<std::string> programs, params;  // of `plan`
 };
 

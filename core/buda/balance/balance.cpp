@@ -103,6 +103,7 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
   BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));
   BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues)));
+  BUDA_ASSIGN(out.built.laid_out, laid_out_usages(out.built.netlist, device, host));
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
   out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);

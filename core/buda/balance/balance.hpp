@@ -32,8 +32,8 @@ struct Balanced {
 };
 
 // Steps: normalize, schedule, make_problem, overrides, legal models of every op, the policy's choice and its check, queues, netlist,
-// report. Each step reports all that it finds before the next begins. The device must outlive the result. `policy_name` is for messages and
-// the report.
+// its streams laid out on trial, report. Each step reports all that it finds before the next begins. The device must outlive the result.
+// `policy_name` is for messages and the report.
 Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
                          const BalanceOptions& options, Host& host);
 

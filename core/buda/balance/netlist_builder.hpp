@@ -1,6 +1,7 @@
 // From chosen and placed ops to the netlist.
 #pragma once
 
+#include <buda/balance/laid_out.hpp>
 #include <buda/balance/queues.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/netlist.hpp>
@@ -17,6 +18,7 @@ struct BuiltNetlist {
   std::vector<std::uint64_t> dram_used, dram_capacity;
   // The queue's buffers stand in the netlist; this is the set they came from.
   QueueSet queues;
+  LaidOutUsages laid_out;  // filled in later
 };
 
 // Gives queues their addresses and ops their places, inputs and overlay sizes; one graph per epoch. Every op is judged once more with the

@@ -190,7 +190,7 @@ class Maker {
       if (model.is_resident(i)) r.resident_inputs.push_back(static_cast<std::int64_t>(i));
     r.candidates = candidates_[id.index()];
     add_cycles(id, op, r);
-    for (const Usage& u : usages_of(op, problem_.op(id).fused.get(), built_.links[id.index()], *problem_.device)) {
+    for (const Usage& u : usages_of_op(id, op)) {
       ReportUsage row{std::string(resource_key(u.resource)), u.used, u.available, {}};
       for (const Part& p : u.parts)
         if (p.amount > 0) row.parts.push_back({p.what, p.amount});
@@ -204,6 +204,17 @@ class Maker {
     limiter_[id.index()] = r.cycles.limiter;
     epoch.cores += op.grid.volume();
     epoch.ops.push_back(std::move(r));
+  }
+
+  // Those that streams were laid out for are known exactly.
+  std::vector<Usage> usages_of_op(OpId id, const netlist::Op& op) const {
+    std::vector<Usage> all = usages_of(op, problem_.op(id).fused.get(), built_.links[id.index()], *problem_.device);
+    auto known = built_.laid_out.find(op.name);
+    if (known == built_.laid_out.end()) return all;
+    for (Usage& estimate : all)
+      for (const Usage& exact : known->second)
+        if (exact.resource == estimate.resource) estimate = exact;
+    return all;
   }
 
   void add_cycles(OpId id, const netlist::Op& op, ReportOp& r) const {

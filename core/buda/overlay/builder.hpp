@@ -107,7 +107,6 @@ class Builder {
   void assign_addresses();
   void assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes);
   void make_room_for_phases(std::int32_t number);
-  device::L1Map l1_of(const Core& core) const;
   std::uint64_t tracking_bytes(std::int32_t number) const;
   std::uint64_t needed_bytes(std::int32_t number, std::size_t sizes) const;
   void shrink_multicasts(std::int32_t number, std::uint64_t excess);

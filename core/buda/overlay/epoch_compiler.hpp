@@ -32,6 +32,7 @@ class EpochCompiler {
 
   const std::vector<pipes::Epoch>& epochs() const { return epochs_; }
   const device::DeviceDescriptor& device() const { return device_; }
+  const device::Cluster& cluster() const { return cluster_; }
   const pipes::NetlistIndex& index() const { return *index_; }
   const pipes::PaddingTable& padding() const { return padding_; }
 

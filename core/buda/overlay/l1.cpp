@@ -6,6 +6,7 @@
 // the op says how large it may be. Where all that is too much, the buffers of multicasts and relays give way: a smaller one costs time, not
 // correctness.
 #include <buda/overlay/builder.hpp>
+#include <buda/overlay/usage.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kProgramStep = 4096;
 constexpr std::int64_t kEntryBytes = 8;  // of a read list; a run takes three entries
-constexpr std::uint64_t kTrackingBytes = 36;
 
 std::string what_of(const Stream& s) { return cat(stream_kind_name(s.kind), " stream ", s.number, ", operand ", s.operand); }
 
@@ -40,16 +40,6 @@ const Stream* Builder::shares_with(std::int32_t number, const Stream& s) const {
   return nullptr;
 }
 
-device::L1Map Builder::l1_of(const Core& core) const {
-  device::L1Map l1 = device_.l1;
-  if (!core.ethernet) return l1;
-  l1.size = device_.eth_l1_bytes;
-  l1.operands_begin = eth_core_.operands_begin;
-  l1.tile_headers = eth_core_.tile_headers;
-  l1.overlay_blob_default = l1.overlay_blob_included = static_cast<std::uint64_t>(std::max<std::int64_t>(eth_core_.overlay_blob, 0));
-  return l1;
-}
-
 void Builder::make_room_for_phases(std::int32_t number) {
   if (asked_blobs_.contains(number)) return;
   std::int64_t needed = 0;
@@ -62,19 +52,14 @@ void Builder::make_room_for_phases(std::int32_t number) {
   if (needed > core.blob_bytes) core.blob_bytes = align_up(needed, kProgramStep);
 }
 
-// A core follows the pointers of so many DRAM buffers in its private memory; of the others, in L1.
 std::uint64_t Builder::tracking_bytes(std::int32_t number) const {
-  std::uint64_t buffers = 0, most = static_cast<std::uint64_t>(std::max(device_.streams.max_dram_input_queues, 0)) + 1;
-  for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)]) {
-    if (s.read && !s.read->before_epoch) buffers += s.read->buffers.size();
-    if ((s.write && !s.write->after_epoch) || s.pcie) ++buffers;
-    if (reads_pcie(s)) ++buffers;
-  }
-  return buffers > most ? (buffers - most) * kTrackingBytes : 0;
+  std::int64_t buffers = 0;
+  for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)]) buffers += tracked_buffers(s, reads_pcie(s));
+  return overlay::tracking_bytes(buffers, device_);
 }
 
 std::uint64_t Builder::needed_bytes(std::int32_t number, std::size_t sizes) const {
-  const device::L1Map l1 = l1_of(blob_.cores[static_cast<std::size_t>(number)]);
+  const device::L1Map l1 = l1_map_of(blob_.cores[static_cast<std::size_t>(number)], device_, eth_core_);
   auto alignment = static_cast<std::uint64_t>(std::max(device_.tile_alignment, 1));
   std::uint64_t sum = align_up(l1.tile_headers_bytes, alignment) * (sizes > 0 ? sizes - 1 : 0) + tracking_bytes(number);
   for (const auto& [n, s] : streams_[static_cast<std::size_t>(number)])
@@ -104,7 +89,7 @@ void Builder::shrink_multicasts(std::int32_t number, std::uint64_t excess) {
 void Builder::assign_core(std::int32_t number, const std::vector<std::int32_t>& sizes) {
   Core& core = blob_.cores[static_cast<std::size_t>(number)];
   auto& streams = streams_[static_cast<std::size_t>(number)];
-  const device::L1Map l1 = l1_of(core);
+  const device::L1Map l1 = l1_map_of(core, device_, eth_core_);
   make_room_for_phases(number);
   std::uint64_t available = l1.operand_bytes(), needed = needed_bytes(number, sizes.size());
   if (needed > available) shrink_multicasts(number, needed - available);

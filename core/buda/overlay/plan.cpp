@@ -3,6 +3,7 @@
 // A pass is one run through a pipe's list; it begins when its producers' windows have been filled anew (docs/formats/pipegen.md). How many
 // there are follows from each source: tiles in the epoch by tiles of its window. All sources of a pipe must agree.
 #include <buda/overlay/builder.hpp>
+#include <buda/overlay/usage.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
@@ -76,13 +77,7 @@ std::int32_t Builder::core_at(std::int32_t chip, GridCoord core) const {
 }
 
 void Builder::check_device_description() {
-  const auto& s = device_.streams;
-  std::string missing;
-  if (s.first_output <= 0 || s.first_extra <= 0 || s.max_tiles_per_phase <= 0 || s.bytes_per_phase <= 0)
-    missing = "streams: first_input, first_output, first_intermediate, first_extra, max_tiles_per_phase and bytes_per_phase";
-  if (device_.noc_address_bits <= 0) missing = "noc_address_bits";
-  if (missing.empty()) return;
-  failure_.add(input_error("OV003", {}, cat("device '", device_.name, "' does not say ", missing, ", which stream programs need")));
+  if (auto missing = missing_description(device_)) failure_.add(std::move(*missing));
 }
 
 // Relays tell of their whole size, others that are scattered of a block's share. The output of an ethernet core is what came to its input,

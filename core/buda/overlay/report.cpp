@@ -153,52 +153,14 @@ class Loads {
   std::map<std::pair<std::int32_t, std::int32_t>, PcieLoad> pcie_;  // by both chips
 };
 
-std::string piece_name(const Stream& s) {
-  switch (s.kind) {
-    case StreamKind::input:
-      return cat("input ", s.operand);
-    case StreamKind::output:
-      return s.operand == pipes::kOutputOperand ? "output" : cat("output ", s.operand);
-    case StreamKind::intermediate:
-      return cat("intermediate ", s.operand);
-    case StreamKind::multicast:
-      return cat("multicast of input ", s.operand);
-    default:
-      return cat(stream_kind_name(s.kind), " (stream ", s.number, ")");
-  }
-}
-
-CoreReport report_core(const Core& c, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
+CoreReport report_core(const Core& c, CoreUsage usage) {
   CoreReport r;
-  r.chip = c.chip;
-  r.core = c.core;
-  r.ethernet = c.ethernet;
+  static_cast<CoreUsage&>(r) = std::move(usage);
   r.noc = c.noc;
-  r.op = c.op;
-  const std::uint64_t ethernet_room = device.eth_l1_bytes - std::min(device.eth_l1_bytes, eth_core.operands_begin);
-  r.l1_available = c.ethernet ? ethernet_room - std::min(ethernet_room, device.l1.reserved_end) : device.l1.operand_bytes();
-  r.streams = static_cast<std::int64_t>(c.streams.size());
-  r.streams_available = c.ethernet ? eth_core.streams : device.streams.per_core;
-  r.phases = c.phases();
-  r.phases_available = c.blob_bytes / std::max(device.streams.bytes_per_phase, 1);
-  std::map<std::uint64_t, L1Piece> pieces;
-  for (std::size_t i = 1; i < c.headers.size(); ++i)
-    pieces[c.headers[i].address] = {c.headers[i].address, device.l1.tile_headers_bytes, cat("headers of ", c.headers[i].tile_bytes, " B")};
   for (const Stream& s : c.streams) {
     if (!s.sources.empty() || s.read) r.messages_in += s.messages();
     if (!s.destinations.empty() || s.write) r.messages_out += s.messages();
-    if (s.fork_of >= 0) continue;
-    auto [it, fresh] = pieces.try_emplace(s.address, L1Piece{s.address, s.bytes, piece_name(s)});
-    if (fresh) continue;
-    it->second.bytes = std::max(it->second.bytes, s.bytes);
-    it->second.what += cat(" and ", piece_name(s));
   }
-  for (auto& [address, p] : pieces) {
-    r.l1_used += p.bytes;
-    r.l1.push_back(std::move(p));
-  }
-  auto blob = static_cast<std::uint64_t>(std::max<std::int64_t>(c.blob_bytes, 0));
-  if (blob > device.l1.overlay_blob_included) r.l1_used += blob - device.l1.overlay_blob_included;
   return r;
 }
 
@@ -215,8 +177,10 @@ std::string in_columns(std::string text, std::size_t width) {
 Report make_report(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
   Report report;
   Loads loads(blob, device);
-  for (const Core& c : blob.cores) {
-    report.cores.push_back(report_core(c, device, eth_core));
+  std::vector<CoreUsage> usage = usage_of(blob, device, eth_core);
+  for (std::size_t i = 0; i < blob.cores.size(); ++i) {
+    const Core& c = blob.cores[i];
+    report.cores.push_back(report_core(c, std::move(usage[i])));
     for (const Stream& s : c.streams) loads.add(c, s);
   }
   report.links = loads.links();
@@ -230,7 +194,7 @@ std::string report_text(const Report& report, const Blob& blob, const device::De
   constexpr std::size_t kLinks = 20;
   std::string out = cat("Stream programs of ", join(blob.graphs, ", "), " on ", blob.device, "\n\nCores\n");
   for (const CoreReport& c : report.cores) {
-    out += cat("  ", place(c), " (", c.noc.text(), ") ", c.op, "\n    L1 ", c.l1_used, " of ", c.l1_available, " bytes; ", c.streams,
+    out += cat("  ", place(c), " (", c.noc.text(), ") ", c.op, "\n    L1 ", c.l1_bytes, " of ", c.l1_available, " bytes; ", c.streams,
                " of ", c.streams_available, " streams; ", c.phases, " of ", c.phases_available, " phases; ", c.messages_in, " tiles in, ",
                c.messages_out, " out\n");
     for (const L1Piece& p : c.l1) out += cat("      ", in_columns(hex_text(p.address), 10), in_columns(cat(p.bytes), 9), p.what, '\n');
@@ -276,7 +240,7 @@ std::string report_json(const Report& report, const Blob& blob) {
                     {"ethernet", c.ethernet ? number(*c.ethernet) : Node::null()},
                     {"noc", text(c.noc.text())},
                     {"op", text(c.op)},
-                    {"l1_used", number(c.l1_used)},
+                    {"l1_used", number(c.l1_bytes)},
                     {"l1_available", number(c.l1_available)},
                     {"streams", number(c.streams)},
                     {"phases", number(c.phases)},

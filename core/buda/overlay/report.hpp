@@ -4,6 +4,7 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob.hpp>
+#include <buda/overlay/usage.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -12,24 +13,8 @@
 
 namespace buda::overlay {
 
-// A piece of a core's L1. Bytes.
-struct L1Piece {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  std::string what;  // "input 0", "output and intermediate 24", "headers of 2080 B"
-  friend bool operator==(const L1Piece&, const L1Piece&) = default;
-};
-
-struct CoreReport {
-  std::int32_t chip = 0;
-  GridCoord core;
-  std::optional<std::int32_t> ethernet;  // the channel, if it is an ethernet core
+struct CoreReport : CoreUsage {
   device::NocCoord noc;
-  std::string op;
-  std::vector<L1Piece> l1;  // by address
-  std::uint64_t l1_used = 0, l1_available = 0;
-  std::int64_t streams = 0, streams_available = 0;
-  std::int64_t phases = 0, phases_available = 0;
   std::int64_t messages_in = 0, messages_out = 0;  // in the epoch
   friend bool operator==(const CoreReport&, const CoreReport&) = default;
 };

@@ -152,14 +152,14 @@ class Drawing {
     const std::int32_t x = x_of(c.noc), y = y_of(c.noc);
     if (c.ethernet) return draw_ethernet(c);
     std::string title = cat(c.op.empty() ? std::string("no op") : c.op, ", core [", c.core.row, ", ", c.core.col, "] (", c.noc.text(),
-                            ")\nL1 ", c.l1_used, " of ", c.l1_available, " bytes; ", c.streams, " streams; ", c.phases, " of ",
+                            ")\nL1 ", c.l1_bytes, " of ", c.l1_available, " bytes; ", c.streams, " streams; ", c.phases, " of ",
                             c.phases_available, " phases; ", c.messages_in, " tiles in, ", c.messages_out, " out");
     for (const L1Piece& p : c.l1) title += cat('\n', p.address, ": ", p.bytes, " bytes, ", p.what);
     add_box(x, y, kCellX, kCellY, kColours[colours_.at(c.op) % std::size(kColours)], title);
     add_text(x + 4, y + 14, 10, cut(c.op, 15));
     add_text(x + 4, y + 28, 9, cat(c.streams, " streams"));
     add_text(x + 4, y + 40, 9, cat(c.phases, " phases"));
-    const double used = c.l1_available == 0 ? 0 : static_cast<double>(c.l1_used) / static_cast<double>(c.l1_available);
+    const double used = c.l1_available == 0 ? 0 : static_cast<double>(c.l1_bytes) / static_cast<double>(c.l1_available);
     add_box(x + 4, y + kCellY - 11, kCellX - 8, 7, "#ffffff", title);
     out_ += cat("<rect x=\"", x + 4, "\" y=\"", y + kCellY - 11, "\" width=\"", short_number(std::min(used, 1.0) * (kCellX - 8)),
                 "\" height=\"7\" fill=\"", used > 0.9 ? "#c0392b" : "#34495e", "\"/>\n");
@@ -168,7 +168,7 @@ class Drawing {
   // What leaves and what comes by the core's cable, at both of its ends.
   void draw_ethernet(const CoreReport& c) {
     std::uint64_t sent = 0, received = 0;
-    std::string title = cat("ethernet channel ", *c.ethernet, " (", c.noc.text(), ")\nL1 ", c.l1_used, " of ", c.l1_available, " bytes; ",
+    std::string title = cat("ethernet channel ", *c.ethernet, " (", c.noc.text(), ")\nL1 ", c.l1_bytes, " of ", c.l1_available, " bytes; ",
                             c.streams, " streams; ", c.phases, " of ", c.phases_available, " phases"),
                 other;
     for (const CableLoad& l : report_.cables) {

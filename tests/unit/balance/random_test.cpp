@@ -5,24 +5,47 @@
 #include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>
 #include <buda/overlay/build.hpp>
+#include <buda/overlay/usage.hpp>
 #include <buda/pipes/build.hpp>
+
+#include <algorithm>
+#include <map>
 
 namespace buda::balance {
 namespace {
 
-// Why a netlist has no pipes or no streams on the device; nothing when it has.
-std::string later_refusal(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+// Stream programs of all epochs, as the next tools make them from the netlist's text, and what they take of each op's fullest core. Adds
+// why they cannot be made, if so.
+struct LaidOut {
+  std::string refusal;
+  std::map<std::string, std::map<std::string, std::uint64_t>> used;  // by op, then resource
+
+  void note(const overlay::CoreUsage& core) {
+    auto keep = [&](const std::string& resource, std::uint64_t amount) {
+      auto& most = used[core.op][resource];
+      most = std::max(most, amount);
+    };
+    keep("l1", core.l1_bytes);
+    keep("streams", static_cast<std::uint64_t>(core.streams));
+    keep("phases", static_cast<std::uint64_t>(core.phases));
+  }
+};
+
+LaidOut lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+  LaidOut out;
   auto epochs = pipes::epochs_of(netlist, device);
-  if (!epochs) return text_of(epochs.failure());
+  if (!epochs) return {text_of(epochs.failure()), {}};
   auto padding = pipes::PaddingTable::make(netlist, *epochs, device.tile_alignment);
-  if (!padding) return text_of(padding.failure());
+  if (!padding) return {text_of(padding.failure()), {}};
   pipes::NetlistIndex index(netlist);
   for (const auto& epoch : *epochs) {
     auto graph = pipes::build_pipes(index, device, epoch, *padding);
-    if (!graph) return text_of(graph.failure());
-    if (auto blob = overlay::build_blob(*graph, device); !blob) return text_of(blob.failure());
+    if (!graph) return {text_of(graph.failure()), {}};
+    auto blob = overlay::build_blob(*graph, device);
+    if (!blob) return {text_of(blob.failure()), {}};
+    for (const auto& core : overlay::usage_of(*blob, device)) out.note(core);
   }
-  return "";
+  return out;
 }
 
 class Random : public ::testing::TestWithParam<std::string> {};
@@ -51,7 +74,15 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
     EXPECT_TRUE(*parsed == result->built.netlist) << "seed " << seed;
     for (const auto& d : netlist::check_netlist(*parsed, board(GetParam()), {netlist::CheckLevel::run}))
       EXPECT_NE(d.severity, Severity::error) << "seed " << seed << ": " << d.code << ' ' << d.message;
-    EXPECT_EQ(later_refusal(*parsed, board(GetParam())), "") << "seed " << seed;
+    const LaidOut laid_out = lay_out(*parsed, board(GetParam()));
+    EXPECT_EQ(laid_out.refusal, "") << "seed " << seed;
+    for (const ReportEpoch& epoch : result->report.epochs)
+      for (const ReportOp& op : epoch.ops)
+        for (const auto& [resource, used] : laid_out.used.at(op.name)) {
+          auto row = std::find_if(op.resources.begin(), op.resources.end(), [&](const ReportUsage& r) { return r.resource == resource; });
+          ASSERT_NE(row, op.resources.end());
+          EXPECT_EQ(row->used, used) << "seed " << seed << ": " << op.name << ", " << resource;
+        }
     // The resource model says the same of the netlist that was read back.
     for (const auto& g : parsed->graphs)
       for (const auto& op : g.ops) EXPECT_TRUE(l1_usage(op, {}, board(GetParam())).fits()) << "seed " << seed << ": " << op.name;
