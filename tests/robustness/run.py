@@ -23,8 +23,8 @@ FINE = {0, 1, 2, 3, 4}
 
 
 class Tool:
-    def __init__(self, name, source, suffix, command, product=True):
-        self.name, self.source, self.suffix, self.command, self.product = name, source, suffix, command, product
+    def __init__(self, name, source, suffix, command, product=True, product_name="product"):
+        self.name, self.source, self.suffix, self.command, self.product, self.product_name = name, source, suffix, command, product, product_name
 
 
 def tools(work, inputs):
@@ -49,10 +49,10 @@ def tools(work, inputs):
         Tool("tti-pack (plan)", plan, ".plan.json", ["tti-pack", "--netlist", work / "m.yaml", "--plan", "IN", "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack info", work / "m.tti", ".tti", ["tti-pack", "info", "IN"], product=False),
         Tool("tti-pack extract", work / "m.tti", ".tti", ["tti-pack", "extract", "IN", "-o", "OUT"]),
-        Tool("runner", work / "m.tti", ".tti", ["runner", "IN", "--inputs", inputs, "-o", "OUT"]),
-        Tool("runner (netlist)", work / "m.yaml", ".yaml", ["runner", "IN", "--inputs", inputs, "-o", "OUT"]),
-        Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"]),
-        Tool("runner (inputs)", inputs, ".npz", ["runner", work / "m.tti", "--inputs", "IN", "-o", "OUT"]),
+        Tool("runner", work / "m.tti", ".tti", ["runner", "IN", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
+        Tool("runner (netlist)", work / "m.yaml", ".yaml", ["runner", "IN", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
+        Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
+        Tool("runner (inputs)", inputs, ".npz", ["runner", work / "m.tti", "--inputs", "IN", "-o", "OUT"], product_name="product.npz"),
         Tool("buda compile", work / "m.onnx", ".onnx", ["buda", "compile", "IN", "-o", "OUT"]),
     ], beside
 
@@ -78,7 +78,7 @@ class Trial:
         weights = not self.tool.suffix.startswith(".")
         if weights:  # the graph stays whole, and lies beside the damaged file
             shutil.copy(self.tool.command[1], folder)
-        product = out or folder / "product"
+        product = out or folder / self.tool.product_name
         before = {p for p in folder.rglob("*")}
         stand_in = {"IN": str(source), "OUT": str(product)}
         command = [stand_in.get(str(c), str(c)) for c in self.tool.command]
@@ -142,14 +142,14 @@ def foreign_files(tool, environment, beside, root):
         yield Trial(tool, "an unreadable file", environment).run(folder, beside, path=secret, wrap=wrap, must_fail=True)
     if tool.product:
         good = tool.source.read_bytes()
-        yield Trial(tool, "no folder for the product", environment).run(folder, beside, content=good, out=pathlib.Path("/dev/null/x"), must_fail=True)
+        yield Trial(tool, "no folder for the product", environment).run(folder, beside, content=good, out=pathlib.Path("/dev/null") / tool.product_name, must_fail=True)
         if can_mount():
             disk = folder / "disk"
             disk.mkdir()
             subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=8", "none", str(disk)], check=True)
             try:
                 (disk / "filler").write_bytes(b"x" * 4096)
-                yield Trial(tool, "a full disk", environment).run(folder, beside, content=good, out=disk / "product", must_fail=True)
+                yield Trial(tool, "a full disk", environment).run(folder, beside, content=good, out=disk / tool.product_name, must_fail=True)
                 left = [p.name for p in disk.iterdir() if p.is_file() and p.name != "filler"]
                 if left:
                     yield f"{tool.name}: a full disk: files are left: {left}"
@@ -168,7 +168,7 @@ def ctrl_c(tool, environment, beside, root):
     os.mkfifo(fifo)
     temporary = folder / "tmp"
     temporary.mkdir()
-    stand_in = {"IN": str(fifo), "OUT": str(folder / "product")}
+    stand_in = {"IN": str(fifo), "OUT": str(folder / tool.product_name)}
     process = subprocess.Popen([stand_in.get(str(c), str(c)) for c in tool.command], cwd=folder, env={**environment, "TMPDIR": str(temporary)},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it

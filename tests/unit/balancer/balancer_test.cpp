@@ -151,6 +151,9 @@ TEST(Balancer, OutputNamesFollowTheNetlist) {
   o.plan = "p.plan.json";
   EXPECT_EQ(output_files(o).tensors, "p.safetensors");
   o.output.clear();
+  o.graph = "c/digits.device.graph.json";
+  EXPECT_EQ(output_files(o).netlist, "digits.yaml");
+  o.graph = "-";
   EXPECT_EQ(output_files(o).netlist, "-");
 }
 
