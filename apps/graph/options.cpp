@@ -50,6 +50,20 @@ cli::ToolSpec cut_command(Options& o) {
   return spec;
 }
 
+cli::ToolSpec draw_command(Options& o) {
+  auto spec = command(o, "draw", "draw a graph for Graphviz",
+                      "Text that Graphviz' dot makes a picture of. Weights are named in the nodes that use them, blocks that follow one "
+                      "another several times, such as the layers of a transformer, are drawn once, and long texts are cut; --full draws "
+                      "every node with all attributes and types.",
+                      "the drawing's text", "graph draw model.graph.json | dot -Tsvg > model.svg", draw);
+  auto declare = spec.declare;
+  spec.declare = [&o, declare](cli::OptionSet& set) {
+    declare(set);
+    set.flag("full", o.full, "every node, attribute and type");
+  };
+  return spec;
+}
+
 cli::ToolSpec diff_command(Options& o) {
   cli::ToolSpec spec;
   spec.name = "graph diff";
@@ -89,9 +103,7 @@ cli::ToolSpec tool(Options& o) {
       command(o, "stats", "count what a graph holds",
               "Nodes by op with their floating-point operations, weights and their bytes, and the longest way through the graph.",
               "the counts", "graph stats model.graph.json", stats),
-      command(o, "draw", "draw a graph for Graphviz", "Text that Graphviz' dot makes a picture of.", "the drawing's text",
-              "graph draw model.graph.json | dot -Tsvg > model.svg", draw),
-      cut_command(o), diff_command(o)};
+      draw_command(o), cut_command(o), diff_command(o)};
   return spec;
 }
 

@@ -13,6 +13,7 @@ struct Options {
   std::string other;  // of `diff`
   std::string output = "-";
   std::vector<std::string> from, to;  // of `cut`
+  bool full = false;                  // of `draw`
 };
 
 cli::ToolSpec tool(Options& options);

@@ -24,7 +24,7 @@ Result<void> print(const Options& o, Host& host) {
 
 Result<void> draw(const Options& o, Host& host) {
   BUDA_ASSIGN(auto graph, read_typed(o.graph, host));
-  return host.fs().write(o.output, graph::dot_text(graph), host.write_mode);
+  return host.fs().write(o.output, graph::dot_text(graph, o.full ? graph::Detail::full : graph::Detail::overview), host.write_mode);
 }
 
 Result<void> cut(const Options& o, Host& host) {

@@ -3,12 +3,17 @@
 
 #include <buda/graph/graph.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace buda::graph {
 
-// The graph in Graphviz' language, from top to bottom: `dot -Tsvg`. A node shows name, op and attributes, an edge the type of its value and
-// the manipulations on it. Parameters and constants are small and grey. Nodes come in topological order.
-std::string dot_text(const Graph& graph);
+// overview: weights are named in the nodes that use them, blocks that follow one another several times are drawn once, long texts are cut.
+// full: every node, attribute and type.
+enum class Detail : std::uint8_t { overview, full };
+
+// The graph in Graphviz' language, from top to bottom: `dot -Tsvg`. A node shows name, op and attributes, an edge the shape of its value
+// and the manipulations on it. Nodes come in topological order.
+std::string dot_text(const Graph& graph, Detail detail = Detail::overview);
 
 }  // namespace buda::graph

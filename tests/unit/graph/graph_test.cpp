@@ -1,6 +1,5 @@
 // The graph's indices: names, users, orders.
 #include <buda/base/rng.hpp>
-#include <buda/graph/dot.hpp>
 #include <buda/graph/graph.hpp>
 
 #include <gtest/gtest.h>
@@ -250,23 +249,6 @@ TEST(Graph, ManyUsersAndNamesTakeLinearTime) {
   g.replace_uses(y, x);
   EXPECT_EQ(g.use_count(x), static_cast<std::size_t>(kUsers));
   EXPECT_EQ(g.topological_order().size(), static_cast<std::size_t>(kUsers) + 2);
-}
-
-TEST(Dot, DrawsNodesAndEdges) {
-  Graph g("g \"quoted\"", Level::device);
-  NodeId x = g.add("x\\y", "input");
-  g.node(x).outputs = {{DType::f32, {1, 1, 32, 64}, std::nullopt}};
-  NodeId w = g.add("w", "parameter");
-  g.node(w).outputs = {{DType::f32, {1, 1, 64, 32}, std::nullopt}};
-  NodeId m = g.add("m", "matmul", {Edge(x, {Tm::hslice(2)}), Edge(w)});
-  g.node(m).attrs["bias"] = true;
-  g.add("y", "output", {m});
-  std::string text = dot_text(g);
-  EXPECT_NE(text.find("digraph \"g \\\"quoted\\\"\" {\n"), std::string::npos);
-  EXPECT_NE(text.find("n0 [label=\"x\\\\y\", shape=ellipse"), std::string::npos);
-  EXPECT_NE(text.find("n2 [label=\"m\\nmatmul\\nbias = true\""), std::string::npos);
-  EXPECT_NE(text.find("n0 -> n2 [label=\"F32 [1, 1, 32, 64]\\nhslice: 2\"];\n"), std::string::npos);
-  EXPECT_NE(text.find("n1 -> n2;\n"), std::string::npos);
 }
 
 }  // namespace
