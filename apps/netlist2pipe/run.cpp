@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/device/cluster.hpp>
+#include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
 #include <buda/netlist/check.hpp>
 #include <buda/netlist/judge.hpp>
@@ -40,7 +41,7 @@ Result<Input> read_input(const Options& o, Host& host) {
   std::string arch = o.arch;
   if (!o.device.empty()) {
     BUDA_ASSIGN(in.device, device::load_device(host, o.device));
-    in.made_for = o.device.substr(o.device.rfind('/') + 1);
+    in.made_for = device::device_label(o.device);
     if (arch.empty()) arch = in.device.arch;
   }
   BUDA_ASSIGN(auto bytes, host.fs().read(o.netlist));

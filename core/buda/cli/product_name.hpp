@@ -1,14 +1,14 @@
 // How a tool names its product when -o does not: the same rule for all (docs/tools/buda.md).
 #pragma once
 
+#include <buda/compiler/model_name.hpp>
+
 #include <string>
 #include <string_view>
 
 namespace buda::cli {
 
-// What a model is called after one of its files: "models/mlp.onnx", "mlp.device.graph.json", "mlp.yaml" and "mlp.tti" are all of "mlp".
-// A model from standard input is "model".
-std::string model_name(const std::string& path);
+using compiler::model_name;
 
 // `output` as the user gave it. Where that is empty, the input's model name with the product's ending, in the current folder; of standard
 // input standard output.

@@ -48,6 +48,10 @@ std::string folder_of(const std::string& path) {
 
 Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
   BUDA_ASSIGN(auto image, image::read_image(bytes, path));
+  return load_image(path, std::move(image));
+}
+
+Result<Model> load_image(const std::string& path, image::Image image) {
   BUDA_TRY(check_segments(image.device.plan, path));
   Model model;
   model.path = path;

@@ -13,6 +13,10 @@
 #include <optional>
 #include <string>
 
+namespace buda::image {
+struct Image;
+}
+
 namespace buda::runtime {
 
 // `parameters` by queue, in the queue's shape (w, z, r, c): the plan's transforms are done. `device` is what an image was compiled for;
@@ -31,8 +35,9 @@ struct Model {
   bool uses_device() const;
 };
 
-// A .tti image.
+// A .tti image: from its file, and from its parts, for which `path` stands in messages.
 Result<Model> load_image(const std::string& path, const io::Bytes& bytes);
+Result<Model> load_image(const std::string& path, image::Image image);
 // A netlist with its plan; files that the plan names are read from the plan's folder.
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path);
 

@@ -1,0 +1,101 @@
+// Import, optimize, place, streams, image.
+#include <buda/compiler/compile.hpp>
+
+#include <buda/balance/plan_builder.hpp>
+#include <buda/base/text.hpp>
+#include <buda/compiler/epoch_products.hpp>
+#include <buda/compiler/import.hpp>
+#include <buda/compiler/model_name.hpp>
+#include <buda/compiler/optimize.hpp>
+#include <buda/compiler/place.hpp>
+#include <buda/device/label.hpp>
+#include <buda/device/load.hpp>
+#include <buda/graph/refer.hpp>
+#include <buda/graph/renumber.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/ops/infer.hpp>
+#include <buda/runtime/model_image.hpp>
+
+#include <utility>
+
+namespace buda::compiler {
+
+const std::vector<plugin::Kind> kPluginKinds = {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy};
+
+namespace {
+
+// What the balancer hands on: the host plan with the tensors that it names, and the host's graphs by the file names in the plan.
+Result<runtime::Model> compiled_model(Placed placed, const device::DeviceDescriptor& device, const std::string& name) {
+  runtime::Model model;
+  model.path = name + ".yaml";
+  balance::PlanFiles files;
+  files.netlist = model.path;
+  files.tensors = name + ".safetensors";
+  balance::BuiltPlan built;
+  if (placed.segments.device) {
+    graph::forget_files(placed.balanced.graph);
+    BUDA_ASSIGN(built, balance::build_plan(placed.balanced.graph, placed.balanced.problem, placed.balanced.built.queues, files));
+  } else {
+    built.plan.model = placed.balanced.problem.name;
+    built.plan.device = device.name;
+    built.plan.arch = device.arch;
+  }
+  auto add_host_graph = [&](const std::optional<graph::Graph>& segment, const std::string& file) -> Result<void> {
+    if (!segment) return success();
+    graph::Graph graph = *segment;
+    BUDA_TRY(ops::infer_types(graph));
+    BUDA_TRY(ops::check(graph));
+    model.host_graphs.emplace(file, std::move(graph));
+    return success();
+  };
+  const std::string before = name + ".before.graph.json", behind = name + ".behind.graph.json";
+  if (placed.segments.before || placed.segments.behind) balance::add_host_segments(built.plan, placed.segments, before, behind);
+  BUDA_TRY(add_host_graph(placed.segments.before, before));
+  BUDA_TRY(add_host_graph(placed.segments.behind, behind));
+  BUDA_ASSIGN(model.parameters, runtime::parameters_from(built.plan, {{files.tensors, std::move(built.tensors)}}));
+  netlist::ParseOptions parse;
+  parse.arch = device.arch;
+  BUDA_ASSIGN(model.program.netlist, netlist::parse_netlist(placed.netlist, model.path, parse));
+  model.plan = std::move(built.plan);
+  model.text = io::Bytes(std::move(placed.netlist));
+  return model;
+}
+
+}  // namespace
+
+}  // namespace buda::compiler
+
+namespace buda {
+
+using compiler::CompileOptions;
+
+Result<image::Image> compile(const plugin::ModelSource& source, const CompileOptions& options, const plugin::Registries& registries,
+                             Host& host) {
+  auto proceed = [&]() -> Result<void> {
+    if (!options.cancelled || !options.cancelled()) return success();
+    Diagnostic d = input_error("CO001", {source.path}, "the compilation was cancelled");
+    d.fault = Fault::interrupted;
+    return d;
+  };
+  const compiler::PluginSet plugins{registries, options.plugins};
+  plugin::ImportOptions import = options.import;
+  if (import.name.empty()) import.name = compiler::model_name(source.path);
+  BUDA_TRY(proceed());
+  BUDA_ASSIGN(auto device, device::load_device(host, options.device));
+  BUDA_ASSIGN(auto graph, compiler::import_model(source, options.frontend, import, plugins, host));
+  compiler::OptimizeControl control;
+  control.after_pass = [&](const passes::PassRun&, const graph::Graph&) { return proceed(); };
+  graph = graph::renumbered(graph);
+  BUDA_TRY(proceed());
+  BUDA_TRY(compiler::optimize(graph, device, options.optimizer, plugins, host, control));
+  BUDA_TRY(proceed());
+  BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, options.balancer, plugins, host));
+  BUDA_TRY(proceed());
+  BUDA_ASSIGN(auto model, compiler::compiled_model(std::move(placed), device, import.name));
+  BUDA_ASSIGN(model.products.files,
+              compiler::epoch_products(model.program.netlist, device, device::device_label(options.device), host, proceed));
+  const std::string netlist_name = model.path;
+  return runtime::make_image(std::move(model), device, netlist_name);
+}
+
+}  // namespace buda

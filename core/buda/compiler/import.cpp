@@ -1,0 +1,106 @@
+// Choosing a frontend, and checking what it made.
+#include <buda/compiler/import.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/ops/infer.hpp>
+#include <buda/plugin/guard.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace buda::compiler {
+namespace {
+
+using plugin::Kind;
+
+// What a frontend may look at to say how sure it is.
+constexpr std::size_t kHeadSize = 4096;
+
+std::string place_of_model(const plugin::ModelSource& model) { return model.path == io::kStdStream ? "<stdin>" : model.path; }
+
+struct Candidate {
+  std::string name;
+  int score = 0;
+};
+
+// How sure each frontend is, the surest first and equals by name. Those that are asked in vain are no dependency of the product.
+std::vector<Candidate> ask_frontends(const plugin::ModelSource& model, const plugin::Registries& plugins, Host& host) {
+  std::vector<Candidate> out;
+  std::string file_name = model.path.substr(model.path.rfind('/') + 1);
+  for (const auto& [name, registered] : plugins.frontends.all()) {
+    auto defaults = schema::complete_options(registered.entry.options, {}, "");
+    if (!defaults) continue;  // one that needs options is for those who name it
+    const plugin::Guard guard(registered.from, "frontend");
+    try {
+      auto frontend = guard.call("make", [&, &entry = registered.entry] { return entry.make(*defaults, host); });
+      if (!frontend) continue;
+      const std::string_view head = model.bytes.view().substr(0, kHeadSize);
+      out.push_back({name, plugin::guarded(std::move(*frontend), registered.from)->recognizes(head, file_name)});
+    } catch (const plugin::PluginError& e) {
+      host.report(warning("PL009", {}, e.what()));  // another one may read it
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  return out;
+}
+
+Diagnostic undecided(const plugin::ModelSource& model, const std::vector<Candidate>& candidates, const plugin::Registries& plugins) {
+  std::vector<std::string> best, all;
+  for (const auto& c : candidates) {
+    if (c.score == candidates.front().score) best.push_back(c.name);
+    all.push_back(cat(c.name, ' ', c.score));
+  }
+  bool none = candidates.empty() || candidates.front().score <= 0;
+  Diagnostic d = none ? input_error("IM001", {place_of_model(model)}, "is no model that a frontend recognises")
+                      : input_error("IM002", {place_of_model(model)}, cat("is recognised by several frontends alike: ", join(best, ", ")));
+  if (candidates.empty())
+    d.notes.push_back({{}, "no frontend is installed"});
+  else
+    d.notes.push_back({{}, cat("how sure the frontends are, from 0 to 100: ", join(all, ", "))});
+  for (const auto& broken : plugins.broken)
+    d.notes.push_back({{broken.file}, cat("this plugin could not be used: ", broken.reason.message)});
+  d.hint =
+      none ? "name one with --frontend, or give the folder of another with --plugin-path" : cat("choose with --frontend ", best.front());
+  return d;
+}
+
+Result<std::string> choose_frontend(const plugin::ModelSource& model, const plugin::Registries& plugins, Host& host) {
+  auto candidates = ask_frontends(model, plugins, host);
+  bool decided =
+      !candidates.empty() && candidates.front().score > 0 && (candidates.size() == 1 || candidates[1].score < candidates[0].score);
+  if (!decided) return undecided(model, candidates, plugins);
+  return candidates.front().name;
+}
+
+// A graph that does not hold what it promises would fail two stages later, where nobody knows why.
+Result<void> check_imported(graph::Graph& graph, const std::string& frontend, const plugin::ModelSource& model) {
+  auto checked = ops::infer_types(graph);
+  if (checked) checked = ops::check(graph);
+  if (checked) return success();
+  for (auto& d : checked.failure().diagnostics()) {
+    if (d.loc.file.empty()) d.loc.file = place_of_model(model);
+    d.notes.push_back({{}, cat("found when checking the graph that frontend '", frontend, "' made")});
+  }
+  return checked;
+}
+
+}  // namespace
+
+Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::string& frontend, const plugin::ImportOptions& options,
+                                  const PluginSet& plugins, Host& host) {
+  if (model.bytes.empty()) return input_error("IM005", {place_of_model(model)}, "is empty, where a model was expected");
+  std::string name = frontend;
+  if (name.empty()) {
+    BUDA_ASSIGN(name, choose_frontend(model, plugins.registries, host));
+  }
+  auto given = plugins.options.find(cat("frontend.", name));
+  BUDA_ASSIGN(auto reader, plugin::make(plugins.registries, plugins.registries.frontends, Kind::frontend, name,
+                                        given == plugins.options.end() ? schema::OptionValues() : given->second, host));
+  host.log(1, cat(place_of_model(model), ": reading with frontend '", name, '\''));
+  BUDA_ASSIGN(auto graph, reader->import(model, options, host));
+  BUDA_TRY(check_imported(graph, name, model));
+  host.log(1, cat(graph.name, ": ", graph.size(), " nodes, ", graph.inputs().size(), " inputs, ", graph.outputs().size(), " outputs"));
+  return graph;
+}
+
+}  // namespace buda::compiler

@@ -1,0 +1,19 @@
+// The importer: from a model file to a graph.
+#pragma once
+
+#include <buda/compiler/plugin_set.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+#include <buda/plugin/frontend.hpp>
+
+#include <string>
+
+namespace buda::compiler {
+
+// Reads a model with the frontend of that name, or with the one that recognises it surest, and checks the graph: its types are inferred.
+// IM001: no frontend recognises the model; IM002: several do alike; else the reasons of the frontend.
+Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::string& frontend, const plugin::ImportOptions& options,
+                                  const PluginSet& plugins, Host& host);
+
+}  // namespace buda::compiler

@@ -1,0 +1,85 @@
+// The whole compiler in one call.
+#include "stages.hpp"
+
+#include <buda/compiler/compile.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/image/image.hpp>
+#include <buda/io/memory_file_system.hpp>
+
+namespace buda::compiler {
+namespace {
+
+class Compile : public Stages {
+ protected:
+  // The classifier as a file of the native frontend.
+  static plugin::ModelSource model() { return {"models/classifier.graph.json", io::Bytes(graph::graph_text(classifier()))}; }
+  Result<image::Image> compile(const plugin::ModelSource& source) { return buda::compile(source, options_, build_plugins(), host_); }
+
+  CompileOptions options_;
+};
+
+TEST_F(Compile, GivesAnImageWithEverythingThatRunningNeeds) {
+  auto image = compile(model());
+  ASSERT_TRUE(image) << message(image.failure());
+  EXPECT_EQ(image->netlist_name, "classifier.yaml");
+  EXPECT_EQ(image->device.name, "classifier");
+  EXPECT_EQ(image->device.plan.inputs.front().name, "x");
+  EXPECT_EQ(image->device.plan.outputs.front().name, "y");
+  EXPECT_FALSE(image->parameters.empty());
+  for (const char* member : {"netlist_queues.yaml", "padding_table.yaml", "temporal_epoch_0/overlay/blob.json"})
+    EXPECT_TRUE(image->build.contains(member)) << member;
+}
+
+TEST_F(Compile, PipesNameTheDescriptorFileWithoutItsFolder) {
+  options_.device = host_.share_dir + "/devices/n150.yaml";
+  auto image = compile(model());
+  ASSERT_TRUE(image) << message(image.failure());
+  auto pipes = image->build.find("temporal_epoch_0/overlay/pipes.json");
+  ASSERT_NE(pipes, image->build.end());
+  EXPECT_NE(pipes->second.view().find("\"device\": \"n150.yaml\""), std::string_view::npos);
+}
+
+TEST_F(Compile, TheSameModelGivesTheSameBytesWhateverTheThreads) {
+  auto bytes = [&](unsigned threads) {
+    host_.threads = threads;
+    auto image = compile(model());
+    EXPECT_TRUE(image);
+    io::MemoryFileSystem files;
+    auto out = files.create("m.tti", io::WriteMode::always);
+    EXPECT_TRUE(image::write_image(**out, std::move(*image)));
+    EXPECT_TRUE((*out)->commit());
+    return std::string(files.find("m.tti")->view());
+  };
+  EXPECT_EQ(bytes(1), bytes(3));
+}
+
+TEST_F(Compile, IsCancelledWhereverItIs) {
+  int asked = 0;
+  options_.cancelled = [&] {
+    ++asked;
+    return false;
+  };
+  ASSERT_TRUE(compile(model()));
+  const int whole = asked;
+  EXPECT_GT(whole, 10) << "stages, passes and epochs ask";
+  for (int last : {1, 2, whole / 2, whole}) {
+    asked = 0;
+    options_.cancelled = [&] { return ++asked == last; };
+    auto image = compile(model());
+    ASSERT_FALSE(image) << last;
+    EXPECT_EQ(image.failure().diagnostics().front().code, "CO001");
+    EXPECT_EQ(image.failure().diagnostics().front().fault, Fault::interrupted);
+    EXPECT_EQ(asked, last);
+  }
+}
+
+TEST_F(Compile, ReportsWhatAStageFinds) {
+  auto image = compile({"model.bin", io::Bytes(std::string("what is this?"))});
+  ASSERT_FALSE(image);
+  EXPECT_EQ(image.failure().diagnostics().front().code, "IM001");
+  options_.device = "n15";
+  EXPECT_FALSE(compile(model()));
+}
+
+}  // namespace
+}  // namespace buda::compiler
