@@ -57,6 +57,9 @@ cp -r "$prefix/share/buda/examples/embedding" "$work/embedding"
 # Further plugins and boards touch no test of the tools: they pass beside all of these. (The decomposition replaces relu, which shows.)
 for kind in frontend target; do "$cmake" --install "$work/$kind/build" --prefix "$prefix" > /dev/null; done
 sed 's/^name: .*/name: n9000/' "$prefix/share/buda/devices/n150.yaml" > "$prefix/share/buda/devices/n9000.yaml"
+# One of them loads a plugin that is built for tests.
+mkdir -p "$prefix/tests/unit/plugin/fixtures"
+cp "$build/tests/unit/plugin/fixtures/good.so" "$prefix/tests/unit/plugin/fixtures"
 python3 "$tests/../cli/run.py" --build "$prefix" "$tests"/../cli/balancer "$tests"/../cli/contract "$tests"/../cli/importer \
   "$tests"/../cli/netlist "$tests"/../cli/optimizer "$tests"/../cli/pipegen "$tests"/../cli/runner "$tests"/../cli/tti-pack
 echo "the tools' tests pass beside further plugins and a further board"
