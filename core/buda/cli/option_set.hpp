@@ -1,4 +1,4 @@
-// What stands on the command line of one tool: its options and its positional arguments.
+// The command line of one tool: its options and its positional arguments.
 #pragma once
 
 #include <buda/schema/option_set.hpp>

@@ -23,7 +23,7 @@ struct Candidate {
   int score = 0;
 };
 
-// How sure each frontend is, the surest first and equals by name. Those that are asked in vain are no dependency of the product.
+// How sure each frontend is, highest score first, ties by name. Frontends that are not chosen are no dependency of the product.
 std::vector<Candidate> ask_frontends(const plugin::ModelSource& model, const plugin::Registries& plugins, Host& host) {
   std::vector<Candidate> out;
   std::string file_name = model.path.substr(model.path.rfind('/') + 1);

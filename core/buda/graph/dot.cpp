@@ -150,21 +150,21 @@ std::string frames(const Graph& graph, const Drawing& d) {
 
 // The edges into a node. Those from one block of a repeat to the next are drawn once: they lead back within the frame, dashed, and do not
 // decide the layout.
-void append_edges(const Graph& graph, const Drawing& d, NodeId id, Detail detail, std::set<std::string>& turns, std::string& out) {
+void append_edges(const Graph& graph, const Drawing& d, NodeId id, Detail detail, std::set<std::string>& drawn_once, std::string& out) {
   const InBlock* to = d.block_of(id);
   for (const auto& edge : graph.node(id).inputs()) {
     if (!graph.contains(edge.source.node) || (detail == Detail::overview && graph.node(edge.source.node).has_value())) continue;
     const InBlock* from = d.block_of(edge.source.node);
     const bool inside = to != nullptr && from != nullptr && to->repeat == from->repeat;
-    const bool turns_back = inside && from->block != to->block;
-    if (to != nullptr && to->block != 0 && !turns_back) continue;  // the first block has the same edge
+    const bool to_other_block = inside && from->block != to->block;
+    if (to != nullptr && to->block != 0 && !to_other_block) continue;  // the first block has the same edge
     std::string text = cat("  n", d.drawn(edge.source.node).value(), " -> n", d.drawn(id).value());
     std::vector<std::string> lines = edge_label(graph, edge, detail);
-    if (turns_back)
+    if (to_other_block)
       text += cat(" [label=", quoted(lines), ", style=dashed, constraint=false]");
     else if (!lines.empty())
       text += cat(" [label=", quoted(lines), ']');
-    if (!turns_back || turns.insert(text).second) out += text + ";\n";
+    if (!to_other_block || drawn_once.insert(text).second) out += text + ";\n";
   }
 }
 
@@ -173,10 +173,10 @@ void append_edges(const Graph& graph, const Drawing& d, NodeId id, Detail detail
 std::string dot_text(const Graph& graph, Detail detail) {
   const Drawing d = drawing_of(graph, detail);
   std::string nodes, edges;
-  std::set<std::string> turns;
+  std::set<std::string> drawn_once;
   std::size_t count = 0;
   for (NodeId id : d.order) {
-    append_edges(graph, d, id, detail, turns, edges);
+    append_edges(graph, d, id, detail, drawn_once, edges);
     if (d.drawn(id) != id) continue;
     const Node& n = graph.node(id);
     nodes += cat("  n", id.value(), " [label=", quoted(detail == Detail::full ? full_label(n) : overview_label(graph, n)), ", ", style(n),

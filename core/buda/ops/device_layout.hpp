@@ -52,7 +52,7 @@ Result<void> check_border(const BorderShapes& shapes);
 BorderShapes border_shapes(const graph::Node& node, const Shape& device);
 // And the element type of the model's tensor there.
 DType border_type(const graph::Node& node, DType device);
-// A result of the device in the model's element type: the nearest whole number where that is an integer type, since what the device
+// A result of the device in the model's element type: the nearest integer where that is an integer type, since what the device
 // computes may be a little off.
 Tensor in_model_type(const Tensor& value, DType model);
 

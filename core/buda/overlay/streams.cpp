@@ -259,7 +259,7 @@ std::optional<StreamRef> Builder::make_multicast(PipePlan& plan, std::size_t t) 
   return ref;
 }
 
-// Of a multicast, or what passes shared reads on.
+// Of a multicast, or of a stream that forwards shared reads.
 std::int64_t Builder::staged_tiles(const PipePlan& plan, const Buffer& target, const Pipe& last) const {
   if (plan.source == SourceKind::dram && last.op_input_dram_io_buf_size_tiles > 0) return last.op_input_dram_io_buf_size_tiles;
   return tiling::staging_tiles(buffer_tiles(target), target.tile_clear_granularity, target.tile_size);
