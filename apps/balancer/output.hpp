@@ -4,8 +4,8 @@
 #include "apps/balancer/options.hpp"
 
 #include <buda/balance/balance.hpp>
-#include <buda/balance/plan_builder.hpp>
-#include <buda/balance/segments.hpp>
+#include <buda/balance/emit/plan_builder.hpp>
+#include <buda/balance/emit/segments.hpp>
 #include <buda/diag/result.hpp>
 
 #include <string>

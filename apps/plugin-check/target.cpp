@@ -3,7 +3,7 @@
 #include "apps/plugin-check/models.hpp"
 #include "apps/plugin-check/target_protocol.hpp"
 
-#include <buda/balance/plan_builder.hpp>
+#include <buda/balance/emit/plan_builder.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>

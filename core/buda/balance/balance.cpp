@@ -1,9 +1,9 @@
 // The steps of balancing in their order.
 #include <buda/balance/balance.hpp>
 
-#include <buda/balance/demands.hpp>
-#include <buda/balance/overrides.hpp>
-#include <buda/balance/remedies.hpp>
+#include <buda/balance/legalize/overrides.hpp>
+#include <buda/balance/legalize/remedies.hpp>
+#include <buda/balance/problem/constraints.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/demand_tags.hpp>

@@ -1,11 +1,11 @@
 // The whole way from a device graph to a netlist.
 #pragma once
 
-#include <buda/balance/netlist_builder.hpp>
-#include <buda/balance/policy.hpp>
-#include <buda/balance/queues.hpp>
-#include <buda/balance/report.hpp>
-#include <buda/balance/schedule.hpp>
+#include <buda/balance/emit/netlist_builder.hpp>
+#include <buda/balance/emit/report.hpp>
+#include <buda/balance/problem/schedule.hpp>
+#include <buda/balance/queues/queues.hpp>
+#include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>

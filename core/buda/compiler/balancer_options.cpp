@@ -1,9 +1,9 @@
 // Declaration of the balancer's options.
 #include <buda/compiler/balancer_options.hpp>
 
-#include <buda/balance/overrides.hpp>
-#include <buda/balance/problem.hpp>
-#include <buda/balance/schedule.hpp>
+#include <buda/balance/legalize/overrides.hpp>
+#include <buda/balance/problem/problem.hpp>
+#include <buda/balance/problem/schedule.hpp>
 
 namespace buda::compiler {
 

@@ -1,7 +1,7 @@
 // Import, optimize, place, streams, image.
 #include <buda/compiler/compile.hpp>
 
-#include <buda/balance/plan_builder.hpp>
+#include <buda/balance/emit/plan_builder.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/epoch_products.hpp>
 #include <buda/compiler/import.hpp>

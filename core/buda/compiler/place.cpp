@@ -1,7 +1,7 @@
 // From options to what balancing reads, and the steps from a graph to a checked netlist.
 #include <buda/compiler/place.hpp>
 
-#include <buda/balance/product_check.hpp>
+#include <buda/balance/emit/product_check.hpp>
 #include <buda/netlist/write.hpp>
 #include <buda/ops/infer.hpp>
 #include <buda/plugin/policy.hpp>

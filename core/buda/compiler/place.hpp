@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/balance/balance.hpp>
-#include <buda/balance/segments.hpp>
+#include <buda/balance/emit/segments.hpp>
 #include <buda/compiler/balancer_options.hpp>
 #include <buda/compiler/plugin_set.hpp>
 #include <buda/device/descriptor.hpp>

@@ -2,7 +2,7 @@
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/registry.hpp>
 
-#include <buda/balance/policy.hpp>
+#include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/decomposition.hpp>
 #include <buda/runtime/target.hpp>

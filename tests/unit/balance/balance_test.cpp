@@ -1,8 +1,8 @@
 // Whole graphs: what comes out for a perceptron, for models of several epochs, and for everything between.
 #include "unit/balance/fixture.hpp"
 
-#include <buda/balance/product_check.hpp>
-#include <buda/balance/program.hpp>
+#include <buda/balance/emit/product_check.hpp>
+#include <buda/balance/emit/program.hpp>
 #include <buda/netlist/check.hpp>
 #include <buda/netlist/parse.hpp>
 #include <buda/netlist/write.hpp>

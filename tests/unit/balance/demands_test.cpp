@@ -1,7 +1,7 @@
 // Orders and breaks that tags of ops ask for.
 #include "unit/balance/fixture.hpp"
 
-#include <buda/balance/schedule.hpp>
+#include <buda/balance/problem/schedule.hpp>
 #include <buda/graph/demand_tags.hpp>
 
 namespace buda::balance {

@@ -4,7 +4,7 @@
 #include "golden/device.hpp"
 #include "unit/balance/fixture.hpp"
 
-#include <buda/balance/plan_builder.hpp>
+#include <buda/balance/emit/plan_builder.hpp>
 #include <buda/netlist/write.hpp>
 #include <buda/runtime/session.hpp>
 

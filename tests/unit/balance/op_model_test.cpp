@@ -1,9 +1,9 @@
 // Enumeration of implementations, and what the user may demand of them.
-#include <buda/balance/op_model.hpp>
+#include <buda/balance/models/op_model.hpp>
 
 #include "unit/balance/fixture.hpp"
 
-#include <buda/balance/overrides.hpp>
+#include <buda/balance/legalize/overrides.hpp>
 
 #include <set>
 

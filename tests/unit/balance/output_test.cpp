@@ -1,8 +1,8 @@
 // What is written besides the netlist's ops: DRAM addresses, host plan, report.
-#include <buda/balance/cost.hpp>
-#include <buda/balance/dram.hpp>
-#include <buda/balance/plan_builder.hpp>
-#include <buda/balance/report.hpp>
+#include <buda/balance/cost/cost.hpp>
+#include <buda/balance/queues/dram.hpp>
+#include <buda/balance/emit/plan_builder.hpp>
+#include <buda/balance/emit/report.hpp>
 
 #include "unit/balance/fixture.hpp"
 

@@ -1,9 +1,9 @@
 // From graphs to problems: defaults, names, and everything that can be wrong with a graph.
-#include <buda/balance/problem.hpp>
+#include <buda/balance/problem/problem.hpp>
 
 #include "unit/balance/fixture.hpp"
 
-#include <buda/balance/op_attributes.hpp>
+#include <buda/balance/problem/op_attributes.hpp>
 
 namespace buda::balance {
 namespace {

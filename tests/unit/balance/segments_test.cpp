@@ -1,5 +1,5 @@
 // Mixed graphs as segments: run one after the other, they give what the mixed graph gives.
-#include <buda/balance/segments.hpp>
+#include <buda/balance/emit/segments.hpp>
 
 #include <buda/graph/placement.hpp>
 #include <buda/ops/builder.hpp>

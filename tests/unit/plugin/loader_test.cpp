@@ -1,5 +1,5 @@
 // Loading of plugins, and every sentence with which one is refused.
-#include <buda/balance/policy.hpp>
+#include <buda/balance/solve/policy.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/tool.hpp>
 #include <buda/io/file_system.hpp>

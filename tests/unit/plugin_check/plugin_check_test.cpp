@@ -1,7 +1,7 @@
 // Each suite finds what is wrong with plugins that break a promise, and nothing with one that keeps them.
 #include "apps/plugin-check/checks.hpp"
 
-#include <buda/balance/policy.hpp>
+#include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/builder.hpp>

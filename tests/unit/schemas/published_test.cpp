@@ -2,7 +2,7 @@
 // With BUDA_UPDATE_DOCS=1 in the environment the schemas are written anew.
 #include "apps/tti-pack/image_info.hpp"
 
-#include <buda/balance/report.hpp>
+#include <buda/balance/emit/report.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/format.hpp>

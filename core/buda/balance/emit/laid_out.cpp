@@ -1,0 +1,73 @@
+// From usages of cores to usages of ops.
+#include <buda/balance/emit/laid_out.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/overlay/usage.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+using overlay::CoreUsage;
+
+Usage l1_of_core(const CoreUsage& core) {
+  Usage u{Resource::l1, core.l1_bytes, core.l1_available, {}};
+  std::uint64_t sum = 0;
+  for (const overlay::L1Piece& piece : core.l1) {
+    u.parts.push_back({piece.what, piece.bytes});
+    sum += piece.bytes;
+  }
+  std::reverse(u.parts.begin(), u.parts.end());  // L1 is given out from its end, inputs first
+  if (sum < core.l1_bytes)
+    u.parts.push_back({"stream program beyond the default, pointers of DRAM buffers, room left over", core.l1_bytes - sum});
+  return u;
+}
+
+Usage count_of_core(Resource resource, const CoreUsage& core) {
+  const bool phases = resource == Resource::phases;
+  Usage u{resource,
+          static_cast<std::uint64_t>(phases ? core.phases : core.streams),
+          static_cast<std::uint64_t>(phases ? core.phases_available : core.streams_available),
+          {}};
+  for (const overlay::StreamUsage& kind : core.by_kind)
+    u.parts.push_back(
+        {cat(overlay::stream_kind_name(kind.kind), " streams"), static_cast<std::uint64_t>(phases ? kind.phases : kind.streams)});
+  return u;
+}
+
+void keep_larger(Usage& kept, Usage other) {
+  if (other.used > kept.used || kept.parts.empty()) kept = std::move(other);
+}
+
+}  // namespace
+
+Result<LaidOutUsages> laid_out_usages(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+  LaidOutUsages out;
+  if (overlay::missing_description(device)) return out;
+  device::DeviceDescriptor chip = device;
+  chip.chips = 1;
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, std::move(chip), "", host));
+  auto epochs = overlay::predict_usage(compiler, host.threads);
+  if (!epochs) {
+    Failure failure = std::move(epochs).failure();
+    for (Diagnostic& d : failure.diagnostics()) {
+      d.loc = {};
+      d.notes.push_back({{}, "found when streams were laid out for the netlist that was about to be written"});
+    }
+    return failure;
+  }
+  for (const overlay::EpochUsage& epoch : *epochs)
+    for (const CoreUsage& core : epoch.cores) {
+      if (core.op.empty()) continue;
+      auto& usages = out[core.op];
+      usages.resize(3);
+      keep_larger(usages[0], l1_of_core(core));
+      keep_larger(usages[1], count_of_core(Resource::streams, core));
+      keep_larger(usages[2], count_of_core(Resource::phases, core));
+    }
+  return out;
+}
+
+}  // namespace buda::balance

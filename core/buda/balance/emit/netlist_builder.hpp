@@ -1,0 +1,28 @@
+// From chosen and placed ops to the netlist.
+#pragma once
+
+#include <buda/balance/emit/laid_out.hpp>
+#include <buda/balance/queues/queues.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/netlist/netlist.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace buda::balance {
+
+struct BuiltNetlist {
+  netlist::Netlist netlist;
+  // What the report tells of it: links of each op, by OpId; bytes of DRAM given out, and those there are, by channel.
+  std::vector<Links> links;
+  std::vector<std::uint64_t> dram_used, dram_capacity;
+  // The queue's buffers stand in the netlist; this is the set they came from.
+  QueueSet queues;
+  LaidOutUsages laid_out;  // filled in later
+};
+
+// Gives queues their addresses and ops their places, inputs and overlay sizes; one graph per epoch. Every op is judged once more with the
+// links that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
+Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues);
+
+}  // namespace buda::balance

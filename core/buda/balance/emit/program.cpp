@@ -1,0 +1,93 @@
+// Instructions of the forward program.
+#include <buda/balance/emit/program.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+using netlist::Value;
+namespace instruction = netlist::instruction;
+
+constexpr const char* kZero = "$c_zero";
+constexpr const char* kMicrobatch = "$c_microbatch_size";
+
+// The pointers of one queue and the epochs in which it is read.
+struct Reading {
+  std::size_t queue = 0;
+  std::string local, global;
+  std::set<std::int32_t> epochs;
+};
+
+std::vector<Reading> readings(const Choice& choice, const QueueSet& queues) {
+  std::vector<Reading> out;
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < queues.queues.size(); ++i) {
+    const QueuePlan& plan = queues.queues[i];
+    if (plan.readers.empty()) continue;
+    Reading r{i, kZero, kZero, {}};
+    if (plan.queue.kind == netlist::QueueKind::queue) {
+      r.local = cat("$lptr_q", number);
+      r.global = cat("$gptr_q", number);
+      ++number;
+    }
+    for (const OpUse& use : plan.readers) r.epochs.insert(choice.ops[use.op.index()].epoch);
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+netlist::QueueSetting setting_of(const QueuePlan& plan, const Reading& r) {
+  netlist::QueueSetting s;
+  s.queue = plan.queue.name;
+  s.prologue = Value::number(plan.prologue ? 1 : 0);
+  s.epilogue = Value::number(0);
+  s.zero = Value::number(0);
+  s.rd_ptr_global = Value::of(r.global);
+  if (plan.queue.kind == netlist::QueueKind::queue) {
+    s.rd_ptr_local = Value::of(r.local);
+  } else {
+    s.wr_ptr_global = Value::of(kZero);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::string graph_name(std::int32_t epoch) { return cat("fwd_0_", epoch); }
+
+netlist::Program make_program(const Problem& problem, const Choice& choice, const QueueSet& queues) {
+  auto all = readings(choice, queues);
+  netlist::Program p;
+  p.name = kProgramName;
+  auto add = [&p](auto what) { p.instructions.push_back({std::move(what), {}}); };
+  add(instruction::Param{{kLoopCount}});
+  add(instruction::Var{false, {{kMicrobatch, problem.microbatch}, {kZero, 0}}});
+  instruction::Var statics{true, {}};
+  for (const Reading& r : all) {
+    if (r.local == kZero) continue;
+    statics.values.emplace_back(r.local, 0);
+    statics.values.emplace_back(r.global, 0);
+  }
+  if (!statics.values.empty()) add(std::move(statics));
+  add(instruction::Loop{Value::of(kLoopCount)});
+  for (std::int32_t epoch = 0; epoch < choice.epochs(); ++epoch) {
+    instruction::Execute execute{graph_name(epoch), {}};
+    for (const Reading& r : all)
+      if (r.epochs.count(epoch) != 0) execute.settings.push_back(setting_of(queues.queues[r.queue], r));
+    add(std::move(execute));
+    for (const Reading& r : all) {
+      if (r.local == kZero || *r.epochs.rbegin() != epoch) continue;
+      Value wrap = Value::number(2 * queues.queues[r.queue].queue.entries);
+      add(instruction::VarInst{r.global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+      add(instruction::VarInst{r.local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+    }
+  }
+  add(instruction::EndLoop{});
+  return p;
+}
+
+}  // namespace buda::balance

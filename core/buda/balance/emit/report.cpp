@@ -1,0 +1,327 @@
+// Collection and layout of the placement report.
+#include <buda/balance/emit/report.hpp>
+
+#include <buda/balance/models/fused.hpp>
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/balance/emit/program.hpp>
+#include <buda/balance/queues/dram.hpp>
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace buda::balance {
+
+const schema::Record<ReportPart>& describe(const ReportPart*) {
+  static const auto record = schema::Record<ReportPart>("a part of a sum")
+                                 .required("what", &ReportPart::what, "what takes it")
+                                 .required("amount", &ReportPart::amount, "how much");
+  return record;
+}
+
+const schema::Record<ReportUsage>& describe(const ReportUsage*) {
+  static const auto record =
+      schema::Record<ReportUsage>("a resource of one core")
+          .required("resource", &ReportUsage::resource,
+                    "l1, dest, streams, multicasts, dram_inputs, dram_outputs, dram_buffers, dram_reads, fan_out, phases")
+          .required("used", &ReportUsage::used, "what the op takes of it")
+          .required("available", &ReportUsage::available, "what a core has")
+          .optional("parts", &ReportUsage::parts, "what `used` is made of");
+  return record;
+}
+
+const schema::Record<ReportCycles>& describe(const ReportCycles*) {
+  static const auto record = schema::Record<ReportCycles>("expected cycles of one input")
+                                 .required("kernel", &ReportCycles::kernel, "of the kernel, with its data at hand")
+                                 .required("inputs", &ReportCycles::inputs, "to bring each input to a core")
+                                 .required("output", &ReportCycles::output, "to take the result away")
+                                 .required("limiter", &ReportCycles::limiter, "the largest of all: what the op takes in a full pipeline");
+  return record;
+}
+
+const schema::Record<ReportOp>& describe(const ReportOp*) {
+  static const auto record =
+      schema::Record<ReportOp>("an op")
+          .required("name", &ReportOp::name, "name in the netlist")
+          .required("node", &ReportOp::node, "name in the graph")
+          .required("type", &ReportOp::type, "op type")
+          .required("grid_loc", &ReportOp::grid_loc, "worker at its top left")
+          .required("grid", &ReportOp::grid, "cores, rows by columns")
+          .optional("transposed", &ReportOp::transposed, "whether it stands turned by 90 degrees")
+          .required("t", &ReportOp::t, "mblocks in sequence")
+          .required("mblock", &ReportOp::mblock, "ublocks of an mblock, rows by columns")
+          .required("ublock", &ReportOp::ublock, "tiles of a ublock, rows by columns")
+          .optional("m_k", &ReportOp::m_k, "steps of the inner dimension")
+          .optional("u_kt", &ReportOp::u_kt, "tiles of such a step")
+          .required("buf_size_mb", &ReportOp::buf_size_mb, "mblocks of the output buffer")
+          .optional("resident_inputs", &ReportOp::resident_inputs, "inputs that are loaded before the epoch and kept in L1")
+          .required("candidates", &ReportOp::candidates, "legal implementations that the policy chose from")
+          .required("cycles", &ReportOp::cycles, "expected cycles of one input")
+          .required("resources", &ReportOp::resources, "what one of its cores takes");
+  return record;
+}
+
+const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
+  static const auto record = schema::Record<ReportEpoch>("an epoch")
+                                 .required("graph", &ReportEpoch::graph, "name in the netlist")
+                                 .required("cores", &ReportEpoch::cores, "workers that have an op")
+                                 .required("cycles", &ReportEpoch::cycles, "expected cycles of one turn")
+                                 .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
+                                 .required("ops", &ReportEpoch::ops, "its ops, in execution order");
+  return record;
+}
+
+const schema::Record<ReportQueue>& describe(const ReportQueue*) {
+  static const auto record = schema::Record<ReportQueue>("a queue or ram")
+                                 .required("name", &ReportQueue::name, "name in the netlist")
+                                 .required("role", &ReportQueue::role, "input, output, parameter, constant, epoch-to-epoch or buffering")
+                                 .required("entries", &ReportQueue::entries, "slots")
+                                 .required("grid", &ReportQueue::grid, "buffers, rows by columns")
+                                 .required("bytes", &ReportQueue::bytes, "of all buffers, headers included")
+                                 .optional("prologue", &ReportQueue::prologue, "whether its readers load it before the epoch");
+  return record;
+}
+
+const schema::Record<ReportChannel>& describe(const ReportChannel*) {
+  static const auto record = schema::Record<ReportChannel>("a channel of DRAM")
+                                 .required("used", &ReportChannel::used, "bytes of queues")
+                                 .required("capacity", &ReportChannel::capacity, "bytes that queues may have");
+  return record;
+}
+
+const schema::Record<ReportTotals>& describe(const ReportTotals*) {
+  static const auto record =
+      schema::Record<ReportTotals>("the sums")
+          .required("ops", &ReportTotals::ops, "ops")
+          .required("epochs", &ReportTotals::epochs, "epochs")
+          .required("chip_cores", &ReportTotals::chip_cores, "workers of the chip")
+          .required("most_cores", &ReportTotals::most_cores, "workers in use in the fullest epoch")
+          .required("cycles", &ReportTotals::cycles, "expected cycles of one turn through all epochs")
+          .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
+          .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
+          .required("dram", &ReportTotals::dram, "channels of the chip, in order");
+  return record;
+}
+
+const schema::Record<PlacementReport>& describe(const PlacementReport*) {
+  static const auto record =
+      schema::Record<PlacementReport>("a placement report", {"buda.placement-report", 1})
+          .required("model", &PlacementReport::model, "name of the graph")
+          .required("device", &PlacementReport::device, "device that it was placed for")
+          .required("policy", &PlacementReport::policy, "policy that placed it")
+          .required("microbatch", &PlacementReport::microbatch, "entries of queues that one turn through the epochs takes")
+          .optional("batch", &PlacementReport::batch, "inputs that these are: the model's batch")
+          .required("totals", &PlacementReport::totals, "sums over all epochs")
+          .required("epochs", &PlacementReport::epochs, "epochs in order")
+          .required("queues", &PlacementReport::queues, "queues and rams in the netlist's order");
+  return record;
+}
+
+namespace {
+
+std::int64_t whole(double cycles) { return static_cast<std::int64_t>(std::llround(std::min(cycles, 9e18))); }
+
+class Maker {
+ public:
+  Maker(const Problem& problem, const Choice& choice, const BuiltNetlist& built, const std::vector<std::int64_t>& candidates)
+      : problem_(problem), choice_(choice), built_(built), candidates_(candidates), limiter_(problem.ops.size(), 0) {}
+
+  void fill(PlacementReport& out) {
+    const auto& graphs = built_.netlist.graphs;
+    for (std::size_t e = 0; e < graphs.size(); ++e) {
+      epoch_ = static_cast<std::int32_t>(e);
+      dram_cores_ = count_dram_cores();
+      ReportEpoch epoch;
+      epoch.graph = graphs[e].name;
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < problem_.ops.size(); ++i)
+        if (choice_.ops[i].epoch == epoch_) add_op(OpId(static_cast<std::uint32_t>(i)), graphs[e].ops[at++], epoch);
+      epoch.cycles = latency() + (problem_.microbatch - 1) * slowest_;
+      out.totals.cycles += epoch.cycles;
+      out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
+      if (slowest_ > most_) {
+        most_ = slowest_;
+        out.totals.bottleneck_op = epoch.slowest_op;
+      }
+      out.epochs.push_back(std::move(epoch));
+    }
+  }
+
+ private:
+  bool writes_queue(OpId id) const {
+    for (const auto& q : built_.queues.queues)
+      if (q.writer == id) return true;
+    return false;
+  }
+
+  // Cores that issue reads or writes of DRAM: one per pipe for inputs, all for outputs.
+  std::int64_t count_dram_cores() const {
+    std::int64_t cores = 0;
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
+      if (choice_.ops[i].epoch != epoch_) continue;
+      netlist::Op op = with_model(problem_.ops[i], choice_.ops[i].model);
+      for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+        if (built_.queues.feeds[i][k] == kNoQueue) continue;
+        cores += input_order(op, k).destinations();
+      }
+      if (writes_queue(OpId(static_cast<std::uint32_t>(i)))) cores += op.grid.volume();
+    }
+    return cores;
+  }
+
+  void add_op(OpId id, const netlist::Op& op, ReportEpoch& epoch) {
+    const OpModel& model = choice_.ops[id.index()].model;
+    ReportOp r;
+    r.name = op.name;
+    r.node = problem_.op(id).label;
+    r.type = netlist::op_type_name(op.type);
+    r.grid_loc = op.grid_loc;
+    r.grid = op.grid;
+    r.transposed = op.grid_transpose;
+    r.t = op.block.t;
+    r.mblock = {op.block.mblock_m, op.block.mblock_n};
+    r.ublock = {op.block.ublock_rt, op.block.ublock_ct};
+    r.m_k = op.attributes.m_k;
+    r.u_kt = op.attributes.u_kt;
+    r.buf_size_mb = op.buf_size_mb;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      if (model.is_resident(i)) r.resident_inputs.push_back(static_cast<std::int64_t>(i));
+    r.candidates = candidates_[id.index()];
+    add_cycles(id, op, r);
+    for (const Usage& u : usages_of_op(id, op)) {
+      ReportUsage row{std::string(resource_key(u.resource)), u.used, u.available, {}};
+      for (const Part& p : u.parts)
+        if (p.amount > 0) row.parts.push_back({p.what, p.amount});
+      r.resources.push_back(std::move(row));
+    }
+    if (epoch.ops.empty()) slowest_ = 0;
+    if (r.cycles.limiter > slowest_ || epoch.ops.empty()) {
+      slowest_ = r.cycles.limiter;
+      epoch.slowest_op = r.name;
+    }
+    limiter_[id.index()] = r.cycles.limiter;
+    epoch.cores += op.grid.volume();
+    epoch.ops.push_back(std::move(r));
+  }
+
+  // Those that streams were laid out for are known exactly.
+  std::vector<Usage> usages_of_op(OpId id, const netlist::Op& op) const {
+    std::vector<Usage> all = usages_of(op, problem_.op(id).fused.get(), built_.links[id.index()], *problem_.device);
+    auto known = built_.laid_out.find(op.name);
+    if (known == built_.laid_out.end()) return all;
+    for (Usage& estimate : all)
+      for (const Usage& exact : known->second)
+        if (exact.resource == estimate.resource) estimate = exact;
+    return all;
+  }
+
+  void add_cycles(OpId id, const netlist::Op& op, ReportOp& r) const {
+    Traffic traffic;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      traffic.input_from_dram.push_back(built_.queues.feeds[id.index()][i] != kNoQueue);
+      traffic.input_prologue.push_back(choice_.ops[id.index()].model.is_resident(i));
+    }
+    traffic.output_to_dram = writes_queue(id);
+    traffic.dram_cores = dram_cores_;
+    traffic.inputs_per_epoch = problem_.microbatch;
+    OpCycles c = estimate(op, traffic, *problem_.device);
+    c.kernel = kernel_cycles_of(op, problem_.op(id).fused.get(), *problem_.device);
+    r.cycles.kernel = whole(c.kernel);
+    for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
+    r.cycles.output = whole(c.output);
+    r.cycles.limiter = whole(c.limiter());
+  }
+
+  // Until the first input is through: the longest way through the epoch's ops, each taking an input as a whole.
+  std::int64_t latency() const {
+    std::vector<std::int64_t> done(problem_.ops.size(), 0);
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
+      if (choice_.ops[i].epoch != epoch_) continue;
+      std::int64_t start = 0;
+      for (std::size_t k = 0; k < problem_.ops[i].operands.size(); ++k)
+        if (OpId from = problem_.ops[i].operands[k].from.op; from.valid() && choice_.ops[from.index()].epoch == epoch_)
+          start = std::max(start, done[from.index()]);
+      done[i] = start + limiter_[i];
+      most = std::max(most, done[i]);
+    }
+    return most;
+  }
+
+  const Problem& problem_;
+  const Choice& choice_;
+  const BuiltNetlist& built_;
+  const std::vector<std::int64_t>& candidates_;
+  std::vector<std::int64_t> limiter_;
+  std::int32_t epoch_ = 0;
+  std::int64_t dram_cores_ = 0;
+  std::int64_t slowest_ = 0, most_ = -1;
+};
+
+std::string cell(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+}  // namespace
+
+PlacementReport make_report(const Problem& problem, const Choice& choice, const BuiltNetlist& built,
+                            const std::vector<std::int64_t>& candidates, const std::string& policy) {
+  PlacementReport out;
+  out.model = problem.name;
+  out.device = problem.device->name;
+  out.policy = policy;
+  out.microbatch = problem.microbatch;
+  out.batch = problem.batch;
+  out.totals.ops = static_cast<std::int64_t>(problem.ops.size());
+  out.totals.epochs = choice.epochs();
+  out.totals.chip_cores = problem.device->grid().volume();
+  Maker(problem, choice, built, candidates).fill(out);
+  double seconds = static_cast<double>(std::max<std::int64_t>(out.totals.cycles, 1)) / (problem.device->cost.clock_ghz * 1e9);
+  // Three digits are more than the estimate is worth.
+  double rate = static_cast<double>(problem.batch) / seconds, unit = std::pow(10.0, std::floor(std::log10(std::max(rate, 1e-9))) - 2);
+  out.totals.inputs_per_second = std::isfinite(rate) ? std::round(rate / unit) * unit : 0;
+  for (std::size_t i = 0; i < built.dram_used.size(); ++i) out.totals.dram.push_back({built.dram_used[i], built.dram_capacity[i]});
+  for (const QueuePlan& q : built.queues.queues)
+    out.queues.push_back({q.queue.name, std::string(role_name(q.role)), q.queue.entries, q.queue.grid,
+                          buffer_bytes(q.queue, *problem.device).value_or(0) * static_cast<std::uint64_t>(q.queue.grid.volume()),
+                          q.prologue});
+  return out;
+}
+
+std::string report_text(const PlacementReport& report) { return io::json_pretty(schema::write(report)); }
+
+std::vector<std::string> report_table(const PlacementReport& report) {
+  std::size_t name = 2, graph = 5;
+  for (const auto& e : report.epochs) {
+    graph = std::max(graph, e.graph.size());
+    for (const auto& op : e.ops) name = std::max(name, op.name.size());
+  }
+  auto row = [&](std::string g, std::string n, std::string type, std::string grid, std::string at, std::string l1, std::string cycles) {
+    std::string line = cell(std::move(g), graph + 2) + cell(std::move(n), name + 2) + cell(std::move(type), 13) + cell(std::move(grid), 8) +
+                       cell(std::move(at), 10) + cell(std::move(l1), 6) + std::move(cycles);
+    return line;
+  };
+  std::vector<std::string> out{row("epoch", "op", "type", "grid", "at", "L1", "cycles")};
+  for (const auto& e : report.epochs)
+    for (const auto& op : e.ops) {
+      const ReportUsage& l1 = op.resources.front();
+      std::string share = l1.available == 0 ? "-" : cat(l1.used * 100 / l1.available, '%');
+      out.push_back(row(e.graph, op.name, op.type, cat(op.grid.rows, 'x', op.grid.cols, op.transposed ? "^T" : ""),
+                        cat('[', op.grid_loc.row, ", ", op.grid_loc.col, ']'), std::move(share), cat(op.cycles.limiter)));
+    }
+  const auto& t = report.totals;
+  std::int64_t slowest = 0;
+  for (const auto& e : report.epochs)
+    for (const auto& op : e.ops)
+      if (op.name == t.bottleneck_op) slowest = op.cycles.limiter;
+  out.push_back(cat(t.ops, t.ops == 1 ? " op in " : " ops in ", t.epochs, t.epochs == 1 ? " epoch, " : " epochs, ", t.most_cores, " of ",
+                    t.chip_cores, " workers in the fullest; ", t.cycles, " cycles for ",
+                    report.batch == 1 ? "an input" : cat("a batch of ", report.batch), ", about ", t.inputs_per_second,
+                    " inputs/s; the slowest op is ", t.bottleneck_op, " with ", slowest, " cycles"));
+  return out;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,115 @@
+// The placement report, format buda.placement-report/1: where each op stands, what it takes, how long it is expected to need
+// (docs/formats/placement-report.md).
+#pragma once
+
+#include <buda/balance/emit/netlist_builder.hpp>
+#include <buda/balance/solve/policy.hpp>
+#include <buda/schema/record.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+struct ReportPart {
+  std::string what;
+  std::uint64_t amount = 0;
+  friend bool operator==(const ReportPart&, const ReportPart&) = default;
+};
+
+// One resource of one op's cores, against its limit.
+struct ReportUsage {
+  std::string resource;
+  std::uint64_t used = 0;
+  std::uint64_t available = 0;
+  std::vector<ReportPart> parts;
+  friend bool operator==(const ReportUsage&, const ReportUsage&) = default;
+};
+
+// Cycles of one input.
+struct ReportCycles {
+  std::int64_t kernel = 0;
+  std::vector<std::int64_t> inputs;
+  std::int64_t output = 0;
+  std::int64_t limiter = 0;
+  friend bool operator==(const ReportCycles&, const ReportCycles&) = default;
+};
+
+struct ReportOp {
+  std::string name;  // in the netlist
+  std::string node;  // in the graph
+  std::string type;
+  GridCoord grid_loc;
+  GridShape grid;
+  bool transposed = false;
+  std::int32_t t = 1;
+  std::vector<std::int32_t> mblock, ublock;
+  std::int32_t m_k = 0, u_kt = 0, buf_size_mb = 0;
+  std::vector<std::int64_t> resident_inputs;
+  std::int64_t candidates = 0;  // legal implementations that there were
+  ReportCycles cycles;
+  std::vector<ReportUsage> resources;
+  friend bool operator==(const ReportOp&, const ReportOp&) = default;
+};
+
+struct ReportEpoch {
+  std::string graph;
+  std::int64_t cores = 0;
+  std::int64_t cycles = 0;  // of all inputs of one turn
+  std::string slowest_op;
+  std::vector<ReportOp> ops;
+  friend bool operator==(const ReportEpoch&, const ReportEpoch&) = default;
+};
+
+struct ReportQueue {
+  std::string name;
+  std::string role;
+  std::int32_t entries = 0;
+  GridShape grid;
+  std::uint64_t bytes = 0;  // of all its buffers
+  bool prologue = false;
+  friend bool operator==(const ReportQueue&, const ReportQueue&) = default;
+};
+
+struct ReportChannel {
+  std::uint64_t used = 0;
+  std::uint64_t capacity = 0;
+  friend bool operator==(const ReportChannel&, const ReportChannel&) = default;
+};
+
+struct ReportTotals {
+  std::int64_t ops = 0;
+  std::int64_t epochs = 0;
+  std::int64_t chip_cores = 0;
+  std::int64_t most_cores = 0;  // of an epoch
+  std::int64_t cycles = 0;      // of one turn through all epochs
+  double inputs_per_second = 0;
+  std::string bottleneck_op;
+  std::vector<ReportChannel> dram;  // by channel
+  friend bool operator==(const ReportTotals&, const ReportTotals&) = default;
+};
+
+struct PlacementReport {
+  std::string model;
+  std::string device;
+  std::string policy;
+  std::int32_t microbatch = 1;  // entries of queues, of one turn
+  std::int64_t batch = 1;       // inputs as the user counts them, of one turn
+  ReportTotals totals;
+  std::vector<ReportEpoch> epochs;
+  std::vector<ReportQueue> queues;
+  friend bool operator==(const PlacementReport&, const PlacementReport&) = default;
+};
+
+const schema::Record<PlacementReport>& describe(const PlacementReport*);
+
+// `candidates`: by OpId.
+PlacementReport make_report(const Problem& problem, const Choice& choice, const BuiltNetlist& built,
+                            const std::vector<std::int64_t>& candidates, const std::string& policy);
+
+std::string report_text(const PlacementReport& report);
+// For --verbose: a line per op (epoch, op, grid, place, cores, cycles) and the totals.
+std::vector<std::string> report_table(const PlacementReport& report);
+
+}  // namespace buda::balance

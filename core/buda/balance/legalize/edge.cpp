@@ -1,0 +1,154 @@
+// Costs of edges, counted over their routes.
+#include <buda/balance/legalize/edge.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/tiling/edge_routes.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+using netlist::EdgeMaps;
+using netlist::Op;
+using netlist::TileShape;
+using netlist::Tm;
+using netlist::TmKind;
+using netlist::UblockOrder;
+using tiling::EdgeRoutes;
+using tiling::LineMap;
+using tiling::PipeRoute;
+using tiling::Run;
+using tiling::TileOrder;
+
+bool moves_t(const EdgeMaps& maps) {
+  return std::any_of(maps.tms.begin(), maps.tms.end(), [](const Tm& tm) {
+    return tm.kind == TmKind::hslice || tm.kind == TmKind::vslice || tm.kind == TmKind::hstack || tm.kind == TmKind::vstack;
+  });
+}
+
+// One side of a layout (grid, blocks, tiles of a block) made to hold `size` tiles, keeping the block where it divides.
+void fit_side(std::int64_t size, std::int32_t& grid, std::int32_t& blocks, std::int32_t& tiles) {
+  if (size == std::int64_t{grid} * blocks * tiles) return;
+  tiles = static_cast<std::int32_t>(std::gcd<std::int64_t>(size, tiles));
+  std::int64_t left = size / tiles;
+  blocks = static_cast<std::int32_t>(std::gcd<std::int64_t>(left, blocks));
+  left /= blocks;
+  grid = static_cast<std::int32_t>(std::gcd<std::int64_t>(left, grid));
+  blocks = static_cast<std::int32_t>(left / grid * blocks);
+}
+
+// Counts one pipe after the other. Padding takes no part in it.
+class Meter {
+ public:
+  explicit Meter(std::int64_t sources) : pipes_(static_cast<std::size_t>(sources)), runs_(pipes_.size()), seen_by_(pipes_.size(), -1) {}
+
+  void add(const PipeRoute& pipe) {
+    ++pipe_;
+    std::int64_t sources = 0, changes = 0, tiles = 0;
+    std::int32_t last = tiling::kPaddingCore;
+    for (const Run& run : pipe.tiles.runs()) {
+      if (run.core == tiling::kPaddingCore) continue;
+      const auto core = static_cast<std::size_t>(run.core);
+      tiles += run.count;
+      ++runs_[core];
+      if (std::exchange(seen_by_[core], pipe_) != pipe_) {
+        ++sources;
+        ++pipes_[core];
+      }
+      if (std::exchange(last, run.core) != run.core) ++changes;
+    }
+    cost_.sources = std::max(cost_.sources, sources);
+    cost_.receiver_phases = std::max(cost_.receiver_phases, changes);
+    tiles_ = std::max(tiles_, tiles);
+  }
+
+  // The producer's buffers are filled for `windows` windows of every `inputs` inputs.
+  EdgeCost cost(std::int64_t granularity, std::int64_t windows, std::int64_t inputs) const {
+    EdgeCost out = cost_;
+    out.granularity = granularity;
+    out.fan_out = *std::max_element(pipes_.begin(), pipes_.end());
+    out.sender_phases = *std::max_element(runs_.begin(), runs_.end());
+    out.pieces = tiles_ * windows / inputs / granularity;
+    return out;
+  }
+
+ private:
+  EdgeCost cost_;
+  std::vector<std::int64_t> pipes_, runs_, seen_by_;  // by source
+  std::int64_t pipe_ = -1, tiles_ = 0;
+};
+
+}  // namespace
+
+TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& producer, const EdgeMaps& maps) {
+  const TileOrder order = input_order(op, input);
+  TileLayout l;
+  l.grid = {order.axis == tiling::MulticastAxis::column ? 1 : op.grid.rows, order.axis == tiling::MulticastAxis::row ? 1 : op.grid.cols};
+  l.block.mblock_m = static_cast<std::int32_t>(order.blocks_r);
+  l.block.mblock_n = static_cast<std::int32_t>(order.blocks_c);
+  l.block.ublock_rt = static_cast<std::int32_t>(order.block_rt);
+  l.block.ublock_ct = static_cast<std::int32_t>(order.block_ct);
+  l.order = order.order;
+  bool transposed = false;
+  for (const Tm& tm : maps.tms)
+    if (tm.kind == TmKind::transpose) transposed = !transposed;
+  if (transposed) {
+    std::swap(l.grid.rows, l.grid.cols);
+    std::swap(l.block.mblock_m, l.block.mblock_n);
+    std::swap(l.block.ublock_rt, l.block.ublock_ct);
+    l.order = l.order == UblockOrder::r ? UblockOrder::c : UblockOrder::r;
+  }
+  if (moves_t(maps) || maps.pad || maps.unpad) l.grid = {1, 1};
+  l.block.t = static_cast<std::int32_t>(producer.t);
+  l.buffered_t = producer.t;
+  fit_side(producer.rt, l.grid.rows, l.block.mblock_m, l.block.ublock_rt);
+  fit_side(producer.ct, l.grid.cols, l.block.mblock_n, l.block.ublock_ct);
+  return l;
+}
+
+std::variant<std::int64_t, std::string> stack_depth(const std::vector<Tm>& tms) {
+  std::int64_t depth = 1, slack = 1;
+  for (const Tm& tm : tms) {
+    if (tm.kind == TmKind::hslice || tm.kind == TmKind::vslice) slack *= tm.factor;
+    if (tm.kind != TmKind::hstack && tm.kind != TmKind::vstack) continue;
+    if (slack % tm.factor == 0) {
+      slack /= tm.factor;
+    } else if (tm.factor % slack == 0) {
+      depth *= tm.factor / slack;
+      slack = 1;
+    } else {
+      return cat(tm.text(), " neither divides nor is divided by the slices before it (", slack, ')');
+    }
+  }
+  return depth;
+}
+
+std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {
+  auto made = LineMap::make(producer.shape(), maps);
+  if (auto* error = std::get_if<netlist::MapError>(&made)) return error->reason;
+  const auto& map = std::get<LineMap>(made);
+  const TileOrder order = input_order(consumer, input);
+  if (map.shape() != order.needed()) return cat("it arrives as ", map.shape().text(), " where ", order.needed().text(), " is needed");
+  if (order.needed().volume() > kMaxMeasuredTiles)
+    return cat("its ", order.needed().volume(), " tiles are more than can be analysed (", kMaxMeasuredTiles, ')');
+  auto routed = tiling::route_edge(producer, map, order);
+  if (auto* error = std::get_if<tiling::RouteError>(&routed)) return std::move(error->reason);
+  const auto& routes = std::get<EdgeRoutes>(routed);
+  Meter meter(producer.grid.volume());
+  for (const PipeRoute& pipe : routes.pipes) meter.add(pipe);
+  const std::int64_t t = producer.block.t, both = std::lcm(t, producer.buffered_t);
+  return meter.cost(routes.granularity, both / producer.buffered_t, both / t);
+}
+
+std::int64_t dram_reads(const EdgeCost& edge, const Op& consumer, std::size_t input, const device::DeviceDescriptor& device) {
+  std::int64_t tile = std::max(tile_bytes(consumer.inputs[input].format, input_tile_dim(consumer, input), device.tile_alignment), 1);
+  std::int64_t most = std::min(input_buffer(consumer, input, device).size, std::max<std::int64_t>(kMaxReadBytes / tile, 1));
+  std::int64_t piece = std::min(edge.granularity, most);
+  while (edge.granularity % piece != 0) --piece;
+  return edge.pieces * (edge.granularity / piece);
+}
+
+}  // namespace buda::balance

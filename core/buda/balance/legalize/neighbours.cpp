@@ -1,0 +1,108 @@
+// Edges between placed ops, queues and sources.
+#include <buda/balance/legalize/neighbours.hpp>
+
+#include <buda/balance/models/fused.hpp>
+
+#include <buda/base/text.hpp>
+
+namespace buda::balance {
+
+TileLayout folded(const TileLayout& layout) {
+  TileLayout l = layout;
+  l.block.mblock_m *= l.grid.rows;
+  l.block.mblock_n *= l.grid.cols;
+  l.grid = {1, 1};
+  return l;
+}
+
+TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input) {
+  const Operand& operand = problem.op(op).operands[input];
+  TileLayout l = preferred_layout(blocked, input, operand.shape, blocked.inputs[input].maps);
+  bool activation = !operand.constant;
+  return activation && operand.shape.volume() > kSmallInputTiles ? folded(l) : l;
+}
+
+TileLayout queue_layout(const OpSpec& spec, const OpModel& model) {
+  TileLayout l{model.grid, model.block, model.order, spec.out.t};
+  return l;
+}
+
+bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch) {
+  return producer != nullptr && producer->epoch == epoch && !operand.queued;
+}
+
+std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
+                                                 std::int32_t epoch, const PlacedOp* producer) {
+  const Operand& operand = problem.op(op).operands[input];
+  TileLayout from;
+  if (producer == nullptr) {
+    from = source_layout(problem, op, blocked, input);
+  } else if (const OpSpec& spec = problem.op(operand.from.op); is_direct(operand, producer, epoch)) {
+    from = tiling::layout_of(with_model(spec, producer->model), problem.microbatch);
+  } else {
+    from = queue_layout(spec, producer->model);
+  }
+  return measure_edge(from, blocked.inputs[input].maps, blocked, input);
+}
+
+std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& blocked, const OpModel& model,
+                                   const std::vector<EdgeCost>& costs, const std::vector<bool>& direct) {
+  std::vector<InputLink> out;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    InputLink link;
+    link.from_queue = !direct[i];
+    link.prologue = model.is_resident(i);
+    link.sources = costs[i].sources;
+    link.phases = costs[i].receiver_phases;
+    if (link.from_queue) link.reads = dram_reads(costs[i], blocked, i, *problem.device);
+    out.push_back(link);
+  }
+  return out;
+}
+
+std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
+                                             const device::DeviceDescriptor& device, const std::string& remedy) {
+  blocked.overlay_size = overlay_size_for(phase_usage(blocked, links, device), device);
+  auto all = usages_of(blocked, spec.fused.get(), links, device);
+  if (const Usage* over = first_misfit(all)) return misfit(spec.label, *over, remedy);
+  return blocked.overlay_size;
+}
+
+std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const {
+  const OpSpec& spec = problem_->op(op);
+  netlist::Op blocked = with_model(spec, model);
+  Entry entry;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const Origin& from = spec.operands[i].from;
+    const PlacedOp* producer = from.op.valid() ? placed(from.op) : nullptr;
+    auto complain = [&](const std::string& why) {
+      Diagnostic d =
+          does_not_fit("BL012", spec.label, "edge", 0, 0,
+                       cat("op '", spec.label, "' (", model.text(), "): input ", i, ", from ", describe(*problem_, from), ": ", why), "");
+      d.data.clear();
+      return d;
+    };
+    if (from.op.valid() && producer == nullptr) return complain("its producer is not placed yet");
+    auto cost = operand_cost(*problem_, op, blocked, i, epoch, producer);
+    if (auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
+    entry.costs.push_back(std::get<EdgeCost>(cost));
+    entry.direct.push_back(is_direct(spec.operands[i], producer, epoch));
+  }
+  return entry;
+}
+
+Links EdgeBook::links(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const {
+  const OpSpec& spec = problem_->op(op);
+  Links out;
+  out.inputs = input_links(*problem_, with_model(spec, model), model, own.costs, own.direct);
+  out.outputs = links_alone(spec, model).outputs;
+  auto add = [&](const OpUse& use, const Entry& entry) {
+    if (use.input >= entry.costs.size() || !entry.direct[use.input]) return;
+    out.outputs.push_back({false, entry.costs[use.input].fan_out, entry.costs[use.input].sender_phases});
+  };
+  for (const OpUse& use : spec.users) add(use, inputs_[use.op.index()]);
+  for (const ExtraUse& e : extra) add(e.use, *e.entry);
+  return out;
+}
+
+}  // namespace buda::balance

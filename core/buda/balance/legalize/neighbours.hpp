@@ -1,0 +1,67 @@
+// Ops beside each other: what the edges of a placed op cost, and whether its core has enough for them.
+#pragma once
+
+#include <buda/balance/solve/policy.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace buda::balance {
+
+// How the tensor of a queue that this input alone reads is laid out: as the input takes it, but inputs of the model that are larger than
+// kSmallInputTiles stand in one buffer, so that the host writes one place.
+TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input);
+inline constexpr std::int64_t kSmallInputTiles = 64;
+// All of a layout in one buffer.
+TileLayout folded(const TileLayout& layout);
+// The queue that an op of this model writes: the op's own blocking, all t there at once.
+TileLayout queue_layout(const OpSpec& spec, const OpModel& model);
+
+// Whether an operand of an op in `epoch` comes straight from an op in the same epoch. `producer`: as placed; null for a source.
+bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch);
+
+// What the edge to operand `input` costs, or why it cannot be. `blocked` is the consumer with its model.
+std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
+                                                 std::int32_t epoch, const PlacedOp* producer);
+
+// Links of the inputs of an op, from the costs of its edges.
+std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& blocked, const OpModel& model,
+                                   const std::vector<EdgeCost>& costs, const std::vector<bool>& direct);
+
+// Does the op, with these links, fit a core? Gives the overlay size that it needs, or the misfit. `remedy` ends the message.
+std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
+                                             const device::DeviceDescriptor& device, const std::string& remedy);
+
+// Edge costs of ops as they are placed, so that no edge is walked twice.
+class EdgeBook {
+ public:
+  explicit EdgeBook(const Problem& problem) : problem_(&problem), inputs_(problem.ops.size()) {}
+
+  struct Entry {
+    std::vector<EdgeCost> costs;
+    std::vector<bool> direct;
+  };
+  using Lookup = std::function<const PlacedOp*(OpId)>;
+
+  // The costs that the op's inputs would have, or the first objection.
+  std::variant<Entry, Diagnostic> measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
+  void enter(OpId op, Entry entry) { inputs_[op.index()] = std::move(entry); }
+  void forget(OpId op) { inputs_[op.index()] = {}; }
+
+  // Links of an op whose inputs cost `own`, with its users as far as they are entered, and `extra` as one more of them.
+  struct ExtraUse {
+    OpUse use;
+    const Entry* entry = nullptr;
+  };
+  Links links(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const;
+  const Entry& entry(OpId op) const { return inputs_[op.index()]; }
+
+ private:
+  const Problem* problem_;
+  std::vector<Entry> inputs_;  // by OpId; empty where the op is not placed
+};
+
+}  // namespace buda::balance

@@ -1,0 +1,177 @@
+// Reading of overrides, and explanations of those that cannot be.
+#include <buda/balance/legalize/overrides.hpp>
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+constexpr std::array<std::string_view, 6> kKeys = {"grid", "mblock", "ublock", "u_kt", "dram-parameters", "epoch-break"};
+
+std::optional<std::int32_t> positive(std::string_view text) {
+  auto value = parse_int(trim(text));
+  if (!value || *value < 1 || *value > 1 << 20) return std::nullopt;
+  return static_cast<std::int32_t>(*value);
+}
+
+// "[2, 4]", "2,4" or "2x4".
+std::optional<std::array<std::int32_t, 2>> pair(std::string_view text) {
+  text = trim(text);
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  auto parts = split(text, text.find(',') != std::string_view::npos ? ',' : 'x');
+  if (parts.size() != 2) return std::nullopt;
+  auto a = positive(parts[0]), b = positive(parts[1]);
+  if (!a || !b) return std::nullopt;
+  return std::array{*a, *b};
+}
+
+std::optional<bool> boolean(std::string_view text) {
+  if (text == "true" || text == "1" || text == "on" || text == "yes") return true;
+  if (text == "false" || text == "0" || text == "off" || text == "no") return false;
+  return std::nullopt;
+}
+
+// What is wrong with the value; empty if nothing.
+std::string store(std::string_view key, const std::string& value, OpOverride& out) {
+  auto want = [&](const char* form) { return cat("'", value, "' is not ", form); };
+  if (key == "grid" || key == "mblock" || key == "ublock") {
+    auto p = pair(value);
+    if (!p) return want("two positive whole numbers, as in [2,4]");
+    if (key == "grid") out.grid = GridShape{(*p)[0], (*p)[1]};
+    if (key == "mblock") out.mblock = *p;
+    if (key == "ublock") out.ublock = *p;
+    return "";
+  }
+  if (key == "u_kt") {
+    auto n = positive(value);
+    if (!n) return want("a positive whole number");
+    out.u_kt = *n;
+    return "";
+  }
+  auto b = boolean(value);
+  if (!b) return want("true or false");
+  if (key == "dram-parameters") out.dram_parameters = *b;
+  if (key == "epoch-break") out.epoch_break = *b;
+  return "";
+}
+
+Diagnostic unknown_op(const Problem& problem, const std::string& name, const std::string& key) {
+  std::vector<std::string> names;
+  for (const auto& op : problem.ops) names.push_back(op.label);
+  Diagnostic d = usage_error("BL020", cat("op.", key, ": there is no op '", name, "' in the graph"));
+  if (auto near = nearest_word(name, names)) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else {
+    constexpr std::size_t kMostNames = 12;
+    bool more = names.size() > kMostNames;
+    if (more) names.resize(kMostNames);
+    d.hint = cat("its ops are ", join(names, ", "), more ? ", …" : "");
+  }
+  return d;
+}
+
+Diagnostic unknown_key(const std::string& word, const std::string& key) {
+  std::vector<std::string> known(kKeys.begin(), kKeys.end());
+  Diagnostic d = usage_error("BL021", cat("op.", key, ": ops have no '", word, "'; they have ", join(known, ", ")));
+  if (auto near = nearest_word(word, known)) d.hint = cat("did you mean '", *near, "'?");
+  return d;
+}
+
+std::int64_t distance(const OpModel& model, const OpOverride& wish) {
+  std::int64_t out = 0;
+  if (wish.grid) out += std::abs(model.grid.rows - wish.grid->rows) + std::abs(model.grid.cols - wish.grid->cols);
+  if (wish.ublock) out += std::abs(model.block.ublock_rt - (*wish.ublock)[0]) + std::abs(model.block.ublock_ct - (*wish.ublock)[1]);
+  if (wish.mblock) out += std::abs(model.block.mblock_m - (*wish.mblock)[0]) + std::abs(model.block.mblock_n - (*wish.mblock)[1]);
+  if (wish.u_kt) out += std::abs(model.u_kt - *wish.u_kt);
+  return out;
+}
+
+// The first rule that the override breaks, in words; empty when it is about memory.
+std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device::DeviceDescriptor& device) {
+  const auto& out = spec.out;
+  GridShape chip = device.grid();
+  auto divides = [](std::int64_t d, std::int64_t n) { return n % d == 0; };
+  if (wish.grid) {
+    if (wish.grid->rows > chip.rows || wish.grid->cols > chip.cols)
+      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
+                 " workers)");
+    if (!divides(wish.grid->rows, out.rt) || !divides(wish.grid->cols, out.ct))
+      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not divide the result's ", out.rt, 'x', out.ct, " tiles");
+  }
+  std::int64_t rows = out.rt / (wish.grid ? wish.grid->rows : 1), cols = out.ct / (wish.grid ? wish.grid->cols : 1);
+  if (wish.ublock) {
+    std::int64_t tiles = std::int64_t{(*wish.ublock)[0]} * (*wish.ublock)[1];
+    std::int32_t dest = device.dest_tiles(spec.op.acc_format);
+    if (tiles > dest)
+      return cat("a ublock of ", tiles, " tiles does not fit the destination register, which holds ", dest, " of ",
+                 format_name(spec.op.acc_format));
+    if (!divides((*wish.ublock)[0], rows) || !divides((*wish.ublock)[1], cols))
+      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
+                 'x', cols, " tiles");
+  }
+  if (wish.mblock && (!divides((*wish.mblock)[0], rows) || !divides((*wish.mblock)[1], cols)))
+    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
+               'x', cols, " tiles");
+  if (wish.u_kt && !divides(*wish.u_kt, spec.inner))
+    return cat("u_kt ", *wish.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
+  if (wish.ublock && wish.mblock && wish.grid) return "grid, mblock and ublock together do not make up the result";
+  return "";
+}
+
+}  // namespace
+
+Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const std::map<std::string, std::string>& given) {
+  std::vector<OpOverride> out(problem.ops.size());
+  std::map<std::string, std::size_t> by_name;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name.emplace(problem.ops[i].op.name, i);
+  // Labels win where a netlist name happens to be another node's.
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name[problem.ops[i].label] = i;
+  Failure failure;
+  for (const auto& [key, value] : given) {
+    auto dot = key.rfind('.');
+    if (dot == std::string::npos) {
+      failure.add(usage_error("BL021", cat("op.", key, ": expected one of ", kOverrideForms)));
+      continue;
+    }
+    std::string name = key.substr(0, dot), word = key.substr(dot + 1);
+    auto found = by_name.find(name);
+    if (std::find(kKeys.begin(), kKeys.end(), word) == kKeys.end()) {
+      failure.add(unknown_key(word, key));
+    } else if (found == by_name.end()) {
+      failure.add(unknown_op(problem, name, key));
+    } else if (std::string why = store(word, value, out[found->second]); !why.empty()) {
+      failure.add(usage_error("BL022", cat("op.", key, ": ", why)));
+    } else {
+      out[found->second].given.push_back(cat("op.", key, '=', value));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return out;
+}
+
+Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device) {
+  std::string why = broken_rule(spec, wish, device);
+  if (why.empty()) why = "what it needs does not fit the core";
+  Diagnostic d = usage_error("BL023", cat(join(wish.given, ", "), ": op '", spec.label, "' cannot be so: ", why));
+  d.node = spec.label;
+  std::vector<const OpModel*> near;
+  for (const auto& m : legal.models) near.push_back(&m);
+  std::stable_sort(near.begin(), near.end(), [&](const OpModel* a, const OpModel* b) { return distance(*a, wish) < distance(*b, wish); });
+  std::set<std::string> texts;
+  constexpr std::size_t kMostChoices = 3;
+  std::vector<std::string> shown;
+  for (const OpModel* m : near) {
+    if (shown.size() == kMostChoices) break;
+    if (std::string text = m->text(); texts.insert(text).second) shown.push_back(std::move(text));
+  }
+  d.hint = cat("nearest legal: ", join(shown, "; "));
+  return d;
+}
+
+}  // namespace buda::balance

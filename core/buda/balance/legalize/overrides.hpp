@@ -1,0 +1,26 @@
+// What the user demands of single ops: op.NAME.grid=[2,2] and others, from --set and config files.
+#pragma once
+
+#include <buda/balance/models/op_model.hpp>
+#include <buda/balance/problem/problem.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+// The forms for --help and messages.
+inline constexpr const char* kOverrideForms =
+    "op.NAME.grid=[R,C], op.NAME.mblock=[M,N], op.NAME.ublock=[R,C], op.NAME.u_kt=N, op.NAME.dram-parameters=true|false, "
+    "op.NAME.epoch-break=true|false";
+
+// One override per op, by OpId; most are empty. Keys are without "op.": "fc1.grid". NAME is that of a node or of its netlist op. All
+// unknown names, unknown keys, bad values and impossible blockings are reported, each with what is allowed.
+Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const std::map<std::string, std::string>& given);
+
+// Why an override leaves an op without a model although it would have some, with the legal choices nearest to it. `legal`: the models
+// without the override, none empty.
+Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device);
+
+}  // namespace buda::balance

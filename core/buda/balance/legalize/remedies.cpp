@@ -1,0 +1,132 @@
+// Changes of circumstances, the smallest first: grids that are turned, narrower formats, smaller results.
+#include <buda/balance/legalize/remedies.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+#include <buda/diag/sink.hpp>
+#include <buda/io/process.hpp>
+#include <buda/io/yaml.hpp>
+#include <buda/passes/pass.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+// A regular expression for exactly this name.
+std::string literal(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+class Remedies {
+ public:
+  Remedies(const graph::Graph& graph, const Problem& problem, const ModelOptions& options, Host& host)
+      : graph_(graph), problem_(problem), options_(options), host_(host) {}
+
+  std::vector<std::string> run(const std::vector<OpId>& ops) {
+    open_ = ops;
+    if (!options_.allow_transpose) turn();
+    for (DataFormat format : {DataFormat::float16_b, DataFormat::bfp8_b, DataFormat::bfp4_b})
+      if (problem_.device->supports(format) && !open_.empty()) narrow(format);
+    for (OpId op : open_) hints_[op] = smaller(problem_.op(op));
+    std::vector<std::string> out;
+    std::set<std::string> given;
+    for (OpId op : ops) out.push_back(given.insert(hints_[op]).second ? hints_[op] : "");
+    return out;
+  }
+
+ private:
+  bool fits(const OpSpec& spec, const ModelOptions& options) const {
+    return !legal_models(spec, *problem_.device, options, nullptr).models.empty();
+  }
+
+  void settle(const std::vector<OpId>& ops, const std::string& change) {
+    for (OpId op : ops) hints_[op] = cat(change, ops.size() > 1 ? cat(": ", ops.size(), " of these ops fit then") : ": it fits then");
+    std::erase_if(open_, [&](OpId op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); });
+  }
+
+  void turn() {
+    ModelOptions turned = options_;
+    turned.allow_transpose = true;
+    std::vector<OpId> helped;
+    for (OpId op : open_)
+      if (fits(problem_.op(op), turned)) helped.push_back(op);
+    settle(helped, "run the balancer with --auto-transpose");
+  }
+
+  // A rule that gives these ops a format may help some of them only when it is for all; what is told is for those that it helps.
+  void narrow(DataFormat format) {
+    std::vector<OpId> ops = open_, helped = helped_by(format, ops);
+    while (helped.size() < ops.size()) {
+      ops = helped;
+      helped = helped_by(format, ops);
+    }
+    if (ops.empty()) return;
+    settle(ops, cat("run the optimizer with ", io::shell_line({"--configure-mixed-precision", rule_text(format, ops)})));
+  }
+
+  std::string rule_text(DataFormat format, const std::vector<OpId>& ops) const {
+    std::vector<std::string> names;
+    for (OpId op : ops) names.push_back(literal(problem_.op(op).label));
+    io::Node rule = io::Node::map();
+    rule.add("name_regex", io::Node::string(join(names, "|")));
+    for (const char* key : {"input_df", "output_df", "intermediate_df"}) rule.add(key, io::Node::string(std::string(format_name(format))));
+    return io::yaml_flow(rule);
+  }
+
+  // Those of `ops` that have a model when the optimizer's rule is for all of them.
+  std::vector<OpId> helped_by(DataFormat format, const std::vector<OpId>& ops) const {
+    if (ops.empty()) return {};
+    CollectingSink unheard;
+    Host host(host_.fs(), unheard);
+    passes::PassContext context(host);
+    context.device = problem_.device;
+    auto rules = passes::parse_precision_rules(rule_text(format, ops));
+    if (!rules) return {};
+    context.formats.rules = std::move(*rules);
+    graph::Graph changed = graph_;
+    if (!passes::run_pass(*passes::find_pass("assign-formats"), changed, context)) return {};
+    std::vector<graph::NodeId> order;
+    for (const OpSpec& op : problem_.ops) order.push_back(op.node);
+    const auto problem = make_problem(changed, order, *problem_.device);
+    std::vector<OpId> out;
+    for (OpId op : ops)
+      if (problem && fits(problem->op(op), options_)) out.push_back(op);
+    return out;
+  }
+
+  std::string smaller(const OpSpec& spec) const {
+    OpSpec half = spec;
+    while (half.out.rt > 1 || half.out.ct > 1) {
+      // Fewer columns first: what is cut is the weight.
+      std::int64_t& side = half.out.ct > 1 ? half.out.ct : half.out.rt;
+      side = ceil_div<std::int64_t>(side, 2);
+      if (fits(half, options_))
+        return cat("a result of ", half.out.text(), " tiles would fit: split the op, or pad it to a size with more divisors");
+    }
+    return "no format, grid or split that the balancer knows makes it fit";
+  }
+
+  const graph::Graph& graph_;
+  const Problem& problem_;
+  const ModelOptions& options_;
+  Host& host_;
+  std::vector<OpId> open_;  // without a hint
+  std::map<OpId, std::string> hints_;
+};
+
+}  // namespace
+
+std::vector<std::string> remedies(const graph::Graph& graph, const Problem& problem, const std::vector<OpId>& ops,
+                                  const ModelOptions& options, Host& host) {
+  return Remedies(graph, problem, options, host).run(ops);
+}
+
+}  // namespace buda::balance

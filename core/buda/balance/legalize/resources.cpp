@@ -1,0 +1,270 @@
+// Sizes of buffers and counts of streams (see the header for the model).
+#include <buda/balance/legalize/resources.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+using netlist::Op;
+using netlist::OpClass;
+using tiling::MulticastAxis;
+
+std::uint64_t as_count(std::int64_t v) { return static_cast<std::uint64_t>(std::max<std::int64_t>(v, 0)); }
+
+std::string tiles_text(std::int64_t tiles, std::int64_t bytes) { return cat(tiles, tiles == 1 ? " tile of " : " tiles of ", bytes, " B"); }
+
+// Half of an overlay blob is for phases; the rest describes streams, DRAM buffers and the epoch.
+constexpr std::uint64_t kHalves = 2;
+
+std::uint64_t phases_in(std::uint64_t blob, const device::DeviceDescriptor& device) {
+  return blob / as_count(std::max(device.streams.bytes_per_phase, 1)) / kHalves;
+}
+
+tiling::OpContext context_of(const Op& op, const device::DeviceDescriptor& device) { return {op, nullptr, 1, device.tile_alignment}; }
+
+// An output that is handed out in order: no smaller than one that is not.
+tiling::OutputBuffer output_of(const Op& op, const device::DeviceDescriptor& device) {
+  return tiling::output_buffer(context_of(op, device), false, 1);
+}
+
+// Of all intermediates that have memory of their own.
+std::int64_t intermediate_bytes(const Op& op, const tiling::OutputBuffer& output, const device::DeviceDescriptor& device) {
+  if (!tiling::has_intermediates(op) || tiling::shares_output(op)) return 0;
+  std::int64_t bytes = 0;
+  for (const auto& buffer : tiling::intermediate_buffers(context_of(op, device), output)) bytes += buffer.bytes();
+  return bytes;
+}
+
+// Whether an input is multicast.
+bool is_shared(const Op& op, std::size_t input) { return input_order(op, input).cores_per_destination() > 1; }
+
+Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  Usage u{Resource::streams, 0, as_count(device.streams.per_core), {}};
+  std::int64_t gathers = 0, fan_out = 0;
+  for (const auto& in : links.inputs)
+    if (in.sources > 1) gathers += std::min<std::int64_t>(in.sources, device.streams.max_gather_inputs);
+  for (const auto& out : links.outputs) fan_out += out.fan_out;
+  std::int64_t shared = 0;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) shared += is_shared(op, i) ? 1 : 0;
+  u.parts = {{"inputs", op.inputs.size()},
+             {"outputs", as_count(fan_out)},
+             {"gathers", as_count(gathers)},
+             {"multicasts", as_count(shared)},
+             {"intermediate", intermediate_bytes(op, output_of(op, device), device) > 0 ? 1u : 0u}};
+  for (const auto& p : u.parts) u.used += p.amount;
+  return u;
+}
+
+Usage multicast_usage(const Op& op, const device::DeviceDescriptor& device) {
+  Usage u{Resource::multicasts, 0, as_count(device.streams.multicast_per_core), {}};
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (is_shared(op, i)) u.parts.push_back({cat("input ", i), 1});
+  }
+  u.used = u.parts.size();
+  return u;
+}
+
+void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  const auto& limits = device.streams;
+  Usage inputs{Resource::dram_inputs, 0, as_count(limits.dram_input_per_core), {}};
+  Usage buffers{Resource::dram_buffers, 0, as_count(limits.max_dram_input_queues), {}};
+  Usage outputs{Resource::dram_outputs, 0, as_count(limits.dram_output_per_core), {}};
+  Usage reads{Resource::dram_reads, 0, as_count(limits.max_dram_reads_per_input), {}};
+  for (std::size_t i = 0; i < links.inputs.size(); ++i) {
+    const auto& in = links.inputs[i];
+    if (!in.from_queue) continue;
+    std::string what = cat("input ", i, i < op.inputs.size() ? cat(" ('", op.inputs[i].name, "')") : std::string());
+    inputs.parts.push_back({what, 1});
+    buffers.parts.push_back({what, as_count(in.sources)});
+    buffers.used += as_count(in.sources);
+    if (as_count(in.reads) > reads.used) {
+      reads.used = as_count(in.reads);
+      reads.parts = {{what, reads.used}};
+    }
+  }
+  for (std::size_t i = 0; i < links.outputs.size(); ++i)
+    if (links.outputs[i].to_queue) outputs.parts.push_back({cat("reader ", i), 1});
+  inputs.used = inputs.parts.size();
+  outputs.used = outputs.parts.size();
+  for (auto* u : {&inputs, &buffers, &outputs, &reads}) out.push_back(std::move(*u));
+}
+
+Usage fan_out_usage(const Links& links, const device::DeviceDescriptor& device) {
+  Usage u{Resource::fan_out, 0, as_count(device.streams.max_fan_out), {}};
+  for (std::size_t i = 0; i < links.outputs.size(); ++i) {
+    u.parts.push_back({cat("reader ", i), as_count(links.outputs[i].fan_out)});
+    u.used += u.parts.back().amount;
+  }
+  return u;
+}
+
+}  // namespace
+
+std::string_view resource_name(Resource r) {
+  switch (r) {
+    case Resource::l1:
+      return "L1 bytes";
+    case Resource::dest:
+      return "tiles of the destination register";
+    case Resource::streams:
+      return "streams per core";
+    case Resource::multicasts:
+      return "multicast streams per core";
+    case Resource::dram_inputs:
+      return "DRAM input streams per core";
+    case Resource::dram_outputs:
+      return "DRAM output streams per core";
+    case Resource::dram_buffers:
+      return "DRAM buffers read by one core";
+    case Resource::dram_reads:
+      return "DRAM reads per input";
+    case Resource::fan_out:
+      return "pipes fed by one core";
+    case Resource::phases:
+      return "stream phases per core";
+    case Resource::workers:
+      return "workers";
+    case Resource::dram:
+      return "DRAM bytes";
+  }
+  return "";
+}
+
+std::string_view resource_key(Resource r) {
+  switch (r) {
+    case Resource::l1:
+      return "l1";
+    case Resource::dest:
+      return "dest";
+    case Resource::streams:
+      return "streams";
+    case Resource::multicasts:
+      return "multicasts";
+    case Resource::dram_inputs:
+      return "dram_inputs";
+    case Resource::dram_outputs:
+      return "dram_outputs";
+    case Resource::dram_buffers:
+      return "dram_buffers";
+    case Resource::dram_reads:
+      return "dram_reads";
+    case Resource::fan_out:
+      return "fan_out";
+    case Resource::phases:
+      return "phases";
+    case Resource::workers:
+      return "workers";
+    case Resource::dram:
+      return "dram";
+  }
+  return "";
+}
+
+TileDim input_tile_dim(const Op& op, std::size_t input) {
+  bool whole = netlist::op_class(op.type) == OpClass::matmul && !op.attributes.identity && input != 0;
+  return whole ? TileDim{} : op.tile_dim;
+}
+
+tiling::TileOrder input_order(const Op& op, std::size_t input) {
+  const OpClass kind = netlist::op_class(op.type);
+  if (kind == OpClass::fused || kind == OpClass::tilizer) return tiling::elementwise_order(op);
+  auto order = tiling::tile_order_of(op, nullptr, input, op.shape());
+  return std::holds_alternative<tiling::TileOrder>(order) ? std::get<tiling::TileOrder>(order) : tiling::elementwise_order(op);
+}
+
+// Rows come in pieces as wide as the op's ublocks, which is how their queue is laid out.
+tiling::InputBuffer input_buffer(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
+  const TileDim dim = input_tile_dim(op, input);
+  if (tiling::takes_rows(op, input)) {
+    auto cut = tiling::cut_rows(tiling::layout_of(op, 1), dim, op);
+    if (const auto* rows = std::get_if<tiling::RowCut>(&cut)) return tiling::input_buffer(context_of(op, device), input, *rows, dim);
+  }
+  return tiling::input_buffer(context_of(op, device), input, input_order(op, input), dim, 0);
+}
+
+Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  Usage u{Resource::l1, 0, device.l1.operand_bytes(), {}};
+  auto add = [&u](std::string what, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    u.used += bytes;
+    u.parts.push_back({std::move(what), bytes});
+  };
+  std::set<std::int64_t> tile_sizes;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const tiling::InputBuffer b = input_buffer(op, i, device);
+    const tiling::TileOrder order = input_order(op, i);
+    tile_sizes.insert(b.tile_bytes);
+    const std::int64_t tile = b.tile_bytes;
+    const bool prologue = i < links.inputs.size() && links.inputs[i].prologue;
+    add(cat("input ", i, ": ", tiles_text(b.size, tile), prologue ? ", held for the whole epoch" : ""), as_count(b.bytes()));
+    if (order.cores_per_destination() > 1) add(cat("relay of input ", i), as_count(tiling::staging_tiles(b.size, b.clear, tile) * tile));
+    if (prologue && order.axis == MulticastAxis::column && op.grid.rows > 1)
+      add(cat("prologue of input ", i), as_count(ceil_div<std::int64_t>(order.tiles(), op.grid.rows) * tile));
+  }
+  const tiling::OutputBuffer output = output_of(op, device);
+  add(cat("output: ", op.buf_size_mb, op.buf_size_mb == 1 ? " mblock of " : " mblocks of ",
+          tiles_text(op.block.mblock_tiles(), output.tile_bytes)),
+      as_count(output.bytes()));
+  tile_sizes.insert(output.tile_bytes);
+  if (const std::int64_t bytes = intermediate_bytes(op, output, device); bytes > 0) {
+    add("intermediate", as_count(bytes));
+    tile_sizes.insert(tile_bytes(op.intermed_format, op.tile_dim, device.tile_alignment));
+  }
+  // Cores keep the headers of tiles of one size for free.
+  add("headers of further sizes of tiles", (tile_sizes.size() - 1) * device.l1.tile_headers_bytes);
+  if (op.overlay_size > 0 && as_count(op.overlay_size) > device.l1.overlay_blob_included)
+    add("overlay beyond the default", as_count(op.overlay_size) - device.l1.overlay_blob_included);
+  return u;
+}
+
+Usage phase_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  std::uint64_t blob = op.overlay_size > 0 ? as_count(op.overlay_size) : device.l1.overlay_blob_default;
+  Usage u{Resource::phases, 0, phases_in(blob, device), {}};
+  for (std::size_t i = 0; i < links.inputs.size(); ++i) u.parts.push_back({cat("input ", i), as_count(links.inputs[i].phases)});
+  for (std::size_t i = 0; i < links.outputs.size(); ++i) u.parts.push_back({cat("reader ", i), as_count(links.outputs[i].phases)});
+  for (const auto& p : u.parts) u.used += p.amount;
+  return u;
+}
+
+std::vector<Usage> usages(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+  std::vector<Usage> out;
+  out.push_back(l1_usage(op, links, device));
+  out.push_back({Resource::dest, as_count(op.block.ublock_tiles()), as_count(device.dest_tiles(op.acc_format)), {}});
+  out.push_back(stream_usage(op, links, device));
+  out.push_back(multicast_usage(op, device));
+  append_dram(out, op, links, device);
+  out.push_back(fan_out_usage(links, device));
+  out.push_back(phase_usage(op, links, device));
+  return out;
+}
+
+std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescriptor& device) {
+  if (phases.used <= phases_in(device.l1.overlay_blob_default, device)) return -1;
+  constexpr std::uint64_t kStep = 4096;
+  std::uint64_t bytes = align_up<std::uint64_t>(kHalves * phases.used * as_count(device.streams.bytes_per_phase), kStep);
+  return static_cast<std::int32_t>(std::min<std::uint64_t>(bytes, 1u << 30));
+}
+
+const Usage* first_misfit(const std::vector<Usage>& all) {
+  auto it = std::find_if(all.begin(), all.end(), [](const Usage& u) { return !u.fits(); });
+  return it == all.end() ? nullptr : &*it;
+}
+
+Diagnostic misfit(const std::string& op, const Usage& usage, std::string remedy) {
+  bool bytes = usage.resource == Resource::l1 || usage.resource == Resource::dram;
+  auto amount = [bytes](std::uint64_t v) { return bytes ? cat(v, " (", bytes_text(v), ')') : cat(v); };
+  Diagnostic d = does_not_fit("BL010", op, std::string(resource_key(usage.resource)), usage.used, usage.available,
+                              cat("op '", op, "' does not fit: ", resource_name(usage.resource), ": ", amount(usage.used), " needed, ",
+                                  amount(usage.available), " available"),
+                              std::move(remedy));
+  for (const auto& p : usage.parts)
+    if (p.amount > 0) d.notes.push_back({{}, cat(p.what, ": ", amount(p.amount))});
+  return d;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,12 @@
+// Models of elementwise ops, of one input or several.
+#include <buda/balance/models/candidates.hpp>
+
+namespace buda::balance {
+
+// One output ublock is made of one ublock of each input: nothing is left to choose once the grid and the ublock are.
+void eltwise_models(Candidates& candidates) {
+  const OpSpec& spec = candidates.spec();
+  candidates.for_each_grid(spec.out.rt, spec.out.ct, [&](const OpModel& model) { return candidates.offer(model); });
+}
+
+}  // namespace buda::balance

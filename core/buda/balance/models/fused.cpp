@@ -1,0 +1,116 @@
+// Bodies, blocks and costs of fused ops.
+#include <buda/balance/models/fused.hpp>
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/balance/problem/op_attributes.hpp>
+#include <buda/base/text.hpp>
+#include <buda/ops/fused_body.hpp>
+
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+using netlist::SubOperand;
+
+SubOperand operand(const ops::FusedOperand& o) {
+  auto index = static_cast<std::int32_t>(o.index);
+  switch (o.kind) {
+    case ops::FusedOperand::Kind::input:
+      return {SubOperand::Kind::input, index};
+    case ops::FusedOperand::Kind::intermed:
+      return {SubOperand::Kind::intermed, index};
+    case ops::FusedOperand::Kind::dest:
+      return {SubOperand::Kind::dest, 0};
+    case ops::FusedOperand::Kind::output:
+      break;
+  }
+  return {SubOperand::Kind::output, 0};
+}
+
+// Without blocks and id.
+Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inputs) {
+  BUDA_ASSIGN(graph::SharedBody body, ops::fused_body(attrs, inputs));
+  netlist::FusedOp out;
+  out.inputs = static_cast<std::int32_t>(inputs);
+  out.intermediates = static_cast<std::int32_t>(body->intermediates);
+  out.schedules.emplace_back();
+  for (const ops::FusedSubOp& s : body->steps) {
+    netlist::SubOp sub;
+    sub.name = s.name;
+    auto type = netlist::op_type_from_name(s.type);
+    if (!type || !netlist::info(*type).sub_op) return input_error("BL003", {}, cat("'", s.type, "' cannot stand in a fused op"));
+    sub.type = *type;
+    BUDA_ASSIGN(sub.attributes, netlist_attributes(s.attrs, s.name, s.type));
+    for (const auto& in : s.inputs) sub.inputs.push_back({operand(in), {}});
+    for (const auto& p : s.pop) sub.pop.push_back(operand(p));
+    sub.output = operand(s.output);
+    out.schedules[0].push_back(std::move(sub));
+  }
+  return out;
+}
+
+void add_buffers(Usage& l1, const netlist::Op& op, const netlist::FusedOp& schedules, const device::DeviceDescriptor& device) {
+  const netlist::FusedOp fused = with_blocks(schedules, op);
+  const tiling::OpContext context{op, &fused, 1, device.tile_alignment};
+  std::int64_t tiles = 0, sum = 0;
+  for (const auto& buffer : tiling::intermediate_buffers(context, tiling::output_buffer(context, false, 1))) {
+    tiles += buffer.size;
+    sum += buffer.bytes();
+  }
+  if (tiles == 0) return;
+  auto bytes = static_cast<std::uint64_t>(sum);
+  l1.used += bytes;
+  l1.parts.push_back({cat("intermediates of the fused op: ", tiles, " tiles"), bytes});
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const netlist::FusedOp>> fused_schedules(const graph::Node& node) {
+  auto found = schedules(node.attrs, node.inputs().size());
+  if (found) return std::make_shared<const netlist::FusedOp>(std::move(*found));
+  Diagnostic d =
+      input_error("BL003", node.loc, cat("op '", node.name(), "' (", node.op(), "): ", found.failure().diagnostics().front().message));
+  d.node = node.name();
+  return d;
+}
+
+netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::Op& op) {
+  netlist::FusedOp fused = schedules;
+  for (auto& schedule : fused.schedules)
+    for (netlist::SubOp& s : schedule) {
+      s.block = op.block;
+      s.block.t = 1;
+    }
+  return fused;
+}
+
+double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device) {
+  if (fused == nullptr) return kernel_cycles(op, device);
+  double cycles = 0;
+  for (const auto& schedule : fused->schedules)
+    for (const netlist::SubOp& s : schedule) {
+      netlist::Op one = op;
+      one.type = s.type;
+      one.attributes = s.attributes;
+      one.inputs.resize(s.inputs.size(), op.inputs.front());
+      cycles += kernel_cycles(one, device);
+    }
+  return cycles;
+}
+
+Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device) {
+  Usage l1 = l1_usage(op, links, device);
+  if (fused != nullptr) add_buffers(l1, op, *fused, device);
+  return l1;
+}
+
+std::vector<Usage> usages_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links,
+                             const device::DeviceDescriptor& device) {
+  std::vector<Usage> all = usages(op, links, device);
+  for (Usage& u : all)
+    if (fused != nullptr && u.resource == Resource::l1) add_buffers(u, op, *fused, device);
+  return all;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,33 @@
+// Fused ops in the balancer: from the body in a graph's attributes to schedules in the netlist.
+//
+// All sub-ops work on ublocks of the op's own size, so that a fused op is blocked like any elementwise op; what it takes besides are its
+// intermediate buffers, one ublock each, and the cycles of all its sub-ops.
+#pragma once
+
+#include <buda/balance/legalize/resources.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/node.hpp>
+#include <buda/netlist/fused_op.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace buda::balance {
+
+// The schedules of a node of type fused_op, still without blocks and id. What is wrong with its body is told with the node's name.
+Result<std::shared_ptr<const netlist::FusedOp>> fused_schedules(const graph::Node& node);
+
+// The schedules with the blocks of `op`.
+netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::Op& op);
+
+// In these functions `fused` are the schedules of a fused op, and null for any other.
+//
+// Cycles of an op's kernel: of a fused op, of all its sub-ops.
+double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device);
+// l1_usage and usages (resources.hpp) with the intermediates of a fused op.
+Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device);
+std::vector<Usage> usages_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links,
+                             const device::DeviceDescriptor& device);
+
+}  // namespace buda::balance

@@ -1,0 +1,24 @@
+// Models of dense matmuls, with or without bias.
+#include <buda/balance/models/candidates.hpp>
+
+namespace buda::balance {
+
+// The kernel goes over the inner dimension in m_k steps of u_kt tiles, and adds up partial results in the output buffer. A larger u_kt
+// means fewer of those rounds and larger input buffers: two blocks of (mblock_m) x ublock_rt x u_kt tiles for the left operand and of u_kt
+// x ublock_ct x mblock_n for the right one. Every divisor of the inner dimension gives a model; the largest that fits stands first. The
+// left operand is taken ublock row by ublock row (min_buffer_input 0), so mblock_m does not count.
+void matmul_models(Candidates& candidates) {
+  const OpSpec& spec = candidates.spec();
+  auto steps = candidates.inner_steps(spec.inner);
+  candidates.for_each_grid(spec.out.rt, spec.out.ct, [&](OpModel model) {
+    bool any = false;
+    for (std::int64_t step : steps) {
+      model.u_kt = static_cast<std::int32_t>(step);
+      model.m_k = static_cast<std::int32_t>(spec.inner / step);
+      any = candidates.offer(model) || any;
+    }
+    return any;
+  });
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,268 @@
+// Enumeration of op models and the account of those that were rejected.
+#include <buda/balance/models/op_model.hpp>
+
+#include <buda/balance/models/candidates.hpp>
+#include <buda/balance/models/fused.hpp>
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+#include <buda/netlist/parse.hpp>
+
+#include <algorithm>
+
+namespace buda::balance {
+namespace {
+
+using netlist::BlockShape;
+using netlist::Op;
+using netlist::OpClass;
+
+std::string pair_text(std::int64_t a, std::int64_t b) { return cat(a, 'x', b); }
+
+bool has_inner(const Op& op) {
+  auto c = netlist::op_class(op.type);
+  return c == OpClass::matmul || (c == OpClass::reduce && op.attributes.reduce_dim != netlist::Dim::z);
+}
+
+void enumerate(Candidates& candidates) {
+  switch (netlist::op_class(candidates.spec().op.type)) {
+    case OpClass::matmul:
+      return matmul_models(candidates);
+    case OpClass::reduce:
+      return reduce_models(candidates);
+    default:
+      return eltwise_models(candidates);
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> low, high;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d != n / d) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::string OpModel::text() const {
+  std::string out = cat("grid ", pair_text(grid.rows, grid.cols), ", mblock ", pair_text(block.mblock_m, block.mblock_n), ", ublock ",
+                        pair_text(block.ublock_rt, block.ublock_ct));
+  if (u_kt > 0) out += cat(", u_kt ", u_kt);
+  return out;
+}
+
+std::string_view rejection_name(Rejection r) {
+  switch (r) {
+    case Rejection::grid:
+      return "for the size of the chip";
+    case Rejection::override:
+      return "by the user's overrides";
+    case Rejection::dest:
+      return "for the destination register";
+    case Rejection::l1:
+      return "for L1";
+    case Rejection::other:
+      return "for other limits";
+  }
+  return "";
+}
+
+void Rejections::count(Rejection r, const OpModel& model, Usage usage) {
+  ++counts[r];
+  bool nearer = !nearest || (usage.resource == nearest_usage.resource && usage.used < nearest_usage.used);
+  if (!nearer) return;
+  nearest = model;
+  nearest_usage = std::move(usage);
+}
+
+std::string Rejections::text() const {
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : counts) parts.push_back(cat(count, ' ', rejection_name(reason)));
+  return parts.empty() ? "none was tried" : join(parts, ", ");
+}
+
+std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
+  GridShape chip = device_.grid();
+  auto fits = [&](std::int64_t r, std::int64_t c) {
+    return (r <= chip.rows && c <= chip.cols) || (options_.allow_transpose && c <= chip.rows && r <= chip.cols);
+  };
+  std::vector<GridShape> out;
+  for (std::int64_t r : divisors(rows))
+    for (std::int64_t c : divisors(cols)) {
+      bool wanted = wish_ == nullptr || !wish_->grid || (wish_->grid->rows == r && wish_->grid->cols == c);
+      if (!fits(r, c)) {
+        out_.rejections.count(Rejection::grid);
+      } else if (!wanted) {
+        out_.rejections.count(Rejection::override);
+      } else {
+        out.push_back({static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)});
+      }
+    }
+  return out;
+}
+
+std::optional<BlockShape> Candidates::blocking(GridShape grid, std::int64_t dest) {
+  std::int64_t rows = spec_.out.rt / grid.rows, cols = spec_.out.ct / grid.cols;
+  std::int64_t best_r = 0, best_c = 0;
+  // A tilizer makes its tiles of 32 rows of datums at a time.
+  std::int64_t tallest = spec_.op.type == netlist::OpType::tilizer ? 1 : dest;
+  bool bound = wish_ != nullptr && (wish_->ublock || wish_->mblock);
+  for (std::int64_t r : divisors(rows)) {
+    if (r > tallest) break;
+    for (std::int64_t c : divisors(cols)) {
+      if (r * c > dest) break;
+      if (bound && wish_->ublock && ((*wish_->ublock)[0] != r || (*wish_->ublock)[1] != c)) continue;
+      if (bound && wish_->mblock && ((*wish_->mblock)[0] != rows / r || (*wish_->mblock)[1] != cols / c)) continue;
+      if (r * c > best_r * best_c || (r * c == best_r * best_c && c > best_c)) {
+        best_r = r;
+        best_c = c;
+      }
+    }
+  }
+  if (best_r == 0) {
+    out_.rejections.count(Rejection::override);
+    return std::nullopt;
+  }
+  BlockShape b;
+  b.t = static_cast<std::int32_t>(spec_.out.t);
+  b.mblock_m = static_cast<std::int32_t>(rows / best_r);
+  b.mblock_n = static_cast<std::int32_t>(cols / best_c);
+  b.ublock_rt = static_cast<std::int32_t>(best_r);
+  b.ublock_ct = static_cast<std::int32_t>(best_c);
+  return b;
+}
+
+std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
+  std::vector<std::int64_t> out;
+  auto all = divisors(inner);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (wish_ == nullptr || !wish_->u_kt || *wish_->u_kt == *it) {
+      out.push_back(*it);
+    } else {
+      out_.rejections.count(Rejection::override);
+    }
+  }
+  return out;
+}
+
+Usage Candidates::l1_of(const OpModel& model) const {
+  return l1_usage_of(with_model(spec_, model), spec_.fused.get(), links_alone(spec_, model), device_);
+}
+
+// All parameters in L1 at first; while that is too much, the largest of them goes back to DRAM.
+void Candidates::keep_residents(OpModel& model) const {
+  model.resident = 0;
+  bool from_dram = !options_.resident_parameters;
+  if (wish_ != nullptr) from_dram = wish_->dram_parameters.value_or(from_dram);
+  if (from_dram) return;
+  Op op = with_model(spec_, model);
+  std::vector<std::pair<std::int64_t, std::size_t>> sizes;
+  for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
+    if (!spec_.operands[i].constant) continue;
+    std::int64_t tiles = input_order(op, i).tiles();
+    if (tiles > netlist::kMostDimension) continue;
+    model.resident |= 1u << i;
+    sizes.emplace_back(tiles, i);
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  for (const auto& [tiles, input] : sizes) {
+    if (l1_of(model).fits()) return;
+    model.resident &= ~(1u << input);
+  }
+}
+
+bool Candidates::offer(OpModel model) {
+  model.buf_size_mb = static_cast<std::int32_t>(2 * spec_.depth);
+  keep_residents(model);
+  Usage l1 = l1_of(model);
+  if (!l1.fits() && spec_.depth == 1 && options_.single_buffer_fallback) {
+    model.buf_size_mb = 1;
+    keep_residents(model);
+    l1 = l1_of(model);
+  }
+  if (!l1.fits()) {
+    out_.rejections.count(Rejection::l1, model, std::move(l1));
+    return false;
+  }
+  Op op = with_model(spec_, model);
+  auto all = usages_of(op, spec_.fused.get(), links_alone(spec_, model), device_);
+  if (const Usage* over = first_misfit(all)) {
+    out_.rejections.count(over->resource == Resource::dest ? Rejection::dest : Rejection::other, model, *over);
+    return false;
+  }
+  model.l1_bytes = l1.used;
+  model.kernel_cycles = kernel_cycles_of(op, spec_.fused.get(), device_);
+  out_.models.push_back(model);
+  return true;
+}
+
+Op with_model(const OpSpec& spec, const OpModel& model) {
+  Op op = spec.op;
+  op.grid = model.grid;
+  op.block = model.block;
+  op.ublock_order = model.order;
+  op.buf_size_mb = model.buf_size_mb;
+  if (has_inner(op)) {
+    op.attributes.m_k = model.m_k;
+    op.attributes.u_kt = model.u_kt;
+  }
+  if (netlist::op_class(op.type) == OpClass::matmul && op.block.mblock_m > 1) op.attributes.min_buffer_input = 0;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
+  return op;
+}
+
+Links links_alone(const OpSpec& spec, const OpModel& model) {
+  Links links;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    InputLink in;
+    in.from_queue = spec.operands[i].from.source.valid();
+    in.prologue = model.is_resident(i);
+    links.inputs.push_back(in);
+  }
+  links.outputs.assign(spec.outputs, OutputLink{.to_queue = true});
+  // Users may all stand in later epochs, and then read one queue.
+  if (!spec.users.empty()) links.outputs.push_back({.to_queue = true});
+  // And others read one that is demanded, beside it.
+  if (spec.feeds_queued) links.outputs.push_back({.to_queue = true});
+  return links;
+}
+
+LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
+  LegalModels out;
+  Candidates candidates(spec, device, options, wish, out);
+  enumerate(candidates);
+  std::stable_sort(out.models.begin(), out.models.end(), [](const OpModel& a, const OpModel& b) {
+    if (a.cores() != b.cores()) return a.cores() < b.cores();
+    if (a.grid.rows != b.grid.rows) return a.grid.rows < b.grid.rows;
+    return a.u_kt > b.u_kt;
+  });
+  return out;
+}
+
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint) {
+  const auto& device = *problem.device;
+  const Rejections& r = legal.rejections;
+  GridShape chip = device.grid();
+  Diagnostic d;
+  if (r.nearest) {
+    d = misfit(spec.label, r.nearest_usage, std::move(hint));
+    d.code = "BL011";
+    d.message = cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
+                    ") has no legal implementation on ", device.name, "; the nearest, ", r.nearest->text(), ", needs ",
+                    r.nearest_usage.used, " of ", r.nearest_usage.available, ' ', resource_name(r.nearest_usage.resource));
+  } else {
+    d = does_not_fit("BL011", spec.label, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
+                     cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
+                         ") has no legal implementation on ", device.name),
+                     std::move(hint));
+    d.data.clear();
+  }
+  d.notes.push_back({{}, cat("candidates rejected: ", r.text())});
+  return d;
+}
+
+}  // namespace buda::balance

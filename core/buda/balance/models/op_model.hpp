@@ -1,0 +1,98 @@
+// Op models: the ways in which one op can be implemented on a device, each legal for itself.
+//
+// An op model is a grid of cores, the blocking of the output on it, the steps of the inner dimension, the depth of the output buffer, and
+// for each parameter whether it stays in L1 for the whole epoch. Which of them are legal is decided here, by the resource model, for the op
+// alone; what neighbours add (fan-out, read lists, phases) is judged when they are known (policy.hpp).
+#pragma once
+
+#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/problem/problem.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::balance {
+
+// Streaming along t: the tensor is cut into r x c parts that pass through the grid one after the other. This version keeps it whole.
+enum class StreamDirection : std::uint8_t { none, r, c, rz, cz };
+struct Stream {
+  StreamDirection direction = StreamDirection::none;
+  std::int32_t r = 1, c = 1;
+  friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+struct OpModel {
+  GridShape grid{1, 1};
+  Stream stream;
+  netlist::BlockShape block;
+  netlist::UblockOrder order = netlist::UblockOrder::r;
+  std::int32_t m_k = 0, u_kt = 0;  // 0 for ops without an inner dimension
+  std::int32_t buf_size_mb = 2;
+  std::uint32_t resident = 0;  // bit i: input i is loaded before the epoch and kept
+  std::uint64_t l1_bytes = 0;  // without what neighbours add
+  double kernel_cycles = 0;    // of one input, data always there
+
+  bool is_resident(std::size_t input) const { return input < 32 && (resident >> input & 1) != 0; }
+  std::int64_t cores() const { return grid.volume(); }
+  std::string text() const;  // "grid 2x4, mblock 1x3, ublock 2x2, u_kt 4"
+  friend bool operator==(const OpModel&, const OpModel&) = default;
+};
+
+// What the user demands of an op (overrides.hpp); empty members demand nothing.
+struct OpOverride {
+  std::optional<GridShape> grid;
+  std::optional<std::array<std::int32_t, 2>> mblock, ublock;
+  std::optional<std::int32_t> u_kt;
+  std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
+  std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
+  // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
+  std::vector<std::string> given;
+  bool blocks() const { return grid || mblock || ublock || u_kt; }
+};
+
+struct ModelOptions {
+  bool allow_transpose = false;        // grids that fit the chip only when turned by 90 degrees
+  bool resident_parameters = true;     // parameters may stay in L1
+  bool single_buffer_fallback = true;  // an output that does not fit twice may stand once
+};
+
+// Why a candidate is none.
+enum class Rejection : std::uint8_t { grid, override, dest, l1, other };
+std::string_view rejection_name(Rejection r);
+
+struct Rejections {
+  std::map<Rejection, std::size_t> counts;
+  // The candidate that came nearest: the one that needs the least of the resource that it lacks.
+  std::optional<OpModel> nearest;
+  Usage nearest_usage;
+  void count(Rejection r) { ++counts[r]; }
+  void count(Rejection r, const OpModel& model, Usage usage);
+  std::string text() const;  // "12 for L1, 3 by the user's overrides"
+};
+
+struct LegalModels {
+  // Ordered by cores, rows, then larger steps of the inner dimension.
+  std::vector<OpModel> models;
+  Rejections rejections;
+};
+
+// All legal models of an op. `wish` may be null. Candidates number (grids) x (divisors of the inner dimension) at most.
+LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish);
+
+// The error for an op without any: what was tried and what came nearest. `hint`: which change would make it fit (remedies.hpp).
+Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint);
+
+// The netlist op that an op model stands for; its place and the overlay size are still open.
+netlist::Op with_model(const OpSpec& spec, const OpModel& model);
+// The links of such an op on its own: what comes from sources is read from queues, parameters as the model says.
+Links links_alone(const OpSpec& spec, const OpModel& model);
+
+// Divisors in ascending order.
+std::vector<std::int64_t> divisors(std::int64_t n);
+
+}  // namespace buda::balance

@@ -1,0 +1,564 @@
+// From a device graph to the ops that are to be balanced.
+#include <buda/balance/problem/problem.hpp>
+
+#include <buda/balance/models/fused.hpp>
+#include <buda/balance/problem/op_attributes.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/graph/loopback.hpp>
+#include <buda/graph/tile_rows.hpp>
+#include <buda/netlist/parse.hpp>
+#include <buda/ops/device_layout.hpp>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <variant>
+
+namespace buda::balance {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using netlist::OpClass;
+using netlist::TileShape;
+
+Diagnostic node_error(std::string code, const Node& node, const std::string& message) {
+  Diagnostic d =
+      input_error(std::move(code), node.loc, cat(node.is_op() ? "op '" : "node '", node.name(), "' (", node.op(), "): ", message));
+  d.node = node.name();
+  return d;
+}
+
+netlist::Tm netlist_tm(const graph::Tm& tm) {
+  auto n = static_cast<std::int32_t>(tm.factor);
+  switch (tm.kind) {
+    case graph::TmKind::broadcast:
+      return netlist::Tm::broadcast(tm.dim == graph::TmDim::r   ? netlist::Dim::r
+                                    : tm.dim == graph::TmDim::c ? netlist::Dim::c
+                                                                : netlist::Dim::z,
+                                    n);
+    case graph::TmKind::hslice:
+      return netlist::Tm::hslice(n);
+    case graph::TmKind::vslice:
+      return netlist::Tm::vslice(n);
+    case graph::TmKind::hstack:
+      return netlist::Tm::hstack(n);
+    case graph::TmKind::vstack:
+      return netlist::Tm::vstack(n);
+    case graph::TmKind::pad:
+      return netlist::Tm::pad(static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value);
+    case graph::TmKind::transpose:
+    case graph::TmKind::unpad:
+      break;
+  }
+  return netlist::Tm::transpose();
+}
+
+// A netlist has unpad before and pad after everything else; what stands elsewhere in a graph's list has no place there. TMs that do
+// nothing are left out.
+std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms) {
+  netlist::EdgeMaps out;
+  for (std::size_t i = 0; i < tms.size(); ++i) {
+    const graph::Tm& tm = tms[i];
+    if (std::max({tm.factor, tm.rt, tm.ct}) > netlist::kMostDimension) return cat("'", tm.text(), "' is larger than a netlist can say");
+    if (tm.kind == graph::TmKind::unpad) {
+      if (i != 0) return cat("'", tm.text(), "' can only be the first manipulation of an edge");
+      out.unpad = netlist::Unpad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct)};
+    } else if (tm.kind == graph::TmKind::pad) {
+      if (i + 1 != tms.size()) return cat("'", tm.text(), "' can only be the last manipulation of an edge");
+      out.pad = netlist::Pad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value};
+    } else if (tm.kind == graph::TmKind::transpose || tm.factor != 1) {
+      out.tms.push_back(netlist_tm(tm));
+    }
+  }
+  return out;
+}
+
+netlist::MathFidelity netlist_fidelity(graph::MathFidelity f) {
+  switch (f) {
+    case graph::MathFidelity::lofi:
+      return netlist::MathFidelity::lofi;
+    case graph::MathFidelity::hifi2:
+      return netlist::MathFidelity::hifi2;
+    case graph::MathFidelity::hifi3:
+      return netlist::MathFidelity::hifi3;
+    case graph::MathFidelity::hifi4:
+      break;
+  }
+  return netlist::MathFidelity::hifi4;
+}
+
+// The usual accumulation format for a first operand: as wide as it where the chip can, else 16 bits with its exponents.
+DataFormat standard_accumulation(DataFormat operand, const device::DeviceDescriptor& device) {
+  if (operand == DataFormat::float32 && device.features.fp32_accumulate) return DataFormat::float32;
+  if (is_integer(operand)) return DataFormat::int32;
+  return exponent_family(operand) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
+}
+
+bool is_supported(OpClass c) {
+  switch (c) {
+    case OpClass::binary:
+    case OpClass::quant:
+    case OpClass::unary:
+    case OpClass::sfpu:
+    case OpClass::matmul:
+    case OpClass::reduce:
+    case OpClass::fused:
+    case OpClass::tilizer:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Everything make_problem looks up while it goes through the graph.
+class ProblemBuilder {
+ public:
+  ProblemBuilder(const Graph& graph, const device::DeviceDescriptor& device, Problem& problem)
+      : graph_(graph), device_(device), problem_(problem) {}
+
+  Result<void> run(const std::vector<NodeId>& order) {
+    choose_microbatch(order);
+    if (!failure_.empty()) return failure_;
+    for (NodeId id : graph_.inputs()) add_source(graph_.node(id), SourceKind::input);
+    for (auto [op, kind] :
+         {std::pair{graph::NodeKind::parameter, SourceKind::parameter}, std::pair{graph::NodeKind::constant, SourceKind::constant}})
+      for (NodeId id : graph_.ids())
+        if (graph_.node(id).kind() == op) add_source(graph_.node(id), kind);
+    for (NodeId id : order) add_op(graph_.node(id));
+    for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
+    if (!failure_.empty()) return failure_;
+    BUDA_TRY(close_loops());
+    count_batch();
+    for (SourceSpec& source : problem_.sources) set_layout(source);
+    for (OpSpec& spec : problem_.ops) set_depth(spec);
+    if (!failure_.empty()) return failure_;
+    return success();
+  }
+
+ private:
+  void fail(Diagnostic d) { failure_.add(std::move(d)); }
+
+  // What the model keeps from step to step has no batch.
+  void count_batch() {
+    std::set<std::int64_t> sizes;
+    auto count = [&](NodeId id) {
+      const Node& node = graph_.node(id);
+      const auto shape = node.attrs.find(ops::kModelShape);
+      const auto* dims = shape == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&shape->second);
+      sizes.insert(dims != nullptr && dims->size() > 1 ? dims->front() : 1);
+    };
+    for (const SourceSpec& s : problem_.sources)
+      if (s.kind == SourceKind::input && !s.loopback) count(s.node);
+    for (const SinkSpec& s : problem_.sinks)
+      if (s.inputs.empty()) count(s.node);
+    if (sizes.size() == 1) problem_.batch = *sizes.begin();
+  }
+
+  // The model's w: the largest of all activations.
+  void choose_microbatch(const std::vector<NodeId>& order) {
+    auto look = [&](NodeId id) {
+      const Node& node = graph_.node(id);
+      for (const auto& type : node.outputs) {
+        if (type.shape.rank() != 4 || type.shape[0] <= problem_.microbatch) continue;
+        // Two epochs' worth have to find room in a queue.
+        if (type.shape[0] > kMostEntries / 2) {
+          fail(node_error("BL002", node, cat("w = ", type.shape[0], " is more than queues can take at once, ", kMostEntries / 2)));
+          return;
+        }
+        problem_.microbatch = static_cast<std::int32_t>(type.shape[0]);
+      }
+    };
+    for (NodeId id : graph_.inputs()) look(id);
+    for (NodeId id : order) look(id);
+  }
+
+  // The tile shape of a value, and its format; an error is reported once.
+  std::optional<TileShape> tiles(const Node& node, std::int64_t wanted_w) {
+    if (node.outputs.size() != 1) {
+      fail(node_error("BL001", node, cat("it has ", node.outputs.size(), " results; a netlist op has one")));
+      return std::nullopt;
+    }
+    const Shape& s = node.outputs[0].shape;
+    constexpr std::int64_t kSide = graph::kTileSide;
+    if (s.rank() != 4 || s[2] % kSide != 0 || s[3] % kSide != 0 || !s.volume() || *s.volume() <= 0) {
+      fail(node_error("BL001", node, cat("shape ", s.text(), " is not one of whole tiles (w, z, r, c)")));
+      return std::nullopt;
+    }
+    if (s[0] != wanted_w) {
+      fail(node_error("BL002", node,
+                      cat("shape ", s.text(), " has w = ", s[0], " where ", wanted_w,
+                          wanted_w == 1 ? " is needed: parameters and constants are the same for all inputs"
+                                        : " is needed: all of the model's inputs take part in each step")));
+      return std::nullopt;
+    }
+    TileShape out{s[1], s[2] / kSide, s[3] / kSide};
+    if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
+      fail(node_error("BL001", node, cat("shape ", s.text(), " is larger than a netlist can say")));
+      return std::nullopt;
+    }
+    if (node.outputs[0].format && !device_.supports(*node.outputs[0].format)) unsupported_format(node, "result", *node.outputs[0].format);
+    return out;
+  }
+
+  void unsupported_format(const Node& node, const char* what, DataFormat format) {
+    std::vector<std::string> names;
+    for (DataFormat f : device_.formats) names.emplace_back(format_name(f));
+    Diagnostic d = node_error(
+        "BL004", node,
+        cat("the ", what, " has format ", format_name(format), ", which ", device_.name, " does not have; it has ", join(names, ", ")));
+    d.hint = cat("run the optimizer with --device ", device_.name);
+    fail(std::move(d));
+  }
+
+  // 32x32, or what the tag says; an error is reported.
+  TileDim tile_dim(const Node& node) {
+    auto rows = graph::tile_rows(node);
+    if (!rows) {
+      failure_.add(std::move(rows).failure());
+      return {};
+    }
+    if (*rows != graph::kTileSide && !device_.features.small_tiles)
+      fail(node_error("BL026", node, cat("its tiles have ", *rows, " rows, and ", device_.name, " has tiles of 32x32 only")));
+    return {static_cast<std::int32_t>(*rows), static_cast<std::int32_t>(graph::kTileSide)};
+  }
+
+  static DataFormat format_of(const Node& node) { return node.outputs[0].format.value_or(DataFormat::float16_b); }
+
+  void add_source(const Node& node, SourceKind kind) {
+    if (graph_.use_count(node.id()) == 0) return;
+    auto shape = tiles(node, kind == SourceKind::input ? problem_.microbatch : 1);
+    SourceSpec spec;
+    spec.node = node.id();
+    spec.kind = kind;
+    spec.label = node.name();
+    spec.name = problem_.names.take(node.name());
+    if (shape) {
+      spec.shape = *shape;
+      spec.format = format_of(node);
+      spec.tile_dim = tile_dim(node);
+    }
+    origins_[node.id()] = {OpId{}, SourceId(static_cast<std::uint32_t>(problem_.sources.size()))};
+    problem_.sources.push_back(std::move(spec));
+  }
+
+  void add_op(const Node& node) {
+    OpId id(static_cast<std::uint32_t>(problem_.ops.size()));
+    OpSpec spec;
+    spec.node = node.id();
+    spec.label = node.name();
+    spec.op.name = problem_.names.take(node.name());
+    origins_[node.id()] = {id, SourceId{}};
+    bool sound = set_type(node, spec) && set_operands(node, id, spec) && set_queued(node, spec);
+    // What parameters alone determine is the same for all inputs, and computed again for each.
+    bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
+    if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
+      spec.out = *shape;
+      spec.op.tile_dim = tile_dim(node);
+      if (sound) {
+        set_precision(node, spec);
+        check_shapes(node, spec);
+      }
+    }
+    problem_.ops.push_back(std::move(spec));
+  }
+
+  bool set_type(const Node& node, OpSpec& spec) {
+    auto type = netlist::op_type_from_name(node.op());
+    if (!type) {
+      Diagnostic d = node_error("BL005", node, "this is no op of a netlist");
+      d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
+      fail(std::move(d));
+      return false;
+    }
+    if (!is_supported(netlist::op_class(*type))) {
+      std::vector<std::string> known;
+      for (const auto& row : netlist::all_op_types())
+        if (is_supported(row.op_class)) known.emplace_back(row.name);
+      fail(node_error("BL005", node, cat("ops of this type are not balanced by this version; those that are: ", join(known, ", "))));
+      return false;
+    }
+    spec.op.type = *type;
+    if (*type == netlist::OpType::fused_op) {
+      auto schedules = fused_schedules(node);
+      if (schedules) {
+        spec.fused = std::move(*schedules);
+      } else {
+        failure_.add(std::move(schedules).failure());
+      }
+      return spec.fused != nullptr;
+    }
+    auto attributes = netlist_attributes(node);
+    if (!attributes) {
+      failure_.add(std::move(attributes).failure());
+      return false;
+    }
+    spec.op.attributes = std::move(*attributes);
+    return true;
+  }
+
+  bool set_operands(const Node& node, OpId id, OpSpec& spec) {
+    const auto& info = netlist::info(spec.op.type);
+    std::size_t count = node.inputs().size();
+    std::size_t wanted = static_cast<std::size_t>(info.least_inputs) + (spec.op.attributes.bias ? 1 : 0) +
+                         (spec.op.attributes.requant || spec.op.attributes.dequant ? 1 : 0);
+    if (spec.op.type == netlist::OpType::fused_op) wanted = count;  // the body was read with so many
+    if (count != wanted) {
+      fail(node_error("BL006", node, cat("it has ", count, " inputs; with its attributes it takes ", wanted)));
+      return false;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const graph::Edge& edge = node.inputs()[i];
+      auto found = origins_.find(edge.source.node);
+      if (found == origins_.end()) {
+        fail(node_error("BL007", node, cat("input ", i, " comes from a node that does not come before it")));
+        return false;
+      }
+      const Node& producer = graph_.node(edge.source.node);
+      auto maps = netlist_maps(edge.tms);
+      if (auto* reason = std::get_if<std::string>(&maps)) {
+        fail(node_error("BL008", node, cat("input ", i, ", from '", producer.name(), "': ", *reason)));
+        return false;
+      }
+      netlist::OpInput input;
+      input.maps = std::get<netlist::EdgeMaps>(std::move(maps));
+      input.format = format_of(producer);
+      Operand operand{found->second, {}, false};
+      auto& users =
+          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].users : problem_.sources[operand.from.source.index()].users;
+      const std::string& name =
+          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].op.name : problem_.sources[operand.from.source.index()].name;
+      operand.shape =
+          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].out : problem_.sources[operand.from.source.index()].shape;
+      operand.constant = operand.from.source.valid() && problem_.source(operand.from.source).kind != SourceKind::input;
+      users.push_back({id, i});
+      input.name = name;
+      spec.op.inputs.push_back(std::move(input));
+      spec.operands.push_back(operand);
+    }
+    return true;
+  }
+
+  bool set_queued(const Node& node, OpSpec& spec) {
+    auto inputs = graph::queued_inputs(node);
+    if (!inputs) {
+      failure_.add(std::move(inputs).failure());
+      return false;
+    }
+    for (std::size_t i : *inputs) {
+      Operand& operand = spec.operands[i];
+      if (!operand.from.op.valid()) continue;  // what a source gives lies in a queue anyway
+      operand.queued = true;
+      problem_.ops[operand.from.op.index()].feeds_queued = true;
+    }
+    return true;
+  }
+
+  void set_precision(const Node& node, OpSpec& spec) {
+    auto& op = spec.op;
+    op.out_format = format_of(node);
+    op.acc_format = node.precision.accumulate.value_or(standard_accumulation(op.inputs[0].format, device_));
+    op.intermed_format = node.precision.intermediate.value_or(op.acc_format);
+    op.fidelity = node.precision.fidelity ? netlist_fidelity(*node.precision.fidelity) : netlist::MathFidelity::hifi3;
+    if (device_.dest_tiles(op.acc_format) < 1 || (op.acc_format == DataFormat::float32 && !device_.features.fp32_accumulate) ||
+        (op.acc_format == DataFormat::int32 && !device_.features.int32_accumulate))
+      unsupported_format(node, "accumulation", op.acc_format);
+    if (!device_.supports(op.intermed_format)) unsupported_format(node, "intermediate", op.intermed_format);
+  }
+
+  std::optional<TileShape> arriving(const Node& node, const OpSpec& spec, std::size_t input) {
+    auto map = netlist::TileMap::make(spec.operands[input].shape, spec.op.inputs[input].maps);
+    if (const auto* error = std::get_if<netlist::MapError>(&map)) {
+      fail(node_error("BL008", node, cat("input ", input, ": ", error->reason)));
+      return std::nullopt;
+    }
+    return std::get<netlist::TileMap>(map).shape();
+  }
+
+  void check_shapes(const Node& node, OpSpec& spec) {
+    std::vector<TileShape> in;
+    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+      // A producer with an error of its own has no shape to speak of.
+      if (spec.operands[i].shape.volume() == 0) return;
+      auto shape = arriving(node, spec, i);
+      if (!shape) return;
+      in.push_back(*shape);
+    }
+    auto mismatch = [&](std::size_t i, const TileShape& needed) {
+      fail(node_error(
+          "BL009", node,
+          cat("input ", i, " arrives as ", in[i].text(), " where ", needed.text(), " is needed for a result of ", spec.out.text())));
+    };
+    auto need = [&](std::size_t i, const TileShape& needed) {
+      if (in[i] != needed) mismatch(i, needed);
+    };
+    const auto& a = spec.op.attributes;
+    TileShape out = spec.out;
+    std::int64_t sums = std::max(a.z, 1);
+    switch (netlist::op_class(spec.op.type)) {
+      case OpClass::matmul: {
+        spec.inner = in[0].ct;
+        std::int64_t t = out.t * (a.accumulate ? sums : 1);
+        need(0, {t, out.rt, spec.inner});
+        need(1, {t, spec.inner, out.ct});
+        for (std::size_t i = 2; i < in.size(); ++i) need(i, out);
+        break;
+      }
+      case OpClass::reduce:
+        if (a.reduce_dim == netlist::Dim::none) {
+          fail(node_error("BL003", node, "attribute 'dim' is missing; it is r, c or z"));
+        } else if (a.reduce_dim == netlist::Dim::r) {
+          spec.inner = in[0].rt;
+          need(0, {out.t, spec.inner, out.ct});
+          if (out.rt != 1) fail(node_error("BL009", node, cat("a reduction along r gives one row of tiles, and the result has ", out.rt)));
+        } else if (a.reduce_dim == netlist::Dim::c) {
+          spec.inner = in[0].ct;
+          need(0, {out.t, out.rt, spec.inner});
+          if (out.ct != 1)
+            fail(node_error("BL009", node, cat("a reduction along c gives one column of tiles, and the result has ", out.ct)));
+        } else {
+          // Without z all slices become one.
+          if (in[0].t % out.t != 0) {
+            mismatch(0, {out.t * sums, out.rt, out.ct});
+            break;
+          }
+          spec.op.attributes.z = static_cast<std::int32_t>(in[0].t / out.t);
+          need(0, {in[0].t, out.rt, out.ct});
+        }
+        break;
+      case OpClass::tilizer: {
+        const Origin& from = spec.operands[0].from;
+        bool rows = from.source.valid() && problem_.source(from.source).kind == SourceKind::input && is_float(spec.op.inputs[0].format) &&
+                    !is_bfp(spec.op.inputs[0].format);
+        if (!rows || !(spec.op.inputs[0].maps == netlist::EdgeMaps{}))
+          fail(
+              node_error("BL043", node, "a tilizer takes an input of the model, in a format without blocks, and nothing done on the edge"));
+        need(0, out);
+        break;
+      }
+      default:
+        for (std::size_t i = 0; i < in.size(); ++i) need(i, out);
+    }
+  }
+
+  void add_sink(const Node& node) {
+    auto found = node.inputs().size() == 1 ? origins_.find(node.inputs()[0].source.node) : origins_.end();
+    if (found == origins_.end() || !found->second.op.valid() || !node.inputs()[0].tms.empty()) {
+      fail(node_error("BL007", node, "an output has to be fed by an op, without manipulations"));
+      return;
+    }
+    const Node& producer = graph_.node(problem_.ops[found->second.op.index()].node);
+    if (producer.outputs.size() == 1 && producer.outputs[0].shape.rank() == 4 && producer.outputs[0].shape[0] != problem_.microbatch) {
+      fail(node_error("BL002", node,
+                      cat("it has w = ", producer.outputs[0].shape[0], ", and the model's inputs have ", problem_.microbatch)));
+      return;
+    }
+    problem_.ops[found->second.op.index()].outputs += 1;
+    problem_.sinks.push_back(
+        {node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
+  }
+
+  Result<void> close_loops() {
+    BUDA_ASSIGN(auto loops, graph::loopbacks(graph_));
+    for (const graph::Loopback& l : loops) {
+      auto found = origins_.find(l.input);
+      if (found == origins_.end()) continue;  // nobody reads it
+      SourceSpec& source = problem_.sources[found->second.source.index()];
+      auto sink = std::find_if(problem_.sinks.begin(), problem_.sinks.end(), [&](const SinkSpec& s) { return s.node == l.output; });
+      OpSpec& writer = problem_.ops[sink->op.index()];
+      if (writer.op.out_format != source.format)
+        fail(node_error("BL025", graph_.node(l.input),
+                        cat("its format is ", format_name(source.format), ", and that of output '", graph_.node(l.output).name(),
+                            "', which it is in the next step, ", format_name(writer.op.out_format), "; they have to be the same")));
+      source.loopback = static_cast<std::size_t>(sink - problem_.sinks.begin());
+      if (!sink->inputs.empty()) writer.outputs += 1;
+      sink->inputs.push_back(found->second.source);
+    }
+    if (!failure_.empty()) return failure_;
+    return success();
+  }
+
+  // What a tilizer reads are rows of datums, in a queue of the host's; others read tiles.
+  void set_layout(SourceSpec& source) {
+    auto is_tilizer = [&](const OpUse& use) { return problem_.op(use.op).op.type == netlist::OpType::tilizer; };
+    source.flat = std::any_of(source.users.begin(), source.users.end(), is_tilizer);
+    auto other = std::find_if_not(source.users.begin(), source.users.end(), is_tilizer);
+    if (source.flat && source.loopback)
+      fail(node_error("BL043", graph_.node(source.node),
+                      "a tilizer reads it row by row, and the op that gives it in the next step makes tiles"));
+    if (source.flat && other != source.users.end())
+      fail(node_error(
+          "BL043", graph_.node(source.node),
+          cat("a tilizer reads it row by row, and op '", problem_.op(other->op).label, "' needs tiles: let it read the tilizer")));
+  }
+
+  void set_depth(OpSpec& spec) {
+    for (const OpUse& use : spec.users) {
+      const auto& input = problem_.ops[use.op.index()].op.inputs[use.input];
+      auto depth = stack_depth(input.maps.tms);
+      if (auto* reason = std::get_if<std::string>(&depth)) {
+        const Node& user = graph_.node(problem_.ops[use.op.index()].node);
+        fail(node_error("BL008", user, cat("input ", use.input, ": ", *reason)));
+        return;
+      }
+      spec.depth = std::lcm(spec.depth, std::get<std::int64_t>(depth));
+    }
+    if (spec.users.size() > 1) spec.depth = spec.out.t;
+  }
+
+  const Graph& graph_;
+  const device::DeviceDescriptor& device_;
+  Problem& problem_;
+  std::map<NodeId, Origin> origins_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& order, const device::DeviceDescriptor& device) {
+  if (graph.level != graph::Level::device) {
+    Diagnostic d = input_error("BL000", {}, cat("graph '", graph.name, "' is at tensor level; the balancer takes graphs at device level"));
+    d.hint = "run the optimizer on it first";
+    return d;
+  }
+  Problem problem;
+  problem.name = graph.name;
+  problem.device = &device;
+  ProblemBuilder builder(graph, device, problem);
+  BUDA_TRY(builder.run(order));
+  return problem;
+}
+
+std::vector<std::string> normalize(Graph& graph) {
+  for (NodeId id : graph.outputs()) {
+    const Node& output = graph.node(id);
+    if (output.inputs().size() != 1) continue;
+    graph::Edge edge = output.inputs()[0];
+    if (!graph.contains(edge.source.node)) continue;
+    const Node& producer = graph.node(edge.source.node);
+    if (producer.is_op() && edge.tms.empty()) continue;
+    auto type = graph.type(edge);
+    if (!type) continue;
+    graph::ValueType value = std::move(*type);
+    graph::GraphEditor editor(graph, producer.id());
+    editor.insert_on_edge({id, 0}, "nop", "nop", value);
+  }
+  graph::erase_dead_nodes(graph);
+  std::vector<std::string> unused;
+  for (NodeId id : graph.inputs())
+    if (graph.use_count(id) == 0) unused.push_back(graph.node(id).name());
+  return unused;
+}
+
+std::string describe(const Problem& problem, const Origin& from) {
+  if (from.op.valid()) return cat("op '", problem.op(from.op).label, "'");
+  const SourceSpec& s = problem.source(from.source);
+  const char* kind = s.kind == SourceKind::input ? "input" : s.kind == SourceKind::parameter ? "parameter" : "constant";
+  return cat(kind, " '", s.label, "'");
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,123 @@
+// What is to be balanced: the ops of a device graph in the order of their execution, with everything that does not depend on how they
+// are blocked and where they stand.
+#pragma once
+
+#include <buda/balance/legalize/edge.hpp>
+#include <buda/balance/problem/names.hpp>
+#include <buda/base/strong_id.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/node.hpp>
+#include <buda/netlist/fused_op.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::graph {
+class Graph;
+}
+
+namespace buda::balance {
+
+// Indices into Problem::ops, which is in execution order, and Problem::sources.
+using OpId = StrongId<struct BalancedOpTag>;
+using SourceId = StrongId<struct SourceTag>;
+
+// Where an input comes from: exactly one of the two is valid.
+struct Origin {
+  OpId op;
+  SourceId source;
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+struct OpUse {
+  OpId op;
+  std::size_t input = 0;
+  friend bool operator==(const OpUse&, const OpUse&) = default;
+};
+
+// Where operand i comes from; format and maps are in op.inputs[i].
+struct Operand {
+  Origin from;
+  netlist::TileShape shape;  // as it leaves its producer
+  bool constant = false;     // a parameter or constant: the same for all inputs
+  bool queued = false;       // the user wants a queue on this edge, whatever the epochs
+};
+
+struct OpSpec {
+  graph::NodeId node;
+  // Name, type, formats, fidelity, attributes, inputs; grid, block, place, m_k, u_kt, buf_size_mb and buffer sizes are open.
+  netlist::Op op;
+  // Of a fused op its schedules, without blocks and id; null for any other.
+  std::shared_ptr<const netlist::FusedOp> fused;
+  netlist::TileShape out;
+  std::int64_t inner = 1;  // tiles of the inner dimension: of a matmul, or those that a reduce along r or c takes together
+  std::vector<Operand> operands;
+  std::vector<OpUse> users;  // ops; in order
+  std::size_t outputs = 0;   // of the model, that it feeds
+  // mblocks that its output buffer must hold at once: more than 1 where a user stacks them, and all t where its users meet again, so that
+  // one of them can wait for the other.
+  std::int64_t depth = 1;
+  bool feeds_queued = false;  // some user takes it as a queued operand
+  std::string label;          // the node's name, for messages and overrides
+};
+
+enum class SourceKind : std::uint8_t { input, parameter, constant };
+
+struct SourceSpec {
+  graph::NodeId node;
+  SourceKind kind = SourceKind::input;
+  std::string name;  // in the netlist; copies of a parameter get names of their own
+  std::string label;
+  DataFormat format = DataFormat::float16_b;
+  netlist::TileShape shape;
+  TileDim tile_dim;
+  std::vector<OpUse> users;
+  // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
+  std::optional<std::size_t> loopback;
+  bool flat = false;  // tilizers read it: the host pushes rows of datums
+};
+
+// Read and write pointers of a queue run to twice its entries in 16 bits.
+inline constexpr std::int64_t kMostEntries = 32767;
+
+// An output of the model and the op that computes it.
+struct SinkSpec {
+  graph::NodeId node;
+  OpId op;
+  std::string name;  // of its queue
+  // Inputs that it is in the next step; it then has their queues instead of one of its own.
+  std::vector<SourceId> inputs = {};
+};
+
+struct Problem {
+  std::string name;  // of the graph
+  const device::DeviceDescriptor* device = nullptr;
+  std::int32_t microbatch = 1;  // the size of w: inputs that the model takes at once, entries of a push, inputs per epoch
+  // Inputs, as the user counts them, of one run of the model: the first size of all that it takes and gives, where they share it.
+  std::int64_t batch = 1;
+  std::vector<OpSpec> ops;
+  std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
+  std::vector<SinkSpec> sinks;      // in the model's order
+  NameTable names;                  // what is taken already
+
+  const OpSpec& op(OpId id) const { return ops[id.index()]; }
+  const SourceSpec& source(SourceId id) const { return sources[id.index()]; }
+};
+
+// `order`: the op nodes in execution order (schedule.hpp). Checks what the blocking relies on: op types that the balancer knows, shapes
+// that agree, formats that the device has. All findings are reported. The graph must be sound (graph::verify) and have neither outputs fed
+// by anything but ops nor manipulations on their edges (normalize).
+Result<Problem> make_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device);
+
+// Makes a graph fit for make_problem: erases what no output needs, and puts a nop before outputs that an input, a parameter or a constant
+// feeds, or on whose edge there are manipulations. Names of model inputs that nothing needs are returned.
+std::vector<std::string> normalize(graph::Graph& graph);
+
+// What to say in messages of op and source `from`.
+std::string describe(const Problem& problem, const Origin& from);
+
+}  // namespace buda::balance

@@ -1,0 +1,106 @@
+// Best fit in channels that take turns.
+#include <buda/balance/queues/dram.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::balance {
+
+std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const device::DeviceDescriptor& device) {
+  auto tile = static_cast<std::uint64_t>(tile_bytes(queue.format, queue.tile_dim, device.tile_alignment));
+  auto entry = checked_mul(static_cast<std::uint64_t>(queue.block.tiles()), tile);
+  auto all = entry ? checked_mul(*entry, static_cast<std::uint64_t>(queue.entries)) : std::nullopt;
+  auto sum = all ? checked_add(*all, static_cast<std::uint64_t>(device.queue_header_bytes)) : std::nullopt;
+  if (!sum || *sum > std::uint64_t{1} << 62) return std::nullopt;
+  return align_up(*sum, static_cast<std::uint64_t>(std::max(device.tile_alignment, 1)));
+}
+
+DramAllocator::DramAllocator(const device::DeviceDescriptor& device) {
+  auto alignment = static_cast<std::uint64_t>(std::max(device.tile_alignment, 1));
+  for (std::size_t i = 0; i < device.dram.channels.size(); ++i) {
+    FreeList list;
+    auto add = [&](FreeList& to, std::uint64_t begin, std::uint64_t end) {
+      begin = align_up(begin, alignment);
+      if (begin < end) to.push_back({begin, end - begin});
+    };
+    std::uint64_t begin = device.dram.channels[i].lowest_usable, end = device.dram.bank_bytes;
+    const auto& window = device.dram.host_window;
+    if (window && window->channel == static_cast<std::int32_t>(i)) {
+      std::uint64_t from = std::clamp(window->begin, begin, end), to = std::clamp(window->begin + window->size, from, end);
+      add(list, begin, from);
+      add(list, to, end);
+      add(window_, from, to);
+      window_channel_ = window->channel;
+    } else {
+      add(list, begin, end);
+    }
+    std::uint64_t capacity = 0;
+    for (const Block& b : list) capacity += b.size;
+    if (window_channel_ == static_cast<std::int32_t>(i))
+      for (const Block& b : window_) capacity += b.size;
+    largest_ = std::max(largest_, largest_in(list));
+    free_.push_back(std::move(list));
+    capacity_.push_back(capacity);
+  }
+  used_.assign(free_.size(), 0);
+}
+
+std::uint64_t DramAllocator::largest_in(const FreeList& list) {
+  std::uint64_t most = 0;
+  for (const Block& b : list) most = std::max(most, b.size);
+  return most;
+}
+
+std::optional<std::uint64_t> DramAllocator::take(FreeList& list, std::uint64_t bytes) {
+  auto best = list.end();
+  for (auto it = list.begin(); it != list.end(); ++it)
+    if (it->size >= bytes && (best == list.end() || it->size < best->size)) best = it;
+  if (best == list.end()) return std::nullopt;
+  std::uint64_t address = best->begin;
+  best->begin += bytes;
+  best->size -= bytes;
+  if (best->size == 0) list.erase(best);
+  return address;
+}
+
+std::optional<netlist::BufferAddress> DramAllocator::take_anywhere(std::uint64_t bytes, bool host_window) {
+  if (host_window && window_channel_ >= 0)
+    if (auto address = take(window_, bytes)) return netlist::BufferAddress{window_channel_, *address};
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    std::size_t channel = (next_ + k) % free_.size();
+    auto address = take(free_[channel], bytes);
+    if (!address) continue;
+    next_ = (channel + 1) % free_.size();
+    return netlist::BufferAddress{static_cast<std::int32_t>(channel), *address};
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, bool host_window,
+                                                                    const device::DeviceDescriptor& device) {
+  auto bytes = buffer_bytes(queue, device);
+  std::vector<netlist::BufferAddress> out;
+  for (std::int64_t i = 0; bytes && i < queue.grid.volume(); ++i) {
+    auto address = take_anywhere(*bytes, host_window);
+    if (!address) break;
+    used_[static_cast<std::size_t>(address->channel)] += *bytes;
+    out.push_back(*address);
+  }
+  if (static_cast<std::int64_t>(out.size()) == queue.grid.volume()) return out;
+  std::size_t channel = 0;
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    if (largest_in(free_[i]) > largest_in(free_[channel])) channel = i;
+  std::uint64_t needed = bytes.value_or(std::uint64_t{1} << 62), available = free_.empty() ? 0 : largest_in(free_[channel]);
+  Diagnostic d = does_not_fit(
+      "BL016", queue.name, "dram", needed, available,
+      cat("queue '", queue.name, "': buffer ", out.size() + 1, " of ", queue.grid.volume(), " (", queue.entries,
+          queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
+          needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
+      queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
+  d.data.emplace_back("channel", cat(channel));
+  return d;
+}
+
+}  // namespace buda::balance

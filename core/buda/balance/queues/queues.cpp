@@ -1,0 +1,238 @@
+// Choice of the blocking, kind and size of queues.
+#include <buda/balance/queues/queues.hpp>
+
+#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/queues/dram.hpp>
+#include <buda/base/checked.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+
+namespace buda::balance {
+namespace {
+
+using netlist::Op;
+
+netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat format, std::int64_t entries, const Problem& problem) {
+  netlist::Queue q;
+  q.name = std::move(name);
+  q.entries = static_cast<std::int32_t>(entries);
+  q.grid = layout.grid;
+  q.block = layout.block;
+  q.ublock_order = layout.order;
+  q.format = format;
+  const auto& mmio = problem.device->mmio_chips;
+  q.target_device = mmio.empty() ? 0 : mmio.front();
+  return q;
+}
+
+class QueuePlanner {
+ public:
+  QueuePlanner(Problem& problem, const Choice& choice, const QueueOptions& options)
+      : problem_(problem), choice_(choice), options_(options) {
+    for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+      blocked_.push_back(with_model(problem.ops[i], choice.ops[i].model));
+      set_.feeds.emplace_back(problem.ops[i].operands.size(), kNoQueue);
+    }
+  }
+
+  Result<QueueSet> run() {
+    for (std::size_t i = 0; i < problem_.sources.size(); ++i)
+      if (problem_.sources[i].kind == SourceKind::input && !problem_.sources[i].loopback)
+        add_input(SourceId(static_cast<std::uint32_t>(i)));
+    for (const SinkSpec& sink : problem_.sinks) add_output(sink);
+    for (std::size_t i = 0; i < problem_.sources.size(); ++i)
+      if (problem_.sources[i].kind != SourceKind::input) add_ram(SourceId(static_cast<std::uint32_t>(i)));
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i) add_queues_behind(OpId(static_cast<std::uint32_t>(i)));
+    if (!failure_.empty()) return failure_;
+    return std::move(set_);
+  }
+
+ private:
+  void add(QueuePlan plan) {
+    for (const OpUse& use : plan.readers) set_.feeds[use.op.index()][use.input] = set_.queues.size();
+    set_.queues.push_back(std::move(plan));
+  }
+
+  // Why a reader cannot take its input from a queue of this layout; nothing when it can.
+  std::optional<Diagnostic> trouble(const TileLayout& layout, const OpUse& use) const {
+    const OpSpec& spec = problem_.op(use.op);
+    const Op& op = blocked_[use.op.index()];
+    auto cost = measure_edge(layout, op.inputs[use.input].maps, op, use.input);
+    if (auto* reason = std::get_if<std::string>(&cost)) {
+      Diagnostic d = does_not_fit(
+          "BL012", spec.label, "edge", 0, 0,
+          cat("op '", spec.label, "': input ", use.input, ", from ", describe(problem_, spec.operands[use.input].from), ": ", *reason), "");
+      d.data.clear();
+      return d;
+    }
+    Links links = links_alone(spec, choice_.ops[use.op.index()].model);
+    std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
+    std::vector<bool> direct(spec.operands.size(), true);
+    costs[use.input] = std::get<EdgeCost>(cost);
+    direct[use.input] = false;
+    links.inputs = input_links(problem_, op, choice_.ops[use.op.index()].model, costs, direct);
+    auto verdict = judge(spec, op, links, *problem_.device, "");
+    if (auto* d = std::get_if<Diagnostic>(&verdict)) return std::move(*d);
+    return std::nullopt;
+  }
+
+  bool fits_channel(const TileLayout& layout, DataFormat format, std::int64_t entries) const {
+    auto bytes = buffer_bytes(queue_of(layout, "", format, entries, problem_), *problem_.device);
+    return bytes && *bytes <= DramAllocator(*problem_.device).largest_block();
+  }
+
+  // The first layout that all readers can live with: as the smallest reader takes it, whole or (if a channel is too small for that) in
+  // its parts; the same for the other readers.
+  void add_input(SourceId id) {
+    const SourceSpec& source = problem_.source(id);
+    std::vector<OpUse> readers = source.users;
+    std::stable_sort(readers.begin(), readers.end(), [&](const OpUse& a, const OpUse& b) {
+      return blocked_[a.op.index()].grid.volume() < blocked_[b.op.index()].grid.volume();
+    });
+    std::vector<TileLayout> layouts;
+    for (const OpUse& use : readers) layouts.push_back(source_layout(problem_, use.op, blocked_[use.op.index()], use.input));
+    for (const OpUse& use : readers)
+      layouts.push_back(
+          preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
+    std::int64_t entries = host_entries(problem_, options_);
+    std::optional<Diagnostic> first;
+    for (const TileLayout& layout : layouts) {
+      // The last resort is told apart by the allocator, which knows the numbers.
+      if (!fits_channel(layout, source.format, entries) && &layout != &layouts.back()) continue;
+      std::optional<Diagnostic> d;
+      for (const OpUse& use : readers)
+        if ((d = trouble(layout, use))) break;
+      if (!d) {
+        QueuePlan plan{queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, source.users, false};
+        plan.queue.tile_dim = source.tile_dim;
+        if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
+        add(std::move(plan));
+        return;
+      }
+      if (!first) first = std::move(d);
+    }
+    if (first) failure_.add(std::move(*first));
+  }
+
+  void add_ram(SourceId id) {
+    struct Group {
+      TileLayout layout;
+      bool resident;
+      std::vector<OpUse> readers;
+    };
+    const SourceSpec& source = problem_.source(id);
+    std::vector<Group> groups;
+    for (const OpUse& use : source.users) {
+      TileLayout layout = source_layout(problem_, use.op, blocked_[use.op.index()], use.input);
+      bool resident = choice_.ops[use.op.index()].model.is_resident(use.input);
+      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.layout == layout && g.resident == resident; });
+      if (same == groups.end()) same = groups.insert(groups.end(), {layout, resident, {}});
+      same->readers.push_back(use);
+    }
+    QueueRole role = source.kind == SourceKind::parameter ? QueueRole::parameter : QueueRole::constant;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const OpUse& use : groups[g].readers)
+        if (auto d = trouble(groups[g].layout, use)) failure_.add(std::move(*d));
+      std::string name = g == 0 ? source.name : problem_.names.take(source.name);
+      QueuePlan plan{
+          queue_of(groups[g].layout, std::move(name), source.format, 1, problem_), role, id, OpId{}, groups[g].readers, groups[g].resident};
+      plan.queue.kind = netlist::QueueKind::ram;
+      plan.queue.tile_dim = source.tile_dim;
+      add(std::move(plan));
+    }
+  }
+
+  QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
+    const OpSpec& spec = problem_.op(writer);
+    QueuePlan plan{queue_of(queue_layout(spec, choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_),
+                   role,
+                   SourceId{},
+                   writer,
+                   {},
+                   false};
+    plan.queue.input = spec.op.name;
+    plan.queue.tile_dim = spec.op.tile_dim;
+    return plan;
+  }
+
+  void add_output(const SinkSpec& sink) {
+    if (sink.inputs.empty()) add(written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output));
+    for (SourceId id : sink.inputs) add_loopback(sink.op, id);
+  }
+
+  void add_loopback(OpId writer, SourceId id) {
+    const SourceSpec& source = problem_.source(id);
+    QueuePlan plan = written_by(writer, source.name, epoch_entries(problem_), QueueRole::loopback);
+    plan.source = id;
+    plan.readers = source.users;
+    for (const OpUse& use : plan.readers)
+      if (auto d = trouble(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
+    add(std::move(plan));
+  }
+
+  void add_queues_behind(OpId writer) {
+    std::vector<OpUse> later, queued;
+    for (const OpUse& use : problem_.op(writer).users) {
+      if (choice_.ops[use.op.index()].epoch != choice_.ops[writer.index()].epoch) {
+        later.push_back(use);
+      } else if (problem_.op(use.op).operands[use.input].queued) {
+        queued.push_back(use);
+      }
+    }
+    add_queue_between(writer, "e2e_", QueueRole::epoch_to_epoch, std::move(later));
+    add_queue_between(writer, "buffering_", QueueRole::buffering, std::move(queued));
+  }
+
+  void add_queue_between(OpId writer, const char* prefix, QueueRole role, std::vector<OpUse> readers) {
+    if (readers.empty()) return;
+    QueuePlan plan = written_by(writer, problem_.names.take(cat(prefix, problem_.op(writer).op.name, "_0")), epoch_entries(problem_), role);
+    plan.readers = std::move(readers);
+    add(std::move(plan));
+  }
+
+  Problem& problem_;
+  const Choice& choice_;
+  const QueueOptions& options_;
+  std::vector<Op> blocked_;
+  QueueSet set_;
+  Failure failure_;
+};
+
+}  // namespace
+
+std::string_view role_name(QueueRole role) {
+  switch (role) {
+    case QueueRole::input:
+      return "input";
+    case QueueRole::output:
+      return "output";
+    case QueueRole::parameter:
+      return "parameter";
+    case QueueRole::constant:
+      return "constant";
+    case QueueRole::epoch_to_epoch:
+      return "epoch-to-epoch";
+    case QueueRole::loopback:
+      return "loopback";
+    case QueueRole::buffering:
+      return "buffering";
+  }
+  return "";
+}
+
+std::int64_t host_entries(const Problem& problem, const QueueOptions& options) {
+  return std::int64_t{problem.microbatch} * options.batches;
+}
+
+// Room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
+std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{problem.microbatch}; }
+
+Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
+  if (host_entries(problem, options) > kMostEntries)
+    return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
+                                    problem.microbatch, ") are more than their pointers can count, ", kMostEntries));
+  return QueuePlanner(problem, choice, options).run();
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,54 @@
+// Queues: between host and device, between epochs, and the rams of parameters and constants.
+#pragma once
+
+#include <buda/balance/problem/problem.hpp>
+#include <buda/balance/solve/policy.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/netlist/queue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+// loopback: written by an op in one step, and read in the next. buffering: between ops of one epoch, where the user wants a queue.
+enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch, loopback, buffering };
+std::string_view role_name(QueueRole role);  // "input", "epoch-to-epoch"
+
+struct QueuePlan {
+  netlist::Queue queue;  // complete but for the addresses of its buffers
+  QueueRole role = QueueRole::input;
+  SourceId source;             // of inputs, parameters, constants and loopbacks
+  OpId writer;                 // of outputs, loopbacks, epoch-to-epoch and buffering queues
+  std::vector<OpUse> readers;  // ops; in order
+  bool prologue = false;       // its readers hold it in L1
+};
+
+inline constexpr std::size_t kNoQueue = static_cast<std::size_t>(-1);
+
+struct QueueSet {
+  std::vector<QueuePlan> queues;                // inputs, outputs, parameters, constants, then between ops
+  std::vector<std::vector<std::size_t>> feeds;  // by OpId and input: index into queues, or kNoQueue where an op feeds it directly
+};
+
+struct QueueOptions {
+  std::int32_t batches = 2;  // of the model's inputs and outputs, that queues of the host hold
+};
+
+// - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
+//   What tilizers read lies row by row (layout flat).
+// - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.
+// - Outputs and queues between ops have the blocking of the op that writes them. One is shared by all readers in later epochs, and one by
+//   the readers of the same epoch for which a queue is demanded.
+// - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
+//   entry for each that it adds.
+// The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.
+Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options);
+
+// Entries of the queues that the host fills or empties, and of those between epochs.
+std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
+std::int64_t epoch_entries(const Problem& problem);
+
+}  // namespace buda::balance

@@ -1,0 +1,233 @@
+// The book-keeping behind policies, and the check of what they return.
+#include <buda/balance/solve/policy.hpp>
+
+#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace buda::balance {
+namespace {
+
+Diagnostic objection_to(const OpSpec& spec, const std::string& why) {
+  Diagnostic d = does_not_fit("BL013", spec.label, "epoch", 0, 0, cat("op '", spec.label, "' cannot stand here: ", why), "");
+  d.data.clear();
+  return d;
+}
+
+// The ops from which `op` takes inputs within its epoch, each once, with all uses.
+std::vector<std::pair<OpId, std::vector<EdgeBook::ExtraUse>>> direct_producers(const Problem& problem, OpId op,
+                                                                               const EdgeBook::Entry& entry) {
+  std::vector<std::pair<OpId, std::vector<EdgeBook::ExtraUse>>> out;
+  const auto& operands = problem.op(op).operands;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!entry.direct[i]) continue;
+    OpId from = operands[i].from.op;
+    auto it = std::find_if(out.begin(), out.end(), [&](const auto& p) { return p.first == from; });
+    if (it == out.end()) it = out.insert(out.end(), {from, {}});
+    it->second.push_back({{op, i}, &entry});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int32_t Choice::epochs() const {
+  std::int32_t last = -1;
+  for (const auto& op : ops) last = std::max(last, op.epoch);
+  return last + 1;
+}
+
+PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed)
+    : space_(&space),
+      seed_(seed),
+      placed_(space.problem->ops.size()),
+      placer_(space.problem->device->grid()),
+      edges_(std::make_unique<EdgeBook>(*space.problem)) {
+  for (std::size_t i = 0; i < placed_.size(); ++i) schedule_.push_back(OpId(static_cast<std::uint32_t>(i)));
+}
+
+PolicyContext::~PolicyContext() = default;
+
+std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model) const {
+  const OpSpec& spec = op(id);
+  if (is_placed(id)) return objection_to(spec, "it is placed already");
+  if (space_->overrides[id.index()].epoch_break == true && !in_epoch_.empty())
+    return objection_to(spec, "it is to begin an epoch, and the present one has ops already");
+  for (OpId other : in_epoch_)
+    if (space_->overrides[other.index()].epoch_break == true && id < other)
+      return objection_to(spec, cat("op '", op(other).label, "', which comes after it, is to begin this epoch"));
+  auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
+  auto measured = edges_->measure(id, model, epoch_, lookup);
+  if (auto* d = std::get_if<Diagnostic>(&measured)) return std::move(*d);
+  const auto& entry = std::get<EdgeBook::Entry>(measured);
+  auto own = judge(spec, with_model(spec, model), edges_->links(id, model, entry, {}), device(), "");
+  if (auto* d = std::get_if<Diagnostic>(&own)) return std::move(*d);
+  for (const auto& [producer, uses] : direct_producers(problem(), id, entry)) {
+    const OpModel& theirs = placed(producer).model;
+    auto links = edges_->links(producer, theirs, edges_->entry(producer), uses);
+    auto verdict = judge(op(producer), with_model(op(producer), theirs), links, device(), "");
+    if (auto* d = std::get_if<Diagnostic>(&verdict)) {
+      d->notes.push_back({{}, cat("with op '", spec.label, "' (", model.text(), ") as one more reader in the same epoch")});
+      return std::move(*d);
+    }
+  }
+  return std::nullopt;
+}
+
+void PolicyContext::put(OpId id, const OpModel& model, const Place& place) {
+  auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
+  auto measured = edges_->measure(id, model, epoch_, lookup);
+  if (auto* entry = std::get_if<EdgeBook::Entry>(&measured)) edges_->enter(id, std::move(*entry));
+  placer_.take(Placer::rect_of(model.grid, place));
+  placed_[id.index()] = PlacedOp{model, epoch_, place};
+  in_epoch_.push_back(id);
+  history_.push_back(id);
+}
+
+bool PolicyContext::place(OpId id, const OpModel& model) {
+  auto spot = placer_.find(model.grid, options().allow_transpose);
+  if (!spot || objection(id, model)) return false;
+  put(id, model, *spot);
+  return true;
+}
+
+bool PolicyContext::place_at(OpId id, const OpModel& model, Place place) {
+  if (place.transposed && !options().allow_transpose) return false;
+  if (!placer_.is_free(Placer::rect_of(model.grid, place)) || objection(id, model)) return false;
+  put(id, model, place);
+  return true;
+}
+
+Result<void> PolicyContext::place_best(OpId id, const Preference& preferred) {
+  auto all = models(id);
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return preferred(all[a], all[b]); });
+  auto try_all = [&] { return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return place(id, all[i]); }); };
+  if (try_all()) return success();
+  if (!in_epoch_.empty()) {
+    next_epoch();
+    if (try_all()) return success();
+  }
+  // The whole chip is free: what is left are objections, and that to the first choice says most.
+  auto why = objection(id, all[order.front()]);
+  Diagnostic d = why ? std::move(*why) : objection_to(op(id), cat(all[order.front()].text(), " finds no room on the chip"));
+  d.code = "BL014";
+  d.message = cat("op '", op(id).label, "': none of its ", all.size(),
+                  " implementations can stand in an epoch of its own; the preferred one: ", d.message);
+  return d;
+}
+
+void PolicyContext::next_epoch() {
+  if (in_epoch_.empty()) return;
+  ++epoch_;
+  in_epoch_.clear();
+  placer_.clear();
+}
+
+void PolicyContext::rewind(OpId id) {
+  auto from = std::find(history_.begin(), history_.end(), id);
+  if (from == history_.end()) return;
+  for (auto it = from; it != history_.end(); ++it) {
+    placed_[it->index()].reset();
+    edges_->forget(*it);
+  }
+  history_.erase(from, history_.end());
+  epoch_ = history_.empty() ? 0 : placed(history_.back()).epoch;
+  in_epoch_.clear();
+  placer_.clear();
+  for (OpId other : history_) {
+    if (placed(other).epoch != epoch_) continue;
+    in_epoch_.push_back(other);
+    placer_.take(Placer::rect_of(placed(other).model.grid, placed(other).place));
+  }
+}
+
+Result<Choice> PolicyContext::choice() const {
+  Choice out;
+  for (OpId id : schedule_) {
+    if (!is_placed(id)) {
+      Diagnostic d = internal_error(cat("left op '", op(id).label, "' unplaced"));  // balance() says which policy
+      d.code = kIllegalChoice;
+      d.node = op(id).label;
+      return d;
+    }
+    out.ops.push_back(placed(id));
+  }
+  return out;
+}
+
+namespace {
+
+// One epoch's worth of findings about places.
+void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Diagnostic>& out) {
+  const Problem& problem = *space.problem;
+  std::map<std::int32_t, Placer> epochs;
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    const PlacedOp& p = choice.ops[i];
+    const std::string& name = problem.ops[i].label;
+    const auto& legal = space.models[i].models;
+    if (std::find(legal.begin(), legal.end(), p.model) == legal.end())
+      out.push_back(internal_error(cat("op '", name, "' was given an implementation that is none of its legal ones: ", p.model.text())));
+    if (p.epoch < 0 || p.epoch >= static_cast<std::int32_t>(choice.ops.size())) {
+      out.push_back(internal_error(cat("op '", name, "' was put into epoch ", p.epoch)));
+      continue;
+    }
+    if (p.place.transposed && !space.options.allow_transpose)
+      out.push_back(internal_error(cat("op '", name, "' was turned, which is not allowed")));
+    auto& placer = epochs.try_emplace(p.epoch, problem.device->grid()).first->second;
+    GridRect rect = Placer::rect_of(p.model.grid, p.place);
+    if (placer.is_free(rect)) {
+      placer.take(rect);
+    } else {
+      out.push_back(internal_error(cat("op '", name, "' was placed at [", p.place.at.row, ", ", p.place.at.col, "] of epoch ", p.epoch,
+                                       ", where it overlaps another or leaves the chip")));
+    }
+  }
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    if (space.overrides[i].epoch_break != true) continue;
+    for (std::size_t k = 0; k < i; ++k)
+      if (choice.ops[k].epoch == choice.ops[i].epoch)
+        out.push_back(internal_error(cat("op '", problem.ops[i].label, "' is to begin an epoch, and op '", problem.ops[k].label,
+                                         "', which comes before it, is in the same one")));
+  }
+}
+
+}  // namespace
+
+std::vector<Diagnostic> check_choice(const ChoiceSpace& space, const Choice& choice) {
+  const Problem& problem = *space.problem;
+  std::vector<Diagnostic> out;
+  if (choice.ops.size() != problem.ops.size()) {
+    out.push_back(internal_error(cat("the policy placed ", choice.ops.size(), " of ", problem.ops.size(), " ops")));
+    return out;
+  }
+  check_places(space, choice, out);
+  EdgeBook book(problem);
+  auto lookup = [&](OpId other) { return &choice.ops[other.index()]; };
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    OpId id(static_cast<std::uint32_t>(i));
+    const PlacedOp& p = choice.ops[i];
+    for (const Operand& operand : problem.op(id).operands)
+      if (operand.from.op.valid() && choice.ops[operand.from.op.index()].epoch > p.epoch)
+        out.push_back(internal_error(
+            cat("op '", problem.op(id).label, "' runs in epoch ", p.epoch, ", before its producer ", describe(problem, operand.from))));
+    auto measured = book.measure(id, p.model, p.epoch, lookup);
+    if (auto* d = std::get_if<Diagnostic>(&measured)) {
+      out.push_back(std::move(*d));
+      return out;
+    }
+    book.enter(id, std::move(std::get<EdgeBook::Entry>(measured)));
+  }
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    OpId id(static_cast<std::uint32_t>(i));
+    const OpModel& model = choice.ops[i].model;
+    auto verdict = judge(problem.op(id), with_model(problem.op(id), model), book.links(id, model, book.entry(id), {}), *problem.device, "");
+    if (auto* d = std::get_if<Diagnostic>(&verdict)) out.push_back(std::move(*d));
+  }
+  return out;
+}
+
+}  // namespace buda::balance

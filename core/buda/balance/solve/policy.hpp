@@ -1,0 +1,134 @@
+// Policies: which of its legal implementations each op gets, and where and when it stands.
+//
+// A policy goes through the ops in execution order, picks a model for each and places it; the context keeps the books: it knows the free
+// workers of the present epoch, and what an op and its neighbours would need together. A policy in full:
+//
+//   class OneCore final : public buda::balance::Policy {
+//     buda::Result<buda::balance::Choice> choose(buda::balance::PolicyContext& context) override {
+//       for (auto op : context.schedule())
+//         BUDA_TRY(context.place_best(op, [](const auto& a, const auto& b) { return a.cores() < b.cores(); }));
+//       return context.choice();
+//     }
+//   };
+//
+// Whatever a policy returns is checked against the same resource model before anything is written.
+#pragma once
+
+#include <buda/balance/models/op_model.hpp>
+#include <buda/balance/place/placer.hpp>
+#include <buda/balance/problem/problem.hpp>
+#include <buda/diag/result.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace buda::balance {
+
+// One op as chosen and placed. Epochs count from 0.
+struct PlacedOp {
+  OpModel model;
+  std::int32_t epoch = 0;
+  Place place;
+  friend bool operator==(const PlacedOp&, const PlacedOp&) = default;
+};
+
+// By OpId.
+struct Choice {
+  std::vector<PlacedOp> ops;
+  std::int32_t epochs() const;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+// Everything about the ops that does not change while a policy works.
+struct ChoiceSpace {
+  const Problem* problem = nullptr;
+  std::vector<LegalModels> models;    // by OpId; none empty
+  std::vector<OpOverride> overrides;  // by OpId
+  ModelOptions options;
+};
+
+// Code of the diagnostics about what a policy did wrong.
+inline constexpr const char* kIllegalChoice = "BL030";
+
+class EdgeBook;
+
+class PolicyContext {
+ public:
+  // true: a is preferred to b.
+  using Preference = std::function<bool(const OpModel& a, const OpModel& b)>;
+
+  PolicyContext(const ChoiceSpace& space, std::uint64_t seed);
+  ~PolicyContext();
+
+  // ---- what there is
+
+  const Problem& problem() const { return *space_->problem; }
+  const device::DeviceDescriptor& device() const { return *space_->problem->device; }
+  const ModelOptions& options() const { return space_->options; }
+  // For policies that draw lots.
+  std::uint64_t seed() const { return seed_; }
+  // All ops, each after those that it takes inputs from. A policy may place them in any such order.
+  const std::vector<OpId>& schedule() const { return schedule_; }
+  // The legal implementations of an op, those with fewer cores first; never empty.
+  std::span<const OpModel> models(OpId op) const { return space_->models[op.index()].models; }
+  const OpSpec& op(OpId id) const { return space_->problem->op(id); }
+
+  // ---- what is decided
+
+  bool is_placed(OpId op) const { return placed_[op.index()].has_value(); }
+  // The op must be placed.
+  const PlacedOp& placed(OpId op) const { return *placed_[op.index()]; }
+  std::int32_t epoch() const { return epoch_; }
+  // Ops of the present epoch, in the order in which they were placed.
+  const std::vector<OpId>& in_epoch() const { return in_epoch_; }
+  const Placer& placer() const { return placer_; }
+
+  // ---- deciding
+
+  // Why the model cannot stand in the present epoch beside what is there, free workers apart; nothing when it can. An op whose producers
+  // are not all placed cannot, nor can one that the user wants to begin an epoch when there are others already.
+  std::optional<Diagnostic> objection(OpId op, const OpModel& model) const;
+  // Places the op at the first free place. False, and nothing is done, if there is no room or an objection.
+  bool place(OpId op, const OpModel& model);
+  // The same at a certain place.
+  bool place_at(OpId op, const OpModel& model, Place place);
+  // Places the op with the model that is preferred among those that can stand here; if there is none, begins an epoch and tries again. The
+  // failure tells why none can stand in an epoch of its own.
+  Result<void> place_best(OpId op, const Preference& preferred);
+  // Begins an epoch; does nothing when the present one is empty.
+  void next_epoch();
+  // Takes back the op and everything that was placed after it.
+  void rewind(OpId op);
+
+  // The result; every op must be placed, or it is an illegal choice.
+  Result<Choice> choice() const;
+
+ private:
+  void put(OpId op, const OpModel& model, const Place& place);
+
+  const ChoiceSpace* space_;
+  std::uint64_t seed_;
+  std::vector<OpId> schedule_;
+  std::vector<std::optional<PlacedOp>> placed_;
+  std::vector<OpId> history_;  // in the order of placing, over all epochs
+  std::vector<OpId> in_epoch_;
+  std::int32_t epoch_ = 0;
+  Placer placer_;
+  std::unique_ptr<EdgeBook> edges_;
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual Result<Choice> choose(PolicyContext& context) = 0;
+};
+
+// Is every op placed once, with a legal model, inside the chip, overlapping nobody, not before its producers, at epoch breaks where the
+// user wants them, and does every core fit with its neighbours? All findings. What a policy makes wrong is its author's bug, and says so.
+std::vector<Diagnostic> check_choice(const ChoiceSpace& space, const Choice& choice);
+
+}  // namespace buda::balance
