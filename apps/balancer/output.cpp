@@ -4,7 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/netlist/host_plan.hpp>
+#include <buda/host_plan/host_plan.hpp>
 
 #include <filesystem>
 #include <memory>

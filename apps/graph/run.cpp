@@ -6,7 +6,7 @@
 #include <buda/graph/diff.hpp>
 #include <buda/graph/dot.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/listing.hpp>
 
 namespace buda::graph_tool {

@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 
 #include <algorithm>
 #include <map>

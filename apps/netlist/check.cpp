@@ -4,8 +4,8 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/judge.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/usage.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/plan.hpp>
+#include <buda/netlist/program/plan.hpp>
 
 #include <algorithm>
 

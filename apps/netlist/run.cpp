@@ -3,9 +3,9 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/diff.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/text/diff.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/write.hpp>
 
 namespace buda::netlist_tool {
 

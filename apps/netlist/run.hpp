@@ -4,7 +4,7 @@
 #include "apps/netlist/options.hpp"
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 namespace buda::netlist_tool {
 

@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/stats.hpp>
+#include <buda/netlist/program/stats.hpp>
 
 #include <algorithm>
 

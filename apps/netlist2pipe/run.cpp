@@ -7,9 +7,9 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/judge.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/pipes/build.hpp>
 #include <buda/pipes/cables.hpp>
 #include <buda/pipes/check.hpp>

@@ -4,8 +4,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/infer.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/passes/pass.hpp>
 #include <buda/plugin/decomposition.hpp>

@@ -4,7 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 
 #include <algorithm>

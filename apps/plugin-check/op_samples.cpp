@@ -3,9 +3,9 @@
 #include "apps/plugin-check/op_samples.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/meaning_check.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/graph/graph.hpp>
-#include <buda/ops/op.hpp>
+#include <buda/ops/table/op.hpp>
 
 #include <functional>
 #include <string_view>

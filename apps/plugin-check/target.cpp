@@ -8,9 +8,9 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/device/load.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/netlist/host_plan.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/tensor/compare.hpp>

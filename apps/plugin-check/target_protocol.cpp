@@ -2,7 +2,7 @@
 #include "apps/plugin-check/target_protocol.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/runtime/streams.hpp>
 
 #include <memory>

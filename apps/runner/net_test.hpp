@@ -3,7 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/test_config.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

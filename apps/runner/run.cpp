@@ -11,7 +11,7 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
-#include <buda/netlist/check.hpp>
+#include <buda/netlist/check/check.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/graph_run.hpp>

@@ -3,8 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/op_shapes.hpp>
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/ports.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <buda/base/grid.hpp>
 #include <buda/image/image.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/schema/record.hpp>
 
 #include <cstdint>

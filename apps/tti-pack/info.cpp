@@ -4,7 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 namespace buda::tti_pack {
 

@@ -5,7 +5,7 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/pipeline.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>

@@ -6,7 +6,7 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/pipes/build.hpp>
 #include <buda/pipes/check.hpp>

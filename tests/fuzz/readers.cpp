@@ -5,13 +5,13 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/yaml.hpp>
-#include <buda/netlist/host_plan.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/write.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline.hpp>

@@ -18,7 +18,7 @@ misc-unused-alias-decls misc-unused-using-decls performance-for-range-copy perfo
 performance-unnecessary-copy-initialization""".split()
 # Spelled out: unity builds have no command for a single source.
 OPTIONS = ["-std=c++20", "-Icore", "-I.", '-DBUDA_VERSION=""']
-WITHOUT_HISTORY = ["core/buda/cli/tool.cpp", "core/buda/graph/editor.cpp", "core/buda/netlist/parse.cpp"]
+WITHOUT_HISTORY = ["core/buda/cli/tool.cpp", "core/buda/graph/editor.cpp", "core/buda/netlist/text/parse.cpp"]
 MOST = 24
 
 

@@ -12,8 +12,8 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/refer.hpp>
 #include <buda/graph/renumber.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/model_image.hpp>
 
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/check.hpp>
+#include <buda/netlist/check/check.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 #include <buda/pipes/pipes_file.hpp>

@@ -5,7 +5,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/image/archive.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <functional>
 #include <string>

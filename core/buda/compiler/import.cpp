@@ -2,7 +2,7 @@
 #include <buda/compiler/import.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/guard.hpp>
 
 #include <algorithm>

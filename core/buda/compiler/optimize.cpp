@@ -7,7 +7,7 @@
 #include <buda/compiler/mark_ops.hpp>
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/pass_switches.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/cpu_fallback.hpp>
 #include <buda/plugin/decomposition.hpp>
 

@@ -2,8 +2,8 @@
 #include <buda/compiler/place.hpp>
 
 #include <buda/balance/emit/product_check.hpp>
-#include <buda/netlist/write.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/netlist/text/write.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
 
 namespace buda::compiler {

@@ -53,9 +53,9 @@ struct FusedBody {
   friend bool operator==(const FusedBody&, const FusedBody&) = default;
 };
 
-// Attributes between their forms in memory and in a file. from_file checks the syntax of sub-ops, not what they mean (ops/fused_body.hpp);
-// without `sub_ops` as a list of texts the attributes stay as they are. Values of attributes have the type that their text shows: 2 is an
-// integer, also where the op takes a real.
+// Attributes between their forms in memory and in a file. from_file checks the syntax of sub-ops, not what they mean
+// (ops/device/fused_body.hpp); without `sub_ops` as a list of texts the attributes stay as they are. Values of attributes have the type
+// that their text shows: 2 is an integer, also where the op takes a real.
 Result<AttrMap> fused_attrs_from_file(AttrMap attrs);
 AttrMap fused_attrs_for_file(const AttrMap& attrs);
 

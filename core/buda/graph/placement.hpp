@@ -5,7 +5,7 @@
 //
 //   ids  = input : I64 [1, 128]               placement=host
 //   rows = gather(table, ids) : F32 […]       placement=host
-//   x    = to_device(rows) : F32 [1, 1, 128, 768]      what an input does: model_shape, view_shape, … (ops/device_layout.hpp)
+//   x    = to_device(rows) : F32 [1, 1, 128, 768]      what an input does: model_shape, view_shape, … (ops/device/device_layout.hpp)
 //   y    = matmul(x, w) : F32 [1, 1, 128, 32]
 //   z    = to_host(y) : F32 [1, 128, 10]      placement=host      what an output does
 //

@@ -126,7 +126,7 @@ class Verifier {
     if (n.outputs.size() != 1) return;
     const Tensor& t = n.value->tensor;
     const ValueType& type = n.outputs[0];
-    // At device level the value keeps the model's shape and kind of floats, and the type is the padded one (ops/device_layout.hpp).
+    // At device level the value keeps the model's shape and kind of floats, and the type is the padded one (ops/device/device_layout.hpp).
     bool fits = !is_device(n) ? t.dtype() == type.dtype && t.shape() == type.shape
                               : t.dtype() == type.dtype || (is_float(t.dtype()) && is_float(type.dtype));
     if (!fits) report(n, "GR007", cat("its value is ", t.describe(), ", but its type says ", type.text()));

@@ -1,4 +1,4 @@
-// Is this graph well formed? Everything that does not need the meaning of ops; ops/infer.hpp adds that.
+// Is this graph well formed? Everything that does not need the meaning of ops; ops/whole_graph/infer.hpp adds that.
 #pragma once
 
 #include <buda/graph/graph.hpp>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/base/grid.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/io/node.hpp>
-#include <buda/netlist/host_plan.hpp>
 #include <buda/tensor/dtype.hpp>
 
 #include <cstdint>

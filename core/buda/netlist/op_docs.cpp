@@ -1,7 +1,7 @@
 // What netlists say of each op type, by its class.
 #include <buda/netlist/op_docs.hpp>
 
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/table/device_op.hpp>
 
 namespace buda::netlist {
 namespace {

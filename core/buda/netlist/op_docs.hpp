@@ -2,7 +2,7 @@
 // the rules.
 #pragma once
 
-#include <buda/netlist/op_types.hpp>
+#include <buda/netlist/model/op_types.hpp>
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct OpInputDoc {
   std::string_view formats;  // which in_df
 };
 
-// What netlists have to say of a type besides its row in ops/device_op.hpp.
+// What netlists have to say of a type besides its row in ops/table/device_op.hpp.
 struct OpDoc {
   OpType type{};
   std::vector<OpInputDoc> inputs;

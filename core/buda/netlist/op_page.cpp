@@ -2,9 +2,9 @@
 #include <buda/netlist/op_docs.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/op_attributes.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/model/op_attributes.hpp>
+#include <buda/ops/table/device_op.hpp>
 
 #include <algorithm>
 

@@ -14,7 +14,7 @@
 // A zero's sign and the last digit of a product of constants may change; NaN and infinities do not.
 #include <buda/passes/standard_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/constant_value.hpp>
 
 #include <algorithm>

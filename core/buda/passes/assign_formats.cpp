@@ -27,9 +27,9 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/device_op.hpp>
-#include <buda/ops/sparse.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lowering_tags.hpp>
 #include <buda/passes/node_classes.hpp>
 

@@ -4,7 +4,7 @@
 // [samples, 1, places, channels]. Decompositions go there and back around each op; passes cancel the pairs between neighbours.
 #pragma once
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 
 namespace buda::passes {
 

@@ -10,7 +10,7 @@
 #include <buda/passes/standard_passes.hpp>
 
 #include <buda/graph/editor.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/constant_value.hpp>
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 #include <algorithm>
 #include <deque>

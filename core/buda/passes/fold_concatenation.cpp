@@ -10,8 +10,8 @@
 // One part is unknown, and the numbers are floating-point. The tag `dont_fuse` opts out.
 #include <buda/passes/data_movement_passes.hpp>
 
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>

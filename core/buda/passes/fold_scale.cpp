@@ -17,7 +17,7 @@
 // constant-folding then computes. What fold-scale does rounds otherwise in the last digit.
 #include <buda/passes/standard_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 #include <buda/passes/lowering_rules.hpp>

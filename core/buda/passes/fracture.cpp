@@ -18,7 +18,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/fracture_rules.hpp>
 #include <buda/passes/lowering_rules.hpp>
 #include <buda/passes/standard_passes.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/graph/graph.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/passes/fracture.hpp>
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 // b has the product's columns along its last axis and nothing else; m has no other user. The tag `dont_fuse` on either op opts out.
 #include <buda/passes/standard_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/candidates.hpp>
 #include <buda/passes/fusing.hpp>
 

@@ -11,7 +11,7 @@
 // factors for divisors. What is between erf and y has no other user. The tag `dont_fuse` on any of these ops opts out.
 #include <buda/passes/standard_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>

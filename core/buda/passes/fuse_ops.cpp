@@ -24,8 +24,8 @@
 #include <buda/graph/demand_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/tile_rows.hpp>
-#include <buda/ops/device_op.hpp>
-#include <buda/ops/fused_body.hpp>
+#include <buda/ops/device/fused_body.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/passes/fusing.hpp>
 #include <buda/passes/lowering_tags.hpp>
 

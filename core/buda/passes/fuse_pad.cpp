@@ -8,7 +8,7 @@
 // `dont_fuse` on either op opts out.
 #include <buda/passes/data_movement_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/candidates.hpp>
 #include <buda/passes/fusing.hpp>
 

@@ -6,7 +6,7 @@
 //   y = matmul(x, w)                              y = matmul(x, w) : F32 [1, 10]
 #include <buda/passes/standard_passes.hpp>
 
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,7 +1,7 @@
 // Lowering of elementwise ops: nearly all have a device op of the same meaning, which the table of device ops names; what remains is
 // bringing both inputs to one shape.
 #include <buda/base/text.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>

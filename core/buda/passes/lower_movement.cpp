@@ -11,7 +11,7 @@
 //      the greatest common divisor of theirs.
 // The batch w stays in its place: the device works through it one after the other.
 #include <buda/base/text.hpp>
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>

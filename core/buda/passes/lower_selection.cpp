@@ -6,7 +6,7 @@
 //   by a picker   along z and r at once; along c after a transpose
 // A concatenation is the sum of its parts, each with zeros in the others' places. A border of another number than 0 is added.
 #include <buda/base/text.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // matmul with `identity`. How its numbers are laid out for the chip's kernel depends on the cores that share the work: that is the
 // balancer's part.
 #include <buda/base/text.hpp>
-#include <buda/ops/copy.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/elements/copy.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lowering_rules.hpp>
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //   p = relu(y) : F32 [64, 10]                        p = nop(y) relu_en=true … : F32 [1, 1, 64, 32]
 //
 // Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
-// (ops/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet (a
-// mean over samples, a transpose of the first axis, a broadcast along some of five axes), or where inputs have batches of several sizes,
+// (ops/device/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet
+// (a mean over samples, a transpose of the first axis, a broadcast along some of five axes), or where inputs have batches of several sizes,
 // the whole graph is lowered with w joined to z, which costs pickers where z then must be reordered. Reshapes that only add or remove
 // leading ones, and the like, vanish; those of model inputs and outputs are the host's; a transpose of r and c lies on the edge to a user
 // that can have it there, and otherwise on the edge to a nop.
@@ -30,8 +30,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 #include <map>
 

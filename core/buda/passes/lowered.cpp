@@ -1,7 +1,7 @@
 // What operations do to the padding of values.
 #include <buda/passes/lowered.hpp>
 
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/table/device_op.hpp>
 
 #include <buda/base/checked.hpp>
 

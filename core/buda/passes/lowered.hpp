@@ -4,7 +4,7 @@
 
 #include <buda/graph/node.hpp>
 #include <buda/graph/tm.hpp>
-#include <buda/ops/value_range.hpp>
+#include <buda/ops/device/value_range.hpp>
 #include <buda/tensor/shape.hpp>
 
 #include <optional>

@@ -3,9 +3,9 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/loopback.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/lowering_rules.hpp>
 #include <buda/passes/lowering_tags.hpp>
 #include <buda/tensor/visit.hpp>

@@ -97,7 +97,7 @@ class Lowering {
   Result<Lowered> with_rows_alike(const graph::Node& n, const Lowered& x);
   // x as an argument of a device op that must not give NaN or infinities where they would be read: padding is changed where it has to be.
   Result<Lowered> harmless_for(const graph::Node& n, std::string_view op, const graph::AttrMap& attrs, const Lowered& x);
-  // Rows of x gathered and added up by a picker [terms, slices, rows] (ops/sparse.hpp), whose slices broadcast with x's.
+  // Rows of x gathered and added up by a picker [terms, slices, rows] (ops/linear_algebra/sparse.hpp), whose slices broadcast with x's.
   Result<Lowered> picked(const graph::Node& n, std::string_view suffix, const Lowered& x, const Tensor& picker, const Tensor* weights);
   // The slices of x, in any order and any number of times; -1: a slice of zeros.
   Result<Lowered> with_slices(const graph::Node& n, const Lowered& x, const std::vector<std::int64_t>& slices);

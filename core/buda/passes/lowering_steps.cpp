@@ -2,8 +2,8 @@
 #include <buda/passes/lowering.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
 #include <algorithm>

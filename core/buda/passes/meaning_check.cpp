@@ -8,8 +8,8 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 // take columns, and w is known. The tag `dont_fuse` on the product opts out.
 #include <buda/passes/data_movement_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/candidates.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>

@@ -12,7 +12,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/passes/decomposition.hpp>
 #include <buda/passes/fracture.hpp>
 #include <buda/passes/insert_buffers.hpp>

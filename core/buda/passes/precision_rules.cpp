@@ -4,7 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -20,7 +20,7 @@
 // raised above them, to the host: relu(x) with a movement below becomes relu of the moved x.
 #include <buda/passes/data_movement_passes.hpp>
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/constant_value.hpp>
 #include <buda/passes/fusing.hpp>
 #include <buda/passes/lowering_rules.hpp>

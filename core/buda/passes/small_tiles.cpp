@@ -20,8 +20,8 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/tile_rows.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/sparse.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/node_classes.hpp>
 
 #include <algorithm>

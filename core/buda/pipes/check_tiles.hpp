@@ -2,7 +2,7 @@
 // without the runs, lines and tables with which pipes are made.
 #pragma once
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
 #include <functional>

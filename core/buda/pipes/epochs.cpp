@@ -2,7 +2,7 @@
 #include <buda/pipes/epochs.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/netlist/temporal_epochs.hpp>
+#include <buda/netlist/program/temporal_epochs.hpp>
 
 #include <algorithm>
 

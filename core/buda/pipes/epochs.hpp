@@ -3,7 +3,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
 #include <map>

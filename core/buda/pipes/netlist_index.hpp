@@ -1,7 +1,7 @@
 // A netlist's ops and queues by name, and the ids of its queues' buffers, which are the same in every epoch.
 #pragma once
 
-#include <buda/netlist/index.hpp>
+#include <buda/netlist/model/index.hpp>
 #include <buda/pipes/pipe_graph.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/graph/editor.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/decomposition.hpp>
 #include <buda/plugin/registry.hpp>
 

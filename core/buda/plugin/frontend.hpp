@@ -1,7 +1,7 @@
 // Frontends: readers of model files.
 //
 // To write one, derive Frontend and register it in a plugin (docs/plugins/frontend.md). The graph that comes out is at tensor level, uses
-// the operators of <buda/ops/registry.hpp>, and names for every node where it came from.
+// the operators of <buda/ops/table/registry.hpp>, and names for every node where it came from.
 #pragma once
 
 #include <buda/diag/result.hpp>

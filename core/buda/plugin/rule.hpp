@@ -14,7 +14,7 @@
 #pragma once
 
 #include <buda/graph/editor.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/decomposition.hpp>
 
 #include <initializer_list>

@@ -2,9 +2,9 @@
 #include <buda/runtime/bare_netlist.hpp>
 
 #include <buda/device/load.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/judge.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
 

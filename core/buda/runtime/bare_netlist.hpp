@@ -4,7 +4,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <optional>
 #include <string>

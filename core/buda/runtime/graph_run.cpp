@@ -3,10 +3,10 @@
 
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/evaluate_formats.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate_formats.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/state.hpp>
 
 #include <algorithm>

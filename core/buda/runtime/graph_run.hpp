@@ -20,7 +20,8 @@ struct GraphRun {
   Batches batches;
 };
 
-// fp32: the reference meaning. exact: in the data formats that the optimizer chose (ops/evaluate_formats.hpp); device level only.
+// fp32: the reference meaning. exact: in the data formats that the optimizer chose (ops/whole_graph/evaluate_formats.hpp); device level
+// only.
 enum class Arithmetic : std::uint8_t { fp32, exact };
 
 // Open types are derived first. Inputs are treated as Session::run treats them.

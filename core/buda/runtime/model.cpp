@@ -8,8 +8,8 @@
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/yaml.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 #include <algorithm>
 #include <map>

@@ -3,8 +3,8 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/host_plan.hpp>
 #include <buda/runtime/streams.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/tensor/tensor_file.hpp>

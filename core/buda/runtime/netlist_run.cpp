@@ -3,8 +3,8 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/index.hpp>
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/model/index.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/ports.hpp>
 #include <buda/runtime/program_order.hpp>

@@ -1,8 +1,8 @@
 // Looking into a device while it runs: what every op makes, and which graphs execute with which pointers.
 #pragma once
 
-#include <buda/netlist/netlist.hpp>
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/model/netlist.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>

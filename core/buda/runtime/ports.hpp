@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/host_plan.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/host_plan/host_plan.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdint>

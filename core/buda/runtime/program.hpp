@@ -3,7 +3,7 @@
 
 #include <buda/base/grid.hpp>
 #include <buda/io/bytes.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstddef>
 #include <cstdint>

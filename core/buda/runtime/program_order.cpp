@@ -2,7 +2,7 @@
 // no more than it has to.
 #include <buda/runtime/program_order.hpp>
 
-#include <buda/netlist/index.hpp>
+#include <buda/netlist/model/index.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // In which order a netlist's programs run when nobody says.
 #pragma once
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <vector>
 

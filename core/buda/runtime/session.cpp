@@ -2,8 +2,8 @@
 #include <buda/runtime/session.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/ops/device_layout.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/state.hpp>
 
 #include <algorithm>

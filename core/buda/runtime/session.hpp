@@ -4,7 +4,7 @@
 //   BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), target, descriptor, host));
 //   BUDA_ASSIGN(auto outputs, session->run({{"x", images}}));
 //
-// Segments run in the plan's order, those of the host with the reference evaluation of ops (ops/evaluate.hpp).
+// Segments run in the plan's order, those of the host with the reference evaluation of ops (ops/whole_graph/evaluate.hpp).
 #pragma once
 
 #include <buda/diag/result.hpp>

@@ -4,9 +4,9 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/op_shapes.hpp>
-#include <buda/netlist/sparse_encoding.hpp>
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/ports.hpp>
 

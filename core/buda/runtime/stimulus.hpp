@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/test_config.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/temporal_epochs.hpp>
+#include <buda/netlist/program/temporal_epochs.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 

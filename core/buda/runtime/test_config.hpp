@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
 #include <map>

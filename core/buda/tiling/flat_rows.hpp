@@ -1,8 +1,8 @@
 // Inputs in flat layout: rows of datums instead of tiles, read from a queue in pieces (docs/internals/reblocking.md).
 #pragma once
 
-#include <buda/netlist/op.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/queue.hpp>
 #include <buda/tiling/edge_routes.hpp>
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Where the tiles of an edge's tensor come from in its producer's tensor, a line of adjacent tiles at a time.
 #pragma once
 
-#include <buda/netlist/block_shape.hpp>
-#include <buda/netlist/op_types.hpp>
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/block_shape.hpp>
+#include <buda/netlist/model/op_types.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 
 #include <cstdint>
 #include <variant>

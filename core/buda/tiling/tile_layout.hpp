@@ -1,8 +1,8 @@
 // Tile layout: which core's buffer holds a tile, and at which index.
 #pragma once
 
-#include <buda/netlist/op.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/queue.hpp>
 #include <buda/tiling/line_map.hpp>
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Tile order: which tiles of an input each core of an op takes, and in which order; and which cores take the same ones.
 #pragma once
 
-#include <buda/netlist/fused_op.hpp>
-#include <buda/netlist/op.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/fused_op.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/queue.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@
 #include "rules.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/ops/picker.hpp>
+#include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/passes/channels_last.hpp>
 
 namespace buda::conv {

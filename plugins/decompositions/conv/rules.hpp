@@ -1,8 +1,8 @@
 // The rules of this plugin, and the steps that they share.
 #pragma once
 
-#include <buda/ops/builder.hpp>
-#include <buda/ops/window.hpp>
+#include <buda/ops/spatial/window.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/decomposition.hpp>
 
 #include <memory>

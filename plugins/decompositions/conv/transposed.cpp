@@ -12,7 +12,7 @@
 // rows and the columns of a tap fill whole tiles.
 #include "rules.hpp"
 
-#include <buda/ops/picker.hpp>
+#include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/passes/channels_last.hpp>
 
 namespace buda::conv {

@@ -10,8 +10,8 @@
 // A window over all places is a reduction. Maxima with their indices are in indices.cpp.
 #include "rules.hpp"
 
-#include <buda/ops/picker.hpp>
-#include <buda/ops/pool.hpp>
+#include <buda/ops/linear_algebra/selection_matrix.hpp>
+#include <buda/ops/spatial/pool.hpp>
 #include <buda/passes/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>

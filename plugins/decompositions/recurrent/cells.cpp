@@ -1,4 +1,5 @@
-// Cells of recurrent networks, with the equations and the order of gates that ONNX gives them (ops/recurrent.cpp has them in full).
+// Cells of recurrent networks, with the equations and the order of gates that ONNX gives them (ops/recurrent/recurrent.cpp has them in
+// full).
 //
 // Each gate has products of its own with the parts of the weights that belong to it: columns cut out of one large product would have to be
 // moved at each step, while weights are cut once, by constant folding.

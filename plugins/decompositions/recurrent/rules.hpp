@@ -1,7 +1,7 @@
 // The parts of plugin `recurrent`: functions of gates, cells, and the walk over the steps.
 #pragma once
 
-#include <buda/ops/activation_function.hpp>
+#include <buda/ops/recurrent/activation_function.hpp>
 #include <buda/plugin/rule.hpp>
 
 #include <optional>

@@ -11,7 +11,7 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>

@@ -1,7 +1,7 @@
 // Computing constant values.
 #include "known.hpp"
 
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <algorithm>
 #include <set>

@@ -11,7 +11,7 @@
 #include "op_table.hpp"
 #include "values.hpp"
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/ops/activation_function.hpp>
+#include <buda/ops/recurrent/activation_function.hpp>
 
 namespace buda::onnx_frontend {
 namespace {

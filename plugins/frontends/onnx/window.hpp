@@ -3,7 +3,7 @@
 
 #include "node_import.hpp"
 
-#include <buda/ops/op.hpp>
+#include <buda/ops/table/op.hpp>
 
 namespace buda::onnx_frontend {
 

@@ -1,7 +1,7 @@
 // The target `dry_run`: goes through a model's programs, says which epochs they execute and what moves through the queues, and computes
 // nothing; outputs are zeros. Small, but real: a start for targets of your own, next to docs/plugins/target.md.
 #include <buda/base/text.hpp>
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/ports.hpp>

@@ -6,7 +6,7 @@
 #include "queue_memory.hpp"
 #include "schedule.hpp"
 
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <map>

@@ -4,7 +4,7 @@
 #include "graph_plan.hpp"
 #include "value.hpp"
 
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 
 #include <algorithm>
 #include <cstddef>

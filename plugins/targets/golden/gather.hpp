@@ -4,7 +4,7 @@
 #include "precision.hpp"
 #include "value.hpp"
 
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 
 #include <cstdint>
 #include <variant>

@@ -6,7 +6,7 @@
 #include "op.hpp"
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstddef>
 #include <map>

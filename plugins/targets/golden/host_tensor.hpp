@@ -5,7 +5,7 @@
 #include "value.hpp"
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/queue.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <span>

@@ -4,7 +4,7 @@
 #include "precision.hpp"
 #include "value.hpp"
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <optional>
 #include <span>

@@ -10,7 +10,7 @@
 
 #include "value.hpp"
 
-#include <buda/netlist/op_types.hpp>
+#include <buda/netlist/model/op_types.hpp>
 #include <buda/tensor/math_unit.hpp>
 
 #include <cstdint>

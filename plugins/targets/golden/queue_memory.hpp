@@ -4,7 +4,7 @@
 #include "value.hpp"
 
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "graph_plan.hpp"
 
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Functions of the SFPU, exact to the last bit of a float (nearly always), on every machine the same.
 #pragma once
 
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/model/op.hpp>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/sparse_encoding.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
 
 #include <algorithm>
 #include <map>

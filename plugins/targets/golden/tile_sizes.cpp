@@ -1,7 +1,7 @@
 // Cutting and filling tiles.
 #include "tile_sizes.hpp"
 
-#include <buda/netlist/op_types.hpp>
+#include <buda/netlist/model/op_types.hpp>
 
 #include <algorithm>
 

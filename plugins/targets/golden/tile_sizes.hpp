@@ -7,7 +7,7 @@
 
 #include "value.hpp"
 
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/model/op.hpp>
 
 #include <vector>
 

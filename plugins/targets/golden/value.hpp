@@ -1,7 +1,7 @@
 // What a queue slot holds and what flows between ops: a tensor of tiles, kept on the host as plain matrices.
 #pragma once
 
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <cstddef>

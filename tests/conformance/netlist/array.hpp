@@ -1,8 +1,8 @@
 // Tensors of the evaluator: plain doubles, each with the error that formats may have made.
 #pragma once
 
-#include <buda/netlist/op.hpp>
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/tensor/data_format.hpp>
 #include <buda/tensor/tensor.hpp>
 

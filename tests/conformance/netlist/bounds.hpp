@@ -3,7 +3,7 @@
 
 #include "array.hpp"
 
-#include <buda/netlist/op_types.hpp>
+#include <buda/netlist/model/op_types.hpp>
 #include <buda/tensor/data_format.hpp>
 
 namespace buda::judge {

@@ -1,7 +1,7 @@
 // What of the netlist format a set of netlists uses.
 #pragma once
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <set>
 #include <string>

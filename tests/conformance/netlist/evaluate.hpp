@@ -4,7 +4,7 @@
 #include "array.hpp"
 #include "bounds.hpp"
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <optional>
 #include <string>

@@ -9,7 +9,7 @@
 #include "array.hpp"
 #include "bounds.hpp"
 
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/observer.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/ops/table/device_op.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 
 #include <buda/balance/emit/product_check.hpp>
 #include <buda/balance/emit/program.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/write.hpp>
 
 #include <set>
 

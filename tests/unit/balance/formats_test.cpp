@@ -4,8 +4,8 @@
 #include "unit/passes/harness.hpp"
 #include "unit/passes/random_graphs.hpp"
 
-#include <buda/netlist/check.hpp>
-#include <buda/ops/evaluate_formats.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/tensor/compare.hpp>
 
 namespace buda::balance {

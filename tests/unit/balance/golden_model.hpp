@@ -5,7 +5,7 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/emit/plan_builder.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/text/write.hpp>
 #include <buda/runtime/session.hpp>
 
 #include <memory>

@@ -3,7 +3,7 @@
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/graph/demand_tags.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
 
 #include <algorithm>

@@ -1,14 +1,14 @@
 // What is written besides the netlist's ops: DRAM addresses, host plan, report.
 #include <buda/balance/cost/cost.hpp>
-#include <buda/balance/queues/dram.hpp>
 #include <buda/balance/emit/plan_builder.hpp>
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/queues/dram.hpp>
 
 #include "unit/balance/fixture.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/io/json.hpp>
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 
 namespace buda::balance {
 namespace {

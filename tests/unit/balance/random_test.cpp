@@ -1,9 +1,9 @@
 // Random device graphs of every size, on all boards: what is balanced is sound, and the stages behind accept it; what is not says why.
 #include "unit/balance/random_graph.hpp"
 
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/write.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/usage.hpp>
 #include <buda/pipes/build.hpp>

@@ -2,9 +2,9 @@
 #include <buda/balance/emit/segments.hpp>
 
 #include <buda/graph/placement.hpp>
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 #include "unit/balance/fixture.hpp"
 

@@ -5,8 +5,8 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/graph/graph_file.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/netlist/host_plan.hpp>
 #include <buda/plugin/policy.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

@@ -4,7 +4,7 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/device/load.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "import_fixture.hpp"
 
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <cmath>
 #include <functional>

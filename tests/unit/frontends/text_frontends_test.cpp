@@ -2,7 +2,7 @@
 #include "import_fixture.hpp"
 
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <golden/device.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Inputs with the tag of a loopback.
 #include <buda/graph/loopback.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 
 #include <gtest/gtest.h>
 

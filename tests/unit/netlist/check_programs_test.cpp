@@ -1,5 +1,5 @@
 // The rules of programs and queue settings.
-#include <buda/netlist/check.hpp>
+#include <buda/netlist/check/check.hpp>
 
 #include "unit/netlist/samples.hpp"
 

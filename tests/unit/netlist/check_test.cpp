@@ -1,5 +1,5 @@
 // The validator: the sample is fine, and each rule catches what breaks it, and only that.
-#include <buda/netlist/check.hpp>
+#include <buda/netlist/check/check.hpp>
 
 #include "unit/netlist/samples.hpp"
 

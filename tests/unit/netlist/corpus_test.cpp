@@ -3,11 +3,11 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/judge.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/temporal_epochs.hpp>
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/program/temporal_epochs.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/write.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

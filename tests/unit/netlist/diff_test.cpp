@@ -1,6 +1,6 @@
 // Differences of netlists: by name, field by field, and programs by their longest common part.
 #include <buda/base/text.hpp>
-#include <buda/netlist/diff.hpp>
+#include <buda/netlist/text/diff.hpp>
 
 #include "unit/netlist/samples.hpp"
 

@@ -1,10 +1,10 @@
 // docs/ops has a page for each op type. With BUDA_UPDATE_DOCS=1 in the environment the pages are written anew.
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/netlist/check.hpp>
+#include <buda/netlist/check/check.hpp>
 #include <buda/netlist/op_docs.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/ops/device_op.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/ops/table/device_op.hpp>
 
 #include <gtest/gtest.h>
 
@@ -127,8 +127,9 @@ TEST_F(OpDocs, HaveExamplesWithSuchAnOp) {
 
 TEST_F(OpDocs, AreThePagesOfTheDocumentation) {
   std::string index =
-      "# Op types of netlists\n\nWritten by `unit_netlist` from `core/buda/ops/device_ops.def`, and `op_docs.cpp`, `op_attributes.cpp` and "
-      "`rules.cpp` of `core/buda/netlist`, "
+      "# Op types of netlists\n\nWritten by `unit_netlist` from `core/buda/ops/table/device_ops.def`, and `op_docs.cpp`, "
+      "`model/op_attributes.cpp` and "
+      "`check/rules.cpp` of `core/buda/netlist`, "
       "like the pages "
       "themselves; do not edit.\n\n| type | output |\n|---|---|\n";
   for (const OpDoc& doc : all_op_docs()) {

@@ -1,5 +1,5 @@
 // Shapes that ops need, and sizes of queues.
-#include <buda/netlist/op_shapes.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 
 #include "unit/netlist/samples.hpp"
 

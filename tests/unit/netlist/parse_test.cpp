@@ -1,5 +1,5 @@
 // Reading netlists: every field arrives, and what is wrong is said with its place.
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include "unit/netlist/samples.hpp"
 

@@ -1,7 +1,7 @@
 // Programs unrolled: epochs, the slots they use, allocations and pops; and the counts made of them.
 #include <buda/base/text.hpp>
-#include <buda/netlist/plan.hpp>
-#include <buda/netlist/stats.hpp>
+#include <buda/netlist/program/plan.hpp>
+#include <buda/netlist/program/stats.hpp>
 
 #include "unit/netlist/samples.hpp"
 

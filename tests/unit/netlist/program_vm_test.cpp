@@ -1,5 +1,5 @@
 // Programs as they run.
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
 
 #include "unit/netlist/samples.hpp"
 

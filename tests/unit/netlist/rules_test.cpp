@@ -4,7 +4,7 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/judge.hpp>
+#include <buda/netlist/check/verdict.hpp>
 
 #include "unit/netlist/rule_examples.hpp"
 
@@ -154,8 +154,9 @@ std::string page() {
   }
   std::string out =
       "# Rules of netlists\n\n"
-      "Written by `unit_netlist` from the list of rules (`core/buda/netlist/rules.cpp`) and from the netlists that break them\n"
-      "(`tests/unit/netlist/rule_examples.txt`, where each is whole); do not edit. The reader and `check_netlist` (netlist/check.hpp) "
+      "Written by `unit_netlist` from the list of rules (`core/buda/netlist/check/rules.cpp`) and from the netlists that break them\n"
+      "(`tests/unit/netlist/rule_examples.txt`, where each is whole); do not edit. The reader and `check_netlist` "
+      "(netlist/check/check.hpp) "
       "report every\n"
       "breach with its code, file, line and column. Rules marked (run) are checked by the original only when a netlist is run; when one "
       "is\n"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/device/descriptor.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Index tiles of sparse matmuls: written, read back, and refused.
 #include <buda/base/rng.hpp>
-#include <buda/netlist/sparse_encoding.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Graphs of a cluster that run together.
-#include <buda/netlist/temporal_epochs.hpp>
+#include <buda/netlist/program/temporal_epochs.hpp>
 
 #include "unit/netlist/samples.hpp"
 

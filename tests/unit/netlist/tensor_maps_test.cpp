@@ -1,5 +1,5 @@
 // TMs against an independent model: matrices of labelled tiles that are really cut, concatenated and repeated.
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 
 #include <buda/base/rng.hpp>
 

@@ -1,5 +1,5 @@
 // Writing netlists: what is written reads back equal, and the layout is pinned.
-#include <buda/netlist/write.hpp>
+#include <buda/netlist/text/write.hpp>
 
 #include "unit/netlist/samples.hpp"
 

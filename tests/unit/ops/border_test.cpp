@@ -1,8 +1,8 @@
 // to_device and to_host: what they do to a value is what a device graph's border does.
-#include <buda/ops/border.hpp>
+#include <buda/ops/device/border.hpp>
 
 #include <buda/graph/placement.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Building graphs in C++.
 #include "running.hpp"
 
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 namespace buda::ops {
 namespace {
@@ -220,7 +220,8 @@ TEST_F(Composed, WhatCannotBe) {
   EXPECT_EQ(message([](Builder& b, auto x) { return b.hslice(x, 4); }), "node 'hslice': cannot cut 6 columns in 4 slices");
   EXPECT_EQ(message([](Builder& b, auto x) { return b.vslice(x, 0); }), "node 'vslice': cannot cut 4 rows in 0 slices");
   EXPECT_EQ(message([](Builder& b, auto x) { return b.hstack(x, 3); }), "node 'hstack': cannot stack 2 matrices in 3");
-  EXPECT_EQ(message([](Builder& b, auto x) { return b.vstack(b.index(x, 3, 0)); }), "node 'index': a value of shape [2, 4, 6] has no axis 3");
+  EXPECT_EQ(message([](Builder& b, auto x) { return b.vstack(b.index(x, 3, 0)); }),
+            "node 'index': a value of shape [2, 4, 6] has no axis 3");
   EXPECT_EQ(message([](Builder& b, auto x) { return b.relu(x, 1, "mean"); }), "node 'relu': the mode is min or max, not 'mean'");
   EXPECT_EQ(message([](Builder& b, auto x) { return b.select(x, 1, 3, 2); }),
             "node 'select': elements 3 to 5 of 4, every 0, cannot be selected: they must exist, and a stride must not be below the length");

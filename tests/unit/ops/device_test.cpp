@@ -1,7 +1,7 @@
 // Device ops on whole tiles, manipulations on edges, and the model's border.
 #include "running.hpp"
 
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 
 #include <functional>
 

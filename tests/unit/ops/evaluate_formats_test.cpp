@@ -1,8 +1,8 @@
 // Evaluation of device graphs in their data formats: by hand where numbers are few. (tests/unit/balance compares whole graphs with the
 // golden target.)
 #include <buda/graph/graph.hpp>
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate_formats.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/tensor/quantize.hpp>
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 #include "running.hpp"
 
 #include <buda/base/rng.hpp>
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <map>
 

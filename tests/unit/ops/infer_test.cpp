@@ -1,8 +1,8 @@
 // Types of whole graphs.
 #include "running.hpp"
 
-#include <buda/ops/builder.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 
 namespace buda::ops {
 namespace {

@@ -1,7 +1,7 @@
 // docs/internals/ops.md says what the registry says. With BUDA_UPDATE_DOCS=1 in the environment it is written anew.
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 
 #include <gtest/gtest.h>
 

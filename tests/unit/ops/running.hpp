@@ -1,7 +1,7 @@
 // Running one op on small tensors and looking at what comes out.
 #pragma once
 
-#include <buda/ops/registry.hpp>
+#include <buda/ops/table/registry.hpp>
 
 #include <gtest/gtest.h>
 

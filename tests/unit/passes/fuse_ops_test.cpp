@@ -1,7 +1,7 @@
 // fuse-ops: which ops become one, in which order, and where their values wait.
 #include "harness.hpp"
 
-#include <buda/ops/fused_body.hpp>
+#include <buda/ops/device/fused_body.hpp>
 #include <buda/passes/fuse_ops.hpp>
 #include <buda/passes/fusing.hpp>
 

@@ -5,9 +5,9 @@
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/ops/builder.hpp>
-#include <buda/ops/evaluate.hpp>
-#include <buda/ops/infer.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/listing.hpp>
 #include <buda/passes/meaning_check.hpp>
 #include <buda/passes/pipeline.hpp>

@@ -1,7 +1,7 @@
 // Lookups and scatters by indices that the model computes: decomposed and lowered they mean what they meant.
 #include "harness.hpp"
 
-#include <buda/ops/evaluate_formats.hpp>
+#include <buda/ops/whole_graph/evaluate_formats.hpp>
 
 namespace buda::passes {
 namespace {

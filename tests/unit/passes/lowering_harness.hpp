@@ -3,7 +3,7 @@
 
 #include "harness.hpp"
 
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lowering_tags.hpp>
 
 #include <algorithm>

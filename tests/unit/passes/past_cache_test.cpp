@@ -1,7 +1,7 @@
 // Outputs that are inputs of the next step: which belong together, and what tying them does.
 #include "harness.hpp"
 
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/past_cache.hpp>
 
 namespace buda::passes {

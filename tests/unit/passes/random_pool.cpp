@@ -1,7 +1,7 @@
 // Values of a random graph and their numbers.
 #include "random_pool.hpp"
 
-#include <buda/ops/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include "unit/pipes/built.hpp"
 
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/pipes/check_tiles.hpp>
 #include <buda/pipes/netlist_index.hpp>
 

@@ -4,7 +4,7 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/runtime/target.hpp>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/io/memory_file_system.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/netlist/program_vm.hpp>
+#include <buda/netlist/program/program_vm.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/runtime/session.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Graphs without a chip.
 #include <buda/graph/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/graph_run.hpp>
 
 #include <gmock/gmock.h>

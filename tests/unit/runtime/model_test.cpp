@@ -5,7 +5,7 @@
 #include <buda/io/json.hpp>
 
 #include <buda/graph/graph_file.hpp>
-#include <buda/ops/builder.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 
 #include <gmock/gmock.h>
 

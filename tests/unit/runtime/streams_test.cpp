@@ -1,7 +1,7 @@
 // Stream programs on their way into a device.
 #include "fixture.hpp"
 
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/runtime/streams.hpp>
 #include "unit/pipes/two_chips.hpp"

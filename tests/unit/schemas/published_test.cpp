@@ -7,8 +7,8 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/format.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/host_plan.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/blob_records.hpp>
 #include <buda/passes/pipeline.hpp>

@@ -3,7 +3,7 @@
 
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/device/descriptor.hpp>
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/model/op.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <map>
 #include <string>

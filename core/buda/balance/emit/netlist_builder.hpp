@@ -4,7 +4,7 @@
 #include <buda/balance/emit/laid_out.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/netlist/netlist.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
 #include <vector>

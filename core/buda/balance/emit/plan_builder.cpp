@@ -4,7 +4,7 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,7 @@ Result<Shape> shape_attr(const Node& node, std::string_view name, const Shape& o
   return shape;
 }
 
-// What the user pushes or pops, and the shape under which it is padded: the host reshapes between them (ops/device_layout.hpp).
+// What the user pushes or pops, and the shape under which it is padded: the host reshapes between them (ops/device/device_layout.hpp).
 Result<ops::BorderShapes> border_shapes(const Node& node, const Shape& device) {
   BUDA_ASSIGN(Shape model, shape_attr(node, ops::kModelShape, device));
   BUDA_ASSIGN(Shape view, shape_attr(node, ops::kViewShape, model));

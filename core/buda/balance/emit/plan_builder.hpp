@@ -5,7 +5,7 @@
 #include <buda/balance/queues/queues.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/netlist/host_plan.hpp>
+#include <buda/host_plan/host_plan.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <functional>

@@ -2,8 +2,8 @@
 #include <buda/balance/emit/product_check.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/netlist/check.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/balance/queues/queues.hpp>
-#include <buda/netlist/program.hpp>
+#include <buda/netlist/model/program.hpp>
 
 #include <string>
 

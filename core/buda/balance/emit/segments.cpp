@@ -5,7 +5,7 @@
 #include <buda/graph/contents.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/ops/device_layout.hpp>
+#include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/netlist/host_plan.hpp>
+#include <buda/host_plan/host_plan.hpp>
 
 #include <map>
 #include <optional>

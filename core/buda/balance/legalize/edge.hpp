@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/balance/legalize/resources.hpp>
-#include <buda/netlist/op.hpp>
-#include <buda/netlist/tensor_maps.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/tiling/tile_layout.hpp>
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/diagnostic.hpp>
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/model/op.hpp>
 #include <buda/tiling/buffer_sizes.hpp>
 #include <buda/tiling/tile_order.hpp>
 

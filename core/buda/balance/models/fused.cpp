@@ -4,7 +4,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/base/text.hpp>
-#include <buda/ops/fused_body.hpp>
+#include <buda/ops/device/fused_body.hpp>
 
 #include <utility>
 

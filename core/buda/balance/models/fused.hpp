@@ -8,7 +8,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/netlist/fused_op.hpp>
+#include <buda/netlist/model/fused_op.hpp>
 
 #include <memory>
 #include <vector>

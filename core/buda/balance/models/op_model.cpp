@@ -5,7 +5,7 @@
 #include <buda/balance/models/fused.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/parse.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
 

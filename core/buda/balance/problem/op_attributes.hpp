@@ -3,7 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/netlist/op.hpp>
+#include <buda/netlist/model/op.hpp>
 
 #include <string>
 

@@ -8,8 +8,8 @@
 #include <buda/graph/editor.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
-#include <buda/netlist/parse.hpp>
-#include <buda/ops/device_layout.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
 #include <map>

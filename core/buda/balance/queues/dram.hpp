@@ -3,7 +3,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/queue.hpp>
 
 #include <cstdint>
 #include <optional>

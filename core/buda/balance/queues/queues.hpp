@@ -4,7 +4,7 @@
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/netlist/queue.hpp>
+#include <buda/netlist/model/queue.hpp>
 
 #include <cstddef>
 #include <cstdint>

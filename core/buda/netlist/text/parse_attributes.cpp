@@ -1,0 +1,216 @@
+// Reads the attributes of ops and sub-ops.
+#include <buda/netlist/model/op_attributes.hpp>
+#include <buda/netlist/text/parse_context.hpp>
+
+#include <algorithm>
+
+namespace buda::netlist {
+namespace {
+
+struct Draft {
+  OpType op;
+  OpAttributes* a;
+  std::vector<OpInput>* inputs;
+  std::string reduce_type;
+  bool srnd_fpu = false;
+};
+
+// "input_1" among the keys of kernel_broadcast.
+std::optional<std::size_t> input_number(std::string_view key) {
+  if (!key.starts_with("input_")) return std::nullopt;
+  auto value = parse_uint(key.substr(6));
+  if (!value || *value > 1000) return std::nullopt;
+  return static_cast<std::size_t>(*value);
+}
+
+void set_broadcast(ParseContext& ctx, const io::Node& node, Draft& d, std::size_t input, KernelBroadcast value) {
+  if (input >= d.inputs->size()) {
+    ctx.error("NL004", node, cat("kernel_broadcast of input ", input, ", but there are ", d.inputs->size(), " inputs"));
+  } else if ((*d.inputs)[input].kernel_broadcast.tiles != 0) {
+    ctx.error("NL004", node, cat("kernel_broadcast of input ", input, " is given twice"));
+  } else {
+    (*d.inputs)[input].kernel_broadcast = value;
+  }
+}
+
+void kernel_broadcast(ParseContext& ctx, const io::Node& node, Draft& d, bool per_t) {
+  if (!ctx.map(node, "kernel_broadcast")) return;
+  if (d.inputs == nullptr) {
+    ctx.error("NL001", node, "a sub-op takes no kernel_broadcast; the fused op that uses it does");
+    return;
+  }
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const io::Node& item = node.items()[i];
+    auto input = input_number(node.keys()[i]);
+    std::int32_t tiles = 0;
+    if (!input) {
+      ctx.error("NL001", item, cat("kernel_broadcast names inputs as in input_0, not '", node.keys()[i], "'"));
+    } else if (ctx.integer(item, "kernel_broadcast", tiles, 1)) {
+      set_broadcast(ctx, item, d, *input, {tiles, per_t});
+    }
+  }
+}
+
+// The older spelling of a kernel_broadcast of one tile.
+void single_tile(ParseContext& ctx, const io::Node& node, Draft& d) {
+  std::vector<std::int32_t> inputs;
+  if (!ctx.integers(node, "single_tile", inputs)) return;
+  if (d.inputs == nullptr) {
+    ctx.error("NL001", node, "a sub-op takes no single_tile; the fused op that uses it does");
+    return;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) set_broadcast(ctx, node.items()[i], d, static_cast<std::size_t>(inputs[i]), {1, false});
+}
+
+// The 3 of "input3".
+std::optional<std::uint64_t> splice_input_number(std::string_view key) {
+  if (!key.starts_with("input")) return std::nullopt;
+  auto number = parse_uint(key.substr(5));
+  return number && *number < 1000 ? number : std::nullopt;
+}
+
+// input0: [index, length, stride] of splice.
+bool splice_range(ParseContext& ctx, const std::string& key, const io::Node& node, Draft& d) {
+  auto number = splice_input_number(key);
+  if (!number || d.inputs == nullptr) return false;
+  std::vector<std::int32_t> values;
+  if (!ctx.integers(node, key, values)) return true;
+  if (values.size() != 3) {
+    ctx.error("NL003", node, cat("'", key, "' is [index, length, stride], not a list of ", values.size()));
+  } else if (*number >= d.inputs->size()) {
+    ctx.error("NL004", node, cat("attribute '", key, "', but there are ", d.inputs->size(), " inputs"));
+  } else {
+    (*d.inputs)[*number].splice = SpliceRange{values[0], values[1], values[2]};
+  }
+  return true;
+}
+
+using C = ParseContext;
+using N = io::Node;
+using Row = FieldRow<Draft>;
+
+// A row that reads one member of OpAttributes or of one of its parts.
+#define BUDA_ATTRIBUTE(key, reader, member)                                                     \
+  Row {                                                                                         \
+    key, std::nullopt, false, [](C& c, const N& n, Draft& d) { c.reader(n, key, d.a->member); } \
+  }
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      BUDA_ATTRIBUTE("m_k", integer, m_k),
+      BUDA_ATTRIBUTE("u_kt", integer, u_kt),
+      {"kernel_broadcast", std::nullopt, false, [](C& c, const N& n, Draft& d) { kernel_broadcast(c, n, d, false); }},
+      {"kernel_broadcast_per_t", std::nullopt, false, [](C& c, const N& n, Draft& d) { kernel_broadcast(c, n, d, true); }},
+      {"single_tile", std::nullopt, false, [](C& c, const N& n, Draft& d) { single_tile(c, n, d); }},
+      BUDA_ATTRIBUTE("bias", boolean, bias),
+      BUDA_ATTRIBUTE("accumulate", boolean, accumulate),
+      BUDA_ATTRIBUTE("l1_acc", boolean, l1_acc),
+      {"min_buffer_input", std::nullopt, false,
+       [](C& c, const N& n, Draft& d) {
+         std::int32_t input = 0;
+         if (c.integer(n, "min_buffer_input", input, 0, 1)) d.a->min_buffer_input = input;
+       }},
+      BUDA_ATTRIBUTE("sfpu_op", name, sfpu_op),
+      BUDA_ATTRIBUTE("relu_en", boolean, relu.enabled),
+      BUDA_ATTRIBUTE("relu_threshold", real, relu.threshold),
+      BUDA_ATTRIBUTE("relu_mode", word, relu.mode),
+      BUDA_ATTRIBUTE("requant", boolean, requant),
+      BUDA_ATTRIBUTE("dequant", boolean, dequant),
+      BUDA_ATTRIBUTE("zero_point", real, zero_point),
+      BUDA_ATTRIBUTE("vector", word, vector),
+      BUDA_ATTRIBUTE("approximate_mode", boolean, approximate_mode),
+      BUDA_ATTRIBUTE("sfpu_execution_thread", word, sfpu_thread),
+      BUDA_ATTRIBUTE("dim", word, reduce_dim),
+      {"type", std::nullopt, false, [](C& c, const N& n, Draft& d) { c.name(n, "type", d.reduce_type); }},
+      BUDA_ATTRIBUTE("z", integer, z),
+      BUDA_ATTRIBUTE("p", real, p),
+      BUDA_ATTRIBUTE("seed", integer, seed),
+      BUDA_ATTRIBUTE("slope", real, slope),
+      {"exp", std::nullopt, false,
+       [](C& c, const N& n, Draft& d) { c.integer(n, "exp", d.a->exp, std::numeric_limits<std::int32_t>::min()); }},
+      {"granularity", std::nullopt, false,
+       [](C& c, const N& n, Draft& d) {
+         Granularity g{};
+         if (c.word(n, "granularity", g)) d.a->granularity = g;
+       }},
+      BUDA_ATTRIBUTE("identity", boolean, identity),
+      BUDA_ATTRIBUTE("num_index_tiles", integer, sparse.num_index_tiles),
+      BUDA_ATTRIBUTE("num_sparse_tiles", integer, sparse.num_sparse_tiles),
+      BUDA_ATTRIBUTE("num_columns", integer, sparse.num_columns),
+      BUDA_ATTRIBUTE("sparse_tile_ptr_bits", integer, sparse.sparse_tile_ptr_bits),
+      BUDA_ATTRIBUTE("sparse_ublock_idx_bits", integer, sparse.sparse_ublock_idx_bits),
+      BUDA_ATTRIBUTE("indices_len", integer, sparse.indices_len),
+      BUDA_ATTRIBUTE("fracture_factor", integer, sparse.fracture_factor),
+      BUDA_ATTRIBUTE("starting_row", integer, sparse.starting_row),
+      BUDA_ATTRIBUTE("act_t", integer, sparse.act_t),
+      BUDA_ATTRIBUTE("num_nz_strips", integers, sparse.num_nz_strips),
+      BUDA_ATTRIBUTE("num_indices", integer, num_indices),
+      BUDA_ATTRIBUTE("k", integer, k),
+      BUDA_ATTRIBUTE("sort", word, sort),
+      BUDA_ATTRIBUTE("kreduce", boolean, kreduce),
+      BUDA_ATTRIBUTE("ingress_channels", integers, ingress_channels),
+      BUDA_ATTRIBUTE("egress_channels", integers, egress_channels),
+      BUDA_ATTRIBUTE("dest_device", integer, dest_device),
+      BUDA_ATTRIBUTE("stoch_rnd_mode", word, stochastic_rounding),
+      {"srnd_fpu_en", std::nullopt, false, [](C& c, const N& n, Draft& d) { c.boolean(n, "srnd_fpu_en", d.srnd_fpu); }},
+      BUDA_ATTRIBUTE("fused_op_id", name, fused_op_id),
+  };
+  return table;
+}
+#undef BUDA_ATTRIBUTE
+
+// An attribute that this type of op does not have. Ops that do not know an attribute would ignore it, and whoever wrote it expects
+// something.
+void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node, OpType type, bool sub_op) {
+  const AttributeInfo* info = find_attribute(key);
+  if (info == nullptr || (sub_op ? info->for_sub_op(type) : info->for_op(type))) return;
+  std::vector<std::string> owners;
+  auto owns = [&](const OpTypeInfo& row) { return sub_op ? info->for_sub_op(row.type) : info->for_op(row.type); };
+  auto is_sfpu = [](const OpTypeInfo& row) { return row.op_class == OpClass::sfpu; };
+  const auto& types = all_op_types();
+  const bool all_sfpu = std::all_of(types.begin(), types.end(), [&](const auto& row) { return !is_sfpu(row) || owns(row); });
+  if (all_sfpu) owners.emplace_back("SFPU ops");
+  for (const auto& row : types)
+    if (owns(row) && !(all_sfpu && is_sfpu(row))) owners.emplace_back(row.name);
+  // The thread is also what an SFPU op in a fused op or behind a matmul goes by, so it is a rule of its own.
+  const char* code = key == "sfpu_execution_thread" ? "NL012" : "NL013";
+  ctx.finding(Severity::error, code, node,
+              owners.empty() ? cat("attribute '", key, "' is for ops, not for the sub-ops of fused ops")
+                             : cat("attribute '", key, "' is for ", join(owners, ", "), ", not for ", op_type_name(type)));
+}
+
+// relu_mode none contradicts relu_en, if the original has seen that before.
+void check_relu(ParseContext& ctx, const io::Node& node, const OpAttributes& a) {
+  bool enabled = false;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    enabled = enabled || (node.keys()[i] == "relu_en" && a.relu.enabled);
+    if (node.keys()[i] == "relu_mode" && enabled && a.relu.mode == ReluMode::none)
+      ctx.finding(Severity::error, "NL015", node.items()[i], "relu_mode is none, but relu_en is true; it has to be min or max");
+  }
+}
+
+}  // namespace
+
+void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs, Places& places,
+                      bool known_type) {
+  if (node.is_null()) {
+    ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
+    return;
+  }
+  if (!ctx.map(node, "attributes")) return;
+  if (node.size() == 0) ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
+  Draft d{type, &out, inputs, "", false};
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    places.set(Field::attribute, place_of(node.items()[i]), attribute_number(node.keys()[i]));
+    if (known_type) check_owner(ctx, node.keys()[i], node.items()[i], type, inputs == nullptr);
+  }
+  Places nowhere;
+  read_fields(ctx, node, rows(), d, nowhere,
+              [&](const std::string& key, const io::Node& value) { return splice_range(ctx, key, value, d); });
+  if (inputs != nullptr) check_relu(ctx, node, out);
+  if (d.srnd_fpu && out.stochastic_rounding == StochasticRounding::none) out.stochastic_rounding = StochasticRounding::fpu;
+  if (type == OpType::reduce && d.reduce_type.empty()) ctx.error("NL002", node, "attribute 'type: max' is missing");
+  if (!d.reduce_type.empty() && d.reduce_type != "max") ctx.unknown("NL003", node, "reduce type", d.reduce_type, {"max"});
+}
+
+}  // namespace buda::netlist

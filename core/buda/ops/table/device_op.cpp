@@ -1,0 +1,143 @@
+// The table of device ops, and the definitions that follow from it.
+#include <buda/ops/table/device_op.hpp>
+
+#include <buda/ops/elementwise/unary_evaluation.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/ops/table/rules.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace buda::ops {
+namespace {
+
+// In the order of OpClass.
+constexpr std::array<OpClassInfo, 15> kClasses = {{
+    {.min_inputs = 2, .max_inputs = 2, .sub_op = true, .elementwise = true},                  // binary
+    {.min_inputs = 2, .max_inputs = 2, .sub_op = true},                                       // quant
+    {.min_inputs = 1, .max_inputs = 1, .sub_op = true, .elementwise = true, .copies = true},  // unary
+    {.min_inputs = 1, .max_inputs = 1, .sub_op = true, .elementwise = true},                  // sfpu
+    {.min_inputs = 2, .max_inputs = 5, .sub_op = true},                                       // matmul
+    {.min_inputs = 2, .max_inputs = 3},                                                       // depthwise
+    {.min_inputs = 1, .max_inputs = 1, .sub_op = true},                                       // reduce
+    {.min_inputs = 1, .max_inputs = 8},                                                       // splice
+    {.min_inputs = 2, .max_inputs = 2},                                                       // embedding
+    {.min_inputs = 1, .max_inputs = 1, .copies = true},                                       // tilizer
+    {.min_inputs = 2, .max_inputs = 2},                                                       // topk
+    {.min_inputs = 1, .max_inputs = 1},                                                       // ethernet
+    {.min_inputs = 1, .max_inputs = 16},                                                      // fused
+    {.min_inputs = 1, .max_inputs = 2},                                                       // buffer
+    {.min_inputs = 1, .max_inputs = 1},                                                       // drainer
+}};
+
+constexpr std::string_view kBinaryNotes = "transpose may stand on input 0, where the device can. Tiles of both inputs have one size.";
+constexpr std::string_view kQuantNotes =
+    "Results are rounded and saturate. In a fused op, where operand 1 is dest, operand 0 holds the scales.";
+constexpr std::string_view kCopyNotes =
+    "Most often there to change blocks, formats or chips, or to keep data of one input while another is made. transpose may stand on it.";
+constexpr std::string_view kApproximateNotes = "approximate_mode computes it faster and less exactly.";
+
+// The attributes that the op at tensor level has for those of the device op.
+AttrMap tensor_attributes(const DeviceOp& op, const AttrMap& given) {
+  AttrMap out;
+  for (const OwnAttribute& own : op.attributes) {
+    if (own.tensor_op_name.empty()) continue;
+    auto value = given.find(own.def.name);
+    if (value != given.end() || own.def.standard) out.emplace(own.tensor_op_name, value != given.end() ? value->second : *own.def.standard);
+  }
+  return out;
+}
+
+Result<std::vector<Tensor>> evaluate_as_tensor_op(const EvaluateCall& call) {
+  const DeviceOp& op = *find_device_op(call.attrs.definition().name);
+  const OpDef& meaning = *standard_ops().find(Level::tensor, op.tensor_op);
+  AttrMap attrs = tensor_attributes(op, call.attrs.given());
+  return meaning.evaluate({call.inputs, call.outputs, Attrs(meaning, attrs), call.threads});
+}
+
+Result<std::vector<ValueType>> infer_elementwise(const InferCall& call) {
+  BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
+  BUDA_ASSIGN(Shape shape, common_device_shape(call.inputs));
+  if (call.inputs.size() == 1) return like_first(call);
+  return one(dtype, std::move(shape));
+}
+
+OpDef definition(const DeviceOp& op) {
+  const OpClassInfo& of_class = class_info(op.op_class);
+  const bool binary = op.op_class == OpClass::binary;
+  OpDef def;
+  def.name = op.name;
+  def.level = Level::device;
+  def.family = binary ? "eltwise_binary" : "eltwise_unary";
+  def.summary = op.meaning.substr(0, op.meaning.size() - 1);
+  def.inputs = binary ? std::vector<std::string>{"in0", "in1"} : std::vector<std::string>{"in0"};
+  def.least_inputs = static_cast<std::uint32_t>(of_class.min_inputs);
+  def.most_inputs = static_cast<std::uint32_t>(of_class.max_inputs);
+  for (const OwnAttribute& own : op.attributes) def.attrs.push_back(own.def);
+  if (op.op_class == OpClass::sfpu)
+    def.attrs.push_back(
+        {"approximate_mode", AttrType::boolean, false, "faster and less exact on the device; the reference meaning is the same", {}});
+  def.attrs = with_packer_attrs(std::move(def.attrs));
+  def.infer = infer_elementwise;
+  def.evaluate = op.evaluate != nullptr ? op.evaluate : evaluate_as_tensor_op;
+  def.flops = of_class.copies ? nullptr : one_per_element;
+  return def;
+}
+
+}  // namespace
+
+const OpClassInfo& class_info(OpClass op_class) { return kClasses[static_cast<std::size_t>(op_class)]; }
+
+const std::vector<DeviceOp>& device_ops() {
+  static const std::vector<DeviceOp> table = {
+#define BUDA_DEVICE_OP(op, class_of_op, ...) DeviceOp{.type = OpType::op, .name = #op, .op_class = OpClass::class_of_op, __VA_ARGS__},
+#include <buda/ops/table/device_ops.def>
+#undef BUDA_DEVICE_OP
+  };
+  return table;
+}
+
+const DeviceOp& device_op(OpType type) { return device_ops()[static_cast<std::size_t>(type)]; }
+
+const DeviceOp* find_device_op(std::string_view name) {
+  auto it = std::find_if(device_ops().begin(), device_ops().end(), [&](const DeviceOp& op) { return op.name == name; });
+  return it == device_ops().end() ? nullptr : &*it;
+}
+
+const DeviceOp* device_op_for(std::string_view tensor_op) {
+  auto serves = [&](const DeviceOp& op) { return op.tensor_op == tensor_op && class_info(op.op_class).elementwise; };
+  auto it = std::find_if(device_ops().begin(), device_ops().end(), serves);
+  return it == device_ops().end() ? nullptr : &*it;
+}
+
+std::string_view op_type_name(OpType type) { return device_op(type).name; }
+OpClass op_class(OpType type) { return device_op(type).op_class; }
+
+std::optional<OpType> op_type_from_name(std::string_view name) {
+  const DeviceOp* op = find_device_op(name);
+  return op == nullptr ? std::nullopt : std::optional(op->type);
+}
+
+bool may_fuse(const DeviceOp& op) { return op.may_fuse && class_info(op.op_class).elementwise; }
+
+bool uses_register(const DeviceOp& op) { return op.op_class != OpClass::binary || !op.vector_unit; }
+
+std::vector<OpDef> elementwise_device_ops() {
+  std::vector<OpDef> out;
+  for (const DeviceOp& op : device_ops())
+    if (!op.tensor_op.empty() || op.evaluate != nullptr) out.push_back(definition(op));
+  return out;
+}
+
+ValueRange range_after(std::string_view op, const AttrMap& attrs, const ValueRange& x) {
+  const DeviceOp* row = find_device_op(op);
+  return row == nullptr || row->range == nullptr ? ValueRange::anything() : row->range(attrs, std::span(&x, 1));
+}
+
+ValueRange range_after(std::string_view op, const AttrMap& attrs, const ValueRange& a, const ValueRange& b) {
+  const DeviceOp* row = find_device_op(op);
+  return row == nullptr || row->range == nullptr ? ValueRange::anything() : row->range(attrs, std::array{a, b});
+}
+
+}  // namespace buda::ops
