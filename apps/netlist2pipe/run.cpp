@@ -10,14 +10,14 @@
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/check/verdict.hpp>
 #include <buda/netlist/text/parse.hpp>
-#include <buda/pipes/build.hpp>
-#include <buda/pipes/cables.hpp>
-#include <buda/pipes/check.hpp>
-#include <buda/pipes/epochs.hpp>
-#include <buda/pipes/netlist_index.hpp>
-#include <buda/pipes/pipegen_file.hpp>
-#include <buda/pipes/pipes_file.hpp>
-#include <buda/pipes/reports.hpp>
+#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/check/check.hpp>
+#include <buda/pipes/format/pipegen_file.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
+#include <buda/pipes/interchip/ethernet_links.hpp>
+#include <buda/pipes/plan/epochs.hpp>
+#include <buda/pipes/plan/netlist_index.hpp>
+#include <buda/pipes/reports/reports.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/report.hpp>
-#include <buda/pipes/pipes_file.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -8,10 +8,10 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/pipes/build.hpp>
-#include <buda/pipes/check.hpp>
-#include <buda/pipes/epochs.hpp>
-#include <buda/pipes/pipes_file.hpp>
+#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/check/check.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
+#include <buda/pipes/plan/epochs.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -15,7 +15,7 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline.hpp>
-#include <buda/pipes/pipes_file.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <buda/netlist/check/check.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
-#include <buda/pipes/pipes_file.hpp>
-#include <buda/pipes/reports.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
+#include <buda/pipes/reports/reports.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <buda/base/grid.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/runs.hpp>
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/graph/pipe_graph.hpp>
 
 #include <compare>
 #include <cstdint>

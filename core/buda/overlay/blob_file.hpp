@@ -5,7 +5,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/overlay/blob.hpp>
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/graph/pipe_graph.hpp>
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 #include <buda/device/cluster.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/overlay/blob.hpp>
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/graph/pipe_graph.hpp>
 
 namespace buda::overlay {
 

@@ -2,7 +2,7 @@
 #include <buda/overlay/epoch_compiler.hpp>
 
 #include <buda/overlay/build.hpp>
-#include <buda/pipes/cables.hpp>
+#include <buda/pipes/interchip/ethernet_links.hpp>
 
 #include <algorithm>
 #include <utility>

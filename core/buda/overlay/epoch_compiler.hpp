@@ -12,9 +12,9 @@
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 #include <buda/overlay/blob.hpp>
-#include <buda/pipes/build.hpp>
-#include <buda/pipes/epochs.hpp>
-#include <buda/pipes/netlist_index.hpp>
+#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/plan/epochs.hpp>
+#include <buda/pipes/plan/netlist_index.hpp>
 
 #include <memory>
 #include <string>

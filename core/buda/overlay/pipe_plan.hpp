@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/overlay/blob.hpp>
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/graph/pipe_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,9 +3,9 @@
 #include <buda/overlay/build.hpp>
 
 #include "unit/pipes/built.hpp"
-#include "unit/pipes/random_netlists.hpp"
-#include "unit/pipes/ring.hpp"
-#include "unit/pipes/two_chips.hpp"
+#include "unit/pipes/check/random_netlists.hpp"
+#include "unit/pipes/interchip/ring.hpp"
+#include "unit/pipes/interchip/two_chips.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/report.hpp>
 
-#include "unit/pipes/two_chips.hpp"
+#include "unit/pipes/interchip/two_chips.hpp"
 
 #include <algorithm>
 #include <functional>

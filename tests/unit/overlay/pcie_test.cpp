@@ -4,7 +4,7 @@
 #include <buda/overlay/report.hpp>
 
 #include "unit/overlay/promised.hpp"
-#include "unit/pipes/ring.hpp"
+#include "unit/pipes/interchip/ring.hpp"
 
 #include <algorithm>
 #include <functional>

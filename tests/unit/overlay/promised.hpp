@@ -2,7 +2,7 @@
 // with a replay.
 #pragma once
 
-#include <buda/pipes/pipe_graph.hpp>
+#include <buda/pipes/graph/pipe_graph.hpp>
 
 #include "unit/overlay/replay.hpp"
 

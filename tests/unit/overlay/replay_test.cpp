@@ -2,12 +2,12 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/report.hpp>
-#include <buda/pipes/pipegen_file.hpp>
+#include <buda/pipes/format/pipegen_file.hpp>
 
 #include "unit/overlay/promised.hpp"
 #include "unit/pipes/built.hpp"
-#include "unit/pipes/random_netlists.hpp"
-#include "unit/pipes/turns.hpp"
+#include "unit/pipes/check/random_netlists.hpp"
+#include "unit/pipes/interchip/turns.hpp"
 
 #include <algorithm>
 #include <filesystem>

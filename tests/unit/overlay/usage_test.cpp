@@ -5,7 +5,7 @@
 #include <buda/overlay/build.hpp>
 
 #include "unit/pipes/built.hpp"
-#include "unit/pipes/random_netlists.hpp"
+#include "unit/pipes/check/random_netlists.hpp"
 
 #include <gmock/gmock.h>
 

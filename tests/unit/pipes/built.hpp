@@ -7,11 +7,11 @@
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/text/parse.hpp>
-#include <buda/pipes/build.hpp>
-#include <buda/pipes/cables.hpp>
-#include <buda/pipes/check.hpp>
-#include <buda/pipes/epochs.hpp>
-#include <buda/pipes/netlist_index.hpp>
+#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/check/check.hpp>
+#include <buda/pipes/interchip/ethernet_links.hpp>
+#include <buda/pipes/plan/epochs.hpp>
+#include <buda/pipes/plan/netlist_index.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/runtime/streams.hpp>
-#include "unit/pipes/two_chips.hpp"
+#include "unit/pipes/interchip/two_chips.hpp"
 
 #include <gmock/gmock.h>
 

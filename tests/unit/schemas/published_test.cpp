@@ -12,7 +12,7 @@
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/blob_records.hpp>
 #include <buda/passes/pipeline.hpp>
-#include <buda/pipes/pipes_file.hpp>
+#include <buda/pipes/format/pipes_file.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Tile orders of op classes, against the order in which kernels are defined to read.
-#include <buda/pipes/check_tiles.hpp>
+#include <buda/pipes/check/check_tiles.hpp>
 #include <buda/tiling/tile_order.hpp>
 
 #include <gtest/gtest.h>
