@@ -36,6 +36,30 @@ void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<O
     if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
 }
 
+// Ops stream where they do not fit otherwise, and next to such ops, so that these can hand their parts over within an epoch.
+void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
+  const std::size_t count = problem.ops.size();
+  space.models.resize(count);
+  ModelOptions whole = options;
+  whole.t_streaming = false;
+  auto legal = [&](std::size_t i, const ModelOptions& o) {
+    space.models[i] = legal_models(problem.ops[i], *problem.device, o, &space.overrides[i]);
+  };
+  parallel_for(threads, count, [&](std::size_t i) { legal(i, whole); });
+  if (!options.t_streaming) return;
+  std::vector<bool> streams(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!space.models[i].models.empty()) continue;
+    streams[i] = true;
+    for (const OpUse& use : problem.ops[i].users) streams[use.op.index()] = true;
+    for (const Operand& operand : problem.ops[i].operands)
+      if (operand.from.op.valid()) streams[operand.from.op.index()] = true;
+  }
+  parallel_for(threads, count, [&](std::size_t i) {
+    if (streams[i]) legal(i, options);
+  });
+}
+
 // Models of all ops; ops without any are reported together.
 Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem, const BalanceOptions& options, Host& host) {
   ChoiceSpace space;
@@ -43,10 +67,7 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem
   space.options = options.models;
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, options.overrides));
   add_breaks(graph, problem, space.overrides, host);
-  space.models.resize(problem.ops.size());
-  parallel_for(host.threads, problem.ops.size(), [&](std::size_t i) {
-    space.models[i] = legal_models(problem.ops[i], *problem.device, options.models, &space.overrides[i]);
-  });
+  set_models(problem, options.models, host.threads, space);
   Failure failure;
   std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {

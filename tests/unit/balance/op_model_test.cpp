@@ -27,7 +27,9 @@ Problem linear(std::int64_t rows, std::int64_t inner, std::int64_t cols, const s
 
 TEST(LegalModels, CoverEveryGridThatDividesTheResult) {
   Problem p = linear(6 * 32, 8 * 32, 16 * 32);
-  auto legal = legal_models(p.ops[0], *p.device, {}, nullptr);
+  ModelOptions whole;
+  whole.t_streaming = false;
+  auto legal = legal_models(p.ops[0], *p.device, whole, nullptr);
   std::set<std::pair<int, int>> grids;
   for (const auto& m : legal.models) {
     grids.insert({m.grid.rows, m.grid.cols});
@@ -105,6 +107,7 @@ TEST(LegalModels, OneOutputBufferWhereTwoDoNotFit) {
   ASSERT_FALSE(legal.models.empty());
   EXPECT_EQ(legal.models.front().buf_size_mb, 1);
   ModelOptions strict;
+  strict.t_streaming = false;
   strict.single_buffer_fallback = false;
   EXPECT_TRUE(legal_models(p.ops[0], *p.device, strict, &one).models.empty());
 }

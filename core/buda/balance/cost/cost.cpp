@@ -81,11 +81,12 @@ double kernel_cycles(const Op& op, const device::DeviceDescriptor& device) {
   return netlist::op_class(op.type) == OpClass::matmul ? matmul_cycles(op, device.cost) : eltwise_cycles(op, device.cost);
 }
 
-double OpCycles::limiter() const {
-  double most = std::max(kernel, output);
+double OpCycles::transfer() const {
+  double most = output;
   for (double in : inputs) most = std::max(most, in);
   return most;
 }
+double OpCycles::limiter() const { return std::max(kernel, transfer()); }
 
 double dram_share(std::int64_t dram_cores, const device::DeviceDescriptor& device) {
   double channel = device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9);

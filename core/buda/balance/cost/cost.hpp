@@ -18,6 +18,7 @@ struct OpCycles {
   double kernel = 0;
   std::vector<double> inputs;  // to bring each input to a core
   double output = 0;           // to take the result away
+  double transfer() const;     // the largest of inputs and output
   double limiter() const;      // the largest of all
 };
 

@@ -67,7 +67,7 @@ class Builder {
         std::size_t queue = out_.queues.feeds[i][k];
         TileLayout from =
             queue != kNoQueue ? tiling::layout_of(out_.queues.queues[queue].queue) : producer_layout(spec.operands[k].from.op);
-        auto cost = measure_edge(from, op.inputs[k].maps, op, k);
+        auto cost = measure_edge(from, maps_of(OpId(static_cast<std::uint32_t>(i)), k), op, k);
         if (auto* reason = std::get_if<std::string>(&cost))
           failure_.add(internal_error(cat("op '", spec.label, "', input ", k, ": ", *reason)));
         entry.costs.push_back(std::holds_alternative<EdgeCost>(cost) ? std::get<EdgeCost>(cost) : EdgeCost{1, 1, 1, 1, 1, 1});
@@ -75,6 +75,13 @@ class Builder {
       }
       book_.enter(OpId(static_cast<std::uint32_t>(i)), std::move(entry));
     }
+  }
+
+  // As they were found legal when the op was placed.
+  netlist::EdgeMaps maps_of(OpId op, std::size_t input) const {
+    const OpId from = problem_.op(op).operands[input].from.op;
+    auto maps = edge_maps(problem_, op, choice_.ops[op.index()].model, input, from.valid() ? &choice_.ops[from.index()].model : nullptr);
+    return std::holds_alternative<netlist::EdgeMaps>(maps) ? std::get<netlist::EdgeMaps>(std::move(maps)) : netlist::EdgeMaps{};
   }
 
   TileLayout producer_layout(OpId op) const {
@@ -95,8 +102,10 @@ class Builder {
       op.overlay_size = std::get<std::int32_t>(verdict);
     }
     if (spec.fused) set_fused_op(op, *spec.fused);
-    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      op.inputs[i].maps = maps_of(id, i);
       if (std::size_t queue = out_.queues.feeds[id.index()][i]; queue != kNoQueue) op.inputs[i].name = out_.queues.queues[queue].queue.name;
+    }
     out_.links.push_back(std::move(links));
     out_.netlist.graphs[static_cast<std::size_t>(placed.epoch)].ops.push_back(std::move(op));
   }

@@ -127,7 +127,7 @@ class HostPlanBuilder {
   }
 
   // What the queue holds of a value: the rows that its tiles have.
-  static Shape held_shape(Shape device, const QueuePlan& q) {
+  static Shape rows_held(Shape device, const QueuePlan& q) {
     if (device.rank() == 4) device[2] = device[2] / graph::kTileSide * q.queue.tile_dim.rows;
     return device;
   }
@@ -136,7 +136,7 @@ class HostPlanBuilder {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, held_shape(type.shape, q))));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, rows_held(type.shape, q))));
     std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back(
@@ -157,7 +157,9 @@ class HostPlanBuilder {
     const Node& node = graph_.node(sink.node);
     const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(held_shape(type.shape, q), shapes.view)));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(rows_held(type.shape, q), shapes.view)));
+    const std::vector<Transform> joined = steps_to_whole(q.stream, type.shape);
+    steps.insert(steps.begin(), joined.begin(), joined.end());
     std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
     steps.insert(steps.end(), on_host.begin(), on_host.end());
     out_.plan.outputs.push_back(
@@ -165,7 +167,23 @@ class HostPlanBuilder {
     return success();
   }
 
+  // What the balancer made of a selection matrix: as it lies in the queue.
+  void add_encoded(const QueuePlan& q) {
+    netlist::PlanParameter p;
+    p.name = problem_.source(q.source).label;
+    p.queue = q.queue.name;
+    p.shape = q.encoded->shape().dims();
+    p.file = files_.tensors;
+    p.tensor = q.queue.name;
+    out_.tensors.emplace(p.tensor, *q.encoded);
+    out_.plan.parameters.push_back(std::move(p));
+  }
+
   Result<void> add_parameter(const QueuePlan& q) {
+    if (q.encoded) {
+      add_encoded(q);
+      return success();
+    }
     const Node& node = graph_.node(problem_.source(q.source).node);
     if (!node.value) {
       Diagnostic d = input_error("BL019", node.loc, cat(node.op(), " '", node.name(), "' has no value"));
@@ -177,7 +195,7 @@ class HostPlanBuilder {
     p.name = node.name();
     p.queue = q.queue.name;
     p.shape = tensor.shape().dims();
-    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), held_shape(node.outputs[0].shape, q))));
+    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), rows_held(node.outputs[0].shape, q))));
     if (is_written(node)) {
       p.file = files_.tensors;
       p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();
@@ -193,6 +211,7 @@ class HostPlanBuilder {
   // Does any tensor lack a file? Then the file that takes it may replace one that others refer to.
   void find_replaced() {
     for (const SourceSpec& s : problem_.sources) {
+      if (s.encoded != EncodedPart::none) any_new_ = true;
       const Node& node = graph_.node(s.node);
       if (node.has_value() && node.value && (!node.value->source || node.value->source->raw)) any_new_ = true;
     }
@@ -246,6 +265,16 @@ Result<std::vector<Transform>> steps_from_device(const Shape& device, const Shap
   if (four != device) out.push_back({TransformKind::narrow, four.dims(), 0});
   if (four != model) out.push_back({TransformKind::reshape, model.dims(), 0});
   return out;
+}
+
+std::vector<Transform> steps_to_whole(const Stream& stream, const Shape& whole) {
+  if (stream.parts == 1 || whole.rank() != 4) return {};
+  // Parts of rows follow each other as in the whole; those of columns lie side by side.
+  if (stream.direction == StreamDirection::r) return {{TransformKind::reshape, whole.dims(), 0}};
+  const std::int64_t parts = stream.parts;
+  return {{TransformKind::reshape, {whole[0], whole[1], parts, whole[2], whole[3] / parts}, 0},
+          {TransformKind::transpose, {0, 1, 3, 2, 4}, 0},
+          {TransformKind::reshape, whole.dims(), 0}};
 }
 
 Result<BuiltPlan> build_plan(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files) {

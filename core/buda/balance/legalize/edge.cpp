@@ -72,6 +72,7 @@ class Meter {
     out.fan_out = *std::max_element(pipes_.begin(), pipes_.end());
     out.sender_phases = *std::max_element(runs_.begin(), runs_.end());
     out.pieces = tiles_ * windows / inputs / granularity;
+    out.unread = std::count(pipes_.begin(), pipes_.end(), 0);
     return out;
   }
 

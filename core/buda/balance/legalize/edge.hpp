@@ -30,6 +30,7 @@ struct EdgeCost {
   std::int64_t receiver_phases = 0;  // changes of source, most of one pipe
   std::int64_t sender_phases = 0;    // runs sent by one source, most
   std::int64_t pieces = 0;           // most pieces of one pipe, for one input
+  std::int64_t unread = 0;           // sources that no pipe takes from
 };
 
 // Measures an edge, or says why it cannot be: the shapes do not fit, or a stack needs a deeper buffer. O(lines of tiles that the consumer

@@ -15,34 +15,37 @@ TileLayout folded(const TileLayout& layout) {
   return l;
 }
 
-TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input) {
-  const Operand& operand = problem.op(op).operands[input];
-  TileLayout l = preferred_layout(blocked, input, operand.shape, blocked.inputs[input].maps);
+TileLayout source_layout(const Problem& problem, OpId op, const OpModel& model, std::size_t input) {
+  const OpSpec& spec = problem.op(op);
+  const Operand& operand = spec.operands[input];
+  const netlist::TileShape shape = operand_shape(spec, model, input);
+  const netlist::Op blocked = with_model(spec, model);
+  TileLayout l = preferred_layout(blocked, input, shape, blocked.inputs[input].maps);
   bool activation = !operand.constant;
-  return activation && operand.shape.volume() > kSmallInputTiles ? folded(l) : l;
+  return activation && shape.volume() > kSmallInputTiles ? folded(l) : l;
 }
 
-TileLayout queue_layout(const OpSpec& spec, const OpModel& model) {
-  TileLayout l{model.grid, model.block, model.order, spec.out.t};
-  return l;
-}
+TileLayout queue_layout(const OpModel& model) { return {model.grid, model.block, model.order, model.block.t}; }
 
 bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch) {
   return producer != nullptr && producer->epoch == epoch && !operand.queued;
 }
 
-std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
+std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const OpModel& model, std::size_t input,
                                                  std::int32_t epoch, const PlacedOp* producer) {
-  const Operand& operand = problem.op(op).operands[input];
+  const OpSpec& spec = problem.op(op);
+  const Operand& operand = spec.operands[input];
+  auto maps = edge_maps(problem, op, model, input, producer == nullptr ? nullptr : &producer->model);
+  if (auto* reason = std::get_if<std::string>(&maps)) return std::move(*reason);
   TileLayout from;
   if (producer == nullptr) {
-    from = source_layout(problem, op, blocked, input);
-  } else if (const OpSpec& spec = problem.op(operand.from.op); is_direct(operand, producer, epoch)) {
-    from = tiling::layout_of(with_model(spec, producer->model), problem.microbatch);
+    from = source_layout(problem, op, model, input);
+  } else if (is_direct(operand, producer, epoch)) {
+    from = tiling::layout_of(with_model(problem.op(operand.from.op), producer->model), problem.microbatch);
   } else {
-    from = queue_layout(spec, producer->model);
+    from = queue_layout(producer->model);
   }
-  return measure_edge(from, blocked.inputs[input].maps, blocked, input);
+  return measure_edge(from, std::get<netlist::EdgeMaps>(maps), with_model(spec, model), input);
 }
 
 std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& blocked, const OpModel& model,
@@ -70,7 +73,6 @@ std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blo
 
 std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const {
   const OpSpec& spec = problem_->op(op);
-  netlist::Op blocked = with_model(spec, model);
   Entry entry;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const Origin& from = spec.operands[i].from;
@@ -83,12 +85,28 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpMod
       return d;
     };
     if (from.op.valid() && producer == nullptr) return complain("its producer is not placed yet");
-    auto cost = operand_cost(*problem_, op, blocked, i, epoch, producer);
+    const bool direct = is_direct(spec.operands[i], producer, epoch);
+    if (direct && !holds_all(problem_->op(from.op), producer->model) && has_other_reader(from.op, op))
+      return complain(
+          "its producer streams and holds only some of its parts, and another op of the epoch reads it, too: one of them "
+          "could wait for the other");
+    auto cost = operand_cost(*problem_, op, model, i, epoch, producer);
     if (auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
-    entry.costs.push_back(std::get<EdgeCost>(cost));
-    entry.direct.push_back(is_direct(spec.operands[i], producer, epoch));
+    const EdgeCost& edge = std::get<EdgeCost>(cost);
+    if (direct && edge.unread > 0 && problem_->op(from.op).users.size() == 1 && problem_->op(from.op).outputs == 0)
+      return complain(cat("nobody takes what ", edge.unread, " of its producer's cores make; a queue does"));
+    entry.costs.push_back(edge);
+    entry.direct.push_back(direct);
   }
   return entry;
+}
+
+bool EdgeBook::has_other_reader(OpId producer, OpId reader) const {
+  const auto& users = problem_->op(producer).users;
+  return std::any_of(users.begin(), users.end(), [&](const OpUse& use) {
+    const Entry& entry = inputs_[use.op.index()];
+    return use.op != reader && use.input < entry.direct.size() && entry.direct[use.input];
+  });
 }
 
 Links EdgeBook::links(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const {

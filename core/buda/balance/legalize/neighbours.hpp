@@ -13,18 +13,18 @@ namespace buda::balance {
 
 // How the tensor of a queue that this input alone reads is laid out: as the input takes it, but inputs of the model that are larger than
 // kSmallInputTiles stand in one buffer, so that the host writes one place.
-TileLayout source_layout(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input);
+TileLayout source_layout(const Problem& problem, OpId op, const OpModel& model, std::size_t input);
 inline constexpr std::int64_t kSmallInputTiles = 64;
 // All of a layout in one buffer.
 TileLayout folded(const TileLayout& layout);
 // The queue that an op of this model writes: the op's own blocking, all t there at once.
-TileLayout queue_layout(const OpSpec& spec, const OpModel& model);
+TileLayout queue_layout(const OpModel& model);
 
 // Whether an operand of an op in `epoch` comes straight from an op in the same epoch. `producer`: as placed; null for a source.
 bool is_direct(const Operand& operand, const PlacedOp* producer, std::int32_t epoch);
 
-// What the edge to operand `input` costs, or why it cannot be. `blocked` is the consumer with its model.
-std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const netlist::Op& blocked, std::size_t input,
+// What the edge to operand `input` costs when the consumer has this model, or why it cannot be.
+std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op, const OpModel& model, std::size_t input,
                                                  std::int32_t epoch, const PlacedOp* producer);
 
 // Links of the inputs of an op, from the costs of its edges.
@@ -60,6 +60,9 @@ class EdgeBook {
   const Entry& entry(OpId op) const { return inputs_[op.index()]; }
 
  private:
+  // Whether an op but `reader` takes what `producer` gives directly, as far as they are entered.
+  bool has_other_reader(OpId producer, OpId reader) const;
+
   const Problem* problem_;
   std::vector<Entry> inputs_;  // by OpId; empty where the op is not placed
 };

@@ -173,7 +173,9 @@ TileDim input_tile_dim(const Op& op, std::size_t input) {
 tiling::TileOrder input_order(const Op& op, std::size_t input) {
   const OpClass kind = netlist::op_class(op.type);
   if (kind == OpClass::fused || kind == OpClass::tilizer) return tiling::elementwise_order(op);
-  auto order = tiling::tile_order_of(op, nullptr, input, op.shape());
+  netlist::TileShape arriving = op.shape();
+  if (op.attributes.identity) arriving.t = std::max(op.attributes.sparse.act_t, 1);
+  auto order = tiling::tile_order_of(op, nullptr, input, arriving);
   return std::holds_alternative<tiling::TileOrder>(order) ? std::get<tiling::TileOrder>(order) : tiling::elementwise_order(op);
 }
 

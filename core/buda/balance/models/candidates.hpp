@@ -10,37 +10,48 @@ namespace buda::balance {
 // Collects candidates of one op; an op class adds the blockings that it knows.
 class Candidates {
  public:
-  Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish,
+  // `shallow`: output buffers need not hold what readers in the same epoch need at once.
+  Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish, bool shallow,
              LegalModels& out)
-      : spec_(spec), device_(device), options_(options), wish_(wish), out_(out) {}
+      : spec_(spec), device_(device), options_(options), wish_(wish), shallow_(shallow), out_(out) {}
 
   const OpSpec& spec() const { return spec_; }
   const device::DeviceDescriptor& device() const { return device_; }
 
-  // Grids of at most `rows` x `cols` parts that divide the output and fit the chip.
+  // The ways of streaming that the op's class, its neighbours in the graph and the user leave open; not to stream comes first.
+  std::vector<Stream> streams() const;
+  // Grids of at most `rows` x `cols` parts that fit the chip.
   std::vector<GridShape> grids(std::int64_t rows, std::int64_t cols);
-  // The blocking of one core's part of the output: the largest ublock of at most `dest` tiles, the wider of two equal ones. Nothing where
-  // the user demands another.
-  std::optional<netlist::BlockShape> blocking(GridShape grid, std::int64_t dest);
+  // The blocking of one core's part of a result of this shape: the largest ublock of at most `dest` tiles, the wider of two equal ones.
+  // Nothing where the user demands another.
+  std::optional<netlist::BlockShape> blocking(const netlist::TileShape& held, GridShape grid, std::int64_t dest);
   // Steps of the inner dimension, from large to small, as the user allows.
   std::vector<std::int64_t> inner_steps(std::int64_t inner);
 
   // Completes a candidate (buffers, residency) and keeps it if it fits. When it does not, returns false, and it is counted.
   bool offer(OpModel model);
-  // Calls body(model) for smaller and smaller ublocks until one fits: what a smaller ublock saves are input buffers.
+  // A candidate that a rule of its class forbids.
+  void reject() { out_.rejections.count(Rejection::other); }
+  // For each way of streaming and each grid, calls body(model) for smaller and smaller ublocks until one fits: what a smaller ublock saves
+  // are input buffers. Along a dimension that the op takes together there is one core.
   template <class Body>
-  void for_each_grid(std::int64_t rows, std::int64_t cols, Body body) {
-    for (GridShape grid : grids(rows, cols)) {
-      bool kept = false;
-      std::optional<netlist::BlockShape> last;
-      for (std::int64_t dest = device_.dest_tiles(spec_.op.acc_format); dest >= 1 && !kept; dest /= 2) {
-        auto block = blocking(grid, dest);
-        if (!block || (last && *last == *block)) continue;
-        last = block;
-        OpModel model;
-        model.grid = grid;
-        model.block = *block;
-        kept = body(model);
+  void for_each_grid(Body body) {
+    for (const Stream& stream : streams()) {
+      const netlist::TileShape held = held_shape(spec_.out, held_result(spec_, stream));
+      const auto dim = netlist::op_class(spec_.op.type) == netlist::OpClass::reduce ? spec_.op.attributes.reduce_dim : netlist::Dim::none;
+      for (GridShape grid : grids(dim == netlist::Dim::r ? 1 : held.rt, dim == netlist::Dim::c ? 1 : held.ct)) {
+        bool kept = false;
+        std::optional<netlist::BlockShape> last;
+        for (std::int64_t dest = device_.dest_tiles(spec_.op.acc_format); dest >= 1 && !kept; dest /= 2) {
+          auto block = blocking(held, grid, dest);
+          if (!block || (last && *last == *block)) continue;
+          last = block;
+          OpModel model;
+          model.grid = grid;
+          model.stream = stream;
+          model.block = *block;
+          kept = body(model);
+        }
       }
     }
   }
@@ -48,16 +59,21 @@ class Candidates {
  private:
   Usage l1_of(const OpModel& model) const;
   void keep_residents(OpModel& model) const;
+  void set_cycles(OpModel& model, const netlist::Op& op) const;
+  bool fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const;
 
   const OpSpec& spec_;
   const device::DeviceDescriptor& device_;
   const ModelOptions& options_;
   const OpOverride* wish_;
+  bool shallow_;
   LegalModels& out_;
 };
 
 // One file per op class.
 void matmul_models(Candidates& candidates);
+void sparse_models(Candidates& candidates);
+void depthwise_models(Candidates& candidates);
 void eltwise_models(Candidates& candidates);  // unary, SFPU, binary, quantization
 void reduce_models(Candidates& candidates);
 

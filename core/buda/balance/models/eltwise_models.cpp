@@ -5,8 +5,7 @@ namespace buda::balance {
 
 // One output ublock is made of one ublock of each input: nothing is left to choose once the grid and the ublock are.
 void eltwise_models(Candidates& candidates) {
-  const OpSpec& spec = candidates.spec();
-  candidates.for_each_grid(spec.out.rt, spec.out.ct, [&](const OpModel& model) { return candidates.offer(model); });
+  candidates.for_each_grid([&](const OpModel& model) { return candidates.offer(model); });
 }
 
 }  // namespace buda::balance

@@ -1,4 +1,4 @@
-// Models of dense matmuls, with or without bias.
+// Models of dense matmuls, with or without bias, and of depthwise ones.
 #include <buda/balance/models/candidates.hpp>
 
 namespace buda::balance {
@@ -10,14 +10,25 @@ namespace buda::balance {
 void matmul_models(Candidates& candidates) {
   const OpSpec& spec = candidates.spec();
   auto steps = candidates.inner_steps(spec.inner);
-  candidates.for_each_grid(spec.out.rt, spec.out.ct, [&](OpModel model) {
+  candidates.for_each_grid([&](OpModel model) {
     bool any = false;
     for (std::int64_t step : steps) {
       model.u_kt = static_cast<std::int32_t>(step);
       model.m_k = static_cast<std::int32_t>(spec.inner / step);
       any = candidates.offer(model) || any;
+      // Of those that stream the one with the fewest rounds: they are many already.
+      if (any && model.stream.parts > 1) break;
     }
     return any;
+  });
+}
+
+// A tile of the result is a sum over m_k tiles of the left operand, one step each.
+void depthwise_models(Candidates& candidates) {
+  candidates.for_each_grid([&](OpModel model) {
+    model.u_kt = 1;
+    model.m_k = static_cast<std::int32_t>(candidates.spec().inner);
+    return candidates.offer(model);
   });
 }
 

@@ -1,10 +1,13 @@
 // Enumeration of op models and the account of those that were rejected.
 #include <buda/balance/models/op_model.hpp>
 
+#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/models/candidates.hpp>
 #include <buda/balance/models/fused.hpp>
+#include <buda/balance/models/sparse.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
@@ -20,13 +23,15 @@ std::string pair_text(std::int64_t a, std::int64_t b) { return cat(a, 'x', b); }
 
 bool has_inner(const Op& op) {
   auto c = netlist::op_class(op.type);
-  return c == OpClass::matmul || (c == OpClass::reduce && op.attributes.reduce_dim != netlist::Dim::z);
+  return c == OpClass::matmul || c == OpClass::depthwise || (c == OpClass::reduce && op.attributes.reduce_dim != netlist::Dim::z);
 }
 
 void enumerate(Candidates& candidates) {
   switch (netlist::op_class(candidates.spec().op.type)) {
     case OpClass::matmul:
-      return matmul_models(candidates);
+      return candidates.spec().selection ? sparse_models(candidates) : matmul_models(candidates);
+    case OpClass::depthwise:
+      return depthwise_models(candidates);
     case OpClass::reduce:
       return reduce_models(candidates);
     default:
@@ -51,6 +56,7 @@ std::string OpModel::text() const {
   std::string out = cat("grid ", pair_text(grid.rows, grid.cols), ", mblock ", pair_text(block.mblock_m, block.mblock_n), ", ublock ",
                         pair_text(block.ublock_rt, block.ublock_ct));
   if (u_kt > 0) out += cat(", u_kt ", u_kt);
+  if (stream.parts > 1) out += cat(", ", stream.parts, " parts along ", stream.direction == StreamDirection::r ? 'r' : 'c');
   return out;
 }
 
@@ -84,6 +90,27 @@ std::string Rejections::text() const {
   return parts.empty() ? "none was tried" : join(parts, ", ");
 }
 
+// Inputs over which the load of a resident parameter is divided, for the choice among models.
+constexpr std::int64_t kManyInputs = 64;
+
+// Parts beyond which a result is not cut: each costs the ops of an epoch a hand-over.
+constexpr std::int64_t kMaxParts = 64;
+
+std::vector<Stream> Candidates::streams() const {
+  if (wish_ != nullptr && wish_->stream) return {*wish_->stream};
+  std::vector<Stream> out{Stream{}};
+  if (!options_.t_streaming || !may_stream(spec_)) return out;
+  const auto dim = netlist::op_class(spec_.op.type) == OpClass::reduce ? spec_.op.attributes.reduce_dim : netlist::Dim::none;
+  auto add = [&](StreamDirection direction, std::int64_t size) {
+    for (std::int64_t parts : divisors(size))
+      if (parts > 1 && parts <= kMaxParts) out.push_back({direction, static_cast<std::int32_t>(parts)});
+  };
+  if (dim != netlist::Dim::r) add(StreamDirection::r, spec_.out.rt);
+  const bool rows_only = spec_.selection || dim == netlist::Dim::z || spec_.op.type == netlist::OpType::depthwise;
+  if (dim != netlist::Dim::c && !rows_only) add(StreamDirection::c, spec_.out.ct);
+  return out;
+}
+
 std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
   GridShape chip = device_.grid();
   auto fits = [&](std::int64_t r, std::int64_t c) {
@@ -104,8 +131,8 @@ std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
   return out;
 }
 
-std::optional<BlockShape> Candidates::blocking(GridShape grid, std::int64_t dest) {
-  std::int64_t rows = spec_.out.rt / grid.rows, cols = spec_.out.ct / grid.cols;
+std::optional<BlockShape> Candidates::blocking(const netlist::TileShape& held, GridShape grid, std::int64_t dest) {
+  std::int64_t rows = held.rt / grid.rows, cols = held.ct / grid.cols;
   std::int64_t best_r = 0, best_c = 0;
   // A tilizer makes its tiles of 32 rows of datums at a time.
   std::int64_t tallest = spec_.op.type == netlist::OpType::tilizer ? 1 : dest;
@@ -127,7 +154,7 @@ std::optional<BlockShape> Candidates::blocking(GridShape grid, std::int64_t dest
     return std::nullopt;
   }
   BlockShape b;
-  b.t = static_cast<std::int32_t>(spec_.out.t);
+  b.t = static_cast<std::int32_t>(held.t);
   b.mblock_m = static_cast<std::int32_t>(rows / best_r);
   b.mblock_n = static_cast<std::int32_t>(cols / best_c);
   b.ublock_rt = static_cast<std::int32_t>(best_r);
@@ -174,16 +201,22 @@ void Candidates::keep_residents(OpModel& model) const {
   }
 }
 
-bool Candidates::offer(OpModel model) {
-  model.buf_size_mb = static_cast<std::int32_t>(2 * spec_.depth);
+bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const {
+  model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMostDimension));
   keep_residents(model);
-  Usage l1 = l1_of(model);
-  if (!l1.fits() && spec_.depth == 1 && options_.single_buffer_fallback) {
-    model.buf_size_mb = 1;
-    keep_residents(model);
-    l1 = l1_of(model);
-  }
-  if (!l1.fits()) {
+  l1 = l1_of(model);
+  return l1.fits();
+}
+
+bool Candidates::offer(OpModel model) {
+  // Readers in the same epoch may need several mblocks at once, or all of them (see OpSpec::depth); where there is no room for that, they
+  // read a queue in a later one.
+  const std::int64_t wanted = model.stream.parts > 1 ? model.block.t : spec_.depth;
+  Usage l1;
+  bool fits = fits_with(model, 2 * wanted, l1);
+  if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
+  if (!fits && (wanted == 1 || shallow_) && options_.single_buffer_fallback) fits = fits_with(model, 1, l1);
+  if (!fits) {
     out_.rejections.count(Rejection::l1, model, std::move(l1));
     return false;
   }
@@ -194,9 +227,76 @@ bool Candidates::offer(OpModel model) {
     return false;
   }
   model.l1_bytes = l1.used;
-  model.kernel_cycles = kernel_cycles_of(op, spec_.fused.get(), device_);
+  set_cycles(model, op);
   out_.models.push_back(model);
   return true;
+}
+
+HeldResult held_result(const OpSpec& spec, const Stream& stream) { return {stream, spec.selection ? spec.selection->slices : 1}; }
+HeldResult held_result(const OpSpec& spec, const OpModel& model) { return held_result(spec, model.stream); }
+
+bool holds_all(const OpSpec& spec, const OpModel& model) {
+  const std::int64_t mblocks = held_shape(spec.out, held_result(spec, model)).t;
+  return std::max(model.buf_size_mb / 2, 1) >= mblocks;
+}
+
+bool may_stream(const OpSpec& spec) {
+  if (spec.feeds_loopback || (spec.selection && spec.outputs > 0 && spec.selection->slices > 1)) return false;
+  if (spec.op.attributes.accumulate || spec.op.type == netlist::OpType::tilizer) return false;
+  // One of several t of a result may be what is kept of it: small tiles stand alone.
+  return spec.op.tile_dim.rows == graph::kTileSide;
+}
+
+StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input) {
+  const OpClass kind = netlist::op_class(spec.op.type);
+  if (kind == OpClass::matmul || kind == OpClass::depthwise) {
+    if (spec.selection) return StreamedOperand::whole;
+    return input == 0 ? StreamedOperand::rows : input == 1 ? StreamedOperand::columns : StreamedOperand::rows_and_columns;
+  }
+  if (kind == OpClass::reduce && spec.op.attributes.reduce_dim == netlist::Dim::z && spec.op.attributes.z > 1)
+    return StreamedOperand::slices;
+  return StreamedOperand::rows_and_columns;
+}
+
+SparseBlocking sparse_blocking(const OpModel& model) {
+  return {model.stream.parts, model.grid.rows, model.block.mblock_m, model.block.ublock_rt, model.u_kt};
+}
+
+netlist::TileShape operand_shape(const OpSpec& spec, const OpModel& model, std::size_t input) {
+  if (!spec.selection || input == 1) return spec.operands[input].shape;
+  return {1, model.grid.rows, input == 0 ? model.sparse.tiles : model.sparse.index_tiles};
+}
+
+namespace {
+
+void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel& model) {
+  netlist::SparseEncoding& s = op.attributes.sparse;
+  s.num_sparse_tiles = model.sparse.tiles;
+  s.num_index_tiles = model.sparse.index_tiles;
+  s.sparse_tile_ptr_bits = model.sparse.tile_bits;
+  s.sparse_ublock_idx_bits = model.sparse.ublock_bits;
+  s.act_t = matrix.act_matrices * model.sparse.passes;
+  if (model.sparse.passes > 1) op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::z, model.sparse.passes));
+  for (std::size_t i : {std::size_t{0}, std::size_t{2}})
+    if (model.grid.cols > 1) op.inputs[i].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::c, model.grid.cols));
+}
+
+}  // namespace
+
+void Candidates::set_cycles(OpModel& model, const Op& op) const {
+  model.kernel_cycles = spec_.selection ? static_cast<double>(model.sparse.products * model.block.mblock_n * model.block.ublock_ct * 18 +
+                                                              model.sparse.ublocks * 50 + model.sparse.strips * 100)
+                                        : kernel_cycles_of(op, spec_.fused.get(), device_);
+  Traffic traffic;
+  for (std::size_t i = 0; i < spec_.operands.size(); ++i) {
+    traffic.input_from_dram.push_back(spec_.operands[i].from.source.valid());
+    // What is loaded once for many inputs does not count.
+    traffic.input_prologue.push_back(model.is_resident(i));
+  }
+  traffic.output_to_dram = spec_.outputs > 0;
+  traffic.dram_cores = model.cores();
+  traffic.inputs_per_epoch = kManyInputs;
+  model.cycles = std::max(model.kernel_cycles, estimate(op, traffic, device_).transfer());
 }
 
 Op with_model(const OpSpec& spec, const OpModel& model) {
@@ -209,10 +309,28 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
     op.attributes.m_k = model.m_k;
     op.attributes.u_kt = model.u_kt;
   }
-  if (netlist::op_class(op.type) == OpClass::matmul && op.block.mblock_m > 1) op.attributes.min_buffer_input = 0;
+  if (spec.selection) {
+    set_sparse_attributes(op, *spec.selection, model);
+  } else {
+    if ((netlist::op_class(op.type) == OpClass::matmul || op.type == netlist::OpType::depthwise) && op.block.mblock_m > 1)
+      op.attributes.min_buffer_input = 0;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      if (auto maps = streamed_maps({}, op.inputs[i].maps, model.stream, streamed_operand(spec, i)); auto* made = std::get_if<0>(&maps))
+        op.inputs[i].maps = std::move(*made);
+  }
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
   return op;
+}
+
+std::variant<netlist::EdgeMaps, std::string> edge_maps(const Problem& problem, OpId op, const OpModel& model, std::size_t input,
+                                                       const OpModel* producer) {
+  const OpSpec& spec = problem.op(op);
+  const OpId from = spec.operands[input].from.op;
+  const HeldResult held = producer == nullptr ? HeldResult{} : held_result(problem.op(from), *producer);
+  // A sparse matmul's own manipulations follow from its model, and it cuts nothing.
+  if (spec.selection) return streamed_maps(held, with_model(spec, model).inputs[input].maps, {}, StreamedOperand::whole);
+  return streamed_maps(held, spec.op.inputs[input].maps, model.stream, streamed_operand(spec, input));
 }
 
 Links links_alone(const OpSpec& spec, const OpModel& model) {
@@ -233,10 +351,16 @@ Links links_alone(const OpSpec& spec, const OpModel& model) {
 
 LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
   LegalModels out;
-  Candidates candidates(spec, device, options, wish, out);
-  enumerate(candidates);
+  // Readers in the same epoch are worth more cores; only where no grid has the room for them are they given up.
+  for (bool shallow : {false, true}) {
+    if (!out.models.empty()) break;
+    out.rejections = {};
+    Candidates candidates(spec, device, options, wish, shallow, out);
+    enumerate(candidates);
+  }
   std::stable_sort(out.models.begin(), out.models.end(), [](const OpModel& a, const OpModel& b) {
     if (a.cores() != b.cores()) return a.cores() < b.cores();
+    if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
     if (a.grid.rows != b.grid.rows) return a.grid.rows < b.grid.rows;
     return a.u_kt > b.u_kt;
   });

@@ -1,11 +1,14 @@
 // Op models: the ways in which one op can be implemented on a device, each legal for itself.
 //
 // An op model is a grid of cores, the blocking of the output on it, the steps of the inner dimension, the depth of the output buffer, and
-// for each parameter whether it stays in L1 for the whole epoch. Which of them are legal is decided here, by the resource model, for the op
+// for each parameter whether it stays in L1 for the whole epoch; and into how many parts the result is cut that pass through the grid one
+// after the other (stream.hpp). Which of them are legal is decided here, by the resource model, for the op
 // alone; what neighbours add (fan-out, read lists, phases) is judged when they are known (policy.hpp).
 #pragma once
 
 #include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/models/sparse_use.hpp>
+#include <buda/balance/models/stream.hpp>
 #include <buda/balance/problem/problem.hpp>
 
 #include <array>
@@ -14,17 +17,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace buda::balance {
-
-// Streaming along t: the tensor is cut into r x c parts that pass through the grid one after the other. This version keeps it whole.
-enum class StreamDirection : std::uint8_t { none, r, c, rz, cz };
-struct Stream {
-  StreamDirection direction = StreamDirection::none;
-  std::int32_t r = 1, c = 1;
-  friend bool operator==(const Stream&, const Stream&) = default;
-};
 
 struct OpModel {
   GridShape grid{1, 1};
@@ -33,13 +29,15 @@ struct OpModel {
   netlist::UblockOrder order = netlist::UblockOrder::r;
   std::int32_t m_k = 0, u_kt = 0;  // 0 for ops without an inner dimension
   std::int32_t buf_size_mb = 2;
+  SparseUse sparse;            // of a sparse matmul
   std::uint32_t resident = 0;  // bit i: input i is loaded before the epoch and kept
   std::uint64_t l1_bytes = 0;  // without what neighbours add
   double kernel_cycles = 0;    // of one input, data always there
+  double cycles = 0;           // of one input: of the kernel, or to bring and take its data if that is longer
 
   bool is_resident(std::size_t input) const { return input < 32 && (resident >> input & 1) != 0; }
   std::int64_t cores() const { return grid.volume(); }
-  std::string text() const;  // "grid 2x4, mblock 1x3, ublock 2x2, u_kt 4"
+  std::string text() const;  // "grid 2x4, mblock 1x3, ublock 2x2, u_kt 4, 7 parts along r"
   friend bool operator==(const OpModel&, const OpModel&) = default;
 };
 
@@ -48,17 +46,19 @@ struct OpOverride {
   std::optional<GridShape> grid;
   std::optional<std::array<std::int32_t, 2>> mblock, ublock;
   std::optional<std::int32_t> u_kt;
+  std::optional<Stream> stream;
   std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
   std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
-  bool blocks() const { return grid || mblock || ublock || u_kt; }
+  bool blocks() const { return grid || mblock || ublock || u_kt || stream; }
 };
 
 struct ModelOptions {
   bool allow_transpose = false;        // grids that fit the chip only when turned by 90 degrees
   bool resident_parameters = true;     // parameters may stay in L1
   bool single_buffer_fallback = true;  // an output that does not fit twice may stand once
+  bool t_streaming = true;             // results may be cut into parts along t
 };
 
 // Why a candidate is none.
@@ -87,8 +87,27 @@ LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& dev
 // The error for an op without any: what was tried and what came nearest. `hint`: which change would make it fit (remedies.hpp).
 Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint);
 
-// The netlist op that an op model stands for; its place and the overlay size are still open.
+// How an op of this model holds its result.
+HeldResult held_result(const OpSpec& spec, const Stream& stream);
+HeldResult held_result(const OpSpec& spec, const OpModel& model);
+// Whether the op's result may be cut into parts at all.
+bool may_stream(const OpSpec& spec);
+// Whether all of the result is in the output buffer at once, so that readers of it never wait for one another.
+bool holds_all(const OpSpec& spec, const OpModel& model);
+// Which part of operand `input` a part of the result needs.
+StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input);
+// How a sparse matmul of this model divides its selection matrix.
+SparseBlocking sparse_blocking(const OpModel& model);
+// The shape in which operand `input` leaves its producer; that of an encoded part follows from the model.
+netlist::TileShape operand_shape(const OpSpec& spec, const OpModel& model, std::size_t input);
+
+// The netlist op that an op model stands for; its place and the overlay size are still open, and the manipulations of its inputs are those
+// for a producer that does not stream.
 netlist::Op with_model(const OpSpec& spec, const OpModel& model);
+// The manipulations of an edge, with what streaming adds to them; `producer`: the model of the op that the operand comes from, null for a
+// source. A sentence without full stop where the two do not go together.
+std::variant<netlist::EdgeMaps, std::string> edge_maps(const Problem& problem, OpId op, const OpModel& model, std::size_t input,
+                                                       const OpModel* producer);
 // The links of such an op on its own: what comes from sources is read from queues, parameters as the model says.
 Links links_alone(const OpSpec& spec, const OpModel& model);
 

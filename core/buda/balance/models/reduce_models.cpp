@@ -9,11 +9,11 @@ void reduce_models(Candidates& candidates) {
   const OpSpec& spec = candidates.spec();
   auto dim = spec.op.attributes.reduce_dim;
   if (dim != netlist::Dim::r && dim != netlist::Dim::c) {
-    candidates.for_each_grid(spec.out.rt, spec.out.ct, [&](const OpModel& model) { return candidates.offer(model); });
+    candidates.for_each_grid([&](const OpModel& model) { return candidates.offer(model); });
     return;
   }
   auto steps = candidates.inner_steps(spec.inner);
-  candidates.for_each_grid(dim == netlist::Dim::r ? 1 : spec.out.rt, dim == netlist::Dim::c ? 1 : spec.out.ct, [&](OpModel model) {
+  candidates.for_each_grid([&](OpModel model) {
     bool any = false;
     for (std::int64_t step : steps) {
       model.u_kt = static_cast<std::int32_t>(step);

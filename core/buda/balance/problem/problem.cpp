@@ -3,13 +3,16 @@
 
 #include <buda/balance/models/fused.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
+#include <buda/balance/problem/selection.hpp>
+#include <buda/balance/problem/translate.hpp>
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/demand_tags.hpp>
-#include <buda/graph/editor.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/linear_algebra/sparse.hpp>
 
 #include <algorithm>
 #include <map>
@@ -33,72 +36,6 @@ Diagnostic node_error(std::string code, const Node& node, const std::string& mes
   return d;
 }
 
-netlist::Tm netlist_tm(const graph::Tm& tm) {
-  auto n = static_cast<std::int32_t>(tm.factor);
-  switch (tm.kind) {
-    case graph::TmKind::broadcast:
-      return netlist::Tm::broadcast(tm.dim == graph::TmDim::r   ? netlist::Dim::r
-                                    : tm.dim == graph::TmDim::c ? netlist::Dim::c
-                                                                : netlist::Dim::z,
-                                    n);
-    case graph::TmKind::hslice:
-      return netlist::Tm::hslice(n);
-    case graph::TmKind::vslice:
-      return netlist::Tm::vslice(n);
-    case graph::TmKind::hstack:
-      return netlist::Tm::hstack(n);
-    case graph::TmKind::vstack:
-      return netlist::Tm::vstack(n);
-    case graph::TmKind::pad:
-      return netlist::Tm::pad(static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value);
-    case graph::TmKind::transpose:
-    case graph::TmKind::unpad:
-      break;
-  }
-  return netlist::Tm::transpose();
-}
-
-// A netlist has unpad before and pad after everything else; what stands elsewhere in a graph's list has no place there. TMs that do
-// nothing are left out.
-std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms) {
-  netlist::EdgeMaps out;
-  for (std::size_t i = 0; i < tms.size(); ++i) {
-    const graph::Tm& tm = tms[i];
-    if (std::max({tm.factor, tm.rt, tm.ct}) > netlist::kMostDimension) return cat("'", tm.text(), "' is larger than a netlist can say");
-    if (tm.kind == graph::TmKind::unpad) {
-      if (i != 0) return cat("'", tm.text(), "' can only be the first manipulation of an edge");
-      out.unpad = netlist::Unpad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct)};
-    } else if (tm.kind == graph::TmKind::pad) {
-      if (i + 1 != tms.size()) return cat("'", tm.text(), "' can only be the last manipulation of an edge");
-      out.pad = netlist::Pad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value};
-    } else if (tm.kind == graph::TmKind::transpose || tm.factor != 1) {
-      out.tms.push_back(netlist_tm(tm));
-    }
-  }
-  return out;
-}
-
-netlist::MathFidelity netlist_fidelity(graph::MathFidelity f) {
-  switch (f) {
-    case graph::MathFidelity::lofi:
-      return netlist::MathFidelity::lofi;
-    case graph::MathFidelity::hifi2:
-      return netlist::MathFidelity::hifi2;
-    case graph::MathFidelity::hifi3:
-      return netlist::MathFidelity::hifi3;
-    case graph::MathFidelity::hifi4:
-      break;
-  }
-  return netlist::MathFidelity::hifi4;
-}
-
-// The usual accumulation format for a first operand: as wide as it where the chip can, else 16 bits with its exponents.
-DataFormat standard_accumulation(DataFormat operand, const device::DeviceDescriptor& device) {
-  if (operand == DataFormat::float32 && device.features.fp32_accumulate) return DataFormat::float32;
-  if (is_integer(operand)) return DataFormat::int32;
-  return exponent_family(operand) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
-}
-
 bool is_supported(OpClass c) {
   switch (c) {
     case OpClass::binary:
@@ -106,6 +43,7 @@ bool is_supported(OpClass c) {
     case OpClass::unary:
     case OpClass::sfpu:
     case OpClass::matmul:
+    case OpClass::depthwise:
     case OpClass::reduce:
     case OpClass::fused:
     case OpClass::tilizer:
@@ -253,7 +191,9 @@ class ProblemBuilder {
     spec.label = node.name();
     spec.op.name = problem_.names.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
-    bool sound = set_type(node, spec) && set_operands(node, id, spec) && set_queued(node, spec);
+    bool sound = set_type(node, spec) &&
+                 (spec.op.attributes.identity ? set_sparse_operands(node, id, spec) : set_operands(node, id, spec)) &&
+                 set_queued(node, spec);
     // What parameters alone determine is the same for all inputs, and computed again for each.
     bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
     if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
@@ -283,6 +223,10 @@ class ProblemBuilder {
       return false;
     }
     spec.op.type = *type;
+    if (ops::is_sparse_product(node)) {
+      spec.op.attributes.identity = true;
+      return true;
+    }
     if (*type == netlist::OpType::fused_op) {
       auto schedules = fused_schedules(node);
       if (schedules) {
@@ -311,36 +255,109 @@ class ProblemBuilder {
       fail(node_error("BL006", node, cat("it has ", count, " inputs; with its attributes it takes ", wanted)));
       return false;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      const graph::Edge& edge = node.inputs()[i];
-      auto found = origins_.find(edge.source.node);
-      if (found == origins_.end()) {
-        fail(node_error("BL007", node, cat("input ", i, " comes from a node that does not come before it")));
-        return false;
-      }
-      const Node& producer = graph_.node(edge.source.node);
-      auto maps = netlist_maps(edge.tms);
-      if (auto* reason = std::get_if<std::string>(&maps)) {
-        fail(node_error("BL008", node, cat("input ", i, ", from '", producer.name(), "': ", *reason)));
-        return false;
-      }
-      netlist::OpInput input;
-      input.maps = std::get<netlist::EdgeMaps>(std::move(maps));
-      input.format = format_of(producer);
-      Operand operand{found->second, {}, false};
-      auto& users =
-          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].users : problem_.sources[operand.from.source.index()].users;
-      const std::string& name =
-          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].op.name : problem_.sources[operand.from.source.index()].name;
-      operand.shape =
-          operand.from.op.valid() ? problem_.ops[operand.from.op.index()].out : problem_.sources[operand.from.source.index()].shape;
-      operand.constant = operand.from.source.valid() && problem_.source(operand.from.source).kind != SourceKind::input;
-      users.push_back({id, i});
-      input.name = name;
-      spec.op.inputs.push_back(std::move(input));
-      spec.operands.push_back(operand);
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      if (!add_operand(node, id, spec, i)) return false;
     return true;
+  }
+
+  // Input `i` of the node becomes the next operand of the op.
+  bool add_operand(const Node& node, OpId id, OpSpec& spec, std::size_t i) {
+    const graph::Edge& edge = node.inputs()[i];
+    auto found = origins_.find(edge.source.node);
+    if (found == origins_.end()) {
+      fail(node_error("BL007", node, cat("input ", i, " comes from a node that does not come before it")));
+      return false;
+    }
+    const Node& producer = graph_.node(edge.source.node);
+    auto maps = netlist_maps(edge.tms);
+    if (auto* reason = std::get_if<std::string>(&maps)) {
+      fail(node_error("BL008", node, cat("input ", i, ", from '", producer.name(), "': ", *reason)));
+      return false;
+    }
+    netlist::OpInput input;
+    input.maps = std::get<netlist::EdgeMaps>(std::move(maps));
+    input.format = format_of(producer);
+    Operand operand{found->second, {}, false};
+    auto& users =
+        operand.from.op.valid() ? problem_.ops[operand.from.op.index()].users : problem_.sources[operand.from.source.index()].users;
+    input.name =
+        operand.from.op.valid() ? problem_.ops[operand.from.op.index()].op.name : problem_.sources[operand.from.source.index()].name;
+    operand.shape =
+        operand.from.op.valid() ? problem_.ops[operand.from.op.index()].out : problem_.sources[operand.from.source.index()].shape;
+    operand.constant = operand.from.source.valid() && problem_.source(operand.from.source).kind != SourceKind::input;
+    users.push_back({id, spec.operands.size()});
+    spec.op.inputs.push_back(std::move(input));
+    spec.operands.push_back(operand);
+    return true;
+  }
+
+  // A part of the selection matrix that `picks` holds, as a parameter of its own.
+  void add_encoded_operand(const Node& picks, OpId id, OpSpec& spec, EncodedPart part, DataFormat format) {
+    const SourceId source(static_cast<std::uint32_t>(problem_.sources.size()));
+    SourceSpec encoded;
+    encoded.node = picks.id();
+    encoded.kind = SourceKind::constant;
+    encoded.label = spec.label + (part == EncodedPart::tiles ? ".sparse_tiles" : ".sparse_indices");
+    encoded.name = problem_.names.take(encoded.label);
+    encoded.format = format;
+    encoded.encoded = part;
+    encoded.users.push_back({id, spec.operands.size()});
+    Operand operand{{OpId{}, source}, encoded.shape, true};
+    netlist::OpInput input;
+    input.name = encoded.name;
+    input.format = format;
+    spec.op.inputs.push_back(std::move(input));
+    spec.operands.push_back(operand);
+    problem_.sources.push_back(std::move(encoded));
+  }
+
+  // A graph gives the selection matrix, the activations and perhaps weights; a netlist takes sparse tiles, activations and index tiles.
+  bool set_sparse_operands(const Node& node, OpId id, OpSpec& spec) {
+    const std::size_t count = node.inputs().size();
+    if (count != 2 && count != 3) {
+      fail(node_error("BL006", node,
+                      cat("it has ", count, " inputs; a sparse matmul takes a selection matrix, activations, and weights or none")));
+      return false;
+    }
+    const Node& picks = graph_.node(node.inputs()[0].source.node);
+    const Node* weights = count == 3 ? &graph_.node(node.inputs()[2].source.node) : nullptr;
+    for (const Node* matrix : {&picks, weights})
+      if (matrix != nullptr && !matrix->value) {
+        fail(node_error("BL019", node, cat("its selection matrix '", matrix->name(), "' has no value")));
+        return false;
+      }
+    const graph::ValueType& out = node.outputs[0];
+    const graph::Edge& edge = node.inputs()[1];
+    auto arriving = graph_.type(edge);
+    if (!arriving || arriving->shape.rank() != 4 || out.shape.rank() != 4) {
+      fail(node_error("BL001", node, "its activations or its result are not tensors of four axes"));
+      return false;
+    }
+    auto size = [](std::int64_t v) { return static_cast<std::int32_t>(v); };
+    const SelectionShape shape{size(out.shape[1]), size(ceil_div<std::int64_t>(out.shape[2], graph::kTileSide)), size(arriving->shape[1]),
+                               size(ceil_div<std::int64_t>(arriving->shape[2], graph::kTileSide))};
+    const auto slices = node.attrs.find("slices");
+    const auto* given = slices == node.attrs.end() ? nullptr : std::get_if<std::int64_t>(&slices->second);
+    auto matrix = selection_matrix(
+        {&picks.value->tensor, weights == nullptr ? nullptr : &weights->value->tensor, given == nullptr ? 1 : *given}, shape);
+    if (!matrix) {
+      fail(node_error("BL003", node, matrix.failure().diagnostics().front().message));
+      return false;
+    }
+    spec.selection = std::make_shared<const SelectionMatrix>(std::move(*matrix));
+    add_encoded_operand(picks, id, spec, EncodedPart::tiles,
+                        sparse_format(*spec.selection, format_of(graph_.node(edge.source.node)), weights));
+    if (!add_operand(node, id, spec, 1)) return false;
+    add_encoded_operand(picks, id, spec, EncodedPart::indices, DataFormat::raw_uint32);
+    return true;
+  }
+
+  // Ones and zeros are exact in the narrowest format of the activations' exponents.
+  DataFormat sparse_format(const SelectionMatrix& matrix, DataFormat activations, const Node* weights) const {
+    const bool five_bits = exponent_family(activations) == ExponentFamily::a;
+    const DataFormat narrow = five_bits ? DataFormat::bfp2 : DataFormat::bfp2_b;
+    if (matrix.ones && device_.supports(narrow)) return narrow;
+    return weights != nullptr ? format_of(*weights) : five_bits ? DataFormat::float16 : DataFormat::float16_b;
   }
 
   bool set_queued(const Node& node, OpSpec& spec) {
@@ -361,7 +378,8 @@ class ProblemBuilder {
   void set_precision(const Node& node, OpSpec& spec) {
     auto& op = spec.op;
     op.out_format = format_of(node);
-    op.acc_format = node.precision.accumulate.value_or(standard_accumulation(op.inputs[0].format, device_));
+    const DataFormat operand = op.inputs[op.attributes.identity ? 1 : 0].format;
+    op.acc_format = node.precision.accumulate.value_or(standard_accumulation(operand, device_));
     op.intermed_format = node.precision.intermediate.value_or(op.acc_format);
     op.fidelity = node.precision.fidelity ? netlist_fidelity(*node.precision.fidelity) : netlist::MathFidelity::hifi3;
     if (device_.dest_tiles(op.acc_format) < 1 || (op.acc_format == DataFormat::float32 && !device_.features.fp32_accumulate) ||
@@ -401,6 +419,11 @@ class ProblemBuilder {
     std::int64_t sums = std::max(a.z, 1);
     switch (netlist::op_class(spec.op.type)) {
       case OpClass::matmul: {
+        if (spec.selection) {
+          spec.inner = spec.selection->act_rows;
+          need(1, {spec.selection->act_matrices, spec.inner, out.ct});
+          break;
+        }
         spec.inner = in[0].ct;
         std::int64_t t = out.t * (a.accumulate ? sums : 1);
         need(0, {t, out.rt, spec.inner});
@@ -408,6 +431,12 @@ class ProblemBuilder {
         for (std::size_t i = 2; i < in.size(); ++i) need(i, out);
         break;
       }
+      case OpClass::depthwise:
+        spec.inner = in[1].rt;
+        need(0, {out.t, out.rt, out.ct * spec.inner});
+        need(1, {out.t, spec.inner, out.ct});
+        for (std::size_t i = 2; i < in.size(); ++i) need(i, out);
+        break;
       case OpClass::reduce:
         if (a.reduce_dim == netlist::Dim::none) {
           fail(node_error("BL003", node, "attribute 'dim' is missing; it is r, c or z"));
@@ -476,6 +505,7 @@ class ProblemBuilder {
                             "', which it is in the next step, ", format_name(writer.op.out_format), "; they have to be the same")));
       source.loopback = static_cast<std::size_t>(sink - problem_.sinks.begin());
       if (!sink->inputs.empty()) writer.outputs += 1;
+      writer.feeds_loopback = true;
       sink->inputs.push_back(found->second.source);
     }
     if (!failure_.empty()) return failure_;
@@ -498,8 +528,10 @@ class ProblemBuilder {
 
   void set_depth(OpSpec& spec) {
     for (const OpUse& use : spec.users) {
-      const auto& input = problem_.ops[use.op.index()].op.inputs[use.input];
-      auto depth = stack_depth(input.maps.tms);
+      auto tms = problem_.ops[use.op.index()].op.inputs[use.input].maps.tms;
+      // The slices of a sparse matmul lie below one another.
+      if (spec.selection) tms.insert(tms.begin(), netlist::Tm::vslice(spec.selection->slices));
+      auto depth = stack_depth(tms);
       if (auto* reason = std::get_if<std::string>(&depth)) {
         const Node& user = graph_.node(problem_.ops[use.op.index()].node);
         fail(node_error("BL008", user, cat("input ", use.input, ": ", *reason)));
@@ -507,7 +539,7 @@ class ProblemBuilder {
       }
       spec.depth = std::lcm(spec.depth, std::get<std::int64_t>(depth));
     }
-    if (spec.users.size() > 1) spec.depth = spec.out.t;
+    if (spec.users.size() > 1) spec.depth = spec.selection ? 1 : spec.out.t;
   }
 
   const Graph& graph_;
@@ -531,27 +563,6 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
   ProblemBuilder builder(graph, device, problem);
   BUDA_TRY(builder.run(order));
   return problem;
-}
-
-std::vector<std::string> normalize(Graph& graph) {
-  for (NodeId id : graph.outputs()) {
-    const Node& output = graph.node(id);
-    if (output.inputs().size() != 1) continue;
-    graph::Edge edge = output.inputs()[0];
-    if (!graph.contains(edge.source.node)) continue;
-    const Node& producer = graph.node(edge.source.node);
-    if (producer.is_op() && edge.tms.empty()) continue;
-    auto type = graph.type(edge);
-    if (!type) continue;
-    graph::ValueType value = std::move(*type);
-    graph::GraphEditor editor(graph, producer.id());
-    editor.insert_on_edge({id, 0}, "nop", "nop", value);
-  }
-  graph::erase_dead_nodes(graph);
-  std::vector<std::string> unused;
-  for (NodeId id : graph.inputs())
-    if (graph.use_count(id) == 0) unused.push_back(graph.node(id).name());
-  return unused;
 }
 
 std::string describe(const Problem& problem, const Origin& from) {

@@ -22,6 +22,8 @@ class Graph;
 
 namespace buda::balance {
 
+struct SelectionMatrix;
+
 // Indices into Problem::ops, which is in execution order, and Problem::sources.
 using OpId = StrongId<struct BalancedOpTag>;
 using SourceId = StrongId<struct SourceTag>;
@@ -53,7 +55,9 @@ struct OpSpec {
   netlist::Op op;
   // Of a fused op its schedules, without blocks and id; null for any other.
   std::shared_ptr<const netlist::FusedOp> fused;
-  netlist::TileShape out;
+  // Of a sparse matmul, whose operands are then the sparse tiles, the activations and the index tiles; null for any other.
+  std::shared_ptr<const SelectionMatrix> selection;
+  netlist::TileShape out;  // as the graph has it; an op may hold it otherwise (models/stream.hpp)
   std::int64_t inner = 1;  // tiles of the inner dimension: of a matmul, or those that a reduce along r or c takes together
   std::vector<Operand> operands;
   std::vector<OpUse> users;  // ops; in order
@@ -61,11 +65,15 @@ struct OpSpec {
   // mblocks that its output buffer must hold at once: more than 1 where a user stacks them, and all t where its users meet again, so that
   // one of them can wait for the other.
   std::int64_t depth = 1;
-  bool feeds_queued = false;  // some user takes it as a queued operand
-  std::string label;          // the node's name, for messages and overrides
+  bool feeds_queued = false;    // some user takes it as a queued operand
+  bool feeds_loopback = false;  // an input of the next step is read from the queue that it writes
+  std::string label;            // the node's name, for messages and overrides
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };
+
+// What a sparse matmul reads of its selection matrix; shape and value follow from the op's model.
+enum class EncodedPart : std::uint8_t { none, tiles, indices };
 
 struct SourceSpec {
   graph::NodeId node;
@@ -73,8 +81,9 @@ struct SourceSpec {
   std::string name;  // in the netlist; copies of a parameter get names of their own
   std::string label;
   DataFormat format = DataFormat::float16_b;
-  netlist::TileShape shape;
+  netlist::TileShape shape;  // of an encoded part: one tile
   TileDim tile_dim;
+  EncodedPart encoded = EncodedPart::none;
   std::vector<OpUse> users;
   // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
   std::optional<std::size_t> loopback;

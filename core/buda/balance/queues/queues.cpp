@@ -2,6 +2,7 @@
 #include <buda/balance/queues/queues.hpp>
 
 #include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/models/sparse.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
@@ -54,11 +55,20 @@ class QueuePlanner {
     set_.queues.push_back(std::move(plan));
   }
 
+  // What it costs a reader to take its input from a queue of this layout. What an op wrote lies there as the op held it.
+  std::variant<EdgeCost, std::string> cost_from(const TileLayout& layout, const OpUse& use) const {
+    const OpId writer = problem_.op(use.op).operands[use.input].from.op;
+    auto maps = edge_maps(problem_, use.op, choice_.ops[use.op.index()].model, use.input,
+                          writer.valid() ? &choice_.ops[writer.index()].model : nullptr);
+    if (auto* reason = std::get_if<std::string>(&maps)) return std::move(*reason);
+    return measure_edge(layout, std::get<netlist::EdgeMaps>(maps), blocked_[use.op.index()], use.input);
+  }
+
   // Why a reader cannot take its input from a queue of this layout; nothing when it can.
   std::optional<Diagnostic> trouble(const TileLayout& layout, const OpUse& use) const {
     const OpSpec& spec = problem_.op(use.op);
     const Op& op = blocked_[use.op.index()];
-    auto cost = measure_edge(layout, op.inputs[use.input].maps, op, use.input);
+    auto cost = cost_from(layout, use);
     if (auto* reason = std::get_if<std::string>(&cost)) {
       Diagnostic d = does_not_fit(
           "BL012", spec.label, "edge", 0, 0,
@@ -91,7 +101,7 @@ class QueuePlanner {
       return blocked_[a.op.index()].grid.volume() < blocked_[b.op.index()].grid.volume();
     });
     std::vector<TileLayout> layouts;
-    for (const OpUse& use : readers) layouts.push_back(source_layout(problem_, use.op, blocked_[use.op.index()], use.input));
+    for (const OpUse& use : readers) layouts.push_back(source_layout(problem_, use.op, choice_.ops[use.op.index()].model, use.input));
     for (const OpUse& use : readers)
       layouts.push_back(
           preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
@@ -104,7 +114,8 @@ class QueuePlanner {
       for (const OpUse& use : readers)
         if ((d = trouble(layout, use))) break;
       if (!d) {
-        QueuePlan plan{queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, source.users, false};
+        QueuePlan plan{
+            queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, Stream{}, source.users, false};
         plan.queue.tile_dim = source.tile_dim;
         if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
         add(std::move(plan));
@@ -124,7 +135,7 @@ class QueuePlanner {
     const SourceSpec& source = problem_.source(id);
     std::vector<Group> groups;
     for (const OpUse& use : source.users) {
-      TileLayout layout = source_layout(problem_, use.op, blocked_[use.op.index()], use.input);
+      TileLayout layout = source_layout(problem_, use.op, choice_.ops[use.op.index()].model, use.input);
       bool resident = choice_.ops[use.op.index()].model.is_resident(use.input);
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.layout == layout && g.resident == resident; });
       if (same == groups.end()) same = groups.insert(groups.end(), {layout, resident, {}});
@@ -135,20 +146,33 @@ class QueuePlanner {
       for (const OpUse& use : groups[g].readers)
         if (auto d = trouble(groups[g].layout, use)) failure_.add(std::move(*d));
       std::string name = g == 0 ? source.name : problem_.names.take(source.name);
-      QueuePlan plan{
-          queue_of(groups[g].layout, std::move(name), source.format, 1, problem_), role, id, OpId{}, groups[g].readers, groups[g].resident};
+      QueuePlan plan{queue_of(groups[g].layout, std::move(name), source.format, 1, problem_),
+                     role,
+                     id,
+                     OpId{},
+                     Stream{},
+                     groups[g].readers,
+                     groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
       plan.queue.tile_dim = source.tile_dim;
+      if (source.encoded != EncodedPart::none) plan.encoded = encoded_value(source, source.users.front().op);
       add(std::move(plan));
     }
   }
 
+  Tensor encoded_value(const SourceSpec& source, OpId op) const {
+    const OpModel& model = choice_.ops[op.index()].model;
+    EncodedSelection encoded = encode_selection(*problem_.op(op).selection, sparse_blocking(model), model.sparse);
+    return source.encoded == EncodedPart::tiles ? std::move(encoded.tiles) : std::move(encoded.indices);
+  }
+
   QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
     const OpSpec& spec = problem_.op(writer);
-    QueuePlan plan{queue_of(queue_layout(spec, choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_),
+    QueuePlan plan{queue_of(queue_layout(choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_),
                    role,
                    SourceId{},
                    writer,
+                   choice_.ops[writer.index()].model.stream,
                    {},
                    false};
     plan.queue.input = spec.op.name;

@@ -5,9 +5,11 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,11 @@ struct QueuePlan {
   QueueRole role = QueueRole::input;
   SourceId source;             // of inputs, parameters, constants and loopbacks
   OpId writer;                 // of outputs, loopbacks, epoch-to-epoch and buffering queues
+  Stream stream;               // of the writer
   std::vector<OpUse> readers;  // ops; in order
   bool prologue = false;       // its readers hold it in L1
+  // The value of an encoded part of a selection matrix, which no node of the graph has.
+  std::optional<Tensor> encoded = {};
 };
 
 inline constexpr std::size_t kNoQueue = static_cast<std::size_t>(-1);

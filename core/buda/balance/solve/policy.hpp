@@ -76,6 +76,8 @@ class PolicyContext {
   // The legal implementations of an op, those with fewer cores first; never empty.
   std::span<const OpModel> models(OpId op) const { return space_->models[op.index()].models; }
   const OpSpec& op(OpId id) const { return space_->problem->op(id); }
+  // What the user overrides, by OpId; models() and placing comply with it.
+  const std::vector<OpOverride>& overrides() const { return space_->overrides; }
 
   // ---- what is decided
 

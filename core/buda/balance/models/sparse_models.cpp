@@ -1,0 +1,37 @@
+// Models of sparse matmuls.
+#include <buda/balance/models/candidates.hpp>
+
+#include <algorithm>
+#include <buda/balance/models/sparse.hpp>
+#include <vector>
+
+namespace buda::balance {
+
+// A larger u_kt means fewer strips and a larger buffer of activations, and leaves fewer bits of an index for the number of a sparse tile.
+// Where the activations are sent several times for one u_kt and once for another, the latter is worth a smaller step: only models of the
+// fewest passes of a blocking are kept.
+void sparse_models(Candidates& candidates) {
+  const OpSpec& spec = candidates.spec();
+  auto steps = candidates.inner_steps(spec.inner);
+  candidates.for_each_grid([&](OpModel model) {
+    std::vector<OpModel> encodable;
+    for (std::int64_t step : steps) {
+      model.u_kt = static_cast<std::int32_t>(step);
+      model.m_k = static_cast<std::int32_t>(spec.inner / step);
+      const auto use = sparse_use(*spec.selection, sparse_blocking(model));
+      if (const auto* found = std::get_if<SparseUse>(&use)) {
+        model.sparse = *found;
+        encodable.push_back(model);
+      } else {
+        candidates.reject();
+      }
+    }
+    std::stable_sort(encodable.begin(), encodable.end(),
+                     [](const OpModel& a, const OpModel& b) { return a.sparse.passes < b.sparse.passes; });
+    for (const OpModel& m : encodable)
+      if (candidates.offer(m)) return true;
+    return false;
+  });
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,77 @@
+// One by one.
+#include <buda/balance/problem/translate.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/netlist/text/parse.hpp>
+
+#include <algorithm>
+
+namespace buda::balance {
+namespace {
+
+netlist::Tm netlist_tm(const graph::Tm& tm) {
+  auto n = static_cast<std::int32_t>(tm.factor);
+  switch (tm.kind) {
+    case graph::TmKind::broadcast:
+      return netlist::Tm::broadcast(tm.dim == graph::TmDim::r   ? netlist::Dim::r
+                                    : tm.dim == graph::TmDim::c ? netlist::Dim::c
+                                                                : netlist::Dim::z,
+                                    n);
+    case graph::TmKind::hslice:
+      return netlist::Tm::hslice(n);
+    case graph::TmKind::vslice:
+      return netlist::Tm::vslice(n);
+    case graph::TmKind::hstack:
+      return netlist::Tm::hstack(n);
+    case graph::TmKind::vstack:
+      return netlist::Tm::vstack(n);
+    case graph::TmKind::pad:
+      return netlist::Tm::pad(static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value);
+    case graph::TmKind::transpose:
+    case graph::TmKind::unpad:
+      break;
+  }
+  return netlist::Tm::transpose();
+}
+
+}  // namespace
+
+std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms) {
+  netlist::EdgeMaps out;
+  for (std::size_t i = 0; i < tms.size(); ++i) {
+    const graph::Tm& tm = tms[i];
+    if (std::max({tm.factor, tm.rt, tm.ct}) > netlist::kMostDimension) return cat("'", tm.text(), "' is larger than a netlist can say");
+    if (tm.kind == graph::TmKind::unpad) {
+      if (i != 0) return cat("'", tm.text(), "' can only be the first manipulation of an edge");
+      out.unpad = netlist::Unpad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct)};
+    } else if (tm.kind == graph::TmKind::pad) {
+      if (i + 1 != tms.size()) return cat("'", tm.text(), "' can only be the last manipulation of an edge");
+      out.pad = netlist::Pad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct), tm.value};
+    } else if (tm.kind == graph::TmKind::transpose || tm.factor != 1) {
+      out.tms.push_back(netlist_tm(tm));
+    }
+  }
+  return out;
+}
+
+netlist::MathFidelity netlist_fidelity(graph::MathFidelity f) {
+  switch (f) {
+    case graph::MathFidelity::lofi:
+      return netlist::MathFidelity::lofi;
+    case graph::MathFidelity::hifi2:
+      return netlist::MathFidelity::hifi2;
+    case graph::MathFidelity::hifi3:
+      return netlist::MathFidelity::hifi3;
+    case graph::MathFidelity::hifi4:
+      break;
+  }
+  return netlist::MathFidelity::hifi4;
+}
+
+DataFormat standard_accumulation(DataFormat operand, const device::DeviceDescriptor& device) {
+  if (operand == DataFormat::float32 && device.features.fp32_accumulate) return DataFormat::float32;
+  if (is_integer(operand)) return DataFormat::int32;
+  return exponent_family(operand) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,102 @@
+// From relaxed epochs to placed ops.
+#include <buda/balance/solve/spread.hpp>
+
+#include <buda/balance/solve/relaxed_epochs.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace buda::balance {
+namespace {
+
+// Shares of the chip's cores that are planned with.
+constexpr double kShares[] = {1.0, 0.9, 0.8, 0.65};
+// Cycles from the end of an epoch to the first input of the next: queue headers and stream programs are loaded.
+constexpr double kCyclesPerEpoch = 50'000;
+
+double bytes_of(const netlist::TileShape& shape, DataFormat format, const device::DeviceDescriptor& device) {
+  return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
+}
+
+RelaxedOp relaxed(const PolicyContext& context, OpId id, const std::vector<OpOverride>& overrides) {
+  const OpSpec& spec = context.op(id);
+  RelaxedOp out;
+  std::vector<CoreCost> choices;
+  for (const OpModel& m : context.models(id)) choices.push_back({m.cores(), m.cycles});
+  out.choices = best_choices(std::move(choices));
+  out.begins_epoch = overrides[id.index()].epoch_break == true;
+  out.last_user = id.index();
+  for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
+  out.result_bytes = bytes_of(spec.out, spec.op.out_format, context.device());
+  if (spec.outputs > 0) out.dram_bytes += out.result_bytes;
+  const auto& best = context.models(id).back();
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const double bytes = bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device());
+    if (spec.operands[i].from.op.valid()) {
+      out.operands.push_back({spec.operands[i].from.op.index(), bytes});
+    } else if (!best.is_resident(i)) {
+      out.dram_bytes += bytes;
+    }
+  }
+  return out;
+}
+
+Result<Choice> place(PolicyContext& context, const std::vector<RelaxedEpoch>& epochs) {
+  for (const RelaxedEpoch& epoch : epochs) {
+    context.next_epoch();
+    auto preferred = [&](const OpModel& a, const OpModel& b) {
+      const bool keeps_up = a.cycles <= epoch.interval;
+      if (keeps_up != (b.cycles <= epoch.interval)) return keeps_up;
+      if (!keeps_up) return a.cycles != b.cycles ? a.cycles < b.cycles : a.cores() < b.cores();
+      if (a.cores() != b.cores()) return a.cores() < b.cores();
+      if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
+      return a.cycles < b.cycles;
+    };
+    for (std::size_t i = epoch.begin; i < epoch.end; ++i) BUDA_TRY(context.place_best(context.schedule()[i], preferred));
+  }
+  return context.choice();
+}
+
+}  // namespace
+
+double pipelined_cycles(const Choice& choice) {
+  std::vector<double> slowest(static_cast<std::size_t>(choice.epochs()), 0);
+  for (const PlacedOp& op : choice.ops) {
+    double& cycles = slowest[static_cast<std::size_t>(op.epoch)];
+    cycles = std::max(cycles, op.model.cycles);
+  }
+  double sum = 0;
+  for (double cycles : slowest) sum += cycles;
+  return sum;
+}
+
+Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
+  std::vector<RelaxedOp> ops;
+  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id, context.overrides()));
+  const auto& device = context.device();
+  RelaxedChip chip;
+  chip.inputs_per_epoch = options.inputs_per_epoch;
+  chip.cycles_per_epoch = kCyclesPerEpoch;
+  chip.dram_bytes_per_cycle = std::max(
+      device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9) * static_cast<double>(device.dram.channels.size()), 1.0);
+  std::optional<Choice> best;
+  double least = 0;
+  Failure failure;
+  for (double share : kShares) {
+    chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * share), 1);
+    if (!context.schedule().empty()) context.rewind(context.schedule().front());
+    auto choice = place(context, relaxed_epochs(ops, chip));
+    if (!choice) {
+      failure = std::move(choice).failure();
+      continue;
+    }
+    const double cycles = pipelined_cycles(*choice) + choice->epochs() * kCyclesPerEpoch / options.inputs_per_epoch;
+    if (best && cycles >= least) continue;
+    least = cycles;
+    best = std::move(*choice);
+  }
+  if (!best) return failure;
+  return std::move(*best);
+}
+
+}  // namespace buda::balance

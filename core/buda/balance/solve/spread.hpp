@@ -1,0 +1,21 @@
+// Placement for throughput: each epoch's work is spread over the chip so that its ops take about the same time.
+#pragma once
+
+#include <buda/balance/solve/policy.hpp>
+#include <buda/diag/result.hpp>
+
+namespace buda::balance {
+
+struct SpreadOptions {
+  double inputs_per_epoch = 64;  // over which what an epoch takes once is divided
+};
+
+// Cuts the schedule as relaxed_epochs() would, gives every op the fewest cores with which it keeps up with its epoch, and places ops in the
+// order of the schedule. Shapes leave gaps between ops, so several shares of the chip are tried, and the placement with the fewest cycles
+// for an input is taken. `context` must be empty; it holds the last trial afterwards.
+Result<Choice> spread(PolicyContext& context, const SpreadOptions& options);
+
+// Cycles of one input through all epochs of a choice: the slowest op of each.
+double pipelined_cycles(const Choice& choice);
+
+}  // namespace buda::balance
