@@ -7,7 +7,7 @@
 #include <buda/graph/dot.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/listing.hpp>
+#include <buda/passes/pipeline/listing.hpp>
 
 namespace buda::graph_tool {
 

@@ -5,8 +5,8 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
-#include <buda/passes/listing.hpp>
-#include <buda/passes/meaning_check.hpp>
+#include <buda/passes/pipeline/listing.hpp>
+#include <buda/passes/pipeline/meaning_check.hpp>
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/meaning_check.hpp>
-#include <buda/passes/pass.hpp>
+#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/pass.hpp>
 #include <buda/plugin/decomposition.hpp>
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/passes/meaning_check.hpp>
+#include <buda/passes/pipeline/meaning_check.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/tensor/compare.hpp>
 

@@ -6,7 +6,7 @@
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
 

@@ -14,7 +14,7 @@
 #include <buda/netlist/text/write.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

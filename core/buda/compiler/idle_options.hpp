@@ -4,7 +4,7 @@
 #include <buda/compiler/optimizer_options.hpp>
 #include <buda/compiler/pass_switches.hpp>
 #include <buda/diag/diagnostic.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 
 #include <vector>
 

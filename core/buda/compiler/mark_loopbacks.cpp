@@ -4,7 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
-#include <buda/passes/past_cache.hpp>
+#include <buda/passes/queues/past_cache.hpp>
 
 #include <string>
 #include <utility>

@@ -4,9 +4,9 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/option_values.hpp>
 #include <buda/graph/demand_tags.hpp>
-#include <buda/passes/decomposition.hpp>
-#include <buda/passes/fuse_ops.hpp>
-#include <buda/passes/fusing.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
+#include <buda/passes/fuse/fuse_ops.hpp>
+#include <buda/passes/fuse/fusing.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -8,7 +8,7 @@
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/pass_switches.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/cpu_fallback.hpp>
+#include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/plugin/decomposition.hpp>
 
 #include <iterator>

@@ -7,7 +7,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #include <buda/compiler/optimizer_options.hpp>
 
 #include <buda/compiler/option_values.hpp>
-#include <buda/passes/precision_rules.hpp>
+#include <buda/passes/formats/precision_rules.hpp>
 
 namespace buda::compiler {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/passes/fracture.hpp>
-#include <buda/passes/insert_buffers.hpp>
+#include <buda/passes/fracture/fracture.hpp>
+#include <buda/passes/queues/insert_buffers.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/compiler/optimizer_options.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
-#include <buda/passes/decomposition.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <new>

@@ -4,7 +4,7 @@
 
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
-#include <buda/passes/decomposition.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
 #include <buda/runtime/target.hpp>
 
 namespace buda::plugin {

@@ -1,7 +1,7 @@
 // Formulas: terms, and the decomposition that puts one in the place of a node.
 #include <buda/plugin/rule.hpp>
 
-#include <buda/passes/lowering_tags.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 
 #include <algorithm>
 

@@ -20,7 +20,7 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
 
-#include <buda/passes/constant_value.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
 
 #include <cmath>
 #include <limits>

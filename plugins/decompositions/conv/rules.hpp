@@ -3,7 +3,7 @@
 
 #include <buda/ops/spatial/window.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/passes/decomposition.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
 
 #include <memory>
 

@@ -13,7 +13,7 @@
 #include "rules.hpp"
 
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
-#include <buda/passes/channels_last.hpp>
+#include <buda/passes/decompose/channels_last.hpp>
 
 namespace buda::conv {
 namespace {

@@ -10,7 +10,7 @@
 // Indices outside x give zeros.
 #include "rules.hpp"
 
-#include <buda/passes/constant_value.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 
-#include <buda/passes/constant_value.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
 
 #include <cmath>
 

@@ -12,7 +12,7 @@
 
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/ops/spatial/pool.hpp>
-#include <buda/passes/channels_last.hpp>
+#include <buda/passes/decompose/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 

@@ -1,7 +1,7 @@
 // The rules of plugin `pool` that have a file of their own.
 #pragma once
 
-#include <buda/passes/decomposition.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
 
 #include <memory>
 

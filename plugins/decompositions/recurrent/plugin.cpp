@@ -9,7 +9,7 @@
 // sequences are reversed before and after.
 #include "rules.hpp"
 
-#include <buda/passes/constant_value.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 

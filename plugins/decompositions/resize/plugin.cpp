@@ -6,7 +6,7 @@
 // The first two axes, samples and channels, keep their sizes. A crop that reaches beyond x picks nothing there, and the value for it is
 // added.
 #include <buda/ops/spatial/resize.hpp>
-#include <buda/passes/channels_last.hpp>
+#include <buda/passes/decompose/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/placement.hpp>
-#include <buda/passes/cpu_fallback.hpp>
-#include <buda/passes/host_part.hpp>
+#include <buda/passes/host/cpu_fallback.hpp>
+#include <buda/passes/host/host_part.hpp>
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/base/text.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 
 #include <gtest/gtest.h>
 

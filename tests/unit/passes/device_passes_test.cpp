@@ -1,8 +1,8 @@
 // Passes on device graphs: fuse-relu and assign-formats.
 #include "harness.hpp"
 
-#include <buda/passes/fusing.hpp>
-#include <buda/passes/lowering_tags.hpp>
+#include <buda/passes/fuse/fusing.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 
 namespace buda::passes {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <buda/graph/demand_tags.hpp>
 #include <buda/graph/tile_rows.hpp>
-#include <buda/passes/data_movement_passes.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
 
 namespace buda::passes {
 namespace {

@@ -2,8 +2,8 @@
 #include "harness.hpp"
 
 #include <buda/ops/device/fused_body.hpp>
-#include <buda/passes/fuse_ops.hpp>
-#include <buda/passes/fusing.hpp>
+#include <buda/passes/fuse/fuse_ops.hpp>
+#include <buda/passes/fuse/fusing.hpp>
 
 namespace buda::passes {
 namespace {

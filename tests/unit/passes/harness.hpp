@@ -8,10 +8,10 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/listing.hpp>
-#include <buda/passes/meaning_check.hpp>
-#include <buda/passes/pipeline.hpp>
-#include <buda/passes/standard_passes.hpp>
+#include <buda/passes/pipeline/listing.hpp>
+#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
 

@@ -1,7 +1,7 @@
 // Lowering of what moves data: reshapes and transposes by edges and by pickers, slices, concatenations, borders, gathers.
 #include "harness.hpp"
 
-#include <buda/passes/rearrangement.hpp>
+#include <buda/passes/layout/rearrangement.hpp>
 
 #include <algorithm>
 #include <functional>

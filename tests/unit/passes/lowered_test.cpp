@@ -1,5 +1,5 @@
 // What is known of a lowered value after an op.
-#include <buda/passes/lowered.hpp>
+#include <buda/passes/lower/lowered.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "harness.hpp"
 
 #include <buda/ops/device/device_layout.hpp>
-#include <buda/passes/lowering_tags.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 
 #include <algorithm>
 #include <functional>

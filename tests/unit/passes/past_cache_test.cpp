@@ -2,7 +2,7 @@
 #include "harness.hpp"
 
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/passes/past_cache.hpp>
+#include <buda/passes/queues/past_cache.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,7 +1,7 @@
 // Rules of mixed precision: reading them, whom they are for, and what assign-formats makes of them.
 #include "harness.hpp"
 
-#include <buda/passes/precision_rules.hpp>
+#include <buda/passes/formats/precision_rules.hpp>
 
 namespace buda::passes {
 namespace {

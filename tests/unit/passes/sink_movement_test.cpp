@@ -1,7 +1,7 @@
 // sink-movement: inverse movements meet and cancel, and what does not gain by it stays.
 #include "harness.hpp"
 
-#include <buda/passes/data_movement_passes.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // Convolutions, pools and resizing: after decomposition and after lowering they mean what the ops mean.
 #include "harness.hpp"
 
-#include <buda/passes/data_movement_passes.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <functional>
 

@@ -2,7 +2,7 @@
 #include "harness.hpp"
 
 #include <buda/graph/graph_file.hpp>
-#include <buda/passes/fusing.hpp>
+#include <buda/passes/fuse/fusing.hpp>
 
 #include <functional>
 

@@ -2,8 +2,8 @@
 #include "default_pipeline.hpp"
 #include "harness.hpp"
 
-#include <buda/passes/data_movement_passes.hpp>
-#include <buda/passes/fusing.hpp>
+#include <buda/passes/fuse/fusing.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <cmath>
 #include <map>

@@ -11,7 +11,7 @@
 #include <buda/io/json.hpp>
 #include <buda/overlay/blob_file.hpp>
 #include <buda/overlay/blob_records.hpp>
-#include <buda/passes/pipeline.hpp>
+#include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <buda/diag/sink.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/yaml.hpp>
-#include <buda/passes/pass.hpp>
+#include <buda/passes/pipeline/pass.hpp>
 
 #include <algorithm>
 #include <map>

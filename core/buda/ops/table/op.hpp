@@ -87,7 +87,7 @@ struct OpDef {
   // Floating-point operations, a multiplication and an addition counting two; 0 for data movement.
   double (*flops)(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs& attrs) = nullptr;
 
-  // Mixed precision by level keeps its result in a 16-bit float where others become block floats (passes/precision_rules.hpp).
+  // Mixed precision by level keeps its result in a 16-bit float where others become block floats (passes/formats/precision_rules.hpp).
   bool precise = false;
 
   const AttrDef* attr(std::string_view attr_name) const;

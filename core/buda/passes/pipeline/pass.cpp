@@ -1,0 +1,38 @@
+// Running single passes and counting their rewrites.
+#include <buda/passes/pipeline/pass.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
+
+namespace buda::passes {
+
+bool RewriteCounter::allow(std::string_view pass, const graph::Node& at) {
+  if (graph::on_host(at)) return false;
+  if (done_ >= limit_) {
+    if (first_refused_.empty()) first_refused_ = cat(pass, " at '", at.name(), '\'');
+    return false;
+  }
+  ++done_;
+  last_done_pass_ = pass;
+  last_done_node_ = at.name();
+  return true;
+}
+
+std::string RewriteCounter::last_done() const { return done_ == 0 ? "" : cat(last_done_pass_, " at '", last_done_node_, '\''); }
+
+Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context) {
+  if (pass.level && *pass.level != graph.level) {
+    Diagnostic d = usage_error("PA002", cat("pass '", pass.name, "' works at ", graph::level_name(*pass.level), " level, and the graph '",
+                                            graph.name, "' is at ", graph::level_name(graph.level), " level"));
+    d.hint = graph.level == graph::Level::tensor ? "run lower-to-device before it" : "run it before lower-to-device";
+    return d;
+  }
+  if (pass.needs_device && context.device == nullptr)
+    return usage_error("PA003", cat("pass '", pass.name, "' needs to know the device: choose one with --device"));
+  const bool had_trial = context.lowered_on_trial.has_value();
+  auto report = pass.run(graph, context);
+  if (had_trial) context.lowered_on_trial.reset();
+  return report;
+}
+
+}  // namespace buda::passes

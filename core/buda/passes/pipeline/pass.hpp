@@ -1,0 +1,113 @@
+// Passes: what the optimizer does to a graph, one step at a time.
+//
+// A pass is a function and a description of it. Each has a file of its own, named like the pass, that shows in its opening comment a graph
+// before and after. Adding one takes that file, a line in standard_passes.cpp and a place in share/pipelines/default.yaml.
+//
+// What every pass keeps: the meaning of the graph; the model's inputs and outputs, in name, type and order; and that a node's name stands
+// for its value: a pass may drop a name or give a new one, but no node takes over the name of another value. So values can be compared by
+// name across passes (meaning_check.hpp), and a user finds the values of his model by their names.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
+#include <buda/passes/formats/precision_rules.hpp>
+#include <buda/passes/fracture/fracture.hpp>
+#include <buda/passes/queues/insert_buffers.hpp>
+#include <buda/tensor/data_format.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::passes {
+
+// What the user wishes for formats; legality on the device comes first (assign-formats).
+struct FormatOptions {
+  std::optional<DataFormat> standard;    // of values, parameters and constants; nothing: by their element types
+  std::optional<DataFormat> accumulate;  // nothing: by the formats of the inputs
+  graph::MathFidelity fidelity = graph::MathFidelity::hifi3;
+  DataFormat fp32_fallback = DataFormat::float16_b;  // stands for Float32 on devices that cannot accumulate in it
+  std::vector<PrecisionRule> rules;                  // in order
+};
+
+// What may run on the host's processor (cpu-fallback).
+struct FallbackOptions {
+  bool enabled = true;           // false: what cannot be lowered is an error
+  bool movement = false;         // movements of data near inputs and outputs go there, too
+  std::int64_t most_depth = 10;  // of these: ops between them and the input or output
+};
+
+// Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the
+// first n are done. Passes without which a graph cannot be lowered do not ask.
+class RewriteCounter {
+ public:
+  static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+  explicit RewriteCounter(std::uint64_t limit = kNoLimit) : limit_(limit) {}
+
+  // Asked right before a rewrite at a node; false: leave it. Nodes that go to the host (graph/placement.hpp) are left as they are.
+  bool allow(std::string_view pass, const graph::Node& at);  // pass: its name in standard_passes()
+  std::uint64_t done() const { return done_; }
+  // The last rewrite that was done and the first that was refused: "fuse-bias at 'fc1'"; empty when there is none.
+  std::string last_done() const;
+  const std::string& first_refused() const { return first_refused_; }
+
+ private:
+  std::uint64_t limit_;
+  std::uint64_t done_ = 0;
+  std::string_view last_done_pass_;  // names of passes live as long as the program
+  std::string last_done_node_;
+  std::string first_refused_;
+};
+
+// What passes may use; the same for all passes of a run.
+struct PassContext {
+  explicit PassContext(Host& h) : host(h) {}
+
+  Host& host;
+  const ops::Registry* ops = &ops::standard_ops();
+  const DecompositionSet* decompositions = nullptr;  // null: none
+  const device::DeviceDescriptor* device = nullptr;  // null: not chosen; passes with needs_device then fail
+  FormatOptions formats;
+  FallbackOptions fallback;
+  std::vector<FractureGroup> fractures;
+  bool device_tilizes = false;        // inputs come to the device in rows (tilize-on-device)
+  std::vector<BufferDemand> buffers;  // what is met is taken off (insert-buffers)
+  RewriteCounter rewrites;
+  // What the last pass made of the graph when it lowered it on trial; lower-to-device right behind it need not do so again.
+  std::optional<graph::Graph> lowered_on_trial = {};
+};
+
+struct PassReport {
+  std::size_t rewrites = 0;
+  std::string note = {};  // one line for the log; empty: the counts say it all
+  bool changed() const { return rewrites != 0; }
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view summary;           // one line, begins with a verb
+  std::optional<graph::Level> level;  // of the graphs that it works on; nothing: of both
+  bool needs_device = false;
+  Result<PassReport> (*run)(graph::Graph& graph, PassContext& context) = nullptr;
+};
+
+// In the order in which --list-passes shows them.
+const std::vector<const Pass*>& standard_passes();
+// Null when there is none.
+const Pass* find_pass(std::string_view name);
+// Or a diagnostic with the nearest name; the place is left to the caller.
+Result<const Pass*> require_pass(std::string_view name);
+
+// Runs a pass on a graph of its level, on a device if it needs one; these are usage errors otherwise.
+Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context);
+
+}  // namespace buda::passes

@@ -1,0 +1,144 @@
+// insert-buffers: puts what the user wants on edges: ops that only hold data, for forks whose branches differ in length.
+//
+// before                          after --insert-buffering-nop a,y
+//   a = exp(x)                      a = exp(x)
+//   b = tanh(a)                     a.nop = buffer(a) #buffering=nop
+//   y = add(a, b)                   b = tanh(a)
+//                                   y = add(a.nop, b)
+//
+// It runs on the model's graph, where nothing is fused yet (what is put between two ops keeps them apart), and again on the device graph
+// for names that only occur there. What no edge answers to then is told (PA073). A queue is such an op, too, until place-queues.
+#include <buda/passes/queues/insert_buffers.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
+#include <buda/passes/fuse/fusing.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace buda::passes {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Use;
+using graph::ValueRef;
+
+class Inserter {
+ public:
+  Inserter(Graph& graph, PassContext& context) : g_(graph), context_(context) {}
+
+  PassReport run() {
+    if (context_.buffers.empty()) return report_;
+    for (NodeId id : g_.ids()) enlist(id);
+    for (BufferDemand& demand : context_.buffers) meet(demand);
+    if (g_.level == graph::Level::device)
+      for (const BufferDemand& demand : context_.buffers)
+        for (const std::string& consumer : demand.consumers) tell(demand, consumer);
+    std::erase_if(context_.buffers, [&](const BufferDemand& d) { return d.consumers.empty() || g_.level == graph::Level::device; });
+    return report_;
+  }
+
+ private:
+  // A buffer is called like what it holds, too, so that a demand finds what another one has put on the edge.
+  void enlist(NodeId id) {
+    if (g_.node(id).kind() == graph::NodeKind::output) return;
+    called_[g_.node(id).name()].insert(id);
+    const Node& held = held_by(id);
+    called_[held.name()].insert(id);
+    for (const graph::Origin& origin : held.origins) called_[origin.node].insert(id);
+  }
+
+  // What a buffer, or several of them, holds; itself for other nodes.
+  const Node& held_by(NodeId id) const {
+    while (g_.node(id).tags.contains(kBuffering) && g_.node(id).inputs().size() == 1) id = g_.node(id).inputs()[0].source.node;
+    return g_.node(id);
+  }
+
+  const std::set<NodeId>& called(const std::string& name) const {
+    static const std::set<NodeId> none;
+    auto found = called_.find(name);
+    return found == called_.end() ? none : found->second;
+  }
+
+  // One buffer for all consumers of a value.
+  void meet(BufferDemand& demand) {
+    std::map<ValueRef, ValueRef> made;
+    std::erase_if(demand.consumers, [&](const std::string& name) {
+      bool found = false;
+      for (const Use& use : uses_by(demand, name)) {
+        graph::Edge edge = g_.node(use.node).inputs()[use.input];
+        auto [at, is_new] = made.try_emplace(edge.source);
+        if (is_new) at->second = buffer(edge.source, demand.kind);
+        edge.source = at->second;
+        g_.set_input(use.node, use.input, std::move(edge));
+        found = true;
+      }
+      return found;
+    });
+  }
+
+  std::vector<Use> uses_by(const BufferDemand& demand, const std::string& consumer) const {
+    std::vector<Use> out;
+    for (NodeId user : called(consumer)) {
+      const Node& n = g_.node(user);
+      if (!n.is_op() || graph::on_host(n) || called(demand.producer).contains(user)) continue;
+      for (std::uint32_t i = 0; i < n.inputs().size(); ++i)
+        if ((!demand.operand || *demand.operand == i) && called(demand.producer).contains(n.inputs()[i].source.node))
+          out.push_back({user, i});
+    }
+    return out;
+  }
+
+  ValueRef buffer(ValueRef value, BufferKind kind) {
+    const char* word = kind == BufferKind::nop ? "nop" : "queue";
+    NodeId id =
+        g_.add(g_.fresh_name(cat(held_by(value.node).name(), '.', word)), g_.level == graph::Level::tensor ? "buffer" : "nop", {value});
+    Node& n = g_.node(id);
+    n.outputs = {*g_.type(value)};
+    n.tags[kBuffering] = word;
+    n.tags[kDontFuse] = "";
+    enlist(id);
+    ++report_.rewrites;
+    return id;
+  }
+
+  void tell(const BufferDemand& demand, const std::string& consumer) const {
+    std::string operand = demand.operand ? cat(", input ", *demand.operand) : "";
+    Diagnostic d = warning(
+        "PA073", {}, cat("option --", demand.option, ": there is no edge from '", demand.producer, "' to '", consumer, '\'', operand));
+    constexpr std::size_t kMostShown = 6;
+    std::vector<std::string> edges;
+    for (NodeId id : called(demand.producer))
+      for (const Use& use : g_.users(id))
+        if (edges.size() < kMostShown && g_.node(use.node).is_op() && !called(demand.producer).contains(use.node) &&
+            !g_.node(use.node).tags.contains(kBuffering))
+          edges.push_back(cat('\'', g_.node(use.node).name(), "' (input ", use.input, ')'));
+    if (called(demand.producer).empty()) {
+      d.hint = cat("the device graph has no op '", demand.producer, "' either; it may have become one with another op");
+    } else if (!edges.empty()) {
+      d.hint = cat("what '", demand.producer, "' gives is used by ", join(edges, ", "));
+    }
+    context_.host.report(std::move(d));
+  }
+
+  Graph& g_;
+  PassContext& context_;
+  std::map<std::string, std::set<NodeId>> called_;  // by name, and by names of nodes of the model
+  PassReport report_;
+};
+
+Result<PassReport> insert_buffers(Graph& graph, PassContext& context) { return Inserter(graph, context).run(); }
+
+}  // namespace
+
+const Pass kInsertBuffers = {.name = "insert-buffers",
+                             .summary = "put the queues and nops that the user wants on edges",
+                             .level = std::nullopt,
+                             .run = insert_buffers};
+
+}  // namespace buda::passes

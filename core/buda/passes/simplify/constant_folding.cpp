@@ -1,0 +1,76 @@
+// constant-folding: computes on the host, once, what depends on parameters and constants alone.
+//
+// before                                        after
+//   w = parameter : F32 [10, 64]                  t = parameter : F32 [64, 10]
+//   t = transpose(w) perm=[1, 0]                  y = matmul(x, t)
+//   y = matmul(x, t)
+//
+// So a transposed weight, a bias times beta, the reciprocal of a constant divisor are paid for once. What comes of a parameter is a
+// parameter. A result may not be much larger than what it is made of: an edge repeats a value for nothing, a file does not.
+#include <buda/passes/pipeline/standard_passes.hpp>
+
+#include <buda/graph/editor.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
+
+#include <algorithm>
+
+namespace buda::passes {
+namespace {
+
+using graph::Edge;
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+
+constexpr std::int64_t kAlwaysSmallEnough = 64 << 10;  // bytes
+
+bool may_fold(const Graph& graph, const Node& n) {
+  if (!n.is_op() || n.outputs.size() != 1 || n.op() == "dropout") return false;
+  std::int64_t given = 0;
+  for (const Edge& edge : n.inputs()) {
+    const Tensor* value = value_of(graph, edge);
+    if (value == nullptr) return false;
+    given += static_cast<std::int64_t>(value->bytes().size());
+  }
+  auto result = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
+  return result && *result <= std::max(given, kAlwaysSmallEnough);
+}
+
+Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
+  PassReport report;
+  ops::EvaluateOptions options;
+  options.threads = context.host.threads;
+  options.registry = context.ops;
+  for (NodeId id : graph.topological_order()) {
+    if (!graph.contains(id)) continue;
+    const Node& n = graph.node(id);
+    if (!may_fold(graph, n)) continue;
+    std::vector<Tensor> inputs;
+    bool parameter = false;
+    for (const Edge& edge : n.inputs()) {
+      inputs.push_back(*value_of(graph, edge));
+      parameter = parameter || graph.node(edge.source.node).kind() == graph::NodeKind::parameter;
+    }
+    auto results = ops::evaluate_node(n, graph.level, inputs, options);
+    if (!results) continue;  // it fails when the model runs, too, and is reported then
+    if (!context.rewrites.allow(kConstantFolding.name, n)) continue;
+    std::string name = n.name();
+    graph::GraphEditor editor(graph, id);
+    NodeId value = editor.add_constant("value", std::move((*results)[0]));
+    if (parameter) graph.set_op(value, std::string(graph::kParameterOp));
+    editor.replace(id, value);
+    graph.rename(value, std::move(name));
+    ++report.rewrites;
+  }
+  return report;
+}
+
+}  // namespace
+
+const Pass kConstantFolding = {.name = "constant-folding",
+                               .summary = "compute on the host what depends on parameters and constants alone",
+                               .level = graph::Level::tensor,
+                               .run = constant_folding};
+
+}  // namespace buda::passes
