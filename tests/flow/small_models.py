@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Take the models and netlists of tests/models through every stage, with the stages' own proofs, and compare their outputs with stored ones that NumPy computed.
+
+    small_models.py BUILD_DIR SOURCE_DIR
+
+A model runs as its graph on the host, and compiled for each device on golden: in the device's formats, and in fp32, where the result is nearly exact.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+DEVICES = ["n150", "e150"]
+NEARLY_EXACT = ["--rtol", "1e-4", "--atol", "1e-4"]
+IN_FORMATS = ["--pcc", "0.995"]
+FP32 = ["--set", "target.golden.mode=fp32"]
+
+
+class Failed(Exception):
+    pass
+
+
+def run(*args):
+    done = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, args))}: exit {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+class Tools:
+    def __init__(self, build, work):
+        self.bin, self.work = build / "bin", work
+
+    def compare(self, runner, subject, data, *options):
+        run(*runner, subject, "--inputs", f"{data}.inputs.npz", "--expect", f"{data}.outputs.npz", "-o", self.work / "outputs.npz", "-q", *options)
+
+    def try_model(self, model):
+        data, graph = model.with_suffix(""), self.work / f"{model.stem}.graph.json"
+        run(self.bin / "importer", model, "-o", graph)
+        self.compare([self.bin / "runner", "--target", "cpu"], graph, data, *NEARLY_EXACT)
+        lowered = self.work / f"{model.stem}.device.graph.json"
+        run(self.bin / "optimizer", graph, "-o", lowered, "--verify")
+        self.compare([self.bin / "runner", "--target", "cpu"], lowered, data, *NEARLY_EXACT)
+        for device in DEVICES:
+            stages, image = self.work / f"{model.stem}.{device}", self.work / f"{model.stem}.tti"
+            run(self.bin / "buda", "compile", model, "-o", image, "--device", device, "--check", "--build-dir", stages, "-q")
+            run(self.bin / "netlist", "check", "--for-run", stages / f"{model.stem}.yaml", "-q")
+            self.compare([self.bin / "buda", "run"], image, data, *IN_FORMATS)
+            self.compare([self.bin / "buda", "run"], image, data, *NEARLY_EXACT, *FP32)
+
+    def try_netlist(self, netlist):
+        data, pipes = netlist.with_suffix(""), self.work / f"{netlist.stem}.pipes"
+        run(self.bin / "netlist", "check", "--for-run", netlist, "-q")
+        run(self.bin / "netlist2pipe", netlist, "-o", pipes, "--check", "--format", "json")
+        for epoch in sorted(pipes.glob("temporal_epoch_*")):
+            run(self.bin / "pipegen", epoch / "overlay/pipes.json", "-o", epoch / "overlay/blob.json")
+        self.compare([self.bin / "runner"], netlist, data, *IN_FORMATS)
+        self.compare([self.bin / "runner"], netlist, data, *NEARLY_EXACT, *FP32)
+
+
+def main():
+    build, models, failures = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "tests/models", 0
+    subjects = sorted([*models.glob("*.onnx"), *models.glob("*.yaml")])
+    for subject in subjects:
+        with tempfile.TemporaryDirectory() as work:
+            tools = Tools(build, pathlib.Path(work))
+            try:
+                (tools.try_model if subject.suffix == ".onnx" else tools.try_netlist)(subject)
+                print(f"{subject.name}: through every stage, outputs as NumPy's")
+            except Failed as e:
+                failures += 1
+                print(f"{subject.name}: {e}")
+    sys.exit(1 if failures or not subjects else 0)
+
+
+if __name__ == "__main__":
+    main()

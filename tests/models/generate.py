@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+"""Write the models of this folder with their inputs and expected outputs.
+
+    generate.py [OUT_DIR]        default: the folder of this script
+
+For each model NAME.onnx, NAME.inputs.npz and NAME.outputs.npz; for the netlist NAME.yaml of this folder, the latter two. Weights and inputs come from a fixed seed; the outputs are computed here with NumPy in float64, by the
+formulas of the operators and without any of our tools. Needs python3-onnx and NumPy; the tests need neither, for they use what is written.
+"""
+import pathlib
+import sys
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper, save
+
+OPSET = 17
+
+
+class Model:
+    """Collects the nodes and weights of a graph."""
+
+    def __init__(self, seed):
+        self.nodes, self.weights, self.random = [], {}, np.random.default_rng(seed)
+
+    def weight(self, name, *shape, scale=None):
+        scale = 1 / np.sqrt(shape[0]) if scale is None else scale
+        return self.constant(name, (self.random.standard_normal(shape) * scale).astype(np.float32))
+
+    def constant(self, name, value):
+        self.weights[name] = np.asarray(value)
+        return self.weights[name].astype(np.float64)
+
+    def node(self, op, inputs, output, **attributes):
+        outputs = [output] if isinstance(output, str) else output
+        self.nodes.append(helper.make_node(op, inputs, outputs, name=outputs[0] + "." + op, **attributes))
+
+    def write(self, out, name, inputs, outputs):
+        def value(key, array):
+            return helper.make_tensor_value_info(key, TensorProto.FLOAT, array.shape)
+
+        inputs = {k: v.astype(np.float32) for k, v in inputs.items()}
+        outputs = {k: v.astype(np.float32) for k, v in outputs.items()}
+        graph = helper.make_graph(self.nodes, name, [value(*i) for i in inputs.items()], [value(*o) for o in outputs.items()],
+                                  [numpy_helper.from_array(w, key) for key, w in self.weights.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8, producer_name="openbuda")
+        checker.check_model(model)
+        save(model, str(out / f"{name}.onnx"))
+        np.savez_compressed(out / f"{name}.inputs.npz", **inputs)
+        np.savez_compressed(out / f"{name}.outputs.npz", **outputs)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def erf(x):
+    """By its series; arguments here are small."""
+    total, term = np.zeros_like(x), x.copy()
+    for n in range(120):
+        total += term / (2 * n + 1)
+        term = -term * x * x / (n + 1)
+    return 2 / np.sqrt(np.pi) * total
+
+
+def mlp(out):
+    """Three layers with ReLU, tanh and softmax; sizes that are no multiples of a tile's."""
+    m = Model(1)
+    x = m.random.standard_normal((8, 20))
+    w1, b1 = m.weight("w1", 20, 40), m.weight("b1", 40, scale=0.1)
+    w2, b2 = m.weight("w2", 40, 36), m.weight("b2", 36, scale=0.1)
+    w3, b3 = m.weight("w3", 36, 5), m.weight("b3", 5, scale=0.1)
+    m.node("Gemm", ["x", "w1", "b1"], "h1")
+    m.node("Relu", ["h1"], "r1")
+    m.node("Gemm", ["r1", "w2", "b2"], "h2")
+    m.node("Tanh", ["h2"], "t2")
+    m.node("Gemm", ["t2", "w3", "b3"], "h3")
+    m.node("Softmax", ["h3"], "y", axis=-1)
+    x = x.astype(np.float32).astype(np.float64)
+    y = softmax(np.tanh(np.maximum(x @ w1 + b1, 0) @ w2 + b2) @ w3 + b3)
+    m.write(out, "mlp", {"x": x}, {"y": y})
+
+
+def attention(out):
+    """A transformer block: attention of 2 heads, GELU, two layer normalizations, residuals."""
+    m = Model(2)
+    s, d, heads = 24, 64, 2
+    x = m.random.standard_normal((1, s, d)).astype(np.float32).astype(np.float64)
+    heads_shape = m.constant("heads", np.array([1, s, heads, d // heads], np.int64)).astype(int)
+    m.constant("joined", np.array([1, s, d], np.int64))
+    parts = {}
+    for key in ("q", "k", "v"):
+        w, b = m.weight(f"w{key}", d, d), m.weight(f"b{key}", d, scale=0.1)
+        m.node("MatMul", ["x", f"w{key}"], f"{key}0")
+        m.node("Add", [f"{key}0", f"b{key}"], f"{key}1")
+        m.node("Reshape", [f"{key}1", "heads"], f"{key}2")
+        m.node("Transpose", [f"{key}2"], key, perm=[0, 2, 3, 1] if key == "k" else [0, 2, 1, 3])
+        parts[key] = (x @ w + b).reshape(heads_shape).transpose([0, 2, 3, 1] if key == "k" else [0, 2, 1, 3])
+    scale = m.constant("scale", np.float32(1 / np.sqrt(d // heads)))
+    m.node("MatMul", ["q", "k"], "scores0")
+    m.node("Mul", ["scores0", "scale"], "scores")
+    m.node("Softmax", ["scores"], "p", axis=-1)
+    m.node("MatMul", ["p", "v"], "mixed0")
+    m.node("Transpose", ["mixed0"], "mixed1", perm=[0, 2, 1, 3])
+    m.node("Reshape", ["mixed1", "joined"], "mixed")
+    mixed = (softmax(parts["q"] @ parts["k"] * scale) @ parts["v"]).transpose(0, 2, 1, 3).reshape(1, s, d)
+    wo = m.weight("wo", d, d)
+    m.node("MatMul", ["mixed", "wo"], "o")
+    m.node("Add", ["x", "o"], "res1")
+
+    def normalized(key, value):
+        gain, bias = 1 + m.weight(f"{key}_gain", d, scale=0.1), m.weight(f"{key}_bias", d, scale=0.1)
+        m.weights[f"{key}_gain"] = gain.astype(np.float32)
+        m.node("LayerNormalization", [key, f"{key}_gain", f"{key}_bias"], f"{key}n", axis=-1, epsilon=1e-5)
+        centered = value - value.mean(-1, keepdims=True)
+        return centered / np.sqrt((centered**2).mean(-1, keepdims=True) + 1e-5) * gain + bias
+
+    n1 = normalized("res1", x + mixed @ wo)
+    up, down = m.weight("up", d, 96), m.weight("down", 96, d)
+    half, one, root = (m.constant(k, np.float32(v)) for k, v in (("half", 0.5), ("one", 1), ("root", np.sqrt(2))))
+    m.node("MatMul", ["res1n", "up"], "u")
+    m.node("Div", ["u", "root"], "u1")
+    m.node("Erf", ["u1"], "u2")
+    m.node("Add", ["u2", "one"], "u3")
+    m.node("Mul", ["u", "u3"], "u4")
+    m.node("Mul", ["u4", "half"], "g")
+    m.node("MatMul", ["g", "down"], "f")
+    m.node("Add", ["res1n", "f"], "res2")
+    u = n1 @ up
+    n2 = normalized("res2", n1 + (u * (erf(u / root) + one) * half) @ down)
+    m.write(out, "attention", {"x": x}, {"res2n": n2})
+
+
+def convolution(x, w, b, stride, pad):
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("nchwij,ocij->nohw", windows, w) + b[:, None, None]
+
+
+def cnn(out):
+    """Convolution with batch normalization, maximum pooling, a strided convolution, average pooling, a classifier."""
+    m = Model(3)
+    x = m.random.standard_normal((2, 3, 12, 12)).astype(np.float32).astype(np.float64)
+    w1, b1 = m.weight("w1", 8, 3, 3, 3, scale=0.25), m.weight("b1", 8, scale=0.1)
+    gain, bias, mean = (m.weight(k, 8, scale=0.3) for k in ("gain", "bias", "mean"))
+    variance = m.constant("variance", m.random.uniform(0.5, 2, 8).astype(np.float32))
+    m.node("Conv", ["x", "w1", "b1"], "c1", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    m.node("BatchNormalization", ["c1", "gain", "bias", "mean", "variance"], "n1", epsilon=1e-5)
+    m.node("Relu", ["n1"], "r1")
+    m.node("MaxPool", ["r1"], "p1", kernel_shape=[2, 2], strides=[2, 2])
+    channels = (slice(None), None, None)
+    n1 = (convolution(x, w1, b1, 1, 1) - mean[channels]) / np.sqrt(variance[channels] + 1e-5) * gain[channels] + bias[channels]
+    p1 = np.maximum(n1, 0).reshape(2, 8, 6, 2, 6, 2).max((3, 5))
+    w2, b2 = m.weight("w2", 16, 8, 3, 3, scale=0.15), m.weight("b2", 16, scale=0.1)
+    m.node("Conv", ["p1", "w2", "b2"], "c2", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    m.node("Relu", ["c2"], "r2")
+    m.node("GlobalAveragePool", ["r2"], "a")
+    m.node("Flatten", ["a"], "f")
+    w3, b3 = m.weight("w3", 16, 6), m.weight("b3", 6, scale=0.1)
+    m.node("Gemm", ["f", "w3", "b3"], "y")
+    y = np.maximum(convolution(p1, w2, b2, 2, 1), 0).mean((2, 3)) @ w3 + b3
+    m.write(out, "cnn", {"x": x}, {"y": y})
+
+
+def lstm(out):
+    """A recurrent layer over 4 steps and a classifier of its last state."""
+    m = Model(4)
+    steps, batch, size, hidden = 4, 2, 12, 16
+    x = m.random.standard_normal((steps, batch, size)).astype(np.float32).astype(np.float64)
+    w, r = m.weight("w", 1, 4 * hidden, size, scale=0.3), m.weight("r", 1, 4 * hidden, hidden, scale=0.3)
+    b = m.weight("b", 1, 8 * hidden, scale=0.1)
+    m.node("LSTM", ["x", "w", "r", "b"], ["all", "last"], hidden_size=hidden)
+    axis = m.constant("axis", np.array([0], np.int64)).astype(int)
+    m.node("Squeeze", ["last", "axis"], "state")
+    wy, by = m.weight("wy", hidden, 3), m.weight("by", 3, scale=0.1)
+    m.node("Gemm", ["state", "wy", "by"], "y")
+    h = c = np.zeros((batch, hidden))
+    for t in range(steps):
+        gates = x[t] @ w[0].T + h @ r[0].T + b[0, : 4 * hidden] + b[0, 4 * hidden :]
+        i, o, f, g = (gates[:, k * hidden : (k + 1) * hidden] for k in range(4))
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+    assert axis[0] == 0
+    m.write(out, "lstm", {"x": x}, {"y": h @ wy + by})
+
+
+def elementwise(out):
+    """Broadcasts, reductions and functions, with two inputs and two outputs."""
+    m = Model(5)
+    a, b = (m.random.standard_normal(shape).astype(np.float32).astype(np.float64) for shape in ((3, 40, 50), (40, 1)))
+    c = m.weight("c", 50, scale=1)
+    axes = m.constant("axes", np.array([-1], np.int64)).astype(int)
+    m.node("Mul", ["a", "b"], "ab")
+    m.node("Add", ["ab", "c"], "abc")
+    m.node("ReduceMax", ["abc"], "most", axes=[-1], keepdims=1)
+    m.node("Sub", ["abc", "most"], "low")
+    m.node("Exp", ["low"], "e")
+    m.node("ReduceSum", ["e", "axes"], "total", keepdims=1)
+    m.node("Log", ["total"], "y1")
+    m.node("Sigmoid", ["abc"], "s")
+    m.node("LeakyRelu", ["abc"], "l", alpha=0.1)
+    m.node("Max", ["s", "l"], "y2")
+    abc = a * b + c
+    y1 = np.log(np.exp(abc - abc.max(-1, keepdims=True)).sum(axes[0], keepdims=True))
+    m.write(out, "elementwise", {"a": a, "b": b}, {"y1": y1, "y2": np.maximum(sigmoid(abc), np.where(abc < 0, 0.1 * abc, abc))})
+
+
+def blocks(out):
+    """Of the netlist blocks.yaml, which is written by hand."""
+    random = np.random.default_rng(6)
+
+    def steps(shape, size):  # few different numbers, so that files are small
+        return (np.round(random.standard_normal(shape) * 8) / 8 * size).astype(np.float32)
+
+    x, w = steps((2, 1, 64, 128), 1), steps((1, 1, 128, 128), 0.125)
+    b = np.broadcast_to(steps((1, 1, 1, 128), 0.125), (1, 1, 64, 128))
+    s = sigmoid(np.maximum(x.astype(np.float64) @ w[0, 0] + b[0, 0], 0))
+    np.savez_compressed(out / "blocks.inputs.npz", x=x, w=w, b=b)
+    np.savez_compressed(out / "blocks.outputs.npz", y=(s @ s.transpose(0, 1, 3, 2)).astype(np.float32))
+
+
+if __name__ == "__main__":
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
+    for make in (mlp, attention, cnn, lstm, elementwise, blocks):
+        make(folder)
