@@ -18,7 +18,7 @@ TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/depen
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo     install, build, compile the digits model through every stage, run it, show what it did"
+	@echo "make demo     install, build, compile two models of digits, run them, show what they did"
 	@echo "make test     install, build, run all tests           make test TESTS='-L fast'   the fast ones"
 	@echo "make toolchain  build the tools and plugins only"
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"

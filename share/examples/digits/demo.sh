@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the digits perceptron for a Wormhole n150, runs all held-out images on the golden target, and shows what it did.
+# Compiles the digits perceptron and the convolutional model for a Wormhole n150, runs all held-out images on the golden target, and shows what they did.
 #   demo.sh BUILD_DIR [DEVICE]
 set -eu
 build=$(cd "$1" && pwd)
@@ -10,19 +10,29 @@ mkdir -p "$work"
 cd "$work"
 PATH=$build/bin:$PATH
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold= plain=
+if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
-say "1. Compiling digits.onnx for $device"
-buda compile "$here/digits.onnx" -o digits.tti --device "$device" --build-dir stages
+# model NAME: compile it, run the images, show them.
+model() {
+  say "Compiling $1.onnx for $device"
+  buda compile "$here/$1.onnx" -o "$1.tti" --device "$device" --build-dir "stages/$1"
 
-say "2. What the stages made"
-ls -l stages/*.graph.json stages/*.yaml stages/*.plan.json | awk '{printf "  %8d bytes  %s\n", $5, $9}'
-find stages/digits.pipes -name pipes.json -o -name blob.json | LC_ALL=C sort | xargs ls -l | awk '{printf "  %8d bytes  %s\n", $5, $9}'
-ls -l digits.tti | awk '{printf "  %8d bytes  %s\n", $5, $9}'
-tti-pack info digits.tti
+  say "What the stages made"
+  ls -l "stages/$1"/*.graph.json "stages/$1"/*.yaml "stages/$1"/*.plan.json | awk '{printf "  %8d bytes  %s\n", $5, $9}'
+  find "stages/$1/$1.pipes" -name pipes.json -o -name blob.json | LC_ALL=C sort | xargs ls -l | awk '{printf "  %8d bytes  %s\n", $5, $9}'
+  ls -l "$1.tti" | awk '{printf "  %8d bytes  %s\n", $5, $9}'
+  tti-pack info "$1.tti"
 
-say "3. Running the held-out images on the golden target, compared with PyTorch's outputs"
-buda run digits.tti --inputs "$here/digits.images.npz" -o digits.outputs.npz --expect "$here/digits.expected.npz" --pcc 0.999
+  say "Running the held-out images on the golden target, compared with PyTorch's outputs"
+  buda run "$1.tti" --inputs "$here/$1.images.npz" -o "$1.outputs.npz" --expect "$here/$1.expected.npz" --pcc 0.999
 
-say "4. What it saw"
-"$build/share/buda-examples/digits-show" "$here/digits.images.npz" "$here/digits.labels.npz" digits.outputs.npz
+  say "What it saw"
+  "$build/share/buda-examples/digits-show" "$here/digits.images.npz" "$here/digits.labels.npz" "$1.outputs.npz"
+}
+
+say "== A perceptron =="
+model digits
+say "== A convolutional model =="
+model digits-conv

@@ -8,8 +8,11 @@
 #include <buda/io/file_system.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -25,17 +28,30 @@ buda::Result<buda::Tensor> read_one(buda::io::FileSystem& fs, const std::string&
   return it->second;
 }
 
-// Two pixels above each other in one character: the upper as the character's colour, the lower as its background.
+// Colours are for terminals (https://no-color.org).
+bool in_color() {
+  const char* refused = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0');
+}
+
+// Two pixels above each other take one character: in colour the upper is the character's colour and the lower its background, else the
+// character shows how bright they are together.
 void draw_row(const std::vector<float>& images, const std::vector<std::size_t>& which, std::int64_t row) {
+  static constexpr const char* kShades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
   for (std::size_t image : which) {
     for (std::int64_t col = 0; col < kSide; ++col) {
-      auto shade = [&](std::int64_t r) {
-        float pixel = images[image * kSide * kSide + static_cast<std::size_t>(r * kSide + col)];
-        return 232 + static_cast<int>(std::clamp(pixel, 0.0f, 1.0f) * 23);  // the grey ramp of 256-colour terminals
+      auto pixel = [&](std::int64_t r) {
+        return std::clamp(images[image * kSide * kSide + static_cast<std::size_t>(r * kSide + col)], 0.0f, 1.0f);
       };
-      std::printf("\x1b[38;5;%dm\x1b[48;5;%dm\u2580\u2580", shade(row), shade(row + 1));
+      auto gray = [&](std::int64_t r) { return 232 + static_cast<int>(pixel(r) * 23); };  // the ramp of 256-colour terminals
+      if (in_color()) {
+        std::printf("\x1b[38;5;%dm\x1b[48;5;%dm\u2580\u2580", gray(row), gray(row + 1));
+      } else {
+        const char* shade = kShades[static_cast<std::size_t>((pixel(row) + pixel(row + 1)) / 2 * 4 + 0.5f)];
+        std::printf("%s%s", shade, shade);
+      }
     }
-    std::printf("\x1b[0m   ");
+    std::printf(in_color() ? "\x1b[0m   " : "   ");
   }
   std::printf("\n");
 }
@@ -72,7 +88,8 @@ buda::Result<void> show(buda::io::FileSystem& fs, const std::vector<std::string>
     for (std::size_t i : line) {
       double sure = 100.0 * static_cast<double>(outputs[i * classes + predicted[i]]);
       bool ok = predicted[i] == static_cast<std::size_t>(labels[i]);
-      std::printf("%s%zu%s (%3.0f %%)%-9s", ok ? "" : "\x1b[31m", predicted[i], ok ? "" : "\x1b[0m", sure,
+      const bool red = !ok && in_color();
+      std::printf("%s%zu%s (%3.0f %%)%-9s", red ? "\x1b[31m" : "", predicted[i], red ? "\x1b[0m" : "", sure,
                   ok ? "" : buda::cat(" not ", static_cast<int>(labels[i])).c_str());
     }
     std::printf("\n");
