@@ -2,6 +2,7 @@
 #include <buda/balance/balance.hpp>
 
 #include <buda/balance/legalize/overrides.hpp>
+#include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/base/parallel.hpp>
@@ -60,14 +61,29 @@ void set_models(const Problem& problem, const ModelOptions& options, unsigned th
   });
 }
 
+// A result of, say, a prime number of columns of tiles may have no grid that holds it; a few columns more may.
+void pad_misfits(Problem& problem, const ModelOptions& options, ChoiceSpace& space) {
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    // What the user's overrides leave without a model is told.
+    if (!space.models[i].models.empty() || space.overrides[i].blocks()) continue;
+    const OpId id(static_cast<OpId::rep>(i));
+    const auto columns = padded_columns(problem, id, options, &space.overrides[i]);
+    if (!columns) continue;
+    pad_columns(problem, id, *columns);
+    space.models[i] = legal_models(problem.ops[i], *problem.device, options, &space.overrides[i]);
+  }
+}
+
 // Models of all ops; ops without any are reported together.
-Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem, const BalanceOptions& options, Host& host) {
+Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, const std::map<std::string, std::string>& overrides,
+                               const ModelOptions& options, Host& host) {
   ChoiceSpace space;
   space.problem = &problem;
-  space.options = options.models;
-  BUDA_ASSIGN(space.overrides, parse_overrides(problem, options.overrides));
+  space.options = options;
+  BUDA_ASSIGN(space.overrides, parse_overrides(problem, overrides));
   add_breaks(graph, problem, space.overrides, host);
-  set_models(problem, options.models, host.threads, space);
+  set_models(problem, options, host.threads, space);
+  pad_misfits(problem, options, space);
   Failure failure;
   std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
@@ -76,14 +92,14 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, const Problem& problem
     host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
                     " legal implementations; rejected: ", space.models[i].rejections.text()));
     if (!space.models[i].models.empty()) continue;
-    LegalModels free = wish.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options.models, nullptr);
+    LegalModels free = wish.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options, nullptr);
     if (free.models.empty()) {
       misfits.push_back(OpId(static_cast<OpId::rep>(i)));
     } else {
       failure.add(illegal_override(spec, wish, free, *problem.device));
     }
   }
-  std::vector<std::string> hints = remedies(graph, problem, misfits, options.models, host);
+  std::vector<std::string> hints = remedies(graph, problem, misfits, options, host);
   for (std::size_t i = 0; i < misfits.size(); ++i)
     failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
   if (!failure.empty()) return failure;
@@ -119,8 +135,10 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
     host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
                         cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
   BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device));
-  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options, host));
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  ModelOptions model_options = options.models;
+  model_options.inputs_per_epoch = out.problem.microbatch;
+  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
   BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));
   BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues)));

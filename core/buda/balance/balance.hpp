@@ -20,6 +20,7 @@ struct BalanceOptions {
   ModelOptions models;
   SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
   QueueOptions queues;
+  std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };
 

@@ -19,6 +19,9 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
       .known_as("enable_auto_transposing_placement");
   set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM").known_as("default_dram_parameters");
   set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
+  set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
+      .known_as("microbatch_size")
+      .range(1, static_cast<double>(balance::kMostEntries / 2));
   set.integer("queue-entries", o.queue_entries, "N", "batches of the model's inputs and outputs that the queues of the host hold")
       .range(1, static_cast<double>(balance::kMostEntries));
 }

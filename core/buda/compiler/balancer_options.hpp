@@ -10,9 +10,10 @@
 namespace buda::compiler {
 
 struct BalancerOptions {
-  std::string policy = "minimize_grid";  // as PyBuda writes it, too: MinimizeGrid
+  std::string policy = "spread";  // as PyBuda writes it, too: MinimizeGrid
   std::string scheduler = "ModuleInputsBFS";
   std::int64_t queue_entries = 2;
+  std::int64_t microbatch = 1;
   bool auto_transpose = false;
   bool dram_parameters = false;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"

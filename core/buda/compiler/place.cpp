@@ -14,6 +14,7 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
   out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
+  out.batches = static_cast<std::int32_t>(o.microbatch);
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
   out.overrides = o.op_overrides;
   return out;

@@ -62,9 +62,10 @@ enum class SegmentKind : std::uint8_t { device, host };
 struct Segment {
   SegmentKind kind = SegmentKind::device;
   std::string file;                   // the netlist or the graph, relative to the plan's folder
-  std::vector<std::string> programs;  // of a device segment, in order; each runs once per batch
+  std::vector<std::string> programs;  // of a device segment, in order; each runs once for every `batches` batches
   // Of a device segment: what comes from the host's segments before it, and what goes to those behind it.
   std::vector<PlanTensor> inputs = {}, outputs = {};
+  std::int64_t batches = 1;  // of a device segment: batches of the model that one turn of its programs takes
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 

@@ -1,6 +1,7 @@
 // Push, run, pop.
 #include <buda/runtime/session.hpp>
 
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
@@ -109,7 +110,14 @@ Result<void> Session::find_programs() {
   }
   if (programs_.empty()) return input_error("RT015", {netlist.file}, "the plan names no programs: nothing runs");
   // Several programs hand their results on through queues of one batch's size.
+  for (const auto& segment : model_.plan.segments) per_turn_ = std::max(per_turn_, segment.batches);
   most_at_once_ = programs_.size() == 1 && programs_.front().loops ? std::max<std::int64_t>(ports_.room, 1) : 1;
+  if (most_at_once_ < per_turn_ || (per_turn_ > 1 && !ports_.states.empty()))
+    return input_error("RT015", {netlist.file},
+                       cat("a turn of the programs takes ", per_turn_, " batches; ",
+                           ports_.states.empty() ? cat("the model's queues hold ", most_at_once_)
+                                                 : std::string("a model that keeps values from step to step takes one batch a turn")));
+  most_at_once_ = most_at_once_ / per_turn_ * per_turn_;
   return success();
 }
 
@@ -242,16 +250,22 @@ Result<void> Session::run_on_host(const graph::Graph& graph, Batch& batch) {
 
 Result<void> Session::run_on_device(std::vector<Batch>& batches) {
   BUDA_TRY(push(batches));
-  BUDA_TRY(run_programs(static_cast<std::int64_t>(batches.size())));
+  BUDA_TRY(run_programs(ceil_div(static_cast<std::int64_t>(batches.size()), per_turn_)));
   return pop(batches);
 }
 
+// The last turn is filled up with batches of zeros.
 Result<void> Session::push(const std::vector<Batch>& batches) {
+  const std::int64_t idle = align_up(static_cast<std::int64_t>(batches.size()), per_turn_) - static_cast<std::int64_t>(batches.size());
   for (const Port& port : ports_.pushed) {
     std::vector<Tensor> queued;
     for (const Batch& batch : batches) {
       BUDA_ASSIGN(auto tensor, netlist::apply_transforms(batch.values.at(port.tensor->name), port.tensor->transforms));
       queued.push_back(std::move(tensor));
+    }
+    for (std::int64_t i = 0; i < idle; ++i) {
+      BUDA_ASSIGN(auto zeros, Tensor::zeros(queued.front().dtype(), queued.front().shape()));
+      queued.push_back(std::move(zeros));
     }
     BUDA_ASSIGN(auto entries, joined(queued));
     if (auto pushed = device_->push(port.queue->name, entries); !pushed)
@@ -260,10 +274,10 @@ Result<void> Session::push(const std::vector<Batch>& batches) {
   return success();
 }
 
-Result<void> Session::run_programs(std::int64_t batches) {
+Result<void> Session::run_programs(std::int64_t turns) {
   for (const auto& program : programs_) {
     Parameters parameters;
-    if (program.loops) parameters[kLoopCount] = batches;
+    if (program.loops) parameters[kLoopCount] = turns;
     BUDA_TRY(device_->run(program.name, parameters));
   }
   return success();
@@ -272,7 +286,7 @@ Result<void> Session::run_programs(std::int64_t batches) {
 Result<void> Session::pop(std::vector<Batch>& batches) {
   const auto count = static_cast<std::int64_t>(batches.size());
   for (const Port& port : ports_.popped) {
-    auto popped = device_->pop(port.queue->name, count * ports_.microbatch);
+    auto popped = device_->pop(port.queue->name, align_up(count, per_turn_) * ports_.microbatch);
     if (!popped) return in_context(cat("output '", port.tensor->name, "'"), std::move(popped).failure());
     const bool of_model = std::any_of(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor == port.tensor; });
     for (std::int64_t b = 0; b < count; ++b) {

@@ -62,7 +62,7 @@ class Session {
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
   Result<void> run_on_device(std::vector<Batch>& batches);
   Result<void> push(const std::vector<Batch>& batches);
-  Result<void> run_programs(std::int64_t batches);
+  Result<void> run_programs(std::int64_t turns);
   Result<void> pop(std::vector<Batch>& batches);
 
   struct RunProgram {
@@ -74,7 +74,8 @@ class Session {
   Host& host_;
   Ports ports_;
   std::vector<RunProgram> programs_;
-  std::int64_t most_at_once_ = 1;  // batches per run of the programs
+  std::int64_t per_turn_ = 1;      // batches that one turn of the programs takes
+  std::int64_t most_at_once_ = 1;  // batches per run of the programs; whole turns
   Batches batches_;
   NamedTensors host_states_;  // by input: those that the host computes
   bool has_states_ = false;   // the first step was

@@ -22,10 +22,10 @@ BUDA_PLUGIN(.name = "spread", .version = "1.0", .description = "even op times in
   schema::OptionSpec inputs;
   inputs.name = "inputs-per-epoch";
   inputs.type = schema::OptionType::integer;
-  inputs.summary = "inputs that an epoch is expected to process before the next one begins";
+  inputs.summary = "inputs that an epoch is expected to process before the next one begins; 0: as --microbatch says";
   inputs.value_name = "N";
-  inputs.default_text = "64";
-  inputs.least = 1;
+  inputs.default_text = "0";
+  inputs.least = 0;
   registrar.add_policy({.name = "spread",
                         .summary = "ops of an epoch take about the same time, and fill the chip",
                         .options = {inputs},

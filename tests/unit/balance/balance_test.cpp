@@ -251,12 +251,14 @@ TEST(Balance, LargeInputsAreSplitWhereAChannelIsTooSmall) {
 }
 
 TEST(Balance, DoesNotFitSaysWhatAndWhatWouldHelp) {
-  // One column of 4096 prime-ish tiles: 4099 is prime, so no grid divides it.
-  auto result = balance_with(perceptron(32, {32, 32 * 4099}), "n150");
+  // 4099 is prime: no grid divides the columns, nor do parts, and they are an input's, which cannot be padded.
+  DeviceGraph g;
+  g.output("y", g.op("e", "exp", {g.input("x", {1, 1, 32, 32 * 4099})}, {1, 1, 32, 32 * 4099}));
+  auto result = balance_with(g.graph, "n150");
   ASSERT_FALSE(result.ok());
   const Diagnostic& d = result.failure().diagnostics()[0];
   EXPECT_EQ(d.fault, Fault::fit);
-  EXPECT_EQ(d.node, "fc1");
+  EXPECT_EQ(d.node, "e");
   EXPECT_THAT(d.message, HasSubstr("L1 bytes"));
   EXPECT_THAT(d.hint, HasSubstr("would fit"));
   bool counts = false;

@@ -127,7 +127,9 @@ TEST(Balancer, NothingAppearsWhenSomethingFails) {
 
 TEST(Balancer, AModelThatDoesNotFitWritesNothing) {
   Session s;
-  s.put_graph("g.json", balance::perceptron(32, {32, 32 * 4099}));
+  balance::DeviceGraph g;
+  g.output("y", g.op("e", "exp", {g.input("x", {1, 1, 32, 32 * 4099})}, {1, 1, 32, 32 * 4099}));
+  s.put_graph("g.json", g.graph);
   s.options.graph = "g.json";
   s.options.output = "net.yaml";
   auto done = run(s.options, s.host);

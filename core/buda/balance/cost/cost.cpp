@@ -101,8 +101,9 @@ OpCycles estimate(const Op& op, const Traffic& traffic, const device::DeviceDesc
   double noc = std::max(device.cost.noc_bytes_per_cycle * kStreamShareOfLink, 1e-9);
   double dram = dram_share(traffic.dram_cores, device);
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    auto bytes =
-        static_cast<double>(input_order(op, i).tiles()) * tile_bytes(op.inputs[i].format, input_tile_dim(op, i), device.tile_alignment);
+    const std::int64_t kept = op.inputs[i].kernel_broadcast.tiles;
+    auto bytes = static_cast<double>(kept > 0 ? kept : input_order(op, i).tiles()) *
+                 tile_bytes(op.inputs[i].format, input_tile_dim(op, i), device.tile_alignment);
     bool from_dram = i < traffic.input_from_dram.size() && traffic.input_from_dram[i];
     bool prologue = i < traffic.input_prologue.size() && traffic.input_prologue[i];
     double cycles = bytes / (from_dram ? dram : noc);

@@ -107,6 +107,7 @@ class HostPlanBuilder {
       if (q.role == QueueRole::parameter || q.role == QueueRole::constant) handle(add_parameter(q));
     if (!failure_.empty()) return failure_;
     plan.segments.push_back({netlist::SegmentKind::device, files_.netlist, {kProgramName}});
+    plan.segments.back().batches = problem_.batches;
     return std::move(out_);
   }
 
@@ -126,9 +127,11 @@ class HostPlanBuilder {
     }
   }
 
-  // What the queue holds of a value: the rows that its tiles have.
-  static Shape rows_held(Shape device, const QueuePlan& q) {
-    if (device.rank() == 4) device[2] = device[2] / graph::kTileSide * q.queue.tile_dim.rows;
+  // What the queue holds of a value: the rows that its tiles have, and of a padded one (legalize/padding.hpp) more.
+  static Shape rows_held(Shape device, const QueuePlan& q, const netlist::TileShape& padded) {
+    if (device.rank() != 4) return device;
+    device[2] = padded.rt * q.queue.tile_dim.rows;
+    device[3] = padded.ct * graph::kTileSide;
     return device;
   }
 
@@ -136,7 +139,7 @@ class HostPlanBuilder {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, rows_held(type.shape, q))));
+    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, rows_held(type.shape, q, problem_.source(q.source).shape))));
     std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back(
@@ -157,8 +160,9 @@ class HostPlanBuilder {
     const Node& node = graph_.node(sink.node);
     const graph::ValueType& type = graph_.node(problem_.op(sink.op).node).outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(rows_held(type.shape, q), shapes.view)));
-    const std::vector<Transform> joined = steps_to_whole(q.stream, type.shape);
+    const Shape held = rows_held(type.shape, q, problem_.op(sink.op).out);
+    BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(held, shapes.view)));
+    const std::vector<Transform> joined = steps_to_whole(q.stream, held);
     steps.insert(steps.begin(), joined.begin(), joined.end());
     std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
     steps.insert(steps.end(), on_host.begin(), on_host.end());
@@ -195,7 +199,8 @@ class HostPlanBuilder {
     p.name = node.name();
     p.queue = q.queue.name;
     p.shape = tensor.shape().dims();
-    BUDA_ASSIGN(p.transforms, at_node(node, steps_to_device(tensor.shape(), rows_held(node.outputs[0].shape, q))));
+    BUDA_ASSIGN(p.transforms,
+                at_node(node, steps_to_device(tensor.shape(), rows_held(node.outputs[0].shape, q, problem_.source(q.source).shape))));
     if (is_written(node)) {
       p.file = files_.tensors;
       p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();

@@ -95,7 +95,7 @@ class Remedies {
     if (!passes::run_pass(*passes::find_pass("assign-formats"), changed, context)) return {};
     std::vector<graph::NodeId> order;
     for (const OpSpec& op : problem_.ops) order.push_back(op.node);
-    const auto problem = make_problem(changed, order, *problem_.device);
+    const auto problem = make_problem(changed, order, *problem_.device, problem_.batches);
     std::vector<OpId> out;
     for (OpId op : ops)
       if (problem && fits(problem->op(op), options_)) out.push_back(op);

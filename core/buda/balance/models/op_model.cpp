@@ -90,9 +90,6 @@ std::string Rejections::text() const {
   return parts.empty() ? "none was tried" : join(parts, ", ");
 }
 
-// Inputs over which the load of a resident parameter is divided, for the choice among models.
-constexpr std::int64_t kManyInputs = 64;
-
 // Parts beyond which a result is not cut: each costs the ops of an epoch a hand-over.
 constexpr std::int64_t kMaxParts = 64;
 
@@ -188,7 +185,7 @@ void Candidates::keep_residents(OpModel& model) const {
   Op op = with_model(spec_, model);
   std::vector<std::pair<std::int64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
-    if (!spec_.operands[i].constant) continue;
+    if (!spec_.operands[i].constant || op.inputs[i].kernel_broadcast.tiles > 0) continue;
     std::int64_t tiles = input_order(op, i).tiles();
     if (tiles > netlist::kMostDimension) continue;
     model.resident |= 1u << i;
@@ -295,9 +292,44 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
   }
   traffic.output_to_dram = spec_.outputs > 0;
   traffic.dram_cores = model.cores();
-  traffic.inputs_per_epoch = kManyInputs;
+  traffic.inputs_per_epoch = options_.inputs_per_epoch;
   model.cycles = std::max(model.kernel_cycles, estimate(op, traffic, device_).transfer());
 }
+
+namespace {
+
+// Tiles of a constant that a core reads again and again, so that its kernel keeps them and reads them as often as it needs
+// (kernel_broadcast): a row of tiles that all rows of an elementwise op or of a product with bias take, a single tile, or the right operand
+// of a product that streams along its rows. 0 where there is no such repetition, or too little to be worth a second copy of them.
+std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input) {
+  using netlist::TmKind;
+  const Operand& operand = spec.operands[input];
+  if (!operand.constant || spec.selection || spec.fused || operand.shape.t != 1) return 0;
+  const auto& tms = op.inputs[input].maps.tms;
+  const bool grows = !tms.empty() && tms.front().kind == TmKind::broadcast;
+  if (!grows || op.inputs[input].maps.pad || op.inputs[input].maps.unpad) return 0;
+  const bool only = std::all_of(tms.begin(), tms.end(), [](const netlist::Tm& tm) {
+    return tm.kind == TmKind::broadcast || tm.kind == TmKind::vslice || tm.kind == TmKind::hslice;
+  });
+  if (!only) return 0;
+  const OpClass kind = netlist::op_class(op.type);
+  const bool by_row = (kind == OpClass::matmul || kind == OpClass::depthwise) ? input > 1 : kind == OpClass::binary;
+  const auto is = [&](std::size_t i, TmKind k, netlist::Dim d) { return tms[i].kind == k && tms[i].dim == d; };
+  const std::int64_t all = input_order(op, input).tiles();
+  std::int64_t tiles = 0;
+  if (operand.shape.volume() == 1) {
+    tiles = 1;
+  } else if (by_row && operand.shape.rt == 1 && is(0, TmKind::broadcast, netlist::Dim::r) &&
+             (tms.size() == 1 || tms[1].kind == TmKind::vslice)) {
+    tiles = std::int64_t{op.block.mblock_n} * op.block.ublock_tiles();
+  } else if (kind == OpClass::matmul && input == 1 && tms.size() == 2 && is(0, TmKind::broadcast, netlist::Dim::c) &&
+             tms[1].kind == TmKind::hslice && tms[1].factor == tms[0].factor) {
+    tiles = all / op.block.t;
+  }
+  return 2 * tiles < all ? tiles : 0;
+}
+
+}  // namespace
 
 Op with_model(const OpSpec& spec, const OpModel& model) {
   Op op = spec.op;
@@ -318,8 +350,13 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
       if (auto maps = streamed_maps({}, op.inputs[i].maps, model.stream, streamed_operand(spec, i)); auto* made = std::get_if<0>(&maps))
         op.inputs[i].maps = std::move(*made);
   }
-  for (std::size_t i = 0; i < op.inputs.size(); ++i)
-    if (model.is_resident(i)) op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (const std::int64_t tiles = repeated_tiles(spec, op, i); tiles > 0) {
+      op.inputs[i].kernel_broadcast.tiles = static_cast<std::int32_t>(tiles);
+    } else if (model.is_resident(i)) {
+      op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
+    }
+  }
   return op;
 }
 

@@ -59,6 +59,7 @@ struct ModelOptions {
   bool resident_parameters = true;     // parameters may stay in L1
   bool single_buffer_fallback = true;  // an output that does not fit twice may stand once
   bool t_streaming = true;             // results may be cut into parts along t
+  std::int64_t inputs_per_epoch = 1;   // over which the load of a parameter that stays in L1 is divided
 };
 
 // Why a candidate is none.

@@ -60,7 +60,7 @@ class ProblemBuilder {
       : graph_(graph), device_(device), problem_(problem) {}
 
   Result<void> run(const std::vector<NodeId>& order) {
-    choose_microbatch(order);
+    find_w(order);
     if (!failure_.empty()) return failure_;
     for (NodeId id : graph_.inputs()) add_source(graph_.node(id), SourceKind::input);
     for (auto [op, kind] :
@@ -71,6 +71,7 @@ class ProblemBuilder {
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
     if (!failure_.empty()) return failure_;
     BUDA_TRY(close_loops());
+    BUDA_TRY(set_microbatch());
     count_batch();
     for (SourceSpec& source : problem_.sources) set_layout(source);
     for (OpSpec& spec : problem_.ops) set_depth(spec);
@@ -80,6 +81,19 @@ class ProblemBuilder {
 
  private:
   void fail(Diagnostic d) { failure_.add(std::move(d)); }
+
+  // Pointers of a queue count the entries of two epochs.
+  Result<void> set_microbatch() {
+    const auto loops =
+        std::any_of(problem_.sources.begin(), problem_.sources.end(), [](const SourceSpec& s) { return s.loopback.has_value(); });
+    if (problem_.batches > 1 && loops)
+      return usage_error("BL017", "a model that keeps values from step to step processes one batch at a time: --microbatch 1");
+    if (std::int64_t{problem_.w} * problem_.batches > kMostEntries / 2)
+      return usage_error("BL017",
+                         cat(problem_.batches, " batches of ", problem_.w, " are more than queues can take at once, ", kMostEntries / 2));
+    problem_.microbatch = problem_.w * problem_.batches;
+    return success();
+  }
 
   // What the model keeps from step to step has no batch.
   void count_batch() {
@@ -98,17 +112,17 @@ class ProblemBuilder {
   }
 
   // The model's w: the largest of all activations.
-  void choose_microbatch(const std::vector<NodeId>& order) {
+  void find_w(const std::vector<NodeId>& order) {
     auto look = [&](NodeId id) {
       const Node& node = graph_.node(id);
       for (const auto& type : node.outputs) {
-        if (type.shape.rank() != 4 || type.shape[0] <= problem_.microbatch) continue;
+        if (type.shape.rank() != 4 || type.shape[0] <= problem_.w) continue;
         // Two epochs' worth have to find room in a queue.
         if (type.shape[0] > kMostEntries / 2) {
           fail(node_error("BL002", node, cat("w = ", type.shape[0], " is more than queues can take at once, ", kMostEntries / 2)));
           return;
         }
-        problem_.microbatch = static_cast<std::int32_t>(type.shape[0]);
+        problem_.w = static_cast<std::int32_t>(type.shape[0]);
       }
     };
     for (NodeId id : graph_.inputs()) look(id);
@@ -169,7 +183,7 @@ class ProblemBuilder {
 
   void add_source(const Node& node, SourceKind kind) {
     if (graph_.use_count(node.id()) == 0) return;
-    auto shape = tiles(node, kind == SourceKind::input ? problem_.microbatch : 1);
+    auto shape = tiles(node, kind == SourceKind::input ? problem_.w : 1);
     SourceSpec spec;
     spec.node = node.id();
     spec.kind = kind;
@@ -196,7 +210,7 @@ class ProblemBuilder {
                  set_queued(node, spec);
     // What parameters alone determine is the same for all inputs, and computed again for each.
     bool same = node.outputs.size() == 1 && node.outputs[0].shape.rank() == 4 && node.outputs[0].shape[0] == 1;
-    if (auto shape = tiles(node, same ? 1 : problem_.microbatch)) {
+    if (auto shape = tiles(node, same ? 1 : problem_.w)) {
       spec.out = *shape;
       spec.op.tile_dim = tile_dim(node);
       if (sound) {
@@ -481,9 +495,8 @@ class ProblemBuilder {
       return;
     }
     const Node& producer = graph_.node(problem_.ops[found->second.op.index()].node);
-    if (producer.outputs.size() == 1 && producer.outputs[0].shape.rank() == 4 && producer.outputs[0].shape[0] != problem_.microbatch) {
-      fail(node_error("BL002", node,
-                      cat("it has w = ", producer.outputs[0].shape[0], ", and the model's inputs have ", problem_.microbatch)));
+    if (producer.outputs.size() == 1 && producer.outputs[0].shape.rank() == 4 && producer.outputs[0].shape[0] != problem_.w) {
+      fail(node_error("BL002", node, cat("it has w = ", producer.outputs[0].shape[0], ", and the model's inputs have ", problem_.w)));
       return;
     }
     problem_.ops[found->second.op.index()].outputs += 1;
@@ -551,7 +564,8 @@ class ProblemBuilder {
 
 }  // namespace
 
-Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& order, const device::DeviceDescriptor& device) {
+Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& order, const device::DeviceDescriptor& device,
+                             std::int32_t batches) {
   if (graph.level != graph::Level::device) {
     Diagnostic d = input_error("BL000", {}, cat("graph '", graph.name, "' is at tensor level; the balancer takes graphs at device level"));
     d.hint = "run the optimizer on it first";
@@ -560,6 +574,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
   Problem problem;
   problem.name = graph.name;
   problem.device = &device;
+  problem.batches = batches;
   ProblemBuilder builder(graph, device, problem);
   BUDA_TRY(builder.run(order));
   return problem;

@@ -105,7 +105,9 @@ struct SinkSpec {
 struct Problem {
   std::string name;  // of the graph
   const device::DeviceDescriptor* device = nullptr;
-  std::int32_t microbatch = 1;  // the size of w: inputs that the model takes at once, entries of a push, inputs per epoch
+  std::int32_t w = 1;           // inputs that the model takes at once: entries of one push
+  std::int32_t batches = 1;     // of the model, that every epoch processes before the next one begins
+  std::int32_t microbatch = 1;  // w * batches: inputs per epoch
   // Inputs, as the user counts them, of one run of the model: the first size of all that it takes and gives, where they share it.
   std::int64_t batch = 1;
   std::vector<OpSpec> ops;
@@ -120,7 +122,9 @@ struct Problem {
 // `order`: the op nodes in execution order (schedule.hpp). Checks what the blocking relies on: op types that the balancer knows, shapes
 // that agree, formats that the device has. All findings are reported. The graph must be sound (graph::verify) and have neither outputs fed
 // by anything but ops nor manipulations on their edges (normalize).
-Result<Problem> make_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device);
+// `batches`: see Problem. A model that keeps values from step to step has one, and so has what queues cannot count otherwise (BL017).
+Result<Problem> make_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device,
+                             std::int32_t batches = 1);
 
 // Makes a graph fit for make_problem: erases what no output needs, and puts a nop before outputs that an input, a parameter or a constant
 // feeds, or on whose edge there are manipulations. Names of model inputs that nothing needs are returned.

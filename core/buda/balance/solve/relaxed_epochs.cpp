@@ -23,7 +23,7 @@ class Segment {
     while (choices[choice].cycles > interval_) ++choice;
     chosen_.push_back(choice);
     cores_ += choices[choice].cores;
-    first_ = op;
+    latency_ += choices[choice].cycles;
     offer(op);
     // What a longer interval lets others give up.
     while (!next_.empty() && (next_.top().interval <= interval_ || cores_ > limit_)) give_up(next_.top());
@@ -32,7 +32,7 @@ class Segment {
 
   double interval() const { return interval_; }
   // Cycles of one input on its way through all ops, if they followed one another.
-  double latency() const { return interval_ * static_cast<double>(end_ - first_); }
+  double latency() const { return latency_; }
 
  private:
   // At `interval`, op `op` can do with its next smaller choice.
@@ -52,15 +52,16 @@ class Segment {
     next_.pop();
     interval_ = std::max(interval_, step.interval);
     std::size_t& c = choice_of(step.op);
-    cores_ -= ops_[step.op].choices[c].cores - ops_[step.op].choices[c - 1].cores;
-    --c;
+    const CoreCost &larger = ops_[step.op].choices[c], &smaller = ops_[step.op].choices[--c];
+    cores_ -= larger.cores - smaller.cores;
+    latency_ += smaller.cycles - larger.cycles;
     offer(step.op);
   }
 
   const std::vector<RelaxedOp>& ops_;
-  std::size_t end_, first_ = 0;
+  std::size_t end_;
   std::int64_t limit_, cores_ = 0;
-  double interval_ = 0;
+  double interval_ = 0, latency_ = 0;
   std::vector<std::size_t> chosen_;  // by distance from the last op
   std::priority_queue<Step> next_;
 };

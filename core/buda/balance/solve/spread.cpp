@@ -75,7 +75,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   for (OpId id : context.schedule()) ops.push_back(relaxed(context, id, context.overrides()));
   const auto& device = context.device();
   RelaxedChip chip;
-  chip.inputs_per_epoch = options.inputs_per_epoch;
+  chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
   chip.cycles_per_epoch = kCyclesPerEpoch;
   chip.dram_bytes_per_cycle = std::max(
       device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9) * static_cast<double>(device.dram.channels.size()), 1.0);
@@ -90,7 +90,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
       failure = std::move(choice).failure();
       continue;
     }
-    const double cycles = pipelined_cycles(*choice) + choice->epochs() * kCyclesPerEpoch / options.inputs_per_epoch;
+    const double cycles = pipelined_cycles(*choice) + choice->epochs() * kCyclesPerEpoch / chip.inputs_per_epoch;
     if (best && cycles >= least) continue;
     least = cycles;
     best = std::move(*choice);

@@ -7,7 +7,7 @@
 namespace buda::balance {
 
 struct SpreadOptions {
-  double inputs_per_epoch = 64;  // over which what an epoch takes once is divided
+  double inputs_per_epoch = 0;  // over which what an epoch takes once is divided; 0: the problem's microbatch
 };
 
 // Cuts the schedule as relaxed_epochs() would, gives every op the fewest cores with which it keeps up with its epoch, and places ops in the
