@@ -20,7 +20,7 @@
 #include <buda/graph/placement.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/fracture/fracture_rules.hpp>
-#include <buda/passes/lower/lowering_rules.hpp>
+#include <buda/passes/lower/data_movement.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <algorithm>

@@ -22,7 +22,7 @@
 // that ends has met goes to the host and is never walked again, so that all walks together take time linear in nodes and edges.
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/passes/host/host_part.hpp>
-#include <buda/passes/lower/lowering.hpp>
+#include <buda/passes/lower/lower_graph.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
@@ -115,7 +115,7 @@ class Chooser {
     std::vector<NodeId> out;
     if (!wants_host(graph_)) {
       Trial trial = lower_on_trial(graph_, context_);
-      for (Lowering::Refusal& r : trial.refused) refuse(r.node, std::move(r.why), out);
+      for (Refusal& r : trial.refused) refuse(r.node, std::move(r.why), out);
       lowered_ = std::move(trial.lowered);
       return out;
     }
@@ -123,7 +123,7 @@ class Chooser {
     if (part.device_is_idle()) return out;
     Graph device = part.take_device();
     Trial trial = lower_on_trial(device, context_);
-    for (Lowering::Refusal& r : trial.refused) refuse(part.origin(device.node(r.node)), std::move(r.why), out);
+    for (Refusal& r : trial.refused) refuse(part.origin(device.node(r.node)), std::move(r.why), out);
     lowered_ = std::move(trial.lowered);
     return out;
   }

@@ -22,7 +22,7 @@
 
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/fuse/fusing.hpp>
-#include <buda/passes/lower/lowering_rules.hpp>
+#include <buda/passes/lower/data_movement.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 
 #include <algorithm>

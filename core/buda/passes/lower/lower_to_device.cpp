@@ -19,45 +19,21 @@
 // other than harmless padding into data: products along k, maxima, sums.
 //
 // Broadcasts. Along z, r and c whole tiles are repeated on the edge. An axis of size 1 that must fill its tile too is copied through it:
-// by the host where the value is known, by a product with a constant tile where it is not. Sums come out copied anyway (lower_reduce.cpp).
+// by the host where the value is known, by a product with a constant tile where it is not. Sums come out copied anyway (rules/reduce.cpp).
 //
 // What depends on parameters and constants alone is computed now, whatever the op; so a graph is lowered also where no other pass ran.
 //
 // Ops for the host (cpu-fallback) stay as they are; host_part.hpp shows how the two sides are joined.
 #include <buda/passes/host/host_part.hpp>
-#include <buda/passes/lower/lowering_rules.hpp>
+#include <buda/passes/lower/lower_graph.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-
-#include <map>
 
 namespace buda::passes {
 namespace {
-
-// Whether some value has more than one matrix of slices.
-bool has_batch(const graph::Graph& graph) {
-  for (graph::NodeId id : graph.topological_order())
-    for (const graph::ValueType& type : graph.node(id).outputs)
-      if (auto four = ops::four_axes(type.shape); four && (*four)[0] != 1) return true;
-  return false;
-}
-
-// Whether all values that the device works through have one batch, and known ones none: each step takes an entry of every input.
-bool has_even_batch(const graph::Graph& lowered) {
-  std::int64_t batch = 0;
-  for (graph::NodeId id : lowered.ids()) {
-    const graph::Node& n = lowered.node(id);
-    if (n.outputs.empty() || lowered.use_count(id) == 0) continue;
-    std::int64_t w = n.outputs[0].shape[0];
-    if (n.has_value() ? w != 1 : batch != 0 && w != batch) return false;
-    if (!n.has_value()) batch = w;
-  }
-  return true;
-}
 
 // Said once, since every value of the model may be concerned.
 void report_f64(const graph::Graph& graph, PassContext& context) {
@@ -113,50 +89,6 @@ Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context) {
 }
 
 }  // namespace
-
-namespace {
-
-// A graph that was lowered with the batch apart, or with it joined where that is better.
-graph::Graph with_even_batch(graph::Graph apart, const graph::Graph& graph, PassContext& context) {
-  graph::erase_dead_nodes(apart);
-  if (has_even_batch(apart)) return apart;
-  auto joined = Lowering(graph, context, Batch::joined).run();
-  return joined ? std::move(*joined) : std::move(apart);
-}
-
-}  // namespace
-
-Result<graph::Graph> lower(const graph::Graph& graph, PassContext& context) {
-  auto apart = Lowering(graph, context, Batch::apart).run();
-  if (apart) return with_even_batch(std::move(*apart), graph, context);
-  if (has_batch(graph)) return Lowering(graph, context, Batch::joined).run();
-  return apart;
-}
-
-Trial lower_on_trial(const graph::Graph& graph, PassContext& context) {
-  Lowering apart(graph, context, Batch::apart);
-  Trial trial{apart.probe(), {}};
-  if (trial.refused.empty()) {
-    trial.lowered = with_even_batch(apart.take(), graph, context);
-  } else if (has_batch(graph)) {
-    Lowering joined(graph, context, Batch::joined);
-    auto refused = joined.probe();
-    if (refused.size() < trial.refused.size()) trial.refused = std::move(refused);
-    if (trial.refused.empty()) trial.lowered = joined.take();
-  }
-  return trial;
-}
-
-const LoweringRule* find_lowering_rule(std::string_view op) {
-  static const auto* by_op = [] {
-    auto* map = new std::map<std::string_view, const LoweringRule*>;
-    for (const auto* rules : {&eltwise_rules(), &matmul_rules(), &reduce_rules(), &movement_rules(), &selection_rules(), &sparse_rules()})
-      for (const LoweringRule& rule : *rules) map->emplace(rule.op, &rule);
-    return map;
-  }();
-  auto it = by_op->find(op);
-  return it == by_op->end() ? nullptr : it->second;
-}
 
 const Pass kLowerToDevice = {.name = "lower-to-device",
                              .summary = "turn the graph into netlist ops on padded tiles, with broadcasts and transposes on edges",

@@ -1,0 +1,91 @@
+// Nodes of the device graph: names, provenance, types.
+#include <buda/passes/lower/op_builder.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
+#include <buda/passes/formats/precision_rules.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/tensor/visit.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace buda::passes {
+
+using graph::Node;
+using graph::NodeId;
+using graph::ValueRef;
+
+ValueRange range_of(const Tensor& t) {
+  if (t.size() == 0) return ValueRange::exactly(0);
+  return visit_dtype(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (T v : t.as<T>()) {
+      double d = 0;
+      if constexpr (std::is_same_v<T, Boolean>) {
+        d = v ? 1 : 0;
+      } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+        d = to_float(v);
+      } else {
+        d = static_cast<double>(v);
+      }
+      if (d != d) return ValueRange::unknown();
+      least = std::min(least, d);
+      most = std::max(most, d);
+    }
+    return ValueRange{least, most, true};
+  });
+}
+
+std::string OpBuilder::free_name(const std::string& wanted) const {
+  auto is_taken = [&](const std::string& name) { return task_.from.find(name).valid() || task_.from.find_output(name).valid(); };
+  std::string name = out_.fresh_name(wanted);
+  for (int i = 1; is_taken(name); ++i) name = out_.fresh_name(cat(wanted, '.', i));
+  return name;
+}
+
+Node& OpBuilder::add(std::string name, std::string_view op, std::vector<graph::Edge> inputs) {
+  NodeId id = out_.add(std::move(name), std::string(op), std::move(inputs));
+  Node& made = out_.node(id);
+  made.origins = node_.origins;
+  made.tags = node_.tags;
+  made.loc = node_.loc;
+  // Integers of more than a byte stay integers.
+  bool is_wide = node_.is_op() && !node_.outputs.empty() && is_integer(node_.outputs[0].dtype) && dtype_size(node_.outputs[0].dtype) > 1;
+  if (is_wide) made.tags[kExact] = "";
+  return made;
+}
+
+Result<ValueRef> OpBuilder::op(std::string_view suffix, std::string type, std::vector<graph::Edge> inputs, graph::AttrMap attrs) {
+  Node& made = add(suffix.empty() ? node_.name() : free_name(cat(node_.name(), '.', suffix)), type, std::move(inputs));
+  made.attrs = std::move(attrs);
+  BUDA_ASSIGN(made.outputs, ops::infer_node(out_, made, *task_.context.ops));
+  return ValueRef(made.id());
+}
+
+Result<Lowered> OpBuilder::constant_as_is(std::string_view suffix, const Tensor& tensor) {
+  BUDA_ASSIGN(Shape shape, axes(tensor.shape()));
+  NodeId id = out_.add(free_name(cat(node_.name(), '.', suffix)), std::string(graph::kConstantOp));
+  Node& made = out_.node(id);
+  made.origins = node_.origins;
+  made.loc = node_.loc;
+  if (auto original = node_.tags.find(kOriginalOpType); original != node_.tags.end()) made.tags.insert(*original);
+  BUDA_ASSIGN(Tensor placed, tensor.reshaped(joins_batch() && tensor.shape().rank() > 3 ? shape : tensor.shape()));
+  made.value = graph::Value(placed);
+  made.outputs = {{tensor.dtype(), padded(shape), std::nullopt}};
+  Lowered out;
+  out.source = id;
+  out.shape = shape;
+  out.data = range_of(tensor);
+  return out;
+}
+
+void OpBuilder::mark_range(const Lowered& x) {
+  if (x.far_padding) out_.node(x.source.node).tags[kWideRange] = "";
+}
+
+void OpBuilder::mark_exact(const Lowered& x) { out_.node(x.source.node).tags[kExact] = ""; }
+
+}  // namespace buda::passes

@@ -1,0 +1,235 @@
+// Lowering of elementwise ops: nearly all have a device op of the same meaning, which the table of device ops names; what remains is
+// bringing both inputs to one shape.
+#include <buda/base/text.hpp>
+#include <buda/ops/table/device_op.hpp>
+#include <buda/passes/lower/rules/rules.hpp>
+#include <buda/passes/lower/steps/broadcast.hpp>
+#include <buda/passes/lower/steps/copies.hpp>
+#include <buda/passes/lower/steps/padding.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace buda::passes {
+namespace {
+
+using graph::AttrMap;
+
+AttrMap relu_attrs() { return {{"relu_en", true}, {"relu_mode", std::string("min")}, {"relu_threshold", 0.0}}; }
+AttrMap capped_relu_attrs(double most) { return {{"relu_en", true}, {"relu_mode", std::string("max")}, {"relu_threshold", most}}; }
+
+// ---- one input
+
+Result<Lowered> unary(OpBuilder& out, std::string_view suffix, const std::string& op, const Lowered& given, const AttrMap& attrs = {}) {
+  BUDA_ASSIGN(Lowered x, harmless_for(out, op, attrs, given));
+  Lowered result = after_unary(op, attrs, x);
+  BUDA_ASSIGN(result.source, out.op(suffix, op, {x.edge()}, attrs));
+  out.mark_range(result);
+  return result;
+}
+
+// To the device op of the same meaning.
+RuleResult lower_unary(Operands& in, OpBuilder& out) {
+  const ops::DeviceOp& op = *ops::device_op_for(out.node().op());
+  AttrMap attrs;
+  for (const ops::OwnAttribute& own : op.attributes)
+    if (!own.tensor_op_name.empty()) attrs.emplace(own.def.name, in.attrs().value(own.tensor_op_name, own.def.type));
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  return unary(out, "", std::string(op.name), x, attrs);
+}
+
+RuleResult lower_buffer(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  return unary(out, "", "nop", x);
+}
+
+RuleResult lower_nop(Operands& in, OpBuilder&) { return in.value(0); }
+
+// An element type with at least the integers of another, as far as F32 can tell.
+bool holds(DType wide, DType narrow) {
+  if (narrow == DType::boolean || is_float(wide)) return true;
+  if (is_float(narrow)) return false;
+  bool same_sign = (wide == DType::i8 || wide == DType::i16 || wide == DType::i32 || wide == DType::i64) ||
+                   !(narrow == DType::i8 || narrow == DType::i16 || narrow == DType::i32 || narrow == DType::i64);
+  return same_sign && (dtype_size(wide) >= 4 || dtype_size(wide) > dtype_size(narrow) || wide == narrow);
+}
+
+// All element types are one on the device. A conversion to a narrower floating-point type is left to the format.
+RuleResult lower_cast(Operands& in, OpBuilder& out) {
+  if (!holds(in.result_type().dtype, in.type(0).dtype))
+    return out.refuse("the device does not cut numbers down to the range of another type", "cast to a type that holds all of them");
+  return in.value(0);
+}
+
+RuleResult lower_relu(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  return unary(out, "", "nop", x, relu_attrs());
+}
+
+RuleResult lower_gelu(Operands& in, OpBuilder& out) {
+  if (in.attrs().text("approximate") != "none")
+    return out.refuse("the device's gelu is the exact one, and this is its approximation by tanh",
+                      "use the decomposition 'gelu_tanh' (plugin nn), or export the model with the exact gelu");
+  return lower_unary(in, out);
+}
+
+// ---- two inputs
+
+Result<Lowered> binary(OpBuilder& out, std::string_view suffix, const std::string& op, Lowered a, Lowered b, const AttrMap& attrs = {}) {
+  // On some chips the matrix unit cannot transpose an operand of a binary op, and none can the second.
+  if (!out.device().features.binary_transpose) {
+    BUDA_ASSIGN(a, without_transpose(out, "copy", a));
+  }
+  BUDA_ASSIGN(b, without_transpose(out, "copy", b));
+  Lowered result = after_binary(op, attrs, a, b);
+  BUDA_ASSIGN(result.source, out.op(suffix, op, {a.edge(), b.edge()}, attrs));
+  out.mark_range(result);
+  return result;
+}
+
+RuleResult lower_binary(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Shape target, out.axes(in.result_type().shape));
+  BUDA_ASSIGN(Lowered a, broadcast_operand(in, 0, target, out));
+  BUDA_ASSIGN(Lowered b, broadcast_operand(in, 1, target, out));
+  if (a.shape[0] != target[0] && b.shape[0] != target[0])
+    return out.refuse("both inputs would have to be repeated along the first axis", "repeat one of them in the model");
+  return binary(out, "", std::string(ops::device_op_for(out.node().op())->name), std::move(a), std::move(b));
+}
+
+// x - max(x), as a stable softmax begins. Where the maximum was taken of a masked copy of x, the same copy serves here, so that what is
+// beyond the last column stays very negative and its exponential is 0. The difference is nowhere above 0, and 0 where the maximum is.
+RuleResult lower_subtract(Operands& in, OpBuilder& out) {
+  const MaximumArgument* argument = in.maximum_argument();
+  if (argument == nullptr) return lower_binary(in, out);
+  BUDA_ASSIGN(Shape target, out.axes(in.result_type().shape));
+  BUDA_ASSIGN(Lowered most, broadcast_operand(in, 1, target, out));
+  if (argument->x.shape != target || most.shape != target) return lower_binary(in, out);
+  BUDA_ASSIGN(Lowered result, binary(out, "", "subtract", argument->x, std::move(most)));
+  for (ValueRange* s : {&result.data, &result.rows, &result.cols, &result.corner}) s->most = std::min(s->most, 0.0);
+  // A mask is at least twice as far below 0 as any maximum.
+  if (argument->is_masked)
+    for (ValueRange* s : {&result.cols, &result.corner}) s->most = std::min(s->most, ops::kVanishingExponent);
+  result.peak = 0;
+  return result;
+}
+
+Result<Lowered> scalar_like(OpBuilder& out, std::string_view suffix, double value, const Lowered& x) {
+  constexpr std::size_t kTile = graph::kTileSide * graph::kTileSide;
+  BUDA_ASSIGN(Lowered c, out.constant(suffix, Tensor(Shape{graph::kTileSide, graph::kTileSide},
+                                                     std::vector<float>(kTile, static_cast<float>(value)))));
+  add_broadcast(c, graph::TmDim::z, x.shape[1]);
+  add_broadcast(c, graph::TmDim::r, tiles(x.shape[2]));
+  add_broadcast(c, graph::TmDim::c, tiles(x.shape[3]));
+  c.shape = {1, x.shape[1], x.shape[2], x.shape[3]};
+  c.rows = c.cols = c.corner = c.data;
+  c.rows_alike = c.cols_alike = true;
+  return c;
+}
+
+// Adding 1.5 * 2^23 leaves no room for digits behind the point, so that the sum is rounded to an integer, ties to the even one; and
+// then it is taken away again. Exact for |x| < 2^22 where sums are Float32; with other formats the device cannot do it this way. The sum
+// keeps Float32 whatever the options say (tag `exact`). Chips whose matrix unit reads its operands with 10 bits of mantissa lose the sum on
+// the way into the subtraction: on these rounding belongs on the host.
+RuleResult lower_round(Operands& in, OpBuilder& out) {
+  if (!out.device().features.fp32_accumulate)
+    return out.refuse(cat("device '", out.device().name, "' does not compute in Float32, which rounding needs"), "round on the host");
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  BUDA_ASSIGN(Lowered shift, scalar_like(out, "shift", 12582912, x));
+  BUDA_ASSIGN(Lowered shifted, binary(out, "shifted", "add", x, shift));
+  out.mark_exact(shifted);
+  BUDA_ASSIGN(Lowered result, binary(out, "", "subtract", std::move(shifted), std::move(shift)));
+  // Rounding moves a number by 1/2 at most; what the intervals of the two sums make of that is far too wide.
+  auto near = [](const ValueRange& s) { return ValueRange{s.least - 0.5, s.most + 0.5, s.finite}; };
+  result.data = near(x.data);
+  result.rows = near(x.rows);
+  result.cols = near(x.cols);
+  result.corner = near(x.corner);
+  return result;
+}
+
+RuleResult lower_negative(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  BUDA_ASSIGN(Lowered minus, scalar_like(out, "minus_one", -1, x));
+  return binary(out, "", "multiply", std::move(x), std::move(minus));
+}
+
+// An integer constant exponent has a device op; others are decomposed.
+RuleResult lower_power(Operands& in, OpBuilder& out) {
+  auto exponent = in.uniform(1);
+  if (!exponent || *exponent != std::trunc(*exponent) || std::abs(*exponent) > 64)
+    return out.refuse("the device raises to constant integer powers up to 64 only", "use the decomposition 'power' (plugin math)");
+  if (in.result_type().shape.volume() != in.type(0).shape.volume())
+    return out.refuse("the exponent has more elements than the base", "give the exponent as a scalar in the model");
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  return unary(out, "", "power", x, {{"exp", static_cast<std::int64_t>(*exponent)}});
+}
+
+// Bounds are drawn by the packer's ReLU, which clamps to [0, t]: the value is moved there and back. A lower bound alone is a maximum.
+RuleResult lower_clip(Operands& in, OpBuilder& out) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double least = in.attrs().real("min"), most = in.attrs().real("max");
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  if (std::isnan(least) || std::isnan(most) || least > most)
+    return out.refuse(cat("its bounds are ", least, " and ", most), "give it a lower bound that is not above the upper one");
+  if (least == -kInfinity && most == kInfinity) return x;
+  if (least == 0) return unary(out, "", "nop", x, most == kInfinity ? relu_attrs() : capped_relu_attrs(most));
+  if (most == kInfinity) {
+    BUDA_ASSIGN(Lowered bound, scalar_like(out, "min", least, x));
+    return binary(out, "", "maximum", std::move(x), std::move(bound));
+  }
+  if (least == -kInfinity) {  // max - relu(max - x)
+    BUDA_ASSIGN(Lowered bound, scalar_like(out, "max", most, x));
+    BUDA_ASSIGN(Lowered above, binary(out, "above", "subtract", bound, std::move(x), relu_attrs()));
+    return binary(out, "", "subtract", std::move(bound), std::move(above));
+  }
+  BUDA_ASSIGN(Lowered bound, scalar_like(out, "min", least, x));
+  BUDA_ASSIGN(Lowered moved, binary(out, "moved", "subtract", std::move(x), bound, capped_relu_attrs(most - least)));
+  return binary(out, "", "add", std::move(moved), std::move(bound));
+}
+
+// Left to the edges of its users.
+RuleResult lower_broadcast(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Shape wanted, out.axes(in.result_type().shape));
+  BUDA_ASSIGN(Lowered x, broadcast_operand(in, 0, wanted, out));
+  if (x.shape == wanted) return x;
+  return out.refuse("it repeats a value along the first axis, the batch, which the device works through one after the other",
+                    "repeat the value along one of the last three axes");
+}
+
+std::vector<LoweringRule> special_rules() {
+  return {
+      {"subtract", lower_subtract},
+      {"buffer", lower_buffer},
+      {"nop", lower_nop, false, true},
+      {"relu", lower_relu},
+      {"gelu", lower_gelu},
+      {"clip", lower_clip},
+      {"negative", lower_negative},
+      {"power", lower_power},
+      {"round", lower_round},
+      {"cast", lower_cast, false, true},
+      {"exact_cast", lower_nop, false, true},
+      {"broadcast", lower_broadcast, false, true},
+  };
+}
+
+}  // namespace
+
+// What is special comes before what the table of device ops says: find_lowering_rule takes the first rule of an op.
+const std::vector<LoweringRule>& eltwise_rules() {
+  static const std::vector<LoweringRule> rules = [] {
+    std::vector<LoweringRule> all = special_rules();
+    for (const ops::DeviceOp& op : ops::device_ops())
+      if (op.tensor_op.empty())
+        continue;
+      else if (op.op_class == ops::OpClass::sfpu)
+        all.push_back({op.tensor_op, lower_unary});
+      else if (op.op_class == ops::OpClass::binary)
+        all.push_back({op.tensor_op, lower_binary});
+    return all;
+  }();
+  return rules;
+}
+
+}  // namespace buda::passes
