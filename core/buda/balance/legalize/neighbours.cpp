@@ -71,6 +71,23 @@ std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blo
   return blocked.overlay_size;
 }
 
+bool stands_alone(const Problem& problem, OpId op, const OpModel& model) {
+  const OpSpec& spec = problem.op(op);
+  std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
+  std::vector<bool> direct(spec.operands.size(), true);
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    if (!spec.operands[i].from.source.valid()) continue;
+    auto cost = operand_cost(problem, op, model, i, 0, nullptr);
+    if (std::holds_alternative<std::string>(cost)) return false;
+    costs[i] = std::get<EdgeCost>(cost);
+    direct[i] = false;
+  }
+  const netlist::Op blocked = with_model(spec, model);
+  Links links = links_alone(spec, model);
+  links.inputs = input_links(problem, blocked, model, costs, direct);
+  return std::holds_alternative<std::int32_t>(judge(spec, blocked, links, *problem.device, ""));
+}
+
 std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const {
   const OpSpec& spec = problem_->op(op);
   Entry entry;

@@ -35,6 +35,9 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy);
 
+// Whether an op of this model fits a core with what its sources' queues cost it, whatever its other neighbours.
+bool stands_alone(const Problem& problem, OpId op, const OpModel& model);
+
 // Edge costs of ops as they are placed, so that no edge is walked twice.
 class EdgeBook {
  public:

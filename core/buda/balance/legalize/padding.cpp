@@ -1,6 +1,7 @@
 // Which operands have the columns of a matmul's result, and how far they may grow.
 #include <buda/balance/legalize/padding.hpp>
 
+#include <buda/balance/legalize/neighbours.hpp>
 #include <buda/base/checked.hpp>
 
 #include <algorithm>
@@ -47,20 +48,24 @@ bool can_pad(const Problem& problem, const OpSpec& spec) {
 }  // namespace
 
 std::optional<std::int64_t> padded_columns(const Problem& problem, OpId op, const ModelOptions& options, const OpOverride* wish) {
-  OpSpec spec = problem.op(op);
-  if (!can_pad(problem, spec)) return std::nullopt;
-  const std::int64_t columns = spec.out.ct;
+  if (!can_pad(problem, problem.op(op))) return std::nullopt;
+  const std::int64_t columns = problem.op(op).out.ct;
   // What is padded is computed and moved: the next multiples of small powers of two, from near to far.
   std::optional<std::int64_t> best;
   double least = std::numeric_limits<double>::infinity();
   for (const std::int64_t multiple : {2, 4, 8, 16, 32, 64}) {
-    spec.out.ct = align_up(columns + 1, multiple);
-    if (spec.out.ct - columns > std::max<std::int64_t>(columns / kMaxPaddedShare, 1)) break;
-    for (const OpModel& m : legal_models(spec, *problem.device, options, wish).models)
-      if (m.cycles < least) {
-        least = m.cycles;
-        best = spec.out.ct;
-      }
+    const std::int64_t padded = align_up(columns + 1, multiple);
+    if (padded - columns > std::max<std::int64_t>(columns / kMaxPaddedShare, 1)) break;
+    Problem trial = problem;
+    pad_columns(trial, op, padded);
+    LegalModels legal = legal_models(trial.op(op), *problem.device, options, wish);
+    std::sort(legal.models.begin(), legal.models.end(), [](const OpModel& x, const OpModel& y) { return x.cycles < y.cycles; });
+    for (const OpModel& m : legal.models) {
+      if (m.cycles >= least) break;
+      if (!stands_alone(trial, op, m)) continue;
+      least = m.cycles;
+      best = padded;
+    }
   }
   return best;
 }

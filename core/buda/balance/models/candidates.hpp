@@ -30,6 +30,8 @@ class Candidates {
 
   // Completes a candidate (buffers, residency) and keeps it if it fits. When it does not, returns false, and it is counted.
   bool offer(OpModel model);
+  // Whether a sparse matmul fits with the smallest encoding there could be; otherwise it is counted, and need not be encoded.
+  bool could_fit(OpModel model);
   // A candidate that a rule of its class forbids.
   void reject() { out_.rejections.count(Rejection::other); }
   // For each way of streaming and each grid, calls body(model) for smaller and smaller ublocks until one fits: what a smaller ublock saves

@@ -205,6 +205,16 @@ bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) cons
   return l1.fits();
 }
 
+bool Candidates::could_fit(OpModel model) {
+  model.sparse = {1, 1, 1};
+  model.buf_size_mb = 1;
+  model.resident = 0;
+  Usage l1 = l1_of(model);
+  const bool fits = l1.fits();
+  if (!fits) out_.rejections.count(Rejection::l1, model, std::move(l1));
+  return fits;
+}
+
 bool Candidates::offer(OpModel model) {
   // Readers in the same epoch may need several mblocks at once, or all of them (see OpSpec::depth); where there is no room for that, they
   // read a queue in a later one.

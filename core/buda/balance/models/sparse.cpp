@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -32,14 +33,27 @@ struct CoreProducts {
   std::int32_t passes = 1;
 };
 
+// Products in ascending order of strips, of one strip as they come: by counting, for there are few strips and many products.
+void append_by_strip(const std::vector<SparseProduct>& part, std::int32_t u_kt, std::vector<std::size_t>& next,
+                     std::vector<SparseProduct>& out) {
+  std::fill(next.begin(), next.end(), 0);
+  for (const SparseProduct& p : part) ++next[static_cast<std::size_t>(p.act / u_kt)];
+  std::size_t at = out.size();
+  for (std::size_t& n : next) at += std::exchange(n, at);
+  out.resize(at);
+  for (const SparseProduct& p : part) out[next[static_cast<std::size_t>(p.act / u_kt)]++] = p;
+}
+
 CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core) {
   CoreProducts out;
   std::vector<std::int32_t> own(matrix.tiles.size(), -1);
   const std::int32_t per_core = b.mblock_m * b.ublock_rt, rows_of_part = matrix.rows / b.parts;
   const std::int32_t all_acts = matrix.act_matrices * matrix.act_rows;
+  std::vector<std::size_t> by_strip(static_cast<std::size_t>(all_acts / b.u_kt));
+  std::vector<SparseProduct> of_part;
   std::int32_t last_strip = 0;
   for (std::int32_t part = 0; part < b.parts; ++part) {
-    const auto begin = static_cast<std::ptrdiff_t>(out.products.size());
+    of_part.clear();
     for (std::int32_t row = 0; row < per_core; ++row) {
       const std::int32_t held = core * per_core + row;
       const std::int32_t of = held / rows_of_part * matrix.rows + part * rows_of_part + held % rows_of_part;
@@ -49,16 +63,15 @@ CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlockin
           number = static_cast<std::int32_t>(out.tiles.size());
           out.tiles.push_back(p.tile);
         }
-        out.products.push_back({part, row, p.act, number, -1});
+        of_part.push_back({part, row, p.act, number, -1});
       }
     }
-    const auto first = out.products.begin() + begin;
-    if (first == out.products.end()) continue;
-    std::stable_sort(first, out.products.end(),
-                     [&](const SparseProduct& x, const SparseProduct& y) { return x.act / b.u_kt < y.act / b.u_kt; });
-    if (first->act / b.u_kt < last_strip) ++out.passes;
+    if (of_part.empty()) continue;
+    const std::size_t begin = out.products.size();
+    append_by_strip(of_part, b.u_kt, by_strip, out.products);
+    if (out.products[begin].act / b.u_kt < last_strip) ++out.passes;
     last_strip = out.products.back().act / b.u_kt;
-    for (auto p = first; p != out.products.end(); ++p) p->act += (out.passes - 1) * all_acts;
+    for (std::size_t i = begin; i < out.products.size(); ++i) out.products[i].act += (out.passes - 1) * all_acts;
   }
   return out;
 }

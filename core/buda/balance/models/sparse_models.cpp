@@ -2,7 +2,10 @@
 #include <buda/balance/models/candidates.hpp>
 
 #include <algorithm>
+#include <array>
 #include <buda/balance/models/sparse.hpp>
+#include <map>
+#include <variant>
 #include <vector>
 
 namespace buda::balance {
@@ -13,12 +16,20 @@ namespace buda::balance {
 void sparse_models(Candidates& candidates) {
   const OpSpec& spec = candidates.spec();
   auto steps = candidates.inner_steps(spec.inner);
+  // Grids of different columns divide the rows alike.
+  std::map<std::array<std::int32_t, 5>, std::variant<SparseUse, std::string>> known;
+  auto use_of = [&](const SparseBlocking& b) -> const std::variant<SparseUse, std::string>& {
+    auto [found, is_new] = known.try_emplace({b.parts, b.grid_rows, b.mblock_m, b.ublock_rt, b.u_kt});
+    if (is_new) found->second = sparse_use(*spec.selection, b);
+    return found->second;
+  };
   candidates.for_each_grid([&](OpModel model) {
     std::vector<OpModel> encodable;
     for (std::int64_t step : steps) {
       model.u_kt = static_cast<std::int32_t>(step);
       model.m_k = static_cast<std::int32_t>(spec.inner / step);
-      const auto use = sparse_use(*spec.selection, sparse_blocking(model));
+      if (!candidates.could_fit(model)) continue;
+      const auto& use = use_of(sparse_blocking(model));
       if (const auto* found = std::get_if<SparseUse>(&use)) {
         model.sparse = *found;
         encodable.push_back(model);
