@@ -10,7 +10,7 @@
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/check/verdict.hpp>
 #include <buda/netlist/text/parse.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/check/check.hpp>
 #include <buda/pipes/format/pipegen_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
@@ -56,7 +56,7 @@ Result<Input> read_input(const Options& o, Host& host) {
   if (in.device.chips > 1 || !o.cluster.empty()) {
     BUDA_ASSIGN(in.cluster, device::load_cluster(host, in.device, o.cluster));
     in.device.chips = std::max(in.device.chips, device::chips_of(in.cluster));
-    in.cluster.links = pipes::cables_of(in.netlist, in.device, in.cluster);
+    in.cluster.links = pipes::available_links(in.netlist, in.device, in.cluster);
   }
   return in;
 }

@@ -8,7 +8,7 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/check/check.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 #include <buda/pipes/plan/epochs.hpp>

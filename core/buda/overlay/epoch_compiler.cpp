@@ -17,7 +17,7 @@ Result<EpochCompiler> EpochCompiler::make(const netlist::Netlist& netlist, devic
     BUDA_ASSIGN(out.cluster_, device::load_cluster(host, out.device_, cluster));
     out.device_.chips = std::max(out.device_.chips, device::chips_of(out.cluster_));
     out.netlist_cluster_ = out.cluster_;
-    out.netlist_cluster_.links = pipes::cables_of(netlist, out.device_, out.cluster_);
+    out.netlist_cluster_.links = pipes::available_links(netlist, out.device_, out.cluster_);
   }
   out.index_ = std::make_unique<pipes::NetlistIndex>(netlist);
   BUDA_ASSIGN(out.epochs_, pipes::epochs_of(netlist, out.device_));

@@ -12,7 +12,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 #include <buda/overlay/blob.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/plan/epochs.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>
 

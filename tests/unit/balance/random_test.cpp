@@ -6,7 +6,7 @@
 #include <buda/netlist/text/write.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/usage.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/text/parse.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/check/check.hpp>
 #include <buda/pipes/interchip/ethernet_links.hpp>
 #include <buda/pipes/plan/epochs.hpp>
@@ -131,7 +131,7 @@ struct Built {
     BUDA_ASSIGN(epochs, epochs_of(*netlist, *device));
     BUDA_ASSIGN(padding, PaddingTable::make(*netlist, epochs, device->tile_alignment));
     if (epochs.empty()) return success();
-    joined.links = cables_of(*netlist, *device, joined);
+    joined.links = available_links(*netlist, *device, joined);
     BUDA_ASSIGN(graph, build_pipes(*index, *device, epochs.front(), padding, joined));
     return success();
   }

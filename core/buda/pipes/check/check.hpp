@@ -1,9 +1,9 @@
-// Proves that the pipes of an epoch bring every tile of every input to every core: the right one, in the right order, once.
+// Proves that the pipes of an epoch transfer every tile of every input to every core: the right one, in the right order, once.
 #pragma once
 
 #include <buda/device/cluster.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/graph/pipe_graph.hpp>
 #include <buda/pipes/plan/epochs.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>

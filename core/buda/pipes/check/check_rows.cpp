@@ -3,11 +3,15 @@
 // A block of the file names a row of the queue's buffer. Which part of the row it is follows from its place in the pipe's list (after so
 // many rows the next column of pieces begins) and from where the core's part of the buffer begins. The address that comes out is turned
 // back into plane, row and column of the whole tensor, and compared with what the op's block shape says.
-#include <buda/pipes/check/checker.hpp>
+#include <buda/pipes/check/check_rows.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/pipes/check/check_ops.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace buda::pipes {
 
@@ -80,90 +84,93 @@ class RowReader {
   std::int64_t offset_, datum_;
 };
 
-}  // namespace
-
-// The pipe that reads the rows for a buffer, perhaps in front of relays, through which pieces pass in their order.
-const Pipe* Checker::reading_pipe(const Buffer& target, const std::string& what) {
+// The pipe that reads the rows for a buffer, perhaps in front of relays, through which pieces pass in their order. Null after an error.
+const Pipe* reading_pipe(const Checked& checked, const Buffer& target, const std::string& what, Findings& findings) {
+  const CheckedEpoch& epoch = checked.epoch;
   const Buffer* at = &target;
-  for (std::size_t steps = 0; steps < graph_.buffers.size(); ++steps) {
-    auto feeds = feeds_.find(at->id);
-    if (feeds == feeds_.end() || feeds->second.size() != 1 || graph_.pipes[feeds->second.front().pipe].outputs.size() != 1) break;
-    const Pipe& pipe = graph_.pipes[feeds->second.front().pipe];
-    const Buffer* from = buffers_.find(pipe.inputs.front());
-    auto owner = from == nullptr ? owners_.end() : owners_.find(from->id);
-    const bool is_relayed = owner != owners_.end() && owner->second.kind == Owner::Kind::relay;
+  for (std::size_t steps = 0; steps < epoch.graph.buffers.size(); ++steps) {
+    auto feeds = checked.feeds.find(at->id);
+    if (feeds == checked.feeds.end() || feeds->second.size() != 1) break;
+    const Pipe& pipe = epoch.graph.pipes[feeds->second.front().pipe];
+    if (pipe.outputs.size() != 1) break;
+    const Buffer* from = epoch.buffers.find(pipe.inputs.front());
+    const bool is_relayed = checked.owners.is_relay(from);
     if (!is_relayed && at->rows.tilize_row_col_offset != target.rows.tilize_row_col_offset) {
-      error("PC016", target.op,
-            cat(what, ": rows are read from byte ", at->rows.tilize_row_col_offset, " on, and should be from ",
-                target.rows.tilize_row_col_offset));
+      findings.error("PC016", target.op,
+                     cat(what, ": rows are read from byte ", at->rows.tilize_row_col_offset, " on, and should be from ",
+                         target.rows.tilize_row_col_offset));
       return nullptr;
     }
     if (!is_relayed) return &pipe;
     if (pipe.inputs.size() > 1 || pipe.repeats() > 1 || from->is_scatter || from->tile_size != target.tile_size) {
-      error("PC016", target.op,
-            cat(what, ": not all that comes to relay buffer_", from->id, " goes on in pieces of ", target.tile_size, " bytes"));
+      findings.error("PC016", target.op,
+                     cat(what, ": not all that comes to relay buffer_", from->id, " goes on in pieces of ", target.tile_size, " bytes"));
       return nullptr;
     }
     at = from;
   }
-  error("PC010", target.op, cat(what, ": rows have to come by one pipe, which brings nothing elsewhere"));
+  findings.error("PC010", target.op, cat(what, ": rows have to come by one pipe, which leads nowhere else"));
   return nullptr;
 }
 
-void Checker::check_rows(const Op& op, const netlist::Graph& graph, const Queue& queue) {
+// Compares the pieces that a pipe lists with those that a core takes. Their number, or nothing after an error.
+std::optional<std::size_t> compare_pieces(const Checked& checked, const Op& op, const Queue& queue, const Buffer& target, const Pipe& pipe,
+                                          const RowReader& reader, const std::vector<PiecePlace>& wanted, const std::string& what,
+                                          Findings& findings) {
   const bool looks_up = op_class(op.type) == OpClass::embedding;
-  for (std::int64_t core = 0; core < op.grid.volume(); ++core) {
-    std::string what = cat("op '", op.name, "', input 0, core [", core / op.grid.cols, ", ", core % op.grid.cols, "]");
-    auto found = kernel_.find({&op, core, 0});
-    if (found == kernel_.end()) {
-      error("PC018", op.name, cat(what, ": there is no buffer"));
-      continue;
-    }
-    const Buffer& target = *found->second;
-    const Pipe* bringing = reading_pipe(target, what);
-    if (bringing == nullptr) continue;
-    const Pipe& pipe = *bringing;
-    RowReader reader(queue, looks_up, target);
-    if (target.tile_size < 1 || target.tile_size % reader.datum() != 0) {
-      error("PC016", op.name, cat(what, ": pieces of ", target.tile_size, " bytes are not whole datums"));
-      continue;
-    }
-    GridCoord coord{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
-    auto wanted = pieces_taken(op, coord, queue.tile_dim, target.tile_size / reader.datum());
-    std::size_t at = 0;
-    bool right = true;
-    for (std::int64_t r = 0; r < pipe.repeats() && right; ++r)
-      for (std::size_t i = 0; i < pipe.inputs.size() && right; ++i) {
-        const Buffer* b = buffers_.find(pipe.inputs[i]);
-        auto owner = b == nullptr ? owners_.end() : owners_.find(b->id);
-        bool known = owner != owners_.end() && owner->second.kind == Owner::Kind::queue &&
-                     &netlist().queues[owner->second.queue] == &queue && b->tile_size == target.tile_size &&
-                     (looks_up ? b->rows.embedding_table : b->rows.hw_tilize);
-        if (!known) {
-          error("PC008", op.name,
-                cat(what, ": pipe_", pipe.id, " takes from ", pipe.inputs[i], ", which has no rows of queue '", queue.name, "'"));
-          right = false;
-          break;
-        }
-        std::int64_t per_column = looks_up ? op.attributes.num_indices : b->rows.tilize_mblock_n_loop_num_rows;
-        for (std::int64_t k = 0; k < b->scatter_gather_num_tiles && right; ++k, ++at) {
-          auto place = reader.place(*b, owner->second.core, static_cast<std::int64_t>(pipe.inputs[i] - b->id) + k,
-                                    static_cast<std::int64_t>(at), per_column);
-          right = at < wanted.size() && place && *place == wanted[at];
-          if (!right)
-            error(at < wanted.size() ? "PC013" : "PC014", op.name,
-                  cat(what, ", piece ", at, ": ", place ? place->text() : std::string("nothing of the queue"), " comes (block ",
-                      pipe.inputs[i], "); it should be ", at < wanted.size() ? wanted[at].text() : std::string("nothing")));
-        }
+  std::size_t at = 0;
+  for (std::int64_t r = 0; r < pipe.repeats(); ++r)
+    for (Id block : pipe.inputs) {
+      const Buffer* b = checked.epoch.buffers.find(block);
+      const Owner* owner = checked.owners.find(b);
+      const bool known = owner != nullptr && owner->kind == Owner::Kind::queue && &checked.epoch.netlist().queues[owner->queue] == &queue &&
+                         b->tile_size == target.tile_size && (looks_up ? b->rows.embedding_table : b->rows.hw_tilize);
+      if (!known) {
+        findings.error("PC008", op.name,
+                       cat(what, ": pipe_", pipe.id, " takes from ", block, ", which has no rows of queue '", queue.name, "'"));
+        return std::nullopt;
       }
-    if (!right) continue;
-    if (at < wanted.size()) {
-      error("PC012", op.name, cat(what, ": the pipe ends; ", wanted[at].text(), " is missing"));
+      const std::int64_t per_column = looks_up ? op.attributes.num_indices : b->rows.tilize_mblock_n_loop_num_rows;
+      for (std::int64_t k = 0; k < b->scatter_gather_num_tiles; ++k, ++at) {
+        auto place = reader.place(*b, owner->core, static_cast<std::int64_t>(block - b->id) + k, static_cast<std::int64_t>(at), per_column);
+        if (at < wanted.size() && place && *place == wanted[at]) continue;
+        findings.error(at < wanted.size() ? "PC013" : "PC014", op.name,
+                       cat(what, ", piece ", at, ": ", place ? place->text() : std::string("nothing of the queue"), " comes (block ", block,
+                           "); it should be ", at < wanted.size() ? wanted[at].text() : std::string("nothing")));
+        return std::nullopt;
+      }
+    }
+  return at;
+}
+
+}  // namespace
+
+void check_rows(const Checked& checked, const Op& op, const netlist::Graph& graph, const Queue& queue, Findings& findings) {
+  for (std::int64_t core = 0; core < op.grid.volume(); ++core) {
+    const std::string what = cat("op '", op.name, "', input 0, core [", core / op.grid.cols, ", ", core % op.grid.cols, "]");
+    const Buffer* target = checked.owners.input(op, core, 0);
+    if (target == nullptr) {
+      findings.error("PC018", op.name, cat(what, ": there is no buffer"));
       continue;
     }
-    counts_.tiles += static_cast<std::int64_t>(at);
-    ++counts_.buffers;
-    check_kernel_buffer(op, graph, 0, target, static_cast<std::int64_t>(at));
+    const Pipe* pipe = reading_pipe(checked, *target, what, findings);
+    if (pipe == nullptr) continue;
+    const RowReader reader(queue, op_class(op.type) == OpClass::embedding, *target);
+    if (target->tile_size < 1 || target->tile_size % reader.datum() != 0) {
+      findings.error("PC016", op.name, cat(what, ": pieces of ", target->tile_size, " bytes are not whole datums"));
+      continue;
+    }
+    const GridCoord coord{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
+    const auto wanted = pieces_taken(op, coord, queue.tile_dim, target->tile_size / reader.datum());
+    const auto count = compare_pieces(checked, op, queue, *target, *pipe, reader, wanted, what, findings);
+    if (!count) continue;
+    if (*count < wanted.size()) {
+      findings.error("PC012", op.name, cat(what, ": the pipe ends; ", wanted[*count].text(), " is missing"));
+      continue;
+    }
+    findings.counts.tiles += static_cast<std::int64_t>(*count);
+    ++findings.counts.buffers;
+    check_kernel_buffer(op, graph, 0, *target, static_cast<std::int64_t>(*count), findings);
   }
 }
 

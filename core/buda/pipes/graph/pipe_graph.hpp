@@ -26,7 +26,7 @@ enum class BufferType : std::uint8_t {
   dram_io,         // buffer of a queue, read or written while the epoch runs
   dram_prolog,     // buffer of a queue, read into L1 before the epoch
   dram_epilog,     // written after the epoch
-  relay,           // buffer in L1 on the way
+  relay,           // buffer in L1 between two pipes
   ethernet_relay,  // on an ethernet core
   prolog_relay,    // one core's share of an input that is read before the epoch, gathered from there
   unknown,         // padding
@@ -40,7 +40,7 @@ inline constexpr std::int32_t kIntermediateOperand = 24;
 inline constexpr std::int32_t kPrologChunkOperand = 32;
 inline constexpr std::int32_t kRelayOperand = 33;
 
-// What core_coordinates says for a buffer that is not in a core.
+// The core_coordinates of a buffer that is not in a core.
 inline constexpr std::int32_t kNoCore = 255;
 
 // How a prologue buffer is read: as the queue has it, or in the order in which the consumer takes it.
@@ -125,9 +125,9 @@ struct Pipe {
   Id id = 0;
   std::vector<Id> inputs;                // blocks
   std::int64_t periodic_repeat = 0;      // how often the list is gone through; 0: once
-  std::int64_t consumer_repeat = 1;      // how often each output group stands in the list, one after the other
+  std::int64_t consumer_repeat = 1;      // how often each output group is in the list, one after the other
   std::vector<std::vector<Id>> outputs;  // groups; one is written as a flat list
-  std::vector<Id> output_padding;        // per group: what it is filled with instead, or 0; empty for one group
+  std::vector<Id> output_padding;        // per group: the constant that it receives instead, or 0; empty for one group
   std::vector<CoreCoord> mcast_core;     // per group: corner of the range, or the core
   std::int32_t incoming_noc = 0, outgoing_noc = 0, incoming_vc = 0, outgoing_vc = 0;
   std::int32_t op_input_dram_io_buf_size_tiles = 0;

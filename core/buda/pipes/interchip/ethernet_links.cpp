@@ -1,4 +1,4 @@
-// Cables of the cluster, or as the netlist wants them.
+// Links of the cluster, or as the netlist names them.
 #include <buda/pipes/interchip/ethernet_links.hpp>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace buda::pipes {
 
-std::vector<device::EthLink> cables_of(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
-                                       const device::Cluster& cluster) {
+std::vector<device::EthLink> available_links(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
+                                             const device::Cluster& cluster) {
   if (!cluster.links.empty()) return cluster.links;
-  std::map<std::string_view, std::int32_t> chip_of;  // where what a name stands for is handed out
+  std::map<std::string_view, std::int32_t> chip_of;  // of the output of an op, or of a queue
   for (const auto& q : netlist.queues) chip_of.emplace(q.name, q.target_device);
   for (const auto& g : netlist.graphs)
     for (const auto& op : g.ops)

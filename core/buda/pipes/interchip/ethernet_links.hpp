@@ -1,4 +1,4 @@
-// Which cables a netlist may count on.
+// Which Ethernet links a netlist can use.
 #pragma once
 
 #include <buda/device/cluster.hpp>
@@ -8,9 +8,9 @@
 
 namespace buda::pipes {
 
-// Those of the cluster. Where it names none, those that the netlist's ethernet_datacopy ops name by their channels, since it was written
-// for chips that are joined so, and of the device's mesh those that have their channels for themselves.
-std::vector<device::EthLink> cables_of(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
-                                       const device::Cluster& cluster);
+// The links of the cluster. Where it names none, first those that the netlist's ethernet_datacopy ops name by their channels, since it was
+// written for chips that are connected so; then those of the device's mesh whose channels are still free.
+std::vector<device::EthLink> available_links(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
+                                             const device::Cluster& cluster);
 
 }  // namespace buda::pipes

@@ -1,17 +1,17 @@
-// Everything that is decided about one epoch before its buffers and pipes are written down. Internal to the module.
+// What is decided about an epoch before its buffers and pipes are written down: routes of edges, sizes of buffers, granularities.
 #pragma once
 
 #include <buda/device/cluster.hpp>
-#include <buda/pipes/graph/pipe_graph.hpp>
 #include <buda/pipes/plan/epochs.hpp>
+#include <buda/pipes/plan/multicast.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>
 #include <buda/tiling/buffer_sizes.hpp>
 #include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +43,7 @@ struct InputPlan {
   Source source;
   std::int32_t from_chip = 0;
   TileOrder order;
+  Multicast multicast;
   EdgeRoutes routes;
   InputBuffer sizes;
   bool prologue = false;
@@ -52,37 +53,34 @@ struct InputPlan {
   std::int64_t chunks = 0;
   std::int64_t chunk_tiles = 0;
   double pad_value = 0;
-  std::optional<RowCut> rows;  // of an input in flat layout: `routes` then lead rows instead of tiles
-  std::vector<Id> buffers;     // of the kernel, per core
-  std::vector<Id> relays;      // shares, like the destinations
+  std::optional<RowCut> rows;  // of an input in flat layout: `routes` then lead row pieces instead of tiles
 };
 
 struct OpPlan {
   const netlist::Op* op = nullptr;
   const netlist::Graph* graph = nullptr;
-  std::int32_t chip = 0;  // where its kernels and outputs are: of an ethernet_datacopy the chip that it copies to
+  std::int32_t chip = 0;  // of its kernels and outputs: for an ethernet_datacopy the chip that it copies to
   std::vector<InputPlan> inputs;
   std::vector<std::size_t> output_queues;  // indices in Netlist::queues
   bool scattered = false;
-  std::int64_t granularity = 0;
+  std::int64_t granularity = 0;  // tiles of a block of the output
   OutputBuffer output;
   std::vector<IntermediateBuffer> intermediates;
-  std::vector<Id> output_buffers;  // per core; empty for gradient ops
 };
 
 // A queue that the epoch reads or writes.
 struct QueuePlan {
-  std::size_t queue = kNone;
+  std::size_t queue = kNone;  // in Netlist::queues
   QueueUse use;
   std::vector<std::size_t> readers;  // ops, in order, once each
   std::size_t writer = kNone;        // an op of this epoch
   EdgeRoutes from_writer;            // not for untilized and gradient outputs
   bool scattered = false;
-  std::int64_t granularity = 0;
-  std::optional<RowCut> rows;                     // as its readers take them, if they take rows
-  std::vector<std::vector<Id>> prologue_buffers;  // per reader: a copy of the queue's buffers
+  std::int64_t granularity = 0;  // tiles of a block
+  std::optional<RowCut> rows;    // as its readers take them, if they take rows
 };
 
+// Refers to the netlist and what else it was made from, which must outlive it.
 struct EpochPlan {
   const NetlistIndex* index = nullptr;
   const device::DeviceDescriptor* device = nullptr;
@@ -96,7 +94,6 @@ struct EpochPlan {
   const netlist::Netlist& netlist() const { return index->netlist(); }
   static bool is_ethernet(const OpPlan& p) { return op_class(p.op->type) == netlist::OpClass::ethernet; }
   const QueuePlan& queue_plan(std::size_t queue) const { return queues[queue_index.at(queue)]; }
-  QueuePlan& queue_plan(std::size_t queue) { return queues[queue_index.at(queue)]; }
   // The chip of the first op that reads the queue, or of the one that writes it.
   std::int32_t user_chip(const QueuePlan& q) const { return ops[q.readers.empty() ? q.writer : q.readers.front()].chip; }
 };
@@ -108,24 +105,13 @@ inline GridCoord worker_of(const netlist::Op& op, std::size_t core) {
   return worker_of(op, static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
 }
 
-// How a pipe into an input is multicast: along which axis of the op's grid, and on which network.
-struct Multicast {
-  MulticastAxis axis = MulticastAxis::core;
-  bool noc1 = false;
-};
-Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::Op& op, std::size_t input, MulticastAxis axis);
-
 // The fused op that an op refers to, or null.
 const netlist::FusedOp* fused_op_of(const netlist::Netlist& netlist, const netlist::Op& op);
 
-// A feature that this version does not have, at the place of a field of an op.
-Diagnostic not_supported(const netlist::Netlist& netlist, const netlist::Op& op, std::string feature, int input = -1,
-                         std::string hint = "");
+// The op with what the sizes of its buffers depend on.
+tiling::OpContext context_of(const EpochPlan& plan, const OpPlan& op);
 
 // Bytes of a tile as a queue stores it.
 std::int32_t stored_tile_bytes(const NetlistIndex& index, const netlist::Queue& queue, std::int32_t alignment);
-
-Result<EpochPlan> plan_epoch(const NetlistIndex& index, const device::DeviceDescriptor& device, const Epoch& epoch,
-                             const device::Cluster& cluster);
 
 }  // namespace buda::pipes

@@ -48,7 +48,7 @@ std::string queue_cores_text(const NetlistIndex& index, const QueueCores& cores,
   return out;
 }
 
-// The queue buffer that a buffer of the file is, or stands for as a copy: by its place in memory.
+// The queue buffer that a buffer of the file is, or is a copy of: by its address.
 class QueueFinder {
  public:
   QueueFinder(const NetlistIndex& index, const PipeGraph& graph) : buffers_(graph.buffers) {

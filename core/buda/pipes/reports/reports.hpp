@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/device/descriptor.hpp>
-#include <buda/pipes/build/build.hpp>
+#include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/graph/pipe_graph.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>
 
