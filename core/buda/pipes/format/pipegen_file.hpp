@@ -11,7 +11,7 @@
 
 namespace buda::pipes {
 
-// Begins our files; a comment to everybody else. What may follow in it says for which device the pipes were made.
+// The first line of our files, which is a comment for other readers. It may go on with the device for which the pipes were made.
 inline constexpr std::string_view kPipegenHeader = "# buda.pipegen/1";
 inline constexpr std::string_view kPipegenDevice = ", device ";
 
@@ -20,7 +20,7 @@ struct FilePlace {
   std::uint32_t line = 0, column = 0;
 };
 
-// A graph, and where each of its buffers and pipes stands in the file.
+// A graph, and the position of each of its buffers and pipes in the file.
 struct PlacedGraph {
   PipeGraph graph;
   std::vector<FilePlace> buffers, pipes;

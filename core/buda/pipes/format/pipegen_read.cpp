@@ -95,7 +95,7 @@ void next_document(std::string_view& text, std::uint32_t& number, Document& docu
   document.text = {begin, static_cast<std::size_t>(text.data() - begin)};
 }
 
-// Whether the lines stand where they may: keys below a header, headers without a value.
+// Whether the lines are where they may be: keys below a header, headers without a value.
 bool in_place(Document& document) {
   bool inside = false;
   for (const TextLine& line : document.lines) {
@@ -125,21 +125,21 @@ void read_lines(const Document& document, PipegenValues& values) {
   values.end();
 }
 
-// `before`: lines of the file that stand before the document.
+// `before`: lines of the file before the document.
 FilePlace place(const io::Node& node, std::uint32_t before) { return {node.loc().line + before, node.loc().column}; }
 
-void read_entity(const std::string& key, const io::Node& node, std::uint32_t before, PipegenValues& values) {
+void read_entity(const std::string& key, const io::Node& node, std::uint32_t before, PipegenValues& values, FileErrors& errors) {
   FilePlace at = place(node, before);
   if (key == "graph_name") {
     values.begin_graph(node.text(), at);
     return;
   }
   if (!values.begin(key, at)) {
-    values.error("PG003", at, cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
+    errors.add("PG003", at, cat("unknown key '", key.substr(0, 80), "'; a document has graph_name, buffer_<id> or pipe_<id>"));
     return;
   }
   if (!node.is_map()) {
-    values.error("PG007", at, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
+    errors.add("PG007", at, cat("'", key.substr(0, 80), "': expected a map, found ", node.describe()));
     return;
   }
   for (std::size_t i = 0; i < node.size(); ++i) {
@@ -150,7 +150,7 @@ void read_entity(const std::string& key, const io::Node& node, std::uint32_t bef
   values.end();
 }
 
-Result<void> read_yaml(const Document& document, const std::string& file, PipegenValues& values) {
+Result<void> read_yaml(const Document& document, const std::string& file, PipegenValues& values, FileErrors& errors) {
   if (document.text.size() > kMostForYaml) {
     Diagnostic d = input_error("PG001", {file, document.irregular, 1},
                                "this line is not of the form 'key: value' with a number, a name or a list on one line");
@@ -170,10 +170,10 @@ Result<void> read_yaml(const Document& document, const std::string& file, Pipege
   for (const io::Node& top : *parsed) {
     if (top.is_null()) continue;
     if (!top.is_map()) {
-      values.error("PG003", place(top, before), cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", top.describe()));
+      errors.add("PG003", place(top, before), cat("expected a map with graph_name, buffer_<id> or pipe_<id>, found ", top.describe()));
       continue;
     }
-    for (std::size_t i = 0; i < top.size() && !values.full(); ++i) read_entity(top.keys()[i], top.items()[i], before, values);
+    for (std::size_t i = 0; i < top.size() && !errors.full(); ++i) read_entity(top.keys()[i], top.items()[i], before, values, errors);
   }
   return success();
 }
@@ -188,16 +188,17 @@ std::string device_of(std::string_view text) {
 }  // namespace
 
 Result<PlacedGraph> parse_pipegen(std::string_view text, const std::string& file) {
-  PipegenValues values(file);
+  FileErrors errors(file);
+  PipegenValues values(errors);
   const std::string device = device_of(text);
   Document document;
   std::uint32_t number = 0;
-  while (!text.empty() && !values.full()) {
+  while (!text.empty() && !errors.full()) {
     next_document(text, number, document);
     if (document.irregular == 0 && in_place(document)) {
       read_lines(document, values);
     } else {
-      BUDA_TRY(read_yaml(document, file, values));
+      BUDA_TRY(read_yaml(document, file, values, errors));
     }
   }
   BUDA_ASSIGN(PlacedGraph placed, std::move(values).finish());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/pipes/format/file_errors.hpp>
 #include <buda/pipes/format/pipegen_file.hpp>
 #include <buda/pipes/format/pipegen_keys.hpp>
 
@@ -18,7 +19,7 @@ namespace buda::pipes {
 // Which of buffer_keys() or pipe_keys() were set.
 using SeenKeys = std::bitset<128>;
 
-// Builds the graph of one file. Errors are collected, up to twenty; after one the rest is still looked at.
+// Builds the graph of one file. After an error the rest is still read.
 class PipegenValues {
  public:
   // What several buffers or pipes of a file have in common.
@@ -28,7 +29,8 @@ class PipegenValues {
     SeenKeys seen;
   };
 
-  explicit PipegenValues(const std::string& file) : file_(file) {}
+  // `errors` must outlive it.
+  explicit PipegenValues(FileErrors& errors) : errors_(errors) {}
 
   void begin_graph(std::string_view name, FilePlace at);
   // `header`: "buffer_…" or "pipe_…"; false when it is neither.
@@ -48,44 +50,26 @@ class PipegenValues {
   template <class T>
   Kind<T> take_kind();
 
-  void error(std::string code, FilePlace at, std::string message, std::string hint = "");
-  void error(Diagnostic d);
-  bool failed() const { return !failure_.empty(); }
-  bool full() const { return failure_.diagnostics().size() >= kMostErrors; }
-
-  // The whole graph, when it is consistent.
+  // The whole graph, if it is consistent; otherwise the errors.
   Result<PlacedGraph> finish() &&;
 
  private:
-  static constexpr std::size_t kMostErrors = 20;
   enum class What : std::uint8_t { none, buffer, pipe };
 
   template <class T>
   std::pair<std::vector<T>&, std::vector<FilePlace>&> list_of();
-  void set_buffer(std::string_view key, std::string_view value);
-  void set_special(SpecialKey key, std::string_view name, std::string_view value, Buffer& b);
-  void set_pipe(std::string_view key, std::string_view value);
-  // Its index, when there is such a key and it is set for the first time.
+  void set_special(SpecialKey key, std::string_view name, std::string_view value);
+  template <class T>
+  void assign(std::string_view key, std::string_view value, T& out);
+  // Its index, if there is such a key and it is set for the first time.
   std::optional<std::size_t> new_key(std::string_view key);
   void unknown_key(std::string_view key);
   // JSON and YAML, in which names are written again, have no others.
   bool check_name(std::string_view name, FilePlace at);
-  bool first_time(std::size_t bit, std::string_view key);
   void bad_value(std::string_view key, std::string_view value, std::string_view expected);
-  template <class T>
-  void number(std::string_view key, std::string_view value, T& out);
-  template <class T>
-  void list(std::string_view key, std::string_view value, std::vector<T>& out);
-  void groups(std::string_view key, std::string_view value, std::vector<std::vector<Id>>& out);
-  void cores(std::string_view key, std::string_view value, std::vector<CoreCoord>& out);
-  void check_buffers(const BufferIndex& index);
-  void check_pipes(const BufferIndex& index);
-  void check_buffer(const Buffer& b, FilePlace at);
 
-  std::string file_;
-  PipeGraph graph_;
-  std::vector<FilePlace> buffer_places_, pipe_places_;
-  Failure failure_;
+  FileErrors& errors_;
+  PlacedGraph placed_;
   What what_ = What::none;
   std::string header_id_;  // "" when there is no header
   SeenKeys seen_;

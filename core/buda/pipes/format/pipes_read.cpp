@@ -17,7 +17,7 @@
 namespace buda::pipes {
 namespace {
 
-// A few bytes may stand for many numbers, or for many copies of a name, so there is a limit to both together. The largest public model has
+// A few bytes may encode many numbers, or for many copies of a name, so there is a limit to both together. The largest public model has
 // 400,000 numbers in an epoch.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
 
@@ -42,7 +42,7 @@ FilePlace place(const io::Node& node) { return {node.line(), node.column()}; }
 
 class PipesReader {
  public:
-  explicit PipesReader(const std::string& file) : values_(file) {}
+  explicit PipesReader(const std::string& file) : errors_(file), values_(errors_) {}
 
   Result<PlacedGraph> run(const io::Node& top) && {
     BUDA_TRY(schema::check_header(top, {"buda.pipes", 1}));
@@ -68,7 +68,7 @@ class PipesReader {
   template <class T>
   struct Kind {
     PipegenValues::Kind<T> values;
-    std::vector<std::string_view> each;  // keys whose values stand in the lines
+    std::vector<std::string_view> each;  // keys whose values are in the lines
     std::size_t size = 0;                // of `values`
   };
 
@@ -79,9 +79,7 @@ class PipesReader {
     return {};
   }
 
-  void error(std::string code, const io::Node& node, std::string message) {
-    values_.error(std::move(code), place(node), std::move(message));
-  }
+  void error(std::string code, const io::Node& node, std::string message) { errors_.add(std::move(code), place(node), std::move(message)); }
 
   template <class T>
   void read(std::span<const io::Node> kind_nodes, std::span<const io::Node> lines) {
@@ -96,9 +94,9 @@ class PipesReader {
       if (const io::Node* each = node.is_map() ? node.find("each") : nullptr) read_each(*each, kind.each);
       values_.take_kind<T>();
     }
-    if (values_.failed()) return;  // each line would say the same again
+    if (errors_.any()) return;  // each line would say the same again
     for (const io::Node& node : lines) {
-      if (values_.full()) return;
+      if (errors_.full()) return;
       read_line(node, kinds);
     }
   }
@@ -162,7 +160,7 @@ class PipesReader {
   std::optional<std::int64_t> number(const io::Node& node) {
     auto value = node.as_int();
     if (value) return *value;
-    values_.error(std::move(value.failure().diagnostics().front()));
+    errors_.add(std::move(value.failure().diagnostics().front()));
     return std::nullopt;
   }
 
@@ -227,6 +225,7 @@ class PipesReader {
     return false;
   }
 
+  FileErrors errors_;
   PipegenValues values_;
   std::size_t numbers_ = 0;
 };

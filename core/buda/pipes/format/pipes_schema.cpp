@@ -48,7 +48,7 @@ io::Node kind_schema(const std::string& doc, const Keys& keys, const Defaults& d
     };
     visit_key(key, put, defaults);
   }
-  add("each", build::with_doc(build::list_schema(build::type_schema("string")), "keys whose values stand in the lines"));
+  add("each", build::with_doc(build::list_schema(build::type_schema("string")), "keys whose values are in the lines"));
   return build::object_schema(doc, nullptr, std::move(properties), {"each"});
 }
 

@@ -185,7 +185,7 @@ struct PipeTraits {
   }
 };
 
-// Buffers or pipes that have most in common.
+// Buffers or pipes with the same values of most keys.
 template <class Traits>
 struct Kind {
   const typename Traits::Entity* first = nullptr;
@@ -241,7 +241,7 @@ class Kinds {
   }
 
  private:
-  // A bit for each key that may be without a value: lines have no way to say that.
+  // A bit for each key that may be without a value: lines cannot express that.
   static std::uint64_t which_are_there(const typename Traits::Entity& entity) {
     std::uint64_t bits = 0;
     auto note = [&](const auto& value) {
@@ -251,7 +251,7 @@ class Kinds {
     return bits;
   }
 
-  // The keys, but for the id, whose values each member says.
+  // The keys, but for the id, whose values each member has.
   template <class F>
   static void for_each_own(const Kind<Traits>& kind, F f) {
     const auto keys = Traits::keys();
