@@ -1,22 +1,17 @@
 // Reads a netlist, makes the pipes of its epochs side by side, writes them.
 #include "apps/netlist2pipe/run.hpp"
 
-#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
-#include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
+#include <buda/diag/parallel_results.hpp>
 #include <buda/netlist/check/check.hpp>
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
-#include <buda/pipes/build/build_pipes.hpp>
-#include <buda/pipes/check/check.hpp>
+#include <buda/overlay/epoch_compiler.hpp>
 #include <buda/pipes/format/pipegen_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
-#include <buda/pipes/interchip/ethernet_links.hpp>
-#include <buda/pipes/plan/epochs.hpp>
-#include <buda/pipes/plan/netlist_index.hpp>
 #include <buda/pipes/reports/reports.hpp>
 
 #include <algorithm>
@@ -31,7 +26,6 @@ using netlist::Netlist;
 struct Input {
   Netlist netlist;
   DeviceDescriptor device;
-  device::Cluster cluster;
   std::string made_for;  // what the pipes say of the device
 };
 
@@ -53,47 +47,27 @@ Result<Input> read_input(const Options& o, Host& host) {
   } else if (in.netlist.arch != in.device.arch) {
     return usage_error("PP040", cat("the netlist is for ", in.netlist.arch, ", and device '", in.device.name, "' is a ", in.device.arch));
   }
-  if (in.device.chips > 1 || !o.cluster.empty()) {
-    BUDA_ASSIGN(in.cluster, device::load_cluster(host, in.device, o.cluster));
-    in.device.chips = std::max(in.device.chips, device::chips_of(in.cluster));
-    in.cluster.links = pipes::available_links(in.netlist, in.device, in.cluster);
-  }
   return in;
 }
 
-Result<void> check_rules(const Input& in, Host& host) {
-  Failure failure;
-  for (Diagnostic& d : netlist::check_netlist(in.netlist, in.device)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
-  return success();
-}
-
-// One epoch's products, or why there are none.
-struct Made {
-  std::optional<Result<pipes::PipeGraph>> graph;
+// One epoch's products.
+struct EpochPipes {
+  pipes::PipeGraph graph;
   pipes::CheckCounts counts;
 };
 
-void make_epoch(const pipes::NetlistIndex& index, const Input& in, const pipes::Epoch& epoch, const pipes::PaddingTable& padding,
-                bool check, Made& out) {
-  out.graph = pipes::build_pipes(index, in.device, epoch, padding, in.cluster);
-  if (*out.graph) (**out.graph).device = in.made_for;
-  if (!check || !*out.graph) return;
-  auto checked = pipes::check_pipes(index, in.device, epoch, padding, **out.graph, in.cluster);
-  if (checked) {
-    out.counts = *checked;
-    return;
+Result<EpochPipes> make_epoch(const overlay::EpochCompiler& compiler, const pipes::Epoch& epoch, bool check) {
+  EpochPipes out;
+  BUDA_ASSIGN(out.graph, compiler.pipes(epoch));
+  if (!check) return out;
+  auto counts = compiler.check(epoch, out.graph);
+  if (counts) {
+    out.counts = *counts;
+    return out;
   }
   // The pipes are ours, so whatever the checker finds is our fault.
-  Failure failure = std::move(checked).failure();
-  for (Diagnostic& d : failure.diagnostics()) d.fault = Fault::bug;
-  out.graph = Result<pipes::PipeGraph>(std::move(failure));
+  for (Diagnostic& d : counts.failure().diagnostics()) d.fault = Fault::bug;
+  return std::move(counts).failure();
 }
 
 class Writer {
@@ -143,42 +117,33 @@ Result<std::vector<pipes::Epoch>> chosen_epochs(const Options& o, std::vector<pi
 Result<void> run(Options& o, Host& host) {
   o.output = cli::product_path(o.output, o.netlist, ".pipes");
   BUDA_ASSIGN(Input in, read_input(o, host));
-  // The netlist of a model that the host runs as a whole has nothing in it.
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::check_and_make(in.netlist, in.device, o.cluster, host, in.made_for));
   const bool is_empty = in.netlist.queues.empty() && in.netlist.graphs.empty() && in.netlist.programs.empty();
-  if (!is_empty) BUDA_TRY(check_rules(in, host));
-  pipes::NetlistIndex index(in.netlist);
-  BUDA_ASSIGN(auto all, pipes::epochs_of(in.netlist, in.device));
-  BUDA_ASSIGN(auto padding, pipes::PaddingTable::make(in.netlist, all, in.device.tile_alignment));
-  if (all.empty() && !is_empty)
+  if (compiler.epochs().empty() && !is_empty)
     host.report(warning("PP041", {in.netlist.file, 0, 0}, "no program of the netlist executes a graph, so there are no pipes"));
-  BUDA_ASSIGN(auto epochs, chosen_epochs(o, std::move(all)));
-
-  std::vector<Made> made(epochs.size());
-  parallel_for(host.threads, epochs.size(), [&](std::size_t i) { make_epoch(index, in, epochs[i], padding, o.check, made[i]); });
-  Failure failure;
-  for (Made& m : made)
-    if (!*m.graph) failure.add(std::move(*m.graph).failure());
-  if (!failure.empty()) return failure;
+  BUDA_ASSIGN(auto epochs, chosen_epochs(o, compiler.epochs()));
+  BUDA_ASSIGN(auto made,
+              parallel_results(host.threads, epochs.size(), [&](std::size_t i) { return make_epoch(compiler, epochs[i], o.check); }));
 
   Writer writer(o, host);
   pipes::CheckCounts counts;
   if (o.output == io::kStdStream) {
-    BUDA_TRY(writer.write_graph(o.output, **made.front().graph));
+    BUDA_TRY(writer.write_graph(o.output, made.front().graph));
   } else {
     BUDA_TRY(host.fs().make_directories(o.is_compact() ? o.output : cat(o.output, "/reports")));
-    BUDA_TRY(writer.write("netlist_queues.yaml", pipes::netlist_queues_text(index, in.device)));
-    BUDA_TRY(writer.write("padding_table.yaml", pipes::padding_table_text(padding)));
+    BUDA_TRY(writer.write("netlist_queues.yaml", pipes::netlist_queues_text(compiler.index(), compiler.device())));
+    BUDA_TRY(writer.write("padding_table.yaml", pipes::padding_table_text(compiler.padding())));
     // A depfile's rule is for something.
     if (epochs.empty()) o.products.push_back(cat(o.output, "/netlist_queues.yaml"));
     for (std::size_t i = 0; i < epochs.size(); ++i) {
       host.progress("writing epochs", i, epochs.size());
-      BUDA_TRY(writer.write_epoch(index, in.device, epochs[i].number, **made[i].graph));
+      BUDA_TRY(writer.write_epoch(compiler.index(), compiler.device(), epochs[i].number, made[i].graph));
     }
   }
   std::size_t buffers = 0, pipe_count = 0;
-  for (const Made& m : made) {
-    buffers += (**m.graph).buffers.size();
-    pipe_count += (**m.graph).pipes.size();
+  for (const EpochPipes& m : made) {
+    buffers += m.graph.buffers.size();
+    pipe_count += m.graph.pipes.size();
     counts.buffers += m.counts.buffers;
     counts.tiles += m.counts.tiles;
   }

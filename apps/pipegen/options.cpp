@@ -33,7 +33,7 @@ cli::ToolSpec tool(Options& o) {
     set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",
-             "L1 map, streams, phases, and bytes per network link, DRAM channel and ethernet cable: JSON if FILE ends in .json, a picture "
+             "L1 map, streams, phases, and bytes per network link, DRAM channel and Ethernet link: JSON if FILE ends in .json, a picture "
              "if in .svg, else text");
     set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml").range(0, 65535);
   };

@@ -4,9 +4,9 @@
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/overlay/report.hpp>
+#include <buda/overlay/reports/report.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 
 #include <algorithm>

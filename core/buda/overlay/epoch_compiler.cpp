@@ -1,6 +1,7 @@
-// Joins the chips, then asks pipes and overlay.
+// Connects the chips, then asks pipes and overlay.
 #include <buda/overlay/epoch_compiler.hpp>
 
+#include <buda/netlist/check/check.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/pipes/interchip/ethernet_links.hpp>
 
@@ -8,25 +9,69 @@
 #include <utility>
 
 namespace buda::overlay {
+namespace {
+
+Result<void> check_rules(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+  Failure failure;
+  for (Diagnostic& d : netlist::check_netlist(netlist, device)) {
+    if (d.severity == Severity::error) {
+      failure.add(std::move(d));
+    } else {
+      host.report(d);
+    }
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+}  // namespace
+
+Result<void> EpochCompiler::connect_chips(const netlist::Netlist& netlist, const std::string& name, Host& host) {
+  if (device_.chips <= 1 && name.empty()) return success();
+  BUDA_ASSIGN(cluster_, device::load_cluster(host, device_, name));
+  device_.chips = std::max(device_.chips, device::chips_of(cluster_));
+  netlist_cluster_ = cluster_;
+  netlist_cluster_.links = pipes::available_links(netlist, device_, cluster_);
+  return success();
+}
+
+Result<void> EpochCompiler::index_epochs(const netlist::Netlist& netlist) {
+  index_ = std::make_unique<pipes::NetlistIndex>(netlist);
+  BUDA_ASSIGN(epochs_, pipes::epochs_of(netlist, device_));
+  BUDA_ASSIGN(padding_, pipes::PaddingTable::make(netlist, epochs_, device_.tile_alignment));
+  return success();
+}
 
 Result<EpochCompiler> EpochCompiler::make(const netlist::Netlist& netlist, device::DeviceDescriptor device, const std::string& cluster,
-                                          Host& host) {
+                                          Host& host, const std::string& device_label) {
   EpochCompiler out;
   out.device_ = std::move(device);
-  if (out.device_.chips > 1 || !cluster.empty()) {
-    BUDA_ASSIGN(out.cluster_, device::load_cluster(host, out.device_, cluster));
-    out.device_.chips = std::max(out.device_.chips, device::chips_of(out.cluster_));
-    out.netlist_cluster_ = out.cluster_;
-    out.netlist_cluster_.links = pipes::available_links(netlist, out.device_, out.cluster_);
-  }
-  out.index_ = std::make_unique<pipes::NetlistIndex>(netlist);
-  BUDA_ASSIGN(out.epochs_, pipes::epochs_of(netlist, out.device_));
-  BUDA_ASSIGN(out.padding_, pipes::PaddingTable::make(netlist, out.epochs_, out.device_.tile_alignment));
+  out.device_label_ = device_label;
+  BUDA_TRY(out.connect_chips(netlist, cluster, host));
+  BUDA_TRY(out.index_epochs(netlist));
+  return out;
+}
+
+Result<EpochCompiler> EpochCompiler::check_and_make(const netlist::Netlist& netlist, device::DeviceDescriptor device,
+                                                    const std::string& cluster, Host& host, const std::string& device_label) {
+  EpochCompiler out;
+  out.device_ = std::move(device);
+  out.device_label_ = device_label;
+  BUDA_TRY(out.connect_chips(netlist, cluster, host));
+  const bool is_empty = netlist.queues.empty() && netlist.graphs.empty() && netlist.programs.empty();
+  if (!is_empty) BUDA_TRY(check_rules(netlist, out.device_, host));
+  BUDA_TRY(out.index_epochs(netlist));
   return out;
 }
 
 Result<pipes::PipeGraph> EpochCompiler::pipes(const pipes::Epoch& epoch) const {
-  return pipes::build_pipes(*index_, device_, epoch, padding_, netlist_cluster_);
+  BUDA_ASSIGN(pipes::PipeGraph graph, pipes::build_pipes(*index_, device_, epoch, padding_, netlist_cluster_));
+  graph.device = device_label_;
+  return graph;
+}
+
+Result<pipes::CheckCounts> EpochCompiler::check(const pipes::Epoch& epoch, const pipes::PipeGraph& pipes) const {
+  return pipes::check_pipes(*index_, device_, epoch, padding_, pipes, netlist_cluster_);
 }
 
 Result<Blob> EpochCompiler::streams(const pipes::PipeGraph& pipes) const { return build_blob(pipes, device_, cluster_); }

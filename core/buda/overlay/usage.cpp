@@ -2,16 +2,15 @@
 #include <buda/overlay/usage.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/diag/parallel_results.hpp>
+#include <buda/overlay/l1/l1_map.hpp>
 
 #include <algorithm>
 #include <map>
 
 namespace buda::overlay {
 namespace {
-
-constexpr std::uint64_t kTrackingBytes = 36;
 
 std::string l1_name(const Stream& s) {
   switch (s.kind) {
@@ -47,16 +46,14 @@ std::vector<L1Piece> pieces_of(const Core& core, const device::L1Map& l1) {
 }
 
 // L1 is given out from the end of the operands downwards: headers and buffers, down to the lowest address; then pointers, then what the
-// stream program takes beyond the default (l1.cpp). Buffers may have become smaller since.
+// stream program takes beyond the default (l1/allocator.hpp). Buffers may have become smaller since.
 std::uint64_t l1_bytes_of(const Blob& blob, const Core& core, const std::vector<L1Piece>& pieces, const device::L1Map& l1,
                           const device::DeviceDescriptor& device) {
   const auto alignment = static_cast<std::uint64_t>(std::max(device.tile_alignment, 1));
   std::int64_t tracked = 0;
   for (const Stream& s : core.streams) tracked += tracked_buffers(s, blob.sender_over_pcie(s) != nullptr);
   const std::uint64_t operands = pieces.empty() ? 0 : l1.operands_end() - std::min(pieces.front().address, l1.operands_end());
-  const auto program = static_cast<std::uint64_t>(std::max<std::int64_t>(core.blob_bytes, 0));
-  return operands + align_up(tracking_bytes(tracked, device), alignment) +
-         (program > l1.overlay_blob_included ? align_up(program - l1.overlay_blob_included, alignment) : 0);
+  return operands + align_up(tracking_bytes(tracked, device), alignment) + align_up(excess_program_bytes(core.blob_bytes, l1), alignment);
 }
 
 std::vector<StreamUsage> kinds_of(const Core& core) {
@@ -90,28 +87,6 @@ std::optional<Diagnostic> missing_description(const device::DeviceDescriptor& de
   return input_error("OV003", {}, cat("device '", device.name, "' does not say ", missing, ", which stream programs need"));
 }
 
-device::L1Map l1_map_of(const Core& core, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
-  device::L1Map l1 = device.l1;
-  if (!core.ethernet) return l1;
-  l1.size = device.eth_l1_bytes;
-  l1.operands_begin = eth_core.operands_begin;
-  l1.tile_headers = eth_core.tile_headers;
-  l1.overlay_blob_default = l1.overlay_blob_included = static_cast<std::uint64_t>(std::max<std::int64_t>(eth_core.overlay_blob, 0));
-  return l1;
-}
-
-std::int64_t tracked_buffers(const Stream& stream, bool reads_pcie) {
-  std::int64_t buffers = reads_pcie ? 1 : 0;
-  if (stream.read && !stream.read->before_epoch) buffers += static_cast<std::int64_t>(stream.read->buffers.size());
-  if ((stream.write && !stream.write->after_epoch) || stream.pcie) ++buffers;
-  return buffers;
-}
-
-std::uint64_t tracking_bytes(std::int64_t buffers, const device::DeviceDescriptor& device) {
-  const std::int64_t in_private_memory = std::max(device.streams.max_dram_input_queues, 0) + 1;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(buffers - in_private_memory, 0)) * kTrackingBytes;
-}
-
 std::vector<CoreUsage> usage_of(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
   std::vector<CoreUsage> out;
   for (const Core& core : blob.cores) {
@@ -136,19 +111,7 @@ std::vector<CoreUsage> usage_of(const Blob& blob, const device::DeviceDescriptor
 
 Result<std::vector<EpochUsage>> predict_usage(const EpochCompiler& compiler, unsigned threads) {
   const std::vector<pipes::Epoch>& epochs = compiler.epochs();
-  std::vector<std::optional<Result<EpochUsage>>> made(epochs.size());
-  parallel_for(threads, epochs.size(), [&](std::size_t i) { made[i] = predict_epoch(compiler, epochs[i]); });
-  Failure failure;
-  std::vector<EpochUsage> out;
-  for (auto& usage : made) {
-    if (*usage) {
-      out.push_back(std::move(**usage));
-    } else {
-      failure.add(std::move(*usage).failure());
-    }
-  }
-  if (!failure.empty()) return failure;
-  return out;
+  return parallel_results(threads, epochs.size(), [&](std::size_t i) { return predict_epoch(compiler, epochs[i]); });
 }
 
 }  // namespace buda::overlay

@@ -4,7 +4,7 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/overlay/blob.hpp>
+#include <buda/overlay/blob/blob.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct CoreUsage {
   friend bool operator==(const CoreUsage&, const CoreUsage&) = default;
 };
 
-// One entry per core of the blob, in its order. `eth_core` says how much room there is on ethernet cores.
+// One entry per core of the blob, in its order. `eth_core` describes Ethernet cores.
 std::vector<CoreUsage> usage_of(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core = {});
 
 struct EpochUsage {
@@ -55,15 +55,7 @@ struct EpochUsage {
 // made side by side. The cost is that of both tools without their files.
 Result<std::vector<EpochUsage>> predict_usage(const EpochCompiler& compiler, unsigned threads = 1);
 
-// Whether a device says enough for stream programs: an error that names what is missing (OV003), or nothing.
+// What a device's description lacks for stream programs: an error that names it (OV003), or nothing.
 std::optional<Diagnostic> missing_description(const device::DeviceDescriptor& device);
-
-// The L1 of a core. Ethernet cores have less, laid out as `eth_core` says.
-device::L1Map l1_map_of(const Core& core, const device::DeviceDescriptor& device, const device::EthCore& eth_core);
-
-// Buffers of queues, or ends of links over PCIe, whose pointers a core follows for a stream. `reads_pcie`: its sender is on another chip.
-std::int64_t tracked_buffers(const Stream& stream, bool reads_pcie);
-// Bytes of L1 for the pointers of that many buffers: private memory has room for some.
-std::uint64_t tracking_bytes(std::int64_t buffers, const device::DeviceDescriptor& device);
 
 }  // namespace buda::overlay

@@ -1,5 +1,5 @@
 // Blob files: what is refused, with which place.
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -98,8 +98,8 @@ TEST(BlobFile, BadPhasesAndRuns) {
 }
 
 TEST(BlobFile, BadOrder) {
-  expect_error("\"stream\": 24", "\"stream\": 3", "BB003", 8, 1, "rise by number");
-  expect_error("\"core\": [0, 1]", "\"core\": [0, 0]", "BB003", 9, 1, "in the order");
+  expect_error("\"stream\": 24", "\"stream\": 3", "BB003", 8, 1, "are sorted by number");
+  expect_error("\"core\": [0, 1]", "\"core\": [0, 0]", "BB003", 9, 1, "cores are sorted");
 }
 
 // Whatever the bytes: a diagnostic.

@@ -1,5 +1,5 @@
 // Blobs in the form of TT-Buda's pipegen2: what its blobgen takes for granted about the parameters of streams.
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 
 #include "unit/pipes/built.hpp"

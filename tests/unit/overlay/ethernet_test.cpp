@@ -1,6 +1,6 @@
 // Stream programs of what leads from chip to chip.
 #include <buda/overlay/build.hpp>
-#include <buda/overlay/report.hpp>
+#include <buda/overlay/reports/report.hpp>
 
 #include "unit/pipes/interchip/two_chips.hpp"
 
@@ -167,7 +167,7 @@ TEST(Ethernet, RelaysInACircleAreRefused) {
   auto blob = blob_of(graph);
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
-  EXPECT_NE(pipes::messages(blob.failure()).find("circle"), std::string::npos) << pipes::messages(blob.failure());
+  EXPECT_NE(pipes::messages(blob.failure()).find("cycle"), std::string::npos) << pipes::messages(blob.failure());
 }
 
 // Two pipes take a half each from every relay, and lead to the next one: 2^30 ways.
@@ -204,7 +204,7 @@ TEST(Ethernet, RelaysThatPartAgainAndAgainAreRefused) {
       lead(graph.buffers[i].id + static_cast<pipes::Id>(half * graph.buffers[i].scatter_gather_num_tiles), graph.buffers[i + 1].id);
   auto blob = blob_of(graph);
   ASSERT_FALSE(blob.ok());
-  EXPECT_NE(pipes::messages(blob.failure()).find("part so often"), std::string::npos) << pipes::messages(blob.failure());
+  EXPECT_NE(pipes::messages(blob.failure()).find("branch so often"), std::string::npos) << pipes::messages(blob.failure());
 }
 
 }  // namespace

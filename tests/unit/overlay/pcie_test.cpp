@@ -1,7 +1,7 @@
 // Stream programs of what leads from chip to chip over PCIe.
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/overlay/report.hpp>
+#include <buda/overlay/reports/report.hpp>
 
 #include "unit/overlay/promised.hpp"
 #include "unit/pipes/interchip/ring.hpp"

@@ -2,7 +2,7 @@
 // order. Independent of how programs are made: it knows blobs only.
 #pragma once
 
-#include <buda/overlay/blob.hpp>
+#include <buda/overlay/blob/blob.hpp>
 
 #include <cstdint>
 #include <map>

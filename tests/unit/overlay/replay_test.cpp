@@ -1,7 +1,7 @@
 // Stream programs of random netlists and of TT-Buda's own pipegen files, replayed against what the pipes promise.
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/overlay/report.hpp>
+#include <buda/overlay/reports/report.hpp>
 #include <buda/pipes/format/pipegen_file.hpp>
 
 #include "unit/overlay/promised.hpp"

@@ -1,6 +1,6 @@
 // Lists of tuples as linear runs.
 #include <buda/base/rng.hpp>
-#include <buda/overlay/runs.hpp>
+#include <buda/overlay/blob/runs.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
 // What a netlist uses, against the stream programs that come out of the tools' files.
 #include <buda/overlay/usage.hpp>
 
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
+#include <buda/overlay/l1/l1_map.hpp>
 
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/check/random_netlists.hpp"
