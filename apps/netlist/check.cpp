@@ -1,10 +1,10 @@
-// netlist check: many netlists judged side by side, with a line for each and architecture.
+// netlist check: many netlists validated side by side, with a line for each and architecture.
 #include "apps/netlist/run.hpp"
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/usage.hpp>
 
@@ -15,13 +15,13 @@
 namespace buda::netlist_tool {
 namespace {
 
-// Files are read one after the other and judged side by side; so many at once bound the memory.
+// Files are read one after the other and validated side by side; so many at once bound the memory.
 constexpr std::size_t kBatch = 64;
 
 struct FileVerdict {
   std::string file;
   std::optional<io::Bytes> bytes;
-  netlist::Judgement judgement;
+  netlist::Validation validation;
 };
 
 std::string verdict_word(const netlist::Verdict& v) { return v.accepted() ? "ok" : "refused"; }
@@ -45,23 +45,24 @@ std::string json_line(const std::string& file, const netlist::Verdict& v) {
   return io::json_line(line) + "\n";
 }
 
-// A file that cannot be read is refused like a bad one, so that the others are judged all the same.
+// A file that cannot be read is refused like a bad one, so that the others are validated all the same.
 void read(FileVerdict& work, Host& host) {
   auto bytes = host.fs().read(work.file);
   if (bytes) {
     work.bytes = std::move(*bytes);
     return;
   }
-  work.judgement.findings = std::move(bytes.failure().diagnostics());
+  work.validation.findings = std::move(bytes.failure().diagnostics());
   netlist::Verdict verdict;
-  verdict.errors = work.judgement.findings.size();
-  for (const auto& d : work.judgement.findings) verdict.codes.push_back(d.code);
-  work.judgement.verdicts.push_back(std::move(verdict));
+  verdict.errors = work.validation.findings.size();
+  for (const auto& d : work.validation.findings) verdict.codes.push_back(d.code);
+  work.validation.verdicts.push_back(std::move(verdict));
 }
 
 // Why the netlist cannot be laid out on a device that breaks none of its rules; nothing when it can, or when the device does not say
 // enough for that.
-std::vector<Diagnostic> misfits_on(const FileVerdict& work, const std::string& arch, const netlist::JudgeDevices& devices, Host& host) {
+std::vector<Diagnostic> misfits_on(const FileVerdict& work, const std::string& arch, const netlist::ValidationDevices& devices,
+                                   Host& host) {
   auto netlist = netlist::parse_netlist(work.bytes->view(), shown_name(work.file), {.arch = arch});
   if (!netlist) return netlist.failure().diagnostics();
   for (const device::DeviceDescriptor& device : devices.devices_for(*netlist)) {
@@ -73,16 +74,16 @@ std::vector<Diagnostic> misfits_on(const FileVerdict& work, const std::string& a
   return {};
 }
 
-void add_misfits(FileVerdict& work, const netlist::JudgeDevices& devices, Host& host) {
-  for (netlist::Verdict& verdict : work.judgement.verdicts) {
+void add_misfits(FileVerdict& work, const netlist::ValidationDevices& devices, Host& host) {
+  for (netlist::Verdict& verdict : work.validation.verdicts) {
     if (!verdict.accepted()) continue;
     std::set<std::string> codes;
     for (Diagnostic& d : misfits_on(work, verdict.arch, devices, host)) {
       ++verdict.errors;
       codes.insert(d.code);
       if (d.loc.file.empty()) d.loc.file = shown_name(work.file);
-      if (work.judgement.verdicts.size() > 1) d.notes.push_back({{d.loc.file}, cat("on ", verdict.arch)});
-      work.judgement.findings.push_back(std::move(d));
+      if (work.validation.verdicts.size() > 1) d.notes.push_back({{d.loc.file}, cat("on ", verdict.arch)});
+      work.validation.findings.push_back(std::move(d));
     }
     verdict.codes.assign(codes.begin(), codes.end());
   }
@@ -91,7 +92,7 @@ void add_misfits(FileVerdict& work, const netlist::JudgeDevices& devices, Host& 
 }  // namespace
 
 Result<void> check(const Options& o, Host& host) {
-  BUDA_ASSIGN(auto devices, netlist::JudgeDevices::make(host, o.device, static_cast<std::int32_t>(o.chips)));
+  BUDA_ASSIGN(auto devices, netlist::ValidationDevices::make(host, o.device, static_cast<std::int32_t>(o.chips)));
   netlist::CheckOptions options;
   options.level = o.for_run ? netlist::CheckLevel::run : netlist::CheckLevel::compile;
   BUDA_ASSIGN(auto report, host.fs().create(o.output, host.write_mode));
@@ -106,19 +107,19 @@ Result<void> check(const Options& o, Host& host) {
     }
     parallel_for(host.threads, batch.size(), [&](std::size_t i) {
       FileVerdict& work = batch[i];
-      if (work.bytes) work.judgement = netlist::judge_netlist(work.bytes->view(), shown_name(work.file), devices, options);
+      if (work.bytes) work.validation = netlist::validate_netlist(work.bytes->view(), shown_name(work.file), devices, options);
       if (!o.fit) work.bytes.reset();
     });
     for (FileVerdict& work : batch) {
       if (o.fit && work.bytes) add_misfits(work, devices, host);
       work.bytes.reset();
       bool accepted = true;
-      for (const auto& v : work.judgement.verdicts) {
+      for (const auto& v : work.validation.verdicts) {
         accepted = accepted && v.accepted();
         BUDA_TRY(report->write(o.format == "json" ? json_line(shown_name(work.file), v) : text_line(shown_name(work.file), v)));
       }
       refused += accepted ? 0 : 1;
-      for (Diagnostic& d : work.judgement.findings) {
+      for (Diagnostic& d : work.validation.findings) {
         if (d.severity == Severity::error)
           failure.add(std::move(d));
         else

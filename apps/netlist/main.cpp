@@ -1,4 +1,4 @@
-// netlist: judges netlists, shows what they hold and do, compares them, and writes them in their canonical form.
+// netlist: validates netlists, shows what they hold and do, compares them, and writes them in their canonical form.
 #include "apps/netlist/options.hpp"
 
 #include <buda/cli/tool.hpp>

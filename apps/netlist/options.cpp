@@ -50,8 +50,9 @@ cli::ToolSpec command(Options& o, const char* name, const char* summary, const c
 
 cli::ToolSpec check_command(Options& o) {
   auto spec = base(
-      o, "check", "judge netlists by all rules",
-      "A netlist is judged on each architecture that it is for, on its full grid and with as many chips as it uses, or on the device that "
+      o, "check", "validate netlists by all rules",
+      "A netlist is validated on each architecture that it is for, on its full grid and with as many chips as it uses, or on the device "
+      "that "
       "--device names. All that is wrong with it is reported, with file, line and column; the report has a line for each netlist and "
       "architecture: file, architecture, ok or refused, and the codes of the rules that it breaks. A netlist that only does not fit is "
       "refused too (exit code 3).",
@@ -61,7 +62,7 @@ cli::ToolSpec check_command(Options& o) {
   spec.declare = [&o](cli::OptionSet& set) {
     set.positionals("NETLIST", o.files, 1, "netlists; - for standard input");
     declare_format(o, set, "the report");
-    set.text("device", o.device, "NAME|FILE", "judge on this device; default: the full grid of each of the netlist's architectures");
+    set.text("device", o.device, "NAME|FILE", "validate on this device; default: the full grid of each of the netlist's architectures");
     set.integer("chips", o.chips, "N", "chips that there are; 0: as the device has, or without --device as the netlist uses").range(0, 256);
     set.flag("for-run", o.for_run, "rules that matter only when a netlist is run are errors too, not warnings");
     set.flag("fit", o.fit, "also lay out L1, streams and phases of each core, with the code of netlist2pipe and pipegen");
@@ -102,12 +103,29 @@ cli::ToolSpec plan_command(Options& o) {
   return spec;
 }
 
+cli::ToolSpec cost_command(Options& o) {
+  auto spec =
+      command(o, "cost", "estimate the cycles of each epoch and of its ops",
+              "What the balancer would estimate: for each op the cycles of its kernel for one input, from the measurements behind the "
+              "device's file, and of the ways in and out; what is slowest limits the op, and the slowest op, or all its DRAM "
+              "traffic, limits the epoch. JSON is a line per epoch with all of its ops.",
+              "the estimate", "netlist cost net.yaml --slowest 3", cost, true);
+  auto declare = spec.declare;
+  spec.reads = "the netlist and the device descriptor.";
+  spec.declare = [&o, declare](cli::OptionSet& set) {
+    declare(set);
+    set.text("device", o.device, "NAME|FILE", "the device; default: the full grid of each of the netlist's architectures");
+    set.integer("slowest", o.slowest, "N", "ops shown of each epoch, the slowest first; 0: all").range(0, 1000000);
+  };
+  return spec;
+}
+
 }  // namespace
 
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "netlist";
-  spec.summary = "judge netlists, look into them, compare them, and write them in one form";
+  spec.summary = "validate netlists, look into them, compare them, and write them in one form";
   spec.description = "Netlists are read as TT-Buda reads them, whoever wrote them.";
   spec.reads = "netlists.";
   spec.writes = "what the command says.";
@@ -130,6 +148,7 @@ cli::ToolSpec tool(Options& o) {
           "them all.",
           "the netlist", "netlist expand net.yaml -o each-chip.yaml", expand, false),
       plan_command(o),
+      cost_command(o),
   };
   return spec;
 }

@@ -15,10 +15,11 @@ struct Options {
   std::string other;               // of `diff`
   std::string output = "-";
   std::string format = "text";                // or "json"
-  std::string device;                         // of `check`; empty: the full grid of each architecture of the netlist
+  std::string device;                         // of `check` and `cost`; empty: the full grid of each architecture of the netlist
   std::int64_t chips = 0;                     // of `check`; 0: as the device has, or as the netlist uses
   bool for_run = false;                       // of `check`
   bool fit = false;                           // of `check`
+  std::int64_t slowest = 5;                   // of `cost`: ops per epoch; 0: all
   std::vector<std::string> programs, params;  // of `plan`
 };
 

@@ -144,7 +144,7 @@ Result<void> plan(const Options& o, Host& host) {
     auto equal = text.find('=');
     auto value = equal == std::string::npos ? std::nullopt : parse_int(text.substr(equal + 1));
     if (!value || equal == 0 || *value != static_cast<std::int32_t>(*value))
-      return usage_error("NT001", cat("option --param: '", text, "' is not NAME=VALUE with an integer of 32 bits"));
+      return usage_error("NT001", cat("option --param: '", text, "' is not NAME=VALUE with a 32-bit integer"));
     options.parameters[text.substr(0, equal)] = static_cast<std::int32_t>(*value);
   }
   BUDA_ASSIGN(auto netlist, read_netlist(o.netlist, false, host));

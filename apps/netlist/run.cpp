@@ -17,7 +17,7 @@ Result<netlist::Netlist> read_netlist(const std::string& path, bool as_written, 
               netlist::parse_netlist(bytes.view(), shown_name(path), {.arch = "", .any_arch = true, .keep_instances = as_written}));
   Failure failure;
   for (Diagnostic d : netlist.findings) {
-    // Another op stands where one of no known type was; that is good for judging only.
+    // Another op stands where one of no known type was; that is good for validation only.
     if (d.severity == Severity::error && d.code == "NL003") {
       failure.add(std::move(d));
       continue;

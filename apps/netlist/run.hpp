@@ -16,6 +16,7 @@ Result<void> stats(const Options& options, Host& host);
 // A difference is a failure with Fault::mismatch.
 Result<void> diff(const Options& options, Host& host);
 Result<void> plan(const Options& options, Host& host);
+Result<void> cost(const Options& options, Host& host);
 
 // Reads a netlist of any architecture; warnings of the reader go to the host. `as_written` keeps lists of chips.
 Result<netlist::Netlist> read_netlist(const std::string& path, bool as_written, Host& host);

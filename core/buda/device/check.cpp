@@ -20,6 +20,7 @@ class Checker {
     grid();
     memories();
     limits();
+    costs();
     return std::move(found_);
   }
 
@@ -61,7 +62,7 @@ class Checker {
     for (std::size_t i = 0; i < d_.dram.channels.size(); ++i) {
       const DramChannel& channel = d_.dram.channels[i];
       require(!channel.ports.empty(), "DV012", cat("DRAM channel ", i, " has no ports"));
-      require(channel.lowest_usable < d_.dram.bank_bytes, "DV012", cat("nothing of DRAM channel ", i, " is usable"));
+      require(channel.lowest_usable < d_.dram.bank_bytes, "DV012", cat("no byte of DRAM channel ", i, " is usable"));
       for (NocCoord c : channel.ports) require(d_.noc.contains(c), "DV012", cat("DRAM port ", c.text(), " is off the NoC grid"));
     }
     if (const auto& w = d_.dram.host_window)
@@ -91,9 +92,22 @@ class Checker {
             "DV014", "'streams' has to have first_input <= first_output <= first_intermediate <= first_extra <= per_core <= 1024");
     for (std::int32_t stream : s.special_inputs)
       require(stream >= 0 && stream < s.first_input, "DV014",
-              cat("'special_inputs' has stream ", stream, "; it has to lie below first_input"));
+              cat("'special_inputs' has stream ", stream, "; it must be below first_input"));
     require(d_.cost.clock_ghz > 0 && d_.cost.noc_bytes_per_cycle > 0 && d_.cost.dram_channel_gbs > 0, "DV014",
             "'cost' needs clock_ghz, noc_bytes_per_cycle and dram_channel_gbs above 0");
+  }
+
+  void costs() {
+    for (const auto& row : d_.cost.kernels) origin(row.origin, cat("kernels: ", row.op));
+    for (const auto& row : d_.cost.accumulations) origin(row.origin, cat("accumulations: ", row.op));
+    for (const auto& row : d_.cost.matmuls) origin(row.origin, "matmuls");
+    for (const auto& row : d_.cost.sparse_matmuls) origin(row.origin, "sparse_matmuls");
+  }
+
+  void origin(const CostOrigin& origin, const std::string& row) {
+    require(!origin.source.empty(), "DV015", cat("the cost in '", row, "' has an empty source"));
+    require(origin.rows >= 0 && origin.measured() == origin.error.has_value(), "DV015",
+            cat("the cost in '", row, "' has to have 'error' where 'rows' is above 0, and only there"));
   }
 
   const DeviceDescriptor& d_;

@@ -35,7 +35,7 @@ Result<void> check(const Cluster& cluster, const DeviceDescriptor& device, const
                              " does not join two chips of '", device.name, "', which have ", device.eth.size(), " ethernet channels each"));
     for (auto [chip, channel] : {std::pair{l.chip, l.channel}, std::pair{l.to_chip, l.to_channel}})
       if (!taken.emplace(chip, channel).second)
-        return input_error("DV031", loc, cat("channel ", channel, " of chip ", chip, " has two cables; a channel takes one"));
+        return input_error("DV031", loc, cat("channel ", channel, " of chip ", chip, " has two links; a channel belongs to one"));
   }
   return success();
 }
@@ -108,7 +108,7 @@ std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& de
 }
 
 const Record<EthLink>& describe(const EthLink*) {
-  static const auto record = Record<EthLink>("a cable between two chips")
+  static const auto record = Record<EthLink>("an Ethernet link between two chips")
                                  .required("chip", &EthLink::chip, "one chip")
                                  .required("channel", &EthLink::channel, "its ethernet channel")
                                  .required("to_chip", &EthLink::to_chip, "the other chip")
@@ -119,10 +119,10 @@ const Record<EthLink>& describe(const EthLink*) {
 const Record<EthCore>& describe(const EthCore*) {
   static const auto record = Record<EthCore>("streams and memory of an ethernet core")
                                  .required("operands_begin", &EthCore::operands_begin, "where buffers of streams may begin in L1")
-                                 .required("tile_headers", &EthCore::tile_headers, "where headers of tiles lie in L1")
+                                 .required("tile_headers", &EthCore::tile_headers, "address of the tile headers in L1")
                                  .required("overlay_blob", &EthCore::overlay_blob, "bytes of a stream program")
                                  .required("streams", &EthCore::streams, "streams of a core")
-                                 .required("link_streams", &EthCore::link_streams, "streams that reach the other end of the cable");
+                                 .required("link_streams", &EthCore::link_streams, "streams that a link can carry");
   return record;
 }
 
@@ -136,9 +136,9 @@ const Record<PeerAccess>& describe(const PeerAccess*) {
 
 const Record<Cluster>& describe(const Cluster*) {
   static const auto record = Record<Cluster>("how chips reach each other", {"buda.cluster", 1})
-                                 .optional("base", &Cluster::base, "another cluster, whose values hold where this file says nothing")
+                                 .optional("base", &Cluster::base, "the cluster whose values apply to all keys that this file omits")
                                  .optional("eth_core", &Cluster::eth_core, "streams and memory of an ethernet core")
-                                 .optional("links", &Cluster::links, "cables between the chips; none: a mesh")
+                                 .optional("links", &Cluster::links, "links between the chips; none: a mesh")
                                  .optional("peers", &Cluster::peers, "how neighbours are seen over PCIe");
   return record;
 }

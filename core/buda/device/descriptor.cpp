@@ -18,22 +18,6 @@ std::optional<std::int32_t> position(const std::vector<std::int32_t>& sorted, st
 
 std::string NocCoord::text() const { return cat(x, '-', y); }
 
-const OpCost* CostParameters::find_op(std::string_view op, std::string_view variant) const {
-  const OpCost* base = nullptr;
-  for (const auto& row : ops) {
-    if (row.op != op) continue;
-    if (row.variant == variant) return &row;
-    if (row.variant.empty()) base = &row;
-  }
-  return base;
-}
-
-const MatmulCost* CostParameters::find_matmul(std::string_view variant) const {
-  for (const auto& row : matmul)
-    if (row.variant == variant) return &row;
-  return nullptr;
-}
-
 std::optional<GridCoord> DeviceDescriptor::worker_at(NocCoord c) const {
   auto row = position(workers.y, c.y);
   auto col = position(workers.x, c.x);

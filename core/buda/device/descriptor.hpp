@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/base/grid.hpp>
+#include <buda/device/kernel_cost.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <compare>
@@ -135,62 +136,21 @@ struct StreamLimits {
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 
-// Cycles of an op that is not a matmul: ublocks * per_ublock + tiles * per_tile, times t. `variant` narrows a row to an attribute or
-// format: "" is the base, "approx", "int8", "int32", "dim_r", "dim_c", "dim_z", …
-struct OpCost {
-  std::string op;
-  std::string variant;
-  double per_ublock = 0;
-  double per_tile = 0;
-  friend bool operator==(const OpCost&, const OpCost&) = default;
-};
-
-// Cycles of a matmul: t * (tile products * phases * math + spilled tiles * spill + ublocks * per_ublock + unpacked tiles * unpack
-// + (m_k - 1) * per_inner_block), phases = 1…4 for LoFi…HiFi4. `variant`: "fp16", "bfp", "int32", "l1_acc_fp16", "l1_acc_bfp".
-struct MatmulCost {
-  std::string variant;
-  double math = 0;
-  double spill = 0;
-  double per_ublock = 0;
-  double unpack = 0;
-  double per_inner_block = 0;
-  friend bool operator==(const MatmulCost&, const MatmulCost&) = default;
-};
-
-// How an n-ary elementwise op slows down with the width of its operands.
-struct FormatFactors {
-  double bfp = 1;
-  double fp16 = 1;
-  double fp32 = 1;
-  friend bool operator==(const FormatFactors&, const FormatFactors&) = default;
-};
-
-// The weights of sparse matmuls; cycles each.
-struct SparseCost {
-  double tile = 0, reload = 0, reload_config = 0, wait_pop = 0, pack = 0, pack_wait_push = 0;
-  double ublock_decode = 0, nonzero_ublock_decode = 0, nonzero_tile_decode = 0;
-  friend bool operator==(const SparseCost&, const SparseCost&) = default;
-};
-
 // Parameters of the estimators, with their sources in the device file.
 struct CostParameters {
   double clock_ghz = 0;
   double math_cycles_per_tile = 0;  // 32x32x32 tile product at LoFi, the hardware's peak
-  double depthwise_math = 0;        // cycles per tile product and fidelity phase
   double dram_channel_gbs = 0;      // 1e9 bytes per second of one channel, measured, shared by its ports
   double host_gbs = 0;              // PCIe, device to host
   double eth_link_gbs = 0;          // 0 without ethernet
   double noc_bytes_per_cycle = 0;   // one link, one direction
   std::int32_t noc_hop_cycles = 0;
-  FormatFactors binary_format;
-  std::vector<MatmulCost> matmul;
-  std::vector<OpCost> ops;
-  SparseCost sparse;
+  // What kernels take (core/buda/cost).
+  std::vector<KernelCost> kernels;
+  std::vector<AccumulationCost> accumulations;
+  std::vector<MatmulCost> matmuls;
+  std::vector<SparseCost> sparse_matmuls;
   friend bool operator==(const CostParameters&, const CostParameters&) = default;
-
-  // The row for `op` with that variant, else its base row, else null.
-  const OpCost* find_op(std::string_view op, std::string_view variant = "") const;
-  const MatmulCost* find_matmul(std::string_view variant) const;
 };
 
 struct DeviceDescriptor {

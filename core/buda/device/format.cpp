@@ -100,7 +100,7 @@ const Record<L1Map>& describe(const L1Map*) {
   static const auto record =
       Record<L1Map>("the map of a worker's L1")
           .optional("size", &L1Map::size, "bytes")
-          .optional("operands_begin", &L1Map::operands_begin, "first byte for operand buffers; firmware, kernels and overlay lie below")
+          .optional("operands_begin", &L1Map::operands_begin, "first byte for operand buffers; firmware, kernels and overlay are below it")
           .optional("overlay_blob_default", &L1Map::overlay_blob_default, "bytes of overlay blob when an op does not say")
           .optional("overlay_blob_included", &L1Map::overlay_blob_included, "bytes of overlay blob that fit below operands_begin")
           .optional("tile_headers", &L1Map::tile_headers, "address of the headers of tiles of one size, below operands_begin")
@@ -164,70 +164,27 @@ const Record<StreamLimits>& describe(const StreamLimits*) {
   return record;
 }
 
-const Record<OpCost>& describe(const OpCost*) {
-  static const auto record = Record<OpCost>("the cost of an op")
-                                 .required("op", &OpCost::op, "op type of netlists")
-                                 .optional("variant", &OpCost::variant, "attribute or format that the row is for; empty: the base")
-                                 .optional("per_ublock", &OpCost::per_ublock, "cycles per ublock")
-                                 .required("per_tile", &OpCost::per_tile, "cycles per tile");
-  return record;
-}
-
-const Record<MatmulCost>& describe(const MatmulCost*) {
-  static const auto record = Record<MatmulCost>("the cost of a matmul")
-                                 .required("variant", &MatmulCost::variant, "fp16, bfp, int32, l1_acc_fp16 or l1_acc_bfp")
-                                 .required("math", &MatmulCost::math, "cycles per tile product and fidelity phase")
-                                 .optional("spill", &MatmulCost::spill, "cycles per tile of partial result that leaves dest and comes back")
-                                 .optional("per_ublock", &MatmulCost::per_ublock, "cycles per ublock and inner block")
-                                 .optional("unpack", &MatmulCost::unpack, "cycles per unpacked tile")
-                                 .optional("per_inner_block", &MatmulCost::per_inner_block, "cycles per inner block after the first");
-  return record;
-}
-
-const Record<FormatFactors>& describe(const FormatFactors*) {
-  static const auto record = Record<FormatFactors>("factors on the cost per tile of binary ops")
-                                 .optional("bfp", &FormatFactors::bfp, "block floating point")
-                                 .optional("fp16", &FormatFactors::fp16, "16-bit formats")
-                                 .optional("fp32", &FormatFactors::fp32, "32-bit formats");
-  return record;
-}
-
-const Record<SparseCost>& describe(const SparseCost*) {
-  static const auto record = Record<SparseCost>("the cost of sparse matmuls, in cycles")
-                                 .optional("tile", &SparseCost::tile, "per tile product")
-                                 .optional("reload", &SparseCost::reload, "per reloaded tile")
-                                 .optional("reload_config", &SparseCost::reload_config, "per change to reloading")
-                                 .optional("wait_pop", &SparseCost::wait_pop, "per input block")
-                                 .optional("pack", &SparseCost::pack, "per packed tile")
-                                 .optional("pack_wait_push", &SparseCost::pack_wait_push, "per output block")
-                                 .optional("ublock_decode", &SparseCost::ublock_decode, "per ublock")
-                                 .optional("nonzero_ublock_decode", &SparseCost::nonzero_ublock_decode, "per ublock that is not all zero")
-                                 .optional("nonzero_tile_decode", &SparseCost::nonzero_tile_decode, "per tile that is not all zero");
-  return record;
-}
-
 const Record<CostParameters>& describe(const CostParameters*) {
   static const auto record =
       Record<CostParameters>("parameters of the estimators")
           .optional("clock_ghz", &CostParameters::clock_ghz, "AI clock")
           .optional("math_cycles_per_tile", &CostParameters::math_cycles_per_tile, "32x32x32 tile product at LoFi")
-          .optional("depthwise_math", &CostParameters::depthwise_math, "depthwise cycles per tile product and fidelity phase")
           .optional("dram_channel_gbs", &CostParameters::dram_channel_gbs, "measured bandwidth of a DRAM channel, 1e9 bytes per second")
           .optional("host_gbs", &CostParameters::host_gbs, "PCIe from device to host, 1e9 bytes per second")
           .optional("eth_link_gbs", &CostParameters::eth_link_gbs, "one ethernet link, 1e9 bytes per second")
           .optional("noc_bytes_per_cycle", &CostParameters::noc_bytes_per_cycle, "one NoC link in one direction")
           .optional("noc_hop_cycles", &CostParameters::noc_hop_cycles, "latency of a hop")
-          .optional("binary_format", &CostParameters::binary_format, "how binary ops slow down with the width of their operands")
-          .optional("matmul", &CostParameters::matmul, "weights of matmuls")
-          .optional("ops", &CostParameters::ops, "weights of other ops")
-          .optional("sparse", &CostParameters::sparse, "weights of sparse matmuls");
+          .optional("kernels", &CostParameters::kernels, "cycles of elementwise ops, copies, splice, and reductions along r and c")
+          .optional("accumulations", &CostParameters::accumulations, "cycles of reductions along z and of depthwise matmuls")
+          .optional("matmuls", &CostParameters::matmuls, "cycles of dense matmuls")
+          .optional("sparse_matmuls", &CostParameters::sparse_matmuls, "cycles of sparse matmuls");
   return record;
 }
 
 const Record<DeviceDescriptor>& describe(const DeviceDescriptor*) {
   using D = DeviceDescriptor;
   static const auto record = Record<D>("a device", {"buda.device", 1})
-                                 .optional("base", &D::base, "another device, whose values hold where this file says nothing")
+                                 .optional("base", &D::base, "the device whose values apply to all keys that this file omits")
                                  .optional("name", &D::name, "name of the device")
                                  .optional("summary", &D::summary, "one line for lists of devices")
                                  .optional("arch", &D::arch, "architecture, as netlists name it")

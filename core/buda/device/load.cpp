@@ -32,7 +32,7 @@ Diagnostic unknown_device(Host& host, const std::string& name, SourceLoc loc) {
   if (auto near = nearest_word(name, known)) {
     d.hint = cat("did you mean '", *near, "'?");
   } else {
-    d.hint = "a path to a device file is possible too";
+    d.hint = "the path of a device descriptor is accepted, too";
   }
   return d;
 }

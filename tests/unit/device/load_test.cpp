@@ -43,9 +43,11 @@ TEST(LoadDevice, ReadsEveryPart) {
   EXPECT_EQ(device->dest_tiles(DataFormat::float32), 4);
   EXPECT_TRUE(device->supports(DataFormat::bfp8_b));
   EXPECT_FALSE(device->supports(DataFormat::int8));
-  EXPECT_EQ(device->cost.find_op("exp", "approx")->per_tile, 5);
-  EXPECT_EQ(device->cost.find_op("exp", "int8")->per_tile, 20);
-  EXPECT_EQ(device->cost.find_op("gelu"), nullptr);
+  ASSERT_EQ(device->cost.kernels.size(), 2u);
+  EXPECT_EQ(device->cost.kernels[0].math.tile, 20);
+  EXPECT_FALSE(device->cost.kernels[0].origin.measured());
+  EXPECT_EQ(device->cost.kernels[1].variant, "approx");
+  EXPECT_EQ(device->cost.kernels[1].origin.error->p90, 2);
 }
 
 TEST(LoadDevice, WhatIsWrittenReadsBackEqual) {
@@ -149,6 +151,10 @@ INSTANTIATE_TEST_SUITE_P(Rules, BadDevice,
                                            Bad{"tile_alignment: 32", "tile_alignment: 48", "DV014", "power of two"},
                                            Bad{"formats: [Float16_b, Bfp8_b]", "formats: []", "DV014", "formats"},
                                            Bad{"name: small", "name: small\nchips: 0", "DV010", "chips"},
+                                           Bad{"source: a guess", "source: ''", "DV015", "kernels: exp"},
+                                           Bad{"rows: 3, error: {mean: 1, p90: 2}", "rows: 3", "DV015", "kernels: exp"},
+                                           Bad{"source: a guess", "source: a guess, error: {mean: 1, p90: 2}", "DV015", "kernels: exp"},
+                                           Bad{", origin: {source: a guess}", "", "SC003", "origin"},
                                            Bad{"name: small", "name: small\nmmio_chips: [1]", "DV010", "chip 1 of 1"},
                                            Bad{"name: small", "name: small\nharvested_y: [3]", "DV011", "row 3"},
                                            Bad{"name: small", "name: small\nhost: {channels: -1}", "DV012", "host"}));

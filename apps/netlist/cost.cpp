@@ -1,0 +1,112 @@
+// netlist cost: estimated cycles of each epoch and of its slowest ops, as a table or as JSON lines.
+#include "apps/netlist/cost.hpp"
+
+#include "apps/netlist/run.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/netlist/check/validate.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace buda::netlist_tool {
+namespace {
+
+using io::Node;
+
+std::int64_t whole(double x) { return std::llround(x); }
+
+std::string padded(const std::string& text, std::size_t width) { return text + std::string(width - std::min(width, text.size()), ' '); }
+
+// "measured, ±2.41 %", "as a copy".
+std::string basis_text(const cost::KernelCycles& k) {
+  std::string out(cost::basis_name(k.basis));
+  if (k.error > 0) out += cat(", ±", static_cast<double>(whole(100 * k.error)) / 100, " %");
+  return out;
+}
+
+double inputs_per_second(double cycles, const device::DeviceDescriptor& device) {
+  return cycles > 0 ? device.cost.clock_ghz * 1e9 / cycles : 0;
+}
+
+std::string op_line(const OpCost& c, std::size_t width) {
+  const auto& op = *c.op;
+  return cat("  ", padded(op.name, width), padded(std::string(netlist::op_type_name(op.type)), 14),
+             padded(cat(op.grid.rows, 'x', op.grid.cols), 7), padded(cat(whole(c.cycles.limiter())), 10), padded(c.limiter(), 10),
+             "kernel ", padded(cat(whole(c.kernel.total)), 10), basis_text(c.kernel), '\n');
+}
+
+std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::DeviceDescriptor& device) {
+  std::string out = cat('\'', e.graph->name, "': ", e.ops.size(), " ops on ", e.cores, " cores, ", whole(e.cycles()),
+                        " cycles per input, limited by ", e.limiter(), "; ", whole(inputs_per_second(e.cycles(), device)),
+                        " inputs/s; DRAM ", bytes_text(static_cast<std::uint64_t>(e.dram_bytes())), " per input (", whole(e.dram_cycles),
+                        " cycles), between cores ", bytes_text(static_cast<std::uint64_t>(e.noc_bytes())), '\n');
+  std::vector<const OpCost*> order;
+  for (const OpCost& op : e.ops) order.push_back(&op);
+  std::stable_sort(order.begin(), order.end(), [](const OpCost* a, const OpCost* b) { return a->cycles.limiter() > b->cycles.limiter(); });
+  if (slowest > 0) order.resize(std::min(order.size(), slowest));
+  std::size_t width = 0;
+  for (const OpCost* op : order) width = std::max(width, op->op->name.size() + 2);
+  for (const OpCost* op : order) out += op_line(*op, width);
+  return out;
+}
+
+std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& device) {
+  Node line = Node::map(), ops = Node::list();
+  for (const OpCost& c : e.ops) {
+    Node op = Node::map();
+    op.add("name", Node::string(c.op->name));
+    op.add("cycles", Node::integer(whole(c.cycles.limiter())));
+    op.add("limiter", Node::string(c.limiter()));
+    op.add("kernel", Node::map({{"total", Node::integer(whole(c.kernel.total))},
+                                {"unpack", Node::integer(whole(c.kernel.unpack))},
+                                {"math", Node::integer(whole(c.kernel.math))},
+                                {"pack", Node::integer(whole(c.kernel.pack))},
+                                {"basis", Node::string(std::string(cost::basis_name(c.kernel.basis)))},
+                                {"error", Node::real(c.kernel.error)}}));
+    Node inputs = Node::list();
+    for (double in : c.cycles.inputs) inputs.push(Node::integer(whole(in)));
+    op.add("inputs", std::move(inputs));
+    op.add("output", Node::integer(whole(c.cycles.output)));
+    op.add("dram_bytes", Node::integer(whole(c.dram_bytes)));
+    op.add("noc_bytes", Node::integer(whole(c.noc_bytes)));
+    ops.push(std::move(op));
+  }
+  line.add("device", Node::string(device.name));
+  line.add("graph", Node::string(e.graph->name));
+  line.add("chip", Node::integer(e.graph->target_device));
+  line.add("cores", Node::integer(e.cores));
+  line.add("cycles", Node::integer(whole(e.cycles())));
+  line.add("limiter", Node::string(e.limiter()));
+  line.add("dram_bytes", Node::integer(whole(e.dram_bytes())));
+  line.add("dram_cycles", Node::integer(whole(e.dram_cycles)));
+  line.add("noc_bytes", Node::integer(whole(e.noc_bytes())));
+  line.add("ops", std::move(ops));
+  return io::json_line(line) + "\n";
+}
+
+}  // namespace
+
+Result<void> cost(const Options& o, Host& host) {
+  BUDA_ASSIGN(auto netlist, read_netlist(o.netlist, false, host));
+  BUDA_ASSIGN(auto devices, netlist::ValidationDevices::make(host, o.device));
+  std::string out;
+  for (const device::DeviceDescriptor& device : devices.devices_for(netlist)) {
+    const auto epochs = epoch_costs(netlist, device);
+    if (o.format == "json") {
+      for (const EpochCost& e : epochs) out += epoch_json(e, device);
+      continue;
+    }
+    double sum = 0;
+    out += cat(out.empty() ? "" : "\n", "on ", device.name, ":\n");
+    for (const EpochCost& e : epochs) {
+      out += epoch_text(e, static_cast<std::size_t>(o.slowest), device);
+      sum += e.cycles();
+    }
+    out += cat("all ", epochs.size(), " epochs: ", whole(sum), " cycles per input, ", whole(inputs_per_second(sum, device)), " inputs/s\n");
+  }
+  return host.fs().write(o.output, out, host.write_mode);
+}
+
+}  // namespace buda::netlist_tool

@@ -1,0 +1,43 @@
+// What the ops of a netlist cost, epoch by epoch, as the balancer would estimate it.
+#pragma once
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/cost/kernel_cycles.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/netlist/model/netlist.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::netlist_tool {
+
+struct OpCost {
+  const netlist::Op* op = nullptr;
+  cost::KernelCycles kernel;
+  balance::OpCycles cycles;  // of one input
+  double dram_bytes = 0;     // of one input, read and written by all cores of the op
+  double noc_bytes = 0;      // of one input, that other ops bring
+
+  std::string limiter() const;  // "math", "input 1", "output": what takes `cycles.limiter()`
+};
+
+struct EpochCost {
+  const netlist::Graph* graph = nullptr;
+  std::vector<OpCost> ops;  // as in the graph
+  std::int64_t cores = 0;
+  double dram_cycles = 0;  // all bytes over the rate of all channels
+
+  std::size_t slowest() const;  // of `ops`; 0 without any
+  double cycles() const;        // between inputs: the slowest op, or DRAM
+  std::string limiter() const;  // the slowest op and what limits it, or "DRAM"
+  double dram_bytes() const;
+  double noc_bytes() const;
+};
+
+// The graphs that stand on worker grids, in the order of the file. Queues that a program loads before the first input cost a share of their
+// transfer for each input; where the programs do not run, none do.
+std::vector<EpochCost> epoch_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device);
+
+}  // namespace buda::netlist_tool

@@ -1,0 +1,37 @@
+// Sparse ("identity") matmuls: what counts is what is not zero.
+#include <buda/cost/formulas.hpp>
+
+#include <algorithm>
+
+namespace buda::cost {
+
+SparseCounts guess_sparse_counts(const netlist::Op& op) {
+  const auto& b = op.block;
+  const auto& a = op.attributes;
+  SparseCounts out;
+  for (std::int32_t n : a.sparse.num_nz_strips) out.strips = std::max<std::int64_t>(out.strips, n);
+  if (out.strips == 0) out.strips = std::int64_t{b.t} * std::max(a.m_k, 1);
+  out.ublocks = std::max<std::int64_t>(out.strips * b.mblock_m / 2, 1);
+  out.tiles = std::max<std::int64_t>(out.ublocks * b.ublock_rt * std::max(a.u_kt, 1) / 2, 1);
+  return out;
+}
+
+KernelCycles sparse_matmul_cycles(const netlist::Op& op, const SparseCounts& counts, const device::SparseCost& row, double larger) {
+  const auto& b = op.block;
+  auto strips = static_cast<double>(counts.strips), ublocks = static_cast<double>(counts.ublocks);
+  auto tiles = static_cast<double>(counts.tiles), out_tiles = static_cast<double>(b.ublock_tiles());
+  double columns = b.mblock_n, width = b.ublock_ct;
+  double rows = static_cast<double>(b.t) * b.mblock_m;
+  double again = std::max(0.0, ublocks - rows) * columns;
+  KernelCycles out;
+  out.math = tiles * columns * width * row.math * netlist::fidelity_phases(op.fidelity);
+  double strip = strips * (row.strip + columns * (row.strip_column + row.strip_tile * std::max(op.attributes.u_kt, 1) * width));
+  double bring = tiles * columns * larger * (row.unpack.tile + row.unpack.product * width);
+  double follow = strip + tiles * row.decode + again * row.reload.of(out_tiles);
+  out.unpack = bring + follow;
+  out.pack = rows * columns * row.pack.of(out_tiles);
+  out.total = std::max(out.math, bring) + follow + out.pack;
+  return out;
+}
+
+}  // namespace buda::cost
