@@ -1,36 +1,18 @@
 // The host plan: what a netlist cannot say. Which tensor feeds which queue and how it is reshaped on the way, which queue gives which
 // output, and in which order the programs run. Written by the balancer, carried in the image, followed by the runner, which knows
-// nothing else about the model (docs/formats/host-plan.md).
+// nothing else about the model (docs/formats/host-plan.md). It does not depend on netlists: queues are names.
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/host_plan/transform.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/schema/record.hpp>
-#include <buda/tensor/dtype.hpp>
-#include <buda/tensor/shape.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace buda::netlist {
-
-// One step on the way between the model's tensor and the 4-D tensor (w, z, r, c) that a queue holds. For an input or a parameter the
-// steps lead from the model's tensor to the queue's; for an output from the queue's to the model's.
-enum class TransformKind : std::uint8_t {
-  reshape,    // dims: the new shape; same elements in row-major order
-  transpose,  // dims: the permutation; axis i of the result is axis dims[i] of the input
-  pad,        // dims: elements added at the end of each axis, with `value`
-  narrow,     // dims: the length kept of each axis, from its start
-};
-
-struct Transform {
-  TransformKind kind = TransformKind::reshape;
-  std::vector<std::int64_t> dims;
-  double value = 0;
-  friend bool operator==(const Transform&, const Transform&) = default;
-};
+namespace buda::host_plan {
 
 // A tensor of the model on its way into or out of a queue. `shape` and `dtype` are the model's.
 struct PlanTensor {
@@ -80,9 +62,7 @@ struct HostPlan {
   friend bool operator==(const HostPlan&, const HostPlan&) = default;
 };
 
-const schema::EnumNames<TransformKind>& describe_enum(const TransformKind*);
 const schema::EnumNames<SegmentKind>& describe_enum(const SegmentKind*);
-const schema::Record<Transform>& describe(const Transform*);
 const schema::Record<PlanTensor>& describe(const PlanTensor*);
 const schema::Record<PlanParameter>& describe(const PlanParameter*);
 const schema::Record<Segment>& describe(const Segment*);
@@ -98,10 +78,4 @@ std::string host_plan_text(const HostPlan& plan);
 std::vector<const PlanTensor*> queued_inputs(const HostPlan& plan);
 std::vector<const PlanTensor*> queued_outputs(const HostPlan& plan);
 
-// The shape after the steps, without doing them: a plan is checked against its queues before anything is allocated.
-Result<Shape> shape_after(const Shape& shape, const std::vector<Transform>& transforms);
-
-// Applies the steps in order. Elements keep their type; an error names the step. Linear in the elements per step.
-Result<Tensor> apply_transforms(const Tensor& tensor, const std::vector<Transform>& transforms);
-
-}  // namespace buda::netlist
+}  // namespace buda::host_plan

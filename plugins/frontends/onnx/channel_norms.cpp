@@ -3,6 +3,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/axes.hpp>
 
 #include <algorithm>
 
@@ -13,13 +14,6 @@ using Dims = NodeImport::Dims;
 using Ref = NodeImport::Ref;
 
 Tensor number_like(double value, DType dtype) { return Tensor::scalar(value).cast(dtype); }
-
-// [1, channels, 1, …, 1], for elementwise operations with a value of this rank.
-Shape channel_shape(std::int64_t channels, std::size_t rank) {
-  Dims sizes(rank - 1, 1);
-  sizes[0] = channels;
-  return Shape(std::move(sizes));
-}
 
 // running * momentum + current * (1 - momentum)
 Ref moved(NodeImport& n, std::string_view what, Ref running, Ref current, double momentum, DType dtype) {
@@ -39,7 +33,7 @@ Result<void> import_training(NodeImport& n, const Shape& shape) {
   double momentum = n.real("momentum", 0.9), epsilon = n.real("epsilon", 1e-5);
   Ref x = n.input(0), scale = n.input(1), bias = n.input(2), mean = n.input(3), variance = n.input(4);
   Ref current_mean = n.step("mean").reduce_avg(x, axes, false);
-  Ref column = n.step("mean.column").reshape(current_mean, channel_shape(shape[1], shape.rank()));
+  Ref column = n.step("mean.column").reshape(current_mean, frontend::channel_shape(shape[1], shape.rank()));
   Ref centred = n.step("centred").subtract(x, column);
   Ref squares = n.step("squares").square(centred);
   Ref current_variance = n.step("variance").reduce_avg(squares, axes, false);
@@ -71,8 +65,8 @@ Ref normalised_lines(NodeImport& n, const Shape& lines, const Shape& shape, bool
   Ref flat = n.step("lines").reshape(x, lines);
   Ref normal = n.step("normal").op("layernorm", {flat}, {{"epsilon", n.real("epsilon", 1e-5)}});
   Ref back = n.step("channels").reshape(normal, shape);
-  Ref scale_column = n.step("scale").reshape(scale, channel_shape(shape[1], shape.rank()));
-  Ref bias_column = n.step("bias").reshape(bias, channel_shape(shape[1], shape.rank()));
+  Ref scale_column = n.step("scale").reshape(scale, frontend::channel_shape(shape[1], shape.rank()));
+  Ref bias_column = n.step("bias").reshape(bias, frontend::channel_shape(shape[1], shape.rank()));
   Ref scaled = n.step("scaled").multiply(back, scale_column);
   return (is_result ? n.result() : n.step("moved")).add(scaled, bias_column);
 }

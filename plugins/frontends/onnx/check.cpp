@@ -168,7 +168,7 @@ void check_order(const Model& model, Failure& failure) {
       failure.add(node_error(model, node, "ON033",
                              later == producers.end() ? cat("its input '", input, "' is computed by no node and is no input of the model")
                                                       : cat("its input '", input, "' is computed by '", later->second->name(),
-                                                            "', which is not before it; nodes must stand in an order without cycles")));
+                                                            "', which does not precede it; nodes must be in topological order")));
     }
     for (const auto& output : node.output()) known.insert(output);
   }

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostIterations = 1 << 16;
 
 Result<bool> truth(NodeImport& n, const Operand& value, std::string_view what) {
   BUDA_ASSIGN(Tensor tensor, n.known(value, what));
-  if (tensor.size() != 1) return n.refuse(cat("its ", what, " is ", tensor.describe(), ", not a single truth value"));
+  if (tensor.size() != 1) return n.refuse(cat("its ", what, " is ", tensor.describe(), ", not a single boolean"));
   return static_cast<bool>(tensor.cast(DType::boolean).as<Boolean>()[0]);
 }
 

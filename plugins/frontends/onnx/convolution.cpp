@@ -81,7 +81,7 @@ Result<void> import_col2im(NodeImport& n) {
     kernel.push_back(block[i]);
   }
   BUDA_ASSIGN(auto window, window_arguments(n, sample, kernel));
-  BUDA_ASSIGN(Dims windows, window_counts(n, image, window));
+  BUDA_ASSIGN(Dims windows, frontend::window_counts(n, image, window));
   std::int64_t taps = Shape(block).volume().value_or(kMaxKernel);
   if (taps > kLargestBlock) return n.refuse(cat("its block ", list_text(block), " has more than ", kLargestBlock, " elements"));
   if (Shape(windows).volume() != x[2] || x[1] % taps != 0)

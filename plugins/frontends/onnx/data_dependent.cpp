@@ -68,7 +68,7 @@ Result<void> import_unique(NodeImport& n) {
     BUDA_ASSIGN(axis, n.axis(n.integer("axis", 0), x.shape().rank()));
   }
   Slices slices = slices_of(x.shape(), axis);
-  // As numbers that keep the order of the elements: doubles, or whole numbers where those are wider.
+  // As numbers that keep the order of the elements: doubles, or integers where those are wider.
   DType wide = is_float(x.dtype()) ? DType::f64 : x.dtype() == DType::u64 ? DType::u64 : DType::i64;
   Tensor numbers = x.cast(wide);
   std::vector<std::int64_t> order(static_cast<std::size_t>(slices.count));

@@ -45,7 +45,7 @@ Result<void> import_mean(NodeImport& n) {
   return success();
 }
 
-// The result has the base's type. Where the types differ, whole numbers raised to whole numbers are computed in 64 bits, and everything
+// The result has the base's type. Where the types differ, integers raised to integers are computed in 64 bits, and everything
 // else in the base's floating-point type, or in fp64 where the base has none.
 Result<void> import_pow(NodeImport& n) {
   BUDA_ASSIGN(auto base, n.type(0));

@@ -4,9 +4,9 @@
 #include "op_table.hpp"
 #include "records.hpp"
 #include "tensor_reader.hpp"
-#include "values.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/values.hpp>
 
 #include <onnx/onnx_pb.h>
 
@@ -43,7 +43,7 @@ Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records,
   for (auto& record : records) {
     ::onnx::TensorProto header;
     if (!parse(header, record.header)) {
-      failure.add(model.error("ON001", "is not a whole ONNX model: an initializer cannot be decoded"));
+      failure.add(model.error("ON001", "is not a complete ONNX model: an initializer cannot be decoded"));
       continue;
     }
     std::string().swap(record.header);
@@ -55,7 +55,7 @@ Result<void> read_initializers(Model& model, std::vector<TensorRecord>& records,
     if (!tensor) {
       for (Diagnostic& d : tensor.failure().diagnostics()) {
         if (!d.loc.file.empty())
-          d.notes.push_back({{model.path}, cat("initializer '", header.name(), "' lies in that file")});
+          d.notes.push_back({{model.path}, cat("initializer '", header.name(), "' is stored in that file")});
         else
           d = model.error(d.code, cat("initializer '", header.name(), "' ", d.message));
         d.node = header.name();
@@ -123,7 +123,7 @@ std::string domain_text(const Model& model, std::string_view domain) {
 
 void name_nodes(Model& model) {
   for_each_node(*model.proto->mutable_graph(), [](::onnx::NodeProto& node, int index) {
-    node.set_name(graph_name(node.name().empty() ? cat(node.op_type(), '_', index) : node.name()));
+    node.set_name(frontend::graph_name(node.name().empty() ? cat(node.op_type(), '_', index) : node.name()));
   });
 }
 
@@ -151,10 +151,10 @@ Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
   }
   model.proto = std::make_shared<::onnx::ModelProto>();
   if (!parse(*model.proto, records->model))
-    return model.error("ON001", "is not a whole ONNX model: its outermost fields cannot be decoded");
+    return model.error("ON001", "is not a complete ONNX model: its outermost fields cannot be decoded");
   if (!records->has_graph) return model.error("ON001", "is no ONNX model: it has no graph");
   if (!parse(*model.proto->mutable_graph(), records->graph))
-    return model.error("ON001", "is not a whole ONNX model: its graph cannot be decoded");
+    return model.error("ON001", "is not a complete ONNX model: its graph cannot be decoded");
   std::string().swap(records->graph);
   BUDA_TRY(settle_domains(model));
   name_nodes(model);

@@ -1,9 +1,8 @@
 // Access to one ONNX node.
 #include "node_import.hpp"
 
-#include "tensor_reader.hpp"
-
 #include <buda/base/text.hpp>
+#include <buda/frontend/axes.hpp>
 
 #include <onnx/onnx_pb.h>
 
@@ -57,12 +56,8 @@ Result<graph::ValueRef> NodeImport::second_operand() {
   if (opset() >= 7 || integer("broadcast", 0) == 0 || !has("axis")) return b;
   BUDA_ASSIGN(Shape left, shape(0));
   BUDA_ASSIGN(Shape right, shape(1));
-  BUDA_ASSIGN(auto begin, axis(integer("axis", 0), left.rank()));
-  std::size_t end = static_cast<std::size_t>(begin) + right.rank();
-  if (end > left.rank()) return refuse(cat("shape ", right.text(), " does not fit into ", left.text(), " from axis ", begin, " on"));
-  if (end == left.rank()) return b;
-  for (; end < left.rank(); ++end) right.push_back(1);
-  return step("aligned").reshape(b, right);
+  BUDA_ASSIGN(Shape aligned, frontend::aligned_from(*this, right, left, integer("axis", 0)));
+  return aligned == right ? b : step("aligned").reshape(b, aligned);
 }
 
 graph::ValueRef NodeImport::cast(Ref value, DType to, std::string_view step_name) {
@@ -124,7 +119,7 @@ Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
 Result<NodeImport::Dims> NodeImport::known_integers(std::size_t i, std::string_view what) const {
   BUDA_ASSIGN(Tensor tensor, known(i, what));
   if (!is_integer(tensor.dtype()) || tensor.shape().rank() > 1)
-    return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a list of whole numbers"));
+    return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a list of integers"));
   Tensor wide = tensor.cast(DType::i64);
   auto elements = wide.as<std::int64_t>();
   return Dims(elements.begin(), elements.end());
@@ -215,29 +210,11 @@ Result<std::vector<Operand>> NodeImport::import_subgraph(const ::onnx::GraphProt
   return bodies_->import_subgraph(body, std::move(arguments), *scope_, cat(name_, '.', step));
 }
 
-Result<std::int64_t> NodeImport::axis(std::int64_t axis, std::size_t rank) const {
-  auto r = static_cast<std::int64_t>(rank);
-  if (axis >= -r && axis < r) return axis < 0 ? axis + r : axis;
-  return refuse(cat("axis ", axis, " is outside [", -r, ", ", r - 1, "]: the tensor has ", rank, " axes"));
-}
+Result<std::int64_t> NodeImport::axis(std::int64_t axis, std::size_t rank) const { return frontend::axis_of(*this, axis, rank); }
 
-Result<NodeImport::Dims> NodeImport::axes(const Dims& axes, std::size_t rank) const {
-  Dims out;
-  for (auto given : axes) {
-    BUDA_ASSIGN(auto one, axis(given, rank));
-    out.push_back(one);
-  }
-  std::sort(out.begin(), out.end());
-  if (std::adjacent_find(out.begin(), out.end()) != out.end()) return refuse(cat("its axes ", list_text(axes), " name one axis twice"));
-  return out;
-}
+Result<NodeImport::Dims> NodeImport::axes(const Dims& axes, std::size_t rank) const { return frontend::axes_of(*this, axes, rank); }
 
-Result<Shape> NodeImport::as_matrix(const Shape& shape, std::int64_t axis) const {
-  auto rows = Shape(Dims(shape.begin(), shape.begin() + axis)).volume();
-  auto columns = Shape(Dims(shape.begin() + axis, shape.end())).volume();
-  if (!rows || !columns) return refuse(cat("shape ", shape.text(), " is too large to be seen as a matrix"));
-  return Shape{*rows, *columns};
-}
+Result<Shape> NodeImport::as_matrix(const Shape& shape, std::int64_t axis) const { return frontend::as_matrix(*this, shape, axis); }
 
 Result<std::optional<NodeImport::Dims>> NodeImport::axes_argument(std::size_t i) const {
   if (has("axes")) return std::optional<Dims>(integers("axes"));

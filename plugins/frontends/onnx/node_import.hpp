@@ -9,8 +9,10 @@
 
 #include "model.hpp"
 #include "op_table.hpp"
-#include "values.hpp"
+#include "tensor_reader.hpp"
 
+#include <buda/frontend/op_import.hpp>
+#include <buda/frontend/values.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 
 #include <cstdint>
@@ -26,6 +28,15 @@ class NodeProto;
 }  // namespace onnx
 
 namespace buda::onnx_frontend {
+
+using frontend::computed_value;
+using frontend::graph_name;
+using frontend::known_value;
+using frontend::NarrowType;
+using frontend::Operand;
+using frontend::Role;
+using frontend::Values;
+using frontend::ValueStore;
 
 // Where a node stands: the names that it sees, what goes before its own name, and the operator set in which it is written.
 struct Scope {
@@ -45,7 +56,7 @@ class BodyImporter {
                                                        const std::string& step) = 0;
 };
 
-class NodeImport {
+class NodeImport : public frontend::OpImport {  // wide because it is all that importers of operators see of a node
  public:
   using Ref = graph::ValueRef;
   using Dims = std::vector<std::int64_t>;
@@ -115,8 +126,8 @@ class NodeImport {
 
   // The builder, set to give the next node the name of this ONNX node; or, for a node on the way there, that name and a suffix. Inputs may
   // be fetched before or after.
-  ops::Builder& result();
-  ops::Builder& step(std::string_view suffix);
+  ops::Builder& result() override;
+  ops::Builder& step(std::string_view suffix) override;
 
   std::size_t output_count() const;
   // Does someone name this result?
@@ -133,7 +144,7 @@ class NodeImport {
   Result<void> refuse_outputs_from(std::size_t i, std::string_view why) const;
 
   // "node 'fc1' (op type Gemm, …): reason".
-  Diagnostic refuse(std::string reason) const;
+  Diagnostic refuse(std::string reason) const override;
 
  private:
   const ::onnx::AttributeProto* find(std::string_view name) const;

@@ -25,7 +25,7 @@ void append(std::string& out, std::string_view message, const WireField& field) 
 
 Result<WireField> next_of(WireReader& reader) {
   auto field = reader.next();
-  if (!field) return input_error("ON001", {}, cat("is not a whole ONNX model: ", field.failure().diagnostics().front().message));
+  if (!field) return input_error("ON001", {}, cat("is not a complete ONNX model: ", field.failure().diagnostics().front().message));
   return field;
 }
 

@@ -106,7 +106,7 @@ Result<DeformShape> deform_shape(const NodeImport& n) {
     return n.refuse(cat("its input ", x.text(), " and its weights ", weights.text(), " do not fit ", s.groups, " groups and ",
                         s.offset_groups, " groups of offsets"));
   s.sizes.assign(x.begin() + 2, x.end());
-  BUDA_ASSIGN(s.result, window_counts(n, s.sizes, s.window));
+  BUDA_ASSIGN(s.result, frontend::window_counts(n, s.sizes, s.window));
   s.taps = Shape(s.window.kernel).volume().value_or(0);
   s.windows = Shape(s.result).volume().value_or(0);
   Shape expected{s.samples, s.offset_groups * s.taps * static_cast<std::int64_t>(s.axes())};

@@ -2,6 +2,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/axes.hpp>
 
 #include <algorithm>
 
@@ -21,41 +22,14 @@ Result<void> import_flatten(NodeImport& n) {
   return success();
 }
 
-// 0 takes over the input's size (unless allowzero, from opset 14 on, makes it a size), and one -1 is what the others leave.
-Result<Shape> reshape_target(NodeImport& n, const Shape& from, const Dims& wanted) {
-  bool allow_zero = n.integer("allowzero", 0) != 0;
-  Shape out(wanted);
-  std::optional<std::size_t> open;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] < -1) return n.refuse(cat("its shape ", list_text(wanted), " has a size below -1"));
-    if (wanted[i] == 0 && !allow_zero) {
-      if (i >= from.rank())
-        return n.refuse(cat("its shape ", list_text(wanted), " copies dimension ", i, " of an input of shape ", from.text()));
-      out[i] = from[i];
-    }
-    if (wanted[i] != -1) continue;
-    if (open) return n.refuse(cat("its shape ", list_text(wanted), " has more than one -1"));
-    open = i;
-  }
-  std::int64_t volume = from.volume().value_or(0);
-  if (open) {
-    out[*open] = 1;
-    auto others = out.volume();
-    if (!others || *others == 0 || volume % *others != 0)
-      return n.refuse(cat("shape ", from.text(), " cannot become ", list_text(wanted), ": ", volume, " elements do not divide evenly"));
-    out[*open] = volume / *others;
-  }
-  if (out.volume() != volume) return n.refuse(cat("shape ", from.text(), " cannot become ", out.text(), ": it has ", volume, " elements"));
-  return out;
-}
-
 Result<void> import_reshape(NodeImport& n) {
   BUDA_ASSIGN(Shape from, n.shape(0));
   Dims wanted = n.integers("shape");  // an attribute before opset 5
   if (!n.has("shape")) {
     BUDA_ASSIGN(wanted, n.known_integers(1, "shape"));
   }
-  BUDA_ASSIGN(Shape to, reshape_target(n, from, wanted));
+  // allowzero, from opset 14 on, makes 0 a size.
+  BUDA_ASSIGN(Shape to, frontend::reshape_target(n, from, wanted, n.integer("allowzero", 0) == 0));
   n.output(n.result().reshape(n.input(0), std::move(to)));
   return success();
 }

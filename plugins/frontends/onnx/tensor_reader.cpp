@@ -14,6 +14,7 @@
 namespace buda::onnx_frontend {
 namespace {
 
+using frontend::NarrowType;
 using ::onnx::TensorProto;
 
 Diagnostic bad(std::string message) { return input_error("ON010", {}, std::move(message)); }
@@ -107,7 +108,7 @@ Result<ExternalPlace> external_place(const TensorProto& tensor) {
     if (key == "location") out.location = entry.value();
     if (key != "offset" && key != "length") continue;
     auto number = parse_uint(entry.value());
-    if (!number) return bad(cat("has external data whose ", key, " is '", entry.value(), "', which is no whole number"));
+    if (!number) return bad(cat("has external data whose ", key, " is '", entry.value(), "', which is no integer"));
     if (key == "offset")
       out.offset = *number;
     else
@@ -164,14 +165,14 @@ int onnx_type_of(DType dtype) {
 
 const NarrowType* narrow_type(int onnx_type) {
   // libonnx's enumeration ends before these (onnx.proto, TensorProto.DataType).
+  constexpr int kFirst = 17;
   static constexpr NarrowType kTypes[] = {
-      {17, "FLOAT8E4M3FN", DType::f32, Float8::e4m3fn}, {18, "FLOAT8E4M3FNUZ", DType::f32, Float8::e4m3fnuz},
-      {19, "FLOAT8E5M2", DType::f32, Float8::e5m2},     {20, "FLOAT8E5M2FNUZ", DType::f32, Float8::e5m2fnuz},
-      {21, "UINT4", DType::u8, std::nullopt, 0, 15},    {22, "INT4", DType::i8, std::nullopt, -8, 7},
+      {"FLOAT8E4M3FN", DType::f32, Float8::e4m3fn}, {"FLOAT8E4M3FNUZ", DType::f32, Float8::e4m3fnuz},
+      {"FLOAT8E5M2", DType::f32, Float8::e5m2},     {"FLOAT8E5M2FNUZ", DType::f32, Float8::e5m2fnuz},
+      {"UINT4", DType::u8, std::nullopt, 0, 15},    {"INT4", DType::i8, std::nullopt, -8, 7},
   };
-  for (const NarrowType& type : kTypes)
-    if (type.onnx_type == onnx_type) return &type;
-  return nullptr;
+  bool narrow = onnx_type >= kFirst && onnx_type < kFirst + static_cast<int>(std::size(kTypes));
+  return narrow ? &kTypes[onnx_type - kFirst] : nullptr;
 }
 
 std::string onnx_type_name(int onnx_type) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/frontend/narrow_type.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/tensor/float8.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
@@ -27,17 +27,9 @@ int onnx_type_of(DType dtype);
 // "FLOAT", or "type 99": for messages.
 std::string onnx_type_name(int onnx_type);
 
-// An element type narrower than any of ours. Its tensors have elements of a wider type that holds the same numbers: 4-bit integers are I8
-// or U8, 8-bit floats F32.
-struct NarrowType {
-  int onnx_type = 0;
-  std::string_view name;
-  DType dtype = DType::i8;
-  std::optional<Float8> float8 = {};  // else an integer
-  int min = 0, max = 0;               // of an integer
-};
+// ONNX's element types that are narrower than any of ours: 4-bit integers and 8-bit floats.
 // Null for other types.
-const NarrowType* narrow_type(int onnx_type);
+const frontend::NarrowType* narrow_type(int onnx_type);
 
 // A sparse tensor of a few bytes may have any shape.
 inline constexpr std::int64_t kLargestDense = 1 << 30;
@@ -57,7 +49,7 @@ class TensorReader {
   const std::map<std::string, io::Bytes>& files() const { return files_; }
 
  private:
-  Result<Tensor> read_narrow(const ::onnx::TensorProto& tensor, const NarrowType& type, const std::optional<io::Bytes>& raw);
+  Result<Tensor> read_narrow(const ::onnx::TensorProto& tensor, const frontend::NarrowType& type, const std::optional<io::Bytes>& raw);
   Result<io::Bytes> external_bytes(const ::onnx::TensorProto& tensor, const Shape& shape, std::string_view type, std::int64_t bytes);
   Result<io::Bytes> external_file(const std::string& location);
 

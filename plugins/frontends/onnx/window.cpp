@@ -21,22 +21,11 @@ Result<Dims> list(const NodeImport& n, std::string_view name, std::size_t size, 
   return given;
 }
 
-// SAME: as many windows as strides begin inside; what padding that needs is shared between both ends, an odd one at the end (UPPER) or the
-// beginning (LOWER).
 Result<Dims> automatic_padding(const NodeImport& n, const Shape& x, const WindowArguments& w) {
   std::string how = n.text("auto_pad", "NOTSET");
-  std::size_t rank = w.rank();
-  Dims padding(2 * rank, 0);
-  if (how == "VALID") return padding;
+  if (how == "VALID") return Dims(2 * w.rank(), 0);
   if (how != "SAME_UPPER" && how != "SAME_LOWER") return n.refuse(cat("its auto_pad '", how, "' is unknown to ONNX"));
-  for (std::size_t i = 0; i < rank; ++i) {
-    std::int64_t in = x[i + 2], windows = (in + w.stride[i] - 1) / w.stride[i];
-    std::int64_t total = std::max<std::int64_t>(0, (windows - 1) * w.stride[i] + (w.kernel[i] - 1) * w.dilation[i] + 1 - in);
-    std::int64_t before = how == "SAME_UPPER" ? total / 2 : total - total / 2;
-    padding[i] = before;
-    padding[rank + i] = total - before;
-  }
-  return padding;
+  return frontend::same_padding(Dims(x.begin() + 2, x.end()), w, how == "SAME_LOWER");
 }
 
 Result<WindowArguments> arguments(const NodeImport& n, const Shape& x, Dims kernel) {
@@ -60,19 +49,7 @@ Result<WindowArguments> arguments(const NodeImport& n, const Shape& x, Dims kern
   return w;
 }
 
-bool all(const Dims& dims, std::int64_t value) {
-  return std::all_of(dims.begin(), dims.end(), [value](std::int64_t v) { return v == value; });
-}
-
 }  // namespace
-
-ops::AttrMap WindowArguments::attrs() const {
-  ops::AttrMap out;
-  if (!all(stride, 1)) out["stride"] = stride;
-  if (!all(dilation, 1)) out["dilation"] = dilation;
-  if (!all(padding, 0)) out["padding"] = padding;
-  return out;
-}
 
 Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x) {
   if (!n.has("kernel_shape")) return n.refuse("has no kernel_shape");
@@ -86,16 +63,6 @@ Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x, co
   if (n.has("kernel_shape") && n.integers("kernel_shape") != kernel)
     return n.refuse(cat("its kernel_shape ", list_text(n.integers("kernel_shape")), " is not that of its weights ", weights.text()));
   return arguments(n, x, std::move(kernel));
-}
-
-Result<Dims> window_counts(const NodeImport& n, const Dims& sizes, const WindowArguments& w) {
-  Dims out;
-  for (std::size_t i = 0; i < w.rank(); ++i) {
-    std::int64_t room = sizes[i] + w.padding[i] + w.padding[w.rank() + i] - ((w.kernel[i] - 1) * w.dilation[i] + 1);
-    if (room < 0) return n.refuse(cat("its window ", list_text(w.kernel), " does not fit into ", list_text(sizes)));
-    out.push_back(room / w.stride[i] + 1);
-  }
-  return out;
 }
 
 }  // namespace buda::onnx_frontend

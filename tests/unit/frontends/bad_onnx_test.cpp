@@ -160,9 +160,9 @@ TEST_F(BadOnnx, ExternalDataStaysInTheModelsFolder) {
   expect_refused(model("", "", ""), {"has external data in ''"});
   expect_refused(model("short.bin", "", ""), {"has external data of 8 bytes at byte 0 of 'short.bin', which has 7 bytes"});
   expect_refused(model("short.bin", "18446744073709551615", ""), {"at byte 18446744073709551615 of 'short.bin'"});
-  expect_refused(model("short.bin", "-1", ""), {"whose offset is '-1', which is no whole number"});
+  expect_refused(model("short.bin", "-1", ""), {"whose offset is '-1', which is no integer"});
   expect_refused(model("short.bin", "", "7"), {"has 7 bytes of external data, and its shape [2] of F32 asks for 8"});
-  expect_refused(model("missing.bin", "", ""), {"IO001 cannot be read", "note: initializer 'w' lies in that file"});
+  expect_refused(model("missing.bin", "", ""), {"IO001 cannot be read", "note: initializer 'w' is stored in that file"});
   EXPECT_EQ(fs_.files_read().count("secret"), 0u);
   EXPECT_EQ(fs_.files_read().count("dir/../secret"), 0u);
 }
@@ -175,7 +175,7 @@ TEST_F(BadOnnx, CyclesAndValuesThatNobodyComputes) {
   m.node("Add", {"nowhere", "b"}, {"c"}).named("three");
   m.output("c").output("d");
   expect_refused(m.bytes(),
-                 {"ON033 node 'one' (op type Add, domain ai.onnx, opset 13): its input 'b' is computed by 'two', which is not before it",
+                 {"ON033 node 'one' (op type Add, domain ai.onnx, opset 13): its input 'b' is computed by 'two', which does not precede it",
                   "ON033 node 'three' (op type Add, domain ai.onnx, opset 13): its input 'nowhere' is computed by no node",
                   "ON034 output 'd' is computed by no node"});
   OnnxModel twice;

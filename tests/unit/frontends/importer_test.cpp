@@ -55,7 +55,7 @@ TEST_F(Importer, TheProductIsNamedAfterTheModel) {
 
 TEST_F(Importer, TheModelIsNotOverwritten) {
   fs_.put("hand.graph.json", "{}");
-  EXPECT_NE(failure(options_for("hand.graph.json")).find("IM004 the graph would replace the model 'hand.graph.json'"), std::string::npos);
+  EXPECT_NE(failure(options_for("hand.graph.json")).find("IP004 the graph would replace the model 'hand.graph.json'"), std::string::npos);
 }
 
 TEST_F(Importer, StandardInputAndOutput) {
@@ -78,11 +78,11 @@ TEST_F(Importer, TheNameOfTheGraph) {
 TEST_F(Importer, NobodyRecognisesTheFile) {
   fs_.put("notes.txt", "hello");
   EXPECT_EQ(failure(options_for("notes.txt")),
-            "IM001 is no model that a frontend recognises\n"
-            "  note: how sure the frontends are, from 0 to 100: example 0, native 0, onnx 0\n"
+            "IP001 no frontend recognises this model\n"
+            "  note: certainty of each frontend, from 0 to 100: example 0, native 0, onnx 0\n"
             "  hint: name one with --frontend, or give the folder of another with --plugin-path\n");
   fs_.put("empty.onnx", "");
-  EXPECT_EQ(failure(options_for("empty.onnx")), "IM005 is empty, where a model was expected\n");
+  EXPECT_EQ(failure(options_for("empty.onnx")), "IP005 the file is empty; expected a model\n");
   EXPECT_NE(failure(options_for("missing.onnx")).find("IO001"), std::string::npos);
 }
 
@@ -90,8 +90,8 @@ TEST_F(Importer, TwoFrontendsAreEquallySure) {
   add_frontend(host_.plugins, "another", 90);
   fs_.put("m.onnx", small_mlp().bytes());
   EXPECT_EQ(failure(options_for("m.onnx")),
-            "IM002 is recognised by several frontends alike: another, onnx\n"
-            "  note: how sure the frontends are, from 0 to 100: another 90, onnx 90, example 0, native 0\n"
+            "IP002 several frontends recognise this model equally well: another, onnx\n"
+            "  note: certainty of each frontend, from 0 to 100: another 90, onnx 90, example 0, native 0\n"
             "  hint: choose with --frontend another\n");
   auto options = options_for("m.onnx");
   options.frontend = "onnx";
@@ -123,12 +123,12 @@ TEST_F(Importer, DimsAreNamesAndNumbers) {
     options.dims = {bad};
     auto r = run(options);
     ASSERT_FALSE(r) << bad;
-    EXPECT_EQ(r.failure().diagnostics()[0].code, "IM003");
+    EXPECT_EQ(r.failure().diagnostics()[0].code, "IP003");
     EXPECT_EQ(r.failure().diagnostics()[0].fault, Fault::usage);
   }
   auto options = options_for("m.onnx");
   options.dims = {"a=1", "a=2"};
-  EXPECT_EQ(failure(options), "IM003 option --dim: 'a' is given as 1 and as 2\n");
+  EXPECT_EQ(failure(options), "IP003 option --dim: 'a' is given as 1 and as 2\n");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
     Ops, BadNetlistOn,
     ::testing::Values(
         Breach{"NL301", "rows 10-10, columns 0-0, but 'wh' has 10x8", {{"grid_loc: [0, 0]", "grid_loc: [10, 0]"}}},
-        Breach{"NL302", "where 'mm' stands already", {{"grid_loc: [0, 1]", "grid_loc: [0, 0]"}}},
+        Breach{"NL302", "overlaps the workers of 'mm'", {{"grid_loc: [0, 1]", "grid_loc: [0, 0]"}}},
         Breach{"NL303",
                "holds 4 tiles of Float32",
                {{"grid_loc: [0, 1], grid_size: [1, 1], inputs: [mm], in_df: [Float16_b], acc_df: Float16_b",
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
             "padded twice",
             {{kAttributes, "input_0_tms: [pad: [0, 0, 0.0]], input_0_pad: {rt: 0, ct: 0, pad_value: 0.0}, attributes: {m_k: 2, u_kt: 2}"}}},
         Breach{"NL406", "sub-ops of fused ops", {{kAttributes, "input_0_tms: [tile_broadcast: r], attributes: {m_k: 2, u_kt: 2}"}}},
-        Breach{"NL408", "cannot stand between", {{"out: {type: queue,", "out: {input_tms: [transpose], type: queue,"}}}));
+        Breach{"NL408", "is illegal between", {{"out: {type: queue,", "out: {input_tms: [transpose], type: queue,"}}}));
 
 TEST(CheckNetlist, TransposesWhereTheyCanBe) {
   auto with = [](const char* tms) { return check(replaced(kSmall, kAttributes, std::string(tms) + ", attributes: {m_k: 2, u_kt: 2}")); };

@@ -4,7 +4,7 @@
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/check/check.hpp>
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/netlist/text/write.hpp>
@@ -134,14 +134,14 @@ std::map<std::string, std::vector<std::string>> listed(const std::string& page) 
 
 // On each of its architectures every netlist is accepted, unless the page lists it, with the rules that it breaks.
 TEST_F(Corpus, IsJudgedAsThePageSays) {
-  auto devices = JudgeDevices::make(host_, "");
+  auto devices = ValidationDevices::make(host_, "");
   ASSERT_TRUE(devices.ok());
   auto page = listed(text_of(fs::path(std::getenv("BUDA_SOURCE_DIR")) / "docs/conformance/netlist-verdicts.md"));
   for (const auto& path : files()) {
     const std::string file = fs::relative(path, root_ / "netlists").string();
     const auto error_test = file.find("error_tests/netlists/");
     auto row = page.find(error_test == std::string::npos ? file : file.substr(error_test + 21));
-    const Judgement judged = judge_netlist(text_of(path), file, *devices);
+    const Validation judged = validate_netlist(text_of(path), file, *devices);
     std::set<std::string> codes;
     std::vector<std::string> archs;
     for (const Verdict& v : judged.verdicts) {

@@ -306,7 +306,7 @@ INSTANTIATE_TEST_SUITE_P(Fields, BadNetlist,
                          ::testing::Values(Bad{"entries: 4", "entires: 4", "NL002", "'entries' is missing", kQueue},
                                            Bad{"t: 1, mblock: [1, 2]", "t: 1, tt: ^1, mblock: [1, 2]", "NL001", "'tt' is unknown"},
                                            Bad{"type: queue", "type: ^qeue", "NL003", "did you mean 'queue'?"},
-                                           Bad{"entries: 4", "entries: ^four", "NL003", "a whole number, not the string 'four'"},
+                                           Bad{"entries: 4", "entries: ^four", "NL003", "an integer, not the string 'four'"},
                                            Bad{"entries: 4", "entries: ^-4", "NL004", "at least 0"},
                                            Bad{"entries: 4", "entries: ^99999999999", "NL004", "99999999999"},
                                            Bad{"t: 1,", "t: ^0,", "NL004", "between 1 and 1048576"},
@@ -326,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Bad{"input_count: 2", "input_count: ^0", "NL004", "at least 1"},
                       Bad{"    input_count: 2\n", "", "NL002", "'input_count' is missing", kGraph},
                       Bad{"type: matmul", "type: ^matmull", "NL003", "did you mean 'matmul'?"},
-                      Bad{"    e: {", "    mm: ^{", "NL009", "a second time"},
+                      Bad{"    e: {", "    mm: ^{", "NL009", "duplicate"},
                       Bad{"in_df: [Float16_b, Bfp8_b]", "in_df: ^[Float16_b]", "NL010", "1 formats for 2 inputs"},
                       Bad{"buf_size_mb: 2, ", "", "NL002", "'buf_size_mb' is missing", kOp},
                       Bad{"grid_loc: [0, 0], ", "", "NL002", "'grid_loc' is missing", kOp},
@@ -408,7 +408,7 @@ TEST(ParseNetlist, DamagedTextIsReadOrRefused) {
 
 // What the original reads, although it is odd.
 TEST(ParseNetlist, TakesWhatTheOriginalTakes) {
-  // Truth values of YAML 1.1.
+  // Booleans of YAML 1.1.
   EXPECT_FALSE(parsed(replaced(kSmall, "e: {type: exp,", "e: {untilize_output: No, type: exp,")).graphs[0].ops[1].untilize_output);
   EXPECT_TRUE(parsed(replaced(kSmall, "e: {type: exp,", "e: {untilize_output: yes, type: exp,")).graphs[0].ops[1].untilize_output);
   // An op without acc_df.

@@ -4,7 +4,7 @@
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 
 #include "unit/netlist/rule_examples.hpp"
 
@@ -36,18 +36,18 @@ class Rules : public ::testing::Test {
     const bool board = device.starts_with('n') || device.starts_with('e');
     auto& devices = devices_[device];
     if (!devices) {
-      auto made = JudgeDevices::make(host_, device, board ? 0 : 2);
+      auto made = ValidationDevices::make(host_, device, board ? 0 : 2);
       EXPECT_TRUE(made.ok());
       devices = *made;
     }
-    return judge_netlist(text, "net.yaml", *devices, {CheckLevel::run}).findings;
+    return validate_netlist(text, "net.yaml", *devices, {CheckLevel::run}).findings;
   }
 
   std::string source_;
   std::unique_ptr<io::FileSystem> fs_ = io::make_real_file_system();
   CollectingSink sink_;
   Host host_{*fs_, sink_};
-  std::map<std::string, std::optional<JudgeDevices>> devices_;
+  std::map<std::string, std::optional<ValidationDevices>> devices_;
 };
 
 TEST(RuleCodes, AreUniqueAndAscend) {

@@ -30,8 +30,8 @@ const std::vector<std::size_t>& CheckContext::queues_fed_by(std::string_view nam
   return it == writers_of_queues.end() ? none : it->second;
 }
 
-Diagnostic& CheckContext::add(Severity severity, std::string_view code, std::string_view what, const std::string& name, Place place,
-                              std::string message, std::string hint) {
+Diagnostic& CheckContext::add(Severity severity, std::string_view code, std::string_view what, const std::string& name,
+                              SourceLocation place, std::string message, std::string hint) {
   Diagnostic d =
       input_error(std::string(code), netlist.loc(place), what.empty() ? std::move(message) : cat(what, " '", name, "': ", message));
   d.severity = severity;

@@ -37,7 +37,7 @@ class CheckContext {
   const std::vector<std::size_t>& queues_fed_by(std::string_view op) const;
 
   // Adds a breach of a rule. `what` and `name` begin the message: "op 'mm0': ...".
-  Diagnostic& error(std::string_view code, std::string_view what, const std::string& name, Place place, std::string message,
+  Diagnostic& error(std::string_view code, std::string_view what, const std::string& name, SourceLocation place, std::string message,
                     std::string hint = "") {
     return add(Severity::error, code, what, name, place, std::move(message), std::move(hint));
   }
@@ -46,7 +46,7 @@ class CheckContext {
   }
   // Whether the file has this attribute: then it has a place of its own.
   static bool stands(const Op& op, std::string_view attribute) {
-    const Place own = op.places.of_attribute(attribute_number(attribute)), all = op.places.of(Field::attributes);
+    const SourceLocation own = op.places.of_attribute(attribute_number(attribute)), all = op.places.of(Field::attributes);
     return own.line != all.line || own.column != all.column;
   }
   // At the place of one attribute, or of all when it is not there.
@@ -58,7 +58,7 @@ class CheckContext {
     return error(code, "queue", q.name, q.places.of(field, element), std::move(message), std::move(hint));
   }
   // The same of a rule that TT-Buda checks when it runs a netlist, and therefore a warning at CheckLevel::compile.
-  Diagnostic& run_error(std::string_view code, std::string_view what, const std::string& name, Place place, std::string message) {
+  Diagnostic& run_error(std::string_view code, std::string_view what, const std::string& name, SourceLocation place, std::string message) {
     return add(options.level == CheckLevel::run ? Severity::error : Severity::warning, code, what, name, place, std::move(message), "");
   }
   Diagnostic& queue_run_error(std::string_view code, const Queue& q, Field field, std::string message, int element = -1) {
@@ -72,7 +72,7 @@ class CheckContext {
   std::vector<Diagnostic> take();
 
  private:
-  Diagnostic& add(Severity severity, std::string_view code, std::string_view what, const std::string& name, Place place,
+  Diagnostic& add(Severity severity, std::string_view code, std::string_view what, const std::string& name, SourceLocation place,
                   std::string message, std::string hint);
 
   std::vector<Diagnostic> errors_, warnings_;

@@ -165,7 +165,7 @@ void check_queue_edges(CheckContext& ctx) {
     for (const Tm& tm : q.input_tms) {
       if (tm.kind == TmKind::transpose || tm.kind == TmKind::pad)
         ctx.queue_error(tm.kind == TmKind::pad ? "NL414" : "NL408", q, Field::input_tms,
-                        cat("'", tm.text(), "' cannot stand between an op and a queue, where tiles are only moved"));
+                        cat("'", tm.text(), "' is illegal between an op and a queue, where tiles are only moved"));
       if (tm.kind == TmKind::tile_broadcast)
         ctx.queue_error("NL406", q, Field::input_tms, "tile_broadcast is for the sub-ops of fused ops");
     }

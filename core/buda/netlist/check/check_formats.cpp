@@ -148,7 +148,7 @@ void check_integer_matmul(CheckContext& ctx, const Op& op) {
   if (!byte(op.inputs[0].format))
     ctx.op_error("NL370", op, Field::in_df, cat("an integer matmul takes Int8 or UInt8 as in0, not ", format_name(op.inputs[0].format)), "",
                  0);
-  // TT-Buda looks at in0 a second time here, so behind UInt8 anything passes as in1.
+  // TT-Buda checks in0 twice here, so after UInt8 anything passes as in1.
   if (!byte(op.inputs[1].format) && op.inputs[0].format != F::uint8)
     ctx.op_error("NL371", op, Field::in_df, cat("an integer matmul takes Int8 or UInt8 as in1, not ", format_name(op.inputs[1].format)), "",
                  1);

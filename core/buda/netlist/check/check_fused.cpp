@@ -46,10 +46,34 @@ bool ends_schedule(const SubOp& s) { return s.type == OpType::matmul || s.type =
 
 bool contains(const std::vector<SubOperand>& list, const SubOperand& o) { return std::find(list.begin(), list.end(), o) != list.end(); }
 
-class FusedChecker {
+// Errors of a fused op and its sub-ops.
+class FusedErrors {
+ public:
+  FusedErrors(CheckContext& ctx, const FusedOp& fused) : ctx_(ctx), fused_(fused) {}
+
+ protected:
+  Diagnostic& fused_error(std::string_view code, std::string message) {
+    return ctx_.error(code, "fused op", fused_.id, fused_.places.self, std::move(message));
+  }
+  Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "", int index = -1) {
+    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field, index), std::move(message), std::move(hint));
+  }
+  Diagnostic& input_error(std::string_view code, const SubOp& s, std::size_t i, std::string message, std::string hint = "") {
+    return error(code, s, Field::inputs, std::move(message), std::move(hint), static_cast<int>(i));
+  }
+  Diagnostic& attribute_error(std::string_view code, const SubOp& s, std::string_view attribute, std::string message) {
+    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of_attribute(attribute_number(attribute)),
+                      std::move(message));
+  }
+
+  CheckContext& ctx_;
+  const FusedOp& fused_;
+};
+
+class FusedChecker : FusedErrors {
  public:
   FusedChecker(CheckContext& ctx, const FusedOp& fused)
-      : ctx_(ctx), fused_(fused), buffers_(static_cast<std::size_t>(std::clamp(fused.intermediates, 0, kMostIntermediates))) {}
+      : FusedErrors(ctx, fused), buffers_(static_cast<std::size_t>(std::clamp(fused.intermediates, 0, kMostIntermediates))) {}
 
   void run() {
     if (fused_.intermediates > kMostIntermediates)
@@ -64,20 +88,6 @@ class FusedChecker {
     const SubOp* writer = nullptr;  // null: empty
     std::size_t schedule = 0;
   };
-
-  Diagnostic& fused_error(std::string_view code, std::string message) {
-    return ctx_.error(code, "fused op", fused_.id, fused_.places.self, std::move(message));
-  }
-  Diagnostic& error(std::string_view code, const SubOp& s, Field field, std::string message, std::string hint = "", int index = -1) {
-    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of(field, index), std::move(message), std::move(hint));
-  }
-  Diagnostic& input_error(std::string_view code, const SubOp& s, std::size_t i, std::string message, std::string hint = "") {
-    return error(code, s, Field::inputs, std::move(message), std::move(hint), static_cast<int>(i));
-  }
-  Diagnostic& attribute_error(std::string_view code, const SubOp& s, std::string_view attribute, std::string message) {
-    return ctx_.error(code, "fused op", cat(fused_.id, "/", s.name), s.places.of_attribute(attribute_number(attribute)),
-                      std::move(message));
-  }
 
   void check_names() {
     std::set<std::string_view> names;
@@ -206,8 +216,8 @@ class FusedChecker {
       }
       bool is_r = tm.kind == TmKind::broadcast && tm.dim == Dim::r, is_c = tm.kind == TmKind::broadcast && tm.dim == Dim::c;
       if (!is_r && !is_c) {
-        error("NL514", s, Field::tms, cat("'", tm.text(), "' cannot stand in a fused op; broadcast r or c and tile_broadcast can"), "",
-              static_cast<int>(i));
+        error("NL514", s, Field::tms, cat("'", tm.text(), "' is illegal in a fused op; broadcast of r or c and tile_broadcast are legal"),
+              "", static_cast<int>(i));
         return;
       }
       if (writer == nullptr || s.inputs[i].operand.kind != Kind::intermed) {
@@ -359,8 +369,6 @@ class FusedChecker {
         error("NL509", *w, Field::output, cat("intermed", i, " is never popped"), "its last reader pops it: pop: [intermed" + cat(i) + "]");
   }
 
-  CheckContext& ctx_;
-  const FusedOp& fused_;
   std::vector<Buffer> buffers_;
   std::size_t schedule_ = 0;
   const SubOp* dest_ = nullptr;  // the sub-op whose result is in dest

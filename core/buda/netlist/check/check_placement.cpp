@@ -14,7 +14,7 @@ bool fits(CheckContext& ctx, const Op& op) {
   if (std::int64_t{r.origin.row} + r.shape.rows <= grid.rows && std::int64_t{r.origin.col} + r.shape.cols <= grid.cols) return true;
   Diagnostic& d =
       ctx.op_error("NL301", op, Field::grid_size,
-                   cat("it stands on ", rect_text(r), ", but '", ctx.device.name, "' has ", grid.rows, "x", grid.cols, " workers"));
+                   cat("it is placed on ", rect_text(r), ", but '", ctx.device.name, "' has ", grid.rows, "x", grid.cols, " workers"));
   needs(d, "workers", static_cast<std::uint64_t>(r.shape.volume()), static_cast<std::uint64_t>(grid.volume()));
   if (r.shape.rows <= grid.rows && r.shape.cols <= grid.cols) d.hint = "move it with grid_loc";
   return false;
@@ -22,7 +22,8 @@ bool fits(CheckContext& ctx, const Op& op) {
 
 }  // namespace
 
-// Each worker of the grid remembers who stands on it, so that a graph costs as much as its ops are large, at most the grid's size each.
+// Each worker of the grid remembers which op is placed on it, so that a graph costs as much as its ops are large, at most the grid's size
+// each.
 void check_placement(CheckContext& ctx) {
   GridShape grid = ctx.device.grid();
   for (const Graph& graph : ctx.netlist.graphs) {
@@ -30,7 +31,7 @@ void check_placement(CheckContext& ctx) {
     for (const Op& op : graph.ops) {
       if (op.type == OpType::ethernet_datacopy) {
         if (ctx.device.eth.empty())
-          ctx.op_error("NL301", op, Field::type, cat("it stands on ethernet cores, and '", ctx.device.name, "' has none"));
+          ctx.op_error("NL301", op, Field::type, cat("it is placed on Ethernet cores, and '", ctx.device.name, "' has none"));
         continue;
       }
       if (!fits(ctx, op)) continue;
@@ -44,10 +45,10 @@ void check_placement(CheckContext& ctx) {
         }
       }
       if (clash == nullptr) continue;
-      Diagnostic& d =
-          ctx.op_error("NL302", op, Field::grid_loc, cat("it stands on ", rect_text(r), ", where '", clash->name, "' stands already"));
+      Diagnostic& d = ctx.op_error("NL302", op, Field::grid_loc,
+                                   cat("it is placed on ", rect_text(r), ", which overlaps the workers of '", clash->name, "'"));
       d.notes.push_back(
-          {ctx.netlist.loc(clash->places.of(Field::grid_loc)), cat("'", clash->name, "' stands on ", rect_text(clash->occupied()))});
+          {ctx.netlist.loc(clash->places.of(Field::grid_loc)), cat("'", clash->name, "' is placed on ", rect_text(clash->occupied()))});
     }
   }
 }

@@ -42,7 +42,7 @@ class ExecuteChecker {
   ExecuteChecker(CheckContext& ctx, const Program& program, const Graph& graph, const Uses& uses)
       : ctx_(ctx), program_(program), graph_(graph), uses_(uses) {}
 
-  void run(const instruction::Execute& execute, Place place) {
+  void run(const instruction::Execute& execute, SourceLocation place) {
     std::set<std::size_t> named;
     for (const QueueSetting& s : execute.settings) {
       auto q = ctx_.index.queue(s.queue);

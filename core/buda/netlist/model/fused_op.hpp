@@ -32,7 +32,7 @@ struct SubOp {
   BlockShape block;
   std::vector<SubOperand> pop, pop_last;  // after this sub-op; after the whole schedule
   OpAttributes attributes;                // zero_point too, which the file has beside the attributes
-  Places places;
+  SourceLocations places;
   friend bool operator==(const SubOp&, const SubOp&) = default;
 };
 
@@ -42,7 +42,7 @@ struct FusedOp {
   std::int32_t intermediates = 0;
   std::string custom_kernel_path;
   std::vector<std::vector<SubOp>> schedules;
-  Places places;
+  SourceLocations places;
   friend bool operator==(const FusedOp&, const FusedOp&) = default;
 };
 

@@ -10,7 +10,7 @@
 
 namespace buda::netlist {
 
-// Where an op stands: netlist.graphs[graph].ops[op].
+// The position of an op: netlist.graphs[graph].ops[op].
 struct OpRef {
   std::size_t graph = 0;
   std::size_t op = 0;

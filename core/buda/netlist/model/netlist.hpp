@@ -22,7 +22,7 @@ struct Graph {
   std::vector<std::int32_t> instances;  // the chips of a netlist that is not expanded yet, if there are several; else empty
   std::int32_t input_count = 1;         // inputs per epoch
   std::vector<Op> ops;                  // in file order
-  Places places;
+  SourceLocations places;
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
@@ -39,7 +39,7 @@ struct Netlist {
   // What the reader saw that does not keep this from being a netlist: repeated keys, surplus list elements. check_netlist repeats it.
   std::vector<Diagnostic> findings;
 
-  SourceLoc loc(Place p) const { return {file, p.line, p.column}; }
+  SourceLoc loc(SourceLocation p) const { return {file, p.line, p.column}; }
 };
 // Equal in all but places, findings and the name of the file.
 bool operator==(const Netlist& a, const Netlist& b);

@@ -113,10 +113,10 @@ struct Op {
   bool gradient_op = false;
   std::int32_t overlay_size = -1;  // bytes of overlay blob for this op's cores; not positive: the default
   OpAttributes attributes;
-  Places places;
+  SourceLocations places;
 
   TileShape shape() const { return tensor_shape(grid, block); }
-  // The workers it stands on.
+  // The workers it is placed on.
   GridRect occupied() const { return {grid_loc, grid_transpose ? GridShape{grid.cols, grid.rows} : grid}; }
   // Mblocks of one half of the output buffer.
   std::int32_t single_buffer_mblocks() const { return buf_size_mb <= 1 ? 1 : buf_size_mb / 2; }

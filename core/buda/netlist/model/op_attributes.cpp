@@ -130,7 +130,7 @@ const AttributeInfo* find_attribute(std::string_view key) {
 int attribute_number(std::string_view key) {
   const AttributeInfo* row = find_attribute(key);
   if (row == nullptr) return -1;
-  // The ranges of splice stand behind the table.
+  // The ranges of splice follow the table.
   if (auto input = splice_input(key)) return static_cast<int>(all_attributes().size() + *input);
   return static_cast<int>(row - all_attributes().data());
 }

@@ -21,7 +21,7 @@ struct OpTypeInfo {
   OpClass op_class;
   std::int8_t least_inputs;
   std::int8_t most_inputs;
-  bool sub_op;  // may stand in a fused op's schedule
+  bool sub_op;  // legal in a fused op's schedule
 };
 
 // From the table of device ops (ops/table/device_op.hpp).

@@ -1,4 +1,4 @@
-// Programs: which graphs run, in which order, and where queues stand meanwhile.
+// Programs: which graphs run, in which order, and the queue pointers meanwhile.
 #pragma once
 
 #include <buda/netlist/model/op_types.hpp>
@@ -30,7 +30,7 @@ struct QueueSetting {
   std::optional<Value> prologue, epilogue, zero, read_only;  // absent = false
   std::optional<Value> rd_ptr_local, rd_ptr_global, wr_ptr_global;
   std::optional<Value> rd_ptr_autoinc, global_rdptr_autoinc, global_wrptr_autoinc;
-  Places places;
+  SourceLocations places;
   friend bool operator==(const QueueSetting& a, const QueueSetting& b);
 };
 
@@ -77,19 +77,19 @@ struct Instruction {
   std::variant<instruction::Param, instruction::Var, instruction::VarInst, instruction::Loop, instruction::EndLoop, instruction::Allocate,
                instruction::Deallocate, instruction::Execute>
       what;
-  Place place;
+  SourceLocation place;
   // Of the names and values in `what`, in order (for an execute: of the graph's name); none for an instruction that a program made.
-  std::vector<Place> parts = {};
+  std::vector<SourceLocation> parts = {};
 
   // Of one of them; without it the instruction's own.
-  Place part(std::size_t index) const { return index < parts.size() ? parts[index] : place; }
+  SourceLocation part(std::size_t index) const { return index < parts.size() ? parts[index] : place; }
   friend bool operator==(const Instruction& a, const Instruction& b) { return a.what == b.what; }
 };
 
 struct Program {
   std::string name;
   std::vector<Instruction> instructions;
-  Places places;
+  SourceLocations places;
   friend bool operator==(const Program&, const Program&) = default;
 };
 

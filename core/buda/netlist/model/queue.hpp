@@ -40,7 +40,7 @@ struct Queue {
   std::vector<std::int32_t> read_ports, write_ports;  // empty, or one DRAM sub-channel per buffer
   QueueLayout layout = QueueLayout::tilized;
   std::string alias;  // another queue in the same memory; empty without
-  Places places;
+  SourceLocations places;
 
   bool from_outside() const { return input == kHostInput || input.find("net2net") != std::string::npos; }
   TileShape shape() const { return tensor_shape(grid, block); }

@@ -1,4 +1,4 @@
-// Where the parts of a netlist stood in its file, in 12 bytes each.
+// Source locations of the parts of a netlist, in 12 bytes each.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace buda::netlist {
 
 // Line and column from 1; zeros for what a program made. The file's name is kept once, in the Netlist.
-struct Place {
+struct SourceLocation {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
@@ -72,15 +72,15 @@ enum class Field : std::uint8_t {
 };
 
 // The places of one element's fields. Not part of its value: two elements that differ in places only are equal.
-class Places {
+class SourceLocations {
  public:
-  Place self;  // the element's name
+  SourceLocation self;  // the element's name
 
   // `index` tells the elements of a list, or the fields of several inputs, apart.
-  void set(Field field, Place place, int index = -1) { entries_.push_back({field, static_cast<std::int16_t>(index), place}); }
+  void set(Field field, SourceLocation place, int index = -1) { entries_.push_back({field, static_cast<std::int16_t>(index), place}); }
   // The place of an element of a field; without one that of the whole field, and without that the owner's own.
-  Place of(Field field, int index = -1) const {
-    Place whole = self;
+  SourceLocation of(Field field, int index = -1) const {
+    SourceLocation whole = self;
     for (const auto& e : entries_) {
       if (e.field != field) continue;
       if (e.index == index) return e.place;
@@ -89,18 +89,18 @@ class Places {
     return whole;
   }
   // The place of an attribute; without one that of all attributes, and without that the owner's own.
-  Place of_attribute(int number) const {
+  SourceLocation of_attribute(int number) const {
     for (const auto& e : entries_)
       if (e.field == Field::attribute && e.index == number) return e.place;
     return of(Field::attributes);
   }
-  friend bool operator==(const Places&, const Places&) { return true; }
+  friend bool operator==(const SourceLocations&, const SourceLocations&) { return true; }
 
  private:
   struct Entry {
     Field field;
     std::int16_t index;
-    Place place;
+    SourceLocation place;
   };
   std::vector<Entry> entries_;
 };

@@ -15,7 +15,7 @@ namespace buda::netlist {
 // One queue of an executed graph. Input i of the epoch uses slot (first + i * step) mod entries.
 struct PlanAccess {
   std::size_t queue = 0;                     // in Netlist::queues
-  bool writes = false;                       // a queue that is read and written stands twice
+  bool writes = false;                       // a queue that is read and written is listed twice
   const ResolvedSetting* setting = nullptr;  // null: the execute says nothing of it
   std::int64_t first = 0;                    // pointer before it wraps: the queue's own for a written queue, else that of the setting
   std::int64_t step = 0;

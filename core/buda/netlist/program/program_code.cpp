@@ -41,7 +41,7 @@ class Compiler {
 
  private:
   void error(std::string code, std::string message) { error(std::move(code), instruction_->place, std::move(message)); }
-  void error(std::string code, Place place, std::string message) {
+  void error(std::string code, SourceLocation place, std::string message) {
     Diagnostic d = input_error(std::move(code), index_.netlist().loc(place), cat("program '", program_.name, "': ", message));
     d.node = program_.name;
     errors_.push_back(std::move(d));
@@ -56,7 +56,7 @@ class Compiler {
     return it->second;
   }
 
-  Operand operand(const Value& value, Place place) {
+  Operand operand(const Value& value, SourceLocation place) {
     if (!value.is_variable()) return {false, 0, value.immediate, place};
     return {true, slot(value.variable), 0, place};
   }
@@ -72,7 +72,7 @@ class Compiler {
     return out_.code.back();
   }
 
-  void declare(Code& code, const std::string& name, Place place, std::int32_t value, VariableClass c) {
+  void declare(Code& code, const std::string& name, SourceLocation place, std::int32_t value, VariableClass c) {
     Slot s = slot(name);
     VariableClass& known = out_.classes[s];
     if (known != VariableClass::undeclared && known != c)

@@ -17,7 +17,7 @@ struct Operand {
   bool is_variable = false;
   Slot slot = 0;
   std::int32_t immediate = 0;
-  Place place;  // of the value in a queue setting, of the whole instruction elsewhere
+  SourceLocation place;  // of the value in a queue setting, of the whole instruction elsewhere
 };
 
 enum class VariableClass : std::uint8_t { undeclared, param, local, fixed };
@@ -32,7 +32,7 @@ struct SettingCode {
 struct Code {
   enum class Kind : std::uint8_t { declare, compute, loop, end_loop, allocate, deallocate, execute };
   Kind kind = Kind::declare;
-  Place place;
+  SourceLocation place;
   VariableClass declared = VariableClass::local;         // declare
   std::vector<std::pair<Slot, std::int32_t>> variables;  // declare: with first values
   VarOp op = VarOp::set;                                 // compute

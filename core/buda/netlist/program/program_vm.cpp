@@ -61,7 +61,7 @@ class ProgramRun {
   }
 
  private:
-  Diagnostic error(Place place, std::string code, std::string message) const {
+  Diagnostic error(SourceLocation place, std::string code, std::string message) const {
     Diagnostic d =
         input_error(std::move(code), place.line == 0 ? SourceLoc{} : netlist_.loc(place), cat("program '", name_, "': ", message));
     d.node = name_;

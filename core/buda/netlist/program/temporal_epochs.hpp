@@ -18,8 +18,8 @@ struct TemporalEpoch {
 
 // Graphs of which one feeds the other directly, from op to op, are in one epoch. With `merge_chips`, an epoch also joins the one that was
 // executed before it when they have no chip in common, as TT-Buda does on everything but Grayskull. Epochs follow each other in the order
-// of the file, not of execution: each stands where its graph was that takes from others last, or its first. Graphs that no program executes
-// are in none.
+// of the file, not of execution: each is at the position of its graph that takes from others last, or its first. Graphs that no program
+// executes are in none.
 Result<std::vector<TemporalEpoch>> temporal_epochs(const Netlist& netlist, bool merge_chips);
 
 }  // namespace buda::netlist

@@ -35,7 +35,7 @@ Fields graph_fields(const Graph& graph) {
   return {{"target_device", chips_text(graph.target_device, graph.instances)}, {"input_count", cat(graph.input_count)}};
 }
 
-// What stands in an instruction apart from queue settings.
+// The content of an instruction apart from queue settings.
 std::string head(const Instruction& instruction) {
   if (const auto* execute = std::get_if<instruction::Execute>(&instruction.what)) return cat("execute '", execute->graph, '\'');
   return instruction_text(instruction);
@@ -117,7 +117,7 @@ class Differ {
 
   template <class Range, class Name, class Compare>
   void elements(const std::string& what, const Range& a, const Range& b, Name name, Compare compare) {
-    // Names that stand several times, which is an error of netlists, are told apart by their order.
+    // Names that occur several times, which is an error of netlists, are told apart by their order.
     using Key = std::pair<std::string, std::size_t>;
     auto keys = [&](const Range& range) {
       std::map<std::string, std::size_t> times;

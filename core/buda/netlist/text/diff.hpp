@@ -20,9 +20,9 @@ struct Difference {
   std::string text() const;
 };
 
-// In the order of `before`, then what `after` adds. Places, the layout of the text and the order of queues, graphs and ops do not count;
-// the order of programs' instructions does. Empty for netlists that mean and say the same. O(n log n) in the netlists' size but for two
-// versions of one program, which cost the product of their lengths between the first and the last difference, as far as that is sane.
+// In the order of `before`, then what `after` adds. SourceLocations, the layout of the text and the order of queues, graphs and ops do not
+// count; the order of programs' instructions does. Empty for netlists that mean and say the same. O(n log n) in the netlists' size but for
+// two versions of one program, which cost the product of their lengths between the first and the last difference, as far as that is sane.
 std::vector<Difference> diff(const Netlist& before, const Netlist& after);
 
 }  // namespace buda::netlist

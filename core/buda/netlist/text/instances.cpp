@@ -1,7 +1,7 @@
 // Queues and graphs that list their chips become one instance per chip, also of a list of one.
 //
 // Instance d of X is called X.d; the ops of a graph, the inputs of ops and queues, aliases, executes and queue settings follow. A
-// reference from something that stands on one chip only to something that has instances stays as it is, and is then found to be
+// reference from something that is placed on one chip only to something that has instances stays as it is, and is then found to be
 // missing by the validator. Host memory belongs to the first chip: instance i of a queue there lies i times the queue's size further up.
 #include <buda/netlist/text/parse_context.hpp>
 
@@ -140,7 +140,7 @@ class Expander {
   // The queues of an instruction, each with the place of the one that it is an instance of.
   void take_instances(std::vector<std::string>& queues, Instruction& inst) const {
     std::vector<std::string> names;
-    std::vector<Place> parts;
+    std::vector<SourceLocation> parts;
     auto add = [&](std::string name, std::size_t part) {
       names.push_back(std::move(name));
       parts.push_back(inst.part(part));
@@ -180,7 +180,7 @@ void expand_instances(ParseContext& ctx, std::vector<QueueDraft> queues, std::ve
   if (std::size_t cost = expander.cost(queues, graphs, netlist.programs); cost > kMostInstances) {
     ctx.enter("", "");
     ctx.error(
-        "NL004", Place{},
+        "NL004", SourceLocation{},
         cat("lists of target_device make ", cost, " instances of queues, ops and settings; at most ", kMostInstances, " are possible"));
     return;
   }

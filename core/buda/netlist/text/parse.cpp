@@ -102,7 +102,7 @@ void missing_sections(ParseContext& ctx, const io::Node& top, const Netlist& out
   }
 }
 
-// The version stands in a comment, so that the original reads our netlists; netlists of others have none.
+// The version is given in a comment, so that the original reads our netlists; netlists of others have none.
 std::optional<Diagnostic> wrong_version(std::string_view text, const std::string& file) {
   constexpr std::string_view kMark = "# buda.netlist/";
   if (!text.starts_with(kMark)) return std::nullopt;

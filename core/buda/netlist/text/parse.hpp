@@ -13,7 +13,7 @@ namespace buda::netlist {
 struct ParseOptions {
   // Which architecture is meant when the file lists several; it must be one of them. Empty: the file has to name just one.
   std::string arch;
-  // With several and no `arch`, take the first of them; for those who judge the netlist on each, or want no device at all.
+  // With several and no `arch`, take the first of them; for those who validate the netlist on each, or want no device at all.
   bool any_arch = false;
   // Leave queues and graphs of several chips as they are written, with `instances`. No later stage takes such a netlist.
   bool keep_instances = false;
@@ -28,7 +28,7 @@ const std::vector<std::string>& known_archs();
 // plain op with as many inputs stands in for it. Time is linear in the size of the file.
 Result<Netlist> parse_netlist(std::string_view text, const std::string& file, const ParseOptions& options = {});
 
-// Bounds that the reader keeps, far above what any chip can hold, so that nobody behind it needs to check products.
+// Bounds that the reader keeps, far above what any chip can hold, so that nobody after it needs to check products.
 inline constexpr std::int64_t kMostDimension = 1 << 20;                 // of a grid, t, mblock or ublock
 inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 32;       // of a tensor
 inline constexpr std::int64_t kMostQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue

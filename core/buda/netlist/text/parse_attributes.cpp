@@ -172,7 +172,7 @@ void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node
   if (all_sfpu) owners.emplace_back("SFPU ops");
   for (const auto& row : types)
     if (owns(row) && !(all_sfpu && is_sfpu(row))) owners.emplace_back(row.name);
-  // The thread is also what an SFPU op in a fused op or behind a matmul goes by, so it is a rule of its own.
+  // The thread is also what an SFPU op in a fused op or after a matmul goes by, so it is a rule of its own.
   const char* code = key == "sfpu_execution_thread" ? "NL012" : "NL013";
   ctx.finding(Severity::error, code, node,
               owners.empty() ? cat("attribute '", key, "' is for ops, not for the sub-ops of fused ops")
@@ -191,8 +191,8 @@ void check_relu(ParseContext& ctx, const io::Node& node, const OpAttributes& a) 
 
 }  // namespace
 
-void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs, Places& places,
-                      bool known_type) {
+void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs,
+                      SourceLocations& places, bool known_type) {
   if (node.is_null()) {
     ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
     return;
@@ -201,10 +201,10 @@ void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAt
   if (node.size() == 0) ctx.finding(Severity::error, "NL014", node, "'attributes' is empty; without attributes the key is left out");
   Draft d{type, &out, inputs, "", false};
   for (std::size_t i = 0; i < node.size(); ++i) {
-    places.set(Field::attribute, place_of(node.items()[i]), attribute_number(node.keys()[i]));
+    places.set(Field::attribute, location_of(node.items()[i]), attribute_number(node.keys()[i]));
     if (known_type) check_owner(ctx, node.keys()[i], node.items()[i], type, inputs == nullptr);
   }
-  Places nowhere;
+  SourceLocations nowhere;
   read_fields(ctx, node, rows(), d, nowhere,
               [&](const std::string& key, const io::Node& value) { return splice_range(ctx, key, value, d); });
   if (inputs != nullptr) check_relu(ctx, node, out);

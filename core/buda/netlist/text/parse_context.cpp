@@ -7,81 +7,17 @@
 #include <iterator>
 #include <limits>
 #include <set>
-#include <tuple>
 
 namespace buda::netlist {
 namespace {
 // YAML ends an implicit key after 1024 characters; quoting turns a control character into four.
 constexpr std::size_t kLongestName = 255;
-
-// A mistyped word, or the beginning of just one: "sub" for subtract.
-std::optional<std::string> meant_word(const std::string& word, const std::vector<std::string>& known) {
-  if (auto near = nearest_word(word, known)) return near;
-  std::optional<std::string> begun;
-  for (const auto& k : known) {
-    if (word.size() < 3 || !k.starts_with(word)) continue;
-    if (begun) return std::nullopt;
-    begun = k;
-  }
-  return begun;
-}
 }  // namespace
-
-Diagnostic ParseContext::make(std::string code, Place at, std::string message, std::string hint) const {
-  Diagnostic d = input_error(std::move(code), {file_, at.line, at.column}, prefix_ + message);
-  d.node = node_;
-  d.hint = std::move(hint);
-  return d;
-}
-
-void ParseContext::error(std::string code, const io::Node& at, std::string message, std::string hint) {
-  error(std::move(code), place_of(at), std::move(message), std::move(hint));
-}
-
-void ParseContext::error(std::string code, Place at, std::string message, std::string hint) {
-  if (failure_.diagnostics().size() < kMostErrors) failure_.add(make(std::move(code), at, std::move(message), std::move(hint)));
-}
-
-void ParseContext::finding(Severity severity, std::string code, const io::Node& at, std::string message, std::string hint) {
-  if (findings_.size() >= kMostErrors) return;
-  findings_.push_back(make(std::move(code), place_of(at), std::move(message), std::move(hint)));
-  findings_.back().severity = severity;
-}
-
-void ParseContext::repeated(const io::Node& at, const std::string& key) {
-  finding(Severity::warning, "NL008", at, cat("key '", key, "' stands here a second time; the later value counts, lists grow"));
-}
-
-void ParseContext::unknown(std::string code, const io::Node& at, std::string_view what, const std::string& word,
-                           const std::vector<std::string>& known) {
-  if (failure_.diagnostics().size() >= kMostErrors) return;
-  auto near = meant_word(word, known);
-  error(std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
-        near ? cat("did you mean '", *near, "'?") : std::string());
-}
-
-void ParseContext::unknown_finding(std::string code, const io::Node& at, std::string_view what, const std::string& word,
-                                   const std::vector<std::string>& known) {
-  if (findings_.size() >= kMostErrors) return;
-  auto near = meant_word(word, known);
-  finding(Severity::error, std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
-          near ? cat("did you mean '", *near, "'?") : std::string());
-}
-
-Failure ParseContext::take_failure() {
-  for (Diagnostic& d : findings_)
-    if (d.severity == Severity::error) failure_.add(std::move(d));
-  findings_.clear();
-  std::stable_sort(failure_.diagnostics().begin(), failure_.diagnostics().end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.loc.line, a.loc.column) < std::tie(b.loc.line, b.loc.column);
-  });
-  return std::move(failure_);
-}
 
 bool ParseContext::integer(const io::Node& node, std::string_view field, std::int32_t& out, std::int64_t least, std::int64_t most) {
   auto value = node.kind() == io::Node::Kind::integer ? parse_int(node.text()) : std::nullopt;
   if (node.kind() != io::Node::Kind::integer) {
-    error("NL003", node, cat("'", field, "' is a whole number, not ", node.describe()));
+    error("NL003", node, cat("'", field, "' is an integer, not ", node.describe()));
     return false;
   }
   if (!value || *value < least || *value > most) {
@@ -129,7 +65,7 @@ bool ParseContext::integers(const io::Node& node, std::string_view field, std::v
 }
 
 bool ParseContext::boolean(const io::Node& node, std::string_view field, bool& out) {
-  // Words that YAML 1.1 takes for truth values, and so the original.
+  // Words that YAML 1.1 takes for booleans, and so the original.
   static constexpr std::string_view kTrue[] = {"true", "yes", "on", "y"}, kFalse[] = {"false", "no", "off", "n"};
   const std::string word = node.is_scalar() ? to_lower(node.text()) : "";
   const bool is_true = std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue);
@@ -222,8 +158,7 @@ void check_unique_keys(ParseContext& ctx, const io::Node& node, std::string_view
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < node.size(); ++i) {
     ctx.check_length(node.items()[i], node.keys()[i]);
-    if (!seen.insert(node.keys()[i]).second)
-      ctx.error("NL009", node.items()[i], cat(what, " '", node.keys()[i], "' stands here a second time"));
+    if (!seen.insert(node.keys()[i]).second) ctx.error("NL009", node.items()[i], cat("duplicate ", what, " '", node.keys()[i], "'"));
   }
 }
 

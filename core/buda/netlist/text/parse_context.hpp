@@ -1,4 +1,4 @@
-// What the parts of the netlist reader share: the errors found so far and the readers of single values. Internal to this module.
+// What the parts of the netlist reader share: readers of single values, and of elements field by field. Internal to this module.
 #pragma once
 
 #include <buda/base/grid.hpp>
@@ -10,6 +10,7 @@
 #include <buda/netlist/model/op_types.hpp>
 #include <buda/netlist/model/source_location.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <buda/netlist/text/parse_errors.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <cstdint>
@@ -21,30 +22,10 @@
 
 namespace buda::netlist {
 
-inline Place place_of(const io::Node& node) { return {node.line(), node.column()}; }
-
-class ParseContext {
+// Errors, and readers of single values that report them.
+class ParseContext : public ParseErrors {
  public:
-  explicit ParseContext(std::string file) : file_(std::move(file)) {}
-
-  // "op 'mm0'": what messages begin with and diagnostics name, until the next call.
-  void enter(std::string_view kind, std::string_view name) {
-    node_ = name;
-    prefix_ = kind.empty() ? "" : cat(kind, " '", name, "': ");
-  }
-  void error(std::string code, const io::Node& at, std::string message, std::string hint = "");
-  void error(std::string code, Place at, std::string message, std::string hint = "");
-  // A word that is none of `known`: says which are, and which one may be meant.
-  void unknown(std::string code, const io::Node& at, std::string_view what, const std::string& word, const std::vector<std::string>& known);
-  // The same as a finding, where the reader has something to go on with.
-  void unknown_finding(std::string code, const io::Node& at, std::string_view what, const std::string& word,
-                       const std::vector<std::string>& known);
-  // What does not keep the file from being a netlist, but is wrong or at least odd; goes into Netlist::findings.
-  void finding(Severity severity, std::string code, const io::Node& at, std::string message, std::string hint = "");
-  void repeated(const io::Node& at, const std::string& key);
-  std::vector<Diagnostic> take_findings() { return std::move(findings_); }
-  bool failed() const { return !failure_.empty(); }
-  Failure take_failure();
+  using ParseErrors::ParseErrors;
 
   // Each reads `node` into `out`, or reports what is wrong with `field` and leaves `out` alone.
   bool integer(const io::Node& node, std::string_view field, std::int32_t& out, std::int64_t least = 0,
@@ -72,16 +53,6 @@ class ParseContext {
     unknown("NL003", node, field, text, names_of<E>());
     return false;
   }
-
- private:
-  static constexpr std::size_t kMostErrors = 100;
-  Diagnostic make(std::string code, Place at, std::string message, std::string hint) const;
-
-  std::string file_;
-  std::string node_;
-  std::string prefix_;
-  Failure failure_;
-  std::vector<Diagnostic> findings_;
 };
 
 // A field of an element: its key, the place it is remembered under, and its reader. Elements are read table row by table row, so that
@@ -97,7 +68,8 @@ struct FieldRow {
 // Reads the rows' fields. A key that occurs twice is read twice, as in the original: the later value wins, lists grow. `also` accepts
 // further keys (input_N_tms, …); the rest is reported.
 template <class T, class Also>
-void read_fields(ParseContext& ctx, const io::Node& node, const std::vector<FieldRow<T>>& rows, T& out, Places& places, Also also) {
+void read_fields(ParseContext& ctx, const io::Node& node, const std::vector<FieldRow<T>>& rows, T& out, SourceLocations& places,
+                 Also also) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> row_of(node.size(), kNone);
   std::vector<std::uint16_t> times(rows.size(), 0);
@@ -118,7 +90,7 @@ void read_fields(ParseContext& ctx, const io::Node& node, const std::vector<Fiel
     if (times[row] == 0 && rows[row].required) ctx.error("NL002", node, cat("'", rows[row].key, "' is missing"));
     for (std::size_t i = 0; times[row] > 0 && i < node.size(); ++i) {
       if (row_of[i] != row) continue;
-      if (rows[row].field && times[row] == 1) places.set(*rows[row].field, place_of(node.items()[i]));
+      if (rows[row].field && times[row] == 1) places.set(*rows[row].field, location_of(node.items()[i]));
       rows[row].read(ctx, node.items()[i], out);
     }
   }
@@ -148,8 +120,8 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
 Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node);
 // The attributes of an op or sub-op. Whether its type has them is asked of known types only. `inputs` receives what belongs to single
 // inputs; null for sub-ops.
-void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs, Places& places,
-                      bool known_type = true);
+void parse_attributes(ParseContext& ctx, const io::Node& node, OpType type, OpAttributes& out, std::vector<OpInput>* inputs,
+                      SourceLocations& places, bool known_type = true);
 void parse_tms(ParseContext& ctx, const io::Node& node, std::string_view name, std::vector<Tm>& out);
 FusedOp parse_fused_op(ParseContext& ctx, const std::string& id, const io::Node& node);
 Program parse_program(ParseContext& ctx, const std::string& name, const io::Node& node);
@@ -161,7 +133,7 @@ struct InputKey {
 };
 std::optional<InputKey> split_input_key(std::string_view key);
 
-// Replaces queues and graphs that stand on several chips by one instance per chip; programs are in the netlist already.
+// Replaces queues and graphs that are placed on several chips by one instance per chip; programs are in the netlist already.
 void expand_instances(ParseContext& ctx, std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist);
 // Leaves them as they are, with the chips in `instances`.
 void keep_instances(std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist);

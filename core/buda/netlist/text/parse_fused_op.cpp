@@ -34,12 +34,12 @@ bool read_operand(ParseContext& ctx, const io::Node& node, std::string_view fiel
 
 // With the place of each in `places`.
 void read_operands(ParseContext& ctx, const io::Node& node, std::string_view key, Field field, std::vector<SubOperand>& out,
-                   Places& places) {
+                   SourceLocations& places) {
   if (node.is_null() || !ctx.list(node, key)) return;
   for (const auto& item : node.items()) {
     SubOperand operand;
     if (!read_operand(ctx, item, key, operand)) continue;
-    places.set(field, place_of(item), static_cast<int>(out.size()));
+    places.set(field, location_of(item), static_cast<int>(out.size()));
     out.push_back(operand);
   }
 }
@@ -96,7 +96,7 @@ SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& 
   ctx.enter("fused op", cat(id, "/", name));
   SubOpDraft d;
   d.sub.name = name;
-  d.sub.places.self = place_of(node);
+  d.sub.places.self = location_of(node);
   if (!ctx.map(node, name)) return std::move(d.sub);
   std::vector<std::pair<InputKey, const io::Node*>> tms;
   read_fields(ctx, node, sub_op_rows(), d, d.sub.places, [&](const std::string& key, const io::Node& value) {
@@ -112,7 +112,7 @@ SubOp parse_sub_op(ParseContext& ctx, const std::string& id, const std::string& 
       ctx.error("NL004", *value, cat("'input_", parts.index, "_tms', but there are ", d.sub.inputs.size(), " inputs"));
       continue;
     }
-    d.sub.places.set(Field::tms, place_of(*value), static_cast<int>(parts.index));
+    d.sub.places.set(Field::tms, location_of(*value), static_cast<int>(parts.index));
     parse_tms(ctx, *value, "tms", d.sub.inputs[parts.index].tms);
   }
   if (d.attributes != nullptr) {
@@ -162,9 +162,9 @@ FusedOp parse_fused_op(ParseContext& ctx, const std::string& id, const io::Node&
   ctx.enter("fused op", id);
   FusedOp out;
   out.id = id;
-  out.places.self = place_of(node);
+  out.places.self = location_of(node);
   if (!ctx.map(node, id)) return out;
-  Places places;
+  SourceLocations places;
   read_fields(ctx, node, fused_rows(), out, places, [](const std::string&, const io::Node&) { return false; });
   places.self = out.places.self;
   out.places = std::move(places);

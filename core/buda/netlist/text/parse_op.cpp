@@ -145,11 +145,11 @@ bool read_input_key(ParseContext& ctx, const std::string& key, const io::Node& n
   EdgeMaps& maps = op.inputs[parts->index].maps;
   int index = static_cast<int>(parts->index);
   if (parts->what == "tms") {
-    op.places.set(Field::tms, place_of(node), index);
+    op.places.set(Field::tms, location_of(node), index);
     parse_tms(ctx, node, key, maps.tms);
   } else {
     bool with_value = parts->what == "pad";
-    op.places.set(with_value ? Field::pad : Field::unpad, place_of(node), index);
+    op.places.set(with_value ? Field::pad : Field::unpad, location_of(node), index);
     Pad pad;
     read_padding(ctx, node, with_value, pad);
     if (with_value) {
@@ -195,7 +195,7 @@ void assemble_inputs(ParseContext& ctx, const io::Node& node, ParsedOp& d) {
   for (std::size_t i = 0; i < std::min(d.in_df.size(), d.inputs.size()); ++i) op.inputs[i].format = d.in_df[i];
   auto places_of_items = [&](Field field, const io::Node* list) {
     for (std::size_t i = 0; list != nullptr && i < std::min(list->size(), op.inputs.size()); ++i)
-      op.places.set(field, place_of(list->items()[i]), static_cast<int>(i));
+      op.places.set(field, location_of(list->items()[i]), static_cast<int>(i));
   };
   places_of_items(Field::inputs, d.inputs_node);
   places_of_items(Field::in_df, d.in_df_node);
@@ -228,7 +228,7 @@ Op parse_op(ParseContext& ctx, const std::string& name, const io::Node& node) {
   ctx.enter("op", name);
   ParsedOp d;
   d.op.name = name;
-  d.op.places.self = place_of(node);
+  d.op.places.self = location_of(node);
   std::vector<std::pair<const std::string*, const io::Node*>> by_input;
   read_fields(ctx, node, op_rows(), d, d.op.places, [&](const std::string& key, const io::Node& value) {
     auto parts = split_input_key(key);
@@ -257,7 +257,7 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
   ctx.enter("graph", name);
   GraphDraft d;
   d.graph.name = name;
-  d.graph.places.self = place_of(node);
+  d.graph.places.self = location_of(node);
   d.devices.assign(1, 0);
   if (!ctx.map(node, name)) return d;
   bool has_device = false, has_count = false;
@@ -270,14 +270,14 @@ GraphDraft parse_graph(ParseContext& ctx, const std::string& name, const io::Nod
     if ((key == "target_device" && has_device) || (key == "input_count" && has_count)) ctx.repeated(value, key);
     if (key == "target_device") {
       has_device = true;
-      d.graph.places.set(Field::target_device, place_of(value));
+      d.graph.places.set(Field::target_device, location_of(value));
       d.listed = read_devices(ctx, value, d.devices) && value.is_list();
     } else if (key == "input_count") {
       has_count = true;
-      d.graph.places.set(Field::input_count, place_of(value));
+      d.graph.places.set(Field::input_count, location_of(value));
       ctx.integer(value, "input_count", d.graph.input_count, 1);
     } else if (value.is_map()) {
-      if (!ops.insert(key).second) ctx.error("NL009", value, cat("name '", key, "' stands here a second time"));
+      if (!ops.insert(key).second) ctx.error("NL009", value, cat("duplicate name '", key, "'"));
       d.graph.ops.push_back(parse_op(ctx, key, value));
     } else {
       ctx.unknown("NL001", value, "key", key, {"target_device", "input_count"});

@@ -25,9 +25,9 @@ bool read_value(ParseContext& ctx, const io::Node& node, Value& out) {
   return false;
 }
 
-std::vector<Place> places_of_items(const io::Node& node) {
-  std::vector<Place> out;
-  for (const auto& item : node.items()) out.push_back(place_of(item));
+std::vector<SourceLocation> places_of_items(const io::Node& node) {
+  std::vector<SourceLocation> out;
+  for (const auto& item : node.items()) out.push_back(location_of(item));
   return out;
 }
 
@@ -93,7 +93,7 @@ void read_varinst(ParseContext& ctx, const io::Node& node, Instruction& out) {
 
 void read_loop(ParseContext& ctx, const io::Node& node, Instruction& out) {
   instruction::Loop loop;
-  out.parts = {place_of(node)};
+  out.parts = {location_of(node)};
   if (read_value(ctx, node, loop.count) && !loop.count.is_variable() && loop.count.immediate < 1)
     ctx.error("NL006", node, cat("a loop runs at least once, not ", loop.count.immediate, " times"));
   out.what = std::move(loop);
@@ -120,7 +120,7 @@ constexpr SettingRow kSettings[] = {
 QueueSetting read_setting(ParseContext& ctx, const std::string& queue, const io::Node& node) {
   QueueSetting out;
   out.queue = queue;
-  out.places.self = place_of(node);
+  out.places.self = location_of(node);
   if (node.is_null() || !ctx.map(node, queue)) return out;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const SettingRow* row = nullptr;
@@ -135,7 +135,7 @@ QueueSetting read_setting(ParseContext& ctx, const std::string& queue, const io:
     Value value;
     if (!read_value(ctx, node.items()[i], value)) continue;
     out.*(row->member) = std::move(value);
-    out.places.set(row->field, place_of(node.items()[i]));
+    out.places.set(row->field, location_of(node.items()[i]));
   }
   return out;
 }
@@ -147,7 +147,7 @@ void read_execute(ParseContext& ctx, const io::Node& node, Instruction& out) {
       const io::Node& value = node.items()[i];
       if (node.keys()[i] == "graph_name") {
         ctx.name(value, "graph_name", execute.graph);
-        out.parts = {place_of(value)};
+        out.parts = {location_of(value)};
       } else if (node.keys()[i] == "queue_settings") {
         if (value.is_null() || !ctx.map(value, "queue_settings")) continue;
         check_unique_keys(ctx, value, "queue");
@@ -167,7 +167,7 @@ const std::vector<std::string> kInstructions = {"param",   "var",     "staticvar
 
 Instruction read_instruction(ParseContext& ctx, const io::Node& node) {
   Instruction out;
-  out.place = place_of(node);
+  out.place = location_of(node);
   if (node.is_string()) {
     if (node.text() != "endloop") ctx.unknown("NL006", node, "instruction", node.text(), {"endloop"});
     out.what = instruction::EndLoop{};
@@ -211,7 +211,7 @@ Program parse_program(ParseContext& ctx, const std::string& name, const io::Node
   ctx.enter("program", name);
   Program out;
   out.name = name;
-  out.places.self = place_of(node);
+  out.places.self = location_of(node);
   if (node.is_null()) return out;
   if (!ctx.list(node, name)) return out;
   out.instructions.reserve(node.size());

@@ -19,7 +19,7 @@ bool read_address(ParseContext& ctx, const io::Node& node, std::uint64_t& out) {
     out = *value;
     return true;
   }
-  ctx.error("NL003", node, cat("an address is a whole number of bytes, not ", node.describe()));
+  ctx.error("NL003", node, cat("an address is an integer number of bytes, not ", node.describe()));
   return false;
 }
 
@@ -29,7 +29,7 @@ void read_buffers(ParseContext& ctx, const io::Node& node, bool host, Queue& que
   std::vector<BufferAddress>& out = queue.buffers;
   for (const auto& item : node.items()) {
     BufferAddress buffer;
-    if (out.size() < kMostPlaces) queue.places.set(Field::buffers, place_of(item), static_cast<int>(out.size()));
+    if (out.size() < kMostPlaces) queue.places.set(Field::buffers, location_of(item), static_cast<int>(out.size()));
     if (host && item.is_scalar()) {
       if (read_address(ctx, item, buffer.address)) out.push_back(buffer);
     } else if (!item.is_list() || item.size() != 2) {
@@ -109,7 +109,7 @@ QueueDraft parse_queue(ParseContext& ctx, const std::string& name, const io::Nod
   ctx.enter("queue", name);
   ParsedQueue d;
   d.queue.name = name;
-  d.queue.places.self = place_of(node);
+  d.queue.places.self = location_of(node);
   d.devices.assign(1, 0);
   if (!ctx.map(node, name)) return d;
   read_fields(ctx, node, queue_rows(), d, d.queue.places, [](const std::string&, const io::Node&) { return false; });

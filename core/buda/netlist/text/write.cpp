@@ -21,7 +21,7 @@ std::size_t name_width(const Range& elements) {
   return std::min(width, kWidestName);
 }
 
-// "name:    " so that what follows stands in one column.
+// "name:    " so that what follows is aligned in one column.
 std::string padded(const std::string& name, std::size_t width) {
   std::string out = name_text(name) + ": ";
   if (out.size() < width + 2) out.append(width + 2 - out.size(), ' ');
@@ -77,7 +77,7 @@ void add_per_input(FlowMap& map, const Op& op, std::string_view key, std::int32_
 
 }  // namespace
 
-// Where it stands and what it reads.
+// Its placement and what it reads.
 FlowMap op_placement(const Op& op) {
   FlowMap map;
   map.add("type", op_type_name(op.type));

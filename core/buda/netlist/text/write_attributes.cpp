@@ -85,7 +85,7 @@ FlowMap attribute_fields(const OpAttributes& a, const std::vector<OpInput>* inpu
   w.number("m_k", a.m_k);
   w.number("u_kt", a.u_kt);
   w.flag("bias", a.bias);
-  // accumulate and dim stand before z: the original looks at z only after one of them.
+  // accumulate and dim come before z: the original looks at z only after one of them.
   w.flag("accumulate", a.accumulate);
   if (a.reduce_dim != Dim::none) {
     w.map.add("dim", name_of(a.reduce_dim));
@@ -95,7 +95,7 @@ FlowMap attribute_fields(const OpAttributes& a, const std::vector<OpInput>* inpu
   w.flag("l1_acc", a.l1_acc);
   if (a.min_buffer_input) w.map.add("min_buffer_input", cat(*a.min_buffer_input));
   w.name("sfpu_op", a.sfpu_op);
-  // relu_en stands before the other two: the original checks it there.
+  // relu_en comes before the other two: the original checks it there.
   w.flag("relu_en", a.relu.enabled);
   w.real("relu_threshold", a.relu.threshold);
   w.word("relu_mode", a.relu.mode, none.relu.mode);

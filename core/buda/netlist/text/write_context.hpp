@@ -10,7 +10,7 @@
 
 namespace buda::netlist {
 
-// A name as YAML: whole numbers stay plain, everything else is quoted where it has to be.
+// A name as YAML: integers stay plain, everything else is quoted where it has to be.
 std::string name_text(std::string_view name);
 // A real number that reads back as one: 0.0, 1e-05, -.inf.
 std::string real_text(double value);
@@ -44,7 +44,7 @@ class FlowMap {
   std::vector<Member> list_;
 };
 
-// What the writer writes of each, for others who look at netlists field by field. An op's three lines: where it stands and what it reads,
+// What the writer writes of each, for others who look at netlists field by field. An op's three lines: its placement and what it reads,
 // blocks and formats, edges and attributes.
 FlowMap queue_fields(const Queue& queue);
 FlowMap op_placement(const Op& op);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace buda::onnx_frontend {
+namespace buda::frontend {
 
 // Bytes of the largest value that is computed. Shapes, axes and conditions are small, and a few bytes of a file may ask for any size.
 inline constexpr std::int64_t kLargestKnown = 1 << 28;
@@ -41,4 +41,4 @@ class KnownValues {
   std::vector<std::vector<Tensor>> results_;
 };
 
-}  // namespace buda::onnx_frontend
+}  // namespace buda::frontend

@@ -1,5 +1,5 @@
 // Reads a netlist once and checks it on one device after the other.
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
@@ -84,8 +84,8 @@ std::int32_t chips_used(const Netlist& netlist) {
   return last + 1;
 }
 
-Result<JudgeDevices> JudgeDevices::make(Host& host, const std::string& device, std::int32_t chips) {
-  JudgeDevices out;
+Result<ValidationDevices> ValidationDevices::make(Host& host, const std::string& device, std::int32_t chips) {
+  ValidationDevices out;
   out.chips_ = chips;
   if (!device.empty()) {
     BUDA_ASSIGN(auto one, device::load_device(host, device));
@@ -100,7 +100,7 @@ Result<JudgeDevices> JudgeDevices::make(Host& host, const std::string& device, s
   return out;
 }
 
-std::vector<device::DeviceDescriptor> JudgeDevices::devices_for(const Netlist& netlist) const {
+std::vector<device::DeviceDescriptor> ValidationDevices::devices_for(const Netlist& netlist) const {
   std::vector<device::DeviceDescriptor> out;
   const auto wanted = arch_.empty() ? netlist.archs : std::vector<std::string>{arch_};
   for (const auto& arch : wanted)
@@ -111,8 +111,8 @@ std::vector<device::DeviceDescriptor> JudgeDevices::devices_for(const Netlist& n
   return out;
 }
 
-Judgement judge_netlist(std::string_view text, const std::string& file, const JudgeDevices& devices, const CheckOptions& options) {
-  Judgement out;
+Validation validate_netlist(std::string_view text, const std::string& file, const ValidationDevices& devices, const CheckOptions& options) {
+  Validation out;
   auto netlist = parse_netlist(text, file, {.arch = devices.arch(), .any_arch = true});
   if (!netlist) {
     out.findings = std::move(netlist.failure().diagnostics());

@@ -1,9 +1,8 @@
-// The values of an ONNX graph by name: computed by a node, pushed by the user, or known while importing.
+// The values of a model by name: computed by a node, pushed by the user, or known while importing.
 #pragma once
 
-#include "known.hpp"
-#include "tensor_reader.hpp"
-
+#include <buda/frontend/known_values.hpp>
+#include <buda/frontend/narrow_type.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -13,10 +12,10 @@
 #include <string>
 #include <vector>
 
-namespace buda::onnx_frontend {
+namespace buda::frontend {
 
-// A name that a graph can bear: names of ours are UTF-8, and protobuf does not see to that.
-std::string graph_name(const std::string& onnx_name);
+// A name that a graph can bear: names of ours are UTF-8, which readers of models do not always guarantee.
+std::string graph_name(const std::string& model_name);
 
 enum class Role { weight, constant };
 
@@ -28,7 +27,7 @@ struct ModelValue {
   std::optional<Tensor> tensor;
   Role role = Role::constant;
   std::string origin;
-  const NarrowType* narrow = nullptr;  // the element type that ONNX gives it, where that is narrower than the one it has here
+  const NarrowType* narrow = nullptr;  // the element type that the model gives it, where that is narrower than the one it has here
 };
 using Operand = std::shared_ptr<ModelValue>;
 
@@ -77,4 +76,4 @@ class Values {
 // Neither a value of the graph nor a tensor.
 bool failed(const Operand& value);
 
-}  // namespace buda::onnx_frontend
+}  // namespace buda::frontend

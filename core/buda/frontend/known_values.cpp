@@ -1,12 +1,12 @@
 // Computing constant values.
-#include "known.hpp"
+#include <buda/frontend/known_values.hpp>
 
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <algorithm>
 #include <set>
 
-namespace buda::onnx_frontend {
+namespace buda::frontend {
 
 using graph::NodeId;
 using graph::NodeKind;
@@ -101,4 +101,4 @@ void KnownValues::erase_unused(graph::Graph& graph) const {
   }
 }
 
-}  // namespace buda::onnx_frontend
+}  // namespace buda::frontend

@@ -1,5 +1,5 @@
 // Writes the page of an op type.
-#include <buda/netlist/op_docs.hpp>
+#include "op_docs.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/netlist/check/check.hpp>
@@ -77,7 +77,7 @@ std::string op_page(const OpDoc& doc, std::string_view example) {
     for (auto name : doc.more_examples) names.push_back(cat('`', name, ".yaml`"));
     out += cat("; more in ", join(names, ", "));
   }
-  out += cat(". A test judges it and runs it on golden: `netlist check ", doc.example, ".yaml`, `runner ", doc.example,
+  out += cat(". A test validates it and runs it on golden: `netlist check ", doc.example, ".yaml`, `runner ", doc.example,
              ".yaml --test`.\n\n```yaml\n", example, "```\n");
   return out;
 }

@@ -12,12 +12,12 @@
 
 namespace buda::netlist {
 
-// Devices to judge netlists on: the one that a user names, or the full grid of each architecture.
-class JudgeDevices {
+// Devices to validate netlists on: the one that a user names, or the full grid of each architecture.
+class ValidationDevices {
  public:
   // `device` is a name or a path for load_device; empty for "whatever a netlist is for". Then there are as many chips as the netlist uses,
   // and otherwise `chips`, when it is not 0.
-  static Result<JudgeDevices> make(Host& host, const std::string& device, std::int32_t chips = 0);
+  static Result<ValidationDevices> make(Host& host, const std::string& device, std::int32_t chips = 0);
 
   // The devices for a netlist of these architectures.
   std::vector<device::DeviceDescriptor> devices_for(const Netlist& netlist) const;
@@ -41,13 +41,14 @@ struct Verdict {
   bool accepted() const { return errors == 0; }
 };
 
-struct Judgement {
+struct Validation {
   std::vector<Verdict> verdicts;     // by architecture, in the order of the file
   std::vector<Diagnostic> findings;  // of all of them, in the order of places; one that not all of them have, says who has it in a note
 };
 
 // Reads and checks a netlist on every device it is for. No input makes it fail: what is no netlist is refused like what breaks a rule.
-// Thread-safe for one JudgeDevices.
-Judgement judge_netlist(std::string_view text, const std::string& file, const JudgeDevices& devices, const CheckOptions& options = {});
+// Thread-safe for one ValidationDevices.
+Validation validate_netlist(std::string_view text, const std::string& file, const ValidationDevices& devices,
+                            const CheckOptions& options = {});
 
 }  // namespace buda::netlist

@@ -1,5 +1,5 @@
 // What netlists say of each op type, by its class.
-#include <buda/netlist/op_docs.hpp>
+#include "op_docs.hpp"
 
 #include <buda/ops/table/device_op.hpp>
 

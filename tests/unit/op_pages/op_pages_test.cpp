@@ -1,8 +1,9 @@
 // docs/ops has a page for each op type. With BUDA_UPDATE_DOCS=1 in the environment the pages are written anew.
+#include "op_docs.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/netlist/check/check.hpp>
-#include <buda/netlist/op_docs.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/table/device_op.hpp>
 
@@ -33,7 +34,7 @@ class OpDocs : public ::testing::Test {
       ASSERT_TRUE(fs_->make_directories(source_ + "/docs/ops").ok());
       ASSERT_TRUE(fs_->write(source_ + path, wanted).ok());
     }
-    EXPECT_EQ(text(path), wanted) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.netlist`";
+    EXPECT_EQ(text(path), wanted) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.op_pages`";
   }
   std::string source_;
   std::unique_ptr<io::FileSystem> fs_ = io::make_real_file_system();
@@ -94,7 +95,7 @@ TEST_F(OpDocs, ExamplesOfSfpuOpsAreAlike) {
     if (std::getenv("BUDA_UPDATE_DOCS") != nullptr) {
       ASSERT_TRUE(fs_->write(source_ + path, sfpu_example(op)).ok());
     }
-    EXPECT_EQ(text(path), sfpu_example(op)) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.netlist`";
+    EXPECT_EQ(text(path), sfpu_example(op)) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.op_pages`";
   }
 }
 
@@ -127,11 +128,9 @@ TEST_F(OpDocs, HaveExamplesWithSuchAnOp) {
 
 TEST_F(OpDocs, AreThePagesOfTheDocumentation) {
   std::string index =
-      "# Op types of netlists\n\nWritten by `unit_netlist` from `core/buda/ops/table/device_ops.def`, and `op_docs.cpp`, "
-      "`model/op_attributes.cpp` and "
-      "`check/rules.cpp` of `core/buda/netlist`, "
-      "like the pages "
-      "themselves; do not edit.\n\n| type | output |\n|---|---|\n";
+      "# Op types of netlists\n\nWritten by `unit_op_pages` (tests/unit/op_pages) from `core/buda/ops/table/device_ops.def`, its own "
+      "`op_docs.cpp`, and `model/op_attributes.cpp` and `check/rules.cpp` of `core/buda/netlist`, like the pages themselves; do not "
+      "edit.\n\n| type | output |\n|---|---|\n";
   for (const OpDoc& doc : all_op_docs()) {
     const std::string name(op_type_name(doc.type));
     index += cat("| [", name, "](", name, ".md) | ", ops::device_op(doc.type).meaning, " |\n");

@@ -1,13 +1,13 @@
 // Values by name.
-#include "values.hpp"
+#include <buda/frontend/values.hpp>
 
 #include <buda/base/text.hpp>
 
-namespace buda::onnx_frontend {
+namespace buda::frontend {
 
-std::string graph_name(const std::string& onnx_name) {
-  if (is_valid_utf8(onnx_name)) return onnx_name;
-  std::string out = onnx_name;
+std::string graph_name(const std::string& model_name) {
+  if (is_valid_utf8(model_name)) return model_name;
+  std::string out = model_name;
   for (char& c : out)
     if (static_cast<unsigned char>(c) >= 0x80) c = '_';
   return out;
@@ -48,4 +48,4 @@ Operand Values::find(const std::string& name) const {
   return nullptr;
 }
 
-}  // namespace buda::onnx_frontend
+}  // namespace buda::frontend

@@ -1,0 +1,20 @@
+// An operator of no model, for tests of what frontends share.
+#pragma once
+
+#include <buda/base/text.hpp>
+#include <buda/frontend/op_import.hpp>
+
+namespace buda::frontend {
+
+class TestOperator : public OpImport {
+ public:
+  explicit TestOperator(ops::Builder& builder) : builder_(&builder) {}
+  ops::Builder& result() override { return builder_->named("op"); }
+  ops::Builder& step(std::string_view suffix) override { return builder_->named(cat("op.", suffix)); }
+  Diagnostic refuse(std::string reason) const override { return input_error("T001", {}, "op: " + reason); }
+
+ private:
+  ops::Builder* builder_;
+};
+
+}  // namespace buda::frontend
