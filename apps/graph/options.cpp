@@ -53,8 +53,9 @@ cli::ToolSpec cut_command(Options& o) {
 cli::ToolSpec draw_command(Options& o) {
   auto spec = command(o, "draw", "draw a graph for Graphviz",
                       "Text that Graphviz' dot makes a picture of. Weights are named in the nodes that use them, blocks that follow one "
-                      "another several times, such as the layers of a transformer, are drawn once, and long texts are cut; --full draws "
-                      "every node with all attributes and types.",
+                      "another several times, such as the layers of a transformer, are drawn once, and long texts are cut. Where more than "
+                      "400 nodes remain, up to 150 parts of the graph are drawn, with the number of each op. --full draws every node "
+                      "with all attributes and types.",
                       "the drawing's text", "graph draw model.graph.json | dot -Tsvg > model.svg", draw);
   auto declare = spec.declare;
   spec.declare = [&o, declare](cli::OptionSet& set) {
@@ -101,7 +102,7 @@ cli::ToolSpec tool(Options& o) {
               "For people; the graph file itself is the format for programs.",
               "the listing", "graph print model.graph.json | less -S", print),
       command(o, "stats", "count what a graph holds",
-              "Nodes by op with their floating-point operations, weights and their bytes, and the longest way through the graph.",
+              "Nodes by op with their floating-point operations, weights and their bytes, and the longest path through the graph.",
               "the counts", "graph stats model.graph.json", stats),
       draw_command(o), cut_command(o), diff_command(o)};
   return spec;

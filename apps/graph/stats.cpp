@@ -73,7 +73,7 @@ Result<void> stats(const Options& o, Host& host) {
   std::string text =
       cat("graph ", graph.name, ", ", graph::level_name(graph.level), " level: ", graph.inputs().size(), " inputs, ",
           graph.outputs().size(), " outputs\nweights and constants: ", parameters, ", ", elements, " elements, ", bytes_text(bytes),
-          "\nlongest way: ", longest, " ops\n\n", "op", std::string(width - 2, ' '), right("nodes", 8), right("FLOP", 18), '\n');
+          "\nlongest path: ", longest, " ops\n\n", "op", std::string(width - 2, ' '), right("nodes", 8), right("FLOP", 18), '\n');
   auto row = [&](const std::string& op, std::int64_t nodes, double f) {
     text += cat(op, std::string(width - op.size(), ' '), right(cat(nodes), 8), right(whole(f), 18), '\n');
   };

@@ -23,7 +23,7 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.flag("verify", o.verify, "evaluate the graph on random inputs before and after every pass, and compare");
   set.path("verify-inputs", o.verify_inputs, "FILE",
            "verify on these inputs instead: .npz or .safetensors, by the names of the model's inputs");
-  set.real("verify-correlation", o.verify_correlation, "R", "least correlation of a value with what it was").range(-1, 1);
+  set.real("verify-correlation", o.verify_correlation, "R", "minimum correlation of a value with its value before the pass").range(-1, 1);
   set.real("verify-error", o.verify_error, "E", "largest error of an element, as a part of the value's largest element").at_least(0);
 }
 

@@ -5,8 +5,8 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
-#include <buda/passes/pipeline/meaning_check.hpp>
 
 #include <algorithm>
 
@@ -115,7 +115,7 @@ class Optimizer {
   void report(const compiler::Optimized& done, const graph::Graph& graph) {
     if (o_.timings) host_.log(0, passes::timing_table(done.runs));
     host_.log(1, cat(nodes_before_, " -> ", graph.size(), " nodes"));
-    if (o_.verify) host_.log(1, "every pass kept the meaning of the graph");
+    if (o_.verify) host_.log(1, "every pass preserved the semantics of the graph");
     if (o_.bisect_limit < 0) return;
     const passes::RewriteCounter& rewrites = done.rewrites;
     host_.log(0, cat("rewrites done: ", rewrites.done(), rewrites.done() == 0 ? "" : cat(", the last: ", rewrites.last_done()),
@@ -124,7 +124,7 @@ class Optimizer {
 
   const Options& o_;
   cli::ToolHost& host_;
-  passes::MeaningCheck check_;
+  passes::EquivalenceCheck check_;
   std::size_t nodes_before_ = 0;
 };
 
@@ -132,7 +132,7 @@ class Optimizer {
 
 Result<void> run(const Options& options, cli::ToolHost& host) {
   if (options.list_passes) return list_passes(host);
-  if (options.graph.empty()) return usage_error("CL004", "missing argument: GRAPH");
+  if (options.graph.empty()) return usage_error("CL005", "missing argument GRAPH: the graph to optimize");
   return Optimizer(options, host).run();
 }
 

@@ -41,13 +41,13 @@ std::string_view attr_type_name(AttrType type) {
     case AttrType::boolean:
       return "true or false";
     case AttrType::integer:
-      return "a whole number";
+      return "an integer";
     case AttrType::real:
       return "a number";
     case AttrType::text:
       return "a string";
     case AttrType::integers:
-      return "a list of whole numbers";
+      return "a list of integers";
     case AttrType::reals:
       return "a list of numbers";
     case AttrType::texts:

@@ -34,7 +34,7 @@ enum class AttrType : std::uint8_t { boolean, integer, real, text, integers, rea
 
 inline AttrType attr_type(const Attr& a) { return static_cast<AttrType>(a.index()); }
 
-// "a whole number", "a list of strings": for messages and tables.
+// "an integer", "a list of strings": for messages and tables.
 std::string_view attr_type_name(AttrType type);
 
 // As it stands in a graph file: 0.5, "tanh", [1, 2]; of a fused body the list of its sub-ops.

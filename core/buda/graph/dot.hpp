@@ -8,7 +8,8 @@
 
 namespace buda::graph {
 
-// overview: weights are named in the nodes that use them, blocks that follow one another several times are drawn once, long texts are cut.
+// overview: weights are named in the nodes that use them, blocks that follow one another several times are drawn once, long texts are cut;
+// where more than 400 nodes remain, up to 150 parts of the graph are drawn instead, with their ops counted.
 // full: every node, attribute and type.
 enum class Detail : std::uint8_t { overview, full };
 

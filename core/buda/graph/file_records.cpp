@@ -164,7 +164,7 @@ constexpr std::string_view kTexts = "texts";
 
 bool is_number(const io::Node& n) { return n.kind() == io::Node::Kind::integer || n.kind() == io::Node::Kind::real; }
 
-// A plain list: whole numbers, numbers or strings. An empty one counts as whole numbers.
+// A plain list: integers, numbers or strings. An empty one counts as integers.
 void read_attr_list(const io::Node& node, Attr& out, Reader& reader) {
   bool integers = true, numbers = true, texts = node.size() != 0;
   for (const auto& item : node.items()) {

@@ -54,7 +54,7 @@ std::vector<NodeId> Graph::ids() const {
 // Passes ask for the order again and again, and nodes are spread over memory: the nodes are read once, in the order in which they were
 // made, into flat lists of users, and the walk stays in these.
 // A sweep over the ids takes each node that is ready when the sweep comes to it; one that becomes ready after that waits among those
-// behind, which go first. Graphs are mostly in order already, and then nothing waits.
+// earlier in it, which go first. Graphs are mostly in order already, and then nothing waits.
 Graph::FoundOrder Graph::find_order() const {
   std::vector<std::uint32_t> missing(nodes_.places(), 0), first_user(nodes_.places() + 1, 0);
   bool in_order = true, dangling = false;
@@ -91,17 +91,17 @@ Graph::FoundOrder Graph::find_order() const {
   }
   std::vector<NodeId> order;
   order.reserve(live_);
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> behind;
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> earlier;
   std::size_t at = 0;
   auto give = [&](NodeId id) {
     order.push_back(id);
     for (std::uint32_t i = first_user[id.index()]; i < first_user[id.index() + 1]; ++i)
-      if (--missing[users[i].index()] == 0 && users[i].index() < at) behind.push(users[i]);
+      if (--missing[users[i].index()] == 0 && users[i].index() < at) earlier.push(users[i]);
   };
   auto give_those_behind = [&] {
-    while (!behind.empty()) {
-      NodeId id = behind.top();
-      behind.pop();
+    while (!earlier.empty()) {
+      NodeId id = earlier.top();
+      earlier.pop();
       give(id);
     }
   };

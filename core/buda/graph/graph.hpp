@@ -28,7 +28,7 @@ namespace buda::graph {
 // Names are unique among outputs, and unique among all other nodes: a model's output may be called like the op that computes it.
 //
 // Costs: adding, connecting and erasing take constant time for the name and for each edge; copies take linear time and share tensors.
-class Graph {
+class Graph {  // wide because it alone sees how nodes, names and uses are kept in step
  public:
   explicit Graph(std::string graph_name = "", Level graph_level = Level::tensor) : name(std::move(graph_name)), level(graph_level) {}
 
@@ -57,8 +57,8 @@ class Graph {
   // All nodes, by id.
   std::vector<NodeId> ids() const;
   // Producers before consumers; among nodes that are ready the one with the smallest id comes first, so that a graph just read keeps its
-  // file's order. Nodes on or behind a cycle come last, by id. O((n + e) log n) after a change of edges, O(n) as long as nodes were only
-  // added behind the others or erased in front of nothing. A copy: the graph may be changed while walking it.
+  // file's order. Nodes on or after a cycle come last, by id. O((n + e) log n) after a change of edges, O(n) as long as nodes were only
+  // added after the others or erased in front of nothing. A copy: the graph may be changed while walking it.
   std::vector<NodeId> topological_order() const;
 
   // The places where results of a node are used, ordered by node and input. A copy: the graph may be changed while walking it.

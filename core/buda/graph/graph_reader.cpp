@@ -102,7 +102,7 @@ class GraphReader {
 
   void add_tensor(const TensorRecord& record, const SourceLoc& loc) {
     if (tensors_.find(record.name) != tensors_.end()) {
-      error("GR020", loc, cat("a second tensor is called '", record.name, "'"));
+      error("GR020", loc, cat("duplicate tensor name '", record.name, "'"));
       return;
     }
     int contents = int{!record.file.empty()} + int{record.data.node != nullptr} + int{record.values.node != nullptr};
@@ -138,7 +138,7 @@ class GraphReader {
     Shape shape(record.shape);
     if (it->second.dtype() != record.dtype.value || shape.volume() != it->second.shape().volume())
       return input_error("GR024", loc,
-                         cat("the tensor '", record.name, "' is said to be ", dtype_name(record.dtype.value), ' ', shape.text(),
+                         cat("the tensor '", record.name, "' is declared as ", dtype_name(record.dtype.value), ' ', shape.text(),
                              ", but in '", file, "' it is ", it->second.describe()));
     BUDA_ASSIGN(Tensor tensor, it->second.reshaped(std::move(shape)));
     return Value(std::move(tensor), {file, name});
@@ -156,7 +156,7 @@ class GraphReader {
     auto tensor = raw_tensor(*bytes, file, place, record.dtype.value, Shape(record.shape));
     if (!tensor) {
       Failure failure = std::move(tensor).failure();
-      failure.diagnostics().front().notes.push_back({loc, cat("the tensor '", record.name, "' is said to lie there")});
+      failure.diagnostics().front().notes.push_back({loc, cat("the tensor '", record.name, "' is declared as a part of that file")});
       return failure;
     }
     return Value(std::move(*tensor), {file, "", place});
@@ -180,7 +180,7 @@ class GraphReader {
   static Result<const T*> once(Result<T>& content, const SourceLoc& loc) {
     if (content) return &*content;
     Failure failure = content.failure();
-    if (!failure.empty()) failure.diagnostics().front().notes.push_back({loc, "is needed here"});
+    if (!failure.empty()) failure.diagnostics().front().notes.push_back({loc, "referenced here"});
     content = Failure(std::vector<Diagnostic>{});
     return failure;
   }

@@ -23,7 +23,7 @@ class KeptOrder {
   std::optional<std::vector<NodeId>> get() const;
   void keep(const std::vector<NodeId>& order);
 
-  // A node that comes behind all others.
+  // A node that comes after all others.
   void append(NodeId id);
   void drop() noexcept { order_.reset(); }
 

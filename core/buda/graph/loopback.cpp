@@ -7,13 +7,13 @@
 namespace buda::graph {
 namespace {
 
-std::string side(const Graph& graph, const Node& n) { return on_host(graph, n) ? "the host" : "the device"; }
+std::string processor_of(const Graph& graph, const Node& n) { return on_host(graph, n) ? "the host" : "the device"; }
 
 // Why one cannot be the other in the next step.
 std::string trouble(const Graph& graph, const Node& input, const Node& output) {
-  // At tensor level an input is on no side yet.
+  // At tensor level an input is in no partition yet.
   if (graph.level == Level::device && on_host(graph, input) != on_host(graph, output))
-    return cat("the input is on ", side(graph, input), " and the output on ", side(graph, output));
+    return cat("the input is on ", processor_of(graph, input), " and the output on ", processor_of(graph, output));
   const ValueType* given = output.inputs().size() == 1 ? graph.type(output.inputs()[0].source) : nullptr;
   if (given == nullptr || input.outputs.size() != 1) return "";
   const ValueType& taken = input.outputs[0];

@@ -1,7 +1,7 @@
 // Which nodes of a graph run on the host's processor instead of the device.
 //
 // At tensor level the tag only says where an op will go. A device graph with such nodes is mixed: they are ops of tensor level on values
-// of any shape and type, as are the inputs, parameters and constants that have the tag, and two ops lead from one side to the other:
+// of any shape and type, as are the inputs, parameters and constants that have the tag, and two ops lead from one partition to the other:
 //
 //   ids  = input : I64 [1, 128]               placement=host
 //   rows = gather(table, ids) : F32 […]       placement=host
@@ -9,7 +9,7 @@
 //   y    = matmul(x, w) : F32 [1, 1, 128, 32]
 //   z    = to_host(y) : F32 [1, 128, 10]      placement=host      what an output does
 //
-// An output is on the side of the value that it gives.
+// An output is in the partition of the value that it gives.
 #pragma once
 
 #include <buda/graph/graph.hpp>

@@ -47,7 +47,7 @@ class ValueTable {
   }
 
   std::vector<std::uint32_t> first_;          // of each node's first result
-  std::map<ValueRef, std::uint32_t> others_;  // of the results behind it
+  std::map<ValueRef, std::uint32_t> others_;  // of the further results
   std::deque<T> entries_;
 };
 

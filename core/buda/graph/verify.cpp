@@ -75,7 +75,8 @@ class Verifier {
     report(n, "GR013",
            cat("it is on the ", on_host(n) ? "host" : "device", " and takes input ", i, " from '", source.name(), "' on the ",
                on_host(source) ? "host" : "device"),
-           crosses ? cat(n.op(), " takes a value from the other side") : cat("put a ", on_host(n) ? kToHost : kToDevice, " between them"));
+           crosses ? cat(n.op(), " takes a value from the other partition")
+                   : cat("put a ", on_host(n) ? kToHost : kToDevice, " between them"));
   }
 
   void check_arity(const Node& n) {

@@ -1,6 +1,8 @@
 // Drawings: whole ones, and overviews in which weights and repeated blocks are drawn with others.
+#include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/dot.hpp>
+#include <buda/graph/order_parts.hpp>
 #include <buda/graph/repeats.hpp>
 
 #include <gmock/gmock.h>
@@ -67,10 +69,19 @@ TEST(Dot, OverviewNamesWeightsInTheirUsers) {
   EXPECT_THAT(text, Not(HasSubstr("n1 ")));
 }
 
+TEST(Dot, AFusedNodeIsCalledAfterAllOfItsNodes) {
+  Graph g("g", Level::device);
+  NodeId x = add_typed(g, "x", "input");
+  NodeId relu = add_typed(g, "/1/Relu", "matmul", {x});
+  g.node(relu).origins = {{"m.onnx", "/0/Gemm"}, {"m.onnx", "/1/Relu"}};
+  EXPECT_THAT(dot_text(g), HasSubstr("[label=\"/0/Gemm +\\n/1/Relu\\nmatmul\""));
+  EXPECT_THAT(dot_text(g, Detail::full), HasSubstr("[label=\"/0/Gemm +\\n/1/Relu\\nmatmul\""));
+}
+
 TEST(Dot, OverviewCutsLongTextsBetweenCharacters) {
   Graph g("g");
   g.add(std::string(44, 'a') + "\u00e4" + std::string(20, 'b'), "input");
-  EXPECT_THAT(dot_text(g), HasSubstr(cat("\"", std::string(44, 'a'), "...\"")));
+  EXPECT_THAT(dot_text(g), HasSubstr(cat("\"", std::string(44, 'a'), "\u00e4...\"")));
 }
 
 TEST(Dot, OverviewDrawsLayersOnce) {
@@ -96,6 +107,59 @@ TEST(RepeatedBlocks, AskForEqualAttributesAndSources) {
   Graph other = layered(2);
   other.set_input(other.find("add1"), 1, Edge(other.find("x")));
   EXPECT_TRUE(repeated_blocks(other, without_weights(other)).empty());
+}
+
+// No two nodes alike: each takes the one before it and a random one of the last `reach`.
+Graph irregular(std::size_t nodes, std::size_t reach) {
+  Graph g("irregular");
+  Rng rng(5);
+  std::vector<NodeId> all = {add_typed(g, "x", "input")};
+  for (std::size_t i = 1; i < nodes; ++i) {
+    const std::size_t back = 1 + static_cast<std::size_t>(rng.below(std::min(reach, all.size())));
+    all.push_back(add_typed(g, cat("op", i), back % 2 == 0 ? "add" : "multiply", {all.back(), all[all.size() - back]}));
+    g.node(all.back()).attrs["number"] = static_cast<std::int64_t>(i);
+  }
+  return g;
+}
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(Dot, OverviewOfALargeGraphStaysSmall) {
+  for (std::size_t reach : {2u, 50u, 10000u}) {
+    const std::string text = dot_text(irregular(10000, reach));
+    EXPECT_LE(count_of(text, " [label=") - count_of(text, " -> "), 150u) << reach;
+    EXPECT_LE(count_of(text, " -> "), 300u) << reach;
+    EXPECT_GE(count_of(text, "shape=box3d"), 5u) << reach;
+    EXPECT_THAT(text, HasSubstr("to op9999"));
+  }
+}
+
+TEST(Dot, ARepeatOfALargeGraphIsOnePart) {
+  Graph g = irregular(500, 20);
+  NodeId x = g.topological_order().back();
+  for (int i = 0; i < 100; ++i)
+    for (const char* op : {"tanh", "exp", "relu"}) x = add_typed(g, cat(op, i), op, {x});
+  EXPECT_THAT(dot_text(g), HasSubstr("[label=\"100 times 3 nodes\\nexp 100, relu 100, tanh 100\\ntanh0\\nto relu99\""));
+}
+
+TEST(OrderParts, CutsWhereFewestValuesPass) {
+  // Two blocks of ten nodes, all of which read the block's first; one value passes between them.
+  Graph g;
+  NodeId last = add_typed(g, "x", "input");
+  for (int block = 0; block < 2; ++block) {
+    NodeId first = add_typed(g, cat("first", block), "tanh", {last});
+    last = first;
+    for (int i = 0; i < 9; ++i) last = add_typed(g, cat("add", block, i), "add", {last, first});
+  }
+  const OrderParts parts = parts_of_order(g, g.topological_order(), {}, 2, 10);
+  ASSERT_THAT(parts.begins, testing::ElementsAre(0, 11));
+  ASSERT_EQ(parts.edges.size(), 1u);
+  EXPECT_EQ(parts.edges[0].values, 1u);
+  EXPECT_EQ(parts.edges[0].first_place, 10u);
 }
 
 }  // namespace

@@ -367,16 +367,16 @@ TEST(BadGraphFile, TypesFormatsAndAttributes) {
           "{\"name\": \"x\", \"op\": \"input\", \"types\": [{\"dtype\": \"f32\", \"shape\": [2.5]}], \"attrs\": {\"a\": null, \"b\": [1, "
           "\"c\"], \"c\": {\"real\": \"many\"}}, \"accumulate\": \"Float17\", \"fidelity\": \"HiFi5\"}")),
       (Errors{
-          "3:50: SC004 'f32' is not known here; allowed: BOOL, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64 (did you mean "
+          "3:50: SC004 'f32' is not allowed here; allowed: BOOL, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64 (did you mean "
           "'F32'?)",
-          "3:67: IO010 expected a whole number, found the number 2.5",
+          "3:67: IO010 expected an integer, found the number 2.5",
           "3:90: SC001 expected an attribute, found null",
           "3:101: SC001 expected a list of numbers or a list of strings, found a list",
           "3:125: IO010 expected a number, found the string 'many'",
           "3:149: TN010 'Float17' is not a data format; there are Float32, Float16, Bfp8, Bfp4, Float16_b, Bfp8_b, Bfp4_b, Int32, "
           "UInt16, "
           "Lf8, Bfp2, Int8, Bfp2_b, Fp8_e4m3, UInt8, RawUInt8, RawUInt16, RawUInt32 (did you mean 'Float16'?)",
-          "3:172: SC004 'HiFi5' is not known here; allowed: LoFi, HiFi2, HiFi3, HiFi4 (did you mean 'HiFi2'?)",
+          "3:172: SC004 'HiFi5' is not allowed here; allowed: LoFi, HiFi2, HiFi3, HiFi4 (did you mean 'HiFi2'?)",
       }));
 }
 
@@ -389,12 +389,13 @@ TEST(BadGraphFile, Manipulations) {
       (Errors{
           "4:61: SC001 expected a manipulation: \"transpose\", {\"broadcast\": {\"r\": 4}}, {\"hslice\": 2}, {\"pad\": [1, 0, 0.0]}, …, "
           "found the string 'hslice'",
-          "4:71: SC004 'hslise' is not known here; allowed: broadcast, hslice, hstack, pad, transpose, unpad, vslice, vstack (did you mean "
+          "4:71: SC004 'hslise' is not allowed here; allowed: broadcast, hslice, hstack, pad, transpose, unpad, vslice, vstack (did you "
+          "mean "
           "'hslice'?)",
           "4:100: SC001 expected the axis and the factor of a broadcast, like {\"r\": 4}, found the number 3",
-          "5:15: SC004 'w' is not known here; allowed: r, c, z",
+          "5:15: SC004 'w' is not allowed here; allowed: r, c, z",
           "5:34: SC001 expected tile rows, tile columns and value, like [1, 0, 0.0], found a list",
-          "5:54: IO010 expected a whole number, found the string 'two'",
+          "5:54: IO010 expected an integer, found the string 'two'",
           "5:62: SC001 expected a manipulation: \"transpose\", {\"broadcast\": {\"r\": 4}}, {\"hslice\": 2}, {\"pad\": [1, 0, 0.0]}, …, "
           "found a map",
           "5:80: SC001 expected a manipulation: \"transpose\", {\"broadcast\": {\"r\": 4}}, {\"hslice\": 2}, {\"pad\": [1, 0, 0.0]}, …, "
@@ -435,10 +436,10 @@ TEST(BadGraphFile, Tensors) {
                 "9:53: GR025 the data of tensor 'c' is not base64",
                 "10:1: GR024 the tensor 'd' has 0 values, which do not fill the shape [4611686018427387904, 4]",
                 "11:55: SC005 the number 256 is out of range; allowed: 0 to 255",
-                "11:60: IO010 expected a whole number, found the string 'x'",
+                "11:60: IO010 expected an integer, found the string 'x'",
                 "0:0: IO001 cannot be read: no such file",
-                "  12:1: is needed here",
-                "13:1: GR020 a second tensor is called 'f'",
+                "  12:1: referenced here",
+                "13:1: GR020 duplicate tensor name 'f'",
                 "14:1: GR022 the tensor 'g' must have exactly one of 'file', 'data' and 'values', and has 2",
                 "15:1: GR024 the tensor 'h': a tensor of shape [-1] and type F64 cannot exist: sizes must not be negative, and all bytes "
                 "together "
@@ -460,7 +461,7 @@ TEST(BadGraphFile, TensorsOfAFile) {
   EXPECT_EQ(found[0].message, "'t.safetensors' has no tensor 'wieght'");
   EXPECT_EQ(found[0].hint, "did you mean 'weight'?");
   EXPECT_EQ(found[0].loc.line, 7u);
-  EXPECT_EQ(found[1].message, "the tensor 'b' is said to be F32 [5], but in 't.safetensors' it is F32 [2, 2]");
+  EXPECT_EQ(found[1].message, "the tensor 'b' is declared as F32 [5], but in 't.safetensors' it is F32 [2, 2]");
 }
 
 TEST(BadGraphFile, UnsoundGraphs) {

@@ -33,7 +33,7 @@ struct Fallback : Bench {
     auto marked = mark_for_host(graph, named, host);
     EXPECT_TRUE(marked.ok()) << message(marked.failure());
     auto inputs = random_inputs(graph, 1);
-    MeaningCheck check(host, ops::standard_ops());
+    EquivalenceCheck check(host, ops::standard_ops());
     EXPECT_TRUE(check.start(graph, *inputs).ok());
     report = run(kCpuFallback, graph);
     std::string names = host_ops(graph);

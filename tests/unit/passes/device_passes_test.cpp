@@ -24,7 +24,7 @@ TEST(FuseRelu, GoesIntoThePackerOfTheOpBefore) {
   b.output("too", r);
   Graph graph = finished(b);
   Bench bench;
-  expect_meaning_kept(graph, bench, {&kFuseRelu});
+  expect_equivalence(graph, bench, {&kFuseRelu});
   EXPECT_EQ(body(graph),
             "x = input model_shape=[64, 64] : F32 [1, 1, 64, 64]\n"
             "w = parameter : F32 [1, 1, 64, 32]\n"

@@ -1,15 +1,15 @@
 // Queues and nops that the user wants on edges, and tilizers: from the model's graph to what the balancer reads.
 #include "harness.hpp"
 
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 namespace buda::passes {
 namespace {
 
-BufferDemand nop(std::string from, std::vector<std::string> to) { return {BufferKind::nop, std::move(from), std::move(to), {}, "nop"}; }
-BufferDemand queue(std::string from, std::string to, std::optional<std::uint32_t> input = {}) {
+BufferRequest nop(std::string from, std::vector<std::string> to) { return {BufferKind::nop, std::move(from), std::move(to), {}, "nop"}; }
+BufferRequest queue(std::string from, std::string to, std::optional<std::uint32_t> input = {}) {
   return {BufferKind::queue, std::move(from), {std::move(to)}, input, "queue"};
 }
 
@@ -25,11 +25,11 @@ struct Demands : Bench {
     b.output("y", called(b, "sum", b.add(s, a)));
     graph = finished(b);
   }
-  void lower(std::vector<BufferDemand> demands) {
+  void lower(std::vector<BufferRequest> demands) {
     context.buffers = std::move(demands);
-    expect_meaning_kept(graph, *this,
-                        {&kInsertBuffers, &kCommonSubexpressionElimination, &kAlgebraicSimplification, &kDecompose, &kFuseBias,
-                         &kLowerToDevice, &kInsertBuffers, &kCommonSubexpressionElimination, &kFuseRelu, &kPlaceQueues, &kAssignFormats});
+    expect_equivalence(graph, *this,
+                       {&kInsertBuffers, &kCommonSubexpressionElimination, &kAlgebraicSimplification, &kDecompose, &kFuseBias,
+                        &kLowerToDevice, &kInsertBuffers, &kCommonSubexpressionElimination, &kFuseRelu, &kPlaceQueues, &kAssignFormats});
   }
   const Node& node(const std::string& name) { return graph.node(graph.find(name)); }
   std::string inputs_of(const std::string& name) {
@@ -135,7 +135,7 @@ TEST(TilizeOnDevice, InputsPassThroughOneTilizerEach) {
   Demands d;
   d.context.formats.standard = DataFormat::bfp8_b;
   d.context.device_tilizes = true;
-  expect_meaning_kept(d.graph, d, {&kDecompose, &kLowerToDevice, &kTilizeOnDevice, &kTilizeOnDevice, &kAssignFormats});
+  expect_equivalence(d.graph, d, {&kDecompose, &kLowerToDevice, &kTilizeOnDevice, &kTilizeOnDevice, &kAssignFormats});
   EXPECT_EQ(d.inputs_of("a"), "x.tilizer");
   EXPECT_EQ(d.inputs_of("x.tilizer"), "x");
   // Rows have no blocks; tiles may.
@@ -150,7 +150,7 @@ TEST(TilizeOnDevice, TilizersMakeWholeTiles) {
   Builder b("rows");
   b.output("y", called(b, "e", b.exp(b.input("x", {3, 40}))));
   d.graph = finished(b);
-  expect_meaning_kept(d.graph, d, {&kLowerToDevice, &kTilizeOnDevice, &kSmallTiles});
+  expect_equivalence(d.graph, d, {&kLowerToDevice, &kTilizeOnDevice, &kSmallTiles});
   for (const char* name : {"x", "x.tilizer", "e"}) EXPECT_FALSE(d.node(name).tags.contains(graph::kTileRows)) << name;
 }
 

@@ -8,8 +8,8 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
-#include <buda/passes/pipeline/meaning_check.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/plugin/decomposition.hpp>
@@ -122,13 +122,13 @@ inline NamedTensors evaluated(const Graph& graph, const NamedTensors& inputs) {
 }
 
 // Runs the passes one after the other and expects that each keeps the meaning of the graph.
-inline void expect_meaning_kept(Graph& graph, Bench& bench, const std::vector<const Pass*>& passes, NamedTensors inputs = {}) {
+inline void expect_equivalence(Graph& graph, Bench& bench, const std::vector<const Pass*>& passes, NamedTensors inputs = {}) {
   if (inputs.empty()) {
     auto random = random_inputs(graph, 1);
     ASSERT_TRUE(random.ok());
     inputs = std::move(*random);
   }
-  MeaningCheck check(bench.host, ops::standard_ops());
+  EquivalenceCheck check(bench.host, ops::standard_ops());
   auto started = check.start(graph, std::move(inputs));
   ASSERT_TRUE(started.ok()) << Bench::message(started.failure());
   for (const Pass* pass : passes) {

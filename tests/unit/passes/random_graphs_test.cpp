@@ -32,7 +32,7 @@ std::string try_graph(std::uint64_t seed, RandomOps ops, std::int64_t level, con
   Bench bench;
   if (seed % 3 == 0) bench.device = grayskull_like();
   bench.context.decompositions = &plugin_decompositions();
-  MeaningCheck check(bench.host, ops::standard_ops());
+  EquivalenceCheck check(bench.host, ops::standard_ops());
   bench.context.fallback.movement = seed % 8 == 1;
   if (seed % 2 == 1) send_one(r.graph, seed);
   if (auto started = check.start(r.graph, r.inputs); !started) return Bench::message(started.failure());

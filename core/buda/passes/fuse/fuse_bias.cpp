@@ -46,6 +46,7 @@ Result<PassReport> fuse_bias(Graph& graph, PassContext& context) {
     graph::ValueRef fused = b.op("matmul", std::move(inputs));
     BUDA_TRY(b.status());
     take_over_marks(graph, fused.node, product);
+    put_origins_first(graph, fused.node, product);
     editor.replace(id, fused);
     ++report.rewrites;
   }

@@ -21,7 +21,7 @@
 #include <buda/passes/fuse/fuse_ops.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/ops/device/fused_body.hpp>
@@ -230,9 +230,10 @@ class Fuser {
     made.attrs = {{std::string(graph::kSubOps), graph::SharedBody(std::move(body))}};
     made.tags.erase(kOriginalOpType);
     // In the order of the schedule, so that provenance reads like the model.
+    made.origins.clear();
     for (NodeId member : members) {
       editor.merge_origins(fused, member);
-      graph::merge_demands(graph_.node(fused), graph_.node(member));
+      graph::merge_constraints(graph_.node(fused), graph_.node(member));
       const auto& tags = graph_.node(member).tags;
       if (auto range = tags.find(kWideRange); range != tags.end()) graph_.node(fused).tags.insert(*range);
     }

@@ -1,9 +1,12 @@
 // Conditions and provenance of fusions.
 #include <buda/passes/fuse/fusing.hpp>
 
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
+
+#include <algorithm>
+#include <vector>
 
 namespace buda::passes {
 
@@ -21,7 +24,14 @@ void take_over_marks(graph::Graph& graph, graph::NodeId to, graph::NodeId from) 
   graph::GraphEditor(graph, to).merge_origins(to, from);
   auto& tags = graph.node(to).tags;
   for (const auto& [name, text] : graph.node(from).tags) tags.emplace(name, text);
-  graph::merge_demands(graph.node(to), graph.node(from));
+  graph::merge_constraints(graph.node(to), graph.node(from));
+}
+
+void put_origins_first(graph::Graph& graph, graph::NodeId node, graph::NodeId producer) {
+  const std::vector<graph::Origin>& first = graph.node(producer).origins;
+  auto& all = graph.node(node).origins;
+  std::stable_partition(all.begin(), all.end(),
+                        [&](const graph::Origin& o) { return std::find(first.begin(), first.end(), o) != first.end(); });
 }
 
 }  // namespace buda::passes

@@ -19,4 +19,7 @@ bool is_row_of(const Shape& row, const Shape& of);
 // Origins and tags of a node that goes pass to the one that now does its work; tags that are there stay.
 void take_over_marks(graph::Graph& graph, graph::NodeId to, graph::NodeId from);
 
+// Of a node's origins those of `producer`, whose work it now does as well, before the others: in the order of computation.
+void put_origins_first(graph::Graph& graph, graph::NodeId node, graph::NodeId producer);
+
 }  // namespace buda::passes

@@ -10,10 +10,10 @@
 // such ops then come to the device as inputs do, so that one trial finds them all; another one, of what is left for the device, finds what
 // changed by that. What the last trial gives is what lower-to-device would do once more, and is left to it.
 //
-// A graph that changes sides many times would wait for the bus at each: with an op go all those before it (ops of which it uses something,
-// directly or through others) or all those behind it, whichever are fewer. So what runs is host, device, host, each at most once. Of ops
-// that share a parameter with it, too, since a parameter is kept in one place. (What depends on parameters and constants alone is computed
-// wherever it is needed and counts nowhere.)
+// A graph that changes between device and host many times would wait for the bus at each: with an op go all those before it (ops of which
+// it uses something, directly or through others) or all those after it, whichever are fewer. So what runs is host, device, host, each at
+// most once. Of ops that share a parameter with it, too, since a parameter is kept in one place. (What depends on parameters and constants
+// alone is computed wherever it is needed and counts nowhere.)
 //
 // With `movement` also ops that only move data go, near the model's inputs and outputs and next to what is on the host already, and
 // elementwise ops between them when more movements follow; never products and the like.
@@ -42,8 +42,8 @@ using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 
-// Before the device, on it, behind it.
-enum class Side : std::uint8_t { device, front, back };
+// The device, the host before it, the host after it.
+enum class Partition : std::uint8_t { device, prologue, epilogue };
 
 enum class Reason : std::uint8_t { none, named, refused, shares_parameter, along, movement };
 
@@ -73,7 +73,7 @@ class Chooser {
         context_(context),
         known_(known_nodes(graph)),
         order_(graph.topological_order()),
-        side_(graph.id_bound(), Side::device),
+        partition_(graph.id_bound(), Partition::device),
         reason_(graph.id_bound(), Reason::none),
         walked_(graph.id_bound(), 0) {}
 
@@ -141,7 +141,7 @@ class Chooser {
         if (graph_.node(use.node).kind() == NodeKind::output) keep_on_host(graph_.node(use.node));
       return;
     }
-    if (side_[op.index()] != Side::device) return;
+    if (partition_[op.index()] != Partition::device) return;
     if (refusals_.emplace(op, std::move(why)).second) out.push_back(op);
   }
 
@@ -178,23 +178,23 @@ class Chooser {
   };
 
   void take_along(NodeId id) {
-    if (side_[id.index()] != Side::device) return;
-    Walk before{{id}}, behind{{id}};
+    if (partition_[id.index()] != Partition::device) return;
+    Walk before{{id}}, after{{id}};
     ++walk_;
-    std::uint32_t mark_before = 2 * walk_, mark_behind = 2 * walk_ + 1;
-    while (!before.ended() && !behind.ended()) {
+    std::uint32_t mark_before = 2 * walk_, mark_after = 2 * walk_ + 1;
+    while (!before.ended() && !after.ended()) {
       step_before(before, mark_before);
-      step_behind(behind, mark_behind);
+      step_after(after, mark_after);
     }
-    bool front = before.ended() && (!behind.ended() || before.met.size() <= behind.met.size());
-    for (NodeId other : front ? before.met : behind.met) {
-      side_[other.index()] = front ? Side::front : Side::back;
+    bool front = before.ended() && (!after.ended() || before.met.size() <= after.met.size());
+    for (NodeId other : front ? before.met : after.met) {
+      partition_[other.index()] = front ? Partition::prologue : Partition::epilogue;
       if (reason_[other.index()] == Reason::none) reason_[other.index()] = Reason::along;
     }
   }
 
   void meet(Walk& walk, NodeId id, std::uint32_t mark) {
-    if (!is_counted(id) || side_[id.index()] != Side::device || walked_[id.index()] == mark) return;
+    if (!is_counted(id) || partition_[id.index()] != Partition::device || walked_[id.index()] == mark) return;
     walked_[id.index()] = mark;
     walk.met.push_back(id);
   }
@@ -202,7 +202,7 @@ class Chooser {
     NodeId at = walk.met[walk.next++];
     for (const graph::Edge& edge : graph_.node(at).inputs()) meet(walk, edge.source.node, mark);
   }
-  void step_behind(Walk& walk, std::uint32_t mark) {
+  void step_after(Walk& walk, std::uint32_t mark) {
     NodeId at = walk.met[walk.next++];
     for (const graph::Use& use : graph_.users(at)) meet(walk, use.node, mark);
   }
@@ -210,19 +210,20 @@ class Chooser {
   // ---- movements of data
 
   // Candidates are light ops within the depth all of whose neighbours towards the border are candidates too or on the host. Those stay that
-  // move data, or behind which (seen from the border) one stays that does.
+  // move data, or after which (seen from the border) one stays that does.
   void move_data() {
     std::vector<std::int64_t> depth(graph_.id_bound(), 0);
     std::vector<char> candidate(graph_.id_bound(), 0);
     auto within = [&](NodeId id, std::int64_t d) {
       const Node& n = graph_.node(id);
       depth[id.index()] = d;
-      candidate[id.index()] = side_[id.index()] == Side::device && d <= context_.fallback.most_depth && (moves_data(n) || is_light(n));
+      candidate[id.index()] =
+          partition_[id.index()] == Partition::device && d <= context_.fallback.most_depth && (moves_data(n) || is_light(n));
     };
-    auto stays = [&](NodeId id, bool further, Side side) {
+    auto stays = [&](NodeId id, bool further, Partition partition) {
       candidate[id.index()] = candidate[id.index()] != 0 && (further || moves_data(graph_.node(id)));
       if (candidate[id.index()] == 0) return;
-      side_[id.index()] = side;
+      partition_[id.index()] = partition;
       reason_[id.index()] = Reason::movement;
     };
     auto is_candidate = [&](NodeId id) { return candidate[id.index()] != 0; };
@@ -233,7 +234,7 @@ class Chooser {
       bool open = true;
       for (const graph::Edge& edge : graph_.node(id).inputs()) {
         NodeId from = edge.source.node;
-        if (!is_counted(from) || side_[from.index()] == Side::front) continue;
+        if (!is_counted(from) || partition_[from.index()] == Partition::prologue) continue;
         open = open && is_candidate(from);
         d = std::max(d, depth[from.index()] + 1);
       }
@@ -242,7 +243,7 @@ class Chooser {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       auto users = graph_.users(*it);
       bool further = std::any_of(users.begin(), users.end(), [&](const graph::Use& u) { return is_candidate(u.node); });
-      if (is_candidate(*it)) stays(*it, further, Side::front);
+      if (is_candidate(*it)) stays(*it, further, Partition::prologue);
     }
     std::fill(candidate.begin(), candidate.end(), 0);
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
@@ -250,7 +251,7 @@ class Chooser {
       std::int64_t d = 0;
       bool open = true;
       for (const graph::Use& use : graph_.users(*it)) {
-        if (!is_counted(use.node) || side_[use.node.index()] == Side::back) continue;
+        if (!is_counted(use.node) || partition_[use.node.index()] == Partition::epilogue) continue;
         open = open && is_candidate(use.node);
         d = std::max(d, depth[use.node.index()] + 1);
       }
@@ -259,7 +260,7 @@ class Chooser {
     for (NodeId id : order_) {
       const auto& inputs = graph_.node(id).inputs();
       bool further = std::any_of(inputs.begin(), inputs.end(), [&](const graph::Edge& e) { return is_candidate(e.source.node); });
-      if (is_candidate(id)) stays(id, further, Side::back);
+      if (is_candidate(id)) stays(id, further, Partition::epilogue);
     }
   }
 
@@ -270,7 +271,7 @@ class Chooser {
     bool any = false;
     for (NodeId id : order_) {
       if (!is_counted(id)) continue;
-      if (side_[id.index()] != Side::device)
+      if (partition_[id.index()] != Partition::device)
         any = true;
       else if (!moves_data(graph_.node(id)))
         return;
@@ -278,15 +279,15 @@ class Chooser {
     if (!any) return;
     lowered_.reset();
     for (NodeId id : order_) {
-      if (!is_counted(id) || side_[id.index()] != Side::device) continue;
-      side_[id.index()] = Side::front;
+      if (!is_counted(id) || partition_[id.index()] != Partition::device) continue;
+      partition_[id.index()] = Partition::prologue;
       reason_[id.index()] = Reason::along;
     }
   }
 
   void mark() {
     for (NodeId id : order_) {
-      if (side_[id.index()] == Side::device || graph::on_host(graph_.node(id))) continue;
+      if (partition_[id.index()] == Partition::device || graph::on_host(graph_.node(id))) continue;
       graph::put_on_host(graph_.node(id));
       ++report_.rewrites;
     }
@@ -303,7 +304,7 @@ class Chooser {
     for (NodeId id : order_) {
       if (!is_counted(id)) continue;
       ++all;
-      if (side_[id.index()] == Side::device) continue;
+      if (partition_[id.index()] == Partition::device) continue;
       ++on_host;
       const std::string& op = model_op(graph_.node(id));
       ++counts[reason_[id.index()]][op];
@@ -345,7 +346,7 @@ class Chooser {
   PassReport report_;
   std::vector<char> known_;  // by id, as are all that follow
   std::vector<NodeId> order_;
-  std::vector<Side> side_;
+  std::vector<Partition> partition_;
   std::vector<Reason> reason_;
   std::vector<std::uint32_t> walked_;  // the last walk that met the node
   std::uint32_t walk_ = 0;

@@ -43,12 +43,12 @@ HostPart::HostPart(const Graph& whole)
       device_uses_(whole.id_bound(), 0),
       copies_(whole.id_bound()) {
   device_.tags = whole.tags;
-  find_sides();
+  find_partition();
   build();
 }
 
 // An op is where its tag says, but for known ones, which are wherever they are needed; an input is on the host when that uses it.
-void HostPart::find_sides() {
+void HostPart::find_partition() {
   for (NodeId id : whole_.ids()) {
     const Node& n = whole_.node(id);
     if (known_[id.index()] != 0 || !graph::on_host(n)) continue;
@@ -73,8 +73,8 @@ void HostPart::find_sides() {
     for (NodeId id : whole_.inputs()) host_[id.index()] = 1;
 }
 
-// What the host needs or makes of a state it keeps: an output that becomes an input is on the same side as that.
-// (Several inputs may be one output: the second round tells those of a later one's side.)
+// What the host needs or makes of a state it keeps: an output that becomes an input is in the same partition.
+// (Several inputs may be one output: the second round tells those of a later one's partition.)
 void HostPart::share_states() {
   std::vector<NodeId> twice = whole_.inputs();
   twice.insert(twice.end(), whole_.inputs().begin(), whole_.inputs().end());
@@ -208,7 +208,7 @@ class Joiner {
     return Edge(ValueRef(copies_[v.node.index()], v.port));
   }
 
-  // Known nodes are computed on either side; the device's ones keep their names.
+  // Known nodes are computed in either partition; the device's ones keep their names.
   void copy_known(NodeId id) {
     std::vector<NodeId> pending{id};
     while (!pending.empty()) {

@@ -19,7 +19,7 @@
 
 namespace buda::passes {
 
-// Nodes whose values depend on parameters and constants alone (by id), which both sides have at hand.
+// Nodes whose values depend on parameters and constants alone (by id), which host and device both have at hand.
 std::vector<char> known_nodes(const graph::Graph& graph);
 
 // Whether a tensor graph has anything for the host.
@@ -48,7 +48,7 @@ class HostPart {
     std::string name;       // of the input or output in the device's part
   };
 
-  void find_sides();
+  void find_partition();
   void share_states();
   void build();
   graph::Edge device_edge(const graph::Edge& edge);

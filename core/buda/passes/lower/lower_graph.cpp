@@ -85,9 +85,9 @@ struct Outcome {
 
 class Traversal {
  public:
-  Traversal(const LoweringTask& task, const std::set<NodeId>& state, const std::map<NodeId, Rearrangement>& views, Behind behind,
+  Traversal(const LoweringTask& task, const std::set<NodeId>& state, const std::map<NodeId, Rearrangement>& views, Dependents dependents,
             Graph& out)
-      : task_(task), from_(task.from), state_(state), views_(views), out_(out), values_(task, views, behind, out) {}
+      : task_(task), from_(task.from), state_(state), views_(views), out_(out), values_(task, views, dependents, out) {}
 
   Values run() {
     for (NodeId id : from_.inputs()) note(from_.node(id), visit_input(from_.node(id)));
@@ -168,7 +168,7 @@ class Traversal {
   Values values_;
 };
 
-Outcome traverse(const Graph& graph, const PassContext& context, Batch batch, Behind behind) {
+Outcome traverse(const Graph& graph, const PassContext& context, Batch batch, Dependents dependents) {
   Outcome outcome{Graph(graph.name, graph::Level::device), {}, {}};
   outcome.lowered.tags = graph.tags;
   auto found = state_nodes(graph);
@@ -176,7 +176,7 @@ Outcome traverse(const Graph& graph, const PassContext& context, Batch batch, Be
   const std::set<NodeId> state = found ? std::move(*found) : std::set<NodeId>{};
   const LoweringTask task{graph, context, batch, row_padding_readers(graph, state)};
   const std::map<NodeId, Rearrangement> views = host_views(graph, state, batch);
-  Values values = Traversal(task, state, views, behind, outcome.lowered).run();
+  Values values = Traversal(task, state, views, dependents, outcome.lowered).run();
   if (!values.failure().empty()) outcome.failure.add(values.failure());
   outcome.refused = values.take_refusals();
   std::vector<std::size_t> place(graph.id_bound(), 0);
@@ -188,7 +188,7 @@ Outcome traverse(const Graph& graph, const PassContext& context, Batch batch, Be
 }
 
 Result<Graph> lower_with(Batch batch, const Graph& graph, const PassContext& context) {
-  Outcome outcome = traverse(graph, context, batch, Behind::left_out);
+  Outcome outcome = traverse(graph, context, batch, Dependents::left_out);
   if (!outcome.failure.empty()) return std::move(outcome.failure);
   return std::move(outcome.lowered);
 }
@@ -234,12 +234,12 @@ Result<Graph> lower(const Graph& graph, const PassContext& context) {
 }
 
 Trial lower_on_trial(const Graph& graph, const PassContext& context) {
-  Outcome apart = traverse(graph, context, Batch::apart, Behind::entered);
+  Outcome apart = traverse(graph, context, Batch::apart, Dependents::lowered);
   Trial trial{std::move(apart.refused), {}};
   if (trial.refused.empty()) {
     trial.lowered = with_even_batch(std::move(apart.lowered), graph, context);
   } else if (has_batch(graph)) {
-    Outcome joined = traverse(graph, context, Batch::joined, Behind::entered);
+    Outcome joined = traverse(graph, context, Batch::joined, Dependents::lowered);
     if (joined.refused.size() < trial.refused.size()) trial.refused = std::move(joined.refused);
     if (trial.refused.empty()) trial.lowered = std::move(joined.lowered);
   }

@@ -10,7 +10,7 @@
 // Shapes. The last four axes become (w, z, r, c), more than four are merged into w, and r and c are filled up to tiles of 32 with zeros
 // (ops/device/device_layout.hpp). The device works through w, the batch, one after the other: where an op lets the elements of a batch meet
 // (a mean over samples, a transpose of the first axis, a broadcast along some of five axes), or where inputs have batches of several sizes,
-// the whole graph is lowered with w joined to z, which costs pickers where z then must be reordered. Reshapes that only add or remove
+// the whole graph is lowered with w joined to z, which costs gathers where z then must be reordered. Reshapes that only add or remove
 // leading ones, and the like, vanish; those of model inputs and outputs are the host's; a transpose of r and c lies on the edge to a user
 // that can have it there, and otherwise on the edge to a nop.
 //
@@ -23,7 +23,7 @@
 //
 // What depends on parameters and constants alone is computed now, whatever the op; so a graph is lowered also where no other pass ran.
 //
-// Ops for the host (cpu-fallback) stay as they are; host_part.hpp shows how the two sides are joined.
+// Ops for the host (cpu-fallback) stay as they are; host_part.hpp shows how the two parts are joined.
 #include <buda/passes/host/host_part.hpp>
 #include <buda/passes/lower/lower_graph.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>

@@ -1,4 +1,4 @@
-// Marks on nodes for the passes behind: of lower-to-device, and of decompositions.
+// Marks on nodes for later passes: of lower-to-device, and of decompositions.
 #pragma once
 
 namespace buda::passes {
@@ -6,7 +6,7 @@ namespace buda::passes {
 // The padding of the node's value is far away from its data (a mask): neighbours must not share an exponent.
 inline constexpr const char* kWideRange = "wide_range";
 
-// The value needs all 24 bits of Float32's mantissa: what is rounded to whole numbers, whole numbers themselves, and what they are computed
+// The value needs all 24 bits of Float32's mantissa: what is rounded to integers, integers themselves, and what they are computed
 // by. Where a device does not compute in Float32 it has its usual format.
 inline constexpr const char* kExact = "exact";
 

@@ -2,6 +2,7 @@
 #include <buda/passes/lower/task.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/label.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 namespace buda::passes {
@@ -18,7 +19,7 @@ std::string shapes_text(const graph::Graph& graph, const graph::Node& n) {
 
 Diagnostic cannot_lower(const graph::Graph& from, const graph::Node& n, std::string_view reason, std::string remedy) {
   Diagnostic d = input_error(
-      "PA020", n.loc, cat("node '", n.name(), "' (", n.op(), ", ", shapes_text(from, n), ") cannot be lowered to the device: ", reason));
+      "PA020", n.loc, cat("node '", graph::label(n), "' (", n.op(), ", ", shapes_text(from, n), ") cannot be lowered to the device: ", reason));
   d.node = n.name();
   d.hint = std::move(remedy);
   for (const auto& origin : n.origins) d.notes.push_back({{origin.file}, cat("'", n.name(), "' comes from node '", origin.node, '\'')});

@@ -12,10 +12,10 @@ using graph::Node;
 using graph::NodeId;
 using graph::ValueRef;
 
-Values::Values(const LoweringTask& task, const std::map<NodeId, Rearrangement>& views, Behind behind, graph::Graph& out)
+Values::Values(const LoweringTask& task, const std::map<NodeId, Rearrangement>& views, Dependents dependents, graph::Graph& out)
     : task_(task),
       views_(views),
-      behind_(behind),
+      dependents_(dependents),
       out_(out),
       known_(task.from),
       values_(task.from.id_bound()),
@@ -32,7 +32,7 @@ Result<Lowered> Values::of(const Edge& edge) {
     return x;
   }
   Failure why = std::move(x).failure();
-  if (behind_ == Behind::left_out) {
+  if (dependents_ == Dependents::left_out) {
     failed_.insert(n.id());  // who asks for it reports why
     return why;
   }
@@ -70,7 +70,7 @@ const MaximumArgument* Values::maximum_argument(ValueRef of) const {
 }
 
 void Values::fail(const Node& n, Failure why) {
-  if (behind_ == Behind::left_out) {
+  if (dependents_ == Dependents::left_out) {
     failed_.insert(n.id());
     failure_.add(std::move(why));
     return;
@@ -80,7 +80,7 @@ void Values::fail(const Node& n, Failure why) {
 }
 
 void Values::leave_out(const Node& n, const Node& cause) {
-  if (behind_ == Behind::left_out) {
+  if (dependents_ == Dependents::left_out) {
     failed_.insert(n.id());
   } else {
     fail(n, cannot_lower(task_.from, n, cat("the device cannot hold its input '", cause.name(), '\''), ""));

@@ -22,14 +22,14 @@ struct MaximumArgument {
   bool is_masked = false;
 };
 
-// How a lowering proceeds behind a node that cannot be lowered: it leaves out what depends on it, or it takes the node's results as inputs
-// of the device, so that all nodes that cannot be lowered are found.
-enum class Behind : std::uint8_t { left_out, entered };
+// What becomes of the dependents of a node that cannot be lowered: they are left out, or they are lowered with its results as inputs of the
+// device, so that all nodes that cannot be lowered are found.
+enum class Dependents : std::uint8_t { left_out, lowered };
 
 class Values {
  public:
   // `task`, `views` (of inputs, analysis.hpp) and `out` must outlive it.
-  Values(const LoweringTask& task, const std::map<graph::NodeId, Rearrangement>& views, Behind behind, graph::Graph& out);
+  Values(const LoweringTask& task, const std::map<graph::NodeId, Rearrangement>& views, Dependents dependents, graph::Graph& out);
 
   KnownValues& known() { return known_; }
   const KnownValues& known() const { return known_; }
@@ -58,7 +58,7 @@ class Values {
 
   const LoweringTask& task_;
   const std::map<graph::NodeId, Rearrangement>& views_;
-  Behind behind_;
+  Dependents dependents_;
   graph::Graph& out_;
   KnownValues known_;
   graph::ValueTable<Lowered> values_;

@@ -3,9 +3,9 @@
 // A pass is a function and a description of it. Each has a file of its own, named like the pass, that shows in its opening comment a graph
 // before and after. Adding one takes that file, a line in standard_passes.cpp and a place in share/pipelines/default.yaml.
 //
-// What every pass keeps: the meaning of the graph; the model's inputs and outputs, in name, type and order; and that a node's name stands
+// What every pass keeps: the semantics of the graph; the model's inputs and outputs, in name, type and order; and that a node's name stands
 // for its value: a pass may drop a name or give a new one, but no node takes over the name of another value. So values can be compared by
-// name across passes (meaning_check.hpp), and a user finds the values of his model by their names.
+// name across passes (equivalence_check.hpp), and a user finds the values of his model by their names.
 #pragma once
 
 #include <buda/device/descriptor.hpp>
@@ -29,7 +29,7 @@
 
 namespace buda::passes {
 
-// What the user wishes for formats; legality on the device comes first (assign-formats).
+// Formats that the user sets; legality on the device comes first (assign-formats).
 struct FormatOptions {
   std::optional<DataFormat> standard;    // of values, parameters and constants; nothing: by their element types
   std::optional<DataFormat> accumulate;  // nothing: by the formats of the inputs
@@ -79,10 +79,10 @@ struct PassContext {
   FormatOptions formats;
   FallbackOptions fallback;
   std::vector<FractureGroup> fractures;
-  bool device_tilizes = false;        // inputs come to the device in rows (tilize-on-device)
-  std::vector<BufferDemand> buffers;  // what is met is taken off (insert-buffers)
+  bool device_tilizes = false;         // inputs come to the device in rows (tilize-on-device)
+  std::vector<BufferRequest> buffers;  // what is met is taken off (insert-buffers)
   RewriteCounter rewrites;
-  // What the last pass made of the graph when it lowered it on trial; lower-to-device right behind it need not do so again.
+  // What the last pass made of the graph when it lowered it on trial; lower-to-device right after it need not do so again.
   std::optional<graph::Graph> lowered_on_trial = {};
 };
 

@@ -35,16 +35,16 @@ class Inserter {
   PassReport run() {
     if (context_.buffers.empty()) return report_;
     for (NodeId id : g_.ids()) enlist(id);
-    for (BufferDemand& demand : context_.buffers) meet(demand);
+    for (BufferRequest& request : context_.buffers) meet(request);
     if (g_.level == graph::Level::device)
-      for (const BufferDemand& demand : context_.buffers)
-        for (const std::string& consumer : demand.consumers) tell(demand, consumer);
-    std::erase_if(context_.buffers, [&](const BufferDemand& d) { return d.consumers.empty() || g_.level == graph::Level::device; });
+      for (const BufferRequest& request : context_.buffers)
+        for (const std::string& consumer : request.consumers) tell(request, consumer);
+    std::erase_if(context_.buffers, [&](const BufferRequest& d) { return d.consumers.empty() || g_.level == graph::Level::device; });
     return report_;
   }
 
  private:
-  // A buffer is called like what it holds, too, so that a demand finds what another one has put on the edge.
+  // A buffer is called like what it holds, too, so that a request finds what another one has put on the edge.
   void enlist(NodeId id) {
     if (g_.node(id).kind() == graph::NodeKind::output) return;
     called_[g_.node(id).name()].insert(id);
@@ -66,14 +66,14 @@ class Inserter {
   }
 
   // One buffer for all consumers of a value.
-  void meet(BufferDemand& demand) {
+  void meet(BufferRequest& request) {
     std::map<ValueRef, ValueRef> made;
-    std::erase_if(demand.consumers, [&](const std::string& name) {
+    std::erase_if(request.consumers, [&](const std::string& name) {
       bool found = false;
-      for (const Use& use : uses_by(demand, name)) {
+      for (const Use& use : uses_by(request, name)) {
         graph::Edge edge = g_.node(use.node).inputs()[use.input];
         auto [at, is_new] = made.try_emplace(edge.source);
-        if (is_new) at->second = buffer(edge.source, demand.kind);
+        if (is_new) at->second = buffer(edge.source, request.kind);
         edge.source = at->second;
         g_.set_input(use.node, use.input, std::move(edge));
         found = true;
@@ -82,13 +82,13 @@ class Inserter {
     });
   }
 
-  std::vector<Use> uses_by(const BufferDemand& demand, const std::string& consumer) const {
+  std::vector<Use> uses_by(const BufferRequest& request, const std::string& consumer) const {
     std::vector<Use> out;
     for (NodeId user : called(consumer)) {
       const Node& n = g_.node(user);
-      if (!n.is_op() || graph::on_host(n) || called(demand.producer).contains(user)) continue;
+      if (!n.is_op() || graph::on_host(n) || called(request.producer).contains(user)) continue;
       for (std::uint32_t i = 0; i < n.inputs().size(); ++i)
-        if ((!demand.operand || *demand.operand == i) && called(demand.producer).contains(n.inputs()[i].source.node))
+        if ((!request.operand || *request.operand == i) && called(request.producer).contains(n.inputs()[i].source.node))
           out.push_back({user, i});
     }
     return out;
@@ -107,21 +107,21 @@ class Inserter {
     return id;
   }
 
-  void tell(const BufferDemand& demand, const std::string& consumer) const {
-    std::string operand = demand.operand ? cat(", input ", *demand.operand) : "";
+  void tell(const BufferRequest& request, const std::string& consumer) const {
+    std::string operand = request.operand ? cat(", input ", *request.operand) : "";
     Diagnostic d = warning(
-        "PA073", {}, cat("option --", demand.option, ": there is no edge from '", demand.producer, "' to '", consumer, '\'', operand));
+        "PA073", {}, cat("option --", request.option, ": there is no edge from '", request.producer, "' to '", consumer, '\'', operand));
     constexpr std::size_t kMostShown = 6;
     std::vector<std::string> edges;
-    for (NodeId id : called(demand.producer))
+    for (NodeId id : called(request.producer))
       for (const Use& use : g_.users(id))
-        if (edges.size() < kMostShown && g_.node(use.node).is_op() && !called(demand.producer).contains(use.node) &&
+        if (edges.size() < kMostShown && g_.node(use.node).is_op() && !called(request.producer).contains(use.node) &&
             !g_.node(use.node).tags.contains(kBuffering))
           edges.push_back(cat('\'', g_.node(use.node).name(), "' (input ", use.input, ')'));
-    if (called(demand.producer).empty()) {
-      d.hint = cat("the device graph has no op '", demand.producer, "' either; it may have become one with another op");
+    if (called(request.producer).empty()) {
+      d.hint = cat("the device graph has no op '", request.producer, "' either; it may have become one with another op");
     } else if (!edges.empty()) {
-      d.hint = cat("what '", demand.producer, "' gives is used by ", join(edges, ", "));
+      d.hint = cat("what '", request.producer, "' gives is used by ", join(edges, ", "));
     }
     context_.host.report(std::move(d));
   }

@@ -1,4 +1,4 @@
-// What the user wants on edges between ops: a queue in DRAM, or a nop that only holds data.
+// What the user requests on edges between ops: a queue in DRAM, or a nop that only holds data.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace buda::passes {
 
 enum class BufferKind : std::uint8_t { nop, queue };
 
-// One queue or nop behind `producer`, from which the consumers take what they took from it. Names are those of nodes, or of the model's
+// One queue or nop after `producer`, from which the consumers take what they took from it. Names are those of nodes, or of the model's
 // nodes that they come from.
-struct BufferDemand {
+struct BufferRequest {
   BufferKind kind = BufferKind::nop;
   std::string producer;
   std::vector<std::string> consumers;    // those that are met leave the list
@@ -20,7 +20,7 @@ struct BufferDemand {
   std::string option;                    // which asked for it, for messages
 };
 
-// On an op: it was put there by a demand, and stays. The value is the kind, "nop" or "queue".
+// On an op: it was put there by a request, and stays. The value is the kind, "nop" or "queue".
 inline constexpr const char* kBuffering = "buffering";
 
 }  // namespace buda::passes

@@ -1,16 +1,16 @@
-// place-queues: ops that stand for queues (insert-buffers) become demands on the edges behind them, which the balancer meets.
+// place-queues: ops that stand for queues (insert-buffers) become constraints on the edges after them, which the balancer meets.
 //
 // before                                          after
 //   a.queue = nop(a) #buffering=queue               y = add(a, b) #queue_before=0
 //   y = add(a.queue, b)
 //
-// A stand-in that got something to do on its edge (a transpose that its user could not have) stays, and the queue is behind it. What comes
+// A stand-in that got something to do on its edge (a transpose that its user could not have) stays, and the queue follows it. What comes
 // from an input, a parameter or a constant lies in a queue already. After the passes that reorder inputs, since the demand counts them.
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/passes/queues/insert_buffers.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 
 namespace buda::passes {
 namespace {
@@ -38,10 +38,10 @@ Result<PassReport> place_queues(Graph& graph, PassContext&) {
       Node& user = graph.node(use.node);
       used_outside = used_outside || !user.is_op();
       if (!user.is_op()) continue;
-      if (graph.node(source.node).is_op()) graph::add_demand(user, graph::kQueueBefore, cat(use.input));
-      graph::Edge behind = user.inputs()[use.input];
-      behind.source = source;
-      graph.set_input(use.node, use.input, std::move(behind));
+      if (graph.node(source.node).is_op()) graph::add_constraint(user, graph::kQueueBefore, cat(use.input));
+      graph::Edge following = user.inputs()[use.input];
+      following.source = source;
+      graph.set_input(use.node, use.input, std::move(following));
     }
     graph.node(id).tags.erase(kBuffering);
     if (!stays && !used_outside) graph.erase(id);
@@ -53,7 +53,7 @@ Result<PassReport> place_queues(Graph& graph, PassContext&) {
 }  // namespace
 
 const Pass kPlaceQueues = {.name = "place-queues",
-                           .summary = "turn ops that stand for queues into demands on edges",
+                           .summary = "replace ops that represent queues by constraints on edges",
                            .level = graph::Level::device,
                            .run = place_queues};
 

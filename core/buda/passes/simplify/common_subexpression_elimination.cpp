@@ -32,7 +32,7 @@ using graph::NodeId;
 // Ops whose every execution may differ.
 bool is_random(const Node& n) { return n.op() == "dropout"; }
 // Copies that the user put on edges (insert-buffers): each is there for an edge of its own.
-bool is_demanded(const Node& n) { return n.tags.contains(kBuffering); }
+bool is_requested(const Node& n) { return n.tags.contains(kBuffering); }
 
 void add_value(Fnv1a& hash, const Node& n) {
   const graph::Value& value = *n.value;
@@ -68,7 +68,7 @@ std::uint64_t hash_of(const Node& n) {
 bool may_merge(const Node& n) {
   switch (n.kind()) {
     case graph::NodeKind::op:
-      return !is_random(n) && !is_demanded(n);
+      return !is_random(n) && !is_requested(n);
     case graph::NodeKind::constant:
       return n.value.has_value();
     case graph::NodeKind::parameter:

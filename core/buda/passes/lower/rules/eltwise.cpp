@@ -127,7 +127,7 @@ Result<Lowered> scalar_like(OpBuilder& out, std::string_view suffix, double valu
   return c;
 }
 
-// Adding 1.5 * 2^23 leaves no room for digits behind the point, so that the sum is rounded to an integer, ties to the even one; and
+// Adding 1.5 * 2^23 leaves no room for digits after the point, so that the sum is rounded to an integer, ties to the even one; and
 // then it is taken away again. Exact for |x| < 2^22 where sums are Float32; with other formats the device cannot do it this way. The sum
 // keeps Float32 whatever the options say (tag `exact`). Chips whose matrix unit reads its operands with 10 bits of mantissa lose the sum on
 // the way into the subtraction: on these rounding belongs on the host.

@@ -1,8 +1,8 @@
 // Lowering of matrix products.
 //
 // Operands become (w, z, r, k) and (w, z, k, c). The inner size k is in whole tiles on the device, so what stands in its padding is
-// multiplied and added too: one side must be zero there and the other finite. Parameters and inputs are padded with zeros, and so is every
-// product; where neither side is, one is masked. A bias is laid into row 0 of a row of tiles, from where the device copies it down.
+// multiplied and added too: one operand must be zero there and the other finite. Parameters and inputs are padded with zeros, and so is
+// every product; where neither is, one is masked. A bias is laid into row 0 of a row of tiles, from where the device copies it down.
 #include <buda/base/text.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/broadcast.hpp>

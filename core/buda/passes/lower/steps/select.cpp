@@ -56,8 +56,8 @@ Result<Lowered> first_places(OpBuilder& out, Lowered x, std::int64_t kept, bool 
   return x;
 }
 
-// With zeros behind the last column (row), `size` of both together.
-Result<Lowered> with_zeros_behind(OpBuilder& out, Lowered x, std::int64_t size, bool columns) {
+// With zeros after the last column (row), `size` of both together.
+Result<Lowered> with_zeros_after(OpBuilder& out, Lowered x, std::int64_t size, bool columns) {
   const std::size_t axis = columns ? 3 : 2;
   const std::int64_t side = x.shape[axis];
   BUDA_ASSIGN(x, columns ? with_column_padding(out, x, 0) : with_row_padding(out, x, 0));
@@ -78,7 +78,7 @@ Result<Lowered> with_zeros_behind(OpBuilder& out, Lowered x, std::int64_t size, 
   return materialized(out, "copy", x);
 }
 
-// Places along one side (rows or columns) that are a prefix with zeros behind it; nothing where they are not.
+// Places along one side (rows or columns) that are a prefix with zeros after it; nothing where they are not.
 Result<std::optional<Lowered>> selected_prefix(OpBuilder& out, Lowered x, const Places& places, bool columns) {
   const Prefix prefix = prefix_of(places);
   const auto size = static_cast<std::int64_t>(places.size());
@@ -88,7 +88,7 @@ Result<std::optional<Lowered>> selected_prefix(OpBuilder& out, Lowered x, const 
     BUDA_ASSIGN(x, first_places(out, std::move(x), prefix.kept, columns));
   }
   if (size > prefix.kept) {
-    BUDA_ASSIGN(x, with_zeros_behind(out, std::move(x), size, columns));
+    BUDA_ASSIGN(x, with_zeros_after(out, std::move(x), size, columns));
   }
   return std::optional(std::move(x));
 }

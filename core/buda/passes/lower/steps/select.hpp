@@ -15,7 +15,7 @@ namespace buda::passes {
 using PlacesByAxis = std::vector<std::pair<std::size_t, Places>>;
 
 // The operand with these positions; other axes stay as they are. The device does a list of positions
-//   for nothing   where it keeps all, or the first ones; zeros behind them that fit into the tile are there already
+//   for nothing   where it keeps all, or the first ones; zeros after them that fit into the tile are there already
 //   by an unpad   where whole tiles at the end are left out, and by a pad where whole tiles of zeros follow
 //   by a gather   along z and r at once; along c after a transpose
 Result<Lowered> selected(Operands& in, std::size_t operand, const PlacesByAxis& axes, OpBuilder& out);

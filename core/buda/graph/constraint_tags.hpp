@@ -1,5 +1,5 @@
-// What the user demands of the placement of single ops: tags that go with a node through all passes to the balancer. An op of the model
-// becomes several ops of a device, and each has its demands; several become one, which then has those of all. So a tag holds lines.
+// Constraints of the user on the placement of single ops: tags that go with a node through all passes to the balancer. An op of the model
+// becomes several ops of a device, and each has its constraints; several become one, which then has those of all. So a tag holds lines.
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -11,7 +11,7 @@
 
 namespace buda::graph {
 
-// A line is the name of a demand; of the ops with the same line the one that is scheduled first begins an epoch, or a chip.
+// A line is the name of a constraint; of the ops with the same line the one that is scheduled first begins an epoch, or a chip.
 inline constexpr const char* kEpochBreak = "epoch_break";
 inline constexpr const char* kChipBreak = "chip_break";
 // A line is "ORDER:PLACE": of the ops of one order those of a place are scheduled before those of the next.
@@ -21,10 +21,10 @@ inline constexpr const char* kSchedulePlace = "schedule_place";
 inline constexpr const char* kQueueBefore = "queue_before";
 
 // The lines of a tag; none when the node does not have it.
-std::vector<std::string_view> demands(const Node& n, std::string_view tag);
-void add_demand(Node& n, std::string_view tag, std::string_view line);
-// Gives `to` the demands of `from` besides its own.
-void merge_demands(Node& to, const Node& from);
+std::vector<std::string_view> constraints(const Node& n, std::string_view tag);
+void add_constraint(Node& n, std::string_view tag, std::string_view line);
+// Gives `to` the constraints of `from` besides its own.
+void merge_constraints(Node& to, const Node& from);
 
 // The inputs in a node's kQueueBefore. An error (GR027) names a line that is none.
 Result<std::vector<std::size_t>> queued_inputs(const Node& n);

@@ -2,7 +2,7 @@
 //
 // What a device graph computes is padded; what counts of it is the corner that holds the model's numbers, and whose shape is known from the
 // first graph by the node's name. Nodes that lowering added have no such shape and are left out.
-#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 
 #include <buda/base/hash.hpp>
 #include <buda/base/rng.hpp>
@@ -79,7 +79,7 @@ Result<NamedTensors> random_inputs(const Graph& graph, std::uint64_t seed) {
   return out;
 }
 
-Result<MeaningCheck::Run> MeaningCheck::evaluate(const Graph& graph, bool disturbed) const {
+Result<EquivalenceCheck::Run> EquivalenceCheck::evaluate(const Graph& graph, bool disturbed) const {
   Run run;
   Values& values = run.values;
   ops::EvaluateOptions options;
@@ -93,7 +93,7 @@ Result<MeaningCheck::Run> MeaningCheck::evaluate(const Graph& graph, bool distur
     } else if (auto shape = shapes_.find(n.name()); shape != shapes_.end()) {
       auto before = values_.find(n.name());
       auto corner = ops::from_device(results[0], shape->second);
-      // Whole numbers and truth values are floats on the device.
+      // Integers and booleans are floats on the device.
       if (corner)
         values.emplace(n.name(), before == values_.end() ? std::move(*corner) : ops::in_model_type(*corner, before->second.dtype()));
     }
@@ -103,9 +103,9 @@ Result<MeaningCheck::Run> MeaningCheck::evaluate(const Graph& graph, bool distur
 }
 
 // What rounding does to the values of a graph, found out when it is asked for the first time.
-class MeaningCheck::Rounding {
+class EquivalenceCheck::Rounding {
  public:
-  Rounding(const MeaningCheck& check, const Graph& graph, const Run& run) : check_(check), graph_(graph), run_(run) {}
+  Rounding(const EquivalenceCheck& check, const Graph& graph, const Run& run) : check_(check), graph_(graph), run_(run) {}
 
   bool explains_value(const std::string& name, const Tensor& before) { return explains(before, name, &Run::values); }
   bool explains_output(const std::string& name, const Tensor& before) { return explains(before, name, &Run::outputs); }
@@ -124,13 +124,13 @@ class MeaningCheck::Rounding {
     return change->max_abs_error <= kTimesDisturbance * noise->max_abs_error;
   }
 
-  const MeaningCheck& check_;
+  const EquivalenceCheck& check_;
   const Graph& graph_;
   const Run& run_;
   std::optional<Run> disturbed_;
 };
 
-Result<void> MeaningCheck::start(const Graph& graph, NamedTensors inputs) {
+Result<void> EquivalenceCheck::start(const Graph& graph, NamedTensors inputs) {
   inputs_ = std::move(inputs);
   BUDA_ASSIGN(Run run, evaluate(graph));
   outputs_ = std::move(run.outputs);
@@ -139,7 +139,7 @@ Result<void> MeaningCheck::start(const Graph& graph, NamedTensors inputs) {
   return success();
 }
 
-std::optional<Diagnostic> MeaningCheck::judge(const Tensor& expected, const Tensor& actual, const std::string& what) const {
+std::optional<Diagnostic> EquivalenceCheck::compare_values(const Tensor& expected, const Tensor& actual, const std::string& what) const {
   auto differs = [&](const std::string& how) {
     Diagnostic d = input_error("PA040", {}, cat(what, ' ', how));
     d.fault = Fault::mismatch;
@@ -168,7 +168,7 @@ std::optional<Diagnostic> MeaningCheck::judge(const Tensor& expected, const Tens
   return std::nullopt;
 }
 
-Result<void> MeaningCheck::after(const Graph& graph, std::string_view pass) {
+Result<void> EquivalenceCheck::after(const Graph& graph, std::string_view pass) {
   BUDA_ASSIGN(Run run, evaluate(graph));
   Rounding rounding(*this, graph, run);
   std::optional<Diagnostic> first;
@@ -176,13 +176,13 @@ Result<void> MeaningCheck::after(const Graph& graph, std::string_view pass) {
     const Node& n = graph.node(id);
     auto now = run.values.find(n.name()), before = values_.find(n.name());
     if (!n.is_op() || now == run.values.end() || before == values_.end()) continue;
-    first = judge(before->second, now->second, cat("the value of node '", n.name(), '\''));
+    first = compare_values(before->second, now->second, cat("the value of node '", n.name(), '\''));
     if (!first) continue;
     if (rounding.explains_value(n.name(), before->second)) {
       first.reset();
       continue;
     }
-    first->message = cat("pass '", pass, "' changed the meaning of the graph: ", first->message);
+    first->message = cat("pass '", pass, "' changed the semantics of the graph: ", first->message);
     first->node = n.name();
     first->loc = n.loc;
     for (const auto& origin : n.origins)
@@ -192,7 +192,7 @@ Result<void> MeaningCheck::after(const Graph& graph, std::string_view pass) {
   for (const auto& [name, expected] : outputs_) {
     auto now = run.outputs.find(name);
     auto d = now == run.outputs.end() ? input_error("PA040", {}, cat("output '", name, "' is gone"))
-                                      : judge(expected, now->second, cat("output '", name, '\''));
+                                      : compare_values(expected, now->second, cat("output '", name, '\''));
     if (!d || (now != run.outputs.end() && rounding.explains_output(name, expected))) continue;
     if (first) {
       first->notes.push_back({{}, d->message});
@@ -200,7 +200,7 @@ Result<void> MeaningCheck::after(const Graph& graph, std::string_view pass) {
       first = d;
       first->fault = Fault::mismatch;
       first->node = name;
-      first->message = cat("pass '", pass, "' changed the meaning of the graph: ", d->message);
+      first->message = cat("pass '", pass, "' changed the semantics of the graph: ", d->message);
     }
   }
   values_ = std::move(run.values);

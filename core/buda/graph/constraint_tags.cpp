@@ -1,5 +1,5 @@
 // Lines of tags.
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -8,26 +8,26 @@
 
 namespace buda::graph {
 
-std::vector<std::string_view> demands(const Node& n, std::string_view tag) {
+std::vector<std::string_view> constraints(const Node& n, std::string_view tag) {
   auto found = n.tags.find(std::string(tag));
   return found == n.tags.end() ? std::vector<std::string_view>{} : split(found->second, '\n');
 }
 
-void add_demand(Node& n, std::string_view tag, std::string_view line) {
-  auto lines = demands(n, tag);
+void add_constraint(Node& n, std::string_view tag, std::string_view line) {
+  auto lines = constraints(n, tag);
   if (std::find(lines.begin(), lines.end(), line) != lines.end()) return;
   std::string& text = n.tags[std::string(tag)];
   text = lines.empty() ? std::string(line) : cat(text, '\n', line);
 }
 
-void merge_demands(Node& to, const Node& from) {
+void merge_constraints(Node& to, const Node& from) {
   for (const char* tag : {kEpochBreak, kChipBreak, kSchedulePlace})
-    for (std::string_view line : demands(from, tag)) add_demand(to, tag, line);
+    for (std::string_view line : constraints(from, tag)) add_constraint(to, tag, line);
 }
 
 Result<std::vector<std::size_t>> queued_inputs(const Node& n) {
   std::vector<std::size_t> out;
-  for (std::string_view line : demands(n, kQueueBefore)) {
+  for (std::string_view line : constraints(n, kQueueBefore)) {
     auto input = parse_uint(line);
     if (!input || *input >= n.inputs().size())
       return input_error(
@@ -40,7 +40,7 @@ Result<std::vector<std::size_t>> queued_inputs(const Node& n) {
 
 Result<std::vector<SchedulePlace>> schedule_places(const Node& n) {
   std::vector<SchedulePlace> out;
-  for (std::string_view line : demands(n, kSchedulePlace)) {
+  for (std::string_view line : constraints(n, kSchedulePlace)) {
     auto parts = split(line, ':');
     auto order = parse_uint(parts[0]), place = parts.size() == 2 ? parse_uint(parts[1]) : std::nullopt;
     if (!order || !place)

@@ -4,7 +4,7 @@
 namespace buda::passes {
 namespace {
 
-Graph meaning_check_network() {
+Graph equivalence_check_network() {
   Builder b("g");
   auto m = called(b, "m", b.matmul(b.input("x", {8, 6}), b.parameter("w", varied({6, 5}))));
   b.output("y", called(b, "s", b.softmax(called(b, "h", b.relu(m)), -1)));
@@ -12,8 +12,8 @@ Graph meaning_check_network() {
 }
 
 struct Checked : Bench {
-  Graph graph = meaning_check_network();
-  MeaningCheck check{host, ops::standard_ops()};
+  Graph graph = equivalence_check_network();
+  EquivalenceCheck check{host, ops::standard_ops()};
 
   Checked() {
     auto inputs = random_inputs(graph, 1);
@@ -35,14 +35,14 @@ struct Checked : Bench {
   }
 };
 
-TEST(MeaningCheck, AcceptsTheSameGraph) {
+TEST(EquivalenceCheck, AcceptsTheSameGraph) {
   Checked c;
   EXPECT_TRUE(c.check.after(c.graph, "none").ok());
   c.scale_weights(1.0000001f);
   EXPECT_TRUE(c.check.after(c.graph, "rounding").ok());
 }
 
-TEST(MeaningCheck, NamesPassNodeAndOutputs) {
+TEST(EquivalenceCheck, NamesPassNodeAndOutputs) {
   Checked c;
   c.graph.node(c.graph.find("m")).origins = {{"m.onnx", "Gemm_4"}};
   c.scale_weights(1.01f);
@@ -50,20 +50,20 @@ TEST(MeaningCheck, NamesPassNodeAndOutputs) {
   EXPECT_EQ(d.code, "PA040");
   EXPECT_EQ(d.fault, Fault::mismatch);
   EXPECT_EQ(d.node, "m") << "the first in the order of computation, not the output";
-  EXPECT_EQ(d.message.substr(0, 81), "pass 'bad-pass' changed the meaning of the graph: the value of node 'm' differs b") << d.message;
+  EXPECT_EQ(d.message.substr(0, 83), "pass 'bad-pass' changed the semantics of the graph: the value of node 'm' differs b") << d.message;
   std::string notes;
   for (const Note& n : d.notes) notes += n.message + '\n';
   EXPECT_NE(notes.find("'m' comes from node 'Gemm_4'"), std::string::npos) << notes;
   EXPECT_NE(notes.find("output 'y'"), std::string::npos) << notes;
 }
 
-TEST(MeaningCheck, AScaleThatCorrelationWouldForgive) {
+TEST(EquivalenceCheck, AScaleThatCorrelationWouldForgive) {
   Checked c;
   c.scale_weights(1.0005f);
   EXPECT_NE(c.difference().message.find("differs by up to"), std::string::npos);
 }
 
-TEST(MeaningCheck, NoiseThatTheErrorWouldForgive) {
+TEST(EquivalenceCheck, NoiseThatTheErrorWouldForgive) {
   Bench bench;
   auto graph_with = [](float noise) {
     Builder b("g");
@@ -72,7 +72,7 @@ TEST(MeaningCheck, NoiseThatTheErrorWouldForgive) {
     b.output("y", called(b, "sum", b.add(b.input("x", {1000}), b.constant(f32({1000}, v)))));
     return finished(b);
   };
-  MeaningCheck strict(bench.host, ops::standard_ops(), {.min_correlation = 0.9999999, .max_error = 1e-2});
+  EquivalenceCheck strict(bench.host, ops::standard_ops(), {.min_correlation = 0.9999999, .max_error = 1e-2});
   Graph graph = graph_with(0);
   ASSERT_TRUE(strict.start(graph, {{"x", f32({1000}, std::vector<float>(1000, 0.0f))}}).ok());
   auto result = strict.after(graph_with(0.5f), "p");
@@ -80,31 +80,31 @@ TEST(MeaningCheck, NoiseThatTheErrorWouldForgive) {
   EXPECT_NE(result.failure().diagnostics()[0].message.find("correlates by 0.99"), std::string::npos) << Bench::message(result.failure());
 }
 
-TEST(MeaningCheck, ConstantValuesHaveNoCorrelation) {
+TEST(EquivalenceCheck, ConstantValuesHaveNoCorrelation) {
   Bench bench;
   Builder b("g");
   b.output("y", called(b, "total", b.reduce_sum(b.softmax(b.input("x", {50, 10}), -1), {1})));
   Graph graph = finished(b);
   bench.context.decompositions = &plugin_decompositions();
-  expect_meaning_kept(graph, bench, {&kDecompose, &kLowerToDevice});
+  expect_equivalence(graph, bench, {&kDecompose, &kLowerToDevice});
 }
 
-TEST(MeaningCheck, NaNOnOneSideIsADifference) {
+TEST(EquivalenceCheck, NaNOnOneSideIsADifference) {
   Bench bench;
   auto graph_of = [](const char* op) {
     Builder b("g");
     b.output("y", called(b, "v", b.op(op, {b.input("x", {4})})));
     return finished(b);
   };
-  MeaningCheck check(bench.host, ops::standard_ops());
+  EquivalenceCheck check(bench.host, ops::standard_ops());
   ASSERT_TRUE(check.start(graph_of("log"), {{"x", f32({4}, {1, 2, -1, 4})}}).ok());
   EXPECT_TRUE(check.after(graph_of("log"), "same").ok()) << "NaN in the same place is no difference";
-  MeaningCheck other(bench.host, ops::standard_ops());
+  EquivalenceCheck other(bench.host, ops::standard_ops());
   ASSERT_TRUE(other.start(graph_of("abs"), {{"x", f32({4}, {1, 2, -1, 4})}}).ok());
   EXPECT_FALSE(other.after(graph_of("sqrt"), "p").ok());
 }
 
-TEST(MeaningCheck, WhatRoundingLeavesOfNumbersThatCancelIsNoDifference) {
+TEST(EquivalenceCheck, WhatRoundingLeavesOfNumbersThatCancelIsNoDifference) {
   Bench bench;
   auto graph_of = [](bool left_first, float d) {
     Builder b("g");
@@ -113,7 +113,7 @@ TEST(MeaningCheck, WhatRoundingLeavesOfNumbersThatCancelIsNoDifference) {
     b.output("y", called(b, "rest", b.subtract(sum, b.constant(f32({1}, {d})))));
     return finished(b);
   };
-  MeaningCheck check(bench.host, ops::standard_ops());
+  EquivalenceCheck check(bench.host, ops::standard_ops());
   ASSERT_TRUE(check.start(graph_of(true, 10000.3f), {{"a", f32({1}, {10000})}}).ok());
   EXPECT_TRUE(check.after(graph_of(false, 10000.3f), "another order").ok());
   auto wrong = check.after(graph_of(false, 10001.3f), "bad-pass");
@@ -121,7 +121,7 @@ TEST(MeaningCheck, WhatRoundingLeavesOfNumbersThatCancelIsNoDifference) {
   EXPECT_EQ(wrong.failure().diagnostics()[0].node, "rest");
 }
 
-TEST(MeaningCheck, ShapesAndLostOutputsAreDifferences) {
+TEST(EquivalenceCheck, ShapesAndLostOutputsAreDifferences) {
   Checked c;
   c.graph.erase(c.graph.find_output("y"));
   NodeId other = c.graph.add("z", "output", {Edge(c.graph.find("m"))});
@@ -129,7 +129,7 @@ TEST(MeaningCheck, ShapesAndLostOutputsAreDifferences) {
   EXPECT_NE(c.difference().message.find("output 'y' is gone"), std::string::npos);
 }
 
-TEST(MeaningCheck, ComparesWithTheGraphBeforeAndTheFirstOutputs) {
+TEST(EquivalenceCheck, ComparesWithTheGraphBeforeAndTheFirstOutputs) {
   Checked c;
   c.scale_weights(1.01f);
   c.difference();

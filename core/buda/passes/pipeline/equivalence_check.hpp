@@ -1,4 +1,4 @@
-// Does the graph still mean the same? The graph before and after each pass is evaluated on the same inputs, in fp32, and compared.
+// Is the graph still equivalent? The graph before and after each pass is evaluated on the same inputs, in fp32, and compared.
 //
 // A pass may change the order of sums, and so the last bits of a result. Where numbers nearly cancel these bits are all that is left: what
 // looks different is evaluated once more with results that are off by a few bits, and is the same if that moves it as far.
@@ -16,9 +16,9 @@
 
 namespace buda::passes {
 
-// Correlation and error are judged apart; one good value does not excuse the other. Values that hardly vary (the sums of a softmax's
-// results) have no meaningful correlation, and are judged by their error alone.
-struct MeaningThresholds {
+// Correlation and error are compared apart; one good value does not excuse the other. Values that hardly vary (the sums of a softmax's
+// results) have no meaningful correlation, and are compared by their error alone.
+struct EquivalenceThresholds {
   double min_correlation = 0.99999;
   double max_error = 1e-4;  // of the largest absolute value of the tensor
 };
@@ -27,9 +27,9 @@ struct MeaningThresholds {
 // same numbers.
 Result<NamedTensors> random_inputs(const graph::Graph& graph, std::uint64_t seed);
 
-class MeaningCheck {
+class EquivalenceCheck {
  public:
-  MeaningCheck(Host& host, const ops::Registry& registry, MeaningThresholds thresholds = {})
+  EquivalenceCheck(Host& host, const ops::Registry& registry, EquivalenceThresholds thresholds = {})
       : host_(&host), registry_(&registry), thresholds_(thresholds) {}
 
   // Evaluates the graph as it is before the first pass, on the given inputs.
@@ -51,11 +51,11 @@ class MeaningCheck {
   class Rounding;
 
   Result<Run> evaluate(const graph::Graph& graph, bool disturbed = false) const;
-  std::optional<Diagnostic> judge(const Tensor& expected, const Tensor& actual, const std::string& what) const;
+  std::optional<Diagnostic> compare_values(const Tensor& expected, const Tensor& actual, const std::string& what) const;
 
   Host* host_;
   const ops::Registry* registry_;
-  MeaningThresholds thresholds_;
+  EquivalenceThresholds thresholds_;
   NamedTensors inputs_;
   NamedTensors outputs_;                 // of the first graph
   std::map<std::string, Shape> shapes_;  // of its nodes' values, by name: what of a padded value counts

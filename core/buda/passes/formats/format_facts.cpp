@@ -1,0 +1,54 @@
+// Ops, tags and element types as the choice of formats sees them.
+#include <buda/passes/formats/format_facts.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/table/device_op.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
+
+namespace buda::passes {
+
+using graph::Node;
+using graph::NodeId;
+
+std::vector<NodeId> device_nodes(const graph::Graph& graph) {
+  std::vector<NodeId> order = graph.topological_order();
+  std::erase_if(order, [&](NodeId id) { return graph::on_host(graph, graph.node(id)); });
+  return order;
+}
+
+bool computes(const Node& n) { return n.is_op() && n.op() != graph::kToDevice; }
+bool is_tilizer(const Node& n) { return n.op() == "tilizer"; }
+bool is_copy(const Node& n) {
+  const ops::DeviceOp* op = ops::find_device_op(n.op());
+  return op != nullptr && ops::class_info(op->op_class).copies;
+}
+
+bool is_z_maximum(const Node& n) {
+  if (n.op() != "reduce") return false;
+  auto it = n.attrs.find("dim");
+  return it != n.attrs.end() && it->second == graph::Attr(std::string("z"));
+}
+
+bool is_exact(const Node& n, const device::DeviceDescriptor& device) {
+  return n.tags.contains(kExact) && device.supports(DataFormat::float32) && device.features.fp32_accumulate;
+}
+
+DType model_type(const Node& n) {
+  if (n.value) return n.value->tensor.dtype();
+  return ops::border_type(n, n.outputs[0].dtype);
+}
+
+bool can_accumulate(const device::DeviceDescriptor& device, DataFormat f) {
+  if (f == DataFormat::float32) return device.features.fp32_accumulate;
+  return f == DataFormat::float16 || f == DataFormat::float16_b;
+}
+
+std::string format_list(const std::vector<DataFormat>& formats) {
+  std::vector<std::string> names;
+  for (DataFormat f : formats) names.emplace_back(format_name(f));
+  return join(names, ", ");
+}
+
+}  // namespace buda::passes
