@@ -15,6 +15,7 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
   set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");
+  set.path("picture", o.picture, "FILE", "draw each epoch's placement on the grid of workers, as SVG");
   set.text("device", o.device, "NAME|FILE", "device to place for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);
 }
@@ -35,7 +36,8 @@ cli::ToolSpec tool(Options& o) {
       "makes it fit.";
   spec.reads = "the graph and its tensor files; the device descriptor; the policy plugin.";
   spec.writes =
-      "the netlist; NETLIST.plan.json; NETLIST.report.json; and, if the graph holds tensors that no file holds, NETLIST.safetensors.";
+      "the netlist; NETLIST.plan.json; NETLIST.report.json; the picture, if asked for; and, if the graph holds tensors that no file holds, "
+      "NETLIST.safetensors.";
   spec.example =
       "balancer digits.device.graph.json --device n150 -o digits.yaml\n"
       "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v";

@@ -1,6 +1,7 @@
 // Output paths and their contents.
 #include "apps/balancer/output.hpp"
 
+#include <buda/balance/emit/placement_picture.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
@@ -38,8 +39,9 @@ OutputFiles output_files(const Options& options) {
   OutputFiles out;
   out.netlist = cli::product_path(options.output, options.graph, ".yaml");
   bool to_stream = out.netlist == io::kStdStream;
-  out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : netlist::plan_file_for(out.netlist);
+  out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : host_plan::plan_file_for(out.netlist);
   out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";
+  out.picture = options.picture;
   if (!out.plan.empty() && out.plan != io::kStdStream) {
     out.tensors = stem_of(out.plan) + ".safetensors";
     out.before = stem_of(out.plan) + ".before.graph.json";
@@ -51,7 +53,7 @@ OutputFiles output_files(const Options& options) {
 std::vector<std::string> products(const Options& options) {
   OutputFiles files = output_files(options);
   // Tensors are written only where the graph brings new ones, and then they change with the plan.
-  return {files.netlist, files.plan, files.report};
+  return {files.netlist, files.plan, files.report, files.picture};
 }
 
 namespace {
@@ -70,7 +72,8 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
   io::FileSystem& fs = host.fs();
   balance::BuiltPlan plan;
   if (!files.plan.empty()) {
-    if (files.tensors.empty()) return usage_error("BA001", "the host plan cannot go to standard output: it refers to files by their place");
+    if (files.tensors.empty())
+      return usage_error("BA001", "the host plan cannot be written to standard output: it refers to files relative to its own folder");
     balance::PlanFiles names;
     // A netlist that goes to standard output is expected beside the plan, under the plan's name.
     names.netlist = files.netlist == io::kStdStream ? file_name(stem_of(files.plan)) + ".yaml" : relative_to(fs, files.netlist, files.plan);
@@ -89,11 +92,15 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
   // Whatever can fail comes before the first file appears.
   std::vector<std::unique_ptr<io::OutputFile>> all;
   if (!files.plan.empty()) {
-    BUDA_ASSIGN(auto file, staged(host, files.plan, netlist::host_plan_text(plan.plan)));
+    BUDA_ASSIGN(auto file, staged(host, files.plan, host_plan::host_plan_text(plan.plan)));
     all.push_back(std::move(file));
   }
   if (!files.report.empty()) {
     BUDA_ASSIGN(auto file, staged(host, files.report, balance::report_text(balanced.report)));
+    all.push_back(std::move(file));
+  }
+  if (!files.picture.empty()) {
+    BUDA_ASSIGN(auto file, staged(host, files.picture, balance::placement_svg(balanced.report, *balanced.problem.device)));
     all.push_back(std::move(file));
   }
   BUDA_ASSIGN(auto netlist_file, staged(host, files.netlist, netlist_text));

@@ -18,6 +18,7 @@ struct OutputFiles {
   std::string netlist;
   std::string plan;
   std::string report;
+  std::string picture;
   std::string tensors;  // beside the plan, as are the host's graphs
   std::string before, behind;
 };

@@ -7,7 +7,7 @@
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 
 #include <algorithm>
 #include <set>
@@ -37,7 +37,8 @@ void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<O
     if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
 }
 
-// Ops stream where they do not fit otherwise, and next to such ops, so that these can hand their parts over within an epoch.
+// Ops stream where they do not fit otherwise or the user demands it, and next to such ops, so that these can hand their parts over within
+// an epoch.
 void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
   const std::size_t count = problem.ops.size();
   space.models.resize(count);
@@ -50,7 +51,8 @@ void set_models(const Problem& problem, const ModelOptions& options, unsigned th
   if (!options.t_streaming) return;
   std::vector<bool> streams(count, false);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!space.models[i].models.empty()) continue;
+    const auto& demanded = space.overrides[i].stream;
+    if (!space.models[i].models.empty() && !(demanded && demanded->parts > 1)) continue;
     streams[i] = true;
     for (const OpUse& use : problem.ops[i].users) streams[use.op.index()] = true;
     for (const Operand& operand : problem.ops[i].operands)

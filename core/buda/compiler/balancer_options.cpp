@@ -15,10 +15,12 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
              "order in which ops are placed")
       .environment("PYBUDA_SCHEDULER_POLICY");
-  set.flag("auto-transpose", o.auto_transpose, "let grids be turned by 90 degrees where they only fit so")
+  set.flag("auto-transpose", o.auto_transpose, "transpose a grid where it does not fit otherwise")
       .known_as("enable_auto_transposing_placement");
   set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM").known_as("default_dram_parameters");
-  set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("demands for one op: ") + balance::kOverrideForms);
+  set.flag("t-streaming", o.t_streaming, "cut results that do not fit L1 into parts that pass through the grid one after the other")
+      .known_as("enable_t_streaming");
+  set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("overrides for one op: ") + balance::kOverrideForms);
   set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
       .known_as("microbatch_size")
       .range(1, static_cast<double>(balance::kMostEntries / 2));

@@ -16,6 +16,7 @@ struct BalancerOptions {
   std::int64_t microbatch = 1;
   bool auto_transpose = false;
   bool dram_parameters = false;
+  bool t_streaming = true;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
 };
 

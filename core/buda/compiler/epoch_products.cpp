@@ -1,10 +1,9 @@
 // Epoch by epoch, as many at a time as there are threads.
 #include <buda/compiler/epoch_products.hpp>
 
-#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/netlist/check/check.hpp>
-#include <buda/overlay/blob_file.hpp>
+#include <buda/diag/parallel_results.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 #include <buda/pipes/reports/reports.hpp>
@@ -16,26 +15,12 @@
 namespace buda::compiler {
 namespace {
 
-Result<void> check_rules(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
-  Failure failure;
-  for (Diagnostic& d : netlist::check_netlist(netlist, device)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
-  return success();
-}
-
 struct EpochTexts {
   std::string pipes, streams;
 };
 
-Result<EpochTexts> texts_of(const overlay::EpochCompiler& compiler, const pipes::Epoch& epoch, const std::string& device_label) {
+Result<EpochTexts> texts_of(const overlay::EpochCompiler& compiler, const pipes::Epoch& epoch) {
   BUDA_ASSIGN(auto pipes, compiler.pipes(epoch));
-  pipes.device = device_label;
   BUDA_ASSIGN(auto blob, compiler.streams(pipes));
   return EpochTexts{pipes::pipes_text(pipes), overlay::blob_text(blob)};
 }
@@ -44,9 +29,7 @@ Result<EpochTexts> texts_of(const overlay::EpochCompiler& compiler, const pipes:
 
 Result<image::Members> epoch_products(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
                                       const std::string& device_label, Host& host, const std::function<Result<void>()>& proceed) {
-  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
-  // The netlist of a model that the host runs as a whole has nothing in it.
-  if (!netlist.graphs.empty()) BUDA_TRY(check_rules(netlist, compiler.device(), host));
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::check_and_make(netlist, device, "", host, device_label));
   image::Members out;
   out.emplace("netlist_queues.yaml", io::Bytes(pipes::netlist_queues_text(compiler.index(), compiler.device())));
   out.emplace("padding_table.yaml", io::Bytes(pipes::padding_table_text(compiler.padding())));
@@ -56,16 +39,16 @@ Result<image::Members> epoch_products(const netlist::Netlist& netlist, const dev
   for (std::size_t first = 0; first < epochs.size(); first += step) {
     BUDA_TRY(proceed());
     host.progress("making stream programs", first, epochs.size());
-    std::vector<Result<EpochTexts>> made(std::min(step, epochs.size() - first), EpochTexts{});
-    parallel_for(host.threads, made.size(), [&](std::size_t i) { made[i] = texts_of(compiler, epochs[first + i], device_label); });
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      if (!made[i]) {
-        failure.add(std::move(made[i]).failure());
-        continue;
-      }
+    auto made = parallel_results(host.threads, std::min(step, epochs.size() - first),
+                                 [&](std::size_t i) { return texts_of(compiler, epochs[first + i]); });
+    if (!made) {
+      failure.add(std::move(made).failure());
+      continue;
+    }
+    for (std::size_t i = 0; i < made->size(); ++i) {
       const std::string folder = cat("temporal_epoch_", epochs[first + i].number, "/overlay/");
-      out.emplace(folder + "pipes.json", io::Bytes(std::move(made[i]->pipes)));
-      out.emplace(folder + "blob.json", io::Bytes(std::move(made[i]->streams)));
+      out.emplace(folder + "pipes.json", io::Bytes(std::move((*made)[i].pipes)));
+      out.emplace(folder + "blob.json", io::Bytes(std::move((*made)[i].streams)));
     }
   }
   if (!failure.empty()) return failure;

@@ -51,12 +51,13 @@ Diagnostic undecided(const plugin::ModelSource& model, const std::vector<Candida
     all.push_back(cat(c.name, ' ', c.score));
   }
   bool none = candidates.empty() || candidates.front().score <= 0;
-  Diagnostic d = none ? input_error("IM001", {place_of_model(model)}, "is no model that a frontend recognises")
-                      : input_error("IM002", {place_of_model(model)}, cat("is recognised by several frontends alike: ", join(best, ", ")));
+  Diagnostic d =
+      none ? input_error("IP001", {place_of_model(model)}, "no frontend recognises this model")
+           : input_error("IP002", {place_of_model(model)}, cat("several frontends recognise this model equally well: ", join(best, ", ")));
   if (candidates.empty())
     d.notes.push_back({{}, "no frontend is installed"});
   else
-    d.notes.push_back({{}, cat("how sure the frontends are, from 0 to 100: ", join(all, ", "))});
+    d.notes.push_back({{}, cat("certainty of each frontend, from 0 to 100: ", join(all, ", "))});
   for (const auto& broken : plugins.broken)
     d.notes.push_back({{broken.file}, cat("this plugin could not be used: ", broken.reason.message)});
   d.hint =
@@ -88,7 +89,7 @@ Result<void> check_imported(graph::Graph& graph, const std::string& frontend, co
 
 Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::string& frontend, const plugin::ImportOptions& options,
                                   const PluginSet& plugins, Host& host) {
-  if (model.bytes.empty()) return input_error("IM005", {place_of_model(model)}, "is empty, where a model was expected");
+  if (model.bytes.empty()) return input_error("IP005", {place_of_model(model)}, "the file is empty; expected a model");
   std::string name = frontend;
   if (name.empty()) {
     BUDA_ASSIGN(name, choose_frontend(model, plugins.registries, host));

@@ -12,7 +12,7 @@
 namespace buda::compiler {
 
 // Reads a model with the frontend of that name, or with the one that recognises it surest, and checks the graph: its types are inferred.
-// IM001: no frontend recognises the model; IM002: several do alike; else the reasons of the frontend.
+// IP001: no frontend recognises the model; IP002: several do alike; else the reasons of the frontend.
 Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::string& frontend, const plugin::ImportOptions& options,
                                   const PluginSet& plugins, Host& host);
 

@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/option_values.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/passes/fuse/fuse_ops.hpp>
 #include <buda/passes/fuse/fusing.hpp>
@@ -60,14 +60,14 @@ class Marker {
 
   void breaks(const std::vector<std::string>& lists, const char* tag, std::string_view option) {
     for (const std::string& list : lists)
-      for (const std::string& name : names_in(list)) each_op(name, option, [&](Node& n) { graph::add_demand(n, tag, name); });
+      for (const std::string& name : names_in(list)) each_op(name, option, [&](Node& n) { graph::add_constraint(n, tag, name); });
   }
 
   void orders(const std::vector<std::string>& lists, std::string_view option) {
     for (std::size_t order = 0; order < lists.size(); ++order) {
       std::size_t place = 0;
       for (const std::string& name : names_in(lists[order])) {
-        each_op(name, option, [&](Node& n) { graph::add_demand(n, graph::kSchedulePlace, cat(order, ':', place)); });
+        each_op(name, option, [&](Node& n) { graph::add_constraint(n, graph::kSchedulePlace, cat(order, ':', place)); });
         ++place;
       }
     }

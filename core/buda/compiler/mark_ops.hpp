@@ -14,7 +14,7 @@ namespace buda::compiler {
 // The names in "a,b", or in "[a, b]", which is what a config file's list becomes.
 std::vector<std::string> names_in(std::string_view list);
 
-// Tags ops for the passes (fusing) and for the balancer (graph/demand_tags.hpp: breaks and orders), and adds an output for each value
+// Tags ops for the passes (fusing) and for the balancer (graph/constraint_tags.hpp: breaks and orders), and adds an output for each value
 // that is to be saved. OP in these options is the name of a node, or of the model's node that it comes from. A name that no op has is
 // most likely a mistake: a warning (OZ005).
 void mark_ops(graph::Graph& graph, const OptimizerOptions& options, Host& host);

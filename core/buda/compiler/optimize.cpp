@@ -60,20 +60,20 @@ Result<passes::FormatOptions> format_options(const OptimizerOptions& o) {
 }
 
 // What passes are to do with edges and with single ops; the texts were checked when the options were read.
-Result<void> read_demands(const OptimizerOptions& o, passes::PassContext& context) {
+Result<void> read_buffer_requests(const OptimizerOptions& o, passes::PassContext& context) {
   for (const std::string& text : o.fracture_groups) {
     BUDA_ASSIGN(auto groups, fracture_groups(text));
     for (passes::FractureGroup& group : groups) context.fractures.push_back(std::move(group));
   }
-  auto add = [&](std::vector<passes::BufferDemand> demands) {
-    for (passes::BufferDemand& demand : demands) context.buffers.push_back(std::move(demand));
+  auto add = [&](std::vector<passes::BufferRequest> demands) {
+    for (passes::BufferRequest& demand : demands) context.buffers.push_back(std::move(demand));
   };
   for (const std::string& text : o.nops) {
-    BUDA_ASSIGN(auto demands, nop_demands(text));
+    BUDA_ASSIGN(auto demands, nop_requests(text));
     add(std::move(demands));
   }
   for (const std::string& text : o.queues) {
-    BUDA_ASSIGN(auto demands, queue_demands(text));
+    BUDA_ASSIGN(auto demands, queue_requests(text));
     add(std::move(demands));
   }
   return success();
@@ -134,7 +134,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   context.device = &device;
   context.decompositions = &decompositions;
   context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth};
-  BUDA_TRY(read_demands(o, context));
+  BUDA_TRY(read_buffer_requests(o, context));
   context.device_tilizes = o.device_tilize;
   context.rewrites = passes::RewriteCounter(control.rewrite_limit);
   BUDA_ASSIGN(passes::Pipeline pipeline, choose_passes(o, control, host));

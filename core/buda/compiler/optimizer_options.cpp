@@ -56,7 +56,7 @@ void declare_model(schema::OptionSet& set, OptimizerOptions& o) {
   set.flag("enable-conv-prestride", o.conv_prestride,
            "let the host put the elements of a stride side by side where a convolution with stride reads a model input");
   set.flag("max-pool-add-sub-surround", o.pool_surround,
-           "add a number before maximum pools and subtract it behind; not needed, since padding never hides negative numbers here");
+           "add a number before maximum pools and subtract it after them; not needed, since padding never hides negative numbers here");
   set.real("max-pool-add-sub-surround-value", o.pool_surround_value, "R", "that number");
   set.flag("enable-device-tilize", o.device_tilize,
            "let the device cut the model's inputs into tiles, which the host does otherwise: pass tilize-on-device");
@@ -85,11 +85,11 @@ void declare_constraints(schema::OptionSet& set, OptimizerOptions& o) {
   set.texts("scheduler-constraints", o.schedule_constraints, "A,B,C", "schedule these ops in this order")
       .known_as("add_schedule_constraint");
   set.texts("insert-queues", o.queues, "A,B,N", "put a queue in DRAM between op A and input N of op B; without N: all its inputs from A")
-      .checked_by(read_by(queue_demands));
+      .checked_by(read_by(queue_requests));
   set.texts("insert-buffering-nop", o.nops, "A,B,C", "put a nop that holds data between op A and the ops B, C, ...")
       .known_as("insert_nop")
       .known_as("buffering_nops_to_insert")
-      .checked_by(read_by(nop_demands));
+      .checked_by(read_by(nop_requests));
   set.texts("op-intermediates-to-save", o.intermediates, "OP", "give the graph an output with this op's result");
 }
 
@@ -98,7 +98,7 @@ void declare_state(schema::OptionSet& set, OptimizerOptions& o) {
   set.texts("loopback-outputs", o.loopback_outputs, "INPUT=OUTPUT",
             "from the second step on this input is that output of the step before, by its name or number; in a config file a map");
   set.flag("enable-link-past-cache-ios", o.link_past_caches,
-           "find outputs that are the next step's inputs, as caches of keys and values: by the way of the data, and by past and present in "
+           "find outputs that are the next step's inputs, as caches of keys and values: by data flow, and by past and present in "
            "names");
 }
 

@@ -9,8 +9,8 @@
 namespace buda::compiler {
 namespace {
 
-using passes::BufferDemand;
 using passes::BufferKind;
+using passes::BufferRequest;
 using passes::FractureAxis;
 using passes::FractureMember;
 
@@ -77,10 +77,10 @@ std::optional<FractureMember> member_of(const io::Node& node) {
 
 }  // namespace
 
-Result<std::vector<BufferDemand>> queue_demands(const std::string& text) {
+Result<std::vector<BufferRequest>> queue_requests(const std::string& text) {
   constexpr std::string_view kForm = "PRODUCER,CONSUMER or PRODUCER,CONSUMER,INPUT";
   BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
-  std::vector<BufferDemand> out;
+  std::vector<BufferRequest> out;
   for (const io::Node& node : nodes) {
     const auto& items = node.items();
     bool sound = node.is_list() && (items.size() == 2 || items.size() == 3) && is_name(items[0]) && is_name(items[1]);
@@ -92,10 +92,10 @@ Result<std::vector<BufferDemand>> queue_demands(const std::string& text) {
   return out;
 }
 
-Result<std::vector<BufferDemand>> nop_demands(const std::string& text) {
+Result<std::vector<BufferRequest>> nop_requests(const std::string& text) {
   constexpr std::string_view kForm = "PRODUCER,CONSUMER,... or {PRODUCER: [CONSUMER, ...]}";
   BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
-  std::vector<BufferDemand> out;
+  std::vector<BufferRequest> out;
   auto add = [&](const std::string& producer, std::vector<std::string> consumers) {
     out.push_back({BufferKind::nop, producer, std::move(consumers), {}, "insert-buffering-nop"});
     return !out.back().consumers.empty();

@@ -15,9 +15,9 @@ namespace buda::compiler {
 // Each reads one entry or a list of them; a text of another form is a usage error, OZ006.
 
 // "A,B", "A,B,1", or the list [A, B, 1]: from A to B, input 1 of B.
-Result<std::vector<passes::BufferDemand>> queue_demands(const std::string& text);
+Result<std::vector<passes::BufferRequest>> queue_requests(const std::string& text);
 // "A,B,C", the list [A, [B, C]], or a map {A: [B, C]}.
-Result<std::vector<passes::BufferDemand>> nop_demands(const std::string& text);
+Result<std::vector<passes::BufferRequest>> nop_requests(const std::string& text);
 // A list of members such as [NAME, -1, 2], [NAME, k, 2], [NAME, [-2, -1], [2, 2]]; or one member, with or without its brackets.
 Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& text);
 // "CONV,3", [CONV, 3], or a map {CONV: 3}.

@@ -13,6 +13,7 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   balance::BalanceOptions out;
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
+  out.models.t_streaming = o.t_streaming;
   out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);

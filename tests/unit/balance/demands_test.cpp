@@ -2,7 +2,7 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/problem/schedule.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 
 namespace buda::balance {
 namespace {
@@ -18,8 +18,8 @@ struct Branches : DeviceGraph {
     output("z", d);
   }
   NodeId step(const std::string& name, NodeId from) { return op(name, "exp", {from}, {1, 1, 32, 32}); }
-  void place(NodeId id, std::string_view at) { graph::add_demand(graph.node(id), graph::kSchedulePlace, at); }
-  void begins_epoch(NodeId id, std::string_view demand) { graph::add_demand(graph.node(id), graph::kEpochBreak, demand); }
+  void place(NodeId id, std::string_view at) { graph::add_constraint(graph.node(id), graph::kSchedulePlace, at); }
+  void begins_epoch(NodeId id, std::string_view demand) { graph::add_constraint(graph.node(id), graph::kEpochBreak, demand); }
 };
 
 std::string order_of(const Balanced& b) {
@@ -114,13 +114,13 @@ TEST(Demands, AnOverrideTakesABreakOff) {
 
 TEST(Demands, AChipThatIsNotThereIsAnEpoch) {
   Branches g;
-  graph::add_demand(g.graph.node(g.d), graph::kChipBreak, "d");
+  graph::add_constraint(g.graph.node(g.d), graph::kChipBreak, "d");
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0001");
 }
 
 TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
   Branches g;
-  graph::add_demand(g.graph.node(g.b), graph::kQueueBefore, "0");
+  graph::add_constraint(g.graph.node(g.b), graph::kQueueBefore, "0");
   auto result = balance_with(g.graph, "n150");
   ASSERT_TRUE(result.ok()) << text_of(result.failure());
   EXPECT_EQ(epochs_of(result), "0000");
@@ -139,7 +139,7 @@ TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
 
 TEST(Demands, AQueueIsForAnInputThatIsThere) {
   Branches g;
-  graph::add_demand(g.graph.node(g.b), graph::kQueueBefore, "1");
+  graph::add_constraint(g.graph.node(g.b), graph::kQueueBefore, "1");
   auto result = balance_with(g.graph, "n150");
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(text_of(result.failure()), HasSubstr("node 'b': tag queue_before has '1', which is none of its 1 inputs"));
@@ -172,8 +172,8 @@ TEST(Demands, OfOpsThatBecomeOneAreAllKept) {
   g.begins_epoch(g.a, "one");
   g.begins_epoch(g.b, "two");
   g.place(g.b, "0:1");
-  graph::merge_demands(g.graph.node(g.a), g.graph.node(g.b));
-  graph::merge_demands(g.graph.node(g.a), g.graph.node(g.b));
+  graph::merge_constraints(g.graph.node(g.a), g.graph.node(g.b));
+  graph::merge_constraints(g.graph.node(g.a), g.graph.node(g.b));
   EXPECT_EQ(g.graph.node(g.a).tags.at(graph::kEpochBreak), "one\ntwo");
   EXPECT_EQ(g.graph.node(g.a).tags.at(graph::kSchedulePlace), "0:1");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/balance/balance.hpp>
+#include <buda/balance/solve/spread.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
@@ -72,6 +73,14 @@ class DeviceGraph {
     if (with_values) graph.node(id).value = graph::Value(Tensor::zeros(DType::f32, shape).value());
     return id;
   }
+  graph::NodeId constant(const std::string& name, Tensor value) {
+    auto id = graph.add(name, "constant");
+    Shape padded = value.shape();
+    for (std::size_t axis : {2, 3}) padded[axis] = (padded[axis] + 31) / 32 * 32;
+    graph.node(id).outputs = {{value.dtype(), padded, std::nullopt}};
+    graph.node(id).value = graph::Value(std::move(value));
+    return id;
+  }
   graph::NodeId op(const std::string& name, const std::string& type, std::vector<graph::Edge> inputs, Shape shape,
                    graph::AttrMap attrs = {}, DataFormat format = DataFormat::float16_b) {
     auto id = graph.add(name, type, std::move(inputs));
@@ -120,12 +129,28 @@ class BySize final : public Policy {
   bool largest_;
 };
 
-inline Result<Balanced> balance_with(graph::Graph graph, const std::string& device, BalanceOptions options = {}, bool largest = false) {
+// As the policy plugin spread chooses.
+class Spread final : public Policy {
+ public:
+  Result<Choice> choose(PolicyContext& context) override { return spread(context, {}); }
+};
+
+inline Result<Balanced> balance_with(graph::Graph graph, const std::string& device, BalanceOptions options, Policy& policy) {
   auto fs = io::make_real_file_system();
   CollectingSink sink;
   Host host(*fs, sink);
+  return balance(std::move(graph), board(device), policy, "of the test", options, host);
+}
+
+inline Result<Balanced> balance_with(graph::Graph graph, const std::string& device, BalanceOptions options = {}, bool largest = false) {
   BySize policy(largest);
-  return balance(std::move(graph), board(device), policy, "by_size", options, host);
+  return balance_with(std::move(graph), device, std::move(options), policy);
+}
+
+// One of several policies, by the remainder of a number.
+inline std::unique_ptr<Policy> some_policy(std::uint64_t number) {
+  if (number % 3 == 2) return std::make_unique<Spread>();
+  return std::make_unique<BySize>(number % 3 == 0);
 }
 
 // A perceptron: x -> relu(x W1 + b1) -> … -> y, on `rows` samples.

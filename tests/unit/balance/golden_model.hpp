@@ -38,7 +38,7 @@ inline Result<runtime::Model> model_of(const Balanced& b) {
                                      [](const std::string&) { return false; }}));
   model.plan = plan.plan;
   for (const auto& p : plan.plan.parameters) {
-    BUDA_ASSIGN(auto tensor, netlist::apply_transforms(plan.tensors.at(p.tensor), p.transforms));
+    BUDA_ASSIGN(auto tensor, host_plan::apply_transforms(plan.tensors.at(p.tensor), p.transforms));
     model.parameters.emplace(p.queue, std::move(tensor));
   }
   return model;

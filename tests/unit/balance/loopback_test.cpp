@@ -96,7 +96,7 @@ TEST(Loopback, BatchesKeepAStateEach) {
   EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{3.5, 5}));
   const auto odd = o.session->run({{"x", filled(3, 1, 1)}});
   ASSERT_FALSE(odd.ok());
-  EXPECT_THAT(text_of(odd.failure()), HasSubstr("no whole number of batches of 2"));
+  EXPECT_THAT(text_of(odd.failure()), HasSubstr("not a multiple of the batch of 2"));
 }
 
 TEST(Loopback, HasAQueueThatItsOutputWrites) {

@@ -2,7 +2,7 @@
 #include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
 
@@ -49,6 +49,13 @@ void expect_same_meaning(const graph::Graph& graph, const Balanced& b, std::uint
   }
 }
 
+std::string some_op(const graph::Graph& graph, std::uint64_t number) {
+  std::vector<std::string> names;
+  for (auto id : graph.ids())
+    if (graph.node(id).is_op()) names.push_back(graph.node(id).name());
+  return names[number % names.size()];
+}
+
 class Meaning : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Meaning, OfRandomGraphsIsKept) {
@@ -58,8 +65,8 @@ TEST_P(Meaning, OfRandomGraphsIsKept) {
     BalanceOptions options;
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 3 != 0;
-    if (seed % 2 == 0) options.overrides = {{"layer/0.epoch-break", "true"}};
-    auto result = balance_with(graph, GetParam(), options, seed % 2 == 0);
+    if (seed % 2 == 0) options.overrides = {{some_op(graph, seed) + ".epoch-break", "true"}};
+    auto result = balance_with(graph, GetParam(), options, *some_policy(seed));
     ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << text_of(result.failure());
     SCOPED_TRACE(cat("seed ", seed));
     expect_same_meaning(graph, *result, seed);
@@ -76,7 +83,7 @@ TEST_P(Meaning, WithQueuesAndTilizersIsKept) {
     Rng rng(seed);
     for (auto id : graph.ids())
       for (std::size_t i = 0; i < graph.node(id).inputs().size() && graph.node(id).is_op(); ++i)
-        if (rng.uniform(0, 1) < 0.3) graph::add_demand(graph.node(id), graph::kQueueBefore, cat(i));
+        if (rng.uniform(0, 1) < 0.3) graph::add_constraint(graph.node(id), graph::kQueueBefore, cat(i));
     for (auto id : graph.inputs()) {
       auto uses = graph.users(id);
       if (uses.empty()) continue;

@@ -168,8 +168,8 @@ TEST(Overrides, EveryMistakeIsNamed) {
     text += cat(d.message, " | ", d.hint, '\n');
   }
   EXPECT_THAT(text, AllOf(HasSubstr("no op 'fc2' in the graph | did you mean 'fc1'?"), HasSubstr("have no 'gird'"),
-                          HasSubstr("did you mean 'grid'?"), HasSubstr("'[1]' is not two positive whole numbers"),
-                          HasSubstr("'0' is not a positive whole number"), HasSubstr("'maybe' is not true or false"),
+                          HasSubstr("did you mean 'grid'?"), HasSubstr("'[1]' is not two positive integers"),
+                          HasSubstr("'0' is not a positive integer"), HasSubstr("'maybe' is not true or false"),
                           HasSubstr("op.grid: expected one of"), HasSubstr("its ops are fc1")));
 }
 
@@ -193,6 +193,44 @@ TEST(Overrides, IllegalOnesAreExplainedWithTheNearestLegal) {
   EXPECT_THAT(illegal({{"fc1.grid", "[2,2]"}, {"fc1.mblock", "[2,1]"}}).message,
               HasSubstr("mblock 2x1 does not divide a core's 3x4 tiles"));
   EXPECT_THAT(illegal({{"fc1.u_kt", "3"}}).message, HasSubstr("u_kt 3 does not divide the inner dimension of 8 tiles"));
+}
+
+TEST(Overrides, StreamingIsDemandedByPartsAlongOneSide) {
+  Problem p = linear(64, 64, 64);
+  auto stream = [&](const std::string& value) { return parse_overrides(p, {{"fc1.t-stream", value}}).value()[0].stream; };
+  EXPECT_EQ(stream("[2,1]"), (Stream{StreamDirection::r, 2}));
+  EXPECT_EQ(stream("1x2"), (Stream{StreamDirection::c, 2}));
+  EXPECT_EQ(stream("[1,1]"), Stream{});
+  for (const char* value : {"[2,2]", "2", "r"})
+    EXPECT_THAT(refused(p, {{"fc1.t-stream", value}}).front().message,
+                HasSubstr(cat("'", value, "' is not parts along r or along c, as in [4,1] or [1,4]")));
+  EXPECT_THAT(illegal({{"fc1.t-stream", "[4,1]"}}).message, HasSubstr("4 parts along r do not divide the result's 6 tile rows"));
+  EXPECT_THAT(illegal({{"fc1.t-stream", "[1,3]"}}).message, HasSubstr("3 parts along c do not divide the result's 8 tile columns"));
+  Diagnostic d = illegal({{"fc1.t-stream", "[3,1]"}, {"fc1.grid", "[6,1]"}});
+  EXPECT_THAT(d.message, HasSubstr("grid 6x1 does not divide a part's 2x8 tiles"));
+}
+
+TEST(Overrides, StreamingActsWhereStreamingIsOff) {
+  BalanceOptions options;
+  options.models.t_streaming = false;
+  options.overrides = {{"fc1.t-stream", "[3,1]"}};
+  auto result = balance_with(perceptron(6 * 32, {64, 64, 64}), "n150", options);
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(result->choice.ops[0].model.stream, (Stream{StreamDirection::r, 3}));
+  EXPECT_EQ(result->choice.ops[1].model.stream, Stream{});
+  EXPECT_EQ(result->built.netlist.graphs[0].ops[0].block.t, 3);
+}
+
+TEST(Overrides, OpsThatCannotStreamSaySo) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 64, 64});
+  auto most = g.op("most", "reduce", {x}, {1, 1, 32, 64}, {{"dim", std::string("r")}, {"type", std::string("max")}});
+  g.output("y", most);
+  BalanceOptions options;
+  options.overrides = {{"most.t-stream", "[2,1]"}};
+  auto result = balance_with(g.graph, "n150", options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("its result cannot be cut into parts along r"));
 }
 
 TEST(Overrides, AreObeyed) {

@@ -2,6 +2,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/emit/plan_builder.hpp>
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
 
 #include "unit/balance/fixture.hpp"
@@ -13,8 +14,8 @@
 namespace buda::balance {
 namespace {
 
-using netlist::Transform;
-using netlist::TransformKind;
+using host_plan::Transform;
+using host_plan::TransformKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -116,10 +117,10 @@ TEST(Plan, StepsDoWhatTheOpsModuleDoes) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   Tensor model(Shape{2, 3, 5, 40}, values);
   Shape device{2, 3, 32, 64};
-  auto padded = netlist::apply_transforms(model, *steps_to_device(model.shape(), device));
+  auto padded = host_plan::apply_transforms(model, *steps_to_device(model.shape(), device));
   ASSERT_TRUE(padded.ok());
   EXPECT_EQ(*padded, *ops::to_device(model, device));
-  EXPECT_EQ(*netlist::apply_transforms(*padded, *steps_from_device(device, model.shape())), model);
+  EXPECT_EQ(*host_plan::apply_transforms(*padded, *steps_from_device(device, model.shape())), model);
 }
 
 PlanFiles files() {
@@ -138,7 +139,7 @@ TEST(Plan, NamesTensorsQueuesAndFiles) {
   ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
   auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
   ASSERT_TRUE(built.ok()) << text_of(built.failure());
-  const netlist::HostPlan& plan = built->plan;
+  const host_plan::HostPlan& plan = built->plan;
   EXPECT_EQ(plan.model, "mlp");
   EXPECT_EQ(plan.device, "n150");
   EXPECT_EQ(plan.arch, "wormhole_b0");
@@ -200,16 +201,16 @@ TEST(Plan, TheHostReshapesWhereTheGraphSaysSo) {
   ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
   auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
   ASSERT_TRUE(built.ok()) << text_of(built.failure());
-  const netlist::PlanTensor& in = built->plan.inputs[0];
-  const netlist::PlanTensor& out = built->plan.outputs[0];
+  const host_plan::PlanTensor& in = built->plan.inputs[0];
+  const host_plan::PlanTensor& out = built->plan.outputs[0];
   EXPECT_THAT(in.shape, ElementsAre(1, 1, 8, 8));
   EXPECT_THAT(out.shape, ElementsAre(4, 16));
-  EXPECT_EQ(*netlist::shape_after(Shape(in.shape), in.transforms), (Shape{1, 1, 32, 64}));
-  EXPECT_EQ(*netlist::shape_after(Shape{1, 1, 32, 64}, out.transforms), (Shape{4, 16}));
+  EXPECT_EQ(*host_plan::shape_after(Shape(in.shape), in.transforms), (Shape{1, 1, 32, 64}));
+  EXPECT_EQ(*host_plan::shape_after(Shape{1, 1, 32, 64}, out.transforms), (Shape{4, 16}));
   // Element 9 of the model's stands in the first row.
   std::vector<float> v(64);
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i);
-  auto pushed = netlist::apply_transforms(Tensor(Shape{1, 1, 8, 8}, v), in.transforms);
+  auto pushed = host_plan::apply_transforms(Tensor(Shape{1, 1, 8, 8}, v), in.transforms);
   ASSERT_TRUE(pushed.ok());
   EXPECT_EQ(pushed->as<float>()[9], 9);
   g.graph.node(x).attrs["view_shape"] = std::vector<std::int64_t>{1, 63};
@@ -249,9 +250,43 @@ TEST(Report, ReadsBackAndAddsUp) {
   // One input at a time goes through both ops.
   EXPECT_EQ(r.epochs[0].cycles, r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
   EXPECT_NEAR(r.totals.inputs_per_second, 1e9 / static_cast<double>(r.totals.cycles), 1e9 / static_cast<double>(r.totals.cycles) * 0.01);
-  EXPECT_EQ(report_table(r).size(), 4u);
-  EXPECT_THAT(report_table(r).back(), HasSubstr("2 ops in 1 epoch, 2 of 72 workers"));
-  EXPECT_THAT(report_table(r).back(), HasSubstr(cat(r.totals.cycles, " cycles for an input")));
+  const std::vector<std::string> table = report_table(r), summary = report_summary(r);
+  EXPECT_EQ(table.size(), 3 + summary.size());  // a heading and a line per op
+  EXPECT_TRUE(std::equal(summary.begin(), summary.end(), table.begin() + 3));
+}
+
+TEST(Report, SummaryHasTheFactsOfTheReport) {
+  auto balanced = balance_with(perceptron(64, {128, 256, 64}), "n150");
+  ASSERT_TRUE(balanced.ok());
+  const PlacementReport& r = balanced->report;
+  std::uint64_t parameters = 0, dram = 0, capacity = 0;
+  for (const auto& q : r.queues) parameters += q.role == "parameter" || q.role == "constant" ? q.bytes : 0;
+  for (const auto& c : r.totals.dram) dram += c.used, capacity += c.capacity;
+  EXPECT_GT(parameters, 0u);
+  EXPECT_EQ(r.totals.parameter_bytes, parameters);
+  const auto& ops = r.epochs[0].ops;
+  const ReportOp& slowest = ops[0].cycles.limiter >= ops[1].cycles.limiter ? ops[0] : ops[1];
+  EXPECT_EQ(r.totals.bottleneck_op, slowest.name);
+  EXPECT_EQ(r.totals.limiter, limiter_name(slowest.cycles));
+  EXPECT_THAT(
+      report_summary(r),
+      ElementsAre("perceptron on n150: 2 ops in 1 epoch, at most 2 of 72 cores in use",
+                  cat("estimate: ", r.totals.inputs_per_second, " inputs/s (", r.totals.cycles, " cycles for an input), limited by the ",
+                      r.totals.limiter, " of op '", slowest.name, "' (", slowest.cycles.limiter, " cycles)"),
+                  cat(bytes_text(parameters), " of parameters; queues use ", bytes_text(dram), " of ", bytes_text(capacity), " of DRAM")));
+}
+
+TEST(Report, TheLimiterIsNamedAfterTheResource) {
+  EXPECT_EQ(limiter_name({300, {10, 20}, 30, 300}), "kernel");
+  EXPECT_EQ(limiter_name({30, {10, 200}, 30, 200}), "input 1");
+  EXPECT_EQ(limiter_name({30, {10, 20}, 100, 100}), "output");
+}
+
+TEST(Report, SummaryOfAModelThatTheHostExecutes) {
+  PlacementReport r;
+  r.model = "m";
+  r.device = "n150";
+  EXPECT_THAT(report_summary(r), ElementsAre("m on n150: no op on the chip, the host executes the whole model"));
 }
 
 TEST(Report, CountsInputsNotBatches) {
@@ -266,7 +301,7 @@ TEST(Report, CountsInputsNotBatches) {
   EXPECT_EQ(batch->report.batch, 64);
   const double runs = 1e9 / static_cast<double>(batch->report.totals.cycles);
   EXPECT_NEAR(batch->report.totals.inputs_per_second, 64 * runs, 64 * runs * 0.01);
-  EXPECT_THAT(report_table(batch->report).back(), HasSubstr("cycles for a batch of 64, about"));
+  EXPECT_THAT(report_summary(batch->report)[1], HasSubstr(" cycles for a batch of 64), limited by"));
   // Sizes that differ are no batch.
   shape(g, g.outputs()[0], 32);
   auto other = balance_with(g, "n150");
@@ -274,34 +309,21 @@ TEST(Report, CountsInputsNotBatches) {
   EXPECT_EQ(other->report.batch, 1);
 }
 
-TEST(Cost, FollowsTheFormulasOfTheDevice) {
+TEST(Cost, OfTransfersFollowsWhereAnInputIs) {
   const auto& device = board("n150");
   netlist::Op op;
-  op.type = netlist::OpType::matmul;
+  op.type = netlist::OpType::add;
   op.block = {2, 3, 2, 2, 4};
-  op.attributes.m_k = 5;
-  op.attributes.u_kt = 6;
   op.inputs.resize(2);
   op.inputs[0].format = op.inputs[1].format = op.out_format = DataFormat::float16_b;
-  op.fidelity = netlist::MathFidelity::hifi3;
-  // products 48 * 30, spilled 48 * 4, ublocks 6 * 5, unpacked 30 * 6 * 2 * 5; twice.
-  EXPECT_NEAR(kernel_cycles(op, device), 2 * (1440 * 3 * 15.52 + 192 * 47.70 + 30 * 93.20 + 1800 * 3.33), 0.01);
-  op.type = netlist::OpType::exp;
-  op.inputs.resize(1);
-  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 9 + 48 * 1771.0), 0.01);
-  op.attributes.approximate_mode = true;
-  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 10 + 48 * 813.0), 0.01);
-  op.type = netlist::OpType::add;
-  op.inputs.push_back(op.inputs[0]);
-  EXPECT_NEAR(kernel_cycles(op, device), 2 * (6 * 234 + 48 * 49.6 * 2), 0.01);
   // From DRAM an input of 96 tiles takes its bytes over a channel's share, from a neighbour over half a link.
   Traffic near, far;
   far.input_from_dram = {true, false};
   far.dram_cores = 72;
-  EXPECT_NEAR(estimate(op, near, device).inputs[0], 96 * 2080 / 16.0, 0.01);
-  EXPECT_NEAR(estimate(op, far, device).inputs[0], 96 * 2080 / (6 * 40.8 / 72), 0.01);
-  EXPECT_NEAR(estimate(op, far, device).inputs[1], 96 * 2080 / 16.0, 0.01);
-  EXPECT_GE(estimate(op, far, device).limiter(), estimate(op, far, device).kernel);
+  EXPECT_NEAR(estimate(op, 1e6, near, device).inputs[0], 96 * 2080 / 16.0, 0.01);
+  EXPECT_NEAR(estimate(op, 1e6, far, device).inputs[0], 96 * 2080 / (6 * 40.8 / 72), 0.01);
+  EXPECT_NEAR(estimate(op, 1e6, far, device).inputs[1], 96 * 2080 / 16.0, 0.01);
+  EXPECT_EQ(estimate(op, 1e6, far, device).limiter(), 1e6);
 }
 
 }  // namespace

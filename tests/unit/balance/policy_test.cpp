@@ -175,7 +175,7 @@ TEST_F(CheckChoice, FindsWrongEpochs) {
 
 TEST_F(CheckChoice, FindsTurnedGrids) {
   good_.ops[0].place.transposed = true;
-  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("turned"));
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("transposed"));
 }
 
 // A policy that makes a mistake is named, and the fault is not the user's.

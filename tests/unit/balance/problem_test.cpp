@@ -100,7 +100,7 @@ TEST(Problem, RefusesAGraphAtTensorLevel) {
 TEST(Problem, RefusesOpsThatItDoesNotKnow) {
   DeviceGraph softmax = unary("softmax");
   Diagnostic d = finding(softmax.graph);
-  EXPECT_THAT(d.message, AllOf(HasSubstr("'node'"), HasSubstr("no op of a netlist")));
+  EXPECT_THAT(d.message, AllOf(HasSubstr("'node'"), HasSubstr("not an op type of netlists")));
   EXPECT_EQ(d.node, "node");
   DeviceGraph splice = unary("splice");
   EXPECT_THAT(finding(splice.graph).message, HasSubstr("not balanced by this version; those that are: add, "));
@@ -143,7 +143,7 @@ TEST(Problem, ChecksShapes) {
   DeviceGraph odd = unary("exp", {}, {1, 1, 32, 40}, {1, 1, 32, 40});
   auto problem = problem_problem_of(odd.graph);
   ASSERT_FALSE(problem.ok());
-  EXPECT_THAT(problem.failure().diagnostics()[0].message, HasSubstr("not one of whole tiles"));
+  EXPECT_THAT(problem.failure().diagnostics()[0].message, HasSubstr("not a multiple of the tile size"));
   DeviceGraph other = unary("exp", {}, {1, 1, 32, 64}, {1, 1, 64, 64});
   EXPECT_THAT(finding(other.graph).message, HasSubstr("arrives as t=1 rt=1 ct=2 where t=1 rt=2 ct=2 is needed"));
   DeviceGraph mixed;

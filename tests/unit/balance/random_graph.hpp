@@ -14,37 +14,123 @@
 
 namespace buda::balance {
 
-// Perceptrons with residual adds, softmax-like tails, heads along z, several inputs and outputs. Sizes are skewed: mostly small, sometimes
-// such that epochs, streaming from DRAM, or nothing at all helps.
+// Chains of products, convolutions, pools and depthwise convolutions with residual adds (next to each other, and far apart), softmax-like
+// tails, heads along z, several inputs and outputs. Sizes are skewed: mostly small, sometimes such that epochs, streaming from DRAM, or
+// nothing at all helps.
 class RandomGraph {
  public:
   // `small`: of a few tiles each, with values everywhere, so that they can be computed.
   explicit RandomGraph(std::uint64_t seed, bool small = false) : rng_(seed), small_(small), g_(cat("random_", seed)) {
-    g_.with_values = small;
+    g_.with_values = false;  // fill() gives them
   }
 
   graph::Graph run() {
-    std::int64_t rows = 32 * size(8);
-    std::int64_t cols = 32 * size(24);
-    graph::NodeId x = g_.input("input one", {1, 1, rows, cols}, {rows, cols}, format());
+    Value x;
+    x.rows = 32 * size(8);
+    x.cols = 32 * size(24);
+    x.id = g_.input("input one", {1, 1, x.rows, x.cols}, {x.rows, x.cols}, format());
     std::uint64_t layers = 1 + rng_.below(6);
     for (std::uint64_t i = 0; i < layers; ++i) {
-      graph::NodeId before = x;
-      std::int64_t next = rng_.below(3) == 0 ? cols : 32 * size(32);
-      x = g_.linear(cat("layer/", i), x, rows, cols, next, activation());
-      if (next == cols && rng_.below(2) == 0) x = g_.op(cat("residual:", i), "add", {x, before}, {1, 1, rows, cols}, {}, format());
-      cols = next;
-      if (rng_.below(4) == 0) x = softmax(x, i, rows, cols);
-      if (rng_.below(4) == 0) x = heads(x, i, rows, cols);
-      if (rng_.below(5) == 0) g_.output(cat("tap", i), x);
+      seen_.push_back(x);
+      x = layer(x, i);
+      if (rng_.below(2) == 0) x = with_skip(x, i);
+      if (rng_.below(4) == 0) x.id = softmax(x.id, i, x.rows, x.cols);
+      if (rng_.below(4) == 0) x.id = heads(x.id, i, x.rows, x.cols);
+      if (rng_.below(5) == 0) g_.output(cat("tap", i), x.id);
     }
-    g_.output("result", x, {rows, cols});
+    g_.output("result", x.id, {x.rows, x.cols});
     if (small_) fill();
     return std::move(g_.graph);
   }
 
  private:
+  struct Value {
+    graph::NodeId id;
+    std::int64_t rows = 0, cols = 0;
+    Shape shape() const { return {1, 1, rows, cols}; }
+  };
+
+  Value layer(const Value& x, std::uint64_t i) {
+    // Larger selections take long to write down.
+    const bool few_rows = x.rows <= 32 * 64;
+    switch (few_rows ? rng_.below(6) : 0) {
+      case 3:
+        return convolved(x, i);
+      case 4:
+        return pooled(x, i);
+      case 5:
+        return depthwise(x, i);
+      default:
+        break;
+    }
+    const std::int64_t next = rng_.below(3) == 0 ? x.cols : 32 * size(32);
+    return {g_.linear(cat("layer/", i), x.id, x.rows, x.cols, next, activation()), x.rows, next};
+  }
+
+  // Plus an earlier value of its shape: the one right before, or any other.
+  Value with_skip(const Value& x, std::uint64_t i) {
+    std::vector<Value> alike;
+    for (const Value& v : seen_)
+      if (v.rows == x.rows && v.cols == x.cols) alike.push_back(v);
+    if (alike.empty()) return x;
+    return {g_.op(cat("residual:", i), "add", {x.id, alike[rng_.below(alike.size())].id}, x.shape(), {}, format()), x.rows, x.cols};
+  }
+
+  // ---- windows of rows
+
+  struct Windows {
+    graph::NodeId id;  // (slices, rows, columns of x): in slice t the t-th row of every window
+    std::int64_t slices = 1, rows = 0;
+    graph::Edge side_by_side() const { return slices == 1 ? graph::Edge(id) : graph::Edge(id, {graph::Tm::hstack(slices)}); }
+  };
+
+  // Of 1 to 9 rows around every (or every second) row, or anywhere; sometimes each the sum of two weighted rows.
+  Windows windows(const Value& x, std::uint64_t i) {
+    constexpr std::int64_t kSlices[] = {1, 2, 3, 4, 9};
+    Windows w;
+    w.slices = kSlices[rng_.below(5)];
+    const std::int64_t stride = x.rows % 64 == 0 ? static_cast<std::int64_t>(1 + rng_.below(2)) : 1;
+    w.rows = x.rows / stride;
+    const bool anywhere = rng_.below(4) == 0, weighted = rng_.below(4) == 0;
+    const std::int64_t terms = weighted ? 2 : 1;
+    std::vector<std::int32_t> picks;
+    for (std::int64_t term = 0; term < terms; ++term)
+      for (std::int64_t t = 0; t < w.slices; ++t)
+        for (std::int64_t r = 0; r < w.rows; ++r) {
+          const std::int64_t near = r * stride + t - w.slices / 2 + term;
+          const std::int64_t row = anywhere ? static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(x.rows))) : near;
+          picks.push_back(row < 0 || row >= x.rows ? 0 : static_cast<std::int32_t>(row + 1));
+        }
+    const Shape shape{1, 1, terms * w.slices, w.rows};
+    std::vector<graph::Edge> inputs{g_.constant(cat("picks", i), Tensor(shape, std::move(picks))), x.id};
+    if (weighted) {
+      std::vector<float> weights(static_cast<std::size_t>(*shape.volume()), 0.5F);
+      inputs.push_back(g_.constant(cat("factors", i), Tensor(shape, std::move(weights))));
+    }
+    w.id = g_.op(cat("windows", i), "matmul", std::move(inputs), {1, w.slices, w.rows, x.cols}, {{"identity", true}, {"slices", w.slices}},
+                 format());
+    return w;
+  }
+  Value convolved(const Value& x, std::uint64_t i) {
+    const Windows w = windows(x, i);
+    const std::int64_t next = 32 * size(16);
+    return {g_.linear(cat("conv", i), w.side_by_side(), w.rows, w.slices * x.cols, next, activation()), w.rows, next};
+  }
+  Value pooled(const Value& x, std::uint64_t i) {
+    const Windows w = windows(x, i);
+    const graph::AttrMap largest{{"dim", std::string("z")}, {"type", std::string("max")}, {"z", w.slices}};
+    // A maximum along z keeps its format.
+    const DataFormat same = *g_.graph.node(w.id).outputs[0].format;
+    return {g_.op(cat("pool", i), "reduce", {w.id}, {1, 1, w.rows, x.cols}, largest, same), w.rows, x.cols};
+  }
+  Value depthwise(const Value& x, std::uint64_t i) {
+    const Windows w = windows(x, i);
+    auto weights = g_.parameter(cat("diagonals", i), {1, 1, 32 * w.slices, x.cols});
+    return {g_.op(cat("depthwise", i), "depthwise", {w.side_by_side(), weights}, {1, 1, w.rows, x.cols}, activation()), w.rows, x.cols};
+  }
+
   std::int64_t size(std::int64_t most) {
+    if (small_ && rng_.below(10) == 0) return rng_.below(2) == 0 ? 7 : 11;
     if (small_) return static_cast<std::int64_t>(1 + rng_.below(static_cast<std::uint64_t>(std::min<std::int64_t>(most, 6))));
     auto n = static_cast<std::int64_t>(1 + rng_.below(static_cast<std::uint64_t>(most)));
     if (rng_.below(12) == 0) n *= 16;
@@ -84,7 +170,7 @@ class RandomGraph {
   void fill() {
     for (auto id : g_.graph.ids()) {
       auto& node = g_.graph.node(id);
-      if (!node.has_value()) continue;
+      if (!node.has_value() || node.value) continue;
       const Shape& shape = node.outputs[0].shape;
       double scale = node.kind() == graph::NodeKind::constant ? 0 : 1.5 / std::sqrt(static_cast<double>(shape[2]));
       std::vector<float> values(static_cast<std::size_t>(*shape.volume()), 1.0f);
@@ -97,6 +183,7 @@ class RandomGraph {
   Rng rng_;
   bool small_ = false;
   DeviceGraph g_;
+  std::vector<Value> seen_;
 };
 
 }  // namespace buda::balance

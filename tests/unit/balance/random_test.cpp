@@ -57,7 +57,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
     BalanceOptions options;
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 5 != 0;
-    auto result = balance_with(graph, GetParam(), options, seed % 2 == 0);
+    auto result = balance_with(graph, GetParam(), options, *some_policy(seed));
     if (!result.ok()) {
       ++refused;
       for (const auto& d : result.failure().diagnostics()) {

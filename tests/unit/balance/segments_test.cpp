@@ -128,14 +128,14 @@ TEST(Segments, GiveWhatTheMixedGraphGives) {
 TEST(Segments, ThePlanNamesThem) {
   auto split = split_segments(there_and_back());
   ASSERT_TRUE(split);
-  netlist::HostPlan plan;
+  host_plan::HostPlan plan;
   for (NodeId id : split->device->inputs()) plan.inputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_in", {}});
   for (NodeId id : split->device->outputs()) plan.outputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_out", {}});
-  plan.segments = {{netlist::SegmentKind::device, "m.yaml", {"run_fwd_0"}}};
+  plan.segments = {{host_plan::SegmentKind::device, "m.yaml", {"run_fwd_0"}}};
   add_host_segments(plan, *split, "m.before.graph.json", "m.behind.graph.json");
   ASSERT_EQ(plan.segments.size(), 3u);
   EXPECT_EQ(plan.segments[0].file, "m.before.graph.json");
-  EXPECT_EQ(plan.segments[0].kind, netlist::SegmentKind::host);
+  EXPECT_EQ(plan.segments[0].kind, host_plan::SegmentKind::host);
   EXPECT_EQ(plan.segments[1].file, "m.yaml");
   ASSERT_EQ(plan.segments[1].inputs.size(), 2u);
   EXPECT_EQ(plan.segments[1].inputs[0].name, "s.in");

@@ -70,7 +70,7 @@ TEST(Balancer, WritesNetlistPlanAndReport) {
   ASSERT_TRUE(done.ok()) << balance::text_of(done.failure());
   // The tensors are where they were.
   EXPECT_THAT(s.files_in("out/"), UnorderedElementsAre("net.yaml", "net.plan.json", "net.report.json"));
-  auto plan = netlist::read_host_plan(s.fs, "out/net.plan.json");
+  auto plan = host_plan::read_host_plan(s.fs, "out/net.plan.json");
   ASSERT_TRUE(plan.ok()) << balance::text_of(plan.failure());
   EXPECT_EQ(plan->segments[0].file, "net.yaml");
   ASSERT_EQ(plan->parameters.size(), 4u);

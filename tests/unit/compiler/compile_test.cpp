@@ -76,7 +76,7 @@ TEST_F(Compile, IsCancelledWhereverItIs) {
 TEST_F(Compile, ReportsWhatAStageFinds) {
   auto image = compile({"model.bin", io::Bytes(std::string("what is this?"))});
   ASSERT_FALSE(image);
-  EXPECT_EQ(image.failure().diagnostics().front().code, "IM001");
+  EXPECT_EQ(image.failure().diagnostics().front().code, "IP001");
   options_.device = "n15";
   EXPECT_FALSE(compile(model()));
 }

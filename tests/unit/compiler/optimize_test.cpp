@@ -34,7 +34,7 @@ TEST_F(Optimize, ARulesOwnOptionHasTheLastWord) {
 }
 
 TEST_F(Optimize, AWrongValueNamesItsOption) {
-  EXPECT_EQ(message(optimizer_names_.assign("amp_level", {"3"}).failure()), "option 'amp_level': '3' is not a choice; allowed: 0, 1, 2");
+  EXPECT_EQ(message(optimizer_names_.assign("amp_level", {"3"}).failure()), "option 'amp_level': '3' is illegal; allowed: 0, 1, 2");
   set(optimizer_names_, "default_df_override", "Float17");
   graph::Graph graph = classifier();
   auto done = optimize(graph);

@@ -1,4 +1,4 @@
-// How long an op takes: cycles from the device's measured parameters (docs/internals/balancing.md, "Cost").
+// How long an op takes with what surrounds it: its kernel (core/buda/cost), and the ways in and out (docs/internals/balancing.md, "Cost").
 #pragma once
 
 #include <buda/balance/legalize/resources.hpp>
@@ -9,9 +9,6 @@
 #include <vector>
 
 namespace buda::balance {
-
-// Cycles that one core's kernel needs for one input when its data is there. Ops that the device has no figures for count as a copy.
-double kernel_cycles(const netlist::Op& op, const device::DeviceDescriptor& device);
 
 // Cycles of one input, by what holds the op up.
 struct OpCycles {
@@ -31,7 +28,8 @@ struct Traffic {
   std::int64_t dram_cores = 1;
   std::int64_t inputs_per_epoch = 1;
 };
-OpCycles estimate(const netlist::Op& op, const Traffic& traffic, const device::DeviceDescriptor& device);
+// `kernel`: cycles of the op's kernel.
+OpCycles estimate(const netlist::Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device);
 
 // Bytes per cycle that one of `dram_cores` cores gets: its share of all channels, but no more than one channel or one link of the network.
 double dram_share(std::int64_t dram_cores, const device::DeviceDescriptor& device);

@@ -14,8 +14,8 @@ namespace {
 
 using graph::Graph;
 using graph::Node;
-using netlist::Transform;
-using netlist::TransformKind;
+using host_plan::Transform;
+using host_plan::TransformKind;
 
 // Names that safetensors keeps for itself.
 constexpr std::string_view kReservedTensorName = "__metadata__";
@@ -89,7 +89,7 @@ class HostPlanBuilder {
       : graph_(graph), problem_(problem), queues_(queues), files_(files) {}
 
   Result<BuiltPlan> run() {
-    netlist::HostPlan& plan = out_.plan;
+    host_plan::HostPlan& plan = out_.plan;
     plan.model = graph_.name;
     plan.device = problem_.device->name;
     plan.arch = problem_.device->arch;
@@ -106,7 +106,7 @@ class HostPlanBuilder {
     for (const QueuePlan& q : queues_.queues)
       if (q.role == QueueRole::parameter || q.role == QueueRole::constant) handle(add_parameter(q));
     if (!failure_.empty()) return failure_;
-    plan.segments.push_back({netlist::SegmentKind::device, files_.netlist, {kProgramName}});
+    plan.segments.push_back({host_plan::SegmentKind::device, files_.netlist, {kProgramName}});
     plan.segments.back().batches = problem_.batches;
     return std::move(out_);
   }
@@ -173,7 +173,7 @@ class HostPlanBuilder {
 
   // What the balancer made of a selection matrix: as it lies in the queue.
   void add_encoded(const QueuePlan& q) {
-    netlist::PlanParameter p;
+    host_plan::PlanParameter p;
     p.name = problem_.source(q.source).label;
     p.queue = q.queue.name;
     p.shape = q.encoded->shape().dims();
@@ -195,7 +195,7 @@ class HostPlanBuilder {
       return d;
     }
     const Tensor& tensor = node.value->tensor;
-    netlist::PlanParameter p;
+    host_plan::PlanParameter p;
     p.name = node.name();
     p.queue = q.queue.name;
     p.shape = tensor.shape().dims();
@@ -255,7 +255,7 @@ Result<std::vector<Transform>> steps_to_device(const Shape& model, const Shape& 
   }
   if (!lies)
     return input_error("BL018", {},
-                       cat("the model's shape ", model.text(), ", ", four.text(), " in four axes, does not lie in ", device.text(),
+                       cat("the model's shape ", model.text(), ", ", four.text(), " in four axes, does not fit in ", device.text(),
                            ": w and z have to be equal, r and c may be larger"));
   if (four != model) out.push_back({TransformKind::reshape, four.dims(), 0});
   if (cuts) out.push_back({TransformKind::narrow, kept.dims(), 0});

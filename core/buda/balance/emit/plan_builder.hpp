@@ -27,7 +27,7 @@ struct PlanFiles {
 };
 
 struct BuiltPlan {
-  netlist::HostPlan plan;
+  host_plan::HostPlan plan;
   NamedTensors tensors;  // for files.tensors; empty: that file is not needed
 };
 
@@ -35,10 +35,10 @@ struct BuiltPlan {
 Result<BuiltPlan> build_plan(const graph::Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files);
 
 // The steps from the parts of a result that is streamed so to all of it, of this device shape (w, z, r, c).
-std::vector<netlist::Transform> steps_to_whole(const Stream& stream, const Shape& whole);
+std::vector<host_plan::Transform> steps_to_whole(const Stream& stream, const Shape& whole);
 
 // The steps from a model's tensor to the tensor that a device value of type `device` (w, z, r, c) holds, and back.
-Result<std::vector<netlist::Transform>> steps_to_device(const Shape& model, const Shape& device);
-Result<std::vector<netlist::Transform>> steps_from_device(const Shape& device, const Shape& model);
+Result<std::vector<host_plan::Transform>> steps_to_device(const Shape& model, const Shape& device);
+Result<std::vector<host_plan::Transform>> steps_from_device(const Shape& device, const Shape& model);
 
 }  // namespace buda::balance

@@ -5,6 +5,7 @@
 
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/emit/program.hpp>
+#include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
@@ -41,6 +42,13 @@ const schema::Record<ReportCycles>& describe(const ReportCycles*) {
   return record;
 }
 
+std::string limiter_name(const ReportCycles& cycles) {
+  if (cycles.kernel == cycles.limiter) return "kernel";
+  for (std::size_t i = 0; i < cycles.inputs.size(); ++i)
+    if (cycles.inputs[i] == cycles.limiter) return cat("input ", i);
+  return "output";
+}
+
 const schema::Record<ReportOp>& describe(const ReportOp*) {
   static const auto record =
       schema::Record<ReportOp>("an op")
@@ -49,7 +57,7 @@ const schema::Record<ReportOp>& describe(const ReportOp*) {
           .required("type", &ReportOp::type, "op type")
           .required("grid_loc", &ReportOp::grid_loc, "worker at its top left")
           .required("grid", &ReportOp::grid, "cores, rows by columns")
-          .optional("transposed", &ReportOp::transposed, "whether it stands turned by 90 degrees")
+          .optional("transposed", &ReportOp::transposed, "whether its grid is transposed")
           .required("t", &ReportOp::t, "mblocks in sequence")
           .required("mblock", &ReportOp::mblock, "ublocks of an mblock, rows by columns")
           .required("ublock", &ReportOp::ublock, "tiles of a ublock, rows by columns")
@@ -67,7 +75,7 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
   static const auto record = schema::Record<ReportEpoch>("an epoch")
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
-                                 .required("cycles", &ReportEpoch::cycles, "expected cycles of one turn")
+                                 .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
                                  .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
                                  .required("ops", &ReportEpoch::ops, "its ops, in execution order");
   return record;
@@ -80,7 +88,10 @@ const schema::Record<ReportQueue>& describe(const ReportQueue*) {
                                  .required("entries", &ReportQueue::entries, "slots")
                                  .required("grid", &ReportQueue::grid, "buffers, rows by columns")
                                  .required("bytes", &ReportQueue::bytes, "of all buffers, headers included")
-                                 .optional("prologue", &ReportQueue::prologue, "whether its readers load it before the epoch");
+                                 .optional("prologue", &ReportQueue::prologue, "whether its readers load it before the epoch")
+                                 .optional("writer", &ReportQueue::writer, "the op that writes it; without it, the host does")
+                                 .optional("readers", &ReportQueue::readers, "the ops that read it; without them, the host does")
+                                 .optional("channels", &ReportQueue::channels, "the DRAM channel of each of its buffers");
   return record;
 }
 
@@ -98,9 +109,11 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("epochs", &ReportTotals::epochs, "epochs")
           .required("chip_cores", &ReportTotals::chip_cores, "workers of the chip")
           .required("most_cores", &ReportTotals::most_cores, "workers in use in the fullest epoch")
-          .required("cycles", &ReportTotals::cycles, "expected cycles of one turn through all epochs")
+          .required("cycles", &ReportTotals::cycles, "expected cycles of one iteration of the program's loop")
           .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
+          .optional("limiter", &ReportTotals::limiter, "what limits it: kernel, input N or output")
+          .optional("parameter_bytes", &ReportTotals::parameter_bytes, "bytes of the queues of parameters and constants")
           .required("dram", &ReportTotals::dram, "channels of the chip, in order");
   return record;
 }
@@ -111,7 +124,7 @@ const schema::Record<PlacementReport>& describe(const PlacementReport*) {
           .required("model", &PlacementReport::model, "name of the graph")
           .required("device", &PlacementReport::device, "device that it was placed for")
           .required("policy", &PlacementReport::policy, "policy that placed it")
-          .required("microbatch", &PlacementReport::microbatch, "entries of queues that one turn through the epochs takes")
+          .required("microbatch", &PlacementReport::microbatch, "inputs that one iteration of the program's loop processes")
           .optional("batch", &PlacementReport::batch, "inputs that these are: the model's batch")
           .required("totals", &PlacementReport::totals, "sums over all epochs")
           .required("epochs", &PlacementReport::epochs, "epochs in order")
@@ -144,6 +157,7 @@ class Maker {
       if (slowest_ > most_) {
         most_ = slowest_;
         out.totals.bottleneck_op = epoch.slowest_op;
+        out.totals.limiter = slowest_limiter_;
       }
       out.epochs.push_back(std::move(epoch));
     }
@@ -199,6 +213,7 @@ class Maker {
     if (epoch.ops.empty()) slowest_ = 0;
     if (r.cycles.limiter > slowest_ || epoch.ops.empty()) {
       slowest_ = r.cycles.limiter;
+      slowest_limiter_ = limiter_name(r.cycles);
       epoch.slowest_op = r.name;
     }
     limiter_[id.index()] = r.cycles.limiter;
@@ -226,8 +241,7 @@ class Maker {
     traffic.output_to_dram = writes_queue(id);
     traffic.dram_cores = dram_cores_;
     traffic.inputs_per_epoch = problem_.microbatch;
-    OpCycles c = estimate(op, traffic, *problem_.device);
-    c.kernel = kernel_cycles_of(op, problem_.op(id).fused.get(), *problem_.device);
+    OpCycles c = estimate(op, choice_.ops[id.index()].model.kernel_cycles, traffic, *problem_.device);
     r.cycles.kernel = whole(c.kernel);
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);
@@ -258,7 +272,25 @@ class Maker {
   std::int32_t epoch_ = 0;
   std::int64_t dram_cores_ = 0;
   std::int64_t slowest_ = 0, most_ = -1;
+  std::string slowest_limiter_;
 };
+
+ReportQueue queue_row(const Problem& problem, const QueuePlan& q) {
+  ReportQueue row;
+  row.name = q.queue.name;
+  row.role = role_name(q.role);
+  row.entries = q.queue.entries;
+  row.grid = q.queue.grid;
+  row.bytes = buffer_bytes(q.queue, *problem.device).value_or(0) * static_cast<std::uint64_t>(q.queue.grid.volume());
+  row.prologue = q.prologue;
+  if (q.writer.valid()) row.writer = problem.op(q.writer).op.name;
+  for (const OpUse& use : q.readers) {
+    const std::string& reader = problem.op(use.op).op.name;
+    if (std::find(row.readers.begin(), row.readers.end(), reader) == row.readers.end()) row.readers.push_back(reader);
+  }
+  for (const auto& buffer : q.queue.buffers) row.channels.push_back(buffer.channel);
+  return row;
+}
 
 std::string cell(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
@@ -285,10 +317,10 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
          unit = std::pow(10.0, std::floor(std::log10(std::max(rate, 1e-9))) - 2);
   out.totals.inputs_per_second = std::isfinite(rate) ? std::round(rate / unit) * unit : 0;
   for (std::size_t i = 0; i < built.dram_used.size(); ++i) out.totals.dram.push_back({built.dram_used[i], built.dram_capacity[i]});
-  for (const QueuePlan& q : built.queues.queues)
-    out.queues.push_back({q.queue.name, std::string(role_name(q.role)), q.queue.entries, q.queue.grid,
-                          buffer_bytes(q.queue, *problem.device).value_or(0) * static_cast<std::uint64_t>(q.queue.grid.volume()),
-                          q.prologue});
+  for (const QueuePlan& q : built.queues.queues) {
+    out.queues.push_back(queue_row(problem, q));
+    if (q.role == QueueRole::parameter || q.role == QueueRole::constant) out.totals.parameter_bytes += out.queues.back().bytes;
+  }
   return out;
 }
 
@@ -313,15 +345,7 @@ std::vector<std::string> report_table(const PlacementReport& report) {
       out.push_back(row(e.graph, op.name, op.type, cat(op.grid.rows, 'x', op.grid.cols, op.transposed ? "^T" : ""),
                         cat('[', op.grid_loc.row, ", ", op.grid_loc.col, ']'), std::move(share), cat(op.cycles.limiter)));
     }
-  const auto& t = report.totals;
-  std::int64_t slowest = 0;
-  for (const auto& e : report.epochs)
-    for (const auto& op : e.ops)
-      if (op.name == t.bottleneck_op) slowest = op.cycles.limiter;
-  out.push_back(cat(t.ops, t.ops == 1 ? " op in " : " ops in ", t.epochs, t.epochs == 1 ? " epoch, " : " epochs, ", t.most_cores, " of ",
-                    t.chip_cores, " workers in the fullest; ", t.cycles, " cycles for ",
-                    report.batch == 1 ? "an input" : cat("a batch of ", report.batch), ", about ", t.inputs_per_second,
-                    " inputs/s; the slowest op is ", t.bottleneck_op, " with ", slowest, " cycles"));
+  for (std::string& line : report_summary(report)) out.push_back(std::move(line));
   return out;
 }
 

@@ -36,6 +36,9 @@ struct ReportCycles {
   friend bool operator==(const ReportCycles&, const ReportCycles&) = default;
 };
 
+// What `limiter` is the time of: "kernel", "input 0" (its transfer), "output".
+std::string limiter_name(const ReportCycles& cycles);
+
 struct ReportOp {
   std::string name;  // in the netlist
   std::string node;  // in the graph
@@ -56,7 +59,7 @@ struct ReportOp {
 struct ReportEpoch {
   std::string graph;
   std::int64_t cores = 0;
-  std::int64_t cycles = 0;  // of all inputs of one turn
+  std::int64_t cycles = 0;  // of all inputs of one iteration of the loop
   std::string slowest_op;
   std::vector<ReportOp> ops;
   friend bool operator==(const ReportEpoch&, const ReportEpoch&) = default;
@@ -69,6 +72,9 @@ struct ReportQueue {
   GridShape grid;
   std::uint64_t bytes = 0;  // of all its buffers
   bool prologue = false;
+  std::string writer;  // an op's name; empty: the host
+  std::vector<std::string> readers;
+  std::vector<std::int64_t> channels;  // of DRAM, of each buffer in order
   friend bool operator==(const ReportQueue&, const ReportQueue&) = default;
 };
 
@@ -83,10 +89,12 @@ struct ReportTotals {
   std::int64_t epochs = 0;
   std::int64_t chip_cores = 0;
   std::int64_t most_cores = 0;  // of an epoch
-  std::int64_t cycles = 0;      // of one turn through all epochs
+  std::int64_t cycles = 0;      // of one iteration, through all epochs
   double inputs_per_second = 0;
   std::string bottleneck_op;
-  std::vector<ReportChannel> dram;  // by channel
+  std::string limiter;                // of that op
+  std::uint64_t parameter_bytes = 0;  // of the queues of parameters and constants
+  std::vector<ReportChannel> dram;    // by channel
   friend bool operator==(const ReportTotals&, const ReportTotals&) = default;
 };
 
@@ -94,8 +102,8 @@ struct PlacementReport {
   std::string model;
   std::string device;
   std::string policy;
-  std::int32_t microbatch = 1;  // entries of queues, of one turn
-  std::int64_t batch = 1;       // inputs as the user counts them, of one turn
+  std::int32_t microbatch = 1;  // inputs of an iteration of the program's loop
+  std::int64_t batch = 1;       // the same as the user counts them
   ReportTotals totals;
   std::vector<ReportEpoch> epochs;
   std::vector<ReportQueue> queues;
@@ -109,7 +117,7 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
                             const std::vector<std::int64_t>& candidates, const std::string& policy);
 
 std::string report_text(const PlacementReport& report);
-// For --verbose: a line per op (epoch, op, grid, place, cores, cycles) and the totals.
+// For --verbose: a line per op (epoch, op, grid, place, cores, cycles), then the summary (report_summary.hpp).
 std::vector<std::string> report_table(const PlacementReport& report);
 
 }  // namespace buda::balance

@@ -20,9 +20,9 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::ValueRef;
 
-netlist::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
+host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   const graph::ValueType* type = n.kind() == NodeKind::output ? graph.type(n.inputs()[0].source) : &n.outputs[0];
-  netlist::PlanTensor out;
+  host_plan::PlanTensor out;
   out.name = n.name();
   const bool on_device = graph::level_of(graph, n) == graph::Level::device;
   out.dtype = std::string(dtype_name(on_device ? ops::border_type(n, type->dtype) : type->dtype));
@@ -70,7 +70,7 @@ class Splitter {
                                        "' takes to the device what the host makes of results of the device; such a "
                                        "graph cannot be placed in one piece"));
         d.node = n.name();
-        d.hint = "the optimizer's pass cpu-fallback takes along to the host what lies before or behind such an op";
+        d.hint = "the optimizer's pass cpu-fallback also moves the ops before or after such an op to the host";
         failure.add(std::move(d));
       } else if (n.op() == graph::kToHost) {
         when = When::behind;
@@ -212,11 +212,12 @@ Result<Segments> split_segments(Graph graph) {
   return out;
 }
 
-void add_host_segments(netlist::HostPlan& plan, const Segments& segments, const std::string& before_file, const std::string& behind_file) {
-  using netlist::PlanTensor;
-  std::vector<netlist::Segment> all;
-  if (segments.before) all.push_back({netlist::SegmentKind::host, before_file, {}, {}, {}});
-  for (netlist::Segment& segment : plan.segments) {
+void add_host_segments(host_plan::HostPlan& plan, const Segments& segments, const std::string& before_file,
+                       const std::string& behind_file) {
+  using host_plan::PlanTensor;
+  std::vector<host_plan::Segment> all;
+  if (segments.before) all.push_back({host_plan::SegmentKind::host, before_file, {}, {}, {}});
+  for (host_plan::Segment& segment : plan.segments) {
     // Only one is of the device.
     auto part = [](std::vector<PlanTensor>& from, const std::map<std::string, std::string>& passing, std::vector<PlanTensor>& to) {
       for (PlanTensor& t : from)
@@ -230,7 +231,7 @@ void add_host_segments(netlist::HostPlan& plan, const Segments& segments, const 
     part(plan.outputs, segments.leaving, segment.outputs);
     all.push_back(std::move(segment));
   }
-  if (segments.behind) all.push_back({netlist::SegmentKind::host, behind_file, {}, {}, {}});
+  if (segments.behind) all.push_back({host_plan::SegmentKind::host, behind_file, {}, {}, {}});
   plan.segments = std::move(all);
 
   auto ordered = [](const std::vector<PlanTensor>& model, std::vector<PlanTensor>& planned) {

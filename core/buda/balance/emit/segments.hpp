@@ -22,7 +22,7 @@ struct Segments {
   // Outputs of the device's graph that go on to the host, under their own names.
   std::map<std::string, std::string> leaving;
   // The model's inputs and outputs in order, with the types that the user sees; those of the device without queues.
-  std::vector<netlist::PlanTensor> inputs, outputs;
+  std::vector<host_plan::PlanTensor> inputs, outputs;
 };
 
 // A graph without nodes of the host is a device segment. BL024: the host needs something of the device that the device then needs; only
@@ -31,6 +31,6 @@ Result<Segments> split_segments(graph::Graph graph);
 
 // What the plan of the device's graph lacks: the host's segments, in these files, and their inputs and outputs. What passes between host
 // and device moves from the plan's inputs and outputs to the device segment.
-void add_host_segments(netlist::HostPlan& plan, const Segments& segments, const std::string& before_file, const std::string& behind_file);
+void add_host_segments(host_plan::HostPlan& plan, const Segments& segments, const std::string& before_file, const std::string& behind_file);
 
 }  // namespace buda::balance

@@ -12,7 +12,7 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {"grid", "mblock", "ublock", "u_kt", "dram-parameters", "epoch-break"};
+constexpr std::array<std::string_view, 7> kKeys = {"grid", "mblock", "ublock", "u_kt", "t-stream", "dram-parameters", "epoch-break"};
 
 std::optional<std::int32_t> positive(std::string_view text) {
   auto value = parse_int(trim(text));
@@ -37,12 +37,18 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
+Stream stream_of(std::int32_t rows, std::int32_t columns) {
+  if (rows > 1) return {StreamDirection::r, rows};
+  if (columns > 1) return {StreamDirection::c, columns};
+  return {};
+}
+
 // What is wrong with the value; empty if nothing.
 std::string store(std::string_view key, const std::string& value, OpOverride& out) {
   auto want = [&](const char* form) { return cat("'", value, "' is not ", form); };
   if (key == "grid" || key == "mblock" || key == "ublock") {
     auto p = pair(value);
-    if (!p) return want("two positive whole numbers, as in [2,4]");
+    if (!p) return want("two positive integers, as in [2,4]");
     if (key == "grid") out.grid = GridShape{(*p)[0], (*p)[1]};
     if (key == "mblock") out.mblock = *p;
     if (key == "ublock") out.ublock = *p;
@@ -50,8 +56,14 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
   }
   if (key == "u_kt") {
     auto n = positive(value);
-    if (!n) return want("a positive whole number");
+    if (!n) return want("a positive integer");
     out.u_kt = *n;
+    return "";
+  }
+  if (key == "t-stream") {
+    auto p = pair(value);
+    if (!p || ((*p)[0] > 1 && (*p)[1] > 1)) return want("parts along r or along c, as in [4,1] or [1,4]");
+    out.stream = stream_of((*p)[0], (*p)[1]);
     return "";
   }
   auto b = boolean(value);
@@ -89,20 +101,36 @@ std::int64_t distance(const OpModel& model, const OpOverride& wish) {
   if (wish.ublock) out += std::abs(model.block.ublock_rt - (*wish.ublock)[0]) + std::abs(model.block.ublock_ct - (*wish.ublock)[1]);
   if (wish.mblock) out += std::abs(model.block.mblock_m - (*wish.mblock)[0]) + std::abs(model.block.mblock_n - (*wish.mblock)[1]);
   if (wish.u_kt) out += std::abs(model.u_kt - *wish.u_kt);
+  if (wish.stream) out += std::abs(model.stream.parts - wish.stream->parts) + (model.stream.direction == wish.stream->direction ? 0 : 1);
   return out;
+}
+
+// Why the result cannot be cut so; empty where it can.
+std::string broken_stream(const OpSpec& spec, const Stream& stream) {
+  if (stream.parts == 1) return "";
+  const auto open = streams_of(spec);
+  if (std::find(open.begin(), open.end(), stream) != open.end()) return "";
+  auto same = [&](const Stream& s) { return s.direction == stream.direction; };
+  const bool by_rows = stream.direction == StreamDirection::r;
+  if (!std::any_of(open.begin(), open.end(), same)) return cat("its result cannot be cut into parts along ", by_rows ? 'r' : 'c');
+  return cat(stream.parts, " parts along ", by_rows ? 'r' : 'c', " do not divide the result's ", by_rows ? spec.out.rt : spec.out.ct,
+             by_rows ? " tile rows" : " tile columns");
 }
 
 // The first rule that the override breaks, in words; empty when it is about memory.
 std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device::DeviceDescriptor& device) {
-  const auto& out = spec.out;
   GridShape chip = device.grid();
   auto divides = [](std::int64_t d, std::int64_t n) { return n % d == 0; };
+  if (wish.stream)
+    if (std::string why = broken_stream(spec, *wish.stream); !why.empty()) return why;
+  const netlist::TileShape out = held_shape(spec.out, held_result(spec, wish.stream.value_or(Stream{})));
+  const char* whole = wish.stream && wish.stream->parts > 1 ? "a part's " : "the result's ";
   if (wish.grid) {
     if (wish.grid->rows > chip.rows || wish.grid->cols > chip.cols)
       return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
                  " workers)");
     if (!divides(wish.grid->rows, out.rt) || !divides(wish.grid->cols, out.ct))
-      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not divide the result's ", out.rt, 'x', out.ct, " tiles");
+      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not divide ", whole, out.rt, 'x', out.ct, " tiles");
   }
   std::int64_t rows = out.rt / (wish.grid ? wish.grid->rows : 1), cols = out.ct / (wish.grid ? wish.grid->cols : 1);
   if (wish.ublock) {
@@ -112,12 +140,12 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device
       return cat("a ublock of ", tiles, " tiles does not fit the destination register, which holds ", dest, " of ",
                  format_name(spec.op.acc_format));
     if (!divides((*wish.ublock)[0], rows) || !divides((*wish.ublock)[1], cols))
-      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
-                 'x', cols, " tiles");
+      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : whole, rows, 'x',
+                 cols, " tiles");
   }
   if (wish.mblock && (!divides((*wish.mblock)[0], rows) || !divides((*wish.mblock)[1], cols)))
-    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : "the result's ", rows,
-               'x', cols, " tiles");
+    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : whole, rows, 'x', cols,
+               " tiles");
   if (wish.u_kt && !divides(*wish.u_kt, spec.inner))
     return cat("u_kt ", *wish.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
   if (wish.ublock && wish.mblock && wish.grid) return "grid, mblock and ublock together do not make up the result";
@@ -158,7 +186,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
 Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device) {
   std::string why = broken_rule(spec, wish, device);
   if (why.empty()) why = "what it needs does not fit the core";
-  Diagnostic d = usage_error("BL023", cat(join(wish.given, ", "), ": op '", spec.label, "' cannot be so: ", why));
+  Diagnostic d = usage_error("BL023", cat(join(wish.given, ", "), " is illegal for op '", spec.label, "': ", why));
   d.node = spec.label;
   std::vector<const OpModel*> near;
   for (const auto& m : legal.models) near.push_back(&m);

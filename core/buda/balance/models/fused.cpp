@@ -1,9 +1,9 @@
 // Bodies, blocks and costs of fused ops.
 #include <buda/balance/models/fused.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cost/kernel_cycles.hpp>
 #include <buda/ops/device/fused_body.hpp>
 
 #include <utility>
@@ -39,7 +39,7 @@ Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inpu
     netlist::SubOp sub;
     sub.name = s.name;
     auto type = netlist::op_type_from_name(s.type);
-    if (!type || !netlist::info(*type).sub_op) return input_error("BL003", {}, cat("'", s.type, "' cannot stand in a fused op"));
+    if (!type || !netlist::info(*type).sub_op) return input_error("BL003", {}, cat("'", s.type, "' cannot be part of a fused op"));
     sub.type = *type;
     BUDA_ASSIGN(sub.attributes, netlist_attributes(s.attrs, s.name, s.type));
     for (const auto& in : s.inputs) sub.inputs.push_back({operand(in), {}});
@@ -86,17 +86,9 @@ netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::O
 }
 
 double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device) {
-  if (fused == nullptr) return kernel_cycles(op, device);
-  double cycles = 0;
-  for (const auto& schedule : fused->schedules)
-    for (const netlist::SubOp& s : schedule) {
-      netlist::Op one = op;
-      one.type = s.type;
-      one.attributes = s.attributes;
-      one.inputs.resize(s.inputs.size(), op.inputs.front());
-      cycles += kernel_cycles(one, device);
-    }
-  return cycles;
+  if (fused == nullptr) return cost::kernel_cycles(op, nullptr, device).total;
+  const netlist::FusedOp body = with_blocks(*fused, op);
+  return cost::kernel_cycles(op, &body, device).total;
 }
 
 Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device) {

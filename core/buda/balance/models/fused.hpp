@@ -23,7 +23,7 @@ netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::O
 
 // In these functions `fused` are the schedules of a fused op, and null for any other.
 //
-// Cycles of an op's kernel: of a fused op, of all its sub-ops.
+// Cycles of an op's kernel (core/buda/cost).
 double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device);
 // l1_usage and usages (resources.hpp) with the intermediates of a fused op.
 Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device);

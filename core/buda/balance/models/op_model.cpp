@@ -7,6 +7,7 @@
 #include <buda/balance/models/sparse.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cost/kernel_cycles.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -94,17 +95,19 @@ std::string Rejections::text() const {
 constexpr std::int64_t kMaxParts = 64;
 
 std::vector<Stream> Candidates::streams() const {
-  if (wish_ != nullptr && wish_->stream) return {*wish_->stream};
-  std::vector<Stream> out{Stream{}};
-  if (!options_.t_streaming || !may_stream(spec_)) return out;
-  const auto dim = netlist::op_class(spec_.op.type) == OpClass::reduce ? spec_.op.attributes.reduce_dim : netlist::Dim::none;
-  auto add = [&](StreamDirection direction, std::int64_t size) {
-    for (std::int64_t parts : divisors(size))
-      if (parts > 1 && parts <= kMaxParts) out.push_back({direction, static_cast<std::int32_t>(parts)});
+  std::vector<Stream> out;
+  auto add = [&](const Stream& stream) {
+    if (wish_ == nullptr || !wish_->stream || *wish_->stream == stream) {
+      out.push_back(stream);
+    } else {
+      out_.rejections.count(Rejection::override);
+    }
   };
-  if (dim != netlist::Dim::r) add(StreamDirection::r, spec_.out.rt);
-  const bool rows_only = spec_.selection || dim == netlist::Dim::z || spec_.op.type == netlist::OpType::depthwise;
-  if (dim != netlist::Dim::c && !rows_only) add(StreamDirection::c, spec_.out.ct);
+  add({});
+  const bool asked = wish_ != nullptr && wish_->stream;
+  if (!asked && !options_.t_streaming) return out;
+  for (const Stream& stream : streams_of(spec_))
+    if (asked || stream.parts <= kMaxParts) add(stream);
   return out;
 }
 
@@ -254,6 +257,20 @@ bool may_stream(const OpSpec& spec) {
   return spec.op.tile_dim.rows == graph::kTileSide;
 }
 
+std::vector<Stream> streams_of(const OpSpec& spec) {
+  std::vector<Stream> out;
+  if (!may_stream(spec)) return out;
+  const auto dim = netlist::op_class(spec.op.type) == OpClass::reduce ? spec.op.attributes.reduce_dim : netlist::Dim::none;
+  auto add = [&](StreamDirection direction, std::int64_t size) {
+    for (std::int64_t parts : divisors(size))
+      if (parts > 1) out.push_back({direction, static_cast<std::int32_t>(parts)});
+  };
+  if (dim != netlist::Dim::r) add(StreamDirection::r, spec.out.rt);
+  const bool rows_only = spec.selection || dim == netlist::Dim::z || spec.op.type == netlist::OpType::depthwise;
+  if (dim != netlist::Dim::c && !rows_only) add(StreamDirection::c, spec.out.ct);
+  return out;
+}
+
 StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input) {
   const OpClass kind = netlist::op_class(spec.op.type);
   if (kind == OpClass::matmul || kind == OpClass::depthwise) {
@@ -291,8 +308,8 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
 }  // namespace
 
 void Candidates::set_cycles(OpModel& model, const Op& op) const {
-  model.kernel_cycles = spec_.selection ? static_cast<double>(model.sparse.products * model.block.mblock_n * model.block.ublock_ct * 18 +
-                                                              model.sparse.ublocks * 50 + model.sparse.strips * 100)
+  const cost::SparseCounts counts{model.sparse.strips, model.sparse.ublocks, model.sparse.products};
+  model.kernel_cycles = spec_.selection ? cost::kernel_cycles(op, nullptr, device_, &counts).total
                                         : kernel_cycles_of(op, spec_.fused.get(), device_);
   Traffic traffic;
   for (std::size_t i = 0; i < spec_.operands.size(); ++i) {
@@ -303,7 +320,7 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
   traffic.output_to_dram = spec_.outputs > 0;
   traffic.dram_cores = model.cores();
   traffic.inputs_per_epoch = options_.inputs_per_epoch;
-  model.cycles = std::max(model.kernel_cycles, estimate(op, traffic, device_).transfer());
+  model.cycles = std::max(model.kernel_cycles, estimate(op, model.kernel_cycles, traffic, device_).transfer());
 }
 
 namespace {

@@ -93,6 +93,8 @@ HeldResult held_result(const OpSpec& spec, const Stream& stream);
 HeldResult held_result(const OpSpec& spec, const OpModel& model);
 // Whether the op's result may be cut into parts at all.
 bool may_stream(const OpSpec& spec);
+// The ways to cut it, none of them whole; empty where it may not be cut.
+std::vector<Stream> streams_of(const OpSpec& spec);
 // Whether all of the result is in the output buffer at once, so that readers of it never wait for one another.
 bool holds_all(const OpSpec& spec, const OpModel& model);
 // Which part of operand `input` a part of the result needs.

@@ -2,7 +2,7 @@
 #include <buda/balance/problem/constraints.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 
 #include <algorithm>
 #include <map>
@@ -49,11 +49,11 @@ Result<void> check_orders(const Graph& graph, const std::vector<NodeId>& schedul
     for (const graph::Edge& edge : graph.node(op).inputs())
       if (graph.node(edge.source.node).is_op() && place[edge.source.node.index()] > place[op.index()])
         contradiction(op, cat("op '", name, "' would be scheduled before op '", graph.node(edge.source.node).name(),
-                              "', whose result it takes: an order is demanded that goes against the flow of data"));
+                              "', whose result it takes: the requested order contradicts the data flow"));
     for (NodeId earlier : waits_for[op.index()])
       if (place[earlier.index()] > place[op.index()])
         contradiction(op, cat("op '", graph.node(earlier).name(), "' cannot be scheduled before op '", name,
-                              "' as demanded: data flow the other way round, or another order says the opposite"));
+                              "' as requested: the data flow or another requested order contradicts it"));
   }
   if (!failure.empty()) return failure;
   return success();
@@ -64,7 +64,7 @@ std::vector<NodeId> first_of_breaks(const Graph& graph, const std::vector<NodeId
   std::vector<NodeId> out;
   for (NodeId id : schedule) {
     bool first = false;
-    for (std::string_view demand : graph::demands(graph.node(id), tag)) first = met.insert(demand).second || first;
+    for (std::string_view line : graph::constraints(graph.node(id), tag)) first = met.insert(line).second || first;
     if (first) out.push_back(id);
   }
   return out;

@@ -1,4 +1,4 @@
-// What the tags of ops (graph/demand_tags.hpp) ask of the schedule: orders that it keeps, and where epochs begin.
+// What the tags of ops (graph/constraint_tags.hpp) ask of the schedule: orders that it keeps, and where epochs begin.
 #pragma once
 
 #include <buda/diag/result.hpp>

@@ -44,7 +44,7 @@ Setter integer(std::int32_t OpAttributes::*member, std::int64_t least) {
   return [=](const Attr& v, OpAttributes& a) -> std::string {
     const auto* value = std::get_if<std::int64_t>(&v);
     if (value == nullptr || *value < least || *value > std::numeric_limits<std::int32_t>::max())
-      return wanted(least > 0 ? "a positive whole number" : "a whole number of 32 bits", v);
+      return wanted(least > 0 ? "a positive integer" : "an integer of 32 bits", v);
     a.*member = static_cast<std::int32_t>(*value);
     return "";
   };

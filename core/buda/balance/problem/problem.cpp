@@ -7,7 +7,7 @@
 #include <buda/balance/problem/translate.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/demand_tags.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/netlist/text/parse.hpp>
@@ -138,7 +138,7 @@ class ProblemBuilder {
     const Shape& s = node.outputs[0].shape;
     constexpr std::int64_t kSide = graph::kTileSide;
     if (s.rank() != 4 || s[2] % kSide != 0 || s[3] % kSide != 0 || !s.volume() || *s.volume() <= 0) {
-      fail(node_error("BL001", node, cat("shape ", s.text(), " is not one of whole tiles (w, z, r, c)")));
+      fail(node_error("BL001", node, cat("shape ", s.text(), " is not a multiple of the tile size (w, z, r, c)")));
       return std::nullopt;
     }
     if (s[0] != wanted_w) {
@@ -224,7 +224,7 @@ class ProblemBuilder {
   bool set_type(const Node& node, OpSpec& spec) {
     auto type = netlist::op_type_from_name(node.op());
     if (!type) {
-      Diagnostic d = node_error("BL005", node, "this is no op of a netlist");
+      Diagnostic d = node_error("BL005", node, "this is not an op type of netlists");
       d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
       fail(std::move(d));
       return false;
@@ -394,7 +394,13 @@ class ProblemBuilder {
     op.out_format = format_of(node);
     const DataFormat operand = op.inputs[op.attributes.identity ? 1 : 0].format;
     op.acc_format = node.precision.accumulate.value_or(standard_accumulation(operand, device_));
-    op.intermed_format = node.precision.intermediate.value_or(op.acc_format);
+    // The kernel of a maximum along z packs its intermediate values as its result (NL347).
+    const bool along_z = netlist::op_class(op.type) == OpClass::reduce && op.attributes.reduce_dim == netlist::Dim::z;
+    if (along_z && operand != op.out_format)
+      fail(node_error(
+          "BL004", node,
+          cat("a reduction along z keeps its format: it takes ", format_name(operand), " and gives ", format_name(op.out_format))));
+    op.intermed_format = node.precision.intermediate.value_or(along_z ? op.out_format : op.acc_format);
     op.fidelity = node.precision.fidelity ? netlist_fidelity(*node.precision.fidelity) : netlist::MathFidelity::hifi3;
     if (device_.dest_tiles(op.acc_format) < 1 || (op.acc_format == DataFormat::float32 && !device_.features.fp32_accumulate) ||
         (op.acc_format == DataFormat::int32 && !device_.features.int32_accumulate))

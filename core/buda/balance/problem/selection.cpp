@@ -30,15 +30,15 @@ Result<TilesOfRow> tiles_of_row(const Entries& entries, const SelectionShape& sh
   TilesOfRow out;
   const std::int64_t of = entries.slices == 1 ? 0 : slice, matrix = shape.act_matrices == 1 ? 0 : slice;
   const std::int64_t begin = row * kSide, end = std::min(begin + kSide, entries.columns);
-  const std::int64_t rows_there = std::int64_t{shape.act_matrices} * shape.act_rows * kSide;
+  const std::int64_t rows_there = std::int64_t{shape.act_rows} * kSide;
   for (std::int64_t term = 0; term < entries.terms; ++term)
     for (std::int64_t r = begin; r < end; ++r) {
       const std::size_t at = entries.at(term, of, r);
       if (entries.rows[at] == 0) continue;
-      const std::int64_t picked = entries.rows[at] - 1 + matrix * shape.act_rows * kSide;
-      if (picked < 0 || picked >= rows_there)
+      if (entries.rows[at] < 0 || entries.rows[at] > rows_there)
         return input_error("BL003", {},
                            cat("its selection matrix names row ", entries.rows[at], ", and the other operand has ", rows_there));
+      const std::int64_t picked = entries.rows[at] - 1 + matrix * rows_there;
       const float factor = entries.factors.empty() ? 1.0f : entries.factors[at];
       out[static_cast<std::int32_t>(picked / kSide)][static_cast<std::int16_t>((r - begin) * kSide + picked % kSide)] += factor;
     }

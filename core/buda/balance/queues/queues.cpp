@@ -255,7 +255,7 @@ std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{pro
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
   if (host_entries(problem, options) > kMostEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
-                                    problem.microbatch, ") are more than their pointers can count, ", kMostEntries));
+                                    problem.microbatch, ") exceed the range of queue pointers, ", kMostEntries));
   return QueuePlanner(problem, choice, options).run();
 }
 

@@ -11,7 +11,7 @@ namespace buda::balance {
 namespace {
 
 Diagnostic objection_to(const OpSpec& spec, const std::string& why) {
-  Diagnostic d = does_not_fit("BL013", spec.label, "epoch", 0, 0, cat("op '", spec.label, "' cannot stand here: ", why), "");
+  Diagnostic d = does_not_fit("BL013", spec.label, "epoch", 0, 0, cat("op '", spec.label, "' cannot be placed here: ", why), "");
   d.data.clear();
   return d;
 }
@@ -113,10 +113,10 @@ Result<void> PolicyContext::place_best(OpId id, const Preference& preferred) {
   }
   // The whole chip is free: what is left are objections, and that to the first choice says most.
   auto why = objection(id, all[order.front()]);
-  Diagnostic d = why ? std::move(*why) : objection_to(op(id), cat(all[order.front()].text(), " finds no room on the chip"));
+  Diagnostic d = why ? std::move(*why) : objection_to(op(id), cat(all[order.front()].text(), " does not fit on the chip"));
   d.code = "BL014";
   d.message = cat("op '", op(id).label, "': none of its ", all.size(),
-                  " implementations can stand in an epoch of its own; the preferred one: ", d.message);
+                  " implementations fits in an epoch of its own; the preferred one: ", d.message);
   return d;
 }
 
@@ -176,7 +176,7 @@ void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Di
       continue;
     }
     if (p.place.transposed && !space.options.allow_transpose)
-      out.push_back(internal_error(cat("op '", name, "' was turned, which is not allowed")));
+      out.push_back(internal_error(cat("op '", name, "' was transposed, which is not allowed")));
     auto& placer = epochs.try_emplace(p.epoch, problem.device->grid()).first->second;
     GridRect rect = Placer::rect_of(p.model.grid, p.place);
     if (placer.is_free(rect)) {

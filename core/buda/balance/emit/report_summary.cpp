@@ -1,0 +1,38 @@
+// Facts of a placement report in sentences.
+#include <buda/balance/emit/report_summary.hpp>
+
+#include <buda/base/text.hpp>
+
+namespace buda::balance {
+namespace {
+
+std::string count_text(std::int64_t count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
+
+// "the kernel of op 'fc1' (361 cycles)"
+std::string limiter_text(const PlacementReport& report) {
+  const ReportTotals& t = report.totals;
+  std::int64_t cycles = 0;
+  for (const ReportEpoch& e : report.epochs)
+    for (const ReportOp& op : e.ops)
+      if (op.name == t.bottleneck_op) cycles = op.cycles.limiter;
+  return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
+}
+
+}  // namespace
+
+std::vector<std::string> report_summary(const PlacementReport& report) {
+  const ReportTotals& t = report.totals;
+  if (t.ops == 0) return {cat(report.model, " on ", report.device, ": no op on the chip, the host executes the whole model")};
+  std::uint64_t used = 0, capacity = 0;
+  for (const ReportChannel& c : t.dram) {
+    used += c.used;
+    capacity += c.capacity;
+  }
+  return {cat(report.model, " on ", report.device, ": ", count_text(t.ops, "op"), " in ", count_text(t.epochs, "epoch"), ", at most ",
+              t.most_cores, " of ", t.chip_cores, " cores in use"),
+          cat("estimate: ", t.inputs_per_second, " inputs/s (", t.cycles, " cycles for ",
+              report.batch == 1 ? "an input" : cat("a batch of ", report.batch), "), limited by ", limiter_text(report)),
+          cat(bytes_text(t.parameter_bytes), " of parameters; queues use ", bytes_text(used), " of ", bytes_text(capacity), " of DRAM")};
+}
+
+}  // namespace buda::balance

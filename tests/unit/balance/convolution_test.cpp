@@ -1,0 +1,209 @@
+// Convolutions, pools and depthwise convolutions as the device has them, end to end on golden: in small whole numbers, so that every
+// policy, board, format and way of streaming gives the same bits.
+#include "unit/balance/golden_model.hpp"
+
+#include <buda/base/rng.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+
+#include <set>
+
+namespace buda::balance {
+namespace {
+
+constexpr std::int64_t kRows = 4 * 32, kColumns = 2 * 32;
+
+// -1, 0 and 1: sums of hundreds of products stay below 256, up to which Float16_b has all whole numbers.
+Tensor whole_numbers(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
+  for (float& x : v) x = static_cast<float>(rng.below(3)) - 1;
+  return Tensor(shape, std::move(v));
+}
+
+graph::NodeId numbers(DeviceGraph& g, const std::string& name, const Shape& shape, std::uint64_t seed) {
+  auto id = g.parameter(name, shape);
+  g.graph.node(id).value = graph::Value(whole_numbers(shape, seed));
+  return id;
+}
+
+// In slice t of the result row r is row r + t - slices / 2 of x, as of an image of one row. `upwards`: counted from the last row.
+graph::NodeId windows(DeviceGraph& g, const std::string& name, graph::NodeId x, std::int64_t slices, bool upwards = false) {
+  std::vector<std::int32_t> picks;
+  for (std::int64_t t = 0; t < slices; ++t)
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      const std::int64_t row = (upwards ? kRows - 1 - r : r) + t - slices / 2;
+      picks.push_back(row < 0 || row >= kRows ? 0 : static_cast<std::int32_t>(row + 1));
+    }
+  auto constant = g.constant(name + ".picks", Tensor(Shape{1, 1, slices, kRows}, std::move(picks)));
+  return g.op(name, "matmul", {constant, x}, {1, slices, kRows, kColumns}, {{"identity", true}, {"slices", slices}});
+}
+
+graph::NodeId image(DeviceGraph& g) { return g.input("x", {1, 1, kRows, kColumns}, {kRows, kColumns}); }
+
+graph::Graph convolution(bool upwards) {
+  DeviceGraph g("convolution");
+  auto taps = windows(g, "taps", image(g), 9, upwards);
+  auto weights = numbers(g, "weights", {1, 1, 9 * kColumns, 64}, 1), bias = numbers(g, "bias", {1, 1, 32, 64}, 2);
+  auto conv = g.op("conv", "matmul",
+                   {graph::Edge(taps, {graph::Tm::hstack(9)}), weights, graph::Edge(bias, {graph::Tm::broadcast(graph::TmDim::r, 4)})},
+                   {1, 1, kRows, 64}, {{"bias", true}});
+  g.output("y", conv, {kRows, 64});
+  return std::move(g.graph);
+}
+
+graph::Graph pool(bool upwards) {
+  DeviceGraph g("pool");
+  auto taps = windows(g, "taps", image(g), 4, upwards);
+  auto most = g.op("conv", "reduce", {taps}, {1, 1, kRows, kColumns},
+                   {{"dim", std::string("z")}, {"type", std::string("max")}, {"z", std::int64_t{4}}});
+  g.output("y", most, {kRows, kColumns});
+  return std::move(g.graph);
+}
+
+graph::Graph depthwise(bool upwards) {
+  DeviceGraph g("depthwise");
+  auto taps = windows(g, "taps", image(g), 3, upwards);
+  auto diagonals = numbers(g, "diagonals", {1, 1, 3 * 32, kColumns}, 3);
+  auto sums = g.op("conv", "depthwise", {graph::Edge(taps, {graph::Tm::hstack(3)}), diagonals}, {1, 1, kRows, kColumns});
+  g.output("y", sums, {kRows, kColumns});
+  return std::move(g.graph);
+}
+
+struct Kind {
+  const char* name;
+  graph::Graph (*make)(bool upwards);
+  // The parts of the op behind the selection that can take what a selection streams.
+  std::vector<std::string> alike, unlike;
+};
+
+const Kind kKinds[] = {{"convolution", convolution, {"[1,1]", "[4,1]"}, {"[2,1]", "[1,2]"}},
+                       {"pool", pool, {"[4,1]"}, {}},
+                       {"depthwise", depthwise, {"[1,1]", "[4,1]"}, {"[2,1]"}}};
+
+class Convolutions : public ::testing::TestWithParam<std::tuple<std::string, Kind>> {
+ protected:
+  // Three batches on golden, against the graph.
+  void expect_exact(const graph::Graph& graph, const Balanced& b) {
+    auto fs = io::make_real_file_system();
+    CollectingSink sink;
+    Host host(*fs, sink);
+    Golden golden(golden::Mode::exact);
+    auto model = model_of(b);
+    ASSERT_TRUE(model.ok()) << text_of(model.failure());
+    auto session = runtime::Session::open(std::move(*model), golden, *b.problem.device, host);
+    ASSERT_TRUE(session.ok()) << text_of(session.failure());
+    for (std::uint64_t batch = 0; batch < 3; ++batch) {
+      const NamedTensors inputs{{"x", whole_numbers({kRows, kColumns}, 10 + batch)}};
+      auto wanted = ops::evaluate_graph(graph, inputs);
+      ASSERT_TRUE(wanted.ok()) << text_of(wanted.failure());
+      auto found = (*session)->run(inputs);
+      ASSERT_TRUE(found.ok()) << text_of(found.failure());
+      EXPECT_TRUE(found->at("y").to_f32() == wanted->at("y").to_f32()) << "batch " << batch;
+    }
+  }
+
+  std::int32_t parts_of(const Balanced& b, const std::string& op) {
+    for (std::size_t i = 0; i < b.problem.ops.size(); ++i)
+      if (b.problem.ops[i].label == op) return b.choice.ops[i].model.stream.parts;
+    return 0;
+  }
+};
+
+TEST_P(Convolutions, EveryPolicyComputesThem) {
+  const auto& [device, kind] = GetParam();
+  for (bool upwards : {false, true})
+    for (std::uint64_t policy : {0, 1, 2}) {
+      const graph::Graph graph = kind.make(upwards);
+      auto result = balance_with(graph, device, {}, *some_policy(policy));
+      ASSERT_TRUE(result.ok()) << text_of(result.failure());
+      SCOPED_TRACE(cat(kind.name, ", policy ", policy, upwards ? ", upwards" : ""));
+      expect_exact(graph, *result);
+    }
+}
+
+TEST_P(Convolutions, StreamedOrNotTheyAreTheSame) {
+  const auto& [device, kind] = GetParam();
+  std::set<bool> epochs;
+  auto run = [&](const std::string& taps, const std::string& behind, bool upwards) {
+    BalanceOptions options;
+    options.overrides = {{"taps.t-stream", taps}, {"conv.t-stream", behind}};
+    const graph::Graph graph = kind.make(upwards);
+    auto result = balance_with(graph, device, options, *some_policy(upwards ? 2 : 0));
+    SCOPED_TRACE(cat(kind.name, ", taps ", taps, ", behind ", behind, upwards ? ", upwards" : ""));
+    ASSERT_TRUE(result.ok()) << text_of(result.failure());
+    EXPECT_EQ(parts_of(*result, "taps"), taps == "[1,1]" ? 1 : 4);
+    EXPECT_EQ(parts_of(*result, "conv"), behind == "[1,1]" ? 1 : behind == "[4,1]" ? 4 : 2);
+    epochs.insert(result->choice.epochs() > 1);
+    expect_exact(graph, *result);
+  };
+  for (bool upwards : {false, true}) {
+    for (const std::string& parts : kind.alike) run("[4,1]", parts, upwards);
+    for (const std::string& parts : kind.unlike) {
+      run("[4,1]", parts, upwards);
+      run("[1,1]", parts, upwards);
+    }
+  }
+  EXPECT_TRUE(epochs.contains(false)) << "parts are handed over within an epoch";
+}
+
+// What is reduced along z has to lie as one part needs it, and no epoch changes that.
+TEST(Convolution, APoolThatStreamsOtherwiseIsRefused) {
+  for (std::uint64_t policy : {0, 1, 2}) {
+    BalanceOptions options;
+    options.overrides = {{"taps.t-stream", "[4,1]"}, {"conv.t-stream", "[1,1]"}};
+    auto result = balance_with(pool(false), "n150", options, *some_policy(policy));
+    ASSERT_FALSE(result.ok());
+    EXPECT_THAT(text_of(result.failure()), ::testing::HasSubstr("its producer streams parts that hold all slices"));
+  }
+}
+
+TEST(Convolution, APoolKeepsItsFormat) {
+  graph::Graph blocked = pool(false);
+  for (const char* name : {"x", "taps", "conv"}) blocked.node(blocked.find(name)).outputs[0].format = DataFormat::bfp8_b;
+  auto result = balance_with(blocked, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  EXPECT_EQ(result->built.netlist.graphs[0].ops.back().intermed_format, DataFormat::bfp8_b);
+  graph::Graph mixed = pool(false);
+  mixed.node(mixed.find("conv")).outputs[0].format = DataFormat::bfp8_b;
+  auto refused = balance_with(mixed, "n150");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().diagnostics().front().code, "BL004");
+  EXPECT_THAT(text_of(refused.failure()), ::testing::HasSubstr("takes Float16_b and gives Bfp8_b"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Boards, Convolutions, ::testing::Combine(::testing::Values("e75", "n150"), ::testing::ValuesIn(kKinds)),
+                         [](const auto& tested) { return cat(std::get<0>(tested.param), '_', std::get<1>(tested.param).name); });
+
+// Streaming of dense ops in both directions, past operands of every role.
+TEST(Streaming, DenseOpsGiveTheSame) {
+  for (const char* fc : {"[1,1]", "[2,1]", "[4,1]", "[1,2]", "[1,6]"})
+    for (const char* sum : {"[1,1]", "[2,1]", "[1,3]"}) {
+      DeviceGraph g;
+      auto x = g.input("x", {1, 1, 128, 64}, {128, 64});
+      auto w = numbers(g, "w", {1, 1, 64, 192}, 1), b = numbers(g, "b", {1, 1, 32, 192}, 2);
+      auto fc1 =
+          g.op("fc", "matmul", {x, w, graph::Edge(b, {graph::Tm::broadcast(graph::TmDim::r, 4)})}, {1, 1, 128, 192}, {{"bias", true}});
+      auto sum1 = g.op("sum", "add", {fc1, fc1}, {1, 1, 128, 192});
+      g.output("y", sum1, {128, 192});
+      g.output("z", fc1, {128, 192});
+      BalanceOptions options;
+      options.overrides = {{"fc.t-stream", fc}, {"sum.t-stream", sum}};
+      SCOPED_TRACE(cat("fc ", fc, ", sum ", sum));
+      auto result = balance_with(g.graph, "n150", options);
+      ASSERT_TRUE(result.ok()) << text_of(result.failure());
+      auto fs = io::make_real_file_system();
+      CollectingSink sink;
+      Host host(*fs, sink);
+      Golden golden(golden::Mode::exact);
+      auto session = runtime::Session::open(std::move(*model_of(*result)), golden, *result->problem.device, host);
+      ASSERT_TRUE(session.ok()) << text_of(session.failure());
+      const NamedTensors inputs{{"x", whole_numbers({128, 64}, 5)}};
+      auto wanted = ops::evaluate_graph(g.graph, inputs);
+      auto found = (*session)->run(inputs);
+      ASSERT_TRUE(found.ok()) << text_of(found.failure());
+      for (const char* name : {"y", "z"}) EXPECT_TRUE(found->at(name).to_f32() == wanted->at(name).to_f32()) << name;
+    }
+}
+
+}  // namespace
+}  // namespace buda::balance
