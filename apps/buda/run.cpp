@@ -3,10 +3,12 @@
 
 #include "apps/buda/stages.hpp"
 
+#include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
 
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 namespace buda::driver {
@@ -49,7 +52,7 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
       break;
     default:
       d.fault = Fault::bug;
-      d.message = result.signal != 0 ? cat("stage ", command.stage, " was ended by signal ", result.signal)
+      d.message = result.signal != 0 ? cat("stage ", command.stage, " was terminated by signal ", result.signal)
                                      : cat("stage ", command.stage, " ended with exit code ", result.exit_code);
   }
   // It has said which option, or what is wrong with the model itself.
@@ -81,7 +84,8 @@ class Compilation {
     std::vector<StageCommand> commands;
     for (const auto& epoch : epochs) commands.push_back(pipegen_command(o_, host_, files_, epoch));
     BUDA_TRY(run_stage(commands, ++done));
-    return run_stage({pack_command(o_, host_, files_, image_path(o_))}, ++done);
+    BUDA_TRY(run_stage({pack_command(o_, host_, files_, image_path(o_))}, ++done));
+    return print_summary();
   }
 
  private:
@@ -115,6 +119,15 @@ class Compilation {
     return success();
   }
 
+  // From the report of the balancer.
+  Result<void> print_summary() {
+    BUDA_ASSIGN(auto bytes, stage_files_->read(files_.report));
+    BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), files_.report));
+    BUDA_ASSIGN(auto report, schema::read<balance::PlacementReport>(node));
+    for (const std::string& line : balance::report_summary(report)) host_.log(0, line);
+    return success();
+  }
+
   // Stages after the first work on files that nobody but us has seen.
   std::vector<std::string> on_behalf_of_model(const StageCommand& command) const {
     auto argv = command.argv;
@@ -124,7 +137,7 @@ class Compilation {
 
   // What a stage has read is what the image depends on, but for what the stages made themselves.
   Result<void> note_dependencies(const StageCommand& command) {
-    BUDA_ASSIGN(auto text, host_.fs().read(command.depfile));
+    BUDA_ASSIGN(auto text, stage_files_->read(command.depfile));
     for (const auto& name : cli::dependencies_of(text.view()))
       if (!name.starts_with(folder_ + '/')) host_.fs().note_read(name);
     return success();
@@ -141,6 +154,8 @@ class Compilation {
   cli::ToolHost& host_;
   std::string folder_;
   BuildFiles files_;
+  // For files of the stages, on which the image does not depend: the host's notes what it reads.
+  std::unique_ptr<io::FileSystem> stage_files_ = io::make_real_file_system();
 };
 
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
@@ -166,7 +181,7 @@ std::string image_path(const Options& o) { return o.output.empty() ? cli::model_
 Result<void> compile_model(const Options& o, cli::ToolHost& host) {
   std::string image = image_path(o);
   if (image == io::kStdStream)
-    return usage_error("BD002", "option --output: an image is an archive and does not go to standard output; name a file");
+    return usage_error("BD002", "option --output: an image is an archive and cannot be written to standard output; name a file");
   std::string folder = o.build_dir;
   if (folder.empty() && o.save_temps) folder = (image.ends_with(".tti") ? image.substr(0, image.size() - 4) : image) + ".build";
   if (host.fs().exists(image) && host.fs().canonical(image) == host.fs().canonical(o.model))

@@ -25,7 +25,7 @@ bool is_chosen_by_driver(const std::string& name) {
 Result<std::vector<schema::OptionSpec>> options_of(const std::string& stage, const std::string& bin_dir, const std::string& folder) {
   std::string answer = cat(folder, '/', stage, ".json");
   BUDA_ASSIGN(io::ProcessResult ended, io::run_process({(std::filesystem::path(bin_dir) / stage).string(), "--list-options", answer}));
-  if (ended.exit_code != 0) return input_error("BD004", {}, cat("stage ", stage, " does not tell its options"));
+  if (ended.exit_code != 0) return input_error("BD004", {}, cat("stage ", stage, " does not list its options"));
   auto fs = io::make_real_file_system();
   return cli::read_options(*fs, answer);
 }

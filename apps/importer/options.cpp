@@ -34,7 +34,7 @@ cli::ToolSpec tool(Options& o) {
   spec.summary = "read a model and write it as a graph";
   spec.description =
       "A frontend, which is a plugin, turns the model into a graph at tensor level: the operators of frameworks, on tensors of any rank. "
-      "Every node names the node of the model that it stems from, so that the tools behind can say so. Shapes must be known: symbolic "
+      "Every node names its origin in the model, which later tools report. Shapes must be known: symbolic "
       "dimensions get their values by --dim, and inputs that decide about shapes by --value.\n"
       "All that is wrong with a model is reported at once; nothing is written then.";
   spec.example =

@@ -17,12 +17,12 @@ Result<std::map<std::string, std::int64_t>> parse_dims(const std::vector<std::st
     auto equals = text.rfind('=');
     auto value = equals == std::string::npos ? std::nullopt : parse_int(std::string_view(text).substr(equals + 1));
     if (!value || *value < 1 || equals == 0) {
-      failure.add(usage_error("IM003", cat("option --dim: expected NAME=N with N at least 1, found '", text, '\'')));
+      failure.add(usage_error("IP003", cat("option --dim: expected NAME=N with N at least 1, found '", text, '\'')));
       continue;
     }
     auto [it, added] = dims.emplace(text.substr(0, equals), *value);
     if (!added && it->second != *value)
-      failure.add(usage_error("IM003", cat("option --dim: '", it->first, "' is given as ", it->second, " and as ", *value)));
+      failure.add(usage_error("IP003", cat("option --dim: '", it->first, "' is given as ", it->second, " and as ", *value)));
   }
   if (!failure.empty()) return failure;
   return dims;
@@ -34,7 +34,7 @@ Result<std::map<std::string, Tensor>> read_values(const std::vector<std::string>
   for (const auto& text : texts) {
     auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      failure.add(usage_error("IM003", cat("option --value: expected NAME=FILE, found '", text, '\'')));
+      failure.add(usage_error("IP003", cat("option --value: expected NAME=FILE, found '", text, '\'')));
       continue;
     }
     std::string name = text.substr(0, equals), file = text.substr(equals + 1);
@@ -42,9 +42,9 @@ Result<std::map<std::string, Tensor>> read_values(const std::vector<std::string>
     if (!tensors) {
       failure.add(std::move(tensors).failure());
     } else if (tensors->size() != 1) {
-      failure.add(input_error("IM003", {file}, cat("option --value: a file with one tensor is wanted, this one has ", tensors->size())));
+      failure.add(input_error("IP003", {file}, cat("option --value: expected a file with one tensor, this one has ", tensors->size())));
     } else if (!values.emplace(name, std::move(tensors->begin()->second)).second) {
-      failure.add(usage_error("IM003", cat("option --value: '", name, "' is given twice")));
+      failure.add(usage_error("IP003", cat("option --value: '", name, "' is given twice")));
     }
   }
   if (!failure.empty()) return failure;
@@ -54,7 +54,7 @@ Result<std::map<std::string, Tensor>> read_values(const std::vector<std::string>
 // A file of a later stage is no model either; then the stage that reads it helps more than how sure the frontends are.
 Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
-  if (failure.diagnostics().front().code != "IM001" || kind <= cli::FileKind::tensor_graph) return failure;
+  if (failure.diagnostics().front().code != "IP001" || kind <= cli::FileKind::tensor_graph) return failure;
   return cli::wrong_kind("importer", {source.path, {cli::FileKind::model}}, kind);
 }
 
@@ -65,7 +65,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto values, read_values(options.values, host));
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
-    return usage_error("IM004", cat("the graph would replace the model '", options.model, "'; give another name with -o"));
+    return usage_error("IP004", cat("the graph would replace the model '", options.model, "'; give another name with -o"));
   plugin::ModelSource source{options.model, {}};
   BUDA_ASSIGN(source.bytes, host.fs().read(options.model));
   auto graph =

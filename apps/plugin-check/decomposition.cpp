@@ -6,7 +6,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/pass.hpp>
 #include <buda/plugin/decomposition.hpp>
 
@@ -46,8 +46,8 @@ class RuleSuite {
       return;
     }
     const std::string on = cat(" (", samples_.size(), samples_.size() == 1 ? " sample)" : " samples)");
-    suite_.check("it leaves only what it declares, in the types of before, and ends" + on, each(&RuleSuite::rewrites));
-    suite_.check("what it makes means the same" + on, each(&RuleSuite::keeps_meaning));
+    suite_.check("it leaves only declared ops, keeps all types, and terminates" + on, each(&RuleSuite::rewrites));
+    suite_.check("its result is equivalent" + on, each(&RuleSuite::keeps_meaning));
     suite_.check("the same graph gives the same result" + on, each(&RuleSuite::repeats));
   }
 
@@ -110,7 +110,7 @@ class RuleSuite {
   }
 
   Result<void> keeps_meaning(const graph::Graph& sample) const {
-    passes::MeaningCheck check(bench_.host, ops::standard_ops(), {1 - bench_.options.max_error, bench_.options.max_error});
+    passes::EquivalenceCheck check(bench_.host, ops::standard_ops(), {1 - bench_.options.max_error, bench_.options.max_error});
     BUDA_ASSIGN(NamedTensors inputs, passes::random_inputs(sample, bench_.host.seed));
     BUDA_TRY(check.start(sample, std::move(inputs)));
     BUDA_ASSIGN(graph::Graph graph, rewritten(sample));

@@ -109,7 +109,7 @@ class FrontendSuite {
       const graph::Node& n = graph.node(id);
       if (!n.is_op()) continue;
       if (n.outputs.empty()) return broken(cat("node '", n.name(), "' has no type"));
-      if (n.origins.empty()) return broken(cat("node '", n.name(), "' has no origin: it says not where in the model it is from"));
+      if (n.origins.empty()) return broken(cat("node '", n.name(), "' has no origin: its place in the model is unknown"));
       for (const graph::Origin& origin : n.origins)
         if (origin.file.find('/') != std::string::npos)
           return broken(cat("the origin of node '", n.name(), "' names a folder: ", origin.file));

@@ -6,7 +6,7 @@
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/passes/pipeline/meaning_check.hpp>
+#include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/tensor/compare.hpp>
 
@@ -97,7 +97,7 @@ class TargetSuite {
     BUDA_ASSIGN(auto plan, balance::build_plan(b.graph, b.problem, b.built.queues, names));
     io::MemoryFileSystem files;
     files.put("net.yaml", placed.netlist);
-    files.put("net.plan.json", netlist::host_plan_text(plan.plan));
+    files.put("net.plan.json", host_plan::host_plan_text(plan.plan));
     if (!plan.tensors.empty()) BUDA_TRY(write_tensors(files, "net.safetensors", plan.tensors, io::WriteMode::always));
     CollectingSink sink;
     Host host(files, sink);

@@ -65,7 +65,7 @@ class Protocol {
   }
 
   bool check(bool must_run, Suite& suite) {
-    suite.check("queues are filled, looked at and emptied, and no more than they hold", queues());
+    suite.check("queues are filled, read and emptied, up to their capacity", queues());
     suite.check("queues, programs and parameters that do not exist are refused", names());
     auto device = open();
     if (auto able = device ? run_on(**device, {1}) : Result<Tensor>(device.failure()); !able && !must_run) {
@@ -96,7 +96,7 @@ class Protocol {
 
   static Result<void> waits(Device& device, const char* queue, std::int64_t expected) {
     BUDA_ASSIGN(std::int64_t waiting, device.waiting(queue));
-    return expect(waiting == expected, cat("queue '", queue, "' says that ", waiting, " entries wait instead of ", expected));
+    return expect(waiting == expected, cat("queue '", queue, "' reports ", waiting, " entries instead of ", expected));
   }
 
   Result<void> queues() {

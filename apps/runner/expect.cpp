@@ -102,8 +102,8 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
   for (const auto& [name, want] : expected) {
     auto output = outputs.find(name);
     if (output == outputs.end()) {
-      Diagnostic d = input_error("RN003", {o.expect},
-                                 cat("tensor '", name, "' is expected, but the model has no such output; it has ", join(names, ", ")));
+      Diagnostic d =
+          input_error("RN003", {o.expect}, cat("tensor '", name, "' names no output of the model; its outputs are ", join(names, ", ")));
       if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
       failure.add(std::move(d));
       continue;
@@ -133,7 +133,7 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
     if (!verdict) failure.add(std::move(verdict).failure());
   }
   for (const auto& name : names)
-    if (expected.count(name) == 0) host.report(note("RN004", {o.expect}, cat("nothing is expected of output '", name, "'")));
+    if (expected.count(name) == 0) host.report(note("RN004", {o.expect}, cat("nothing is compared with output '", name, "'")));
   if (rows.size() > 1) print_table(rows, host);
   if (!failure.empty()) return failure;
   return success();

@@ -49,7 +49,7 @@ class Files {
       BUDA_ASSIGN(auto tensors, read_tensors(host_.fs(), file));
       std::string name = given;
       if (!name.empty() && tensors.size() != 1)
-        return error(file, cat('\'', name, "=' wants a file with one tensor, this one has ", tensors.size()));
+        return error(file, cat('\'', name, "=' expects a file with one tensor, this one has ", tensors.size()));
       if (name.empty() && tensors.size() == 1) {
         BUDA_ASSIGN(name, name_for(file, tensors.begin()->first));
       }

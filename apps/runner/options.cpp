@@ -23,7 +23,7 @@ void declare(cli::OptionSet& set, Options& o) {
            "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
   set.choice("formats", o.formats, {"fp32", "exact"},
-             "how a graph is evaluated: fp32: what it means; exact: in the data formats and the precision that the optimizer chose");
+             "how a graph is evaluated: fp32: in full precision; exact: in the data formats and the precision that the optimizer chose");
   set.path("streams", o.streams, "DIR",
            "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, else "
            "they are made from the netlist");

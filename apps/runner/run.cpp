@@ -141,7 +141,7 @@ class Runner {
       BUDA_ASSIGN(auto model, runtime::load_image(o_.model, bytes));
       return run_model(std::move(model));
     }
-    const std::string plan = !o_.plan.empty() ? o_.plan : netlist::plan_file_for(o_.model);
+    const std::string plan = !o_.plan.empty() ? o_.plan : host_plan::plan_file_for(o_.model);
     if (!o_.bare && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
       BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
       return run_model(std::move(model));
@@ -160,7 +160,7 @@ class Runner {
     if (!products_.files.empty()) model.products = std::move(products_);
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     if (watch_ && (session->device() == nullptr || !session->device()->observe(*watch_)))
-      host_.report(warning("RT024", {}, "nothing shows what happens inside: nothing of it is dumped or traced"));
+      host_.report(warning("RT024", {}, "no device of this run reports intermediate results: nothing is dumped or traced"));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
     output_order_ = names_of(session->ports().outputs);
     BUDA_ASSIGN(auto outputs, session->run(inputs));

@@ -10,7 +10,7 @@ namespace buda::tti_pack {
 
 Result<void> extract(const Options& o, Host& host) {
   const std::string output = folder_path(o);
-  if (output == io::kStdStream) return usage_error("TP001", "option -o: a folder cannot go to standard output");
+  if (output == io::kStdStream) return usage_error("TP001", "option -o: a folder cannot be written to standard output");
   BUDA_ASSIGN(auto bytes, host.fs().read(o.image));
   BUDA_ASSIGN(auto members, image::read_members(bytes, o.image));
   // Names are safe: read_members lets no others through.

@@ -72,7 +72,7 @@ const schema::Record<ImageInfo>& describe(const ImageInfo*) {
 
 namespace {
 
-std::vector<InfoTensor> tensors(const std::vector<netlist::PlanTensor>& from) {
+std::vector<InfoTensor> tensors(const std::vector<host_plan::PlanTensor>& from) {
   std::vector<InfoTensor> out;
   for (const auto& t : from) out.push_back({t.name, t.dtype, t.shape, t.queue});
   return out;

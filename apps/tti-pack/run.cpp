@@ -25,14 +25,14 @@ Result<void> collect(io::FileSystem& fs, const std::string& folder, const std::s
       BUDA_TRY(collect(fs, path, cat(prefix, name, '/'), depth + 1, out));
     } else if (!name.ends_with(".d") && !name.ends_with(".log")) {
       BUDA_ASSIGN(auto bytes, fs.read(path));
-      if (!image::is_safe_name(cat(prefix, name))) return input_error("TP002", {path}, "the name of this file cannot stand in an archive");
+      if (!image::is_safe_name(cat(prefix, name))) return input_error("TP002", {path}, "this file name is not allowed in an archive");
       out.emplace(cat(prefix, name), std::move(bytes));
     }
   }
   return success();
 }
 
-Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::HostPlan& plan, Host& host) {
+Result<device::DeviceDescriptor> descriptor(const Options& o, const host_plan::HostPlan& plan, Host& host) {
   auto device = device::load_device(host, o.device.empty() ? plan.device : o.device);
   if (!device && o.device.empty())
     for (auto& d : device.failure().diagnostics()) d.hint = "name the descriptor with --device FILE";
@@ -49,7 +49,7 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const netlist::Hos
 
 Result<void> pack(const Options& o, Host& host) {
   if (o.netlist.empty()) return usage_error("TP001", "option --netlist: the netlist to pack is missing");
-  const std::string plan_path = o.plan.empty() ? netlist::plan_file_for(o.netlist) : o.plan;
+  const std::string plan_path = o.plan.empty() ? host_plan::plan_file_for(o.netlist) : o.plan;
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
   if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));

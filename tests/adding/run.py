@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 PATCHES = ["rsqrt.patch", "tanhshrink.patch"]
-TARGETS = ["tool_optimizer", "tool_balancer", "tool_runner", "plugin_policy_minimize_grid", "plugin_decomposition_nn", "netlist_conformance", "unit_netlist"]
+TARGETS = ["tool_optimizer", "tool_balancer", "tool_runner", "plugin_policy_minimize_grid", "plugin_decomposition_nn", "netlist_conformance", "unit_op_pages"]
 GRAPH = """{
   "schema": "buda.graph/1",
   "name": "roots",
@@ -103,7 +103,7 @@ def main():
         run(cmake, "--build", out, "--target", *TARGETS, env=env)
 
         # The page of the op and its example are written from the row.
-        unit = out / "tests/unit_netlist"
+        unit = out / "tests/unit_op_pages"
         run(unit, "--gtest_filter=OpDocs.*", env={**env, "BUDA_UPDATE_DOCS": "1"})
         run(unit, "--gtest_filter=OpDocs.*", env=env)
         page = (copy / "docs/ops/rsqrt.md").read_text()

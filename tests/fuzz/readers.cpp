@@ -12,7 +12,7 @@
 #include <buda/io/yaml.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/netlist/text/write.hpp>
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
@@ -81,7 +81,7 @@ bool check(const Result<T>& r) {
 [[maybe_unused]] void fuzz_plan(std::string text) {
   io::MemoryFileSystem fs;
   fs.put("p.json", std::move(text));
-  check(netlist::read_host_plan(fs, "p.json"));
+  check(host_plan::read_host_plan(fs, "p.json"));
 }
 
 [[maybe_unused]] void fuzz_pipeline(std::string text) { check(passes::parse_pipeline(text, "p.yaml")); }

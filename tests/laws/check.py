@@ -10,10 +10,12 @@ import re
 import sys
 
 # A module includes only itself and modules that stand before it.
-MODULES = "base diag perf io schema tensor graph ops device passes host_plan netlist tiling pipes overlay balance kernels image runtime plugin compiler cli".split()
+MODULES = "base diag perf io schema tensor graph ops frontend device passes host_plan netlist tiling cost pipes overlay balance kernels image runtime plugin compiler cli".split()
 THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib)")
 # Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
 FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")
+# A code has one meaning, so one module gives it; these have the same meaning in two.
+GIVEN_BY_TWO_MODULES = set("CL003 CL005 GR006 GR020 IO002 IO005 PA071 RT024 SC001 TP002".split())
 LIMITS = {".cpp": 600, ".hpp": 250, ".h": 250}
 
 
@@ -48,6 +50,20 @@ def check_includes(path, line_number, line, problems):
         problems.append(f"{path}:{line_number}: a header includes a third-party header: {included}")
 
 
+def giver_of(path):
+    return "/".join(path.parts[:3] if path.parts[0] in ("core", "plugins") else path.parts[:2])
+
+
+def check_codes(root, files, problems):
+    givers = {}
+    for path in files:
+        for code in re.findall(r'(?:error|warning|mismatch|fit)\(\s*"([A-Z]{2}\d{3})"', (root / path).read_text()):
+            givers.setdefault(code, {}).setdefault(giver_of(path), path)
+    for code, where in sorted(givers.items()):
+        if len(where) > 1 and code not in GIVEN_BY_TWO_MODULES:
+            problems.append(f"{code} is given by {', '.join(str(p) for p in where.values())}: a code has one meaning")
+
+
 def check_file(root, path, problems):
     text = (root / path).read_text()
     lines = text.splitlines()
@@ -77,6 +93,7 @@ def main():
     problems = []
     for path in sorted(files):
         check_file(root, path, problems)
+    check_codes(root, sorted(files), problems)
     allowed = {"CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "apps", "build", "core", "docs", "plugins",
                "schemas", "share", "tests", "CMakeUserPresets.json"}
     for entry in sorted(root.iterdir()):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Check the list of public headers (core/public_headers.txt): they exist, include each other and the standard library only, and are enough for
-the examples and templates that plugin authors start from.
+all plugins, examples and templates.
 
     public_headers.py SOURCE_DIR
 """
@@ -31,13 +31,14 @@ def main():
             if "." in included and included not in public and included != "stdint.h":
                 problems.append(f"core/{header}:{number}: a public header includes {included}, which is not public: list it in "
                                 "core/public_headers.txt, or do without it")
-    starts = [*root.glob("share/templates/plugin/**/*.cpp"), *root.glob("plugins/*/example/*.cpp"), *root.glob("plugins/*/example/*.hpp")]
+    starts = [*root.glob("share/templates/plugin/**/*.cpp"), *root.glob("share/examples/**/*.cpp"), *root.glob("plugins/**/*.cpp"),
+              *root.glob("plugins/**/*.hpp")]
     for path in sorted(starts):
         for number, included in includes(path):
             if included.startswith("buda/") and included not in public:
-                problems.append(f"{path.relative_to(root)}:{number}: what plugin authors start from includes {included}, which is not public")
+                problems.append(f"{path.relative_to(root)}:{number}: a plugin or an example includes {included}, which is not public")
     print("\n".join(problems))
-    print(f"{len(listed)} public headers, {len(starts)} examples, {len(problems)} findings")
+    print(f"{len(listed)} public headers, {len(starts)} plugin and example files, {len(problems)} findings")
     sys.exit(1 if problems or not starts else 0)
 
 

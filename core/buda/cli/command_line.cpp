@@ -252,7 +252,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   for (const auto& text : command.values.texts("set")) {
     auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      failure.add(usage_error("CL002", cat("option --set: expected KEY=VALUE, found '", text, '\'')));
+      failure.add(usage_error("CL003", cat("option --set: expected KEY=VALUE, found '", text, '\'')));
     } else {
       set_key(text.substr(0, equals), {{text.substr(equals + 1), {}}}, set, {}, command, failure);
     }

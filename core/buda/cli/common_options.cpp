@@ -8,7 +8,7 @@ void declare_common(OptionSet& set, CommonOptions& common) {
   set.flag("help", common.help, "show this text").also("-h");
   set.flag("version", common.version, "show the version");
   set.count("verbose", common.verbose, "say what is being done; -vv: in detail").also("-v");
-  set.flag("quiet", common.quiet, "say nothing but errors").also("-q");
+  set.flag("quiet", common.quiet, "print errors only").also("-q");
   set.choice("diagnostics", common.diagnostics, {"text", "json"}, "form of messages on standard error");
   set.path("config", common.config, "FILE", "read options from a YAML or JSON map");
   set.texts("set", common.set, "KEY=VALUE", "set any option, also a plugin's (policy.NAME.OPTION=VALUE)");

@@ -145,7 +145,7 @@ std::string advice(const InputFile& input, FileKind found) {
   const FileKind wanted = input.kinds.front();
   if (found == FileKind::host_plan) return "a host plan goes with its netlist, which is beside it";
   if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the ending .plan.json";
-  if (found > wanted) return cat("it is what later stages work on; next comes: ", next_command(input.path, found));
+  if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
 }
 

@@ -89,7 +89,7 @@ std::string help_text(const ToolSpec& spec) {
   if (!spec.commands.empty()) {
     out += "\nCommands:\n";
     for (const auto& command : spec.commands) out += entry(command.name.substr(command.name.find(' ') + 1), command.summary);
-    out += cat("\n'", spec.name, " COMMAND --help' tells more about each.\n");
+    out += cat("\n'", spec.name, " COMMAND --help' describes each.\n");
   }
   if (!set.positional_list().empty()) {
     out += "\nArguments:\n";
@@ -109,7 +109,7 @@ std::string help_text(const ToolSpec& spec) {
   if (!spec.writes.empty()) out += cat("Writes: ", wrap(spec.writes, 8, 8), '\n');
   out +=
       "\nExit codes: 0 ok; 1 the input or the environment is wrong; 2 usage; 3 valid, but does not fit the\n"
-      "            device; 4 ran, but the result differs from what was expected; 70 a bug of ours;\n"
+      "            device; 4 ran, but the result differs from what was expected; 70 an internal error;\n"
       "            130 interrupted.\n";
   if (!spec.example.empty()) {
     out += "\nExample:\n";

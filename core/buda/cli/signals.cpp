@@ -28,7 +28,7 @@ extern "C" void on_interrupt(int signal) {
   io::remove_temporary_files();
   say("\n");
   say(program_name);
-  say(": error: interrupted; nothing was left half-written\n");
+  say(": error: interrupted; no partial product was left\n");
   ::_exit(kInterrupted);
 }
 
@@ -39,7 +39,7 @@ extern "C" void on_crash(int) {
   if (const char* plugin = plugin::running_plugin()) {
     say(": error: crashed in the ");
     say(plugin);
-    say("; please tell its author, with the command and its input [BUG]\n");
+    say("; please report this to its author, with the command and its input [BUG]\n");
   } else {
     say(": error: internal error: this is a bug of ours; please report it with the command and its input [BUG]\n");
   }

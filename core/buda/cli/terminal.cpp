@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 namespace buda::cli {
 namespace {
@@ -21,6 +22,14 @@ constexpr std::size_t kBarWidth = 30;
 spdlog::level::level_enum log_level(int level) {
   return level <= 0 ? spdlog::level::warn : level == 1 ? spdlog::level::info : spdlog::level::debug;
 }
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+// https://no-color.org; a dumb terminal shows escape sequences as they are.
+bool wants_color() { return !is_set("NO_COLOR") && (!is_set("TERM") || std::string_view(std::getenv("TERM")) != "dumb"); }
 
 }  // namespace
 
@@ -50,7 +59,7 @@ class Terminal::LogSink final : public spdlog::sinks::base_sink<spdlog::details:
 Terminal::Terminal(std::string program)
     : program_(std::move(program)),
       terminal_(::isatty(STDERR_FILENO) != 0),
-      color_(terminal_),
+      color_(terminal_ && wants_color()),
       started_(Clock::now()),
       last_bar_(started_),
       logger_(std::make_shared<spdlog::logger>(program_, std::make_shared<LogSink>(*this))) {

@@ -19,19 +19,19 @@ constexpr HostFormat kHostFormats[] = {{DType::f32, "Float32"}, {DType::f16, "Fl
                                        {DType::i32, "Int32"},   {DType::i8, "Int8"},      {DType::u8, "UInt8"},
                                        {DType::u16, "UInt16"},  {DType::u32, "RawUInt32"}};
 
-Node names_of(const std::vector<netlist::PlanTensor>& tensors) {
+Node names_of(const std::vector<host_plan::PlanTensor>& tensors) {
   Node list = Node::list();
   for (const auto& t : tensors) list.push(Node::string(t.queue));
   return list;
 }
 
-Node shapes_of(const std::vector<netlist::PlanTensor>& tensors) {
+Node shapes_of(const std::vector<host_plan::PlanTensor>& tensors) {
   Node list = Node::list();
   for (const auto& t : tensors) list.push(schema::Codec<std::vector<std::int64_t>>::write(t.shape));
   return list;
 }
 
-Node empty_lists(const std::vector<netlist::PlanTensor>& tensors) {
+Node empty_lists(const std::vector<host_plan::PlanTensor>& tensors) {
   Node list = Node::list();
   for (std::size_t i = 0; i < tensors.size(); ++i) list.push(Node::integer(0));
   return list;
@@ -157,7 +157,7 @@ Result<DeviceJson> read_device_json(const Node& top) {
   members.get("grid_size", device.grid);
   members.get("harvested_rows", device.harvested_rows);
   members.get("microbatch_size", device.microbatch);
-  schema::Codec<netlist::HostPlan>::read(*plan, device.plan, members.reader());
+  schema::Codec<host_plan::HostPlan>::read(*plan, device.plan, members.reader());
   Node state_node;
   members.get("compiled_graph_state", state_node);
   if (members.reader().failed()) return std::move(members.reader()).failure();

@@ -48,7 +48,7 @@ struct DeviceJson {
   std::int64_t microbatch = 1;                 // queue entries per batch
   std::string netlist;                         // name of the member, below the top folder
   std::map<std::string, TensorEntry> tensors;  // parameters, by queue
-  netlist::HostPlan plan;                      // ours, under `host_plan`; its files are members
+  host_plan::HostPlan plan;                    // ours, under `host_plan`; its files are members
   friend bool operator==(const DeviceJson&, const DeviceJson&) = default;
 };
 

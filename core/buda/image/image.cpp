@@ -124,7 +124,7 @@ Result<Members> read_members(const io::Bytes& bytes, const std::string& path) {
   Members members;
   for (auto& [name, data] : all) {
     if (!name.starts_with(kTopFolder))
-      return input_error("IM005", {path}, cat("not a TTI image: member '", name, "' does not lie in ", kTopFolder));
+      return input_error("IM005", {path}, cat("not a TTI image: member '", name, "' is not in ", kTopFolder));
     members.emplace(name.substr(kTopFolder.size()), std::move(data));
   }
   BUDA_TRY(verify(members, path));

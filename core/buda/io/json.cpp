@@ -108,7 +108,7 @@ class Builder {
   bool end_array() { return close(); }
   bool key(std::string& k) {
     for (const auto& existing : stack_.back().node.keys())
-      if (existing == k) return fail(cat("key '", k, "' stands here a second time"));
+      if (existing == k) return fail(cat("duplicate key '", k, "'"));
     stack_.back().key = std::move(k);
     return true;
   }

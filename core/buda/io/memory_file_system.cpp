@@ -54,7 +54,7 @@ bool MemoryFileSystem::is_directory(const std::string& path) {
 }
 
 Result<void> MemoryFileSystem::make_directories(const std::string& path) {
-  if (find(path) != nullptr) return input_error("IO003", {path}, "cannot be made a directory: a file has this name");
+  if (find(path) != nullptr) return input_error("IO003", {path}, "cannot be created as a directory: a file has this name");
   directories_.insert(path);
   return success();
 }

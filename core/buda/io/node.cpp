@@ -1,6 +1,7 @@
 // Typed access to parsed values.
 #include <buda/io/node.hpp>
 
+#include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
 
 #include <cmath>
@@ -12,8 +13,6 @@ namespace buda::io {
 namespace {
 
 constexpr std::size_t kLongestShown = 40;
-
-std::string shortened(const std::string& text) { return text.size() <= kLongestShown ? text : cat(text.substr(0, kLongestShown), "..."); }
 
 }  // namespace
 
@@ -69,9 +68,9 @@ std::string Node::describe() const {
       return text_;
     case Kind::integer:
     case Kind::real:
-      return cat("the number ", shortened(text_));
+      return cat("the number ", shortened(text_, kLongestShown));
     case Kind::string:
-      return cat("the string '", shortened(text_), "'");
+      return cat("the string '", shortened(text_, kLongestShown), "'");
     case Kind::list:
       return "a list";
     case Kind::map:
@@ -93,15 +92,15 @@ Result<std::string> Node::as_name() const {
 Result<std::int64_t> Node::as_int() const {
   if (kind_ == Kind::integer) {
     if (auto value = parse_int(text_)) return *value;
-    return node_error("IO011", *this, cat("the number ", shortened(text_), " does not fit in 64 bits"));
+    return node_error("IO011", *this, cat("the number ", shortened(text_, kLongestShown), " does not fit in 64 bits"));
   }
-  return node_error("IO010", *this, cat("expected a whole number, found ", describe()));
+  return node_error("IO010", *this, cat("expected an integer, found ", describe()));
 }
 
 Result<double> Node::as_double() const {
   if (kind_ == Kind::integer || kind_ == Kind::real) {
     if (auto value = parse_double(text_)) return *value;
-    return node_error("IO011", *this, cat("the number ", shortened(text_), " is out of range"));
+    return node_error("IO011", *this, cat("the number ", shortened(text_, kLongestShown), " is out of range"));
   }
   if (text_ == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text_ == "inf") return std::numeric_limits<double>::infinity();

@@ -14,7 +14,7 @@ namespace buda::io {
 
 // Maps keep the order of the file; a key that occurs twice is refused by the parsers. Scalars keep their text, so that `1e3` may
 // still be read as a name where a name is expected.
-class Node {
+class Node {  // wide because each kind of node has a maker, a question and a reading of its own
  public:
   enum class Kind : std::uint8_t { null, boolean, integer, real, string, list, map };
 

@@ -250,8 +250,8 @@ class RealFileSystem final : public FileSystem {
   Result<void> make_directories(const std::string& path) override {
     std::error_code error;
     std::filesystem::create_directories(path, error);
-    if (error) return cannot("IO003", path, "made", error.value());
-    if (!is_directory(path)) return cannot("IO003", path, "made", ENOTDIR);
+    if (error) return cannot("IO003", path, "created", error.value());
+    if (!is_directory(path)) return cannot("IO003", path, "created", ENOTDIR);
     return success();
   }
   std::string canonical(const std::string& path) override {

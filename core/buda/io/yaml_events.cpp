@@ -116,7 +116,7 @@ class EventBuilder final : public YAML::EventHandler {
       top.node.add(std::move(top.key), std::move(n));
     } else {
       if (!n.is_scalar()) refuse(mark, "a list or map as a key");
-      if (!options_.repeated_keys && !top.keys.insert(n.text()).second) refuse(mark, cat("key '", n.text(), "' stands here a second time"));
+      if (!options_.repeated_keys && !top.keys.insert(n.text()).second) refuse(mark, cat("duplicate key '", n.text(), "'"));
       top.key = n.is_null() ? "null" : n.text();
       top.has_key = true;
     }

@@ -68,34 +68,14 @@ struct Scalar {
   bool quoted = false;
 };
 
-// Functions that return bool return false where the text is not regular; nothing is of use then.
-class Reader {
+// A place in the text, and the way from token to token. Functions that return bool return false where the text is not regular; nothing is
+// of use then.
+class TextCursor {
  public:
-  Reader(std::string_view text, const std::string* file, const YamlOptions& options)
-      : at_(text.data()), end_(text.data() + text.size()), line_begin_(text.data()), file_(file), repeated_keys_(options.repeated_keys) {}
+  TextCursor(std::string_view text, const std::string* file)
+      : at_(text.data()), end_(text.data() + text.size()), line_begin_(text.data()), file_(file) {}
 
-  bool documents(std::vector<Node>& out) {
-    if (!to_token()) return false;
-    bool separated = false;
-    while (true) {
-      if (at_separator()) {
-        at_ += 3;
-        separated = true;
-        if (!line_ends() || !to_token()) return false;
-      }
-      if (at_end()) return !separated;
-      if (column() == kEnd) return false;  // an empty document
-      if (!block_node(kEnd, 0)) return false;
-      out.push_back(std::move(nodes_.back()));
-      nodes_.clear();
-      if (column() != kEnd) return false;
-      if (at_end()) return true;
-    }
-  }
-
- private:
-  // ---- where we are
-
+ protected:
   bool at_end() const { return at_ == end_; }
   char peek() const { return at_ == end_ ? '\0' : *at_; }
   char peek_next() const { return end_ - at_ < 2 ? '\0' : at_[1]; }
@@ -152,8 +132,18 @@ class Reader {
     return at_end() || *at_ == '\n';
   }
 
-  // ---- scalars
+  const char* at_;
+  const char* end_;
+  const char* line_begin_;
+  std::uint32_t line_ = 1;
+  const std::string* file_;
+};
 
+class ScalarReader : public TextCursor {
+ public:
+  using TextCursor::TextCursor;
+
+ protected:
   template <unsigned kStops>
   bool plain(Scalar& out) {
     char first = peek();
@@ -234,7 +224,33 @@ class Reader {
   bool at_quote() const { return peek() == '"' || peek() == '\''; }
   bool block_scalar(Scalar& out) { return at_quote() ? quoted(out) : plain<kStopsBlock>(out); }
   bool flow_scalar(Scalar& out) { return at_quote() ? quoted(out) : plain<kStopsFlow>(out); }
+};
 
+class Reader : public ScalarReader {
+ public:
+  Reader(std::string_view text, const std::string* file, const YamlOptions& options)
+      : ScalarReader(text, file), repeated_keys_(options.repeated_keys) {}
+
+  bool documents(std::vector<Node>& out) {
+    if (!to_token()) return false;
+    bool separated = false;
+    while (true) {
+      if (at_separator()) {
+        at_ += 3;
+        separated = true;
+        if (!line_ends() || !to_token()) return false;
+      }
+      if (at_end()) return !separated;
+      if (column() == kEnd) return false;  // an empty document
+      if (!block_node(kEnd, 0)) return false;
+      out.push_back(std::move(nodes_.back()));
+      nodes_.clear();
+      if (column() != kEnd) return false;
+      if (at_end()) return true;
+    }
+  }
+
+ private:
   void push_scalar(Scalar&& scalar) {
     nodes_.push_back(Node::scalar(scalar.kind, std::move(scalar.text)));
     nodes_.back().set_loc(file_, scalar.line, scalar.column);
@@ -440,11 +456,6 @@ class Reader {
     return close_map(map, first, first_key);
   }
 
-  const char* at_;
-  const char* end_;
-  const char* line_begin_;
-  std::uint32_t line_ = 1;
-  const std::string* file_;
   bool repeated_keys_;
   std::vector<Node> nodes_;
   std::vector<std::string> keys_;

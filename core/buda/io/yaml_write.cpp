@@ -11,7 +11,7 @@ std::string scalar_text(const Node& node) {
   return node.is_string() ? yaml_scalar(node.text()) : node.text();
 }
 
-// Keys are names; whole numbers among them stay unquoted, as people write them.
+// Keys are names; integers among them stay unquoted, as people write them.
 std::string key_text(const std::string& key) { return parse_int(key) ? key : yaml_scalar(key); }
 
 // YAML ends a plain `key:` after 1024 characters; longer ones are written `? key`.

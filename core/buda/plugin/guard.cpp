@@ -36,9 +36,9 @@ std::string Guard::describe_exception(const char* method) const {
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
-    what = "something that is no std::exception";
+    what = "an object that is not a std::exception";
   }
-  return cat(who_, ": ", method, "() threw: ", what, "; a plugin must not throw, please tell its author");
+  return cat(who_, ": ", method, "() threw: ", what, "; a plugin must not throw, please report this to its author");
 }
 
 namespace {

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Interface>> make(const Registries& all, const Registry<In
   BUDA_ASSIGN(auto made, Guard(found->from, kind_name(kind)).call("make", [&] { return found->entry.make(values, host); }));
   if (made == nullptr)
     return internal_error(cat(kind_name(kind), " '", name, "' of plugin '", found->from.plugin, "' (", found->from.file,
-                              "): make() gave nothing and no reason; please tell its author"));
+                              "): make() returned neither an object nor an error; please report this to its author"));
   return guarded(std::move(made), found->from);
 }
 

@@ -6,7 +6,7 @@
 //   }
 //   registrar.add_decomposition(rule("softsign", "x / (1 + |x|)", {"softsign"}, {"abs", "add", "reciprocal", "multiply"}, softsign));
 //
-// What goes in and out is converted where the formula computes in another element type than the node: whole numbers, truth values and
+// What goes in and out is converted where the formula computes in another element type than the node: integers, booleans and
 // 16-bit floats are computed with in F32.
 //
 // C++ does not say which side of a + or * is computed first, and the order of nodes should be the same with every compiler: of the two
@@ -32,7 +32,7 @@ struct Term {
   graph::Edge edge;
 };
 
-class Rewrite {
+class Rewrite {  // wide because formulas read the replaced node through it, attribute by attribute
  public:
   Rewrite(graph::GraphEditor& editor, graph::NodeId id);
 
@@ -64,8 +64,8 @@ class Rewrite {
   Term number(double value) { return constant(Tensor::scalar(value)); }
   Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
   Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }
-  // Whether the ops made from here on need all digits of F32, as whole numbers and places do: they are then kept and computed in Float32
-  // whatever the format of other values. At first so where the node gives whole numbers, or compares them.
+  // Whether the ops made from here on need all digits of F32, as integers and places do: they are then kept and computed in Float32
+  // whatever the format of other values. At first so where the node gives integers, or compares them.
   void keep_exact(bool on) { exact_ = on; }
   // exact_cast, or nothing where it is of that type.
   Term exactly(const Term& x, DType dtype);
@@ -128,7 +128,7 @@ Term not_zero(const Term& x);
 Term sign_of(const Term& x);
 // Rounded down; as exact as the device's `round`, exact where |x| < 2^22.
 Term floor_of(const Term& x);
-// a / b as a division in fp32 would round it, where a quotient is rounded to a whole number next and its last digit decides: a product with
+// a / b as a division in fp32 would round it, where a quotient is rounded to an integer next and its last digit decides: a product with
 // the reciprocal, corrected by what it leaves, which is computed without rounding. For quotients below 2^100.
 Term exact_quotient(const Term& a, const Term& b);
 // The ops that these make, for produces().

@@ -3,7 +3,7 @@
 
 #include <buda/device/load.hpp>
 #include <buda/netlist/check/check.hpp>
-#include <buda/netlist/check/verdict.hpp>
+#include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>

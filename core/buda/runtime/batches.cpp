@@ -89,7 +89,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
   out.count = ceil_div(out.rows, out.batch);
   if (!ports.states.empty() && out.padded() > 0)
     return input_error("RT021", {},
-                       cat("inputs have ", out.rows, " rows, no whole number of batches of ", out.batch,
+                       cat("inputs have ", out.rows, " rows, which is not a multiple of the batch of ", out.batch,
                            "; rows of zeros would change what the model keeps from step to step"));
   return out;
 }

@@ -61,7 +61,7 @@ class GraphPorts {
     out.shape = device ? model_shape(node, shape) : shape;
     return out;
   }
-  std::deque<netlist::PlanTensor> names_;
+  std::deque<host_plan::PlanTensor> names_;
 };
 
 }  // namespace

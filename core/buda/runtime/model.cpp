@@ -18,10 +18,10 @@ namespace buda::runtime {
 namespace {
 
 // One segment at most is for the device: there is one netlist.
-Result<void> check_segments(const netlist::HostPlan& plan, const std::string& where) {
-  const netlist::Segment* device = nullptr;
+Result<void> check_segments(const host_plan::HostPlan& plan, const std::string& where) {
+  const host_plan::Segment* device = nullptr;
   for (const auto& segment : plan.segments) {
-    if (segment.kind == netlist::SegmentKind::host) continue;
+    if (segment.kind == host_plan::SegmentKind::host) continue;
     if (device != nullptr)
       return input_error(
           "RT001", {where},
@@ -62,7 +62,7 @@ Result<Model> load_image(const std::string& path, image::Image image) {
     BUDA_ASSIGN(model.device, embedded_device(member->second.view(), cat(path, ":", kDeviceMember)));
   }
   const auto& segments = image.device.plan.segments;
-  if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.kind == netlist::SegmentKind::host; })) {
+  if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.kind == host_plan::SegmentKind::host; })) {
     // The graphs lie in the image with their tensors, as in a folder.
     io::MemoryFileSystem files;
     for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
@@ -78,7 +78,7 @@ Result<Model> load_image(const std::string& path, image::Image image) {
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path) {
   Model model;
   model.path = netlist_path;
-  BUDA_ASSIGN(model.plan, netlist::read_host_plan(host.fs(), plan_path));
+  BUDA_ASSIGN(model.plan, host_plan::read_host_plan(host.fs(), plan_path));
   BUDA_TRY(check_segments(model.plan, plan_path));
   BUDA_ASSIGN(model.text, host.fs().read(netlist_path));
   netlist::ParseOptions options;
@@ -91,13 +91,14 @@ Result<Model> load_planned(Host& host, const std::string& netlist_path, const st
 
 bool Model::uses_device() const {
   return std::any_of(plan.segments.begin(), plan.segments.end(),
-                     [](const netlist::Segment& s) { return s.kind == netlist::SegmentKind::device; });
+                     [](const host_plan::Segment& s) { return s.kind == host_plan::SegmentKind::device; });
 }
 
-Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const netlist::HostPlan& plan, const std::string& folder) {
+Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan,
+                                                             const std::string& folder) {
   std::map<std::string, graph::Graph> out;
   for (const auto& segment : plan.segments) {
-    if (segment.kind != netlist::SegmentKind::host || out.contains(segment.file)) continue;
+    if (segment.kind != host_plan::SegmentKind::host || out.contains(segment.file)) continue;
     BUDA_ASSIGN(auto graph, graph::read_graph(fs, folder + segment.file));
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
@@ -108,7 +109,7 @@ Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs,
   return out;
 }
 
-Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder) {
+Result<NamedTensors> load_parameters(Host& host, const host_plan::HostPlan& plan, const std::string& folder) {
   std::map<std::string, NamedTensors> files;  // each is read once
   for (const auto& p : plan.parameters) {
     if (files.contains(p.file)) continue;
@@ -118,7 +119,7 @@ Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, 
   return parameters_from(plan, files, folder);
 }
 
-Result<NamedTensors> parameters_from(const netlist::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
+Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
                                      const std::string& folder) {
   NamedTensors out;
   Failure failure;
@@ -137,7 +138,7 @@ Result<NamedTensors> parameters_from(const netlist::HostPlan& plan, const std::m
           cat("parameter '", p.name, "': tensor '", p.tensor, "' is ", tensor->second.describe(), ", the plan says ", list_text(p.shape))));
       continue;
     }
-    auto queued = netlist::apply_transforms(*shaped, p.transforms);
+    auto queued = host_plan::apply_transforms(*shaped, p.transforms);
     if (!queued) {
       for (auto& d : queued.failure().diagnostics()) d.message = cat("parameter '", p.name, "': ", d.message);
       failure.add(std::move(queued).failure());

@@ -25,7 +25,7 @@ struct Model {
   std::string path;
   io::Bytes text;  // of the netlist
   std::optional<device::DeviceDescriptor> device;
-  netlist::HostPlan plan;
+  host_plan::HostPlan plan;
   Program program;
   Products products;  // of an image; read when a target needs them
   NamedTensors parameters;
@@ -42,14 +42,15 @@ Result<Model> load_image(const std::string& path, image::Image image);
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path);
 
 // The parameters of a plan, read from their files in `folder` ("" for the working directory) and brought into their queues' shape.
-Result<NamedTensors> load_parameters(Host& host, const netlist::HostPlan& plan, const std::string& folder);
+Result<NamedTensors> load_parameters(Host& host, const host_plan::HostPlan& plan, const std::string& folder);
 
 // The same, from tensors by file and name.
-Result<NamedTensors> parameters_from(const netlist::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
+Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
                                      const std::string& folder = "");
 
 // The graphs of the plan's host segments, read from `folder`.
-Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const netlist::HostPlan& plan, const std::string& folder);
+Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan,
+                                                             const std::string& folder);
 
 // Name of the image's member that holds its device descriptor (buda.device/1, without a base).
 inline constexpr const char* kDeviceMember = "device.yaml";

@@ -14,7 +14,7 @@
 namespace buda::runtime {
 namespace {
 
-image::DeviceJson describe_model(const netlist::HostPlan& plan, const device::DeviceDescriptor& device, std::int64_t microbatch) {
+image::DeviceJson describe_model(const host_plan::HostPlan& plan, const device::DeviceDescriptor& device, std::int64_t microbatch) {
   image::DeviceJson out;
   out.name = plan.model;
   out.arch = plan.arch;
@@ -35,7 +35,7 @@ Result<std::string> add_graph(graph::Graph graph, const std::string& name, image
   io::MemoryFileSystem files;
   graph::forget_files(graph);
   const std::string member = cat("host_graphs/", name);
-  if (!image::is_safe_name(member)) return input_error("TP002", {name}, "the name of this file cannot stand in an archive");
+  if (!image::is_safe_name(member)) return input_error("TP002", {name}, "this file name is not allowed in an archive");
   BUDA_TRY(graph::write_graph(files, graph, member));
   for (const std::string& path : {member, graph::tensor_file_for(member)}) {
     if (!files.exists(path)) continue;
@@ -54,11 +54,11 @@ Result<image::Image> make_image(Model model, const device::DeviceDescriptor& dev
   BUDA_ASSIGN(auto ports, bind_ports(model.plan, model.program.netlist, model.parameters));
   image::Image image;
   image.netlist_name = netlist_name;
-  if (!image::is_safe_name(netlist_name)) return input_error("TP002", {netlist_name}, "the name of this file cannot stand in an archive");
+  if (!image::is_safe_name(netlist_name)) return input_error("TP002", {netlist_name}, "this file name is not allowed in an archive");
   image.device = describe_model(model.plan, device, ports.microbatch);
   // Inside the image files are where the image puts them.
   for (auto& segment : image.device.plan.segments) {
-    if (segment.kind == netlist::SegmentKind::device) {
+    if (segment.kind == host_plan::SegmentKind::device) {
       segment.file = netlist_name;
     } else {
       BUDA_ASSIGN(segment.file, add_graph(model.host_graphs.at(segment.file), file_name(segment.file), image.extras));

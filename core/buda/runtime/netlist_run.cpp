@@ -269,7 +269,7 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
   BUDA_ASSIGN(auto order, programs_of(netlist, options));
   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));
   if (options.observer != nullptr && !device->observe(*options.observer))
-    host.report(warning("RT024", {netlist.file}, "this target does not show what happens inside: nothing of it is dumped or traced"));
+    host.report(warning("RT024", {netlist.file}, "this target reports no intermediate results: nothing is dumped or traced"));
   HostSide host_side(netlist, *device);
   BUDA_TRY(host_side.fill(inputs));
   for (const auto* p : order) {

@@ -11,9 +11,9 @@
 namespace buda::runtime {
 namespace {
 
-using netlist::HostPlan;
+using host_plan::HostPlan;
+using host_plan::PlanTensor;
 using netlist::Netlist;
-using netlist::PlanTensor;
 using netlist::Queue;
 using netlist::QueueKind;
 
@@ -27,11 +27,11 @@ class Binder {
   Result<Ports> run() {
     for (const auto& t : plan_.inputs) name("input", t.name);
     for (const auto& t : plan_.outputs) name("output", t.name);
-    for (const auto* t : netlist::queued_inputs(plan_))
+    for (const auto* t : host_plan::queued_inputs(plan_))
       if (auto port = bind(*t, "input")) input(*port);
     // Outputs begin in their queues, with as many entries as a batch of inputs has.
     ports_.microbatch = ports_.pushed.empty() ? 1 : ports_.pushed.front().queued[0];
-    for (const auto* t : netlist::queued_outputs(plan_))
+    for (const auto* t : host_plan::queued_outputs(plan_))
       if (auto port = bind(*t, "output")) output(*port);
     ports_.inputs = of_model(plan_.inputs, ports_.pushed, "input");
     ports_.outputs = of_model(plan_.outputs, ports_.popped, "output");
@@ -93,7 +93,7 @@ class Binder {
 
   std::optional<Port> typed(const PlanTensor& t, const std::string& what) {
     auto dtype = dtype_from_name(t.dtype);
-    if (!dtype) error("RT010", cat(what, " '", t.name, "': '", t.dtype, "' is no element type"));
+    if (!dtype) error("RT010", cat(what, " '", t.name, "': '", t.dtype, "' is not an element type"));
     Shape shape(t.shape);
     if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
     if (!dtype || !shape.volume()) return std::nullopt;
@@ -109,7 +109,7 @@ class Binder {
     if (!loops && !port.queue->from_outside())
       return error("RT012", cat("input '", port.tensor->name, "': queue '", port.queue->name, "' is written by op '", port.queue->input,
                                 "', not by the host"));
-    auto queued = netlist::shape_after(port.shape, port.tensor->transforms);
+    auto queued = host_plan::shape_after(port.shape, port.tensor->transforms);
     if (!queued) return transform_error("input", *port.tensor, std::move(queued).failure());
     port.queued = *queued;
     if (!fits("input", port.tensor->name, *port.queue, port.queued)) return;
@@ -126,7 +126,7 @@ class Binder {
     Shape entry = entry_shape(*port.queue);
     port.queued = Shape{ports_.microbatch, entry[0], entry[1], entry[2]};
     if (!fits("output", port.tensor->name, *port.queue, port.queued)) return;
-    auto shape = netlist::shape_after(port.queued, port.tensor->transforms);
+    auto shape = host_plan::shape_after(port.queued, port.tensor->transforms);
     if (!shape) return transform_error("output", *port.tensor, std::move(shape).failure());
     if (*shape != port.shape)
       return error("RT011", cat("output '", port.tensor->name, "': the transforms make ", shape->text(), " of the ", port.queued.text(),
@@ -190,8 +190,8 @@ class Binder {
         for (const auto& in : op.inputs) read.insert(in.name);
     for (const auto& q : netlist_.queues)
       if (q.from_outside() && q.alias.empty() && used_.count(q.name) == 0 && read.count(q.name) != 0)
-        error("RT014",
-              cat("the plan says nothing about ", q.kind == QueueKind::ram ? "ram '" : "queue '", q.name, "', which the host has to fill"));
+        error("RT014", cat("the host plan does not mention ", q.kind == QueueKind::ram ? "ram '" : "queue '", q.name,
+                           "', which the host must fill"));
   }
 
   void room() {

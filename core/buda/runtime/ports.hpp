@@ -14,7 +14,7 @@ namespace buda::runtime {
 
 // A tensor of the model and the queue that it goes through.
 struct Port {
-  const netlist::PlanTensor* tensor = nullptr;
+  const host_plan::PlanTensor* tensor = nullptr;
   const netlist::Queue* queue = nullptr;  // null: only segments of the host use or give it
   DType dtype = DType::f32;
   Shape shape;   // in the model
@@ -53,6 +53,6 @@ Shape entry_shape(const netlist::Queue& queue);
 
 // Collects every contradiction between plan, netlist and parameters (RT010 to RT014) without allocating any tensor. The plan and the
 // netlist must outlive the ports.
-Result<Ports> bind_ports(const netlist::HostPlan& plan, const netlist::Netlist& netlist, const NamedTensors& parameters);
+Result<Ports> bind_ports(const host_plan::HostPlan& plan, const netlist::Netlist& netlist, const NamedTensors& parameters);
 
 }  // namespace buda::runtime

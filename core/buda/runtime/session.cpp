@@ -36,10 +36,10 @@ Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, cons
 // What a graph takes must be there when its turn comes, in the type that it takes; at the end all outputs must be.
 Result<void> Session::check_host_graphs() const {
   Failure failure;
-  const netlist::HostPlan& plan = model_.plan;
+  const host_plan::HostPlan& plan = model_.plan;
   std::map<std::string, std::string> there;  // types by name
   std::set<std::string> outputs, given;
-  auto type_text = [](const netlist::PlanTensor& t) { return cat(t.dtype, ' ', Shape(t.shape).text()); };
+  auto type_text = [](const host_plan::PlanTensor& t) { return cat(t.dtype, ' ', Shape(t.shape).text()); };
   for (const auto& t : plan.inputs) there.emplace(t.name, type_text(t));
   for (const auto& t : plan.outputs) (t.queue.empty() ? outputs : given).insert(t.name);
   for (const auto& segment : plan.segments) {
@@ -49,7 +49,7 @@ Result<void> Session::check_host_graphs() const {
                                 cat("the device takes '", t.name, "' (", type_text(t), "), which ",
                                     it == there.end() ? "no segment before it gives" : cat("is ", it->second, " there"))));
     for (const auto& t : segment.outputs) there.emplace(t.name, type_text(t));
-    if (segment.kind != netlist::SegmentKind::host) continue;
+    if (segment.kind != host_plan::SegmentKind::host) continue;
     auto found = model_.host_graphs.find(segment.file);
     if (found == model_.host_graphs.end()) return internal_error(cat("the graph '", segment.file, "' was not loaded"));
     const graph::Graph& graph = found->second;
@@ -154,7 +154,7 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
       batches.push_back(std::move(batch));
     }
     for (const auto& segment : model_.plan.segments) {
-      if (segment.kind == netlist::SegmentKind::device) {
+      if (segment.kind == host_plan::SegmentKind::device) {
         BUDA_TRY(run_on_device(batches));
       } else {
         for (Batch& batch : batches) BUDA_TRY(run_on_host(model_.host_graphs.at(segment.file), batch));
@@ -189,14 +189,14 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
 // Before the first step, and where the user gives another value than what there is.
 Result<void> Session::enter_states(const NamedTensors& inputs) {
   for (const StatePort& state : ports_.states) {
-    const netlist::PlanTensor& t = *state.input.tensor;
+    const host_plan::PlanTensor& t = *state.input.tensor;
     if (has_states_ && !inputs.contains(t.name)) continue;
     BUDA_ASSIGN(Tensor value, first_state(state, inputs, host_));
     if (state.input.queue == nullptr) {
       host_states_.insert_or_assign(t.name, std::move(value));
       continue;
     }
-    BUDA_ASSIGN(Tensor entries, netlist::apply_transforms(value, t.transforms));
+    BUDA_ASSIGN(Tensor entries, host_plan::apply_transforms(value, t.transforms));
     // The program has a pointer of its own to what it will read next, so that nothing can be popped from before it.
     if (auto done = has_states_ ? device_->write(t.queue, 0, entries) : device_->push(t.queue, entries); !done)
       return in_context(cat("input '", t.name, "'"), std::move(done).failure());
@@ -209,12 +209,12 @@ Result<void> Session::enter_states(const NamedTensors& inputs) {
 Result<NamedTensors> Session::final_states() {
   NamedTensors out;
   for (const StatePort& state : ports_.states) {
-    const netlist::PlanTensor& t = *state.output.tensor;
+    const host_plan::PlanTensor& t = *state.output.tensor;
     if (state.input.queue == nullptr) {
       out.emplace(t.name, host_states_.at(state.input.tensor->name));
     } else if (!out.contains(t.name)) {
       BUDA_ASSIGN(Tensor entries, device_->read(t.queue, 0, ports_.microbatch));
-      BUDA_ASSIGN(Tensor value, netlist::apply_transforms(entries, t.transforms));
+      BUDA_ASSIGN(Tensor value, host_plan::apply_transforms(entries, t.transforms));
       out.emplace(t.name, ops::in_model_type(value, state.output.dtype));
     }
   }
@@ -260,7 +260,7 @@ Result<void> Session::push(const std::vector<Batch>& batches) {
   for (const Port& port : ports_.pushed) {
     std::vector<Tensor> queued;
     for (const Batch& batch : batches) {
-      BUDA_ASSIGN(auto tensor, netlist::apply_transforms(batch.values.at(port.tensor->name), port.tensor->transforms));
+      BUDA_ASSIGN(auto tensor, host_plan::apply_transforms(batch.values.at(port.tensor->name), port.tensor->transforms));
       queued.push_back(std::move(tensor));
     }
     for (std::int64_t i = 0; i < idle; ++i) {
@@ -291,7 +291,7 @@ Result<void> Session::pop(std::vector<Batch>& batches) {
     const bool of_model = std::any_of(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor == port.tensor; });
     for (std::int64_t b = 0; b < count; ++b) {
       BUDA_ASSIGN(auto entries, rows_of(*popped, b * ports_.microbatch, ports_.microbatch));
-      BUDA_ASSIGN(auto tensor, netlist::apply_transforms(entries, port.tensor->transforms));
+      BUDA_ASSIGN(auto tensor, host_plan::apply_transforms(entries, port.tensor->transforms));
       Batch& batch = batches[static_cast<std::size_t>(b)];
       (of_model ? batch.outputs : batch.values).insert_or_assign(port.tensor->name, ops::in_model_type(tensor, port.dtype));
     }

@@ -36,7 +36,7 @@ class Session {
   // was, and in the first run begins with zeros. Its output has the value after the last step.
   Result<NamedTensors> run(const NamedTensors& inputs);
 
-  const netlist::HostPlan& plan() const { return model_.plan; }
+  const host_plan::HostPlan& plan() const { return model_.plan; }
   const Ports& ports() const { return ports_; }
   // How the inputs of the last run were cut.
   const Batches& batches() const { return batches_; }

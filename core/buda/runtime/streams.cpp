@@ -4,7 +4,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 
 #include <algorithm>

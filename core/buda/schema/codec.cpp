@@ -35,7 +35,7 @@ io::Node enum_schema(const std::vector<std::string>& names) {
 }
 
 void unknown_name(const io::Node& node, const std::string& text, const std::vector<std::string>& names, Reader& reader) {
-  Diagnostic d = io::node_error("SC004", node, cat('\'', text, "' is not known here; allowed: ", join(names, ", ")));
+  Diagnostic d = io::node_error("SC004", node, cat('\'', text, "' is not allowed here; allowed: ", join(names, ", ")));
   if (auto near = nearest_word(text, names)) d.hint = cat("did you mean '", *near, "'?");
   reader.error(std::move(d));
 }
@@ -48,7 +48,7 @@ void out_of_range(const io::Node& node, std::int64_t least, std::uint64_t most, 
 
 namespace {
 
-// Two whole numbers in a list.
+// Two integers in a list.
 void read_pair(const io::Node& node, const char* what, std::int32_t& first, std::int32_t& second, Reader& reader) {
   if (!node.is_list() || node.size() != 2) {
     reader.error(io::node_error("SC001", node, cat("expected ", what, ", found ", node.describe())));

@@ -33,13 +33,13 @@ Result<void> check_option_value(const OptionSpec& spec, const std::string& text,
       return usage_error("CL003", cat(where, ": expected true or false, found '", text, "'"));
     case OptionType::integer:
       if (auto value = parse_int(text)) return check_range(spec, static_cast<double>(*value), text, where);
-      return usage_error("CL003", cat(where, ": expected a whole number, found '", text, "'"));
+      return usage_error("CL003", cat(where, ": expected an integer, found '", text, "'"));
     case OptionType::real:
       if (auto value = parse_double(text)) return check_range(spec, *value, text, where);
       return usage_error("CL003", cat(where, ": expected a number, found '", text, "'"));
     case OptionType::choice: {
       if (std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end()) return success();
-      Diagnostic d = usage_error("CL003", cat(where, ": '", text, "' is not a choice; allowed: ", join(spec.choices, ", ")));
+      Diagnostic d = usage_error("CL003", cat(where, ": '", text, "' is illegal; allowed: ", join(spec.choices, ", ")));
       if (auto near = nearest_word(text, spec.choices)) d.hint = cat("did you mean '", *near, "'?");
       return d;
     }

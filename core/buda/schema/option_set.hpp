@@ -64,7 +64,7 @@ struct KeyFamily {
 };
 
 // Declares options; a declaration gives the default from the bound variable's present value. The variables must outlive the set.
-class OptionSet {
+class OptionSet {  // wide because each type of variable has a declaration of its own
  public:
   BoundOption& flag(std::string name, bool& target, std::string summary);
   // A flag without a default: what happens when it is not given is told by its summary.

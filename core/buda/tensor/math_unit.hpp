@@ -22,7 +22,7 @@ namespace buda {
 DestRounding dest_rounding(DataFormat accumulate, DataFormat output);
 void round_in_dest(DestRounding rounding, std::span<float> numbers);
 
-// From the destination register into a buffer of format `out`: rows of `cols` numbers. Integer formats: whole numbers.
+// From the destination register into a buffer of format `out`: rows of `cols` numbers. Integer formats: integers.
 void pack_from_dest(DestRounding rounding, DataFormat out, std::span<float> numbers, std::size_t cols);
 
 // The bits of a float that the multiplier sees of an operand: in its first phase, and in all together.

@@ -18,7 +18,7 @@ Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path) 
   for (const ZipMember& member : members) {
     if (!member.name.ends_with(kMemberEnding)) {
       failure.add(
-          input_error("TN021", {path}, cat("is a zip archive, but not an .npz file: its member '", member.name, "' is no .npy file")));
+          input_error("TN021", {path}, cat("is a zip archive, but not an .npz file: its member '", member.name, "' is not a .npy file")));
       continue;
     }
     auto tensor = parse_npy(member.content, path);

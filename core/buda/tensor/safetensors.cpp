@@ -163,7 +163,7 @@ Result<void> write_safetensors(io::OutputFile& out, const NamedTensors& tensors)
   std::vector<const Named*> order;
   for (const Named& t : tensors) {
     if (t.first == kMetadata) return input_error("TN022", {}, "a tensor in a safetensors file cannot be named '__metadata__'");
-    if (!is_valid_utf8(t.first)) return input_error("TN022", {}, "a name that is not UTF-8 cannot go into a safetensors file");
+    if (!is_valid_utf8(t.first)) return input_error("TN022", {}, "a name that is not UTF-8 cannot be written to a safetensors file");
     order.push_back(&t);
   }
   std::stable_sort(order.begin(), order.end(),

@@ -74,7 +74,7 @@ Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path) {
     return tensors;
   }
   if (looks_like_safetensors(text, path)) return parse_safetensors(bytes, path);
-  std::string found = text.empty() ? "it is empty" : "its first bytes are those of none of them";
+  std::string found = text.empty() ? "it is empty" : "its first bytes match none of these formats";
   return input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz, safetensors or .pb): ", found));
 }
 

@@ -67,7 +67,7 @@ class Parser {
     WireReader fields(bytes_.view());
     while (!fields.at_end()) {
       auto field = fields.next();
-      if (!field) return error(cat("is no whole TensorProto: ", field.failure().diagnostics().front().message));
+      if (!field) return error(cat("is not a complete TensorProto: ", field.failure().diagnostics().front().message));
       BUDA_TRY(take(*field));
     }
     const ElementType* type = nullptr;
@@ -116,7 +116,7 @@ class Parser {
       case kExternalData:
         return error("has its elements in another file (external data), which only a model can have");
       default:
-        return error(cat("is no TensorProto: it has a field of number ", f.number, ", which ONNX does not define"));
+        return error(cat("is not a TensorProto: it has a field of number ", f.number, ", which ONNX does not define"));
     }
   }
 
@@ -127,7 +127,7 @@ class Parser {
       WireReader reader(packed);
       while (!reader.at_end()) {
         auto value = reader.varint();
-        if (!value) return error("is no whole TensorProto: a number in a list is cut off or too long");
+        if (!value) return error("is not a complete TensorProto: a number in a list is cut off or too long");
         out.push_back(*value);
       }
     } else if (f.type == 0) {
@@ -141,7 +141,7 @@ class Parser {
 
   Result<void> take_fixed(const WireField& f, std::size_t size) {
     if (f.type != 2 && f.type != (size == 4 ? 5u : 1u)) return wrong_kind(f);
-    if (payload(f).size() % size != 0) return error(cat("is no whole TensorProto: a list of numbers of ", size, " bytes is cut off"));
+    if (payload(f).size() % size != 0) return error(cat("is not a complete TensorProto: a list of numbers of ", size, " bytes is cut off"));
     fixed_ += payload(f);
     seen_ |= 1u << f.number;
     return success();
@@ -194,7 +194,7 @@ class Parser {
     return success();
   }
 
-  Diagnostic wrong_kind(const WireField& f) const { return error(cat("is no TensorProto: field ", f.number, " is of the wrong kind")); }
+  Diagnostic wrong_kind(const WireField& f) const { return error(cat("is not a TensorProto: field ", f.number, " is of the wrong kind")); }
   Diagnostic error(std::string message) const { return input_error("TN025", {path_}, std::move(message)); }
 
   const io::Bytes& bytes_;

@@ -59,7 +59,7 @@ class ZipReader {
   std::uint32_t u32(std::uint64_t at) const { return load_le<std::uint32_t>(text_, at); }
   std::uint64_t u64(std::uint64_t at) const { return load_le<std::uint64_t>(text_, at); }
   Diagnostic error(std::string message) const { return input_error("TN021", {path_}, std::move(message)); }
-  Diagnostic not_whole() const { return error("is not a whole zip archive: it may have been cut off while it was copied"); }
+  Diagnostic not_whole() const { return error("is not a complete zip archive: it may have been cut off while it was copied"); }
 
   Result<Directory> find_directory() const {
     // The end record is followed by a comment, whose length it tells, and nothing else.

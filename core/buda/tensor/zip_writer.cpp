@@ -117,7 +117,7 @@ std::string ZipWriter::directory_entry(const Entry& entry) const {
 
 Result<void> ZipWriter::add(const std::string& name, std::span<const std::string_view> pieces, ZipMethod method) {
   if (name.size() > kLongestName) return input_error("TN022", {}, cat("a name of ", name.size(), " bytes is too long for an .npz file"));
-  if (!is_valid_utf8(name)) return input_error("TN022", {}, "a name that is not UTF-8 cannot go into an .npz file");
+  if (!is_valid_utf8(name)) return input_error("TN022", {}, "a name that is not UTF-8 cannot be written to an .npz file");
   Entry entry;
   entry.name = name;
   entry.method = method;

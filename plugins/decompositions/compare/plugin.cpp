@@ -1,6 +1,6 @@
 // Decomposition plugin `compare`: comparisons, logic, selection and conversions, in numbers 0 and 1.
 //
-// A truth value is 0 or 1 on the device; `exact_cast` says that a number is one and costs nothing there. A comparison amplifies a
+// A boolean is 0 or 1 on the device; `exact_cast` says that a number is one and costs nothing there. A comparison amplifies a
 // difference by 2^60 and clips it to [0, 1], as the original does by 10^10:
 //
 //   greater(a, b)        clip((a - b) 2^60, 0, 1)            less(a, b) = greater(b, a), and a >= b is 1 - (b > a)
@@ -13,7 +13,7 @@
 //
 // Exact where operands are equal or differ by at least 2^-60 in the format that the device subtracts in: numbers that a 16-bit format
 // cannot tell apart are equal. NaN, and infinities compared with infinities, give NaN instead of 0. Infinities among the constants of
-// `where` (masks) become the largest number of bf16, since 0 times infinity is no number. Whole numbers are exact up to 2^24
+// `where` (masks) become the largest number of bf16, since 0 times infinity is no number. Integers are exact up to 2^24
 // (whole_numbers.cpp, whole_division.cpp).
 #include "rules.hpp"
 
@@ -176,7 +176,7 @@ BUDA_PLUGIN(.name = "compare", .version = "1.0", .description = "comparisons, lo
   selection.produces.push_back("add");
   selection.matches = broadcasts_to_result;
   registrar.add_decomposition(rule(std::move(selection)));
-  RuleSpec conversion = truth("convert", "conversions to truth values and whole numbers", convert);
+  RuleSpec conversion = truth("convert", "conversions to booleans and integers", convert);
   conversion.consumes = {"cast"};
   conversion.produces.push_back("round");
   conversion.matches = converts;

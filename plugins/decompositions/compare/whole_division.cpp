@@ -1,4 +1,4 @@
-// Division, remainders, powers and shifts of whole numbers in F32.
+// Division, remainders, powers and shifts of integers in F32.
 //
 //   divide(a, b)         q = floor(|a| (1 / |b|)); one more where |a| - q |b| still holds |b|, one less where it is negative; then the
 //   signs remainder, modulo    what that leaves: |a| - q |b| with the sign of a, plus b where that differs from the sign of b power(a, b)

@@ -57,17 +57,17 @@ std::vector<RuleSpec> whole_number_rules() {
   const std::vector<std::string> sums = {"matmul", "conv1d", "conv2d", "conv3d", "reduce_sum", "cumsum"};
   const std::vector<std::string> maxima = {"max_pool1d", "max_pool2d", "max_pool3d"};
   return {
-      spec("whole_arithmetic", "sums and products of whole numbers in F32", {"add", "subtract", "multiply"},
-           {"add", "subtract", "multiply"}, same, is_wide),
+      spec("whole_arithmetic", "sums and products of integers in F32", {"add", "subtract", "multiply"}, {"add", "subtract", "multiply"},
+           same, is_wide),
       spec("narrow_arithmetic", "the same of narrow types, which wrap around", {"add", "subtract"}, wrapping, same_wrapped, is_narrow),
       spec("narrow_products", "products of bytes, which wrap around", {"multiply"}, wrapping, same_wrapped, is_byte),
-      spec("whole_sums", "sums of products of whole numbers in F32", sums, sums, same, is_wide),
-      spec("whole_pools", "maxima of windows of whole numbers in F32", maxima, maxima, same, has_one_result),
-      spec("whole_maximum", "the larger of whole numbers in F32", {"maximum"}, {"maximum"}, same, is_whole_number),
-      spec("whole_minimum", "the smaller of whole numbers in F32", {"minimum"}, {"negative", "maximum"}, smaller, is_whole_number),
-      spec("whole_unary", "sizes, negatives and ReLUs of whole numbers in F32", {"abs", "negative", "relu"}, {"abs", "negative", "relu"},
-           same, is_whole_number),
-      spec("whole_clip", "bounds of whole numbers in F32", {"clip"}, {"clip"}, clipped, is_whole_number),
+      spec("whole_sums", "sums of products of integers in F32", sums, sums, same, is_wide),
+      spec("whole_pools", "maxima of windows of integers in F32", maxima, maxima, same, has_one_result),
+      spec("whole_maximum", "the maximum of integers in F32", {"maximum"}, {"maximum"}, same, is_whole_number),
+      spec("whole_minimum", "the minimum of integers in F32", {"minimum"}, {"negative", "maximum"}, smaller, is_whole_number),
+      spec("whole_unary", "absolute values, negatives and ReLUs of integers in F32", {"abs", "negative", "relu"},
+           {"abs", "negative", "relu"}, same, is_whole_number),
+      spec("whole_clip", "bounds of integers in F32", {"clip"}, {"clip"}, clipped, is_whole_number),
   };
 }
 

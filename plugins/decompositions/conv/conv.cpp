@@ -112,7 +112,7 @@ class Convolution final : public passes::Decomposition {
 
   static Edge picked(Builder& b, const Edge& rows, const Window& window) {
     if (window.is_identity()) return rows;
-    Edge picks = b.named("picks").constant(ops::tap_picker(window));
+    Edge picks = b.named("picks").constant(ops::tap_selection(window));
     return b.named("picked").op("sparse_matmul", {picks, rows});
   }
 

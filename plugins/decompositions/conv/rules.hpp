@@ -23,7 +23,7 @@ inline std::int64_t whole_tiles(std::int64_t n) { return (n + graph::kTileSide -
 Edge dense_weights(Builder& b, const Edge& weights, std::int64_t groups);
 // Weights of a transposed convolution [inputs, outputs per group, sizes…] as [inputs, taps, outputs].
 Edge dense_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups);
-// Weights of a convolution with as many inputs as outputs in each of its groups, whole numbers of which make a tile: [taps * 32, channels]
+// Weights of a convolution with as many inputs as outputs in each of its groups, integers of which make a tile: [taps * 32, channels]
 // as the op `depthwise` takes them, channels in whole tiles.
 Edge depthwise_weights(Builder& b, const Edge& weights);
 

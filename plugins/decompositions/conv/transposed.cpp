@@ -52,7 +52,7 @@ class TransposedConvolution final : public passes::Decomposition {
       parts = b.named("product.slices").transpose(parts, {0, 2, 1, 3});
       parts = b.named("parts").reshape(parts, {x[0], 1, taps * rows_per_tap, columns});
     }
-    Edge picks = b.named("picks").constant(ops::scatter_picker(window, rows_per_tap));
+    Edge picks = b.named("picks").constant(ops::scatter_selection(window, rows_per_tap));
     Edge y = b.named("sums").op("sparse_matmul", {picks, parts});
     BUDA_TRY(b.status());
     y = passes::narrowed_to(b, y, 3, outputs);

@@ -7,7 +7,7 @@
 //                        division in fp32 gives; 1/2 then rounds as it does elsewhere. Other quotients do not pay for that (plugin example)
 //
 // As exact as the device's round: for |x| below 2^22 where it computes in Float32 (lower/rules/eltwise.cpp), and remainders for quotients below
-// that. Whole numbers are their own floor.
+// that. Integers are their own floor.
 #include "rules.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Term corrected_quotient(Rewrite& r) {
   return exact_quotient(a, r.in(1));
 }
 
-// Whether a value is rounded to whole numbers after a few steps that do not change how far it is from a border.
+// Whether a value is rounded to integers after a few steps that do not change how far it is from a border.
 bool is_rounded(const graph::Graph& graph, graph::NodeId id, int steps) {
   static constexpr std::array<std::string_view, 4> kRounding = {"round", "floor", "ceil", "quantize"};
   static constexpr std::array<std::string_view, 9> kPassing = {"add",     "subtract", "negative", "clip", "maximum",
@@ -84,12 +84,12 @@ std::vector<RuleSpec> rounding_rules() {
       {.name = "floor", .summary = "round, less 1 where that is above x", .consumes = {"floor"}, .produces = kProduces, .build = lower},
       {.name = "ceil", .summary = "round, plus 1 where that is below x", .consumes = {"ceil"}, .produces = kProduces, .build = upper},
       {.name = "remainder",
-       .summary = "a less the whole multiples of b, with the sign of a",
+       .summary = "the remainder of a / b, with the sign of a",
        .consumes = {"remainder"},
        .produces = kProduces,
        .build = truncated_remainder},
       {.name = "modulo",
-       .summary = "a less the whole multiples of b, with the sign of b",
+       .summary = "the remainder of a / b, with the sign of b",
        .consumes = {"modulo"},
        .produces = kProduces,
        .build = floored_remainder},
@@ -101,7 +101,7 @@ std::vector<RuleSpec> rounding_rules() {
        .matches = is_rounded_next,
        .priority = 1},
       {.name = "whole",
-       .summary = "whole numbers need no rounding",
+       .summary = "integers need no rounding",
        .consumes = {"floor", "ceil", "round"},
        .produces = {},
        .build = itself,

@@ -59,7 +59,7 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     if (n.outputs.size() != 2 || !is_float(n.outputs[0].dtype) || n.outputs[0].shape.volume() == 0) return false;
     if (x.volume() == 0 || *x.volume() >= kMostElements) return false;
     auto window = window_of(graph, n);
-    return window && ops::clamped_tap_picker(*window).has_value();
+    return window && ops::clamped_tap_selection(*window).has_value();
   }
 
   Result<void> rewrite(graph::GraphEditor& editor, graph::NodeId id) override {
@@ -67,7 +67,7 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     Rewrite r(editor, id);
     Shape shape = r.type(0).shape, result = r.result().shape;
     std::int64_t samples = shape[0], channels = shape[1], in = window.in(), out = window.out(), taps = window.taps();
-    Tensor picker = *ops::clamped_tap_picker(window);
+    Tensor picker = *ops::clamped_tap_selection(window);
     Places places = places_of(window, picker);
 
     Term x = surround_ == 0 ? r.in(0) : r.in(0) + surround_;

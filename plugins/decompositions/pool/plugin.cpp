@@ -68,7 +68,7 @@ class MaxPool final : public buda::passes::Decomposition {
   bool matches(const Graph& graph, const Node& n) const override {
     if (!can_be_pooled(n)) return false;
     auto window = window_of(graph, n);
-    return window && buda::ops::clamped_tap_picker(*window).has_value();
+    return window && buda::ops::clamped_tap_selection(*window).has_value();
   }
 
   buda::Result<void> rewrite(GraphEditor& editor, NodeId id) override {
@@ -87,7 +87,7 @@ class MaxPool final : public buda::passes::Decomposition {
       y = b.reduce_max(x, spatial_axes(result));
     } else {
       Edge rows = buda::passes::to_rows(b, x);
-      Edge picks = b.named("picks").constant(*buda::ops::clamped_tap_picker(window));
+      Edge picks = b.named("picks").constant(*buda::ops::clamped_tap_selection(window));
       y = b.named("picked").op("sparse_matmul", {picks, rows});
       if (window.taps() > 1) y = b.named("most").reduce_max(y, {1});
       BUDA_TRY(b.status());
@@ -119,7 +119,7 @@ class AvgPool final : public buda::passes::Decomposition {
     if (is_global(window) && divisors[0] == static_cast<double>(window.in()))
       return finish(editor, id, b, b.reduce_avg(x, spatial_axes(result)));
     // Taps are terms of one sum here, where for a maximum they are slices.
-    Tensor taps = buda::ops::tap_picker(window);
+    Tensor taps = buda::ops::tap_selection(window);
     BUDA_ASSIGN(Tensor terms, taps.reshaped({window.taps(), 1, window.out()}));
     std::vector<float> factors;
     for (std::int64_t t = 0; t < window.taps(); ++t)
@@ -150,7 +150,7 @@ BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through pick
        }});
   registrar.add_decomposition(
       {.name = "max_pool_indices",
-       .summary = "and where they stand, by comparing",
+       .summary = "maxima with their indices, by comparison",
        .options = {surround},
        .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
          return buda::pool::make_max_pool_with_indices(values.real("surround"));

@@ -3,7 +3,7 @@
 //   quantize     round(x / scale) + zero point, clipped to the range of the type
 //   dequantize   (x - zero point) scale
 //
-// A quotient on the border between two whole numbers rounds as a division in fp32 would (exact_quotient). In formats of fewer digits it may
+// A quotient on the border between two integers rounds as a division in fp32 would (exact_quotient). In formats of fewer digits it may
 // become the other one.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>

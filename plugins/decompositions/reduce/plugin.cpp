@@ -4,7 +4,7 @@
 //   reduce_prod(x), at most 64 long   halves multiplied with one another until one is left, axis by axis
 //   without keep_dims                 with it, then a reshape
 //   over leading axes of four or more [w, z, r, c] -> [w, z r c], reduced over the first axis: chips work through w one after the other
-//   maximum, minimum of whole numbers in F32, exact up to 2^24
+//   maximum, minimum of integers in F32, exact up to 2^24
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
 
@@ -161,7 +161,7 @@ BUDA_PLUGIN(.name = "reduce", .version = "1.0", .description = "reductions of ev
                                     .build = with_axes,
                                     .matches = drops_axes}));
   registrar.add_decomposition(rule({.name = "reduce_whole",
-                                    .summary = "the largest of whole numbers as one of floating-point numbers",
+                                    .summary = "the largest of integers as one of floating-point numbers",
                                     .consumes = {"reduce_max"},
                                     .produces = produces,
                                     .build = with_axes,

@@ -55,8 +55,11 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
     BUDA_ASSIGN(const Queue* queue, find(name));
     return queue->waiting(queue->read);
   }
+  // Zeros must not be taken for results.
   Result<Tensor> read(const std::string& name, std::int64_t, std::int64_t entries) override {
     BUDA_ASSIGN(const Queue* queue, find(name));
+    if (!warned_) host_.report(warning("DR005", {netlist_.file}, "target dry_run computes nothing: all outputs are zeros"));
+    warned_ = true;
     Shape shape = runtime::entry_shape(*queue->declared);  // (z, r, c) of one entry
     return Tensor::zeros(DType::f32, Shape{entries, shape[0], shape[1], shape[2]});
   }
@@ -116,6 +119,7 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
   std::unique_ptr<netlist::ProgramVm> vm_;
   std::vector<Queue> queues_;  // as in the netlist
   int epochs_ = 0;
+  bool warned_ = false;
 };
 
 class DryRunTarget final : public runtime::Target {

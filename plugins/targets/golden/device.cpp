@@ -16,7 +16,7 @@ using netlist::Queue;
 using netlist::QueueKind;
 
 GoldenDevice::GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host)
-    : netlist_(std::move(netlist)), options_(options), host_(host) {}
+    : m_{.netlist = std::move(netlist), .options = options, .host = host} {}
 
 Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program& program, const DeviceOptions& options, Host& host) {
   std::unique_ptr<GoldenDevice> device(new GoldenDevice(program.netlist, options, host));
@@ -28,14 +28,14 @@ Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program&
 constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
 
 Result<void> GoldenDevice::prepare() {
-  BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
-  BUDA_ASSIGN(plans_, plan_graphs(netlist_, options_.most_numbers));
+  BUDA_ASSIGN(vm_, netlist::ProgramVm::make(m_.netlist));
+  BUDA_ASSIGN(m_.plans, plan_graphs(m_.netlist, m_.options.most_numbers));
   std::int64_t slots = 0;
-  for (std::size_t q = 0; q < netlist_.queues.size(); ++q) {
-    const Queue& queue = netlist_.queues[q];
+  for (std::size_t q = 0; q < m_.netlist.queues.size(); ++q) {
+    const Queue& queue = m_.netlist.queues[q];
     slots += std::max(queue.entries, 0);
     if (slots > kMostSlots) {
-      Diagnostic d = input_error("GD007", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.self),
+      Diagnostic d = input_error("GD007", queue.places.self.line == 0 ? SourceLoc{m_.netlist.file} : m_.netlist.loc(queue.places.self),
                                  cat("queue '", queue.name, "' has ", queue.entries, " entries, which makes ", slots,
                                      " with the queues before it; target golden keeps at most ", kMostSlots));
       d.node = queue.name;
@@ -43,26 +43,26 @@ Result<void> GoldenDevice::prepare() {
       return d;
     }
     queue_index_.emplace(queue.name, q);
-    queues_.emplace_back(netlist_.queues[q]);
+    m_.queues.emplace_back(m_.netlist.queues[q]);
   }
-  for (std::size_t q = 0; q < netlist_.queues.size(); ++q)
-    if (!netlist_.queues[q].alias.empty()) BUDA_TRY(link(q));
+  for (std::size_t q = 0; q < m_.netlist.queues.size(); ++q)
+    if (!m_.netlist.queues[q].alias.empty()) BUDA_TRY(link(q));
   return success();
 }
 
 // What netlist::check_netlist does not ask for.
 Result<void> GoldenDevice::link(std::size_t index) {
-  const Queue& queue = netlist_.queues[index];
+  const Queue& queue = m_.netlist.queues[index];
   auto target = queue_index_.find(queue.alias);
   auto error = [&](const std::string& why) {
-    Diagnostic d =
-        input_error("GD006", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.of(netlist::Field::alias)),
-                    cat("queue '", queue.name, "': ", why));
+    Diagnostic d = input_error(
+        "GD006", queue.places.self.line == 0 ? SourceLoc{m_.netlist.file} : m_.netlist.loc(queue.places.of(netlist::Field::alias)),
+        cat("queue '", queue.name, "': ", why));
     d.node = queue.name;
     return d;
   };
   if (target == queue_index_.end()) return error(cat("its alias '", queue.alias, "' is no queue"));
-  const Queue& other = netlist_.queues[target->second];
+  const Queue& other = m_.netlist.queues[target->second];
   auto tiles = [](const Queue& q) { return q.block.tiles() * q.entries; };
   if (target->second == index || !other.alias.empty() || queue.kind != QueueKind::ram || other.kind != QueueKind::ram)
     return error(cat("only a ram can be a view of another ram; '", other.name, "' or itself is something else"));
@@ -71,27 +71,27 @@ Result<void> GoldenDevice::link(std::size_t index) {
   if (queue.grid.rows * queue.grid.cols != other.grid.rows * other.grid.cols || tiles(queue) != tiles(other))
     return error(cat("it has ", tiles(queue), " tiles in each of ", queue.grid.rows * queue.grid.cols, " buffers; '", other.name,
                      "', whose memory it shares, has ", tiles(other), " in ", other.grid.rows * other.grid.cols));
-  queues_[index].look_at(queues_[target->second]);
+  m_.queues[index].look_at(m_.queues[target->second]);
   return success();
 }
 
 Result<QueueMemory*> GoldenDevice::find(const std::string& name) {
   auto it = queue_index_.find(name);
-  if (it != queue_index_.end()) return &queues_[it->second];
+  if (it != queue_index_.end()) return &m_.queues[it->second];
   std::vector<std::string> known;
   for (const auto& [queue, index] : queue_index_) known.push_back(queue);
-  Diagnostic d = input_error("GD011", {netlist_.file}, cat("the netlist has no queue named '", name, "'"));
+  Diagnostic d = input_error("GD011", {m_.netlist.file}, cat("the netlist has no queue named '", name, "'"));
   if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
   return d;
 }
 
 Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
-  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: its slots are written, not pushed"));
-  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), options_.mode));
+  if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: its slots are written, not pushed"));
+  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), m_.options.mode));
   if (static_cast<std::int64_t>(entries.size()) > queue->room())
     return input_error(
-        "GD013", {netlist_.file},
+        "GD013", {m_.netlist.file},
         cat("queue '", name, "' has room for ", queue->room(), " of its ", queue->entries(), " entries, ", entries.size(), " are pushed"));
   for (auto& entry : entries) queue->append(std::move(entry));
   return success();
@@ -99,10 +99,10 @@ Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
 
 Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, const Tensor& tensor) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
-  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), options_.mode));
+  BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), m_.options.mode));
   const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
   if (slot < 0 || slot > there || static_cast<std::int64_t>(entries.size()) > there - slot)
-    return input_error("GD013", {netlist_.file},
+    return input_error("GD013", {m_.netlist.file},
                        cat(queue->is_ram() ? "ram '" : "queue '", name, queue->is_ram() ? "' has " : "' holds ", there, " slots; ",
                            entries.size(), " from slot ", slot, " on do not fit"));
   const std::int64_t first = queue->is_ram() ? slot : queue->read_pointer() + slot;
@@ -112,7 +112,7 @@ Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, con
 
 Result<Tensor> GoldenDevice::pop(const std::string& name, std::int64_t count) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
-  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: its slots are read, not popped"));
+  if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: its slots are read, not popped"));
   BUDA_ASSIGN(Tensor out, read(name, 0, count));
   queue->drop(count);
   return out;
@@ -120,7 +120,7 @@ Result<Tensor> GoldenDevice::pop(const std::string& name, std::int64_t count) {
 
 Result<std::int64_t> GoldenDevice::waiting(const std::string& name) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
-  if (queue->is_ram()) return input_error("GD012", {netlist_.file}, cat("'", name, "' is a ram: it has slots, and nothing waits in it"));
+  if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: it has slots, and nothing waits in it"));
   return queue->occupancy();
 }
 
@@ -129,7 +129,7 @@ Result<Tensor> GoldenDevice::read(const std::string& name, std::int64_t slot, st
   const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
   if (slot < 0 || count < 0 || slot > there || count > there - slot)
     return input_error(
-        "GD014", {netlist_.file},
+        "GD014", {m_.netlist.file},
         cat(queue->is_ram() ? "ram '" : "queue '", name, "' holds ", there, " entries; ", count, " from ", slot, " on are asked for"));
   std::vector<ValuePtr> entries;
   const std::int64_t first = queue->is_ram() ? slot : queue->read_pointer() + slot;
@@ -141,7 +141,7 @@ Result<void> GoldenDevice::start(const std::string& program, const runtime::Para
   netlist::ProgramParameters values;
   for (const auto& [name, value] : parameters) {
     if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-      return input_error("GD015", {netlist_.file},
+      return input_error("GD015", {m_.netlist.file},
                          cat("parameter '", name, "' of program '", program, "' is ", value, ", which does not fit in 32 bits"));
     values[name] = static_cast<std::int32_t>(value);
   }
@@ -153,8 +153,8 @@ Result<void> GoldenDevice::start(const std::string& program, const runtime::Para
 
 Result<runtime::Progress> GoldenDevice::advance(const runtime::Until& until) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pointers;
-  for (const QueueMemory& queue : queues_) pointers.emplace_back(queue.read_pointer(), queue.write_pointer());
-  waits_.clear();
+  for (const QueueMemory& queue : m_.queues) pointers.emplace_back(queue.read_pointer(), queue.write_pointer());
+  groups_.forget_waits();
   auto state = go_on(until);
   if (!state) {
     give_up();
@@ -162,9 +162,9 @@ Result<runtime::Progress> GoldenDevice::advance(const runtime::Until& until) {
   }
   runtime::Progress progress;
   progress.state = *state;
-  progress.waits = waits_;
-  for (std::size_t q = 0; q < queues_.size(); ++q) {
-    const QueueMemory& queue = queues_[q];
+  progress.waits = groups_.waits();
+  for (std::size_t q = 0; q < m_.queues.size(); ++q) {
+    const QueueMemory& queue = m_.queues[q];
     if (!queue.is_ram() && pointers[q] != std::pair(queue.read_pointer(), queue.write_pointer()))
       progress.changes.push_back({queue.queue().name, queue.occupancy(), queue.room()});
   }
@@ -185,33 +185,34 @@ Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
       at_work_ = at_work_ || !schedule_.actions.empty();
       continue;
     }
-    BUDA_ASSIGN(Step step, take_action());
-    if (step == Step::done) schedule_.actions.pop_front();
-    if (step != Step::waits) continue;
-    const bool host_helps = std::any_of(waits_.begin(), waits_.end(), [](const auto& w) { return w.what != runtime::Wait::For::device; });
+    BUDA_ASSIGN(auto step, take_action());
+    if (step == GroupRunner::Step::done) schedule_.actions.pop_front();
+    if (step != GroupRunner::Step::waits) continue;
+    const bool host_helps =
+        std::any_of(groups_.waits().begin(), groups_.waits().end(), [](const auto& w) { return w.what != runtime::Wait::For::device; });
     return host_helps ? runtime::State::needs_host : runtime::State::hung;
   }
   return runtime::State::idle;
 }
 
-Result<GoldenDevice::Step> GoldenDevice::take_action() {
+Result<GroupRunner::Step> GoldenDevice::take_action() {
   const Action& action = schedule_.actions.front();
   if (const auto* clear = std::get_if<ClearQueue>(&action)) {
-    queues_[clear->queue].clear();
-    if (observer_ != nullptr) observer_->allocated(netlist_.queues[clear->queue]);
-    return Step::done;
+    m_.queues[clear->queue].clear();
+    if (m_.observer != nullptr) m_.observer->allocated(m_.netlist.queues[clear->queue]);
+    return GroupRunner::Step::done;
   }
   if (const auto* move = std::get_if<MoveReadPointer>(&action)) {
-    queues_[move->queue].set_read(move->value);
-    if (observer_ != nullptr) observer_->moved(netlist_.queues[move->queue], queues_[move->queue].read_pointer());
-    return Step::done;
+    m_.queues[move->queue].set_read(move->value);
+    if (m_.observer != nullptr) m_.observer->moved(m_.netlist.queues[move->queue], m_.queues[move->queue].read_pointer());
+    return GroupRunner::Step::done;
   }
   if (!group_) {
-    BUDA_ASSIGN(Group group, open_group(std::get<ExecuteGraphs>(action)));
+    BUDA_ASSIGN(Group group, groups_.open(std::get<ExecuteGraphs>(action)));
     group_.emplace(std::move(group));
   }
-  auto step = advance_group(*group_);
-  if (step && *step == Step::done) group_.reset();
+  auto step = groups_.advance(*group_);
+  if (step && *step == GroupRunner::Step::done) group_.reset();
   return step;
 }
 
@@ -222,11 +223,15 @@ void GoldenDevice::give_up() {
 }
 
 runtime::Telemetry GoldenDevice::telemetry() const {
-  runtime::Telemetry out{{"epochs", epochs_}, {"flops", flops_}, {"inputs", inputs_}, {"ops", ops_}, {"tiles_moved", tiles_moved_}};
+  runtime::Telemetry out{{"epochs", m_.counts.epochs},
+                         {"flops", m_.counts.flops},
+                         {"inputs", m_.counts.inputs},
+                         {"ops", m_.counts.ops},
+                         {"tiles_moved", m_.counts.tiles_moved}};
   auto add = [&](const char* what, const std::string& op, std::size_t count) {
     if (count != 0) out[cat(what, '.', op)] = static_cast<double>(count);
   };
-  for (const auto& [op, counts] : numbers_) {
+  for (const auto& [op, counts] : m_.numbers) {
     add("nan", op, counts.nan);
     add("infinite", op, counts.infinite);
     add("saturated", op, counts.saturated);

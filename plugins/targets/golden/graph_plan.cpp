@@ -299,7 +299,7 @@ class Planner {
     auto gather = Gather::make(op.shape(), netlist::EdgeMaps{std::nullopt, queue.input_tms, std::nullopt});
     if (auto* wrong = std::get_if<MapError>(&gather)) {
       queue_error("GD003", queue, Field::input_tms,
-                  cat("the TMs on the way from op '", op.name, "' (", op.shape().text(), ") do not apply: ", wrong->reason));
+                  cat("the TMs on the edge from op '", op.name, "' (", op.shape().text(), ") do not apply: ", wrong->reason));
       return std::nullopt;
     }
     const TileShape arrives = std::get<Gather>(gather).shape();
@@ -327,7 +327,7 @@ class Planner {
     d.node = queue.name;
     failure_.add(std::move(d));
   }
-  SourceLoc place(netlist::Place p) const { return p.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(p); }
+  SourceLoc place(netlist::SourceLocation p) const { return p.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(p); }
 
   const Netlist& netlist_;
   std::int64_t most_numbers_;

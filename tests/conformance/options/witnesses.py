@@ -69,6 +69,8 @@ MODELS = [
     graph("cache", ("x", "input", [], [1, 40]), ("past_1", "input", [], [1, 40]), ("t", "add", ["x", "past_1"], None),
           ("y", "tanh", ["t"], None), ("out", "output", ["y"], None), ("present_1", "output", ["t"], None)),
     graph("wide", ("x", "input", [], [32, 288]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
+    # 211 rows of tiles: no number of cores shares them.
+    graph("tall", ("x", "input", [], [6752, 1024]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
 ]
 
 
@@ -127,19 +129,21 @@ WITNESSES = {
     "scheduler": [Witness("branches")],
     "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
     "dram-parameters": [Witness("mlp")],
+    "t-streaming": [Witness("tall")],
     "queue-entries": [Witness("mlp", ["3"])],
     "microbatch": [Witness("mlp", ["2"])],
-    "op.NAME.grid": [Witness("mlp", ["op.fc2.grid=[2,1]"])],
+    "op.NAME.grid": [Witness("mlp", ["op.fc2.grid=[2,1]"], given=["--policy", "minimize_grid"])],
     "op.NAME.mblock": [Witness("mlp", ["op.fc2.mblock=[2,1]"])],
     "op.NAME.ublock": [Witness("mlp", ["op.fc2.ublock=[1,1]"], given=["--policy", "minimize_grid"])],
     "op.NAME.u_kt": [Witness("mlp", ["op.fc2.u_kt=1"])],
+    "op.NAME.t-stream": [Witness("mlp", ["op.fc2.t-stream=[2,1]"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
                                 Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
     "op.NAME.epoch-break": [Witness("chain", ["op.b.epoch-break=true"])],
 }
 
 # What is about a run of the tool or its files, and not about the model.
-NOT_ABOUT_THE_MODEL = {
+NOT_ABOUT_THE_MODEL = {"picture", 
     "output", "device", "pipeline", "list-passes", "passes", "stop-after", "print-after", "bisect-limit", "dump-dir", "timings", "verify",
     "verify-inputs", "verify-correlation", "verify-error", "plan", "report",
 }

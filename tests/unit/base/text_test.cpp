@@ -1,4 +1,5 @@
 // Conversions between numbers and text.
+#include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
 
 #include <gtest/gtest.h>
@@ -44,6 +45,18 @@ TEST(Text, BytesForPeople) {
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");
   EXPECT_EQ(bytes_text(std::uint64_t{3} << 40), "3 TiB");
+}
+
+TEST(Text, ShortenedTextsEndBetweenCharacters) {
+  EXPECT_EQ(shortened("embedding", 9), "embedding");
+  EXPECT_EQ(shortened("embedding", 6), "emb...");
+  EXPECT_EQ(shortened("embedding", 6, "…"), "embed…");
+  EXPECT_EQ(shortened("größe", 5), "größe");
+  EXPECT_EQ(shortened("größer", 5, "…"), "größ…");
+  EXPECT_EQ(shortened("ääääää", 5), "ää...");
+  EXPECT_EQ(shortened_to_end("embedding", 9), "embedding");
+  EXPECT_EQ(shortened_to_end("embedding", 6), "...ing");
+  EXPECT_EQ(shortened_to_end("öööabö", 4, "…"), "…abö");
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ TEST_F(CommandLine, RefusesWithReasons) {
   EXPECT_EQ(first_error({"i", "--lvel", "3"}), "unknown option '--lvel'");
   EXPECT_EQ(first_error({"i", "--lev", "3"}), "unknown option '--lev'");  // no guessing
   EXPECT_EQ(first_error({"i", "--level", "10"}), "option --level: 10 is out of range; allowed: -5 to 9");
-  EXPECT_EQ(first_error({"i", "--level", "3x"}), "option --level: expected a whole number, found '3x'");
-  EXPECT_EQ(first_error({"i", "--mode", "c"}), "option --mode: 'c' is not a choice; allowed: a, b");
+  EXPECT_EQ(first_error({"i", "--level", "3x"}), "option --level: expected an integer, found '3x'");
+  EXPECT_EQ(first_error({"i", "--mode", "c"}), "option --mode: 'c' is illegal; allowed: a, b");
   EXPECT_EQ(first_error({"i", "--level", "1", "--level", "2"}), "option --level is given twice with different values");
   EXPECT_EQ(first_error({"i", "--set", "novalue"}), "option --set: expected KEY=VALUE, found 'novalue'");
   EXPECT_EQ(first_error({"i", "--set", "levle=1"}), "unknown option 'levle'");
@@ -113,7 +113,7 @@ TEST_F(CommandLine, LaterLayersWin) {
   ASSERT_TRUE(parse({"i", "--config", "c.yaml", "--level", "7"}));
   EXPECT_EQ(o_.level, 7);
   environment_["PYBUDA_LEVEL"] = "many";
-  EXPECT_EQ(first_error({"i"}), "environment variable PYBUDA_LEVEL: expected a whole number, found 'many'");
+  EXPECT_EQ(first_error({"i"}), "environment variable PYBUDA_LEVEL: expected an integer, found 'many'");
 }
 
 TEST_F(CommandLine, KeysForOpsAndPluginsAreGathered) {

@@ -57,7 +57,7 @@ TEST(FileKind, WhatComesTooEarlyGetsTheCommandsInBetween) {
 
 TEST(FileKind, WhatComesTooLateGetsTheNextCommand) {
   EXPECT_THAT(wrong_kind("balancer", {"d.tti", {FileKind::device_graph, FileKind::tensor_graph}}, FileKind::image).hint,
-              HasSubstr("next comes: runner d.tti"));
+              HasSubstr("it is the input of a later stage: runner d.tti"));
   EXPECT_THAT(wrong_kind("netlist2pipe", {"-", {FileKind::netlist}}, FileKind::stream_programs).hint, HasSubstr("tti-pack"));
   EXPECT_THAT(wrong_kind("optimizer", {"n.yaml", {FileKind::tensor_graph}}, FileKind::netlist).hint,
               HasSubstr("netlist2pipe n.yaml -o n.pipes"));

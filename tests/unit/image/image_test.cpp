@@ -23,10 +23,13 @@ Image small_image() {
   image.device.plan.model = "mlp";
   image.device.plan.device = "n150";
   image.device.plan.arch = "wormhole_b0";
-  image.device.plan.inputs = {
-      {"x", "F32", {4, 8}, "q_in", {{netlist::TransformKind::reshape, {1, 1, 4, 8}, 0}, {netlist::TransformKind::pad, {0, 0, 28, 24}, 0}}}};
+  image.device.plan.inputs = {{"x",
+                               "F32",
+                               {4, 8},
+                               "q_in",
+                               {{host_plan::TransformKind::reshape, {1, 1, 4, 8}, 0}, {host_plan::TransformKind::pad, {0, 0, 28, 24}, 0}}}};
   image.device.plan.outputs = {{"y", "F32", {1, 1, 32, 32}, "q_out", {}}};
-  image.device.plan.segments = {{netlist::SegmentKind::device, "mlp.yaml", {"run_fwd"}}};
+  image.device.plan.segments = {{host_plan::SegmentKind::device, "mlp.yaml", {"run_fwd"}}};
   image.netlist_name = "mlp.yaml";
   image.netlist = io::Bytes(std::string("devices: {arch: wormhole_b0}\n"));
   image.build["temporal_epoch_0/overlay/blob.yaml"] = io::Bytes(std::string("phases\n"));
@@ -138,7 +141,7 @@ TEST(Image, ForeignArchivesAreExplained) {
     EXPECT_TRUE((*out)->commit());
     return std::string(fs.find("a")->view());
   };
-  EXPECT_THAT(error_of(parse(archive_of({{"readme", io::Bytes(std::string("hi"))}}))), HasSubstr("does not lie in unzipped_tti/"));
+  EXPECT_THAT(error_of(parse(archive_of({{"readme", io::Bytes(std::string("hi"))}}))), HasSubstr("is not in unzipped_tti/"));
   EXPECT_THAT(error_of(parse(archive_of({{"unzipped_tti/readme", io::Bytes(std::string("hi"))}}))), HasSubstr("no device.json"));
   EXPECT_THAT(error_of(parse(archive_of({{"unzipped_tti/device.json", io::Bytes(std::string("{\"version\": \"1.1.0\"}"))}}))),
               HasSubstr("no 'host_plan'"));

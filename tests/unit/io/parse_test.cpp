@@ -59,7 +59,7 @@ TEST(Json, WritingIsCanonicalAndReadsBack) {
 TEST(Json, TypedAccessNamesWhatIsThere) {
   auto node = parse_json("[1.5, \"x\", 99999999999999999999, true]", "f");
   ASSERT_TRUE(node);
-  EXPECT_EQ(node->items()[0].as_int().failure().diagnostics()[0].message, "expected a whole number, found the number 1.5");
+  EXPECT_EQ(node->items()[0].as_int().failure().diagnostics()[0].message, "expected an integer, found the number 1.5");
   EXPECT_EQ(node->items()[1].as_double().failure().diagnostics()[0].message, "expected a number, found the string 'x'");
   EXPECT_FALSE(node->items()[2].as_int());
   EXPECT_TRUE(*node->items()[3].as_bool());

@@ -6,7 +6,7 @@
 namespace buda::ops {
 namespace {
 
-// Small whole numbers, so that sums are exact in fp32 whatever their order.
+// Small integers, so that sums are exact in fp32 whatever their order.
 Tensor pattern(Shape shape, std::int64_t modulus, std::int64_t shift) {
   std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(static_cast<std::int64_t>(i * 7) % modulus - shift);
@@ -88,7 +88,7 @@ TEST(Conv, BothWaysAgree) {
     Tensor x = pattern(c.x, 11, 5), w = pattern(c.weights, 5, 2), b = pattern({c.weights[0]}, 7, 3);
     Tensor fast = run(c.op, {x, w, b}, c.attrs);
     Tensor plain = run(c.op, {x.cast(DType::f64), w.cast(DType::f64), b.cast(DType::f64)}, c.attrs);
-    EXPECT_TRUE(fast == plain.cast(DType::f32));  // sums of small whole numbers are exact
+    EXPECT_TRUE(fast == plain.cast(DType::f32));  // sums of small integers are exact
   }
 }
 

@@ -81,7 +81,7 @@ TEST(Verify, ViewsOfTheModelsShapes) {
   EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{"OP003: node 'x' (input): the model's shape [1, 1, 8, 8] and its view [65] have "
                                                            "different numbers of elements"}));
   g.node(x).attrs["view_shape"] = std::string("wide");
-  EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{"OP003: node 'x' (input): 'view_shape' must be a list of whole numbers"}));
+  EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{"OP003: node 'x' (input): 'view_shape' must be a list of integers"}));
 }
 
 TEST(Verify, DeviceShapesAgainstTheModels) {

@@ -27,7 +27,7 @@ TEST(Movement, Transpose) {
   Tensor wide(Shape{2, 2}, std::vector<std::uint16_t>{1, 2, 3, 4});
   auto turned = run("transpose", {wide}, {{"perm", Ints{-1, -2}}});
   EXPECT_EQ(turned.as<std::uint16_t>()[1], 3);
-  EXPECT_EQ(error_of("transpose", {counting({2, 3})}, {{"perm", Ints{0, 0}}}), "OP003: axis 0 stands twice in the permutation [0, 0]");
+  EXPECT_EQ(error_of("transpose", {counting({2, 3})}, {{"perm", Ints{0, 0}}}), "OP003: axis 0 occurs twice in the permutation [0, 0]");
   EXPECT_EQ(error_of("transpose", {counting({2, 3})}, {{"perm", Ints{0}}}),
             "OP003: the permutation [0] must name every axis of [2, 3] once");
 }

@@ -1,4 +1,4 @@
-// Mathematics, activations, comparisons, whole numbers: edge cases that ONNX's own tests do not look at, against values worked out by hand
+// Mathematics, activations, comparisons, integers: edge cases that ONNX's own tests do not look at, against values worked out by hand
 // or by Python's math module.
 #include "running.hpp"
 
@@ -68,7 +68,7 @@ TEST(NumberOps, ComparisonsAndNan) {
   EXPECT_EQ(truths(run("less", {list<std::uint64_t>({1}), list<std::uint64_t>({~std::uint64_t{0}})})), (std::vector<bool>{true}));
   EXPECT_EQ(truths(run("is_nan", {a})), (std::vector<bool>{false, true, false}));
   EXPECT_EQ(truths(run("is_inf", {f32({2}, {kNumberOpsInf, -kNumberOpsInf})}, {{"positive", false}})), (std::vector<bool>{false, true}));
-  EXPECT_EQ(error_of("logical_and", {a, b}), "OP004: truth values (BOOL) are needed, not F32");
+  EXPECT_EQ(error_of("logical_and", {a, b}), "OP004: booleans (BOOL) are needed, not F32");
 }
 
 TEST(NumberOps, LogicAndSelection) {
@@ -105,7 +105,7 @@ TEST(NumberOps, Bits) {
   EXPECT_EQ(elements<std::uint8_t>(run("bitwise_not", {u8({0, 170})})), (std::vector<std::uint8_t>{255, 85}));
   EXPECT_EQ(elements<std::uint8_t>(run("bitwise_xor", {u8({12}), u8({10})})), (std::vector<std::uint8_t>{6}));
   EXPECT_EQ(elements<std::int64_t>(run("shift_right", {i64({1}, {-8}), i64({1}, {1})})), (Ints{-4}));
-  EXPECT_EQ(error_of("bitwise_and", {f32({1}, {1}), f32({1}, {1})}), "OP004: whole numbers are needed, not F32");
+  EXPECT_EQ(error_of("bitwise_and", {f32({1}, {1}), f32({1}, {1})}), "OP004: integers are needed, not F32");
 }
 
 TEST(NumberOps, ReductionsOfWholeNumbersAreExact) {

@@ -53,7 +53,7 @@ TEST(Reduce, Refusals) {
   EXPECT_EQ(error_of("reduce_sum", {x}, {{"dims", Ints{2}}}), "OP003: there is no axis 2 in a value of shape [2, 3]; it has axes -2 to 1");
   EXPECT_EQ(error_of("reduce_sum", {x}, {{"dims", Ints{0, -2}}}), "OP003: axis 0 is named twice in [0, -2]");
   EXPECT_EQ(error_of("reduce_sum", {x}, {{"dims", std::int64_t{1}}}),
-            "OP002: attribute 'dims' of 'reduce_sum' is a list of whole numbers, not a whole number 1");
+            "OP002: attribute 'dims' of 'reduce_sum' is a list of integers, not an integer 1");
 }
 
 }  // namespace

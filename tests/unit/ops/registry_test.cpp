@@ -63,7 +63,7 @@ TEST(Attrs, AllFindingsAtOnce) {
   std::vector<std::string> messages;
   for (const auto& d : checked.failure().diagnostics()) messages.push_back(d.message);
   EXPECT_EQ(messages, (std::vector<std::string>{"'slice' has no attribute 'dim'",
-                                                "attribute 'starts' of 'slice' is a list of whole numbers, not a number 1.5",
+                                                "attribute 'starts' of 'slice' is a list of integers, not a number 1.5",
                                                 "'slice' needs the attribute 'dims' (the axes)"}));
   EXPECT_EQ(checked.failure().diagnostics()[0].hint, "did you mean 'dims'?");
 }

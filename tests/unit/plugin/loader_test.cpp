@@ -1,11 +1,11 @@
 // Loading of plugins, and every sentence with which one is refused.
+#include <buda/plugin/abi.h>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/tool.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/temporary_directory.hpp>
-#include <buda/plugin/abi.h>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
@@ -166,9 +166,9 @@ TEST_F(Loader, WhatAPluginThrowsIsAFailureThatNamesIt) {
     return graph.failure().diagnostics()[0].message;
   };
   std::string who = "frontend of plugin 'fixture-plugin' 1.2 (" + fixture("good") + "): ";
-  EXPECT_EQ(message("throw"), who + "import() threw: out of ideas; a plugin must not throw, please tell its author");
+  EXPECT_EQ(message("throw"), who + "import() threw: out of ideas; a plugin must not throw, please report this to its author");
   EXPECT_EQ(message("throw 7"),
-            who + "import() threw: something that is no std::exception; a plugin must not throw, please tell its author");
+            who + "import() threw: an object that is not a std::exception; a plugin must not throw, please report this to its author");
   EXPECT_THROW(static_cast<void>((*made)->import({"memory", {}}, {}, host_)), std::bad_alloc) << "nobody's bug";
   try {
     static_cast<void>((*made)->recognizes("throw", "file"));

@@ -31,7 +31,7 @@ class BatchesTest : public testing::Test {
     p.shape = std::move(shape);
     to.push_back(p);
   }
-  std::deque<netlist::PlanTensor> names_;
+  std::deque<host_plan::PlanTensor> names_;
 };
 
 TEST_F(BatchesTest, ExactShapesAreOneBatchWhateverTheyAre) {

@@ -55,15 +55,15 @@ inline netlist::Netlist parsed(const std::string& text) {
   return netlist ? std::move(*netlist) : netlist::Netlist{};
 }
 
-inline netlist::HostPlan plan() {
-  using netlist::TransformKind;
-  netlist::HostPlan p;
+inline host_plan::HostPlan plan() {
+  using host_plan::TransformKind;
+  host_plan::HostPlan p;
   p.model = "m";
   p.device = "n150";
   p.arch = "wormhole_b0";
   p.inputs = {{"x", "F32", {2, 3}, "q_x", {{TransformKind::reshape, {1, 1, 2, 3}, 0}, {TransformKind::pad, {0, 0, 30, 29}, 0}}}};
   p.outputs = {{"y", "F32", {2, 3}, "q_y", {{TransformKind::narrow, {1, 1, 2, 3}, 0}, {TransformKind::reshape, {2, 3}, 0}}}};
-  p.segments = {{netlist::SegmentKind::device, "net.yaml", {"run_fwd"}}};
+  p.segments = {{host_plan::SegmentKind::device, "net.yaml", {"run_fwd"}}};
   return p;
 }
 

@@ -23,17 +23,17 @@ class ModelTest : public testing::Test {
                          "weights.npz",
                          "fc.w",
                          {3, 3},
-                         {{netlist::TransformKind::reshape, {1, 1, 3, 3}, 0}, {netlist::TransformKind::pad, {0, 0, 29, 29}, 0}}}};
+                         {{host_plan::TransformKind::reshape, {1, 1, 3, 3}, 0}, {host_plan::TransformKind::pad, {0, 0, 29, 29}, 0}}}};
     host_.files.put("a/net.yaml", netlist_text());
     // Nine elements under another shape, as exporters like to have it.
     ASSERT_TRUE(write_tensors(host_.files, "a/weights.npz", {{"fc.w", Tensor(Shape{9}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9})}}));
   }
   Result<Model> load() {
-    host_.files.put("a/net.plan.json", netlist::host_plan_text(plan_));
+    host_.files.put("a/net.plan.json", host_plan::host_plan_text(plan_));
     return load_planned(host_, "a/net.yaml", "a/net.plan.json");
   }
   TestHost host_;
-  netlist::HostPlan plan_;
+  host_plan::HostPlan plan_;
 };
 
 TEST_F(ModelTest, NetlistWithPlan) {
@@ -62,7 +62,7 @@ TEST_F(ModelTest, ParametersThatAreNotThere) {
 }
 
 TEST_F(ModelTest, SegmentsOfTheHostAreGraphsAtTensorLevel) {
-  plan_.segments.push_back({netlist::SegmentKind::host, "tail.graph.json", {}});
+  plan_.segments.push_back({host_plan::SegmentKind::host, "tail.graph.json", {}});
   EXPECT_FALSE(load()) << "the graph is missing";
   ops::Builder b("tail");
   b.output("z", b.exp(b.input("y", {2, 3})));

@@ -6,13 +6,13 @@
 namespace buda::runtime::test {
 namespace {
 
-using netlist::TransformKind;
+using host_plan::TransformKind;
 using testing::HasSubstr;
 
 class PortsTest : public testing::Test {
  protected:
   Result<Ports> bind() { return bind_ports(plan_, netlist_, parameters_); }
-  netlist::HostPlan plan_ = plan();
+  host_plan::HostPlan plan_ = plan();
   netlist::Netlist netlist_ = parsed(netlist_text(6));
   NamedTensors parameters_ = {{"q_w", tile(1)}};
 };
@@ -43,9 +43,9 @@ TEST_F(PortsTest, EveryContradictionIsReported) {
   ASSERT_FALSE(ports);
   EXPECT_THAT(error_of(ports), HasSubstr("RT010: input 'x': the netlist has no queue 'q_xx'"));
   EXPECT_EQ(ports.failure().diagnostics()[0].hint, "did you mean 'q_x'?");
-  EXPECT_THAT(error_of(ports), HasSubstr("RT010: output 'y': 'F31' is no element type"));
-  EXPECT_THAT(error_of(ports), HasSubstr("RT014: the plan says nothing about queue 'q_x'"));
-  EXPECT_THAT(error_of(ports), HasSubstr("RT014: the plan says nothing about ram 'q_w'"));
+  EXPECT_THAT(error_of(ports), HasSubstr("RT010: output 'y': 'F31' is not an element type"));
+  EXPECT_THAT(error_of(ports), HasSubstr("RT014: the host plan does not mention queue 'q_x'"));
+  EXPECT_THAT(error_of(ports), HasSubstr("RT014: the host plan does not mention ram 'q_w'"));
 }
 
 TEST_F(PortsTest, ShapesHaveToReachTheirQueues) {

@@ -134,13 +134,13 @@ Model between_hosts() {
   behind.output("most", behind.reduce_max(sum, {1}));
   m.host_graphs.emplace("m.before.graph.json", finished(before));
   m.host_graphs.emplace("m.behind.graph.json", finished(behind));
-  netlist::Segment device = m.plan.segments[0];
+  host_plan::Segment device = m.plan.segments[0];
   device.inputs = {m.plan.inputs[0]};
   device.inputs[0].name = "r.to_device";
   device.outputs = {m.plan.outputs[0]};
   device.outputs[0].name = "r.to_host";
   m.plan.segments = {
-      {netlist::SegmentKind::host, "m.before.graph.json", {}}, device, {netlist::SegmentKind::host, "m.behind.graph.json", {}}};
+      {host_plan::SegmentKind::host, "m.before.graph.json", {}}, device, {host_plan::SegmentKind::host, "m.behind.graph.json", {}}};
   m.plan.inputs = {{"ids", "I64", {2}, "", {}}, {"x", "F32", {2, 3}, "", {}}};
   m.plan.outputs = {{"y", "F32", {2, 3}, "", {}}, {"most", "F32", {2, 1}, "", {}}};
   return m;
@@ -169,7 +169,7 @@ TEST(Session, AModelOfTheHostAloneOpensNoTarget) {
   all.output("y", all.exp(all.input("x", {2, 3})));
   m.host_graphs.emplace("m.before.graph.json", finished(all));
   m.plan.inputs[0].queue = m.plan.outputs[0].queue = "";
-  m.plan.segments = {{netlist::SegmentKind::host, "m.before.graph.json", {}}};
+  m.plan.segments = {{host_plan::SegmentKind::host, "m.before.graph.json", {}}};
   EXPECT_FALSE(m.uses_device());
   auto session = Session::open(std::move(m), target, {}, host);
   ASSERT_TRUE(session) << error_of(session);

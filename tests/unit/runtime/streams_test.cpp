@@ -2,7 +2,7 @@
 #include "fixture.hpp"
 
 #include <buda/netlist/text/parse.hpp>
-#include <buda/overlay/blob_file.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
 #include <buda/runtime/streams.hpp>
 #include "unit/pipes/interchip/two_chips.hpp"
 

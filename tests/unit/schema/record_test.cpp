@@ -83,9 +83,9 @@ TEST(Record, ReportsEveryErrorWithItsPlaceAndAHint) {
   EXPECT_EQ(messages(r), (std::vector<std::string>{
                              "2:7 unknown key 'nmae' in a thing | did you mean 'name'?",
                              "1:1 the key 'name' is missing in a thing",
-                             "4:12 expected a whole number, found the string 'big'",
+                             "4:12 expected an integer, found the string 'big'",
                              "5:12 the number 3000000000 is out of range; allowed: -2147483648 to 2147483647",
-                             "5:31 'gren' is not known here; allowed: red, green | did you mean 'green'?",
+                             "5:31 'gren' is not allowed here; allowed: red, green | did you mean 'green'?",
                              "6:5 expected a part (a map), found the number 5",
                              "7:8 the number 256 is out of range; allowed: 0 to 255",
                          }));

@@ -9,8 +9,8 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/json.hpp>
-#include <buda/overlay/blob_file.hpp>
-#include <buda/overlay/blob_records.hpp>
+#include <buda/overlay/blob/blob_file.hpp>
+#include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 
@@ -70,7 +70,7 @@ std::vector<Format> formats() {
                              {"buda.blob/1", schema::json_schema<overlay::Blob>, read_blob_file},
                              record_format<device::DeviceDescriptor>(),
                              record_format<device::Cluster>(),
-                             record_format<netlist::HostPlan>(),
+                             record_format<host_plan::HostPlan>(),
                              record_format<passes::Pipeline>(),
                              record_format<balance::PlacementReport>(),
                              record_format<tti_pack::ImageInfo>()};

@@ -92,7 +92,7 @@ TEST(Npz, RoundTrips) {
 
 TEST(Npz, OtherMembersAreErrors) {
   EXPECT_EQ(npz_error_of(zipped({{"data.pkl", "x"}})),
-            "TN021: is a zip archive, but not an .npz file: its member 'data.pkl' is no .npy file");
+            "TN021: is a zip archive, but not an .npz file: its member 'data.pkl' is not a .npy file");
   EXPECT_EQ(npz_error_of(zipped({{"a.npy", "hello"}})),
             "TN020: member 'a.npy': is not an .npy file: it does not begin with \"\\x93NUMPY\"");
   // All of them are reported.
@@ -184,15 +184,15 @@ TEST(Zip, Lies) {
       {kEnd, 10, "\3\0"sv, "TN021: is one part of an archive in several files"},
       {kEnd, 8, "\1\0\1\0"sv, "TN021: has a damaged directory: something follows its last entry"},
       {kEnd, 8, "\3\0\3\0"sv, "TN021: has a damaged directory: entry 2 of 3"},
-      {kEnd, 16, "\xff\xff\xff\x7f"sv, "TN021: is not a whole zip archive: it may have been cut off while it was copied"},
-      {kEnd, 20, "\1"sv, "TN021: is not a whole zip archive: it may have been cut off while it was copied"},
+      {kEnd, 16, "\xff\xff\xff\x7f"sv, "TN021: is not a complete zip archive: it may have been cut off while it was copied"},
+      {kEnd, 20, "\1"sv, "TN021: is not a complete zip archive: it may have been cut off while it was copied"},
   };
   for (const Row& row : rows) {
     std::string bad = good;
     patch(bad, row.mark, row.offset, row.value);
     EXPECT_EQ(npz_error_of(bad), row.message);
   }
-  EXPECT_EQ(npz_error_of(""), "TN021: is not a whole zip archive: it may have been cut off while it was copied");
+  EXPECT_EQ(npz_error_of(""), "TN021: is not a complete zip archive: it may have been cut off while it was copied");
 }
 
 TEST(Zip, OverlappingAndDoubledMembers) {

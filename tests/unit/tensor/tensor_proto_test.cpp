@@ -61,9 +61,9 @@ TEST(TensorProto, BadOnesAreDiagnosed) {
   EXPECT_EQ(proto_error_of(head(7) + "\x2a\x02\x05\x05"s), "has elements in a field that is not the one for INT64");
   EXPECT_EQ(proto_error_of(head(1) + "\x70\x01"s), "has its elements in another file (external data), which only a model can have");
   EXPECT_EQ(proto_error_of("\x08\x01\x4a\x09\x01"s),
-            "is no whole TensorProto: at byte 4 a field of 9 bytes begins, and only 1 bytes are left");
-  EXPECT_EQ(proto_error_of("\x98\x01\x01"s), "is no TensorProto: it has a field of number 19, which ONNX does not define");
-  EXPECT_EQ(proto_error_of("\x0a\x01\x80"s), "is no whole TensorProto: a number in a list is cut off or too long");
+            "is not a complete TensorProto: at byte 4 a field of 9 bytes begins, and only 1 bytes are left");
+  EXPECT_EQ(proto_error_of("\x98\x01\x01"s), "is not a TensorProto: it has a field of number 19, which ONNX does not define");
+  EXPECT_EQ(proto_error_of("\x0a\x01\x80"s), "is not a complete TensorProto: a number in a list is cut off or too long");
   EXPECT_EQ(proto_error_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x07"s),
             "has the impossible shape [9223372036854775807, 4]");
 }

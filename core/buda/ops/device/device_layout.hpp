@@ -5,9 +5,9 @@
 // negative in columns 10 to 31 before its maximum). Only the graph's border knows the model's shapes:
 //
 //   input, output      attribute `model_shape`: the shape of what the user pushes or pops; and where the host reshapes it on its way in or
-//                      out `view_shape`: the shape that stands in its place below. The elements are the same, in row-major order, or,
+//                      out `view_shape`: the shape that replaces it below. The elements are the same, in row-major order, or,
 //                      with `view_split` and `view_order`, those of the value reshaped to view_split and transposed by view_order
-//                      and attribute `model_type`: the element type there, when it is another than the value's (whole numbers and truth
+//                      and attribute `model_type`: the element type there, when it is another than the value's (integers and truth
 //                      values are floating-point numbers on the device)
 //   parameter, constant  the value keeps the model's shape and, when that is a floating-point type, its element type; the node's type is
 //   the

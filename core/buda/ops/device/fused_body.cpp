@@ -23,7 +23,7 @@ Result<void> check_sub_op(const FusedSubOp& s) {
   return success();
 }
 
-// Goes through the steps with what stands in the buffers and in the register.
+// Goes through the steps with the contents of the buffers and of the register.
 class BodyCheck {
  public:
   BodyCheck(const FusedBody& body, std::size_t inputs) : body_(body), inputs_(static_cast<std::int64_t>(inputs)) {}

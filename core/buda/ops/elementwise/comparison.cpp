@@ -1,4 +1,4 @@
-// Operations with truth values: comparisons, logic, tests of floating-point numbers, selection; and conversion between element types.
+// Operations with booleans: comparisons, logic, tests of floating-point numbers, selection; and conversion between element types.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/copy.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Boolean truth(bool b) { return Boolean{static_cast<std::uint8_t>(b)}; }
 
-// ---- two values to a truth value
+// ---- two values to a boolean
 
 Result<std::vector<ValueType>> infer_comparison(const InferCall& call) {
   BUDA_TRY(common_dtype(call.inputs, Accepts::anything));
@@ -22,7 +22,7 @@ Result<std::vector<ValueType>> infer_comparison(const InferCall& call) {
 
 Result<std::vector<ValueType>> infer_logic(const InferCall& call) {
   for (const auto& input : call.inputs)
-    if (input.dtype != DType::boolean) return dtype_error(cat("truth values (BOOL) are needed, not ", dtype_name(input.dtype)));
+    if (input.dtype != DType::boolean) return dtype_error(cat("booleans (BOOL) are needed, not ", dtype_name(input.dtype)));
   return infer_comparison(call);
 }
 
@@ -99,7 +99,7 @@ struct Xor {
   }
 };
 
-// ---- one value to a truth value
+// ---- one value to a boolean
 
 template <class T, class F>
 Result<std::vector<Tensor>> tested(const EvaluateCall& call, F f) {

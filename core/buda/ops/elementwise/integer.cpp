@@ -1,4 +1,4 @@
-// Arithmetic of whole numbers: bits, shifts, and the two remainders (which floating-point numbers have too).
+// Arithmetic of integers: bits, shifts, and the two remainders (which floating-point numbers have too).
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/table/families.hpp>
@@ -15,7 +15,7 @@ Result<std::vector<ValueType>> infer_numbers(const InferCall& call) {
 
 Result<std::vector<ValueType>> infer_integers(const InferCall& call) {
   BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::numbers));
-  if (!is_integer(dtype)) return dtype_error(cat("whole numbers are needed, not ", dtype_name(dtype)));
+  if (!is_integer(dtype)) return dtype_error(cat("integers are needed, not ", dtype_name(dtype)));
   BUDA_ASSIGN(Shape shape, broadcast_all(call.inputs));
   return one(dtype, std::move(shape));
 }

@@ -1,6 +1,6 @@
 // Operations that pick or place elements by index: gather, scatter, one_hot, reverse_sequence.
 //
-// Indices are whole numbers that count from the end where they are negative. They are data, so one that lies outside is found when the op
+// Indices are integers that count from the end where they are negative. They are data, so one that lies outside is found when the op
 // is evaluated, and is an error then (OP008). Where several updates meet in one place they act in their row-major order.
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>

@@ -1,7 +1,7 @@
 // Counting of n-grams: how often each of a fixed list of short sequences of numbers (tokens) occurs in a longer one.
 //
-// A gram of n numbers may skip: with a skip of s its numbers stand s + 1 places apart. A gram counts once for each place and each skip from
-// 0 to the largest one at which it is found (grams of one number: without skips).
+// A gram of n numbers may skip: with a skip of s its numbers are s + 1 positions apart. A gram counts once for each place and each skip
+// from 0 to the largest one at which it is found (grams of one number: without skips).
 #include <buda/ops/indexing/ngrams.hpp>
 
 #include <buda/base/text.hpp>
@@ -118,7 +118,7 @@ OpDef ngram_counts_op() {
                          integers("columns", "for each gram: which element of the result counts it"),
                          integer("shortest", "numbers in the shortest grams that count"),
                          integer("longest", "and in the longest"),
-                         integer("most_skips", "numbers of a gram may stand up to this many places further apart"),
+                         integer("most_skips", "numbers of a gram may be up to this many positions further apart"),
                          {"mode",
                           AttrType::text,
                           std::string("count"),

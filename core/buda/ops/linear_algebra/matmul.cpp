@@ -3,7 +3,7 @@
 // The device's matmul takes (w, z, r, k) and (w, z, k, c), one product for each w and z; an operand with w = 1 serves all inputs of the
 // batch. `accumulate` sums the results of groups of z neighbours along z into one. A bias is added as the device does it: row 0 of each of
 // its tiles goes to all rows of that tile. Then follow the activation of `sfpu_op` and the packer's ReLU. With `identity` the first operand
-// is a picker (sparse.hpp).
+// is a selection matrix (sparse.hpp).
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
@@ -279,23 +279,23 @@ std::vector<OpDef> matmul_ops() {
                 .infer = infer_gemm,
                 .evaluate = evaluate_gemm,
                 .flops = gemm_flops};
-  OpDef device{
-      .name = "matmul",
-      .level = Level::device,
-      .family = "matmul",
-      .summary = "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile",
-      .inputs = {"a", "b", "bias"},
-      .least_inputs = 2,
-      .most_inputs = 3,
-      .attrs = with_packer_attrs({{"bias", AttrType::boolean, false, "there is a third input", {}},
-                                  {"accumulate", AttrType::boolean, false, "sum groups of z slices", {}},
-                                  {"z", AttrType::integer, std::int64_t{1}, "slices in a group, with accumulate", {}},
-                                  {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}},
-                                  {"identity", AttrType::boolean, false, "a is a picker (sparse_matmul), the third input its weights", {}},
-                                  {"slices", AttrType::integer, std::int64_t{1}, "slices of the picker, with identity", {}}}),
-      .infer = infer_device_matmul,
-      .evaluate = evaluate_device_matmul,
-      .flops = device_product_flops};
+  OpDef device{.name = "matmul",
+               .level = Level::device,
+               .family = "matmul",
+               .summary = "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile",
+               .inputs = {"a", "b", "bias"},
+               .least_inputs = 2,
+               .most_inputs = 3,
+               .attrs = with_packer_attrs(
+                   {{"bias", AttrType::boolean, false, "there is a third input", {}},
+                    {"accumulate", AttrType::boolean, false, "sum groups of z slices", {}},
+                    {"z", AttrType::integer, std::int64_t{1}, "slices in a group, with accumulate", {}},
+                    {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}},
+                    {"identity", AttrType::boolean, false, "a is a selection matrix (sparse_matmul), the third input its weights", {}},
+                    {"slices", AttrType::integer, std::int64_t{1}, "slices of the selection matrix, with identity", {}}}),
+               .infer = infer_device_matmul,
+               .evaluate = evaluate_device_matmul,
+               .flops = device_product_flops};
   std::vector<OpDef> all{std::move(matmul), std::move(general), std::move(device)};
   for (auto family : {&sparse_ops, &depthwise_ops})
     for (OpDef& def : family()) all.push_back(std::move(def));

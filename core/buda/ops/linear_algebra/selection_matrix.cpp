@@ -1,4 +1,4 @@
-// Pickers of windows and of rows.
+// Selection matrices of windows and of rows.
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ std::int32_t element_at(const Window& w, const Place& at) {
   return static_cast<std::int32_t>(index + 1);
 }
 
-Tensor picker(std::vector<std::int32_t> entries, std::int64_t terms, std::int64_t slices, std::int64_t rows) {
+Tensor selection_matrix(std::vector<std::int32_t> entries, std::int64_t terms, std::int64_t slices, std::int64_t rows) {
   return Tensor(Shape{terms, slices, rows}, std::move(entries));
 }
 
 // `tap_of` may put another tap along an axis in the place of the given one.
 template <class F>
-Tensor picker_of_taps(const Window& w, F&& tap_of) {
+Tensor selection_of_taps(const Window& w, F&& tap_of) {
   std::vector<std::int32_t> entries;
   entries.reserve(static_cast<std::size_t>(w.taps() * w.out()));
   for_each_place(kernel_of(w), [&](const Place& tap) {
@@ -47,7 +47,7 @@ Tensor picker_of_taps(const Window& w, F&& tap_of) {
       entries.push_back(element_at(w, at));
     });
   });
-  return picker(std::move(entries), 1, w.taps(), w.out());
+  return selection_matrix(std::move(entries), 1, w.taps(), w.out());
 }
 
 // Taps [begin, end) of window o that lie inside.
@@ -60,24 +60,24 @@ WindowAxis::Range taps_inside(const WindowAxis& axis, std::int64_t o) {
 
 }  // namespace
 
-Tensor tap_picker(const Window& window) {
-  return picker_of_taps(window, [](std::size_t, std::int64_t, std::int64_t tap) { return tap; });
+Tensor tap_selection(const Window& window) {
+  return selection_of_taps(window, [](std::size_t, std::int64_t, std::int64_t tap) { return tap; });
 }
 
-std::optional<Tensor> clamped_tap_picker(const Window& window) {
+std::optional<Tensor> clamped_tap_selection(const Window& window) {
   std::array<std::vector<WindowAxis::Range>, kMostSpatialAxes> inside;
   for (std::size_t i = 0; i < kMostSpatialAxes; ++i)
     for (std::int64_t o = 0; o < window.axes[i].out; ++o) {
       inside[i].push_back(taps_inside(window.axes[i], o));
       if (inside[i].back().begin >= inside[i].back().end) return std::nullopt;
     }
-  return picker_of_taps(window, [&](std::size_t axis, std::int64_t o, std::int64_t tap) {
+  return selection_of_taps(window, [&](std::size_t axis, std::int64_t o, std::int64_t tap) {
     const auto& range = inside[axis][static_cast<std::size_t>(o)];
     return std::clamp(tap, range.begin, range.end - 1);
   });
 }
 
-Tensor scatter_picker(const Window& window, std::int64_t rows_per_tap) {
+Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap) {
   std::vector<std::vector<std::int32_t>> sources(static_cast<std::size_t>(window.in()));
   std::size_t terms = 1;
   std::int64_t tap_index = 0;
@@ -98,13 +98,13 @@ Tensor scatter_picker(const Window& window, std::int64_t rows_per_tap) {
   std::vector<std::int32_t> entries(terms * sources.size(), 0);
   for (std::size_t e = 0; e < sources.size(); ++e)
     for (std::size_t k = 0; k < sources[e].size(); ++k) entries[k * sources.size() + e] = sources[e][k];
-  return picker(std::move(entries), static_cast<std::int64_t>(terms), 1, window.in());
+  return selection_matrix(std::move(entries), static_cast<std::int64_t>(terms), 1, window.in());
 }
 
-Tensor row_picker(const std::vector<std::int64_t>& rows) {
+Tensor row_selection(const std::vector<std::int64_t>& rows) {
   std::vector<std::int32_t> entries;
   for (std::int64_t row : rows) entries.push_back(static_cast<std::int32_t>(row + 1));
-  return picker(std::move(entries), 1, 1, static_cast<std::int64_t>(rows.size()));
+  return selection_matrix(std::move(entries), 1, 1, static_cast<std::int64_t>(rows.size()));
 }
 
 }  // namespace buda::ops

@@ -1,4 +1,5 @@
-// Making pickers: the sparse matrices by which windows that slide over places, and other movements of rows, become products (sparse.hpp).
+// Making selection matrices: the sparse matrices by which windows that slide over places, and other movements of rows, become products
+// (sparse.hpp).
 #pragma once
 
 #include <buda/ops/spatial/window.hpp>
@@ -10,19 +11,19 @@
 
 namespace buda::ops {
 
-// For each tap of the window and each window the element on which the tap stands: [1, taps, windows], taps and windows in row-major order.
+// For each tap of the window and each window the element at the tap's position: [1, taps, windows], taps and windows in row-major order.
 // Taps outside the input name nothing.
-Tensor tap_picker(const Window& window);
+Tensor tap_selection(const Window& window);
 
 // The same where every tap names an element: one that lies outside gives way to the window's nearest tap inside, so that a maximum over
 // taps is right whatever the sign of the data. Nothing when some window has no tap inside.
-std::optional<Tensor> clamped_tap_picker(const Window& window);
+std::optional<Tensor> clamped_tap_selection(const Window& window);
 
-// The other way round, for a transposed convolution: for each element those taps of windows that stand on it, [terms, 1, elements]. Tap t
+// The other way round, for a transposed convolution: for each element those taps of windows that cover it, [terms, 1, elements]. Tap t
 // of window o is row t * rows_per_tap + o.
-Tensor scatter_picker(const Window& window, std::int64_t rows_per_tap);
+Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap);
 
 // One row for each index: [1, 1, indices]. -1 names nothing.
-Tensor row_picker(const std::vector<std::int64_t>& rows);
+Tensor row_selection(const std::vector<std::int64_t>& rows);
 
 }  // namespace buda::ops

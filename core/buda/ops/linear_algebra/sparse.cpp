@@ -1,4 +1,4 @@
-// Products with pickers: rows of one value gathered and added up, at both levels.
+// Products with selection matrices: rows of one value gathered and added up, at both levels.
 #include <buda/ops/linear_algebra/sparse.hpp>
 
 #include <buda/base/parallel.hpp>
@@ -14,32 +14,34 @@ namespace buda::ops {
 namespace {
 
 // The sizes of a product: for each of `batch` values x has `slices_in` (1 or `slices`) matrices of `rows_in` rows, the result `slices_out`
-// of `rows` rows. The picker has `slices` (1 or slices_out) matrices.
+// of `rows` rows. The selection matrix has `slices` (1 or slices_out) matrices.
 struct SparseShape {
   std::int64_t batch = 1, slices_in = 1, slices = 1, slices_out = 1;
   std::int64_t terms = 1;  // K
   std::int64_t rows_in = 0, rows = 0, columns = 0;
 };
 
-Result<void> check_picker(std::span<const ValueType> inputs) {
-  if (!is_integer(inputs[0].dtype)) return dtype_error(cat("a picker holds whole numbers, not ", dtype_name(inputs[0].dtype)));
+Result<void> check_selection_matrix(std::span<const ValueType> inputs) {
+  if (!is_integer(inputs[0].dtype)) return dtype_error(cat("a selection matrix holds integers, not ", dtype_name(inputs[0].dtype)));
   if (!is_float(inputs[1].dtype)) return dtype_error(cat("a floating-point type is needed, not ", dtype_name(inputs[1].dtype)));
   if (inputs.size() < 3) return success();
   if (inputs[2].dtype != inputs[1].dtype)
     return dtype_error(cat("the weights are ", dtype_name(inputs[2].dtype), " and what they multiply is ", dtype_name(inputs[1].dtype)));
   if (inputs[2].shape != inputs[0].shape)
-    return shape_error(cat("the weights are ", inputs[2].shape.text(), "; they need the picker's shape ", inputs[0].shape.text()));
+    return shape_error(
+        cat("the weights are ", inputs[2].shape.text(), "; they need the selection matrix's shape ", inputs[0].shape.text()));
   return success();
 }
 
-Result<std::int64_t> common_slices(std::int64_t of_picker, std::int64_t of_x) {
-  if (of_picker == of_x || of_x == 1) return of_picker;
-  if (of_picker == 1) return of_x;
-  return shape_error(cat("the picker has ", of_picker, " slices and x has ", of_x, "; they need the same number, or one of them 1"));
+Result<std::int64_t> common_slices(std::int64_t of_matrix, std::int64_t of_x) {
+  if (of_matrix == of_x || of_x == 1) return of_matrix;
+  if (of_matrix == 1) return of_x;
+  return shape_error(
+      cat("the selection matrix has ", of_matrix, " slices and x has ", of_x, "; they need the same number, or one of them 1"));
 }
 
 Result<SparseShape> sparse_shape(const Shape& picks, const Shape& x) {
-  if (picks.rank() != 3) return shape_error(cat("a picker is [terms, slices, rows], not ", picks.text()));
+  if (picks.rank() != 3) return shape_error(cat("a selection matrix is [terms, slices, rows], not ", picks.text()));
   if (x.rank() < 2) return shape_error(cat("rows are picked from a matrix or more, not from ", x.text()));
   SparseShape s;
   s.terms = picks[0];
@@ -54,7 +56,7 @@ Result<SparseShape> sparse_shape(const Shape& picks, const Shape& x) {
 }
 
 Result<std::vector<ValueType>> infer_sparse(const InferCall& call) {
-  BUDA_TRY(check_picker(call.inputs));
+  BUDA_TRY(check_selection_matrix(call.inputs));
   const Shape& x = call.inputs[1].shape;
   BUDA_ASSIGN(SparseShape s, sparse_shape(call.inputs[0].shape, x));
   std::vector<std::int64_t> dims;
@@ -63,8 +65,8 @@ Result<std::vector<ValueType>> infer_sparse(const InferCall& call) {
   return one(call.inputs[1].dtype, Shape(std::move(dims)));
 }
 
-// Where a picker's entries lie: (k, t, r) at k * term_step + t * slice_step + r.
-struct PickerLayout {
+// Where a selection matrix's entries lie: (k, t, r) at k * term_step + t * slice_step + r.
+struct SelectionLayout {
   std::int64_t term_step = 0, slice_step = 0;
 };
 
@@ -91,12 +93,12 @@ void add_rows(const SparseShape& s, const T* x, const std::int32_t* picks, const
 }
 
 template <class T>
-Result<Tensor> picked(const EvaluateCall& call, const SparseShape& s, PickerLayout layout) {
+Result<Tensor> picked(const EvaluateCall& call, const SparseShape& s, SelectionLayout layout) {
   Tensor picks = call.inputs[0].cast(DType::i32), x = call.inputs[1].cast(kDTypeOf<T>);
   Tensor weights = call.inputs.size() > 2 ? call.inputs[2].cast(kDTypeOf<T>) : Tensor();
   for (std::int32_t pick : picks.as<std::int32_t>())
     if (pick < 0 || pick > s.rows_in)
-      return shape_error(cat("the picker names row ", pick, "; x has rows 1 to ", s.rows_in, ", and 0 names none"));
+      return shape_error(cat("the selection matrix names row ", pick, "; x has rows 1 to ", s.rows_in, ", and 0 names none"));
   BUDA_ASSIGN(Buffer out, Buffer::make(kDTypeOf<T>, call.outputs[0].shape));
   const T* in = x.as<T>().data();
   const T* factors = call.inputs.size() > 2 ? weights.as<T>().data() : nullptr;
@@ -138,8 +140,9 @@ double tensor_sparse_flops(std::span<const ValueType> inputs, std::span<const Va
 
 Result<SparseShape> device_sparse_shape(const Shape& picks, const Shape& x, std::int64_t slices) {
   if (picks.rank() != 4 || x.rank() != 4) return shape_error("a device op takes values of four axes");
-  if (picks[0] != 1 || picks[1] != 1) return shape_error(cat("a picker is one matrix, not ", picks.text()));
-  if (slices < 1 || slices > picks[2]) return shape_error(cat("a picker of ", picks[2], " rows does not have ", slices, " slices"));
+  if (picks[0] != 1 || picks[1] != 1) return shape_error(cat("a selection matrix is one matrix, not ", picks.text()));
+  if (slices < 1 || slices > picks[2])
+    return shape_error(cat("a selection matrix of ", picks[2], " rows does not have ", slices, " slices"));
   SparseShape s{x[0], x[1], slices, 1, picks[2] / slices, x[2], picks[3], x[3]};
   BUDA_ASSIGN(s.slices_out, common_slices(slices, x[1]));
   return s;
@@ -149,8 +152,8 @@ Result<SparseShape> device_sparse_shape(const Shape& picks, const Shape& x, std:
 
 Result<std::vector<ValueType>> infer_device_sparse_matmul(const InferCall& call) {
   if (call.attrs.boolean("accumulate") || call.attrs.boolean("bias"))
-    return shape_error("a product with a picker (identity) takes no bias and is not accumulated");
-  BUDA_TRY(check_picker(call.inputs));
+    return shape_error("a product with a selection matrix (identity) takes no bias and is not accumulated");
+  BUDA_TRY(check_selection_matrix(call.inputs));
   BUDA_ASSIGN(SparseShape s, device_sparse_shape(call.inputs[0].shape, call.inputs[1].shape, call.attrs.integer("slices")));
   return one(call.inputs[1].dtype, {s.batch, s.slices_out, s.rows, s.columns});
 }
@@ -165,7 +168,7 @@ Result<Tensor> evaluate_device_sparse_matmul(const EvaluateCall& call) {
 double device_sparse_matmul_flops(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs& attrs) {
   auto slices = static_cast<double>(std::max<std::int64_t>(1, attrs.integer("slices")));
   const Shape& y = outputs[0].shape;
-  // Terms beyond the picker's own are padding; how many there are its shape does not tell.
+  // Terms beyond the selection matrix's own are padding; how many there are its shape does not tell.
   double terms = std::max(1.0, static_cast<double>(inputs[0].shape[2]) / slices);
   return sparse_flops(volume(inputs[0].shape), terms, static_cast<double>(y[0] * y[1]) / slices, static_cast<double>(y[3]),
                       inputs.size() > 2);
@@ -177,7 +180,7 @@ std::vector<OpDef> sparse_ops() {
            .family = "sparse",
            .summary =
                "picks [terms, slices, rows] times x [..., slices, rows of x, columns]: each row of the result is the sum of the rows "
-               "of x that the picker names for it (from 1; 0: none), times weights; slices broadcast",
+               "of x that the selection matrix names for it (from 1; 0: none), times weights; slices broadcast",
            .inputs = {"picks", "x", "weights"},
            .least_inputs = 2,
            .most_inputs = 3,

@@ -75,7 +75,7 @@ Result<std::vector<std::size_t>> permutation(const Shape& in, const Attrs& attrs
   std::vector<char> seen(in.rank(), 0);
   for (std::int64_t dim : perm) {
     BUDA_ASSIGN(std::size_t axis, resolved_axis(in, dim));
-    if (seen[axis]++ != 0) return shape_error(cat("axis ", dim, " stands twice in the permutation ", list_text(perm)));
+    if (seen[axis]++ != 0) return shape_error(cat("axis ", dim, " occurs twice in the permutation ", list_text(perm)));
     axes.push_back(axis);
   }
   if (axes.size() != in.rank())

@@ -222,7 +222,7 @@ std::vector<OpDef> reduce_ops() {
   OpDef device{.name = "reduce",
                .level = Level::device,
                .family = "reduce",
-               .summary = "maximum along r, c or z; along r (c) it stands in row (column) 0 of one row (column) of tiles, among zeros",
+               .summary = "maximum along r, c or z; along r (c) it is in row (column) 0 of one row (column) of tiles, among zeros",
                .inputs = {"x"},
                .least_inputs = 1,
                .most_inputs = 1,

@@ -189,7 +189,7 @@ OpDef max_pool_op() {
   OpDef def{.name = cat("max_pool", kRank, "d"),
             .level = Level::tensor,
             .family = "pool",
-            .summary = "the maximum of each window; with `indices` also where it stands in x",
+            .summary = "the maximum of each window; with `indices` also its position in x",
             .inputs = {"x"},
             .least_inputs = 1,
             .most_inputs = 1,

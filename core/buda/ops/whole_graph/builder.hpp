@@ -24,7 +24,7 @@ namespace buda::ops {
 // every compiler, at most one argument of a call makes new nodes.
 //
 // Errors are kept until finish() or status(): a call that fails gives an invalid value, and calls on invalid values do nothing.
-class Builder {
+class Builder {  // wide because it has a method for each operation
  public:
   using Edge = graph::Edge;
   using Ref = graph::ValueRef;
@@ -77,7 +77,7 @@ class Builder {
   Ref concatenate(std::vector<Edge> parts, std::int64_t dim);
   Ref pad(Edge a, Dims before, Dims after, double value = 0);
   Ref index(Edge a, std::int64_t dim, std::int64_t start, std::optional<std::int64_t> stop = {}, std::int64_t stride = 1);
-  // `length` elements from `start` on; with a stride those, and as many that far behind the first, and so on to the end.
+  // `length` elements from `start` on; with a stride those, and as many at that distance from the first, and so on to the end.
   Ref select(Edge a, std::int64_t dim, std::int64_t start, std::int64_t length = 1, std::int64_t stride = 0);
   // a[0], b[0], a[1], b[1], … along an axis.
   Ref binary_stack(Edge a, Edge b, std::int64_t dim);

@@ -85,7 +85,7 @@ Builder::Ref Builder::between_z_and_columns(std::string_view op_name, Edge a, st
                   slice ? cat("cannot cut ", c, " columns in ", slices, " slices") : cat("cannot stack ", z, " matrices in ", slices));
   z = slice ? z * slices : z / slices;
   c = slice ? c / slices : c * slices;
-  // As [z, slices, r, c of a slice] with the smaller z and c; columns stand between slices and elements: [z, r, slices, c].
+  // As [z, slices, r, c of a slice] with the smaller z and c; columns are between slices and elements: [z, r, slices, c].
   std::int64_t outer = slice ? z / slices : z, inner = slice ? c : c / slices;
   Dims split(dims.begin(), dims.end() - 3), permutation;
   for (std::size_t axis = 0; axis < rank - 3; ++axis) permutation.push_back(static_cast<std::int64_t>(axis));

@@ -29,7 +29,7 @@ Failure of_node(const Node& node, Failure failure) {
   return failure;
 }
 
-// The first number that became infinite, or, of whole numbers, another one on the way to a narrower type.
+// The first number that became infinite, or, of integers, another one on the way to a narrower type.
 std::optional<std::string> number_lost(const Tensor& from, const Tensor& to) {
   if (is_float(from.dtype()) && dtype_size(from.dtype()) > dtype_size(to.dtype())) {
     Tensor wide = from.cast(DType::f64), narrow = to.cast(DType::f64);

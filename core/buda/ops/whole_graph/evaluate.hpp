@@ -21,7 +21,7 @@ struct EvaluateOptions {
   // Called after each node (sources too) with its results, in topological order. For comparing a graph with another one, or for traces.
   std::function<void(const graph::Node&, std::span<const Tensor>)> observe;
   // Called before that with the results of each op, and may put others of the same type and shape in their place: to see what a disturbance
-  // does to everything behind it.
+  // does to everything after it.
   std::function<void(const graph::Node&, std::span<Tensor>)> disturb;
 };
 

@@ -25,7 +25,7 @@ Result<NamedTensors> evaluate_graph_in_formats(const graph::Graph& graph, const 
 // Whether the node says in which formats it computes; the failure names what is missing.
 Result<void> check_formats(const graph::Node& node);
 
-// A value as it stands in a buffer of this format; integers are left as they are.
+// A value as a buffer of this format holds it; integers are left as they are.
 Result<Tensor> as_stored(const Tensor& value, DataFormat format);
 
 // A device op on 4-D values that arrive in `formats`, after the edges' TMs. The results are in the node's format.

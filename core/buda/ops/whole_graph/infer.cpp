@@ -72,8 +72,7 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
   for (std::string_view name : {kModelShape, kViewShape, kViewSplit, kViewOrder}) {
     auto it = node.attrs.find(name);
     if (it == node.attrs.end()) continue;
-    if (!std::holds_alternative<std::vector<std::int64_t>>(it->second))
-      return shape_error(cat("'", name, "' must be a list of whole numbers"));
+    if (!std::holds_alternative<std::vector<std::int64_t>>(it->second)) return shape_error(cat("'", name, "' must be a list of integers"));
   }
   if (auto it = node.attrs.find(kModelType); it != node.attrs.end()) {
     const auto* name = std::get_if<std::string>(&it->second);

@@ -8,7 +8,7 @@
 namespace buda::pipes {
 
 Diagnostic not_supported(const netlist::Netlist& netlist, const netlist::Op& op, std::string feature, int input, std::string hint) {
-  netlist::Place place = input < 0 ? op.places.self : op.places.of(netlist::Field::inputs);
+  netlist::SourceLocation place = input < 0 ? op.places.self : op.places.of(netlist::Field::inputs);
   std::string operand = input < 0 ? "" : cat(", input ", input);
   Diagnostic d = input_error("PP001", netlist.loc(place), cat("op '", op.name, "'", operand, ": ", feature, " is not supported yet"));
   d.node = op.name;
