@@ -69,8 +69,8 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
     for (double in : c.cycles.inputs) inputs.push(Node::integer(whole(in)));
     op.add("inputs", std::move(inputs));
     op.add("output", Node::integer(whole(c.cycles.output)));
-    op.add("dram_bytes", Node::integer(whole(c.dram_bytes)));
-    op.add("noc_bytes", Node::integer(whole(c.noc_bytes)));
+    op.add("dram_bytes", Node::integer(whole(c.cycles.dram_bytes)));
+    op.add("noc_bytes", Node::integer(whole(c.cycles.noc_bytes)));
     ops.push(std::move(op));
   }
   line.add("device", Node::string(device.name));

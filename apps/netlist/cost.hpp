@@ -17,8 +17,6 @@ struct OpCost {
   const netlist::Op* op = nullptr;
   cost::KernelCycles kernel;
   balance::OpCycles cycles;  // of one input
-  double dram_bytes = 0;     // of one input, read and written by all cores of the op
-  double noc_bytes = 0;      // of one input, that other ops bring
 
   std::string limiter() const;  // "math", "input 1", "output": what takes `cycles.limiter()`
 };

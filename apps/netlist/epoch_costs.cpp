@@ -44,20 +44,11 @@ class GraphCosts {
     const Graph& graph = index_.netlist().graphs[number];
     EpochCost out;
     out.graph = &graph;
-    std::int64_t dram_cores = 0;
     for (const Op& op : graph.ops) {
-      const balance::Traffic t = traffic(op, number);
-      bool touches = t.output_to_dram || std::count(t.input_from_dram.begin(), t.input_from_dram.end(), true) > 0;
-      dram_cores += touches ? op.grid.volume() : 0;
       out.cores += netlist::op_class(op.type) == OpClass::ethernet ? 0 : op.grid.volume();
+      out.ops.push_back(cost_of(op, traffic(op, number)));
     }
-    for (const Op& op : graph.ops) {
-      balance::Traffic t = traffic(op, number);
-      t.dram_cores = std::max<std::int64_t>(dram_cores, 1);
-      out.ops.push_back(cost_of(op, t));
-    }
-    double rate = device_.cost.dram_channel_gbs / device_.cost.clock_ghz * static_cast<double>(device_.dram.channels.size());
-    out.dram_cycles = rate > 0 ? out.dram_bytes() / rate : 0;
+    out.dram_cycles = out.dram_bytes() / balance::dram_rate(device_);
     return out;
   }
 
@@ -79,15 +70,6 @@ class GraphCosts {
     const netlist::FusedOp* fused = op.attributes.fused_op_id.empty() ? nullptr : index_.find_fused_op(op.attributes.fused_op_id);
     out.kernel = cost::kernel_cycles(op, fused, device_);
     out.cycles = balance::estimate(op, out.kernel.total, t, device_);
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      const tiling::TileOrder order = balance::input_order(op, i);
-      double bytes = static_cast<double>(order.tiles() * order.destinations()) *
-                     tile_bytes(op.inputs[i].format, balance::input_tile_dim(op, i), device_.tile_alignment);
-      if (t.input_prologue[i]) bytes /= static_cast<double>(std::max<std::int64_t>(t.inputs_per_epoch, 1));
-      (t.input_from_dram[i] ? out.dram_bytes : out.noc_bytes) += bytes;
-    }
-    auto tiles = static_cast<double>(op.block.tiles()) * op.grid.volume();
-    if (t.output_to_dram) out.dram_bytes += tiles * tile_bytes(op.out_format, op.tile_dim, device_.tile_alignment);
     return out;
   }
 
@@ -125,13 +107,13 @@ std::string EpochCost::limiter() const {
 
 double EpochCost::dram_bytes() const {
   double sum = 0;
-  for (const OpCost& op : ops) sum += op.dram_bytes;
+  for (const OpCost& op : ops) sum += op.cycles.dram_bytes;
   return sum;
 }
 
 double EpochCost::noc_bytes() const {
   double sum = 0;
-  for (const OpCost& op : ops) sum += op.noc_bytes;
+  for (const OpCost& op : ops) sum += op.cycles.noc_bytes;
   return sum;
 }
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Real models, exported by PyTorch together with its own results: importer and runner must come to the same, with any number of threads.
+# Real models, exported by PyTorch together with its own results: importer and runner must come to the same, with any number of threads,
+# and so must what is placed on the chip.
 #   models.sh BUILD_DIR SOURCE_DIR
 # Skipped (77) without the script that exports them (BUDA_SHARED_DIR, or ../shared beside the sources) or without PyTorch.
 set -eu
@@ -20,6 +21,13 @@ for model in $models; do
   runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --rtol 1e-4 --atol 1e-5 --threads 1 -o one.npz
   runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --threads 3 -o three.npz -q
   cmp one.npz three.npz
+done
+# Placed on a board of each architecture, with every stage's own check, they give what PyTorch does within the chip's formats.
+for model in $models; do
+  for device in n150 e150; do
+    buda compile "$model.onnx" -o "$model.tti" --device "$device" --check -q
+    buda run "$model.tti" --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --pcc 0.99 -q
+  done
 done
 # What the optimizer makes of them must come to the same, too.
 python3 "$source/tests/flow/lowered_models.py" --build "$build" --models "$work"

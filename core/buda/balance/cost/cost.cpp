@@ -20,29 +20,30 @@ double OpCycles::transfer() const {
 }
 double OpCycles::limiter() const { return std::max(kernel, transfer()); }
 
-double dram_share(std::int64_t dram_cores, const device::DeviceDescriptor& device) {
-  double channel = device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9);
-  double link = device.cost.noc_bytes_per_cycle;
-  double all = channel * static_cast<double>(device.dram.channels.size());
-  return std::max(std::min({channel, link, all / static_cast<double>(std::max<std::int64_t>(dram_cores, 1))}), 1e-9);
+double dram_rate(const device::DeviceDescriptor& device) {
+  const double channel = device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9);
+  return std::max(channel * static_cast<double>(device.dram.channels.size()), 1e-9);
 }
 
 OpCycles estimate(const Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device) {
   OpCycles out;
   out.kernel = kernel;
-  double noc = std::max(device.cost.noc_bytes_per_cycle * kStreamShareOfLink, 1e-9);
-  double dram = dram_share(traffic.dram_cores, device);
+  const double noc = std::max(device.cost.noc_bytes_per_cycle * kStreamShareOfLink, 1e-9);
+  const double dram = std::min(noc, dram_rate(device) / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const std::int64_t kept = op.inputs[i].kernel_broadcast.tiles;
-    auto bytes = static_cast<double>(kept > 0 ? kept : input_order(op, i).tiles()) *
+    const tiling::TileOrder order = input_order(op, i);
+    auto bytes = static_cast<double>(kept > 0 ? kept : order.tiles()) *
                  tile_bytes(op.inputs[i].format, input_tile_dim(op, i), device.tile_alignment);
-    bool from_dram = i < traffic.input_from_dram.size() && traffic.input_from_dram[i];
-    bool prologue = i < traffic.input_prologue.size() && traffic.input_prologue[i];
-    double cycles = bytes / (from_dram ? dram : noc);
-    out.inputs.push_back(prologue ? cycles / static_cast<double>(std::max<std::int64_t>(traffic.inputs_per_epoch, 1)) : cycles);
+    const bool from_dram = i < traffic.input_from_dram.size() && traffic.input_from_dram[i];
+    if (i < traffic.input_prologue.size() && traffic.input_prologue[i])
+      bytes /= static_cast<double>(std::max<std::int64_t>(traffic.inputs_per_epoch, 1));
+    out.inputs.push_back(bytes / (from_dram ? dram : noc));
+    (from_dram ? out.dram_bytes : out.noc_bytes) += bytes * static_cast<double>(order.destinations());
   }
   auto bytes = static_cast<double>(op.block.tiles()) * tile_bytes(op.out_format, op.tile_dim, device.tile_alignment);
   out.output = bytes / (traffic.output_to_dram ? dram : noc);
+  if (traffic.output_to_dram) out.dram_bytes += bytes * static_cast<double>(op.grid.volume());
   return out;
 }
 

@@ -15,23 +15,23 @@ struct OpCycles {
   double kernel = 0;
   std::vector<double> inputs;  // to bring each input to a core
   double output = 0;           // to take the result away
+  double dram_bytes = 0;       // that all of its cores read and write; they share the channels with the other ops of the epoch
+  double noc_bytes = 0;        // that they take from cores
   double transfer() const;     // the largest of inputs and output
   double limiter() const;      // the largest of all
 };
 
-// What has to be known of the surroundings. `dram_cores`: cores of the chip that read or write DRAM at the same time and share its
-// channels. Inputs loaded before the epoch cost 1/inputs_per_epoch of their transfer for each input.
+// What has to be known of the surroundings. Inputs loaded before the epoch cost 1/inputs_per_epoch of their transfer for each input.
 struct Traffic {
   std::vector<bool> input_from_dram;
   std::vector<bool> input_prologue;
   bool output_to_dram = false;
-  std::int64_t dram_cores = 1;
   std::int64_t inputs_per_epoch = 1;
 };
 // `kernel`: cycles of the op's kernel.
 OpCycles estimate(const netlist::Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device);
 
-// Bytes per cycle that one of `dram_cores` cores gets: its share of all channels, but no more than one channel or one link of the network.
-double dram_share(std::int64_t dram_cores, const device::DeviceDescriptor& device);
+// Bytes per cycle of all channels together: what the ops of an epoch share.
+double dram_rate(const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance

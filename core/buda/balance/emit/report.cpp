@@ -76,6 +76,7 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
                                  .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
+                                 .optional("dram_cycles", &ReportEpoch::dram_cycles, "expected cycles that DRAM needs for one input")
                                  .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
                                  .required("ops", &ReportEpoch::ops, "its ops, in execution order");
   return record;
@@ -112,7 +113,7 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("cycles", &ReportTotals::cycles, "expected cycles of one iteration of the program's loop")
           .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
-          .optional("limiter", &ReportTotals::limiter, "what limits it: kernel, input N or output")
+          .optional("limiter", &ReportTotals::limiter, "what limits it: kernel, input N or output; DRAM: the channels of its epoch")
           .optional("parameter_bytes", &ReportTotals::parameter_bytes, "bytes of the queues of parameters and constants")
           .required("dram", &ReportTotals::dram, "channels of the chip, in order");
   return record;
@@ -145,13 +146,18 @@ class Maker {
     const auto& graphs = built_.netlist.graphs;
     for (std::size_t e = 0; e < graphs.size(); ++e) {
       epoch_ = static_cast<std::int32_t>(e);
-      dram_cores_ = count_dram_cores();
+      dram_bytes_ = 0;
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
       std::size_t at = 0;
       for (std::size_t i = 0; i < problem_.ops.size(); ++i)
         if (choice_.ops[i].epoch == epoch_) add_op(OpId(static_cast<std::uint32_t>(i)), graphs[e].ops[at++], epoch);
-      epoch.cycles = latency() + (problem_.microbatch - 1) * slowest_;
+      epoch.dram_cycles = whole(dram_bytes_ / dram_rate(*problem_.device));
+      if (epoch.dram_cycles > slowest_) {
+        slowest_ = epoch.dram_cycles;
+        slowest_limiter_ = kDramLimiter;
+      }
+      epoch.cycles = std::max(latency(), epoch.dram_cycles) + (problem_.microbatch - 1) * slowest_;
       out.totals.cycles += epoch.cycles;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
@@ -168,21 +174,6 @@ class Maker {
     for (const auto& q : built_.queues.queues)
       if (q.writer == id) return true;
     return false;
-  }
-
-  // Cores that issue reads or writes of DRAM: one per pipe for inputs, all for outputs.
-  std::int64_t count_dram_cores() const {
-    std::int64_t cores = 0;
-    for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
-      if (choice_.ops[i].epoch != epoch_) continue;
-      netlist::Op op = with_model(problem_.ops[i], choice_.ops[i].model);
-      for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-        if (built_.queues.feeds[i][k] == kNoQueue) continue;
-        cores += input_order(op, k).destinations();
-      }
-      if (writes_queue(OpId(static_cast<std::uint32_t>(i)))) cores += op.grid.volume();
-    }
-    return cores;
   }
 
   void add_op(OpId id, const netlist::Op& op, ReportEpoch& epoch) {
@@ -232,20 +223,20 @@ class Maker {
     return all;
   }
 
-  void add_cycles(OpId id, const netlist::Op& op, ReportOp& r) const {
+  void add_cycles(OpId id, const netlist::Op& op, ReportOp& r) {
     Traffic traffic;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       traffic.input_from_dram.push_back(built_.queues.feeds[id.index()][i] != kNoQueue);
       traffic.input_prologue.push_back(choice_.ops[id.index()].model.is_resident(i));
     }
     traffic.output_to_dram = writes_queue(id);
-    traffic.dram_cores = dram_cores_;
     traffic.inputs_per_epoch = problem_.microbatch;
     OpCycles c = estimate(op, choice_.ops[id.index()].model.kernel_cycles, traffic, *problem_.device);
     r.cycles.kernel = whole(c.kernel);
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);
     r.cycles.limiter = whole(c.limiter());
+    dram_bytes_ += c.dram_bytes;
   }
 
   // Until the first input is through: the longest way through the epoch's ops, each taking an input as a whole.
@@ -270,7 +261,7 @@ class Maker {
   const std::vector<std::int64_t>& candidates_;
   std::vector<std::int64_t> limiter_;
   std::int32_t epoch_ = 0;
-  std::int64_t dram_cores_ = 0;
+  double dram_bytes_ = 0;  // of one input, of the epoch's ops
   std::int64_t slowest_ = 0, most_ = -1;
   std::string slowest_limiter_;
 };

@@ -36,6 +36,9 @@ struct ReportCycles {
   friend bool operator==(const ReportCycles&, const ReportCycles&) = default;
 };
 
+// The limiter of an epoch that waits for the channels of DRAM rather than for an op.
+inline constexpr const char* kDramLimiter = "DRAM";
+
 // What `limiter` is the time of: "kernel", "input 0" (its transfer), "output".
 std::string limiter_name(const ReportCycles& cycles);
 
@@ -59,7 +62,8 @@ struct ReportOp {
 struct ReportEpoch {
   std::string graph;
   std::int64_t cores = 0;
-  std::int64_t cycles = 0;  // of all inputs of one iteration of the loop
+  std::int64_t cycles = 0;       // of all inputs of one iteration of the loop
+  std::int64_t dram_cycles = 0;  // that all channels together need for the traffic of one input
   std::string slowest_op;
   std::vector<ReportOp> ops;
   friend bool operator==(const ReportEpoch&, const ReportEpoch&) = default;

@@ -14,7 +14,10 @@ std::string limiter_text(const PlacementReport& report) {
   std::int64_t cycles = 0;
   for (const ReportEpoch& e : report.epochs)
     for (const ReportOp& op : e.ops)
-      if (op.name == t.bottleneck_op) cycles = op.cycles.limiter;
+      if (op.name == t.bottleneck_op) {
+        if (t.limiter == kDramLimiter) return cat("the DRAM channels in epoch ", e.graph, " (", e.dram_cycles, " cycles)");
+        cycles = op.cycles.limiter;
+      }
   return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
 }
 

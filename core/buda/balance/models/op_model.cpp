@@ -318,7 +318,6 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
     traffic.input_prologue.push_back(model.is_resident(i));
   }
   traffic.output_to_dram = spec_.outputs > 0;
-  traffic.dram_cores = model.cores();
   traffic.inputs_per_epoch = options_.inputs_per_epoch;
   model.cycles = std::max(model.kernel_cycles, estimate(op, model.kernel_cycles, traffic, device_).transfer());
 }
