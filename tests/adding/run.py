@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 PATCHES = ["rsqrt.patch", "tanhshrink.patch"]
-TARGETS = ["tool_optimizer", "tool_balancer", "tool_runner", "plugin_policy_minimize_grid", "plugin_decomposition_nn", "netlist_conformance", "unit_op_pages"]
+TARGETS = ["tool_optimizer", "tool_balancer", "tool_runner", "plugin_policy_spread", "plugin_decomposition_nn", "netlist_conformance", "unit_op_pages"]
 GRAPH = """{
   "schema": "buda.graph/1",
   "name": "roots",
