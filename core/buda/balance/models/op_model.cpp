@@ -314,7 +314,7 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
   Traffic traffic;
   for (std::size_t i = 0; i < spec_.operands.size(); ++i) {
     traffic.input_from_dram.push_back(spec_.operands[i].from.source.valid());
-    // What is loaded once for many inputs does not count.
+    // What is loaded once for many inputs counts for each of them by its share.
     traffic.input_prologue.push_back(model.is_resident(i));
   }
   traffic.output_to_dram = spec_.outputs > 0;

@@ -76,7 +76,7 @@ CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlockin
   return out;
 }
 
-// Index tiles that encode_sparse will need; nothing when a strip does not fit one.
+// Index tiles that encode_sparse will need, and what decides whether the encoding has room.
 struct IndexRoom {
   std::int32_t tiles = 1;
   std::int64_t strips = 0, ublocks = 0;

@@ -1,6 +1,7 @@
 // From relaxed epochs to placed ops.
 #include <buda/balance/solve/spread.hpp>
 
+#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
 
 #include <algorithm>
@@ -18,13 +19,13 @@ double bytes_of(const netlist::TileShape& shape, DataFormat format, const device
   return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
 }
 
-RelaxedOp relaxed(const PolicyContext& context, OpId id, const std::vector<OpOverride>& overrides) {
+RelaxedOp relaxed(const PolicyContext& context, OpId id) {
   const OpSpec& spec = context.op(id);
   RelaxedOp out;
   std::vector<CoreCost> choices;
   for (const OpModel& m : context.models(id)) choices.push_back({m.cores(), m.cycles});
   out.choices = best_choices(std::move(choices));
-  out.begins_epoch = overrides[id.index()].epoch_break == true;
+  out.begins_epoch = context.overrides()[id.index()].epoch_break == true;
   out.last_user = id.index();
   for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
   out.result_bytes = bytes_of(spec.out, spec.op.out_format, context.device());
@@ -72,13 +73,12 @@ double pipelined_cycles(const Choice& choice) {
 
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   std::vector<RelaxedOp> ops;
-  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id, context.overrides()));
+  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id));
   const auto& device = context.device();
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
   chip.cycles_per_epoch = kCyclesPerEpoch;
-  chip.dram_bytes_per_cycle = std::max(
-      device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9) * static_cast<double>(device.dram.channels.size()), 1.0);
+  chip.dram_bytes_per_cycle = dram_rate(device);
   std::optional<Choice> best;
   double least = 0;
   Failure failure;
