@@ -10,8 +10,8 @@ namespace {
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("GRAPH", o.graph, "graph at device level, as the optimizer writes it; - for standard input");
   set.path("output", o.output, "FILE",
-           "the netlist; default: GRAPH's name with .yaml, in the current folder; - for standard output, then plan and report are "
-           "written where their options say")
+           "the netlist; default: GRAPH's name with .yaml, in the current folder; - for standard output; then plan and report are written "
+           "only if their options are given")
       .also("-o");
   set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
   set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");
@@ -28,16 +28,13 @@ cli::ToolSpec tool(Options& o) {
   spec.summary = "place the ops of a device graph on a chip's cores and write the netlist";
   spec.description =
       "Lists for each op the implementations that are legal on the device (grid, blocking, buffers), lets a policy choose and place them "
-      "epoch "
-      "by epoch, makes the queues and gives them their addresses in DRAM. Besides the netlist it writes the host plan, which says which "
-      "tensor feeds "
-      "which queue, and the placement report. An op that does not fit is reported with what it needs, what there is, and the nearest "
-      "change that "
-      "makes it fit.";
+      "epoch by epoch, creates the queues and assigns their addresses in DRAM. Besides the netlist it writes the host plan, which assigns "
+      "tensors to queues, and the placement report. An op that does not fit is reported with what it needs, what is available, and the "
+      "smallest change that makes it fit.";
   spec.reads = "the graph and its tensor files; the device descriptor; the policy plugin.";
   spec.writes =
-      "the netlist; NETLIST.plan.json; NETLIST.report.json; the picture, if asked for; and, if the graph holds tensors that no file holds, "
-      "NETLIST.safetensors.";
+      "the netlist; NETLIST.plan.json; NETLIST.report.json; the picture, if asked for; and, if the graph contains tensors that are not in "
+      "a file, NETLIST.safetensors.";
   spec.example =
       "balancer digits.device.graph.json --device n150 -o digits.yaml\n"
       "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v";

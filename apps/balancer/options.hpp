@@ -17,6 +17,6 @@ struct Options : compiler::BalancerOptions {
   std::string device = "n150";
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::balancer

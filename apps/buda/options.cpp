@@ -11,15 +11,15 @@ void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
   set.text("device", o.device, "NAME|FILE", "device to compile for: a name of share/buda/devices or a descriptor file");
-  set.text("frontend", o.frontend, "NAME", "frontend to read the model with; default: the one that recognises it");
+  set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
-  set.texts("value", o.values, "NAME=FILE", "value of an input that decides about shapes, from a file with one tensor");
+  set.texts("value", o.values, "NAME=FILE", "makes an input that determines shapes constant; FILE contains one tensor");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
-  set.flag("check", o.check, "let the stages prove their products: optimizer --verify, netlist2pipe --check");
-  set.flag("save-temps", o.save_temps, "keep the intermediate files, in the image's name with .build");
+  set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
+  set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
-  set.flag("dry-run", o.dry_run, "print the commands and run none").also("-###");
+  set.flag("dry-run", o.dry_run, "print the commands without running them").also("-###");
   for (const char* stage : kStages)
     set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],
                std::string("--set KEY=VALUE for ") + stage);
@@ -34,12 +34,10 @@ cli::ToolSpec tool(Options& o) {
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
       "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the "
-      "files of "
-      "the one before. -### shows the commands; any of them may be run by hand, or replaced.\n"
-      "Options of these tools may be given as if they were this one's, here and in a config file: each gets what it knows. 'optimizer "
-      "--help' and the others show them.";
+      "products of the previous one. -### prints the commands, which can also be run by hand.\nOptions of these tools can be given "
+      "directly, here and in a config file: each is passed to the tools that have it. 'optimizer --help' and the others list them.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
-  compile.writes = "the image (.tti); with --save-temps or --build-dir also what every stage made.";
+  compile.writes = "the image (.tti); with --save-temps or --build-dir also the products of all stages.";
   compile.example = "buda compile digits.onnx -o digits.tti --device n150\nbuda run digits.tti --inputs digits.images.npz -o out.npz";
   compile.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   compile.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {

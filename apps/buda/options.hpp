@@ -30,6 +30,6 @@ struct Options {
   std::map<std::string, std::vector<std::string>> handed_on;
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::driver

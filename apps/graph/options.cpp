@@ -35,12 +35,11 @@ cli::ToolSpec command(Options& o, const char* name, const char* summary, const c
 
 cli::ToolSpec cut_command(Options& o) {
   auto spec =
-      command(o, "cut", "cut a part out of a graph",
-              "The part that computes some values from some others. A value is written NODE, or NODE:PORT for a further result of the "
-              "node. The values of --from become inputs, those of --to outputs; without --from all inputs of the graph are kept as far "
-              "as they are needed, and without --to all outputs. Weights are referred to where they are, or written into the product "
-              "when it goes to standard output.",
-              "the part as a graph", "graph cut model.graph.json --from embed.out --to layer.3 -o part.graph.json", cut);
+      command(o, "cut", "extract a subgraph",
+              "Extracts the subgraph that computes the values of --to from the values of --from. A value is written NODE, or NODE:PORT for "
+              "a further result of the node. The values of --from become inputs, those of --to outputs; inputs of the graph that are still "
+              "needed are kept, and without --to all outputs. Weights are not copied, except into a product on standard output.",
+              "the subgraph", "graph cut model.graph.json --from embed.out --to layer.3 -o part.graph.json", cut);
   auto declare = spec.declare;
   spec.declare = [&o, declare](cli::OptionSet& set) {
     declare(set);
@@ -51,12 +50,12 @@ cli::ToolSpec cut_command(Options& o) {
 }
 
 cli::ToolSpec draw_command(Options& o) {
-  auto spec = command(o, "draw", "draw a graph for Graphviz",
-                      "Text that Graphviz' dot makes a picture of. Weights are named in the nodes that use them, blocks that follow one "
-                      "another several times, such as the layers of a transformer, are drawn once, and long texts are cut. Where more than "
-                      "400 nodes remain, up to 150 parts of the graph are drawn, with the number of each op. --full draws every node "
-                      "with all attributes and types.",
-                      "the drawing's text", "graph draw model.graph.json | dot -Tsvg > model.svg", draw);
+  auto spec = command(
+      o, "draw", "draw a graph for Graphviz",
+      "Writes the input of Graphviz's dot. Weights are listed in the nodes that use them, consecutive repetitions of a block, such as the "
+      "layers of a transformer, are drawn once, and long texts are truncated. If more than 400 nodes remain, the graph is divided into up "
+      "to 150 parts, drawn with the number of their ops of each type. --full draws every node with all attributes and types.",
+      "the drawing's text", "graph draw model.graph.json | dot -Tsvg > model.svg", draw);
   auto declare = spec.declare;
   spec.declare = [&o, declare](cli::OptionSet& set) {
     declare(set);
@@ -68,12 +67,11 @@ cli::ToolSpec draw_command(Options& o) {
 cli::ToolSpec diff_command(Options& o) {
   cli::ToolSpec spec;
   spec.name = "graph diff";
-  spec.summary = "say what differs between two graphs";
+  spec.summary = "compare two graphs";
   spec.description =
-      "Nodes are the same by name; places in files and the order of nodes do not count, tensors do by their bytes. A line each: '-' for "
-      "what "
-      "only the first graph has, '+' for what only the second has, '~' for what both have with a difference. Exit code 4 when there is "
-      "one.";
+      "Nodes are matched by name; their order and the locations of tensors in files are ignored; tensors are compared by their bytes. One "
+      "line per difference: '-' for nodes that only the first graph has, '+' for nodes that only the second has, '~' for nodes that "
+      "differ. Exit code 4 if there is a difference.";
   spec.reads = "both graphs and the tensor files that they refer to.";
   spec.writes = "the differences on standard output.";
   spec.example = "graph diff before.graph.json after.graph.json";
@@ -91,17 +89,17 @@ cli::ToolSpec diff_command(Options& o) {
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "graph";
-  spec.summary = "look into graph files, compare them, and cut parts out of them";
+  spec.summary = "inspect graph files, compare them, and extract subgraphs";
   spec.description = "Every command takes graphs of both levels: as imported, and lowered to ops of the device.";
   spec.reads = "graphs.";
-  spec.writes = "what the command says.";
+  spec.writes = "the product of the command.";
   spec.example = "graph print model.graph.json\ngraph draw model.graph.json | dot -Tsvg > model.svg";
   spec.commands = {
-      command(o, "print", "list the nodes of a graph, a line each",
-              "In an order in which each node comes after its inputs, with attributes, manipulations on edges, types and precision. "
-              "For people; the graph file itself is the format for programs.",
+      command(o, "print", "list the nodes of a graph, one per line",
+              "Each node comes after its inputs, with attributes, manipulations on edges, types and precision. The listing is for people; "
+              "programs read the graph file.",
               "the listing", "graph print model.graph.json | less -S", print),
-      command(o, "stats", "count what a graph holds",
+      command(o, "stats", "count the nodes, operations and weights of a graph",
               "Nodes by op with their floating-point operations, weights and their bytes, and the longest path through the graph.",
               "the counts", "graph stats model.graph.json", stats),
       draw_command(o), cut_command(o), diff_command(o)};

@@ -16,6 +16,6 @@ struct Options {
   bool full = false;                  // of `draw`
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::graph_tool

@@ -21,6 +21,6 @@ struct Options {
 // Where the graph goes: "models/mlp.onnx" to "mlp.graph.json" in the current folder, standard input to standard output.
 std::string output_path(const Options& options);
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::importer

@@ -65,7 +65,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto values, read_values(options.values, host));
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
-    return usage_error("IP004", cat("the graph would replace the model '", options.model, "'; give another name with -o"));
+    return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
   plugin::ModelSource source{options.model, {}};
   BUDA_ASSIGN(source.bytes, host.fs().read(options.model));
   auto graph =

@@ -37,11 +37,17 @@ std::string op_line(const OpCost& c, std::size_t width) {
              "kernel ", padded(cat(whole(c.kernel.total)), 10), basis_text(c.kernel), '\n');
 }
 
+// "  DRAM channel 0: 28.8 KiB, 9.6 KiB on average; 120 cycles"
+std::string path_line(const balance::PathLoad& p) {
+  auto text = [](double bytes) { return bytes_text(static_cast<std::uint64_t>(whole(bytes))); };
+  return cat("  ", p.busiest, ": ", text(p.most), ", ", text(p.mean), " on average; ", whole(p.cycles), " cycles\n");
+}
+
 std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::DeviceDescriptor& device) {
   std::string out = cat('\'', e.graph->name, "': ", e.ops.size(), " ops on ", e.cores, " cores, ", whole(e.cycles()),
                         " cycles per input, limited by ", e.limiter(), "; ", whole(inputs_per_second(e.cycles(), device)),
-                        " inputs/s; DRAM ", bytes_text(static_cast<std::uint64_t>(e.dram_bytes())), " per input (", whole(e.dram_cycles),
-                        " cycles), between cores ", bytes_text(static_cast<std::uint64_t>(e.noc_bytes())), '\n');
+                        " inputs/s; between cores ", bytes_text(static_cast<std::uint64_t>(e.noc_bytes())), '\n');
+  for (const balance::PathLoad& p : e.loads.paths) out += path_line(p);
   std::vector<const OpCost*> order;
   for (const OpCost& op : e.ops) order.push_back(&op);
   std::stable_sort(order.begin(), order.end(), [](const OpCost* a, const OpCost* b) { return a->cycles.limiter() > b->cycles.limiter(); });
@@ -49,6 +55,26 @@ std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::De
   std::size_t width = 0;
   for (const OpCost* op : order) width = std::max(width, op->op->name.size() + 2);
   for (const OpCost* op : order) out += op_line(*op, width);
+  return out;
+}
+
+Node paths_node(const balance::EpochLoads& loads) {
+  Node out = Node::list();
+  for (const balance::PathLoad& p : loads.paths)
+    out.push(Node::map({{"kind", Node::string(p.kind)},
+                        {"busiest", Node::string(p.busiest)},
+                        {"bytes", Node::integer(whole(p.most))},
+                        {"mean", Node::integer(whole(p.mean))},
+                        {"cycles", Node::integer(whole(p.cycles))}}));
+  return out;
+}
+
+Node channels_node(const balance::EpochLoads& loads) {
+  auto number = [](std::uint64_t bytes) { return Node::integer(static_cast<std::int64_t>(bytes)); };
+  Node out = Node::list();
+  for (const balance::ChannelBytes& c : loads.channels)
+    out.push(
+        Node::map({{"read", number(c.read)}, {"written", number(c.written)}, {"before", number(c.before)}, {"after", number(c.after)}}));
   return out;
 }
 
@@ -80,8 +106,9 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
   line.add("cycles", Node::integer(whole(e.cycles())));
   line.add("limiter", Node::string(e.limiter()));
   line.add("dram_bytes", Node::integer(whole(e.dram_bytes())));
-  line.add("dram_cycles", Node::integer(whole(e.dram_cycles)));
   line.add("noc_bytes", Node::integer(whole(e.noc_bytes())));
+  line.add("paths", paths_node(e.loads));
+  line.add("channels", channels_node(e.loads));
   line.add("ops", std::move(ops));
   return io::json_line(line) + "\n";
 }
@@ -93,7 +120,7 @@ Result<void> cost(const Options& o, Host& host) {
   BUDA_ASSIGN(auto devices, netlist::ValidationDevices::make(host, o.device));
   std::string out;
   for (const device::DeviceDescriptor& device : devices.devices_for(netlist)) {
-    const auto epochs = epoch_costs(netlist, device);
+    const auto epochs = epoch_costs(netlist, device, host);
     if (o.format == "json") {
       for (const EpochCost& e : epochs) out += epoch_json(e, device);
       continue;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/epoch_loads.hpp>
 #include <buda/cost/kernel_cycles.hpp>
 #include <buda/device/descriptor.hpp>
+#include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
 
 #include <cstddef>
@@ -25,17 +27,17 @@ struct EpochCost {
   const netlist::Graph* graph = nullptr;
   std::vector<OpCost> ops;  // as in the graph
   std::int64_t cores = 0;
-  double dram_cycles = 0;  // all bytes over the rate of all channels
+  balance::EpochLoads loads;  // as streams are laid out; where they cannot be, what the ops move, spread over all channels
 
   std::size_t slowest() const;  // of `ops`; 0 without any
-  double cycles() const;        // between inputs: the slowest op, or DRAM
-  std::string limiter() const;  // the slowest op and what limits it, or "DRAM"
+  double cycles() const;        // between inputs: the slowest op, or the busiest path
+  std::string limiter() const;  // the slowest op and what limits it, or the path: "DRAM channel 3"
   double dram_bytes() const;
   double noc_bytes() const;
 };
 
-// The graphs that stand on worker grids, in the order of the file. Queues that a program loads before the first input cost a share of their
-// transfer for each input; where the programs do not run, none do.
-std::vector<EpochCost> epoch_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device);
+// All graphs, in the order of the file. Queues that a program loads before the first input cost a share of their transfer for each input;
+// where the programs do not run, none do. A warning (NT002) says why streams cannot be laid out.
+std::vector<EpochCost> epoch_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
 
 }  // namespace buda::netlist_tool

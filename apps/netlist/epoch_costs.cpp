@@ -1,13 +1,18 @@
-// Kernels by core/buda/cost, the ways in and out by the balancer's estimate.
+// Kernels by core/buda/cost, the ways in and out by the balancer's estimate, the loads of paths by laying out streams.
 #include "apps/netlist/cost.hpp"
 
+#include <buda/balance/cost/measure_loads.hpp>
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/program/program_vm.hpp>
+#include <buda/overlay/epoch_compiler.hpp>
+#include <buda/overlay/usage.hpp>
 #include <buda/tiling/tile_order.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -48,7 +53,7 @@ class GraphCosts {
       out.cores += netlist::op_class(op.type) == OpClass::ethernet ? 0 : op.grid.volume();
       out.ops.push_back(cost_of(op, traffic(op, number)));
     }
-    out.dram_cycles = out.dram_bytes() / balance::dram_rate(device_);
+    out.loads = balance::loads_spread_evenly(out.dram_bytes(), device_);
     return out;
   }
 
@@ -79,6 +84,32 @@ class GraphCosts {
   std::set<std::pair<std::size_t, std::string>> prologues_;
 };
 
+// Of each graph that some program executes; what is wrong with the netlist is told once, as a warning.
+std::map<const Graph*, balance::EpochLoads> loads_of_graphs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
+                                                            Host& host) {
+  std::map<const Graph*, balance::EpochLoads> out;
+  auto report = [&](const Failure& failure) {
+    const Diagnostic& first = failure.diagnostics().front();
+    host.report(warning(
+        "NT002", first.loc,
+        cat("on ", device.name, ", loads of DRAM channels and links are not known, because streams cannot be laid out: ", first.message)));
+  };
+  auto compiler = overlay::EpochCompiler::check_and_make(netlist, device, "", host);
+  if (!compiler) {
+    report(compiler.failure());
+    return out;
+  }
+  auto epochs = overlay::predict_usage(*compiler, host.threads);
+  if (!epochs) {
+    report(epochs.failure());
+    return out;
+  }
+  for (std::size_t i = 0; i < epochs->size(); ++i)
+    for (const Graph* graph : compiler->epochs()[i].graphs)
+      out[graph] = balance::loads_of((*epochs)[i].traffic, graph->target_device, graph->input_count, device);
+  return out;
+}
+
 }  // namespace
 
 std::string OpCost::limiter() const {
@@ -97,12 +128,16 @@ std::size_t EpochCost::slowest() const {
   return static_cast<std::size_t>(std::max_element(ops.begin(), ops.end(), slower) - ops.begin());
 }
 
-double EpochCost::cycles() const { return ops.empty() ? 0 : std::max(ops[slowest()].cycles.limiter(), dram_cycles); }
+double EpochCost::cycles() const {
+  const balance::PathLoad* path = loads.slowest();
+  return std::max(ops.empty() ? 0 : ops[slowest()].cycles.limiter(), path == nullptr ? 0 : path->cycles);
+}
 
 std::string EpochCost::limiter() const {
   if (ops.empty()) return "nothing";
   const OpCost& op = ops[slowest()];
-  return dram_cycles > op.cycles.limiter() ? "DRAM" : cat('\'', op.op->name, "' ", op.limiter());
+  const balance::PathLoad* path = loads.slowest();
+  return path != nullptr && path->cycles > op.cycles.limiter() ? path->busiest : cat('\'', op.op->name, "' ", op.limiter());
 }
 
 double EpochCost::dram_bytes() const {
@@ -117,11 +152,15 @@ double EpochCost::noc_bytes() const {
   return sum;
 }
 
-std::vector<EpochCost> epoch_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+std::vector<EpochCost> epoch_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
   const netlist::Index index(netlist);
   const GraphCosts costs(index, device);
   std::vector<EpochCost> out;
-  for (std::size_t i = 0; i < netlist.graphs.size(); ++i) out.push_back(costs.epoch(i));
+  auto loads = loads_of_graphs(netlist, device, host);
+  for (std::size_t i = 0; i < netlist.graphs.size(); ++i) {
+    out.push_back(costs.epoch(i));
+    if (auto known = loads.find(&netlist.graphs[i]); known != loads.end()) out.back().loads = std::move(known->second);
+  }
   return out;
 }
 

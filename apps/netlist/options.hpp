@@ -23,6 +23,6 @@ struct Options {
   std::vector<std::string> programs, params;  // of `plan`
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::netlist_tool

@@ -60,8 +60,8 @@ std::string text_of(const netlist::Netlist& n, const NetlistStats& s) {
   std::size_t width = 18;
   for (const auto& [type, c] : s.by_type) width = std::max(width, type.size());
   std::string out = cat("for ", join(n.archs, ", "), "; chips ", join(s.chips, ", "), "\n");
-  out += cat(s.queues, " queues, ", s.rams, " rams, ", s.host_fed, " of them written from outside; ", bytes_text(s.dram_bytes),
-             " of DRAM, ", bytes_text(s.host_bytes), " of host memory\n");
+  out += cat(s.queues, " queues, ", s.rams, " rams, ", s.host_fed, " of them written by the host; ", bytes_text(s.dram_bytes), " of DRAM, ",
+             bytes_text(s.host_bytes), " of host memory\n");
   out += cat(s.graphs, " graphs, ", s.ops, " ops, ", s.fused_ops, " fused ops of ", s.sub_ops, " sub-ops\n");
   out += cat(s.programs, " programs, ", s.instructions, " instructions, ", s.executes, " executes; ");
   out += s.epochs < 0 || s.different_epochs < 0

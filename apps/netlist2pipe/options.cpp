@@ -8,7 +8,7 @@ namespace buda::netlist2pipe {
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "netlist2pipe";
-  spec.summary = "compute where every tile of every operand comes from, as pipes between buffers";
+  spec.summary = "compute the source of every tile of every operand, as pipes between buffers";
   spec.description =
       "Re-blocks each edge of the netlist: follows the tiles that each core consumes back through the manipulations to the core or queue "
       "that holds "
@@ -27,13 +27,13 @@ cli::ToolSpec tool(Options& o) {
              "standard "
              "output")
         .also("-o");
-    set.text("device", o.device, "NAME|FILE", "device to make pipes for; default: the full grid of the netlist's architecture");
-    set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
-    set.text("arch", o.arch, "NAME", "architecture that is meant when the netlist lists several; default: the device's");
+    set.text("device", o.device, "NAME|FILE", "device of the pipes; default: the full grid of the netlist's architecture");
+    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
+    set.text("arch", o.arch, "NAME", "architecture to use if the netlist lists several; default: the device's");
     set.choice("format", o.format, {"yaml", "json"},
-               "yaml: as TT-Buda's net2pipe writes; json: buda.pipes/1, a tenth as long, for pipegen");
-    set.integer("epoch", o.epoch, "N", "make this temporal epoch only, counted from 0; -1: all").at_least(-1);
-    set.flag("check", o.check, "prove tile by tile that every core gets the right tiles in the right order, once");
+               "yaml: the files of TT-Buda's net2pipe; json: buda.pipes/1, a tenth of the size, for pipegen");
+    set.integer("epoch", o.epoch, "N", "write only this temporal epoch, counted from 0; -1: all").at_least(-1);
+    set.flag("check", o.check, "verify tile by tile that every core receives the right tiles in the right order, each exactly once");
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

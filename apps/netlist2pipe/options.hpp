@@ -22,6 +22,6 @@ struct Options {
   bool is_compact() const { return format == "json"; }
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::netlist2pipe

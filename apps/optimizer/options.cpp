@@ -10,13 +10,13 @@ namespace buda::optimizer {
 namespace {
 
 void declare_passes(cli::OptionSet& set, Options& o) {
-  set.group("Choosing and watching passes");
+  set.group("Selecting and tracing passes");
   set.path("pipeline", o.pipeline, "FILE", "run this pipeline; default: share/buda/pipelines/default.yaml");
-  set.flag("list-passes", o.list_passes, "list the passes and end");
+  set.flag("list-passes", o.list_passes, "list the passes and exit");
   set.text("passes", o.passes, "A,B,C", "run these passes instead of a pipeline, each once");
-  set.text("stop-after", o.stop_after, "PASS", "end after the first execution of this pass, and write what there is");
+  set.text("stop-after", o.stop_after, "PASS", "stop after the first execution of this pass, and write the graph as it is then");
   set.texts("print-after", o.print_after, "PASS", "list the graph on standard error after each execution of this pass, or of all");
-  set.integer("bisect-limit", o.bisect_limit, "N", "do only the first N optional rewrites; negative: all").at_least(-1);
+  set.integer("bisect-limit", o.bisect_limit, "N", "perform only the first N optional rewrites; negative: all").at_least(-1);
   set.path("dump-dir", o.dump_dir, "DIR", "write the graph to DIR after each execution that changed it");
   set.flag("timings", o.timings, "show a table of all executions: rewrites, nodes, time");
   set.group("Verifying");
@@ -24,7 +24,7 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.path("verify-inputs", o.verify_inputs, "FILE",
            "verify on these inputs instead: .npz or .safetensors, by the names of the model's inputs");
   set.real("verify-correlation", o.verify_correlation, "R", "minimum correlation of a value with its value before the pass").range(-1, 1);
-  set.real("verify-error", o.verify_error, "E", "largest error of an element, as a part of the value's largest element").at_least(0);
+  set.real("verify-error", o.verify_error, "E", "maximum error of an element, relative to the value's largest element").at_least(0);
 }
 
 void declare(cli::OptionSet& set, Options& o) {
@@ -44,21 +44,19 @@ std::string output_path(const Options& o) { return cli::product_path(o.output, o
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "optimizer";
-  spec.summary = "turn a model's graph into device ops on tiles";
+  spec.summary = "lower a model's graph to device ops on tiles";
   spec.description =
       "Runs a pipeline of passes: ops are decomposed by plugins, constants folded, biases and scales moved into weights, and the graph "
-      "lowered to "
-      "netlist ops on padded 4-D values with broadcasts and transposes on edges; at last data formats are chosen. Which passes run in "
-      "which order "
-      "is data: share/buda/pipelines/default.yaml.\n"
-      "What the device cannot do stays in the graph for the host's processor, with a warning. With --enable-cpu-fallback=false it is "
-      "reported node by node, all at once, and nothing is written then.";
+      "lowered to netlist ops on padded 4-D values with broadcasts and transposes on edges; finally data formats are assigned. "
+      "share/buda/pipelines/default.yaml defines the order of the passes.\nOps that the device cannot execute run on the host, with a "
+      "warning. With --enable-cpu-fallback=false each of them is an error, and nothing is written.";
   spec.example =
       "importer mlp.onnx -o - | optimizer - --device n150 -o mlp.device.graph.json\n"
       "optimizer mlp.graph.json --passes decompose,constant-folding --print-after all -o -\n"
       "optimizer mlp.graph.json --verify --bisect-limit 12";
   spec.reads = "the graph and its tensor files; the device descriptor; the pipeline; the decomposition plugins.";
-  spec.writes = "the graph (JSON), and beside it a .safetensors file with the tensors that changed; to standard output all in one.";
+  spec.writes =
+      "the graph (JSON), and beside it a .safetensors file with the tensors that changed; on standard output one document with all.";
   spec.plugins = {plugin::Kind::decomposition};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };

@@ -31,6 +31,6 @@ struct Options : compiler::OptimizerOptions {
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.
 std::string output_path(const Options& options);
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::optimizer

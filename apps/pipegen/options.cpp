@@ -12,12 +12,11 @@ std::string output_path(const Options& o) { return cli::product_path(o.output, o
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "pipegen";
-  spec.summary = "turn the pipes of an epoch into stream programs";
+  spec.summary = "compile the pipes of an epoch to stream programs";
   spec.description =
-      "Gives every edge its streams and phases, every buffer its address in L1, and holds the result against the limits of the device. "
-      "What "
-      "does not fit is reported with core, op and operand, what it needs, what there is, and the nearest change that helps. What is not "
-      "supported yet is an error that names the pipe.";
+      "Assigns streams and phases to every edge and an address in L1 to every buffer, and checks the limits of the device. What does not "
+      "fit is reported with core, op and operand, what it needs, what is available, and the smallest change that helps. A feature that is "
+      "not supported yet is an error that names the pipe.";
   spec.example = "pipegen digits.pipes/temporal_epoch_0/overlay/pipegen.yaml -o blob.json";
   spec.reads =
       "the pipes (- for standard input), from netlist2pipe in either form or from TT-Buda's net2pipe, the device descriptor and its "
@@ -29,8 +28,8 @@ cli::ToolSpec tool(Options& o) {
              "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output")
         .also("-o");
     set.text("device", o.device, "NAME|FILE",
-             "device to make stream programs for; default: the one that the pipes were made for, or n150 where they do not say");
-    set.text("cluster", o.cluster, "NAME|FILE", "how the chips are joined; default: as is usual for the device");
+             "device of the stream programs; default: the device that the pipes were made for, or n150 if they do not name one");
+    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",
              "L1 map, streams, phases, and bytes per network link, DRAM channel and Ethernet link: JSON if FILE ends in .json, a picture "

@@ -21,6 +21,6 @@ struct Options {
 // Where the stream programs go.
 std::string output_path(const Options& options);
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::pipegen

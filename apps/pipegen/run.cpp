@@ -45,7 +45,7 @@ Result<device::DeviceDescriptor> load_device(const Options& o, const std::string
   if (!o.device.empty() || made_for.empty()) return device::load_device(host, o.device.empty() ? kUsual : o.device);
   const auto shipped = device::known_devices(host);
   if (std::find(shipped.begin(), shipped.end(), made_for) != shipped.end()) return device::load_device(host, made_for);
-  Diagnostic d = input_error("OV041", {file, 0, 0}, cat("the pipes were made for the device of '", made_for, "', which is not known here"));
+  Diagnostic d = input_error("OV041", {file, 0, 0}, cat("the pipes were made for the device of '", made_for, "', which is not installed"));
   d.hint = cat("give the path of that descriptor: --device PATH/", made_for);
   return d;
 }

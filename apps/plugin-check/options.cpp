@@ -9,10 +9,10 @@ namespace {
 void declare(cli::OptionSet& set, Options& o) {
   set.positionals("PLUGIN", o.plugins, 1, "plugin files, KIND_NAME.so");
   set.texts("sample", o.samples, "FILE", "a model that a frontend reads, or a graph with an op that a decomposition replaces");
-  set.text("device", o.device, "NAME|FILE", "the device on which targets run, unless they are one themselves");
-  set.real("max-error", o.max_error, "E", "largest error of an element after a decomposition, as a part of the value's largest element")
+  set.text("device", o.device, "NAME|FILE", "the device on which targets run, unless they represent a device");
+  set.real("max-error", o.max_error, "E", "maximum error of an element after a decomposition, relative to the value's largest element")
       .at_least(0);
-  set.real("min-correlation", o.min_correlation, "R", "least correlation of a target's outputs with the reference").range(-1, 1);
+  set.real("min-correlation", o.min_correlation, "R", "minimum correlation of a target's outputs with the reference").range(-1, 1);
   set.flag("values", o.values, "compare a target's outputs with the reference; false for targets that compute nothing");
 }
 
@@ -21,11 +21,12 @@ void declare(cli::OptionSet& set, Options& o) {
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "plugin-check";
-  spec.summary = "run the conformance suite of each thing that a plugin offers";
+  spec.summary = "run the conformance suite of everything that a plugin provides";
   spec.description =
-      "Loads plugins and tries what their interfaces promise: a policy places sample models on every device, a decomposition keeps the "
-      "meaning of sample ops, a frontend survives damaged files, a target keeps the protocol of its queues. A line for each check; what "
-      "fails ends the tool with exit code 4. Installed plugins are loaded too, so that a decomposition may build on others.";
+      "Loads plugins and checks what their interfaces require: a policy places sample models on every device, a decomposition preserves "
+      "the semantics of sample ops, a frontend rejects damaged files without an exception, a target follows the protocol of its queues. "
+      "One line per check; if one fails, the exit code is 4. Installed plugins are loaded too, so that a decomposition can depend on "
+      "others.";
   spec.example =
       "plugin-check build/lib/buda/plugins/abi1/policy_mine.so\n"
       "plugin-check frontend_mine.so --sample model.mine --sample other.mine";

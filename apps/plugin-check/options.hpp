@@ -17,6 +17,6 @@ struct Options {
   bool values = true;
 };
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::plugin_check

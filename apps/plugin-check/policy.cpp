@@ -104,7 +104,7 @@ class PolicySuite {
     if (ops.size() < 2) return success();
     std::size_t middle = ops.size() / 2;
     BalancerOptions options;
-    options.op_overrides[ops[middle].label + ".epoch-break"] = "true";
+    options.op_overrides[ops[middle].node_name + ".epoch-break"] = "true";
     BUDA_ASSIGN(Placed broken_up, placed(problem, options));
     const auto& placed_ops = broken_up.balanced.choice.ops;
     if (placed_ops[middle].epoch <= placed_ops[middle - 1].epoch)
@@ -119,7 +119,7 @@ class PolicySuite {
     auto legal = balance::legal_models(op, *problem.device, {}, nullptr);
     GridShape grid = legal.models.back().grid;
     BalancerOptions options;
-    options.op_overrides[op.label + ".grid"] = cat('[', grid.rows, ',', grid.cols, ']');
+    options.op_overrides[op.node_name + ".grid"] = cat('[', grid.rows, ',', grid.cols, ']');
     BUDA_TRY(placed(problem, options));
     return success();
   }

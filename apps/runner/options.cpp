@@ -10,55 +10,54 @@ namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "image (.tti), netlist (.yaml) or graph (.graph.json); - for standard input");
-  set.texts(
-      "inputs", o.inputs, "[NAME=]FILE|DIR",
-      "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only input); "
-      "DIR: its input_0.pb, input_1.pb, …, by place");
-  set.path(
-         "output", o.output, "FILE",
-         "output tensors by name, as .npz or .safetensors, or the only one as .npy or .pb; default: MODEL's name with .outputs.npz, in the "
-         "current folder, unless a comparison, a trace or a dump is asked for")
+  set.texts("inputs", o.inputs, "[NAME=]FILE|DIR",
+            "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only "
+            "input); DIR: its input_0.pb, input_1.pb, …, by position");
+  set.path("output", o.output, "FILE",
+           "output tensors by name, as .npz or .safetensors, or the only one as .npy or .pb; default: MODEL's name with .outputs.npz, in "
+           "the current folder, unless a comparison, a trace or a dump is requested")
       .also("-o");
   set.text("target", o.target, "NAME",
-           "what executes the model; --list-plugins shows targets, cpu evaluates graphs; default: golden, for a graph cpu");
+           "executes the model; --list-plugins lists the targets, cpu evaluates graphs; default: golden, for a graph cpu");
   set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
   set.choice("formats", o.formats, {"fp32", "exact"},
              "how a graph is evaluated: fp32: in full precision; exact: in the data formats and the precision that the optimizer chose");
   set.path("streams", o.streams, "DIR",
-           "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, else "
-           "they are made from the netlist");
-  set.path("trace", o.trace, "FILE",
-           "write what was asked of the device, which graphs it executed and where queues stood, one JSON object per line");
+           "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, "
+           "otherwise they are compiled from the netlist");
+  set.path("trace", o.trace, "FILE", "write a trace: calls of the device, executed graphs and queue pointers, one JSON object per line");
+  set.path("perf", o.perf, "DIR",
+           "write what a target with simulated time has measured: summary.txt, which says how long each epoch took, and why");
   set.path("dump", o.dump, "FILE",
-           "write what every op of the netlist made, by op: (w, z, r, c), w counting the inputs; .npz or .safetensors");
+           "write the results of all ops by name, as (w, z, r, c), where w counts the inputs; .npz or .safetensors");
   set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only");
   set.group("Netlists");
   set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");
   set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
   set.flag("stimulus", o.stimulus,
-           "of a bare netlist: draw the inputs that no file gives, as the netlist's test-config says, with the seed of --seed");
+           "of a bare netlist: generate the inputs that no file gives, as the netlist's test-config specifies, with the seed of --seed");
   set.flag("test", o.test,
-           "as --stimulus, and compare every output with the same run in fp32 on target golden, as the netlist's test-config says");
+           "as --stimulus, and compare every output with the same run in fp32 on target golden, as the netlist's test-config specifies");
   set.texts("program", o.programs, "NAME",
-            "of a bare netlist: run this program; several run in the order given; default: all, in file order, but those that fill a queue "
-            "before those that take from it");
+            "of a bare netlist: run this program; several run in the order given; default: all, in file order, except that programs that "
+            "fill a queue precede those that read it");
   set.texts("param", o.params, "NAME=VALUE", "value of a program's parameter, for a bare netlist");
   set.group("Comparison");
   set.path("expect", o.expect, "FILE|DIR",
            "compare the outputs with these tensors (DIR: output_0.pb, …); a difference ends with exit code 4");
-  set.real("pcc", o.pcc, "X", "lowest correlation allowed; without any limit 0.99, or closeness for small outputs (docs/tools/runner.md)")
+  set.real("pcc", o.pcc, "X", "minimum correlation; without any limit 0.99, or a tolerance for small outputs (docs/tools/runner.md)")
       .range(-1, 1);
   set.real("rtol", o.rtol, "X", "every element within atol + rtol * |expected|; 0 when only atol is given").at_least(0);
   set.real("atol", o.atol, "X", "see rtol; 0 when only rtol is given").at_least(0);
   set.real("max-error", o.max_error, "X", "largest absolute error allowed").at_least(0);
   set.real("mean-error", o.mean_error, "X", "largest mean absolute error allowed").at_least(0);
-  set.flag("same-type", o.same_type, "another element type than the expected one is a difference");
+  set.flag("same-type", o.same_type, "also require the expected element type");
 }
 
 }  // namespace
 
 std::string output_path(const Options& o) {
-  bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.dump.empty() || o.model == io::kStdStream;
+  bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.perf.empty() || !o.dump.empty() || o.model == io::kStdStream;
   return o.output.empty() && serves_else ? "" : cli::product_path(o.output, o.model, ".outputs.npz");
 }
 
@@ -68,15 +67,13 @@ cli::ToolSpec tool(Options& o) {
   spec.summary = "run a compiled model, a netlist or a graph on given inputs";
   spec.description =
       "An image runs on a target: inputs are pushed into its queues, its programs executed, its outputs popped, as its host plan says. "
-      "Inputs with "
-      "another first size than the model's run as several batches. A netlist runs in the same way with the host plan beside it; without a "
-      "plan its queues "
-      "are inputs and outputs themselves. A graph is evaluated in fp32 on the host (target cpu), which is what the model means.\n"
-      "Limits of a comparison are separate: passing one excuses none of the others.";
+      "Inputs with another first size than the model's run as several batches. A netlist runs in the same way with the host plan beside "
+      "it; without a plan its queues are the inputs and outputs. A graph is evaluated in fp32 on the host (target cpu), as a "
+      "reference.\nEvery given limit of a comparison must hold.";
   spec.reads =
       "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors; with --streams stream "
       "programs.";
-  spec.writes = "the output tensors; with --trace the trace; with --dump what ops made.";
+  spec.writes = "the output tensors; with --trace the trace; with --perf reports on time; with --dump the results of ops.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"
       "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"

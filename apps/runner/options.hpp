@@ -24,6 +24,7 @@ struct Options {
   bool stimulus = false;              // of a bare netlist: inputs that no file gives are drawn
   bool test = false;                  // the same, and compared with the fp32 reference as its test-config says
   std::string trace;
+  std::string perf;                   // folder for what a timed target measured
   std::string dump;                   // file for what ops make
   std::vector<std::string> dump_ops;  // only of these
   std::string expect;
@@ -37,6 +38,6 @@ inline constexpr const char* kCpu = "cpu";
 // Where the outputs go; empty: nowhere, because something else is asked of the run, or because the model came from standard input.
 std::string output_path(const Options& options);
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::runner

@@ -63,6 +63,7 @@ class Runner {
       BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
     }
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
+    if (!o_.perf.empty()) BUDA_TRY(write_times());
     if (!o_.dump.empty()) {
       BUDA_ASSIGN(auto dumped, watch_->dumped());
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
@@ -83,6 +84,15 @@ class Runner {
       host_.log(0, cat("outputs written to ", path));
     }
     return write_tensors(host_.fs(), path, outputs, host_.write_mode);
+  }
+
+  Result<void> write_times() {
+    if (!summary_) {
+      host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
+      return success();
+    }
+    BUDA_TRY(host_.fs().make_directories(o_.perf));
+    return host_.fs().write(cat(o_.perf, "/summary.txt"), perf::summary_text(*summary_), host_.write_mode);
   }
 
   Result<void> check_options() {
@@ -166,6 +176,7 @@ class Runner {
     BUDA_ASSIGN(auto outputs, session->run(inputs));
     tell(session->batches());
     tell(session->telemetry());
+    if (session->device() != nullptr) summary_ = session->device()->summary();
     return outputs;
   }
 
@@ -189,6 +200,7 @@ class Runner {
     if (o_.test) BUDA_TRY(run_reference(program, device, inputs));
     BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), device, inputs, params_, host_));
     tell(done.telemetry);
+    summary_ = std::move(done.summary);
     return std::move(done.outputs);
   }
 
@@ -269,6 +281,7 @@ class Runner {
   runtime::NetlistRunOptions params_;
   std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
+  std::optional<perf::Summary> summary_;
   std::optional<Watch> watch_;
   runtime::Products products_;  // of --streams
   runtime::TestConfig test_config_;

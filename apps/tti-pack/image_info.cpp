@@ -158,7 +158,7 @@ std::string image_info_text(const ImageInfo& info) {
   out += cat("\ninputs\n", tensor_table(info.inputs), "\noutputs\n", tensor_table(info.outputs));
   Rows rows = {{"name", "chip", "ops", "cores", "inputs per epoch"}};
   for (const auto& g : info.graphs) rows.push_back({g.name, cat(g.chip), cat(g.ops), cat(g.cores), cat(g.inputs_per_epoch)});
-  out += cat("\ngraphs, ", info.epochs, " epochs, programs ", list(info.programs), '\n', table(rows));
+  out += cat("\ngraphs (", info.epochs, info.epochs == 1 ? " epoch" : " epochs", "; programs ", list(info.programs), ")\n", table(rows));
   rows = {{"name", "kind", "entries", "entry", "format", "in", "size", "from"}};
   for (const auto& q : info.queues)
     rows.push_back({q.name, q.kind, cat(q.entries), list(q.shape), q.format, q.location, bytes_text(q.bytes), q.input});

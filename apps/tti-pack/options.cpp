@@ -11,7 +11,7 @@ namespace {
 cli::ToolSpec info_tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "tti-pack info";
-  spec.summary = "show what an image holds";
+  spec.summary = "show the contents of an image";
   spec.description =
       "Prints the model, its inputs and outputs, the queues and programs of the netlist, and all members with their sizes. The image is "
       "read as "
@@ -20,7 +20,7 @@ cli::ToolSpec info_tool(Options& o) {
   spec.writes = "the description on standard output.";
   spec.example = "tti-pack info digits.tti\ntti-pack info digits.tti --json | jq .queues";
   spec.declare = [&o](cli::OptionSet& set) {
-    set.positional("IMAGE", o.image, "image (.tti) to look at; - for standard input");
+    set.positional("IMAGE", o.image, "image (.tti) to show; - for standard input");
     set.flag("json", o.json, "one JSON document for programs");
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.image, {cli::FileKind::image}}}; };
@@ -33,14 +33,13 @@ cli::ToolSpec extract_tool(Options& o) {
   spec.name = "tti-pack extract";
   spec.summary = "write the members of an image into a folder";
   spec.description =
-      "Every member becomes a file below the folder, without the archive's top folder. Nothing is written unless the whole archive is "
-      "sound; names "
-      "that would lead out of the folder, links and devices are refused.";
+      "Every member becomes a file below the folder, without the archive's top folder. Nothing is written unless the complete archive is "
+      "valid; names that point out of the folder, links and devices are rejected.";
   spec.reads = "the image.";
   spec.writes = "a file for each member below the folder.";
   spec.example = "tti-pack extract digits.tti -o digits.image";
   spec.declare = [&o](cli::OptionSet& set) {
-    set.positional("IMAGE", o.image, "image (.tti) to take apart; - for standard input");
+    set.positional("IMAGE", o.image, "image (.tti) to extract; - for standard input");
     set.path("output", o.output, "DIR",
              "folder to write to, made when it does not exist; default: IMAGE's name with .image, in the current folder")
         .also("-o");
@@ -61,11 +60,9 @@ cli::ToolSpec tool(Options& o) {
   spec.name = "tti-pack";
   spec.summary = "pack a netlist, its host plan, weights and compiled programs into one image";
   spec.description =
-      "The image (.tti) is a plain tar in the layout of TT-Buda with all that running the model needs. The weights named by the host plan "
-      "are brought "
-      "into the shape of their queues on the way. Plan and netlist are checked against each other before anything is written. The same "
-      "input "
-      "gives the same bytes.";
+      "The image (.tti) is a plain tar in the layout of TT-Buda with everything that a runtime needs to execute the model. The weights "
+      "named by the host plan are converted to the shape of their queues. Plan and netlist are checked against each other before anything "
+      "is written. The same input gives the same bytes.";
   spec.reads = "the netlist, the host plan and the tensor files that it names, the device descriptor, everything below the build folder.";
   spec.writes = "the image.";
   spec.example = "tti-pack --netlist digits.yaml --build digits.pipes -o digits.tti\ntti-pack info digits.tti";

@@ -21,6 +21,6 @@ struct Options {
 std::string image_path(const Options& options);
 std::string folder_path(const Options& options);
 
-cli::ToolSpec tool(Options& options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::tti_pack

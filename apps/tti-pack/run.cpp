@@ -60,7 +60,7 @@ Result<void> pack(const Options& o, Host& host) {
   for (const auto& [queue, tensor] : image.parameters) weights += tensor.bytes().size();
   host.log(1, cat(image.parameters.size(), " parameters (", bytes_text(weights), "), ", image.build.size(), " compiled files"));
   BUDA_ASSIGN(auto out, host.fs().create(image_path(o), host.write_mode));
-  BUDA_TRY(image::write_image(*out, std::move(image)));
+  BUDA_TRY(image::write_image(*out, std::move(image), host.threads));
   return out->commit();
 }
 

@@ -59,6 +59,13 @@ endif()
 
 find_package(Threads REQUIRED)
 
+# Makes the object library TARGET a part of libbuda, of which only what public headers declare is seen from outside (docs/decisions/0019).
+function(buda_part target)
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_sources(buda PRIVATE $<TARGET_OBJECTS:${target}>)
+  target_link_libraries(buda PRIVATE ${ARGN})
+endfunction()
+
 # buda_module(NAME SOURCES a.cpp… [APART b.cpp…] [LINK targets…]): one module of libbuda, in core/buda/NAME. APART are sources that know
 # headers which the others do not, such as the graph's: compiled apart, so that a change of these leaves the others as they are.
 function(buda_module name)
@@ -70,10 +77,13 @@ function(buda_module name)
       add_library(${target} OBJECT ${${target}_sources})
       target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/core")
       target_link_libraries(${target} PRIVATE buda_warnings Threads::Threads ${arg_LINK})
-      target_sources(buda PRIVATE $<TARGET_OBJECTS:${target}>)
+      buda_part(${target} ${arg_LINK})
+      target_sources(buda_private INTERFACE $<TARGET_OBJECTS:${target}>)
     endif()
   endforeach()
-  target_link_libraries(buda PRIVATE ${arg_LINK})
+  foreach(library IN LISTS arg_LINK)
+    target_link_libraries(buda_private INTERFACE $<LINK_ONLY:${library}>)
+  endforeach()
 endfunction()
 
 # Tools use mimalloc in place of the C library's allocator, which takes a quarter of the time of a large graph: it joins and splits free
@@ -88,17 +98,20 @@ function(buda_allocator target)
   endif()
 endfunction()
 
-# buda_app(NAME [SOURCES …] [LINK …]): the executable NAME from main.cpp, options.cpp and run.cpp of the current folder and what is
-# listed; everything but main.cpp also forms the library app_NAME, for tests in process. Dashes are part of the tool's name.
+# buda_app(NAME [SOURCES …] [LINK …]): the tool NAME from options.cpp, run.cpp and what is listed, which are the object library app_NAME, for
+# tests in process, and a part of libbuda, since they use its private symbols; the executable is main.cpp alone. Dashes are part of the
+# tool's name.
 function(buda_app name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(app_${name} OBJECT options.cpp run.cpp ${arg_SOURCES})
   target_include_directories(app_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(app_${name} PUBLIC buda PRIVATE buda_warnings ${arg_LINK})
+  target_link_libraries(app_${name} PUBLIC buda_headers PRIVATE buda_warnings ${arg_LINK})
+  buda_part(app_${name} ${arg_LINK})
   # The target has a prefix, because the library's target is called like one of the tools.
-  add_executable(tool_${name} main.cpp $<TARGET_OBJECTS:app_${name}>)
+  add_executable(tool_${name} main.cpp)
   set_target_properties(tool_${name} PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(tool_${name} PRIVATE app_${name} buda buda_warnings ${arg_LINK})
+  target_include_directories(tool_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(tool_${name} PRIVATE buda buda_warnings)
   buda_allocator(tool_${name})
   set_property(GLOBAL APPEND PROPERTY BUDA_APPS tool_${name})
   install(TARGETS tool_${name} RUNTIME DESTINATION bin)
@@ -114,7 +127,7 @@ function(buda_unit_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(unit_${name} ${arg_SOURCES})
   target_include_directories(unit_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(unit_${name} PRIVATE buda buda_test_code GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
+  target_link_libraries(unit_${name} PRIVATE buda_private buda_test_code GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
   set_target_properties(unit_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME unit.${name} COMMAND unit_${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "fast;unit" ENVIRONMENT "BUDA_SOURCE_DIR=${PROJECT_SOURCE_DIR}")

@@ -1,21 +1,25 @@
 // The steps of balancing in their order.
 #include <buda/balance/balance.hpp>
 
+#include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
+#include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
+#include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace buda::balance {
 namespace {
 
-// Execution order, with the orders that the user demands.
+// Execution order, with the order constraints of the user.
 Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
   BUDA_ASSIGN(auto waits_for, ops_to_wait_for(graph));
   std::vector<graph::NodeId> order = schedule(graph, policy, waits_for);
@@ -23,7 +27,7 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   return order;
 }
 
-// Breaks that ops of the graph ask for. Which op is the first of a demand is known by the schedule.
+// Breaks by constraints of ops. Which op of a constraint comes first is known by the schedule.
 void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
   std::vector<graph::NodeId> order;
   for (const OpSpec& op : problem.ops) order.push_back(op.node);
@@ -37,30 +41,50 @@ void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<O
     if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
 }
 
-// Ops stream where they do not fit otherwise or the user demands it, and next to such ops, so that these can hand their parts over within
+// Legal models of the ops that are `wanted`. Those that are alike (`first`) have the same, unless it is none: then the account of why names
+// the op's own operands.
+void enumerate_models(const Problem& problem, const ModelOptions& options, const std::vector<std::size_t>& first,
+                      const std::vector<bool>& wanted, unsigned threads, ChoiceSpace& space) {
+  auto enumerate = [&](const std::vector<std::size_t>& ops) {
+    parallel_for(threads, ops.size(), [&](std::size_t k) {
+      space.models[ops[k]] = legal_models(problem.ops[ops[k]], *problem.device, options, &space.overrides[ops[k]]);
+    });
+  };
+  std::map<std::size_t, std::size_t> leader_of;
+  std::vector<std::size_t> leaders, followers, alone;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    if (!wanted[i]) continue;
+    const bool is_free = space.overrides[i].given.empty();
+    (!is_free || leader_of.try_emplace(first[i], i).second ? leaders : followers).push_back(i);
+  }
+  enumerate(leaders);
+  for (std::size_t i : followers) {
+    space.models[i] = space.models[leader_of.at(first[i])];
+    if (space.models[i].models.empty()) alone.push_back(i);
+  }
+  enumerate(alone);
+}
+
+// Ops stream where they do not fit otherwise or an override says so, and next to such ops, so that these can hand their parts over within
 // an epoch.
 void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
   const std::size_t count = problem.ops.size();
+  const std::vector<std::size_t> first = first_alike(problem);
   space.models.resize(count);
   ModelOptions whole = options;
   whole.t_streaming = false;
-  auto legal = [&](std::size_t i, const ModelOptions& o) {
-    space.models[i] = legal_models(problem.ops[i], *problem.device, o, &space.overrides[i]);
-  };
-  parallel_for(threads, count, [&](std::size_t i) { legal(i, whole); });
+  enumerate_models(problem, whole, first, std::vector<bool>(count, true), threads, space);
   if (!options.t_streaming) return;
   std::vector<bool> streams(count, false);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto& demanded = space.overrides[i].stream;
-    if (!space.models[i].models.empty() && !(demanded && demanded->parts > 1)) continue;
+    const auto& stream = space.overrides[i].stream;
+    if (!space.models[i].models.empty() && !(stream && stream->parts > 1)) continue;
     streams[i] = true;
     for (const OpUse& use : problem.ops[i].users) streams[use.op.index()] = true;
     for (const Operand& operand : problem.ops[i].operands)
       if (operand.from.op.valid()) streams[operand.from.op.index()] = true;
   }
-  parallel_for(threads, count, [&](std::size_t i) {
-    if (streams[i]) legal(i, options);
-  });
+  enumerate_models(problem, options, first, streams, threads, space);
 }
 
 // A result of, say, a prime number of columns of tiles may have no grid that holds it; a few columns more may.
@@ -90,15 +114,15 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
   std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
-    const OpOverride& wish = space.overrides[i];
+    const OpOverride& own = space.overrides[i];
     host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
                     " legal implementations; rejected: ", space.models[i].rejections.text()));
     if (!space.models[i].models.empty()) continue;
-    LegalModels free = wish.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options, nullptr);
+    LegalModels free = own.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options, nullptr);
     if (free.models.empty()) {
       misfits.push_back(OpId(static_cast<OpId::rep>(i)));
     } else {
-      failure.add(illegal_override(spec, wish, free, *problem.device));
+      failure.add(illegal_override(spec, own, free, *problem.device));
     }
   }
   std::vector<std::string> hints = remedies(graph, problem, misfits, options, host);
@@ -140,11 +164,13 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
   ModelOptions model_options = options.models;
   model_options.inputs_per_epoch = out.problem.microbatch;
+  if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
   BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));
-  BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues)));
-  BUDA_ASSIGN(out.built.laid_out, laid_out_usages(out.built.netlist, device, host));
+  BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues), options.queues.placement));
+  if (options.forked_inputs) fork_dram_inputs(out.built.netlist, out.built.queues);
+  BUDA_ASSIGN(out.built.laid_out, lay_out(out.built.netlist, device, host));
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
   out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);

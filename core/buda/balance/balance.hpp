@@ -14,12 +14,15 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 struct BalanceOptions {
   ModelOptions models;
   SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
   QueueOptions queues;
+  bool forked_inputs = false;                    // ops of an epoch share equal reads of DRAM
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };
@@ -39,3 +42,5 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
                          const BalanceOptions& options, Host& host);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

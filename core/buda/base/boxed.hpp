@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // As std::optional, in the place of a pointer: for a large member that most of many objects are without. A copy has a value of its own.
@@ -38,3 +40,5 @@ class Boxed {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

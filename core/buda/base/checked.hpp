@@ -4,6 +4,8 @@
 #include <concepts>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 template <std::integral T>
@@ -40,3 +42,5 @@ constexpr T align_up(T value, T alignment) {
 }
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // A place on a grid. Device descriptors write "x-y" (column first); they are converted when they are read.
@@ -34,3 +36,5 @@ struct GridRect {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Calls body(i) once for each i in [0, count), on at most `threads` threads (0 counts as 1). Which thread runs which index is
@@ -11,3 +13,5 @@ namespace buda {
 void parallel_for(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& body);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

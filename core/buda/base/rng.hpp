@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). One 64-bit state, passes BigCrush;
@@ -35,3 +37,5 @@ class Rng {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

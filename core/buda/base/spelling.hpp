@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; case costs nothing), if it is
@@ -13,3 +15,5 @@ namespace buda {
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

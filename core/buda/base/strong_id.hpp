@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // StrongId<struct NodeTag> and StrongId<struct PipeTag> do not convert into each other or from plain integers, so that a node
@@ -36,3 +38,5 @@ template <class Tag, class Rep>
 struct std::hash<buda::StrongId<Tag, Rep>> {
   std::size_t operator()(buda::StrongId<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
 };
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // The shortest decimal form that reads back as the same value: 0.1, 1e-05, 3, nan, inf.
@@ -73,3 +75,5 @@ std::string hex_text(std::uint64_t value);
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -30,6 +30,7 @@ FileKind json_kind(std::string_view head) {
   const std::string_view name = schema.substr(0, schema.find('/'));
   if (name == "buda.graph") return string_after(head, "\"level\"") == "device" ? FileKind::device_graph : FileKind::tensor_graph;
   if (name == "buda.host-plan") return FileKind::host_plan;
+  if (name == "buda.placement-report") return FileKind::placement_report;
   if (name == "buda.pipes") return FileKind::pipes;
   if (name == "buda.blob") return FileKind::stream_programs;
   return FileKind::unknown;
@@ -83,6 +84,8 @@ std::string_view kind_name(FileKind kind) {
       return "a netlist";
     case FileKind::host_plan:
       return "a host plan";
+    case FileKind::placement_report:
+      return "a placement report";
     case FileKind::pipes:
       return "a file of pipes";
     case FileKind::stream_programs:
@@ -143,8 +146,10 @@ std::string alternatives(std::vector<std::string> names) {
 
 std::string advice(const InputFile& input, FileKind found) {
   const FileKind wanted = input.kinds.front();
-  if (found == FileKind::host_plan) return "a host plan goes with its netlist, which is beside it";
-  if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the ending .plan.json";
+  if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the extension .plan.json";
+  if (wanted == FileKind::placement_report)
+    return "the balancer writes the placement report beside the netlist, with the extension .report.json";
+  if (found == FileKind::host_plan || found == FileKind::placement_report) return "give the netlist, which the balancer writes beside it";
   if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
 }

@@ -11,7 +11,7 @@
 
 namespace buda::cli {
 
-// In the order in which a compilation makes them. host_plan goes with the netlist.
+// In the order in which a compilation makes them. host_plan and placement_report go with the netlist.
 enum class FileKind : std::uint8_t {
   unknown,
   model,         // ONNX
@@ -19,6 +19,7 @@ enum class FileKind : std::uint8_t {
   device_graph,  // optimizer's
   netlist,
   host_plan,
+  placement_report,
   pipes,            // of netlist2pipe or net2pipe
   stream_programs,  // of pipegen or pipegen2
   image,

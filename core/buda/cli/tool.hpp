@@ -14,6 +14,9 @@
 #include <string>
 #include <vector>
 
+// What a tool's main.cpp calls: seen from outside libbuda, though no public header declares it.
+#define BUDA_EXPORT [[gnu::visibility("default")]]
+
 namespace buda::cli {
 
 enum ExitCode : int {
@@ -74,7 +77,7 @@ struct ToolSpec {
 };
 
 // Runs the tool and gives its exit code. Sets the C locale and signal handlers, so it is called once, by main.
-int tool_main(int argc, char** argv, const ToolSpec& spec);
+BUDA_EXPORT int tool_main(int argc, char** argv, const ToolSpec& spec);
 
 // The text of --help.
 std::string help_text(const ToolSpec& spec);

@@ -4,27 +4,41 @@
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/problem/schedule.hpp>
+#include <buda/balance/queues/dram_algorithm.hpp>
 
 namespace buda::compiler {
 
 void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.group("Choice");
-  set.text("policy", o.policy, "NAME", "policy that chooses and places; --list-plugins shows them")
+  set.text("policy", o.policy, "NAME", "policy that chooses and places op models; --list-plugins lists the policies")
       .known_as("balancer_policy")
       .environment("PYBUDA_BALANCER_POLICY_TYPE");
   set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
              "order in which ops are placed")
       .environment("PYBUDA_SCHEDULER_POLICY");
-  set.flag("auto-transpose", o.auto_transpose, "transpose a grid where it does not fit otherwise")
-      .known_as("enable_auto_transposing_placement");
-  set.flag("dram-parameters", o.dram_parameters, "keep no parameter in L1: stream them all from DRAM").known_as("default_dram_parameters");
-  set.flag("t-streaming", o.t_streaming, "cut results that do not fit L1 into parts that pass through the grid one after the other")
+  set.choice("dram-placement", o.dram_placement, {std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms)},
+             "how buffers of queues are assigned to DRAM channels: by the traffic of each epoch, or as in PyBuda")
+      .known_as("dram_placement_algorithm");
+  set.flag("auto-transpose", o.auto_transpose, "transpose grids that do not fit otherwise").known_as("enable_auto_transposing_placement");
+  set.flag("dram-parameters", o.dram_parameters, "stream all parameters from DRAM instead of keeping them in L1")
+      .known_as("default_dram_parameters");
+  set.flag("t-streaming", o.t_streaming, "compute results that do not fit in L1 in parts, one after the other on the same cores")
       .known_as("enable_t_streaming");
+  set.flag("manual-t-streaming", o.manual_t_streaming, "stream only results for which op.NAME.t-stream is set");
+  set.flag("disable-l1-accumulate", o.disable_l1_accumulate, "do not accumulate partial sums of matmuls in L1 by the packer (l1_acc)")
+      .environment("PYBUDA_DISABLE_L1_ACCUMULATE");
+  set.flag("input-queues-on-host", o.input_queues_on_host, "keep queues of the model's inputs in the host's memory instead of DRAM")
+      .environment("PYBUDA_ENABLE_INPUT_QUEUES_ON_HOST");
+  set.flag("output-queues-on-host", o.output_queues_on_host, "keep queues of the model's outputs in the host's memory instead of DRAM")
+      .environment("PYBUDA_ENABLE_OUTPUT_QUEUES_ON_HOST");
+  set.flag("forked-dram-inputs", o.forked_dram_inputs, "let ops of an epoch that read the same from DRAM share the reads")
+      .known_as("enable_forked_dram_inputs")
+      .environment("PYBUDA_ENABLE_FORKED_DRAM_INPUTS");
   set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("overrides for one op: ") + balance::kOverrideForms);
   set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
       .known_as("microbatch_size")
       .range(1, static_cast<double>(balance::kMostEntries / 2));
-  set.integer("queue-entries", o.queue_entries, "N", "batches of the model's inputs and outputs that the queues of the host hold")
+  set.integer("queue-entries", o.queue_entries, "N", "capacity of the host's queues in batches of the model")
       .range(1, static_cast<double>(balance::kMostEntries));
 }
 

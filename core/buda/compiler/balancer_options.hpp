@@ -7,16 +7,24 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 struct BalancerOptions {
   std::string policy = "spread";  // as PyBuda writes it, too: MinimizeGrid
   std::string scheduler = "ModuleInputsBFS";
+  std::string dram_placement = "BY_LOAD";
   std::int64_t queue_entries = 2;
   std::int64_t microbatch = 1;
   bool auto_transpose = false;
   bool dram_parameters = false;
   bool t_streaming = true;
+  bool manual_t_streaming = false;
+  bool disable_l1_accumulate = false;
+  bool input_queues_on_host = false;
+  bool output_queues_on_host = false;
+  bool forked_dram_inputs = false;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
 };
 
@@ -24,3 +32,5 @@ struct BalancerOptions {
 void declare(schema::OptionSet& set, BalancerOptions& options);
 
 }  // namespace buda::compiler
+
+#pragma GCC visibility pop

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 // The kinds of plugins that a compilation uses.
@@ -48,3 +50,5 @@ Result<image::Image> compile(const plugin::ModelSource& model, const compiler::C
                              Host& host);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

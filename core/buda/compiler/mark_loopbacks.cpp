@@ -52,8 +52,8 @@ Result<NodeId> find(const graph::Graph& graph, const std::vector<NodeId>& ids, c
 
 Result<void> loop_back(graph::Graph& graph, NodeId input, NodeId output, Host& host) {
   BUDA_ASSIGN(bool is_cut, passes::loop_back(graph, input, output));
-  host.log(is_cut ? 0 : 1, cat("input '", graph.node(input).name(), "' is output '", graph.node(output).name(), "' of the step before",
-                               is_cut ? ", which from now on is the last part, as long as the input" : ""));
+  host.log(is_cut ? 0 : 1, cat("input '", graph.node(input).name(), "' is output '", graph.node(output).name(), "' of the previous step",
+                               is_cut ? ", of which only the last part, as long as the input, is kept" : ""));
   return success();
 }
 

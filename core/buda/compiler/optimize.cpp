@@ -65,16 +65,16 @@ Result<void> read_buffer_requests(const OptimizerOptions& o, passes::PassContext
     BUDA_ASSIGN(auto groups, fracture_groups(text));
     for (passes::FractureGroup& group : groups) context.fractures.push_back(std::move(group));
   }
-  auto add = [&](std::vector<passes::BufferRequest> demands) {
-    for (passes::BufferRequest& demand : demands) context.buffers.push_back(std::move(demand));
+  auto add = [&](std::vector<passes::BufferRequest> requests) {
+    for (passes::BufferRequest& request : requests) context.buffers.push_back(std::move(request));
   };
   for (const std::string& text : o.nops) {
-    BUDA_ASSIGN(auto demands, nop_requests(text));
-    add(std::move(demands));
+    BUDA_ASSIGN(auto requests, nop_requests(text));
+    add(std::move(requests));
   }
   for (const std::string& text : o.queues) {
-    BUDA_ASSIGN(auto demands, queue_requests(text));
-    add(std::move(demands));
+    BUDA_ASSIGN(auto requests, queue_requests(text));
+    add(std::move(requests));
   }
   return success();
 }

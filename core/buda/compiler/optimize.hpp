@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 // How a run is watched, ended early or made of other passes. By default nothing of this happens.
@@ -41,3 +43,5 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
                            const PluginSet& plugins, Host& host, const OptimizeControl& control = {});
 
 }  // namespace buda::compiler
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 // Texts are of the forms that --help shows; they are checked where an option is set by its name.
@@ -45,3 +47,5 @@ struct OptimizerOptions {
 void declare(schema::OptionSet& set, OptimizerOptions& options);
 
 }  // namespace buda::compiler
+
+#pragma GCC visibility pop

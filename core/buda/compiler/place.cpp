@@ -6,6 +6,9 @@
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace buda::compiler {
 namespace {
 
@@ -13,10 +16,16 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   balance::BalanceOptions out;
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
-  out.models.t_streaming = o.t_streaming;
+  out.models.t_streaming = o.t_streaming && !o.manual_t_streaming;
+  out.models.l1_accumulate = !o.disable_l1_accumulate;
   out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
   out.batches = static_cast<std::int32_t>(o.microbatch);
+  out.forked_inputs = o.forked_dram_inputs;
+  out.queues.inputs_on_host = o.input_queues_on_host;
+  out.queues.outputs_on_host = o.output_queues_on_host;
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
+  const auto* algorithm = std::find(std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms), o.dram_placement);
+  out.queues.placement = static_cast<balance::DramAlgorithm>(algorithm - std::begin(balance::kDramAlgorithms));
   out.overrides = o.op_overrides;
   return out;
 }

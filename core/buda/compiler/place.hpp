@@ -12,6 +12,8 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 struct Placed {
@@ -26,3 +28,5 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
                      Host& host);
 
 }  // namespace buda::compiler
+
+#pragma GCC visibility pop

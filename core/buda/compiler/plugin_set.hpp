@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::compiler {
 
 struct PluginSet {
@@ -16,3 +18,5 @@ struct PluginSet {
 };
 
 }  // namespace buda::compiler
+
+#pragma GCC visibility pop

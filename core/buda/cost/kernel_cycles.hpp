@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::cost {
 
 // What figures rest on, from best to worst.
@@ -51,3 +53,5 @@ KernelCycles kernel_cycles(const netlist::Op& op, const netlist::FusedOp* fused,
                            const SparseCounts* counts = nullptr);
 
 }  // namespace buda::cost
+
+#pragma GCC visibility pop

@@ -1,8 +1,9 @@
-// The formula and the row of each class, and what stands in where a device has none.
+// The formula and the row of each class, and the default where a device has none.
 #include <buda/cost/single_op.hpp>
 
 #include <buda/cost/formulas.hpp>
 #include <buda/cost/rows.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +13,6 @@ namespace {
 
 using device::DeviceDescriptor;
 using netlist::Op;
-using netlist::OpClass;
 using netlist::OpType;
 
 template <class Row>
@@ -69,10 +69,16 @@ KernelCycles accumulation_cycles_of(const Op& op, const DeviceDescriptor& device
 }  // namespace
 
 KernelCycles single_op_cycles(const Op& op, const DeviceDescriptor& device, const SparseCounts* counts) {
-  OpClass type = netlist::op_class(op.type);
-  if (type == OpClass::matmul) return op.attributes.identity ? sparse_cycles(op, counts, device) : dense_cycles(op, device);
-  bool along_z = type == OpClass::reduce && op.attributes.reduce_dim == netlist::Dim::z;
-  if (type == OpClass::depthwise || along_z) return accumulation_cycles_of(op, device);
+  switch (class_of(op).cost) {
+    case ops::CostVariant::dense_products:
+      return dense_cycles(op, device);
+    case ops::CostVariant::sparse_products:
+      return sparse_cycles(op, counts, device);
+    case ops::CostVariant::accumulation:
+      return accumulation_cycles_of(op, device);
+    case ops::CostVariant::ublocks:
+      break;
+  }
   if (const auto* row = kernel_row(op, device.cost))
     return based_on(elementwise_cycles(op, *row, larger_tiles(op, row->format, device)), *row, op);
   return copy_cycles(op, device);

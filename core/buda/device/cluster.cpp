@@ -1,4 +1,4 @@
-// Reads cluster files; lays cables where none are given.
+// Reads cluster files; connects the chips where a file does not say how.
 #include <buda/device/cluster.hpp>
 
 #include <buda/base/text.hpp>

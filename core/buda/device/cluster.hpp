@@ -1,4 +1,4 @@
-// How chips reach each other: the cables of a board or a machine, and what ethernet cores have for it (docs/formats/cluster.md).
+// How chips reach each other: the Ethernet links of a board or a machine, and what ethernet cores have for it (docs/formats/cluster.md).
 #pragma once
 
 #include <buda/device/descriptor.hpp>
@@ -14,7 +14,7 @@
 
 namespace buda::device {
 
-// A cable: ethernet channel `channel` of one chip is joined to `to_channel` of another. It works both ways.
+// An Ethernet link: channel `channel` of one chip is connected to `to_channel` of another. It works both ways.
 struct EthLink {
   std::int32_t chip = 0;
   std::int32_t channel = 0;
@@ -34,7 +34,7 @@ struct EthCore {
   friend bool operator==(const EthCore&, const EthCore&) = default;
 };
 
-// Chips without ethernet reach the memory of the next chip over PCIe. They stand in a ring, in order of their numbers; each sees the chip
+// Chips without ethernet reach the memory of the next chip over PCIe. They form a ring, in order of their numbers; each sees the chip
 // before it from address `region_bytes` on and the one after it from twice that. In there lies first the L1 of all places of the NoC, row
 // by row, `core_bytes` for each; and `offset` bytes from the beginning the host window of the DRAM.
 struct PeerAccess {
@@ -52,17 +52,17 @@ struct Cluster {
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
-// A name is looked up as <host.share_dir>/clusters/<name>.yaml; what has a slash in it or ends in .yaml is a path. An empty name stands for
-// the device's own file, or that of its architecture; a device that has neither has no cables. Cluster descriptors of TT-Buda are read too:
-// they name cables, and all else is as in the file of the device's architecture.
+// A name is looked up as <host.share_dir>/clusters/<name>.yaml; what has a slash in it or ends in .yaml is a path. An empty name means
+// the device's own file, or that of its architecture; a device that has neither has no links. Cluster descriptors of TT-Buda are read too:
+// they name links, and all else is as in the file of the device's architecture.
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name = "");
 
-// How many chips the cables name, counted from 0; 0 where there are none.
+// How many chips the links name, counted from 0; 0 where there are none.
 std::int32_t chips_of(const Cluster& cluster);
 
-// The cables: as the file says, else a mesh of the device's chips with as many rows as columns, or nearly so. Rows are numbered to and fro,
+// The links: as the file says, else a mesh of the device's chips with as many rows as columns, or nearly so. Rows are numbered to and fro,
 // so that each chip is next to the one before it. A quarter of the ethernet channels leads to each side: down, right, up and left, in this
-// order. Each cable is listed once.
+// order. Each link is listed once.
 std::vector<EthLink> links_of(const Cluster& cluster, const DeviceDescriptor& device);
 
 const schema::Record<EthLink>& describe(const EthLink*);

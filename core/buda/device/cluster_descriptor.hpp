@@ -8,7 +8,7 @@ namespace buda::device {
 
 bool is_cluster_descriptor(const io::Node& top);
 
-// The cables, each once, in the order of the file. What else the descriptor says (places in racks, which chips the host reaches,
+// The links, each once, in the order of the file. What else the descriptor says (places in racks, which chips the host reaches,
 // harvesting) has no meaning here; unknown keys are errors.
 Result<std::vector<EthLink>> read_cluster_descriptor(const io::Node& top);
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::device {
 
 // A node of the network on chip, written "x-y": column first, unlike the logical [row, col] of workers.
@@ -194,3 +196,5 @@ struct DeviceDescriptor {
 };
 
 }  // namespace buda::device
+
+#pragma GCC visibility pop

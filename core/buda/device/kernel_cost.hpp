@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::device {
 
 // Mean and 90th percentile of the relative error, per cent, of predictions for blockings that the fit had not seen.
@@ -109,3 +111,5 @@ struct SparseCost {
 };
 
 }  // namespace buda::device
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::device {
 
 // A name ("n150") is looked up as <host.share_dir>/devices/<name>.yaml; what has a slash in it or ends in .yaml or .yml is a path. A file
@@ -30,3 +32,5 @@ bool is_soc_descriptor(const io::Node& top);
 Result<std::string> soc_arch(const io::Node& soc);
 
 }  // namespace buda::device
+
+#pragma GCC visibility pop

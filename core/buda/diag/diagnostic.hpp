@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 enum class Severity { note, warning, error };
@@ -62,3 +64,5 @@ Diagnostic does_not_fit(std::string code, std::string node, std::string resource
                         std::string message, std::string hint);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Gives line `line` (from 1) of a file that a diagnostic points into, without its newline; nothing when it cannot be shown.
@@ -28,3 +30,5 @@ const char* severity_name(Severity severity);
 const char* fault_name(Fault fault);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

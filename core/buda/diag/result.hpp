@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // One or more errors. A stage that can go on after an error collects all it finds before it gives up.
@@ -97,3 +99,5 @@ inline Result<void> success() { return {}; }
   auto temporary = (expression);                         \
   if (!temporary) return std::move(temporary).failure(); \
   target = std::move(temporary).value()
+
+#pragma GCC visibility pop

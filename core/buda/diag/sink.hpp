@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 class DiagSink {
@@ -24,3 +26,5 @@ class CollectingSink final : public DiagSink {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

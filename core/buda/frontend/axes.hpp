@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 using Dims = std::vector<std::int64_t>;
@@ -32,3 +34,5 @@ Result<Shape> aligned_from(const OpImport& op, Shape shape, const Shape& onto, s
 Shape channel_shape(std::int64_t channels, std::size_t rank);
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

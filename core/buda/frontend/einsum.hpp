@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 struct EinsumOperand {
@@ -23,3 +25,5 @@ struct EinsumOperand {
 Result<graph::ValueRef> einsum(OpImport& op, std::string_view equation, const std::vector<EinsumOperand>& operands);
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 // Bytes of the largest value that is computed. Shapes, axes and conditions are small, and a few bytes of a file may ask for any size.
@@ -42,3 +44,5 @@ class KnownValues {
 };
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

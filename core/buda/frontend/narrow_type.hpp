@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 // Tensors of such a type have elements of a wider type that holds the same numbers: 4-bit integers are I8 or U8, 8-bit floats F32. A format
@@ -19,3 +21,5 @@ struct NarrowType {
 };
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

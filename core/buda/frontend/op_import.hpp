@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 // A frontend derives from it what its importers of operators work with; functions of this module need no more of an operator.
@@ -21,3 +23,5 @@ class OpImport {
 };
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

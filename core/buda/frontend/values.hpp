@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 // A name that a graph can bear: names of ours are UTF-8, which readers of models do not always guarantee.
@@ -77,3 +79,5 @@ class Values {
 bool failed(const Operand& value);
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <buda/frontend/op_import.hpp>
 #include <buda/ops/table/op.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace buda::frontend {
 
 struct WindowArguments {
@@ -26,3 +28,5 @@ Dims same_padding(const Dims& sizes, const WindowArguments& window, bool more_be
 Result<Dims> window_counts(const OpImport& op, const Dims& sizes, const WindowArguments& window);
 
 }  // namespace buda::frontend
+
+#pragma GCC visibility pop

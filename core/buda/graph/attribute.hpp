@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 struct FusedBody;
@@ -49,3 +51,5 @@ using AttrMap = std::map<std::string, Attr, std::less<>>;
 bool same_attrs(const AttrMap& a, const AttrMap& b);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

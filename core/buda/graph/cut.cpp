@@ -30,8 +30,8 @@ class Cutter {
     mark();
     for (std::size_t i = 0; i < given_.size(); ++i)
       if (!reached_.contains(given_[i]))
-        failure_.add(input_error("GC003", graph_.node(given_[i].node).loc,
-                                 cat("'", from[i], "' leads to none of the values that are wanted; they do not depend on it")));
+        failure_.add(
+            input_error("GC003", graph_.node(given_[i].node).loc, cat("'", from[i], "': none of the requested values depends on it")));
     if (!failure_.empty()) return failure_;
     build();
     return std::move(out_);

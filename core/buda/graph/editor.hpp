@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Made for one rewrite, which turns the node `basis` into others:
@@ -53,3 +55,5 @@ class GraphEditor {
 std::size_t erase_dead_nodes(Graph& graph);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

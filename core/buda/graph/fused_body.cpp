@@ -30,7 +30,7 @@ Result<std::vector<FusedOperand>> operands(const io::Node& node, const std::stri
   if (!node.is_list()) return body_error(cat(what, ": expected a list, found ", node.describe()));
   for (const io::Node& item : node.items()) {
     auto o = item.is_scalar() ? operand(item.text()) : std::nullopt;
-    if (!o) return body_error(cat(what, ": ", item.describe(), " is none of inputN, intermedN, dest, output"));
+    if (!o) return body_error(cat(what, ": ", item.describe(), " is not one of inputN, intermedN, dest, output"));
     out.push_back(*o);
   }
   return out;

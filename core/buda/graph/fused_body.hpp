@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 inline constexpr std::string_view kFusedOp = "fused_op";
@@ -63,3 +65,5 @@ AttrMap fused_attrs_for_file(const AttrMap& attrs);
 std::string text(const FusedSubOp& step);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

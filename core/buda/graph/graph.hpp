@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Node ids are given in the order of creation, never again after an erasure, and stay valid across all other changes; so do references to
@@ -120,3 +122,5 @@ class Graph {  // wide because it alone sees how nodes, names and uses are kept 
 };
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

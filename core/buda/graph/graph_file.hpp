@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Reads a graph, checks that it is well formed (verify.hpp) and remembers for every node its line. Tensor files are found relative to the
@@ -34,3 +36,5 @@ std::string tensor_file_for(const std::string& graph_path);
 io::Node graph_file_schema();
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

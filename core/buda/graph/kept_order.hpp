@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Empty, or an order that holds but for nodes that were erased since. Several threads may ask and keep at a time, so that a graph that
@@ -33,3 +35,5 @@ class KeptOrder {
 };
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -10,7 +10,7 @@ namespace {
 std::string processor_of(const Graph& graph, const Node& n) { return on_host(graph, n) ? "the host" : "the device"; }
 
 // Why one cannot be the other in the next step.
-std::string trouble(const Graph& graph, const Node& input, const Node& output) {
+std::string mismatch(const Graph& graph, const Node& input, const Node& output) {
   // At tensor level an input is in no partition yet.
   if (graph.level == Level::device && on_host(graph, input) != on_host(graph, output))
     return cat("the input is on ", processor_of(graph, input), " and the output on ", processor_of(graph, output));
@@ -31,13 +31,13 @@ Result<std::vector<Loopback>> loopbacks(const Graph& graph) {
     auto tag = input.tags.find(kLoopback);
     if (tag == input.tags.end()) continue;
     NodeId output = graph.find_output(tag->second);
-    std::string why = output.valid() ? trouble(graph, input, graph.node(output)) : "there is no such output";
+    std::string why = output.valid() ? mismatch(graph, input, graph.node(output)) : "there is no such output";
     if (why.empty()) {
       out.push_back({id, output});
       continue;
     }
     Diagnostic d =
-        input_error("GR028", input.loc, cat("input '", input.name(), "' cannot be output '", tag->second, "' of the step before: ", why));
+        input_error("GR028", input.loc, cat("input '", input.name(), "' cannot be output '", tag->second, "' of the previous step: ", why));
     d.node = input.name();
     failure.add(std::move(d));
   }

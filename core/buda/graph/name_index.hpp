@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Which node of a pool has a name. The names are read from the nodes, and the index holds half of a keyed hash and an id for each, in one
@@ -41,3 +43,5 @@ class NameIndex {
 };
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 using NodeId = StrongId<struct NodeTag>;
@@ -126,3 +128,5 @@ class Node {
 };
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // A row of places, each with a node or empty. Nodes that are made one after the other lie beside each other: passes walk all nodes again
@@ -44,3 +46,5 @@ class NodePool {
 };
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // Every value of the graph whose memory is a part of `file` (the content of the file at `path`, as it was mapped) gets its place there for
@@ -16,3 +18,5 @@ void refer_to_file(Graph& graph, const io::Bytes& file, const std::string& path)
 void forget_files(Graph& graph);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

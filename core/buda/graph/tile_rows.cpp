@@ -18,7 +18,7 @@ Result<std::int64_t> tile_rows(const Node& n) {
   };
   auto rows = parse_int(tag->second);
   if (!rows || std::find(kSmallTileRows.begin(), kSmallTileRows.end(), *rows) == kSmallTileRows.end())
-    return wrong(cat('\'', tag->second, "' is none of 1, 2, 4, 8, 16"));
+    return wrong(cat('\'', tag->second, "' is not one of 1, 2, 4, 8, 16"));
   for (const ValueType& type : n.outputs)
     if (type.shape.rank() != 4 || type.shape[2] != kTileSide)
       return wrong(cat("the value ", type.text(), " does not have one tile along r"));

@@ -32,7 +32,7 @@ Result<Shape> moved(const Shape& in, const Tm& tm, std::size_t from, std::size_t
   if (in[from] % unit != 0 || in[from] / unit % tm.factor != 0)
     return impossible(
         in, tm,
-        from == kZ ? cat("its z is no multiple of ", tm.factor)
+        from == kZ ? cat("its z is not a multiple of ", tm.factor)
                    : cat("its ", in[from], from == kR ? " rows" : " columns", " do not divide into ", tm.factor, " parts of whole tiles"));
   Shape out = in;
   out[from] /= tm.factor;
@@ -50,7 +50,7 @@ Result<Shape> bordered(const Shape& in, const Tm& tm) {
     auto size = !datums ? std::nullopt : tm.kind == TmKind::pad ? checked_add(in[axis], *datums) : std::optional(in[axis] - *datums);
     if (!size) return impossible(in, tm, "the result is too large");
     if (*size < 0 || (tm.kind == TmKind::unpad && tiles > 0 && *size < kTileSide))
-      return impossible(in, tm, cat("nothing would be left of its ", in[axis], axis == kR ? " rows" : " columns"));
+      return impossible(in, tm, cat("nothing would remain of its ", in[axis], axis == kR ? " rows" : " columns"));
     out[axis] = *size;
   }
   return out;
@@ -99,7 +99,7 @@ std::string Tm::text() const {
 
 Result<Shape> shape_after(const Shape& in, const Tm& tm) {
   if (in.rank() != 4) return impossible(in, tm, "it must have the four axes (w, z, r, c)");
-  if (!in.volume()) return impossible(in, tm, "this is no possible shape");
+  if (!in.volume()) return impossible(in, tm, "this is not a legal shape");
   Result<Shape> out = in;
   switch (tm.kind) {
     case TmKind::broadcast: {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 enum class TmKind : std::uint8_t { broadcast, transpose, hslice, vslice, hstack, vstack, pad, unpad };
@@ -57,3 +59,5 @@ Result<Shape> shape_after(const Shape& in, const Tm& tm);
 Result<Shape> shape_after(const Shape& in, const std::vector<Tm>& tms);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 
 // At tensor level the shape is the model's. At device level it has the four axes (w, z, r, c) in datums, r and c being multiples of the
@@ -37,3 +39,5 @@ std::string_view fidelity_name(MathFidelity f);  // "HiFi2"
 std::optional<MathFidelity> fidelity_from_name(std::string_view name);
 
 }  // namespace buda::graph
+
+#pragma GCC visibility pop

@@ -35,13 +35,14 @@ const schema::Record<PlanParameter>& describe(const PlanParameter*) {
 }
 
 const schema::Record<Segment>& describe(const Segment*) {
-  static const auto record = schema::Record<Segment>("a stretch of the execution")
-                                 .required("kind", &Segment::kind, "where it runs")
-                                 .required("file", &Segment::file, "netlist (device) or graph (host), relative to the plan's folder")
-                                 .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run")
-                                 .optional("batches", &Segment::batches, "batches of the model that one turn of the programs takes")
-                                 .optional("inputs", &Segment::inputs, "of the device: what comes from segments of the host before it")
-                                 .optional("outputs", &Segment::outputs, "of the device: what goes to segments of the host behind it");
+  static const auto record =
+      schema::Record<Segment>("a stretch of the execution")
+          .required("kind", &Segment::kind, "where it runs")
+          .required("file", &Segment::file, "netlist (device) or graph (host), relative to the plan's folder")
+          .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run")
+          .optional("batches", &Segment::batches, "batches of the model that one iteration of the programs' loop processes")
+          .optional("inputs", &Segment::inputs, "of the device: values of earlier host segments")
+          .optional("outputs", &Segment::outputs, "of the device: values for later host segments");
   return record;
 }
 

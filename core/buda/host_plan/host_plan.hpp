@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::host_plan {
 
 // A tensor of the model on its way into or out of a queue. `shape` and `dtype` are the model's.
@@ -79,3 +81,5 @@ std::vector<const PlanTensor*> queued_inputs(const HostPlan& plan);
 std::vector<const PlanTensor*> queued_outputs(const HostPlan& plan);
 
 }  // namespace buda::host_plan
+
+#pragma GCC visibility pop

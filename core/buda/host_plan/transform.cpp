@@ -42,7 +42,7 @@ Result<Shape> step_shape(const Shape& from, const Transform& t) {
     return Shape{to};
   }
   std::vector<std::int64_t> dims(from.begin(), from.end());
-  if (to.size() != dims.size()) return bad_step(from, t, "one number per axis is wanted");
+  if (to.size() != dims.size()) return bad_step(from, t, "expected one number per axis");
   std::vector<bool> seen(dims.size(), false);
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (t.kind == TransformKind::pad) {

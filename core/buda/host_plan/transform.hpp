@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::host_plan {
 
 // One step on the way between the model's tensor and the 4-D tensor (w, z, r, c) that a queue holds. For an input or a parameter the
@@ -37,3 +39,5 @@ Result<Shape> shape_after(const Shape& shape, const std::vector<Transform>& tran
 Result<Tensor> apply_transforms(const Tensor& tensor, const std::vector<Transform>& transforms);
 
 }  // namespace buda::host_plan
+
+#pragma GCC visibility pop

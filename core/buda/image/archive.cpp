@@ -160,7 +160,7 @@ Result<Members> read_archive(const io::Bytes& bytes, const std::string& path, co
       case MemberReader::End::too_large:
         return input_error("IM003", {path},
                            cat("the members unpack to more than ", bytes_text(most_copied), ", ", limits.unpacked_ratio,
-                               " times the size of the archive; such an archive is taken for an attack"));
+                               " times the size of the archive; such an archive is rejected as an attack"));
     }
     // Zip entries may state their size; what is there counts. Tar entries that end early are reported by libarchive.
     if (!members.emplace(*name, std::move(data)).second) return input_error("IM004", {path}, cat("member '", *name, "' occurs twice"));
@@ -179,6 +179,9 @@ Result<void> write_archive(io::OutputFile& out, const Members& members) {
     return std::all_of(member.first.begin(), member.first.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   });
   if (!ascii) archive_write_set_options(writer.get(), "hdrcharset=BINARY");
+  // libarchive hands on what it is given in pieces of this size; its default, of a tape, is 10 KiB.
+  constexpr int kPiece = 1 << 20;
+  archive_write_set_bytes_per_block(writer.get(), kPiece);
   archive_write_set_bytes_in_last_block(writer.get(), 1);  // no padding beyond tar's own two blocks
   auto failed = [&]() -> Failure {
     if (client.second) return *client.second;

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::image {
 
 // A file in an archive. Names are relative, with '/' between their parts.
@@ -35,3 +37,5 @@ bool is_safe_name(std::string_view name);
 Result<void> write_archive(io::OutputFile& out, const Members& members);
 
 }  // namespace buda::image
+
+#pragma GCC visibility pop

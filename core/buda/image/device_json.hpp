@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::image {
 
 // The folder of an archive in which everything lies.
@@ -57,3 +59,5 @@ io::Node device_json(const DeviceJson& device);
 Result<DeviceJson> read_device_json(const io::Node& top);
 
 }  // namespace buda::image
+
+#pragma GCC visibility pop

@@ -2,12 +2,16 @@
 #include <buda/image/image.hpp>
 
 #include <buda/base/checked.hpp>
+#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/checksum.hpp>
 #include <buda/io/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace buda::image {
 namespace {
@@ -35,7 +39,8 @@ Result<TensorEntry> entry_for(const std::string& queue, const Tensor& tensor, st
   auto format = host_format(tensor.dtype());
   if (!format)
     return input_error(
-        "IM007", {}, cat("parameter for queue '", queue, "': elements of type ", dtype_name(tensor.dtype()), " have no place in an image"));
+        "IM007", {},
+        cat("parameter for queue '", queue, "': elements of type ", dtype_name(tensor.dtype()), " cannot be stored in an image"));
   TensorEntry entry;
   entry.bin = std::move(member);
   entry.itemsize = static_cast<std::int64_t>(dtype_size(tensor.dtype()));
@@ -79,7 +84,7 @@ Result<void> verify(const Members& members, const std::string& path) {
   for (const auto& [name, digest] : digests) {
     auto member = members.find(name);
     if (member == members.end()) {
-      failure.add(input_error("IM009", {path}, cat("member '", name, "' is missing: the archive was cut short or changed")));
+      failure.add(input_error("IM009", {path}, cat("member '", name, "' is missing: the archive was truncated or modified")));
     } else if (sha256_hex(member->second.view()) != digest) {
       failure.add(input_error("IM009", {path}, cat("member '", name, "' is damaged: its SHA-256 is not the one in ", kChecksumFile)));
     }
@@ -91,9 +96,17 @@ Result<void> verify(const Members& members, const std::string& path) {
   return success();
 }
 
+std::map<std::string, std::string> digests_of(const Members& members, unsigned threads) {
+  std::vector<std::pair<std::string_view, std::string*>> work;
+  std::map<std::string, std::string> out;
+  for (const auto& [name, bytes] : members) work.emplace_back(bytes.view(), &out[name]);
+  parallel_for(threads, work.size(), [&](std::size_t i) { *work[i].second = sha256_hex(work[i].first); });
+  return out;
+}
+
 }  // namespace
 
-Result<void> write_image(io::OutputFile& out, Image image) {
+Result<void> write_image(io::OutputFile& out, Image image, unsigned threads) {
   Members members;
   image.device.netlist = image.netlist_name;
   image.device.tensors.clear();
@@ -110,9 +123,7 @@ Result<void> write_image(io::OutputFile& out, Image image) {
   members[std::string(kDeviceFile)] = io::Bytes(io::json_pretty(device_json(image.device)));
   members[std::string(kConfigFile)] = io::Bytes(std::string("{}\n"));
 
-  std::map<std::string, std::string> digests;
-  for (const auto& [name, bytes] : members) digests[name] = sha256_hex(bytes.view());
-  members[std::string(kChecksumFile)] = io::Bytes(checksum_text(digests));
+  members[std::string(kChecksumFile)] = io::Bytes(checksum_text(digests_of(members, threads)));
 
   Members with_folder;
   for (auto& [name, bytes] : members) with_folder.emplace(cat(kTopFolder, name), std::move(bytes));

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::image {
 
 // An image in parts. `device` names the netlist and the tensors by the names of their members; write_image sets these names, and the
@@ -21,7 +23,8 @@ struct Image {
   Members extras;           // further members at the top: the device descriptor, host graphs
 };
 
-Result<void> write_image(io::OutputFile& out, Image image);
+// `threads`: that compute checksums; the bytes do not depend on it.
+Result<void> write_image(io::OutputFile& out, Image image, unsigned threads = 1);
 
 // Reads the members of an image, without their top folder, and verifies their checksums; an error names the member that is not what it was.
 // An archive of TT-Buda without checksums by member is taken as it is.
@@ -35,3 +38,5 @@ Result<Image> read_image(const Members& members, const std::string& path);
 bool looks_like_image(std::string_view head);
 
 }  // namespace buda::image
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::io {
 
 // Copies share the memory. A slice keeps the whole alive.
@@ -29,3 +31,5 @@ class Bytes {
 };
 
 }  // namespace buda::io
+
+#pragma GCC visibility pop

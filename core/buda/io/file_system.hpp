@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::io {
 
 // The standard streams' name on the command line; "./-" is a file of that name.
@@ -68,3 +70,5 @@ void remove_temporary_files() noexcept;
 std::string error_text(int error_number);
 
 }  // namespace buda::io
+
+#pragma GCC visibility pop

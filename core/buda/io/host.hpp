@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Handed down by reference through every stage and plugin. Below it nobody reads the environment, prints or exits.
@@ -47,3 +49,5 @@ class Host {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

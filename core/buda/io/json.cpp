@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
 
 namespace buda::io {
@@ -160,51 +161,54 @@ class Builder {
   std::vector<Open> stack_;
 };
 
+// Whether a text stands between quotation marks as it is.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+}
+
 void write_string(std::string& out, const std::string& text) {
+  if (is_plain(text)) {
+    out += '"';
+    out += text;
+    out += '"';
+    return;
+  }
   // Bytes that are no UTF-8 become U+FFFD: the output is always valid JSON.
   out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void write_line(std::string& out, const Node& node) {
-  switch (node.kind()) {
-    case Node::Kind::null:
-      out += "null";
-      return;
-    case Node::Kind::boolean:
-    case Node::Kind::integer:
-    case Node::Kind::real:
-      out += node.text();
-      return;
-    case Node::Kind::string:
-      write_string(out, node.text());
-      return;
-    case Node::Kind::list:
-      out += '[';
-      for (std::size_t i = 0; i < node.size(); ++i) {
-        if (i != 0) out += ", ";
-        write_line(out, node.items()[i]);
-      }
-      out += ']';
-      return;
-    case Node::Kind::map:
-      out += '{';
-      for (std::size_t i = 0; i < node.size(); ++i) {
-        if (i != 0) out += ", ";
+constexpr std::size_t kAnyLength = std::string::npos;
+
+// Appends the node without line breaks. False as soon as `out` is longer than `most`; what was appended is then a part of the line.
+bool write_line(std::string& out, const Node& node, std::size_t most = kAnyLength) {
+  const bool is_map = node.is_map();
+  if (node.kind() == Node::Kind::null) {
+    out += "null";
+  } else if (node.kind() == Node::Kind::string) {
+    write_string(out, node.text());
+  } else if (node.is_scalar()) {
+    out += node.text();
+  } else {
+    out += is_map ? '{' : '[';
+    for (std::size_t i = 0; i < node.size(); ++i) {
+      if (i != 0) out += ", ";
+      if (is_map) {
         write_string(out, node.keys()[i]);
         out += ": ";
-        write_line(out, node.items()[i]);
       }
-      out += '}';
-      return;
+      if (!write_line(out, node.items()[i], most)) return false;
+    }
+    out += is_map ? '}' : ']';
   }
+  return out.size() <= most;
 }
 
+// `used`: columns of the line that are taken already.
 void write_pretty(std::string& out, const Node& node, std::size_t indent, std::size_t used, std::size_t width) {
-  std::string line = json_line(node);
-  if (node.is_scalar() || node.size() == 0 || used + line.size() <= width) {
-    out += line;
-    return;
-  }
+  const bool may_break = !node.is_scalar() && node.size() > 0;
+  const std::size_t begin = out.size();
+  if (write_line(out, node, may_break ? begin + (used < width ? width - used : 0) : kAnyLength)) return;
+  out.resize(begin);
   bool is_map = node.is_map();
   out += is_map ? '{' : '[';
   for (std::size_t i = 0; i < node.size(); ++i) {

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#pragma GCC visibility push(default)
+
 namespace buda::io {
 
 // Directories exist implicitly as prefixes of files, or explicitly through make_directories. Standard input is the file "-" put
@@ -30,3 +32,5 @@ class MemoryFileSystem final : public FileSystem {
 };
 
 }  // namespace buda::io
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::io {
 
 // Maps keep the order of the file; a key that occurs twice is refused by the parsers. Scalars keep their text, so that `1e3` may
@@ -90,3 +92,5 @@ const std::string* intern_file_name(const std::string& name);
 Diagnostic node_error(std::string code, const Node& node, std::string message);
 
 }  // namespace buda::io
+
+#pragma GCC visibility pop

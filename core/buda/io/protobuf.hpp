@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::io {
 
 // One field of a message: its number, its kind, and where it lies in the bytes that hold the message.
@@ -45,3 +47,5 @@ void append_varint(std::string& out, std::uint64_t value);
 void append_tag(std::string& out, std::uint32_t number, std::uint32_t type);
 
 }  // namespace buda::io
+
+#pragma GCC visibility pop

@@ -1,4 +1,5 @@
-// What the cores of an epoch use of L1, streams and phases; known from the netlist, before anything is written.
+// What the cores of an epoch use of L1, streams and phases, and what moves between them and memory; known from the netlist, before anything
+// is written.
 #pragma once
 
 #include <buda/device/cluster.hpp>
@@ -6,6 +7,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
+#include <buda/overlay/traffic.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -48,11 +50,12 @@ std::vector<CoreUsage> usage_of(const Blob& blob, const device::DeviceDescriptor
 struct EpochUsage {
   std::int32_t epoch = 0;  // as netlist::temporal_epochs numbers them
   std::vector<CoreUsage> cores;
+  Traffic traffic;
 };
 
-// The usage of all epochs of a netlist with placements: that of the stream programs which `netlist2pipe` and `pipegen` make, because it is
-// made by the same steps. What these refuse is refused here with their diagnostics (PP… and OV…), all epochs at once. `threads`: epochs
-// made side by side. The cost is that of both tools without their files.
+// The usage and traffic of all epochs of a netlist with placements: that of the stream programs which `netlist2pipe` and `pipegen` make,
+// because it is made by the same steps. What these refuse is refused here with their diagnostics (PP… and OV…), all epochs at once.
+// `threads`: epochs made side by side. The cost is that of both tools without their files.
 Result<std::vector<EpochUsage>> predict_usage(const EpochCompiler& compiler, unsigned threads = 1);
 
 // What a device's description lacks for stream programs: an error that names it (OV003), or nothing.

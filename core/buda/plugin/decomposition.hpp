@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 // What registers a rule that has no options: registrar.add_decomposition(decomposition_entry<Divide>("divide", "a / b as a * (1 / b)")).
@@ -27,3 +29,5 @@ Result<passes::DecompositionSet> make_decompositions(const Registries& registrie
                                                      const std::map<std::string, schema::OptionValues>& options, Host& host);
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

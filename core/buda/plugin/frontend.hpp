@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 // A model file as it was found. `path` serves messages and to find files that belong to the model; it may be "-".
@@ -48,3 +50,5 @@ class Frontend {
 };
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

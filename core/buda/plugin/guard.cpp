@@ -131,6 +131,9 @@ class GuardedDevice final : public runtime::Device {
   bool record(perf::Sink& sink, perf::Level level) override {
     return guard_.call("record", [&] { return inner_->record(sink, level); });
   }
+  std::optional<perf::Summary> summary() const override {
+    return guard_.call("summary", [&] { return inner_->summary(); });
+  }
 
  private:
   std::unique_ptr<runtime::Device> inner_;

@@ -143,7 +143,7 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
   const std::string who = cat("plugin ", file);
   const InPlugin running(who);
   if (!library.has("buda_plugin_query"))
-    return refused(file, "PL004", "it is a shared library but no OpenBuda plugin: it does not export buda_plugin_query");
+    return refused(file, "PL004", "it is a shared library but not an OpenBuda plugin: it does not export buda_plugin_query");
   const buda_plugin_info* info = library.get<const buda_plugin_info*()>("buda_plugin_query")();
   if (auto problem = check_info(file, info)) return *problem;
   // From here on the library stays: its code may be referred to.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 // Where plugins are looked for, in this order: `files` (--plugin), `directories` (--plugin-path), `environment_directories`
@@ -34,3 +36,5 @@ std::string list_text(const Registries& registries, const std::vector<Kind>& kin
 std::string list_json(const Registries& registries, const std::vector<Kind>& kinds);
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

@@ -7,6 +7,9 @@
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/runtime/target.hpp>
 
+// Instances have the visibility of the definition, not that of the header's declaration.
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 template <class Interface>
@@ -33,3 +36,5 @@ template Result<std::unique_ptr<runtime::Target>> make(const Registries&, const 
                                                        const schema::OptionValues&, Host&);
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 // Handed to the body of BUDA_PLUGIN. What is added is taken over when the body has ended; a name that exists already makes the host
@@ -80,3 +82,5 @@ struct PluginText {
     return &info;                                                                                                        \
   }                                                                                                                      \
   static void buda_plugin_register([[maybe_unused]] buda::plugin::Registrar& registrar, [[maybe_unused]] buda::Host& host)
+
+#pragma GCC visibility pop

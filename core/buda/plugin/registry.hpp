@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 class Decomposition;
 }
@@ -110,3 +112,5 @@ Result<std::unique_ptr<Interface>> make(const Registries& all, const Registry<In
 Result<void> check_options(const Registries& all, const std::vector<Kind>& kinds, const std::map<std::string, schema::OptionValues>& given);
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::plugin {
 
 class Rewrite;
@@ -151,3 +153,5 @@ struct RuleSpec {
 Entry<passes::Decomposition> rule(RuleSpec spec);
 
 }  // namespace buda::plugin
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 struct BareNetlist {
@@ -24,3 +26,5 @@ Result<BareNetlist> load_bare_netlist(Host& host, std::string_view text, const s
                                       std::optional<device::DeviceDescriptor> device = std::nullopt);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

@@ -90,7 +90,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
   if (!ports.states.empty() && out.padded() > 0)
     return input_error("RT021", {},
                        cat("inputs have ", out.rows, " rows, which is not a multiple of the batch of ", out.batch,
-                           "; rows of zeros would change what the model keeps from step to step"));
+                           "; rows of zeros would change the state of the model"));
   return out;
 }
 

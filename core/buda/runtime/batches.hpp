@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 // How given inputs are run. One batch when they have the model's shapes; otherwise `rows` rows in `count` batches of `batch`, the last one
@@ -34,3 +36,5 @@ Result<Tensor> rows_of(const Tensor& tensor, std::int64_t first, std::int64_t ro
 Result<Tensor> joined(const std::vector<Tensor>& tensors, std::int64_t rows = -1);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 class Graph;
 }
@@ -28,3 +30,5 @@ enum class Arithmetic : std::uint8_t { fp32, exact };
 Result<GraphRun> run_graph(graph::Graph graph, const NamedTensors& inputs, Host& host, Arithmetic arithmetic = Arithmetic::fp32);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

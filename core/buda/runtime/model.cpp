@@ -103,7 +103,7 @@ Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs,
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
     if (graph.level != graph::Level::tensor)
-      return input_error("RT001", {folder + segment.file}, "the host runs graphs at tensor level, and this one is at device level");
+      return input_error("RT001", {folder + segment.file}, "the host executes graphs at tensor level, and this graph is at device level");
     out.emplace(segment.file, std::move(graph));
   }
   return out;

@@ -13,6 +13,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::image {
 struct Image;
 }
@@ -59,3 +61,5 @@ inline constexpr const char* kDeviceMember = "device.yaml";
 std::string folder_of(const std::string& path);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

@@ -55,7 +55,7 @@ Result<void> check_names(const Netlist& netlist, const NamedTensors& inputs) {
     // A queue that comes from outside but that no op reads may be given all the same.
     if (std::any_of(netlist.queues.begin(), netlist.queues.end(), [&n = name](const Queue& q) { return q.name == n && q.from_outside(); }))
       continue;
-    Diagnostic d = input_error("RT020", {}, cat("the netlist has no queue '", name, "' that is filled from outside"));
+    Diagnostic d = input_error("RT020", {}, cat("the netlist has no queue '", name, "' that the host fills"));
     if (auto near = nearest_word(name, known)) d.hint = cat("did you mean '", *near, "'?");
     failure.add(std::move(d));
   }
@@ -288,6 +288,7 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
     }
   }
   out.telemetry = device->telemetry();
+  out.summary = device->summary();
   return out;
 }
 

@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::runtime {
 
@@ -23,6 +26,7 @@ struct NetlistRunOptions {
 struct NetlistRun {
   NamedTensors outputs;
   Telemetry telemetry;
+  std::optional<perf::Summary> summary;  // of devices that simulate time
 };
 
 // The program has what the target needs (complete_program). Fills the queues and rams that come from outside (`inputs` by queue, (w, z, r,
@@ -43,3 +47,5 @@ std::vector<const netlist::Queue*> input_queues(const netlist::Netlist& netlist)
 std::vector<const netlist::Queue*> output_queues(const netlist::Netlist& netlist);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

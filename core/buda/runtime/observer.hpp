@@ -9,6 +9,8 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 // Where a queue's header points before a graph executes. Of rams both are 0.
@@ -49,3 +51,5 @@ class Observer {
 };
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

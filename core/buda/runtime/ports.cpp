@@ -104,7 +104,7 @@ class Binder {
     const bool loops = !port.tensor->loopback.empty();
     if (loops && port.queue->from_outside())
       return error("RT012", cat("input '", port.tensor->name, "' is output '", port.tensor->loopback,
-                                "' of the step before, but no op writes queue '", port.queue->name, "'"));
+                                "' of the previous step, but no op writes queue '", port.queue->name, "'"));
     if (loops) looped_.insert(port.queue->name);
     if (!loops && !port.queue->from_outside())
       return error("RT012", cat("input '", port.tensor->name, "': queue '", port.queue->name, "' is written by op '", port.queue->input,
@@ -141,7 +141,7 @@ class Binder {
       if (t.loopback.empty()) continue;
       auto output = std::find_if(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor->name == t.loopback; });
       auto wrong = [&](const char* code, const std::string& why) {
-        error(code, cat("input '", t.name, "' cannot be output '", t.loopback, "' of the step before: ", why));
+        error(code, cat("input '", t.name, "' cannot be output '", t.loopback, "' of the previous step: ", why));
       };
       if (output == ports_.outputs.end()) {
         wrong("RT010", "the plan has no such output");

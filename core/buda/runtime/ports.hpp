@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 // A tensor of the model and the queue that it goes through.
@@ -56,3 +58,5 @@ Shape entry_shape(const netlist::Queue& queue);
 Result<Ports> bind_ports(const host_plan::HostPlan& plan, const netlist::Netlist& netlist, const NamedTensors& parameters);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

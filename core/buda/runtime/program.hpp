@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::overlay {
 struct Blob;
 }
@@ -44,3 +46,5 @@ struct Program {
 };
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

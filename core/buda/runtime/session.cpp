@@ -47,7 +47,7 @@ Result<void> Session::check_host_graphs() const {
       if (auto it = there.find(t.name); it == there.end() || it->second != type_text(t))
         failure.add(input_error("RT016", {},
                                 cat("the device takes '", t.name, "' (", type_text(t), "), which ",
-                                    it == there.end() ? "no segment before it gives" : cat("is ", it->second, " there"))));
+                                    it == there.end() ? "no earlier segment provides" : cat("is ", it->second, " there"))));
     for (const auto& t : segment.outputs) there.emplace(t.name, type_text(t));
     if (segment.kind != host_plan::SegmentKind::host) continue;
     auto found = model_.host_graphs.find(segment.file);
@@ -60,7 +60,7 @@ Result<void> Session::check_host_graphs() const {
       if (it != there.end() && it->second == wanted) continue;
       failure.add(input_error("RT016", {segment.file},
                               cat("the graph takes '", n.name(), "' (", wanted, "), which ",
-                                  it == there.end() ? "no segment before it gives" : cat("is ", it->second, " there"))));
+                                  it == there.end() ? "no earlier segment provides" : cat("is ", it->second, " there"))));
     }
     for (auto id : graph.outputs()) {
       const graph::Node& n = graph.node(id);
@@ -73,7 +73,7 @@ Result<void> Session::check_host_graphs() const {
     }
   }
   for (const auto& name : outputs)
-    if (!given.contains(name)) failure.add(input_error("RT016", {}, cat("no segment of the plan gives output '", name, "'")));
+    if (!given.contains(name)) failure.add(input_error("RT016", {}, cat("no segment of the plan provides output '", name, "'")));
   if (!failure.empty()) return failure;
   return success();
 }
@@ -114,9 +114,9 @@ Result<void> Session::find_programs() {
   most_at_once_ = programs_.size() == 1 && programs_.front().loops ? std::max<std::int64_t>(ports_.room, 1) : 1;
   if (most_at_once_ < per_turn_ || (per_turn_ > 1 && !ports_.states.empty()))
     return input_error("RT015", {netlist.file},
-                       cat("a turn of the programs takes ", per_turn_, " batches; ",
+                       cat("an iteration of the programs' loop processes ", per_turn_, " batches; ",
                            ports_.states.empty() ? cat("the model's queues hold ", most_at_once_)
-                                                 : std::string("a model that keeps values from step to step takes one batch a turn")));
+                                                 : std::string("a model with state processes one batch per iteration")));
   most_at_once_ = most_at_once_ / per_turn_ * per_turn_;
   return success();
 }

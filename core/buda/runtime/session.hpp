@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 class Session {
@@ -86,3 +88,5 @@ class Session {
 inline constexpr const char* kLoopCount = "$p_loop_count";
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

@@ -9,8 +9,8 @@ namespace buda::runtime {
 Result<Tensor> first_state(const StatePort& state, const NamedTensors& given, Host& host) {
   const Port& port = state.input;
   if (auto it = given.find(port.tensor->name); it != given.end()) return with_dtype(port, it->second);
-  host.log(0, cat("input '", port.tensor->name, "' is not given: it begins with zeros, and is output '", state.output.tensor->name,
-                  "' of the step before from the second step on"));
+  host.log(0, cat("input '", port.tensor->name, "' is not given: it is zeros in the first step, and output '", state.output.tensor->name,
+                  "' of the previous step from the second step on"));
   return Tensor::zeros(port.dtype, port.shape);
 }
 

@@ -17,9 +17,9 @@
 namespace buda::runtime {
 namespace {
 
-using netlist::InputRole;
 using netlist::Netlist;
 using netlist::Op;
+using netlist::OperandRole;
 using netlist::Queue;
 using netlist::SparseGeometry;
 using netlist::SparseProduct;
@@ -82,13 +82,13 @@ class Filler {
     const std::size_t first = numbers.size();
     numbers.resize(first + layout_.size());
     double* to = numbers.data() + first;
-    const InputRole role = reader_.op == nullptr ? InputRole::elementwise : input_role(*reader_.op, reader_.input);
-    const bool topk_index = reader_.op != nullptr && reader_.op->type == netlist::OpType::topk && reader_.input == 1;
-    if (role == InputRole::sparse_tiles) {
+    const OperandRole role = reader_.op == nullptr ? OperandRole::elementwise : operand_row(*reader_.op, reader_.input).role;
+    const bool topk_index = role == OperandRole::sorted && reader_.input == 1;
+    if (role == OperandRole::sparse_tiles) {
       sparse_tiles(to);
-    } else if (role == InputRole::indices && reader_.op->attributes.identity) {
+    } else if (role == OperandRole::index_tiles) {
       return index_tiles(to);
-    } else if (role == InputRole::indices && reader_.op->type == netlist::OpType::embedding) {
+    } else if (role == OperandRole::row_numbers) {
       const Queue* table = find_queue(reader_.op->inputs[0].name);
       const auto rows = table == nullptr ? 1 : table->shape().rt * table->tile_dim.rows;
       for (std::size_t i = 0; i < layout_.size(); ++i) to[i] = static_cast<double>(rng_.below(static_cast<std::uint64_t>(rows)));
@@ -288,7 +288,9 @@ Result<NamedTensors> stimulate(const Netlist& netlist, const TestConfig& config,
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         // Where several ops read a queue, one that cannot do with just any data decides.
         auto [it, fresh] = readers.emplace(op.inputs[i].name, Reader{&op, i});
-        if (!fresh && input_role(op, i) == InputRole::indices) it->second = {&op, i};
+        const OperandRole role = operand_row(op, i).role;
+        const bool indices = role == OperandRole::index_tiles || role == OperandRole::row_indices || role == OperandRole::row_numbers;
+        if (!fresh && indices) it->second = {&op, i};
       }
   NamedTensors out;
   for (const Queue* queue : input_queues(netlist)) {

@@ -11,6 +11,8 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 // Files that the compiler has made, by their name in its output folder ("temporal_epoch_0/overlay/blob.json"), unread.
@@ -24,8 +26,10 @@ Result<Products> read_products(io::FileSystem& fs, const std::string& folder);
 
 // Puts into the program what the target needs and the program lacks. Stream programs are read from the products, where there are any, each
 // once; a bad one is reported with its file and line, and one that is missing, or is not of this netlist and architecture, is an error
-// (RT041). Without products they are made from the netlist, for the chips and cables of the device.
+// (RT041). Without products they are made from the netlist, for the chips and Ethernet links of the device.
 Result<void> complete_program(Program& program, const Needs& needs, const Products& products, const device::DeviceDescriptor& device,
                               Host& host);
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

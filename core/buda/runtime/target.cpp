@@ -14,7 +14,7 @@ Result<void> Device::run(const std::string& program, const Parameters& parameter
   if (progress.state == State::idle) return success();
   Failure failure;
   for (Wait& wait : progress.waits) failure.add(std::move(wait.reason));
-  if (failure.empty()) return internal_error("the device stopped in the middle of a program, and does not say why");
+  if (failure.empty()) return internal_error("the device stopped in the middle of a program, without giving a reason");
   return failure;
 }
 

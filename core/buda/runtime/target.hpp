@@ -12,6 +12,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
+#include <buda/perf/summary.hpp>
 #include <buda/perf/time.hpp>
 #include <buda/runtime/program.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -22,6 +23,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::perf {
 class Sink;
@@ -123,6 +126,8 @@ class Device {
   virtual bool observe(Observer& observer);
   // From now on records when things happen; the sink outlives the device. False for devices without time.
   virtual bool record(perf::Sink& sink, perf::Level level);
+  // Of devices that simulate time: of all that has run until now.
+  virtual std::optional<perf::Summary> summary() const { return std::nullopt; }
 };
 
 // What a target needs of a program beyond its netlist.
@@ -146,3 +151,5 @@ class Target {
 };
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

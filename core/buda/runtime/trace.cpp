@@ -64,6 +64,7 @@ class TracedDevice final : public Device {
   Telemetry telemetry() const override { return device_->telemetry(); }
   bool observe(Observer& observer) override { return device_->observe(observer); }
   bool record(perf::Sink& sink, perf::Level level) override { return device_->record(sink, level); }
+  std::optional<perf::Summary> summary() const override { return device_->summary(); }
 
  private:
   std::unique_ptr<Device> device_;

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::schema {
 
 // Collects the errors of one file. A file full of errors is cut off: the first hundred tell the story.
@@ -207,3 +209,5 @@ struct Codec<E> {
 };
 
 }  // namespace buda::schema
+
+#pragma GCC visibility pop

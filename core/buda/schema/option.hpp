@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::schema {
 
 enum class OptionType { flag, integer, real, text, path, choice };
@@ -62,3 +64,5 @@ class OptionValues {
 Result<OptionValues> complete_options(const std::vector<OptionSpec>& specs, const OptionValues& given, const std::string& prefix);
 
 }  // namespace buda::schema
+
+#pragma GCC visibility pop

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::schema {
 
 // One declared option and the variable that its value goes to.
@@ -113,3 +115,5 @@ class OptionSet {  // wide because each type of variable has a declaration of it
 Diagnostic unknown_key(const OptionSet& set, const std::string& key);
 
 }  // namespace buda::schema
+
+#pragma GCC visibility pop

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::schema {
 
 // Name and version of a file format of ours, written "name/version".
@@ -167,3 +169,5 @@ io::Node json_schema() {
 }
 
 }  // namespace buda::schema
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#pragma GCC visibility push(default)
+
 namespace buda::detail {
 
 class AlignedCopy {
@@ -22,3 +24,5 @@ class AlignedCopy {
 };
 
 }  // namespace buda::detail
+
+#pragma GCC visibility pop

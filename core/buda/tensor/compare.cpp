@@ -320,7 +320,7 @@ Result<void> judge(const Comparison& c, const CompareThresholds& thresholds, con
     if (c.correlation.state != Correlation::State::defined) {
       fail("TN041", "correlation", cat("correlation is ", correlation_text(c.correlation)), std::nan(""), *t);
       if (c.correlation.state != Correlation::State::not_finite)
-        failure.diagnostics().back().hint = "where elements are all the same, judge by closeness or by error";
+        failure.diagnostics().back().hint = "for constant tensors, compare with a tolerance or a maximum error instead";
     } else if (!(c.correlation.value >= *t)) {
       fail("TN041", "correlation", cat("correlation is ", c.correlation.value, ", below ", *t), c.correlation.value, *t);
     }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Values are the codes of TT-Buda's files. The suffix _b means an exponent of 8 bits (bias 127); its counterpart without has 5 bits
@@ -85,3 +87,5 @@ std::int32_t tile_datum_bytes(DataFormat f, TileDim dim);
 std::int32_t tile_bytes(DataFormat f, TileDim dim = {}, std::int32_t alignment = kTileAlignment);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

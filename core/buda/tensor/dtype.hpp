@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // f16 is IEEE 754 binary16; bf16 is the upper half of an f32.
@@ -43,3 +45,5 @@ std::optional<DType> dtype_from_numpy_descr(std::string_view descr);
 const std::vector<DType>& all_dtypes();
 
 }  // namespace buda
+
+#pragma GCC visibility pop

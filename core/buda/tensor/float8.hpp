@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 enum class Float8 : std::uint8_t {
@@ -27,3 +29,5 @@ float float8_to_float(Float8 format, std::uint8_t bits);
 double float8_rounded(Float8 format, double x, bool saturate);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits, with infinities, NaN and denormals. Not the device's Float16, which has none
@@ -37,3 +39,5 @@ inline BFloat16 bfloat16_from_float(float value) {
 }
 
 }  // namespace buda
+
+#pragma GCC visibility pop

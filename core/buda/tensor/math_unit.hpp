@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Of a destination register in this format; `invalid`: in the 16-bit format with the output's exponents.
@@ -50,3 +52,5 @@ inline constexpr ProductBits kHiFi4Product = {kMultiplierB.full, kMultiplierA.fu
 inline float masked_bits(float v, std::uint32_t mask) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(v) & mask); }
 
 }  // namespace buda
+
+#pragma GCC visibility pop

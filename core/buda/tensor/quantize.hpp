@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // How the datums of Bfp formats are rounded to their few bits: half a unit away from zero (the default of packers), or toward zero
@@ -25,3 +27,5 @@ void quantize_to_format(std::span<std::int32_t> values, std::size_t rows, std::s
                         BfpRounding rounding = BfpRounding::half_up);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // `file_size` is that of the file when the place was noted: a file of another size is not the one that was meant.
@@ -22,3 +24,5 @@ struct RawPlace {
 Result<Tensor> raw_tensor(const io::Bytes& file, const std::string& path, const RawPlace& place, DType dtype, Shape shape);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Rank 0 is a scalar. A shape that came from a file may hold anything until `volume()` was asked: it is nothing when a size is negative
@@ -55,3 +57,5 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

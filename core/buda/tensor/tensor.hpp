@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 namespace detail {
@@ -128,3 +130,5 @@ class Tensor {
 std::optional<std::int64_t> tensor_bytes(DType dtype, const Shape& shape);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

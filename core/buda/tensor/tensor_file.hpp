@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // Ordered by name, so that whatever is made from it is deterministic.
@@ -29,3 +31,5 @@ Result<void> write_tensors(io::FileSystem& fs, const std::string& path, const Na
                            io::WriteMode mode = io::WriteMode::always);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

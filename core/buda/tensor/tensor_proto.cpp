@@ -75,7 +75,7 @@ class Parser {
       if (t.number == data_type_) type = &t;
     if (type == nullptr)
       return error(cat("has elements of ", data_type_ < kTypeNames.size() ? std::string(kTypeNames[data_type_]) : cat("type ", data_type_),
-                       "; numbers and booleans of at most 64 bits are read"));
+                       "; only numbers and booleans of at most 64 bits are supported"));
     BUDA_ASSIGN(Tensor tensor, raw_ ? from_raw(type->dtype) : from_typed(*type));
     return std::pair(std::move(name_), std::move(tensor));
   }
@@ -110,9 +110,9 @@ class Parser {
         if (f.number == kRawData) raw_ = bytes_.slice(f.payload, f.end - f.payload);
         return success();
       case kSegment:
-        return error("is a segment of a larger tensor; segments are not read");
+        return error("is a segment of a larger tensor; segments are not supported");
       case kStringData:
-        return error("has strings as elements; numbers and booleans are read");
+        return error("has strings as elements; only numbers and booleans are supported");
       case kExternalData:
         return error("has its elements in another file (external data), which only a model can have");
       default:

@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 struct TileLayout {
@@ -47,3 +49,5 @@ Result<void> unpack_matrix(const TileLayout& layout, std::string_view tiles, std
                            std::size_t cols);
 
 }  // namespace buda
+
+#pragma GCC visibility pop

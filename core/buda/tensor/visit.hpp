@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 // visit_dtype(t.dtype(), [&](auto tag) { using T = typename decltype(tag)::type; for (T v : t.as<T>()) … });
@@ -44,3 +46,5 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
 }
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -1,7 +1,8 @@
-// Buffer sizes by op class and operand.
+// Buffer sizes by operand.
 #include <buda/tiling/buffer_sizes.hpp>
 
 #include <buda/base/checked.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -9,108 +10,49 @@
 
 namespace buda::tiling {
 
-using netlist::Dim;
 using netlist::Op;
-using netlist::OpClass;
-using netlist::OpType;
+using netlist::OperandRole;
+using netlist::OperandUse;
 using netlist::SubOp;
+using ops::Intermediates;
+using ops::Passes;
+using ops::Portion;
+using ops::Reserve;
 
 namespace {
 
-bool minimal(const Op& op, int input) { return op.attributes.min_buffer_input == input; }
-
-FusedInput user_of(const OpContext& c, std::size_t input) { return c.fused == nullptr ? FusedInput{} : fused_input(*c.fused, input); }
-
-// Tiles that the kernel waits for, reads and frees together.
-std::int64_t clear_tiles(const OpContext& context, std::size_t input) {
-  const Op& op = context.op;
-  const auto& a = op.attributes;
-  const auto& b = op.block;
-  const std::int64_t ublock = b.ublock_tiles();
-  const std::int64_t u_kt = a.u_kt, rt = b.ublock_rt, ct = b.ublock_ct;
-  if (op.inputs[input].kernel_broadcast.tiles > 0) return op.inputs[input].kernel_broadcast.tiles;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      if (a.identity) {
-        if (input == 0) return a.sparse.num_sparse_tiles;
-        return input == 1 ? b.mblock_n * ct * u_kt : input == 2 ? 1 : ublock;
-      }
-      if (input == 0) return (minimal(op, 0) ? 1 : b.mblock_m) * rt * u_kt;
-      return input == 1 ? (minimal(op, 1) ? 1 : b.mblock_n) * ct * u_kt : ublock;
-    case OpClass::depthwise:
-      if (input == 0) return (minimal(op, 0) ? 1 : b.mblock_m) * ublock;
-      return input == 1 ? (minimal(op, 1) ? 1 : b.mblock_n) * ct * u_kt : ublock;
-    case OpClass::reduce:
-      return a.reduce_dim == Dim::r ? ct * u_kt : a.reduce_dim == Dim::c ? rt * u_kt : ublock;
-    case OpClass::topk:
-      return rt * u_kt;
-    case OpClass::embedding:
-      return 1;
-    case OpClass::buffer:
-      return input == 0 ? ublock : 1;
-    case OpClass::fused: {
-      FusedInput user = user_of(context, input);
-      if (user.sub == nullptr) return ublock;
-      const SubOp& s = *user.sub;
-      std::int64_t inner = s.attributes.u_kt, tiles = s.block.ublock_tiles();
-      if (s.type == OpType::matmul) tiles = user.operand == 0 ? s.block.ublock_rt * inner : inner * s.block.ublock_ct;
-      if (s.type == OpType::reduce) tiles = inner * (s.attributes.reduce_dim == Dim::r ? s.block.ublock_ct : s.block.ublock_rt);
-      return tiles * user.buffered;
-    }
-    default:
-      return ublock;
-  }
-}
-
-// The block that input buffers are filled with, as the file tells it.
-std::int64_t block_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const TileOrder& order,
-                         std::int64_t producer_tiles) {
-  const Op& op = context.op;
-  const auto& a = op.attributes;
-  const auto& b = op.block;
-  if (op.inputs[input].kernel_broadcast.tiles > 0) return clear;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      if (a.identity) return input == 2 ? a.sparse.num_index_tiles : input > 2 ? b.mblock_tiles() : clear;
-      return input < 2 ? clear : b.mblock_tiles();
-    case OpClass::depthwise:
-      if (input == 0) return b.mblock_m * b.ublock_tiles();
-      return input == 1 ? std::int64_t{b.mblock_n} * b.ublock_ct * a.u_kt : b.mblock_tiles();
-    case OpClass::reduce:
-      return a.reduce_dim == Dim::z ? b.mblock_tiles() : clear;
-    case OpClass::topk:
-      return clear;
-    case OpClass::splice:
-      return producer_tiles;
-    case OpClass::fused: {
-      FusedInput user = user_of(context, input);
-      if (user.sub == nullptr) return order.tiles_per_t();
-      std::int64_t once = clear / user.buffered;
-      if (user.sub->type == OpType::matmul) return user.operand == 0 ? once : user.sub->attributes.m_k * once;
-      return user.sub->type == OpType::reduce ? once : order.tiles_per_t();
-    }
-    default:
+std::int64_t portion_tiles(Portion portion, const TileOrder& order, bool minimal, std::int64_t producer_tiles) {
+  switch (portion) {
+    case Portion::block:
+      return order.block_tiles();
+    case Portion::line:
+      return order.line_blocks() * order.block_tiles();
+    case Portion::line_or_block:
+      return (minimal ? 1 : order.line_blocks()) * order.block_tiles();
+    case Portion::matrix:
       return order.tiles_per_t();
+    case Portion::as_produced:
+      break;
   }
+  return producer_tiles;
 }
 
-// What the buffer must hold at least. An op of more than three inputs shares the room of three among them.
-std::int64_t min_bytes(const OpContext& context, std::size_t input, std::int64_t tile, std::int64_t clear) {
-  const Op& op = context.op;
-  std::int64_t hidden = latency_tiles(tile) * tile;
-  OpClass kind = op_class(op.type);
-  if (op.inputs[input].kernel_broadcast.tiles > 0) return 0;
-  if (kind == OpClass::matmul && op.attributes.identity && (input == 0 || input == 2)) return 0;
-  if (kind != OpClass::fused && kind != OpClass::splice) return hidden;
-  auto inputs = static_cast<std::int64_t>(op.inputs.size());
-  std::int64_t bytes = inputs > 3 ? hidden * 3 / inputs : hidden;
-  if (kind == OpClass::splice) return bytes;
-  FusedInput user = user_of(context, input);
-  if (user.sub == nullptr || user.sub->type != OpType::matmul) return bytes;
-  // The right operand of a fused matmul stays while the left one passes by, unless the result is one column of blocks.
-  std::int64_t m_k = user.sub->attributes.m_k, n = user.sub->block.mblock_n;
-  if (user.operand == 1) return 2 * tile * m_k * n * clear;
-  return n > 1 ? 2 * tile * m_k * clear : bytes;
+// What the buffer must hold at least. `once`: what the kernel takes at once.
+std::int64_t min_bytes(const OpContext& context, const OperandUse& use, const TileOrder& order, std::int64_t tile, std::int64_t once) {
+  std::int64_t latency = latency_tiles(tile) * tile;
+  const auto inputs = static_cast<std::int64_t>(context.op.inputs.size());
+  if (class_of(context.op).shares_latency && inputs > 3) latency = latency * 3 / inputs;
+  switch (use.operand->reserve) {
+    case Reserve::none:
+      return 0;
+    case Reserve::reread_line:
+      return use.block->mblock_n > 1 ? 2 * tile * order.line_blocks() * once : latency;
+    case Reserve::matrix:
+      return 2 * tile * order.blocks_r * order.blocks_c * once;
+    case Reserve::latency:
+      break;
+  }
+  return latency;
 }
 
 std::int64_t splice_tiles(const Op& op, std::size_t input, const TileOrder& order) {
@@ -120,14 +62,9 @@ std::int64_t splice_tiles(const Op& op, std::size_t input, const TileOrder& orde
   return round > 0 ? tiles / round * range->length : tiles;
 }
 
-std::int64_t epoch_tiles(const OpContext& context, std::size_t input, std::int64_t clear, const TileOrder& order) {
-  const Op& op = context.op;
-  // The activations of a sparse product are counted per t of the output, whatever t they come with.
-  const std::int64_t ts = op.attributes.identity && input == 1 ? op.block.t : order.t;
-  const auto& broadcast = op.inputs[input].kernel_broadcast;
-  if (broadcast.tiles > 0) return context.input_count * clear * (broadcast.per_t ? ts : 1);
-  if (op_class(op.type) == OpClass::splice) return context.input_count * splice_tiles(op, input, order);
-  return context.input_count * ts * order.tiles_per_t();
+// The activations of a sparse product are counted per t of the output, whatever t they come with.
+std::int64_t counted_t(const Op& op, OperandRole role, const TileOrder& order) {
+  return role == OperandRole::activations ? op.block.t : order.t;
 }
 
 // Twice what the kernel takes at once, `min_bytes`, or as much as the netlist asks for.
@@ -147,13 +84,25 @@ std::int64_t latency_tiles(std::int64_t tile_bytes) {
 
 InputBuffer input_buffer(const OpContext& context, std::size_t input, const TileOrder& order, TileDim dim, std::int64_t producer_tiles) {
   const Op& op = context.op;
+  const OperandUse use = operand_use(op, context.fused, input);
+  const std::int64_t ts = counted_t(op, use.operand->role, order);
   InputBuffer s;
   s.tile_bytes = tile_bytes(op.inputs[input].format, dim, context.tile_alignment);
-  s.clear = clear_tiles(context, input);
-  s.block = block_tiles(context, input, s.clear, order, producer_tiles);
-  s.epoch_tiles = epoch_tiles(context, input, s.clear, order);
-  std::int64_t tile = std::max(s.tile_bytes, 1);
-  s.size = buffer_tiles(op.inputs[input], tile, std::max<std::int64_t>(s.clear, 1), min_bytes(context, input, tile, s.clear));
+  std::int64_t tile = std::max(s.tile_bytes, 1), least = 0;
+  if (const auto& broadcast = op.inputs[input].kernel_broadcast; broadcast.tiles > 0) {
+    s.clear = s.block = broadcast.tiles;
+    s.epoch_tiles = context.input_count * broadcast.tiles * (broadcast.per_t ? ts : 1);
+  } else {
+    const bool minimal = op.attributes.min_buffer_input == static_cast<std::int32_t>(input);
+    const bool by_sub_op = use.row != &class_of(op);
+    const std::int64_t kept = by_sub_op ? kept_blocks(*context.fused, input) : 1;
+    s.clear = portion_tiles(use.operand->takes, order, minimal, producer_tiles) * kept;
+    s.block = portion_tiles(use.operand->filled_by, order, minimal, producer_tiles);
+    const bool spliced = use.operand->role == OperandRole::spliced;
+    s.epoch_tiles = context.input_count * (spliced ? splice_tiles(op, input, order) : ts * order.tiles_per_t());
+    least = min_bytes(context, use, order, tile, s.clear);
+  }
+  s.size = buffer_tiles(op.inputs[input], tile, std::max<std::int64_t>(s.clear, 1), least);
   return s;
 }
 
@@ -197,26 +146,28 @@ OutputBuffer output_buffer(const OpContext& context, bool scattered, std::int64_
 
 bool has_intermediates(const Op& op) {
   const auto& a = op.attributes;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      return a.identity || a.bias || op.gradient_op || a.requant || a.dequant || a.m_k > 1 || a.accumulate;
-    case OpClass::depthwise:
-      return a.m_k > 1 || a.bias || op.gradient_op;
-    case OpClass::topk:
+  if (op.gradient_op) return true;
+  switch (class_of(op).intermediates) {
+    case Intermediates::none:
+      break;
+    case Intermediates::partial_products:
+      return a.m_k > 1 || a.bias || a.requant || a.dequant || a.accumulate;
+    case Intermediates::partial_blocks:
+      return a.m_k > 1 || a.bias;
+    case Intermediates::partial_z:
+      return a.z > 1;
+    case Intermediates::always:
+    case Intermediates::sorted_pair:
+    case Intermediates::declared:  // as many as the fused op declares, perhaps none
       return true;
-    case OpClass::reduce:
-      return (a.reduce_dim == Dim::z && a.z > 1) || op.gradient_op;
-    case OpClass::fused:
-      return true;  // as many as the fused op declares, perhaps none
-    default:
-      return op.gradient_op;
   }
+  return false;
 }
 
 bool shares_output(const Op& op) {
-  OpClass kind = op_class(op.type);
-  return !op.gradient_op && kind != OpClass::drainer && has_intermediates(op) && !op.untilize_output && kind != OpClass::fused &&
-         kind != OpClass::topk && op.intermed_format == op.out_format;
+  const Intermediates kind = class_of(op).intermediates;
+  return !op.gradient_op && has_intermediates(op) && !op.untilize_output && kind != Intermediates::declared &&
+         kind != Intermediates::sorted_pair && op.intermed_format == op.out_format;
 }
 
 namespace {
@@ -228,11 +179,11 @@ std::int64_t fused_intermediate_tiles(const netlist::FusedOp& fused, std::int32_
   for (const auto& schedule : fused.schedules) {
     if (schedule.empty()) continue;
     const SubOp& last = schedule.back();
-    bool read_per_column = last.type == OpType::matmul && last.block.mblock_n > 1 && !last.inputs.empty() &&
+    bool read_per_column = class_of(last).operand(0).reserve == Reserve::reread_line && last.block.mblock_n > 1 && !last.inputs.empty() &&
                            last.inputs.front().operand.kind == Kind::intermed && last.inputs.front().operand.index == index;
     for (const SubOp& sub : schedule) {
       if (sub.output.kind != Kind::intermed || sub.output.index != index) continue;
-      bool all_blocks = read_per_column && sub.type != OpType::matmul;
+      bool all_blocks = read_per_column && sub.type != last.type;
       tiles = std::max(tiles, sub.block.ublock_tiles() * (all_blocks ? last.attributes.m_k : 1));
     }
   }
@@ -250,13 +201,13 @@ std::vector<IntermediateBuffer> intermediate_buffers(const OpContext& context, c
     std::int64_t epoch = op.gradient_op ? block : context.input_count * block;
     out.push_back({operand, tiles, block, epoch, tile_bytes(format, op.tile_dim, context.tile_alignment)});
   };
-  switch (op_class(op.type)) {
-    case OpClass::fused: {
+  switch (class_of(op).intermediates) {
+    case Intermediates::declared: {
       for (std::int32_t i = context.fused == nullptr ? -1 : context.fused->intermediates - 1; i >= 0; --i)
         make(24 + i, fused_intermediate_tiles(*context.fused, i), op.intermed_format, mblock);
       break;
     }
-    case OpClass::topk: {
+    case Intermediates::sorted_pair: {
       std::int64_t block = std::int64_t{op.block.mblock_m} * op.attributes.m_k * op.attributes.u_kt * op.block.ublock_rt;
       for (std::int32_t i = 1; i >= 0; --i)
         make(24 + i, block, op.inputs.size() > 1 ? op.inputs[static_cast<std::size_t>(i)].format : op.intermed_format, block);
@@ -275,23 +226,32 @@ std::int64_t staging_tiles(std::int64_t buffer_tiles, std::int64_t clear_tiles, 
   return std::max<std::int64_t>(std::min(buffer_tiles / 2, std::max(clear_tiles, latency_tiles(tile_bytes))), 1);
 }
 
+namespace {
+
+// What a file says of passes that are known at run time only.
+constexpr std::int32_t kUnknownPasses = std::numeric_limits<std::uint16_t>::max() - 2;
+
+std::int32_t passes_for_sums(Passes passes, const netlist::OpAttributes& a) {
+  switch (passes) {
+    case Passes::once:
+      break;
+    case Passes::inner_blocks:
+      return a.m_k;
+    case Passes::summed_inner_blocks:
+      return a.m_k * (a.accumulate ? std::max(a.z, 1) : 1);
+    case Passes::z:
+      return a.z;
+    case Passes::unknown:
+      return kUnknownPasses;
+  }
+  return 1;
+}
+
+}  // namespace
+
 std::int32_t passes_over_output(const Op& op) {
   const auto& a = op.attributes;
-  std::int32_t passes = 1;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      // A sparse product's passes are known at run time only.
-      passes = a.identity ? std::numeric_limits<std::uint16_t>::max() - 2 : a.m_k * (a.accumulate ? std::max(a.z, 1) : 1);
-      break;
-    case OpClass::reduce:
-      passes = a.z;
-      break;
-    case OpClass::depthwise:
-      passes = a.m_k;
-      break;
-    default:
-      break;
-  }
+  std::int32_t passes = passes_for_sums(class_of(op).passes, a);
   if (a.bias) {
     if (op.acc_format != DataFormat::int32) ++passes;
     if (a.requant || a.dequant) ++passes;

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::tiling {
 
 // Counts are in tiles (of an input in flat layout: in pieces of rows), tile_bytes in bytes.
@@ -79,3 +81,5 @@ std::int64_t staging_tiles(std::int64_t buffer_tiles, std::int64_t clear_tiles, 
 std::int32_t passes_over_output(const netlist::Op& op);
 
 }  // namespace buda::tiling
+
+#pragma GCC visibility pop

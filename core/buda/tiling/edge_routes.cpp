@@ -304,9 +304,9 @@ bool Router::collect_phased() {
       if (part.tiles.empty()) continue;
       auto it = with_list.find(part.tiles.runs());
       if (it == with_list.end() || it->second.used == it->second.pipes.size())
-        return fail(cat("buffer ", w,
-                        " of the producer is not taken in the way its buffer 0 is, so that no pipe can serve both"
-                        " (a buf_size_mb of all ts would do)"));
+        return fail(cat(
+            "buffer ", w,
+            " of the producer is not read like its buffer 0, so that one pipe cannot transfer both (a buf_size_mb of all ts avoids this)"));
       Twins& twins = it->second;
       add_turns(out_.pipes[twins.pipes[twins.used++]], d, part.turns);
       ++matched;

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::tiling {
 
 // Tiles that travel together. The producer's buffer is seen through a window of some ts; each time it has been filled, `tiles` are taken
@@ -44,3 +46,5 @@ void split_multicasts(EdgeRoutes& routes, GridShape consumer);
 inline constexpr std::int64_t kMaxEdgeTiles = std::int64_t{1} << 28;
 
 }  // namespace buda::tiling
+
+#pragma GCC visibility pop

@@ -2,12 +2,13 @@
 #include <buda/tiling/flat_rows.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 #include <buda/tensor/data_format.hpp>
 
 namespace buda::tiling {
 
 using netlist::Op;
-using netlist::OpClass;
+using netlist::OperandRole;
 
 namespace {
 
@@ -16,13 +17,15 @@ constexpr std::int64_t kMostBlockBytes = 64 * 1024;  // of one read
 }  // namespace
 
 bool takes_rows(const Op& op, std::size_t input) {
-  OpClass kind = op_class(op.type);
-  return input == 0 && (kind == OpClass::tilizer || kind == OpClass::embedding);
+  const OperandRole role = operand_row(op, input).role;
+  return role == OperandRole::rows || role == OperandRole::table;
 }
+
+bool looks_up_rows(const Op& op) { return operand_row(op, 0).role == OperandRole::table; }
 
 std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, const Op& op) {
   const auto& b = rows.block;
-  const bool looks_up = op_class(op.type) == OpClass::embedding;
+  const bool looks_up = looks_up_rows(op);
   const std::int32_t tile_rows = dim.rows;
   if (op.grid.cols % rows.grid.cols != 0 || (!looks_up && op.grid.rows % rows.grid.rows != 0))
     return cat("a grid of ", op.grid.rows, 'x', op.grid.cols, " cores cannot share ", rows.grid.rows, 'x', rows.grid.cols,

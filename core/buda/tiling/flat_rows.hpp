@@ -9,10 +9,14 @@
 #include <string>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace buda::tiling {
 
 // A tilizer takes its input as rows, an embedding its table.
 bool takes_rows(const netlist::Op& op, std::size_t input);
+// Whether it reads those of its rows that another input names.
+bool looks_up_rows(const netlist::Op& op);
 
 // How the cores of an op share the rows of a queue. What travels is a piece: as much of one row as a ublock of the queue is wide. A core
 // goes through `rows_per_column` rows of its first column of pieces, then through the same rows of the next column; after the last column
@@ -47,3 +51,5 @@ std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, 
 EdgeRoutes route_rows(const RowCut& cut, const TileLayout& rows, GridShape consumer);
 
 }  // namespace buda::tiling
+
+#pragma GCC visibility pop

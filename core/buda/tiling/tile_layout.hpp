@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::tiling {
 
 // `count` consecutive tiles of one core's buffer, from index `first` on; or padding (core kPaddingCore, index without meaning).
@@ -65,3 +67,5 @@ TileLayout layout_of(const netlist::Queue& queue);
 TileLayout layout_of(const netlist::Op& op, std::int64_t input_count);
 
 }  // namespace buda::tiling
+
+#pragma GCC visibility pop

@@ -77,7 +77,7 @@ class Convolution final : public passes::Decomposition {
     if (parts >= 1 && rows % parts == 0) return parts;
     Diagnostic d = input_error("PA071", n.loc,
                                cat("op '", n.name(), "' (", n.op(), ") cannot be fractured: the ", rows,
-                                   " rows of its window do not go into ", tag->second, " parts"));
+                                   " rows of its window cannot be divided into ", tag->second, " parts"));
     d.hint = cat("-1, or ", rows, ", makes a product of each row");
     return d;
   }

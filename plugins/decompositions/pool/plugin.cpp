@@ -135,7 +135,7 @@ class AvgPool final : public buda::passes::Decomposition {
 
 }  // namespace
 
-BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through picked rows", .license = "Apache-2.0") {
+BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools by row selection", .license = "Apache-2.0") {
   const buda::schema::OptionSpec surround{.name = "surround",
                                           .type = buda::schema::OptionType::real,
                                           .summary = "add this number to what is pooled, and take it off the maxima; 0: do not",
@@ -143,7 +143,7 @@ BUDA_PLUGIN(.name = "pool", .version = "1.0", .description = "pools through pick
                                           .default_text = "0"};
   registrar.add_decomposition(
       {.name = "max_pool",
-       .summary = "maxima of windows through picked rows",
+       .summary = "maxima of windows by row selection",
        .options = {surround},
        .make = [](const buda::schema::OptionValues& values, buda::Host&) -> buda::Result<std::unique_ptr<buda::passes::Decomposition>> {
          return std::unique_ptr<buda::passes::Decomposition>(std::make_unique<MaxPool>(values.real("surround")));

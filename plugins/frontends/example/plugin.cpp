@@ -134,7 +134,7 @@ BUDA_PLUGIN(.name = "example", .version = "1.0", .description = "reads perceptro
   batch.default_text = "1";
   batch.least = 1;
   registrar.add_frontend({.name = "example",
-                          .summary = "perceptrons as text (.mlp), the frontend that others are copied from",
+                          .summary = "perceptrons in a text format (.mlp); an example of a frontend",
                           .options = {batch},
                           .make = [](const schema::OptionValues& options, Host&) -> Result<std::unique_ptr<plugin::Frontend>> {
                             return std::unique_ptr<plugin::Frontend>(std::make_unique<ExampleFrontend>(options.integer("batch")));

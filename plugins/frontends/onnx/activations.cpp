@@ -69,7 +69,7 @@ Result<void> import_hardmax(NodeImport& n) {
     axis = 1;
   }
   if (shape[static_cast<std::size_t>(axis)] > 1 << 24)
-    return n.refuse(cat("its axis of ", shape[static_cast<std::size_t>(axis)], " elements is longer than is read"));
+    return n.refuse(cat("its axis of ", shape[static_cast<std::size_t>(axis)], " elements is longer than is supported"));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]));
   std::iota(numbers.begin(), numbers.end(), 0);
   Shape along(std::vector<std::int64_t>(shape.rank() - static_cast<std::size_t>(axis), 1));

@@ -47,11 +47,11 @@ Result<void> import_batch_normalization(NodeImport& n) {
   BUDA_ASSIGN(Shape shape, n.shape(0));
   if (shape.rank() < 2) return n.refuse(cat("its input is ", shape.text(), "; it needs samples and channels as its first axes"));
   if (n.integer("spatial", 1) == 0)
-    return n.refuse("has statistics for each element of a channel (spatial = 0); those for each channel are read");
+    return n.refuse("has statistics for each element of a channel (spatial = 0); those for each channel are supported");
   // Before opset 7 training is the standard.
-  if (n.opset() < 7 && n.integer("is_test", 0) == 0) return n.refuse("is in training mode (is_test = 0); only inference is read");
+  if (n.opset() < 7 && n.integer("is_test", 0) == 0) return n.refuse("is in training mode (is_test = 0); only inference is supported");
   if (n.integer("training_mode", 0) != 0) return import_training(n, shape);
-  BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is read"));
+  BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is supported"));
   std::vector<graph::Edge> inputs;
   for (std::size_t i = 0; i < 5; ++i) inputs.emplace_back(n.input(i));
   n.output(n.result().op("batchnorm", std::move(inputs), {{"epsilon", n.real("epsilon", 1e-5)}}));

@@ -39,7 +39,7 @@ void for_each_node(const ::onnx::GraphProto& graph, F f) {
 }
 
 Result<void> check_versions(const Model& model) {
-  if (!model.proto->has_ir_version()) return model.error("ON020", "is no ONNX model: it has no ir_version");
+  if (!model.proto->has_ir_version()) return model.error("ON020", "is not an ONNX model: it has no ir_version");
   if (model.opset >= kOldestOpset && model.opset <= kNewestOpset) return success();
   Diagnostic d = model.error("ON020", cat("uses ONNX opset ", model.opset, "; opsets ", kOldestOpset, " to ", kNewestOpset, " are read"));
   d.hint = cat("export the model with opset ", std::min(kNewestOpset, std::max(model.opset, 13)));
@@ -72,8 +72,8 @@ void check_operators(const Model& model, Failure& failure) {
     group.names.push_back(node.name());
   });
   if (groups.empty()) return;
-  Diagnostic d = model.error("ON030", groups.size() == 1 ? "the model uses an operator that is not read"
-                                                         : cat("the model uses ", groups.size(), " operators that are not read"));
+  Diagnostic d = model.error("ON030", groups.size() == 1 ? "the model uses an operator that is not supported"
+                                                         : cat("the model uses ", groups.size(), " operators that are not supported"));
   for (const auto& [key, group] : groups) {
     std::vector<std::string> shown(group.names.begin(),
                                    group.names.begin() + static_cast<std::ptrdiff_t>(std::min(group.names.size(), kNamesShown)));

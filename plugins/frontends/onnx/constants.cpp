@@ -28,7 +28,7 @@ Result<void> import_constant(NodeImport& n) {
     BUDA_ASSIGN(Tensor tensor, n.sparse_tensor("sparse_value"));
     n.output_known(std::move(tensor));
   } else {
-    return n.refuse("its value is a string; numbers are read");
+    return n.refuse("its value is a string; only numbers are supported");
   }
   return success();
 }

@@ -46,7 +46,7 @@ Result<Operand> stacked(NodeImport& n, const Operands& parts, std::int64_t axis,
       known = known && dim.has_dim_value();
       shape.push_back(dim.dim_value());
     }
-    if (!known) return n.refuse(cat("its body never runs, and says too little of result ", number, " to know its shape"));
+    if (!known) return n.refuse(cat("its body never runs, and does not declare the complete type of result ", number));
     BUDA_ASSIGN(Tensor empty, Tensor::zeros(*dtype, std::move(shape)));
     return known_value(declared.name(), std::move(empty), Role::constant, declared.name());
   }
@@ -95,7 +95,7 @@ Result<void> import_loop(NodeImport& n) {
   std::vector<Operands> scans(results_of_body - 1 - count);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
     if (i >= kMostIterations || (!asks && trips > kMostIterations))
-      return n.refuse(cat("it runs more than ", kMostIterations, " times; loops are read that run less often"));
+      return n.refuse(cat("it runs more than ", kMostIterations, " times, which is the limit for loops"));
     Operands arguments{known_value("iteration", Tensor::scalar(i), Role::constant, "iteration"),
                        known_value("condition", Tensor::scalar(Boolean{1}), Role::constant, "condition")};
     arguments.insert(arguments.end(), states.begin(), states.end());
@@ -198,7 +198,7 @@ Result<Operands> scan(NodeImport& n, const ScanPlan& plan, const Operands& value
 }
 
 Result<void> import_scan_of_batch(NodeImport& n) {
-  if (n.has_input(0)) return n.refuse("its sequences have lengths of their own (input 0); sequences of one length are read");
+  if (n.has_input(0)) return n.refuse("its sequences have lengths of their own (input 0); only sequences of one length are supported");
   BUDA_ASSIGN(ScanPlan plan, scan_plan(n, 1));
   BUDA_ASSIGN(Shape shape, n.shape(1));
   if (shape.rank() == 0) return n.refuse("its first value has no batch axis");

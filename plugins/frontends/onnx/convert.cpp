@@ -107,7 +107,8 @@ Result<void> convert_model(Model& model, Host& host) {
   const ::onnx::NodeProto* culprit = nullptr;
   auto opset = sufficient_opset(model, &culprit);
   if (!opset) {
-    Diagnostic d = node_error(model, *culprit, "ON035", "this old definition of the operator is not read, and no opset suits all nodes");
+    Diagnostic d =
+        node_error(model, *culprit, "ON035", "this old definition of the operator is not supported, and no opset suits all nodes");
     d.hint = "export the model with opset 13";
     return d;
   }

@@ -174,7 +174,7 @@ Result<void> import_non_max_suppression(NodeImport& n) {
   if (b.rank() != 3 || s.rank() != 3 || b[2] != 4 || b[0] != s[0] || b[1] != s[2] || boxes.dtype() != DType::f32 ||
       scores.dtype() != DType::f32)
     return n.refuse(
-        cat("its boxes are ", boxes.describe(), " and its scores ", scores.describe(), "; [n, k, 4] and [n, classes, k] are wanted"));
+        cat("its boxes are ", boxes.describe(), " and its scores ", scores.describe(), "; expected [n, k, 4] and [n, classes, k]"));
   bool center = n.integer("center_point_box", 0) != 0;
   std::vector<std::int64_t> out;
   for (std::int64_t batch = 0; batch < s[0]; ++batch)

@@ -116,7 +116,7 @@ Result<void> import_dropout(NodeImport& n) {
     if (n.has_input(1)) {
       BUDA_ASSIGN(ratio, n.known_number(1, "ratio"));
     }
-    if (ratio != 0) return n.refuse("is in training mode, where what it drops is random; only inference is read");
+    if (ratio != 0) return n.refuse("is in training mode, where what it drops is random; only inference is supported");
   }
   n.output_input(0);
   if (!n.has_output(1)) return success();

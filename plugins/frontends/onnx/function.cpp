@@ -95,7 +95,7 @@ Result<Function> function_of(const Model& model, const NodeProto& node, int opse
     } else {
       ::onnx::FunctionBodyBuildContextImpl context(node, type_protos(inputs));
       if (!schema->BuildContextDependentFunction(context, *body))
-        return input_error("ON040", {}, "not read for inputs of these types: ONNX has no function for them");
+        return input_error("ON040", {}, "not supported for inputs of these types: ONNX has no function for them");
     }
   } else {
     return input_error("ON030", {}, "not read");

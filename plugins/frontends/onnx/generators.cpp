@@ -38,7 +38,7 @@ Result<void> import_range(NodeImport& n) {
   double steps = std::ceil((number(limit) - number(start)) / number(delta));
   if (number(delta) == 0 || !(steps <= kMostElements))
     return n.refuse(
-        cat("from ", number(start), " to ", number(limit), " in steps of ", number(delta), " it has more elements than are read"));
+        cat("from ", number(start), " to ", number(limit), " in steps of ", number(delta), " it has more elements than are supported"));
   auto count = steps > 0 ? static_cast<std::int64_t>(steps) : 0;
   Shape shape{count};
   Tensor out = is_float(type.dtype) ? Tensor(std::move(shape), values_of_range(number(start), number(delta), count))
@@ -69,7 +69,7 @@ Result<void> import_constant_of_shape(NodeImport& n) {
 
 Result<void> import_eye_like(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
-  if (type.shape.rank() != 2) return n.refuse(cat("its input has shape ", type.shape.text(), "; a matrix is wanted"));
+  if (type.shape.rank() != 2) return n.refuse(cat("its input has shape ", type.shape.text(), "; expected a matrix"));
   auto dtype = n.has("dtype") ? dtype_of(static_cast<int>(n.integer("dtype", 0))) : std::optional(type.dtype);
   if (!dtype) return n.refuse(cat("its type is ", onnx_type_name(static_cast<int>(n.integer("dtype", 0))), "; numbers are read"));
   auto count = [&](std::size_t axis, std::int64_t first) {
@@ -78,7 +78,7 @@ Result<void> import_eye_like(NodeImport& n) {
     return out;
   };
   if (type.shape[0] > kMostElements || type.shape[1] > kMostElements)
-    return n.refuse(cat("its input has shape ", type.shape.text(), ", which is larger than is read"));
+    return n.refuse(cat("its input has shape ", type.shape.text(), ", which is larger than is supported"));
   // Beyond the matrix all diagonals are alike.
   std::int64_t k = std::clamp<std::int64_t>(n.integer("k", 0), -type.shape[0], type.shape[1]);
   auto rows = n.step("rows").constant(Tensor(Shape{type.shape[0], 1}, count(0, k)));

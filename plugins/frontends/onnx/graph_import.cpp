@@ -152,7 +152,7 @@ class GraphImport final : public BodyImporter {
     std::string why(out_of_scope(node.domain(), node.op_type()));
     if (why.empty())
       why = importer != nullptr && defined != nullptr ? cat("its definition of opset ", defined->since_version(), " is not read")
-                                                      : "the operator is not read";
+                                                      : "the operator is not supported";
     return node_error(*model_, node, "ON030", why);
   }
 
@@ -160,7 +160,7 @@ class GraphImport final : public BodyImporter {
     if (n.importer().narrow != Narrow::refuses) return success();
     for (std::size_t i = 0; i < n.input_count(); ++i)
       if (const NarrowType* narrow = n.narrow(i)) {
-        Diagnostic d = n.refuse(cat("its input ", i, " has elements of ", narrow->name, ", with which the operator is not read"));
+        Diagnostic d = n.refuse(cat("its input ", i, " has elements of ", narrow->name, ", with which the operator is not supported"));
         d.hint = "convert them before (DequantizeLinear, Cast)";
         return d;
       }

@@ -109,7 +109,7 @@ Result<void> import_compress(NodeImport& n) {
 }
 
 Result<void> import_tf_idf(NodeImport& n) {
-  if (n.has("pool_strings")) return n.refuse("it counts strings; numbers are read");
+  if (n.has("pool_strings")) return n.refuse("it counts strings; only numbers are supported");
   std::string mode = n.text("mode", "TF");
   const char* meaning = mode == "TF" ? "count" : mode == "IDF" ? "presence" : mode == "TFIDF" ? "weighted" : nullptr;
   if (meaning == nullptr) return n.refuse(cat("its mode is '", mode, "', not TF, IDF or TFIDF"));

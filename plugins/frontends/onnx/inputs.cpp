@@ -20,13 +20,14 @@ class DimResolver {
   void input(::onnx::ValueInfoProto& value) {
     std::size_t before = failure_.diagnostics().size();
     if (!value.type().has_tensor_type()) {
-      refuse(value, "is no dense tensor; sequences, maps, optionals and sparse tensors are not read");
+      refuse(value, "is not a dense tensor; sequences, maps, optionals and sparse tensors are not supported");
       return;
     }
     auto& type = *value.mutable_type()->mutable_tensor_type();
     auto dtype = dtype_of(type.elem_type());
     if (!dtype)
-      refuse(value, cat("has elements of ", onnx_type_name(type.elem_type()), "; numbers and booleans of at most 64 bits are read"));
+      refuse(value,
+             cat("has elements of ", onnx_type_name(type.elem_type()), "; only numbers and booleans of at most 64 bits are supported"));
     if (auto fixed = values_->find(value.name()); fixed != values_->end()) {
       names_.insert(value.name());
       if (dtype) fixed_input(value, *dtype, fixed->second);

@@ -59,7 +59,7 @@ Result<void> import_cast(NodeImport& n) {
   }
   if (const NarrowType* narrow = narrow_type(to)) return convert(n, *narrow);
   auto dtype = dtype_of(to);
-  if (!dtype) return n.refuse(cat("it converts to ", onnx_type_name(to), "; numbers and booleans of at most 64 bits are read"));
+  if (!dtype) return n.refuse(cat("it converts to ", onnx_type_name(to), "; only numbers and booleans of at most 64 bits are supported"));
   return convert(n, *dtype);
 }
 

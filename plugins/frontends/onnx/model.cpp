@@ -143,7 +143,7 @@ Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
   Model model;
   model.path = source.path;
   model.file = file_name(source.path);
-  if (source.bytes.empty()) return model.error("ON001", "is empty, and so no ONNX model");
+  if (source.bytes.empty()) return model.error("ON001", "is empty, and so not an ONNX model");
   auto records = take_apart(source.bytes);
   if (!records) {
     const Diagnostic& d = records.failure().diagnostics().front();
@@ -152,7 +152,7 @@ Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
   model.proto = std::make_shared<::onnx::ModelProto>();
   if (!parse(*model.proto, records->model))
     return model.error("ON001", "is not a complete ONNX model: its outermost fields cannot be decoded");
-  if (!records->has_graph) return model.error("ON001", "is no ONNX model: it has no graph");
+  if (!records->has_graph) return model.error("ON001", "is not an ONNX model: it has no graph");
   if (!parse(*model.proto->mutable_graph(), records->graph))
     return model.error("ON001", "is not a complete ONNX model: its graph cannot be decoded");
   std::string().swap(records->graph);

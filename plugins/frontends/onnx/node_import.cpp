@@ -86,7 +86,7 @@ bool NodeImport::is_known(std::size_t i) const { return has_input(i) && values_-
 
 Result<Tensor> NodeImport::known(const Operand& value, std::string_view what) const {
   if (const Tensor* tensor = values_->store().tensor(value)) return *tensor;
-  Diagnostic d = refuse(cat("its ", what, " is computed while the model runs; it is read only where it is constant"));
+  Diagnostic d = refuse(cat("its ", what, " is computed at run time; it must be constant"));
   if (value != nullptr)
     if (auto inputs = values_->store().known.inputs_behind(value->ref); !inputs.empty()) {
       d.hint = hint_for_unknown(inputs);

@@ -23,10 +23,10 @@ const std::map<std::string_view, const OpImporter*>& table() {
 }
 
 constexpr std::string_view kRandom = "its result is random, while a compiled model gives the same result for the same input";
-constexpr std::string_view kSequences = "sequences of tensors are not read: a chip's queues hold tensors of one shape";
-constexpr std::string_view kOptionals = "optional values are not read: whether there is one must be known";
-constexpr std::string_view kFiles = "images in file formats are not read: decode them before, and push the pixels";
-constexpr std::string_view kStrings = "strings are not read: a chip computes with numbers";
+constexpr std::string_view kSequences = "sequences of tensors are not supported: a chip's queues hold tensors of one shape";
+constexpr std::string_view kOptionals = "optional values are not supported: their presence must be known at compile time";
+constexpr std::string_view kFiles = "image file formats are not supported: decode images before, and push the pixels";
+constexpr std::string_view kStrings = "strings are not supported: a chip computes with numbers";
 constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
     {"Bernoulli", kRandom},        {"ConcatFromSequence", kSequences}, {"Multinomial", kRandom},       {"ImageDecoder", kFiles},
     {"Optional", kOptionals},      {"RegexFullMatch", kStrings},       {"RandomNormal", kRandom},      {"RandomNormalLike", kRandom},
@@ -39,9 +39,9 @@ constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
 }  // namespace
 
 std::string_view out_of_scope(std::string_view domain, std::string_view op_type) {
-  if (domain == "ai.onnx.preview.training") return "training is not read; export the model for inference";
-  if (domain == "ai.onnx.ml") return "operators of classical machine learning are not read";
-  if (domain != kDefaultDomain) return "operators of this domain are not read";
+  if (domain == "ai.onnx.preview.training") return "training is not supported; export the model for inference";
+  if (domain == "ai.onnx.ml") return "operators of classical machine learning are not supported";
+  if (domain != kDefaultDomain) return "operators of this domain are not supported";
   for (const auto& [name, why] : kOutOfScope)
     if (name == op_type) return why;
   return "";

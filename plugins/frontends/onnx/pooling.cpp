@@ -57,7 +57,7 @@ Result<Ref> root(NodeImport& n, Ref sum, double p) {
 
 Result<double> norm_order(NodeImport& n) {
   auto p = static_cast<double>(n.integer("p", 2));
-  if (p < 1) return n.refuse(cat("its p is ", p, "; 1 and more are read"));
+  if (p < 1) return n.refuse(cat("its p is ", p, "; 1 and more are supported"));
   return p;
 }
 

@@ -83,7 +83,7 @@ Result<QuantizedType> quantized_type(const NodeImport& n) {
   if (const NarrowType* narrow = narrow_type(given)) return QuantizedType{narrow->dtype, narrow};
   auto dtype = dtype_of(given);
   if (!dtype || is_float(*dtype) || *dtype == DType::boolean)
-    return n.refuse(cat("it quantises to ", onnx_type_name(given), "; small integers and 8-bit floats are read"));
+    return n.refuse(cat("it quantises to ", onnx_type_name(given), "; only small integers and 8-bit floats are supported"));
   return QuantizedType{*dtype, nullptr};
 }
 

@@ -45,7 +45,7 @@ Result<void> resize_simply(NodeImport& n, const Reals& scales) {
   BUDA_ASSIGN(Dims sizes, scaled_sizes(n, x, scales));
   std::string mode = n.text("mode", "nearest");
   if (mode == "bilinear" || mode == "trilinear") mode = "linear";
-  if (mode != "nearest" && mode != "linear") return n.refuse(cat("its mode '", mode, "' is not read; nearest and linear are"));
+  if (mode != "nearest" && mode != "linear") return n.refuse(cat("its mode '", mode, "' is not supported; nearest and linear are"));
   ops::AttrMap attrs{{"shape", sizes}, {"scales", scales}, {"method", mode}, {"coordinates", std::string("asymmetric")}};
   if (mode == "nearest") attrs["nearest"] = std::string("floor");
   n.output(n.result().op("resize", {n.input(0)}, std::move(attrs)));

@@ -112,7 +112,7 @@ Result<DeformShape> deform_shape(const NodeImport& n) {
   Shape expected{s.samples, s.offset_groups * s.taps * static_cast<std::int64_t>(s.axes())};
   for (auto size : s.result) expected.push_back(size);
   if (Shape{s.taps, s.windows}.volume().value_or(kLargestGrid + 1) > kLargestGrid)
-    return n.refuse(cat("its ", s.taps, " taps of ", s.windows, " windows are more than are read"));
+    return n.refuse(cat("its ", s.taps, " taps of ", s.windows, " windows are more than are supported"));
   if (offset != expected || expected.volume().value_or(0) == 0)
     return n.refuse(cat("its offsets are ", offset.text(), "; ", expected.text(), " is needed"));
   return s;

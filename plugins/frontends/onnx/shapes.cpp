@@ -43,7 +43,7 @@ Result<void> import_transpose(NodeImport& n) {
   std::sort(sorted.begin(), sorted.end());
   bool complete = sorted.size() == shape.rank();
   for (std::size_t i = 0; complete && i < sorted.size(); ++i) complete = sorted[i] == static_cast<std::int64_t>(i);
-  if (!complete) return n.refuse(cat("perm ", list_text(permutation), " is no permutation of the axes of shape ", shape.text()));
+  if (!complete) return n.refuse(cat("perm ", list_text(permutation), " is not a permutation of the axes of shape ", shape.text()));
   n.output(n.result().transpose(n.input(0), std::move(permutation)));
   return success();
 }
@@ -117,7 +117,7 @@ Result<graph::ValueRef> cut_off(NodeImport& n, graph::ValueRef x, const Shape& s
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (before[i] >= 0 && after[i] >= 0) continue;
     std::int64_t start = std::max<std::int64_t>(0, -before[i]), stop = shape[i] - std::max<std::int64_t>(0, -after[i]);
-    if (start > stop) return n.refuse(cat("its pads cut more off axis ", i, " than its ", shape[i], " elements"));
+    if (start > stop) return n.refuse(cat("its negative pads remove more from axis ", i, " than its ", shape[i], " elements"));
     axes.push_back(static_cast<std::int64_t>(i));
     starts.push_back(start);
     stops.push_back(stop);
@@ -228,11 +228,12 @@ Result<void> import_split(NodeImport& n) {
   std::int64_t sum = 0;
   for (auto part : sizes) {
     if (part < 0 || part > size - sum)
-      return n.refuse(cat("parts of sizes ", list_text(sizes), " do not make up axis ", axis, " of size ", size));
+      return n.refuse(cat("parts of sizes ", list_text(sizes), " do not add up to axis ", axis, " of size ", size));
     sum += part;
   }
   if (sum != size || static_cast<std::int64_t>(sizes.size()) != count)
-    return n.refuse(cat("parts of sizes ", list_text(sizes), " do not make up axis ", axis, " of size ", size, " in ", count, " results"));
+    return n.refuse(
+        cat("parts of sizes ", list_text(sizes), " do not add up to axis ", axis, " of size ", size, " in ", count, " results"));
   auto x = n.input(0);
   std::int64_t start = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -261,7 +262,7 @@ Result<void> import_tile(NodeImport& n) {
 
 Result<std::int64_t> block_size(NodeImport& n, const Shape& shape) {
   std::int64_t block = n.integer("blocksize", 0);
-  if (shape.rank() != 4) return n.refuse(cat("its input has shape ", shape.text(), "; four axes are wanted"));
+  if (shape.rank() != 4) return n.refuse(cat("its input has shape ", shape.text(), "; expected four axes"));
   // Bounds that keep sizes within 64 bits even where a size of 0 lets the others be anything.
   if (block < 1 || block > 1 << 20 || shape[2] > std::int64_t{1} << 40 || shape[3] > std::int64_t{1} << 40)
     return n.refuse(cat("a block size of ", block, " does not suit the shape ", shape.text()));

@@ -152,7 +152,7 @@ Result<void> import_mel_weight_matrix(NodeImport& n) {
   BUDA_ASSIGN(double high, n.known_number(4, "upper edge"));
   if (!(low >= 0 && low < high && high < 1e12)) return n.refuse(cat("its band from ", low, " to ", high, " hertz is impossible"));
   auto dtype = dtype_of(static_cast<int>(n.integer("output_datatype", 1)));
-  if (!dtype) return n.refuse(cat("its output_datatype ", n.integer("output_datatype", 1), " is no type of numbers that are read"));
+  if (!dtype) return n.refuse(cat("its output_datatype ", n.integer("output_datatype", 1), " is not a supported type"));
   constexpr std::int64_t kMostWeights = std::int64_t{1} << 28;
   if (bins > kMostWeights || dft > kMostWeights || (dft / 2 + 1) > kMostWeights / bins) return n.refuse("its matrix is too large");
   n.output_known(Tensor(Shape{dft / 2 + 1, bins}, mel_weights(bins, dft, rate, low, high)).cast(*dtype));

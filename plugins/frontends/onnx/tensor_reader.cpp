@@ -108,14 +108,14 @@ Result<ExternalPlace> external_place(const TensorProto& tensor) {
     if (key == "location") out.location = entry.value();
     if (key != "offset" && key != "length") continue;
     auto number = parse_uint(entry.value());
-    if (!number) return bad(cat("has external data whose ", key, " is '", entry.value(), "', which is no integer"));
+    if (!number) return bad(cat("has external data whose ", key, " is '", entry.value(), "', which is not an integer"));
     if (key == "offset")
       out.offset = *number;
     else
       out.length = *number;
   }
   if (!stays_inside(out.location)) {
-    Diagnostic d = bad(cat("has external data in '", out.location, "', which is no relative path inside the model's folder"));
+    Diagnostic d = bad(cat("has external data in '", out.location, "', which is not a relative path inside the model's folder"));
     d.hint = "put the file beside the model, and save the model with that location";
     return d;
   }
@@ -182,10 +182,11 @@ std::string onnx_type_name(int onnx_type) {
 }
 
 Result<Tensor> TensorReader::read(const TensorProto& tensor, const std::optional<io::Bytes>& raw) {
-  if (tensor.has_segment()) return bad("is a segment of a larger tensor; segments are not read");
+  if (tensor.has_segment()) return bad("is a segment of a larger tensor; segments are not supported");
   if (const NarrowType* narrow = narrow_type(tensor.data_type())) return read_narrow(tensor, *narrow, raw);
   auto dtype = dtype_of(tensor.data_type());
-  if (!dtype) return bad(cat("has elements of ", onnx_type_name(tensor.data_type()), "; numbers and booleans of at most 64 bits are read"));
+  if (!dtype)
+    return bad(cat("has elements of ", onnx_type_name(tensor.data_type()), "; only numbers and booleans of at most 64 bits are supported"));
   Shape shape(std::vector<std::int64_t>(tensor.dims().begin(), tensor.dims().end()));
   auto bytes = tensor_bytes(*dtype, shape);
   if (!bytes) return bad(cat("has the impossible shape ", shape.text()));

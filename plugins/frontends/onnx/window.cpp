@@ -32,8 +32,8 @@ Result<WindowArguments> arguments(const NodeImport& n, const Shape& x, Dims kern
   WindowArguments w;
   std::size_t rank = kernel.size();
   if (rank < 1 || rank > 3 || x.rank() != rank + 2)
-    return n.refuse(
-        cat("its window ", list_text(kernel), " does not fit its input ", x.text(), "; one to three axes after the first two are read"));
+    return n.refuse(cat("its window ", list_text(kernel), " does not fit its input ", x.text(),
+                        "; one to three axes after the first two are supported"));
   for (auto size : x)
     if (size > kLargest) return n.refuse(cat("its input ", x.text(), " is too large"));
   for (auto k : kernel)
@@ -58,7 +58,7 @@ Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x) {
 
 Result<WindowArguments> window_arguments(const NodeImport& n, const Shape& x, const Shape& weights) {
   if (weights.rank() < 3)
-    return n.refuse(cat("its weights are ", weights.text(), "; a kernel of one to three axes after the first two is read"));
+    return n.refuse(cat("its weights are ", weights.text(), "; a kernel of one to three axes after the first two is supported"));
   Dims kernel(weights.begin() + 2, weights.end());
   if (n.has("kernel_shape") && n.integers("kernel_shape") != kernel)
     return n.refuse(cat("its kernel_shape ", list_text(n.integers("kernel_shape")), " is not that of its weights ", weights.text()));

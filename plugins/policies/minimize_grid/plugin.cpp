@@ -28,7 +28,7 @@ class MinimizeGrid final : public balance::Policy {
 
 BUDA_PLUGIN(.name = "minimize_grid", .version = "1.0", .description = "the smallest legal grid for every op", .license = "Apache-2.0") {
   registrar.add_policy({.name = "minimize_grid",
-                        .summary = "every op on as few cores as possible, as many ops in an epoch as fit",
+                        .summary = "the smallest legal number of cores for each op, and the fewest epochs",
                         .options = {},
                         .make = [](const schema::OptionValues&, Host&) -> Result<std::unique_ptr<balance::Policy>> {
                           return std::unique_ptr<balance::Policy>(std::make_unique<MinimizeGrid>());

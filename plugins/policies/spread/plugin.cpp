@@ -27,7 +27,7 @@ BUDA_PLUGIN(.name = "spread", .version = "1.0", .description = "even op times in
   inputs.default_text = "0";
   inputs.least = 0;
   registrar.add_policy({.name = "spread",
-                        .summary = "ops of an epoch take about the same time, and fill the chip",
+                        .summary = "the fewest cores with which each op keeps up with its epoch",
                         .options = {inputs},
                         .make = [](const schema::OptionValues& options, Host&) -> Result<std::unique_ptr<balance::Policy>> {
                           balance::SpreadOptions o;

@@ -65,7 +65,7 @@ Result<void> GoldenDevice::link(std::size_t index) {
   const Queue& other = m_.netlist.queues[target->second];
   auto tiles = [](const Queue& q) { return q.block.tiles() * q.entries; };
   if (target->second == index || !other.alias.empty() || queue.kind != QueueKind::ram || other.kind != QueueKind::ram)
-    return error(cat("only a ram can be a view of another ram; '", other.name, "' or itself is something else"));
+    return error(cat("only a ram can be an alias of another ram; '", other.name, "' or itself is something else"));
   if (queue.format != other.format || queue.tile_dim != other.tile_dim)
     return error(cat("it and '", other.name, "', whose memory it shares, have different formats or tile sizes"));
   if (queue.grid.rows * queue.grid.cols != other.grid.rows * other.grid.cols || tiles(queue) != tiles(other))

@@ -25,7 +25,7 @@ std::optional<Unable> check_quant(const OpShapes& shapes) {
   const netlist::Op& op = shapes.op;
   if (is_integer(op.inputs[1].format)) return Unable{"its scale, input 1, must be a floating-point tensor", "", false};
   if ((op.type == OpType::quantization) == is_integer(op.inputs[0].format))
-    return Unable{op.type == OpType::quantization ? "its input is integer already" : "its input is no integer tensor", "", false};
+    return Unable{op.type == OpType::quantization ? "its input is integer already" : "its input is not an integer tensor", "", false};
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
-// From usages of cores to usages of ops.
+// From usages of cores to usages of ops, and from bytes of streams to loads of graphs.
 #include <buda/balance/emit/laid_out.hpp>
 
+#include <buda/balance/cost/measure_loads.hpp>
 #include <buda/base/text.hpp>
 #include <buda/overlay/usage.hpp>
 
@@ -41,10 +42,21 @@ void keep_larger(Usage& kept, Usage other) {
   if (other.used > kept.used || kept.parts.empty()) kept = std::move(other);
 }
 
+void add_usages(const overlay::EpochUsage& epoch, LaidOutUsages& out) {
+  for (const CoreUsage& core : epoch.cores) {
+    if (core.op.empty()) continue;
+    auto& usages = out[core.op];
+    usages.resize(3);
+    keep_larger(usages[0], l1_of_core(core));
+    keep_larger(usages[1], count_of_core(Resource::streams, core));
+    keep_larger(usages[2], count_of_core(Resource::phases, core));
+  }
+}
+
 }  // namespace
 
-Result<LaidOutUsages> laid_out_usages(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
-  LaidOutUsages out;
+Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+  LaidOut out;
   if (overlay::missing_description(device)) return out;
   device::DeviceDescriptor chip = device;
   chip.chips = 1;
@@ -58,15 +70,13 @@ Result<LaidOutUsages> laid_out_usages(const netlist::Netlist& netlist, const dev
     }
     return failure;
   }
-  for (const overlay::EpochUsage& epoch : *epochs)
-    for (const CoreUsage& core : epoch.cores) {
-      if (core.op.empty()) continue;
-      auto& usages = out[core.op];
-      usages.resize(3);
-      keep_larger(usages[0], l1_of_core(core));
-      keep_larger(usages[1], count_of_core(Resource::streams, core));
-      keep_larger(usages[2], count_of_core(Resource::phases, core));
-    }
+  out.loads.resize(netlist.graphs.size());
+  for (std::size_t i = 0; i < epochs->size(); ++i) {
+    add_usages((*epochs)[i], out.usages);
+    for (const netlist::Graph* graph : compiler.epochs()[i].graphs)
+      out.loads[static_cast<std::size_t>(graph - netlist.graphs.data())] =
+          loads_of((*epochs)[i].traffic, graph->target_device, graph->input_count, device);
+  }
   return out;
 }
 

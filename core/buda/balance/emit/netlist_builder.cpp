@@ -4,10 +4,14 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/fused.hpp>
-#include <buda/balance/queues/dram.hpp>
+#include <buda/balance/queues/dram_placement.hpp>
+#include <buda/balance/queues/host_memory.hpp>
+#include <buda/balance/queues/queue_loads.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace buda::balance {
 namespace {
@@ -16,21 +20,23 @@ class Builder {
  public:
   Builder(const Problem& problem, const Choice& choice, QueueSet queues) : problem_(problem), choice_(choice) {
     out_.queues = std::move(queues);
+    for (const QueuePlan& plan : out_.queues.queues) out_.uses.emplace_back(static_cast<std::size_t>(plan.queue.grid.volume()));
   }
 
-  Result<BuiltNetlist> run() {
+  Result<BuiltNetlist> run(DramAlgorithm algorithm) {
     netlist::Netlist& n = out_.netlist;
     n.arch = problem_.device->arch;
     n.archs = {n.arch};
-    place_queues();
-    for (std::int32_t e = 0; e < choice_.epochs(); ++e) {
+    measure();
+    place_queues(algorithm);
+    const std::int32_t epochs = choice_.epochs();
+    for (std::int32_t e = 0; e < epochs; ++e) {
       netlist::Graph g;
       g.name = graph_name(e);
       g.target_device = chip();
       g.input_count = problem_.microbatch;
       n.graphs.push_back(std::move(g));
     }
-    measure();
     for (std::size_t i = 0; i < problem_.ops.size(); ++i) place_op(OpId(static_cast<std::uint32_t>(i)));
     if (!failure_.empty()) return failure_;
     n.programs.push_back(make_program(problem_, choice_, out_.queues));
@@ -40,11 +46,19 @@ class Builder {
  private:
   std::int32_t chip() const { return problem_.device->mmio_chips.empty() ? 0 : problem_.device->mmio_chips.front(); }
 
-  void place_queues() {
+  void place_queues(DramAlgorithm algorithm) {
     DramAllocator dram(*problem_.device);
+    const std::vector<std::int32_t> channels = choose_channels(algorithm, unplaced_buffers(), dram.room(), *problem_.device);
+    std::size_t at = 0;
+    HostPlace on_host;
+    auto in_dram = [&](const QueuePlan& plan) {
+      const auto count = static_cast<std::size_t>(plan.queue.grid.volume());
+      auto buffers = dram.allocate(plan.queue, std::span(channels).subspan(at, count), is_for_host(plan), *problem_.device);
+      at += count;
+      return buffers;
+    };
     for (QueuePlan& plan : out_.queues.queues) {
-      bool for_host = plan.role == QueueRole::input && plan.queue.grid.volume() == 1;
-      auto buffers = dram.allocate(plan.queue, for_host, *problem_.device);
+      auto buffers = lies_on_host(plan) ? allocate_on_host(plan.queue, *problem_.device, on_host) : in_dram(plan);
       if (!buffers) {
         failure_.add(std::move(buffers).failure());
         continue;
@@ -56,25 +70,79 @@ class Builder {
     for (std::size_t i = 0; i < out_.dram_used.size(); ++i) out_.dram_capacity.push_back(dram.capacity(i));
   }
 
+  static bool is_for_host(const QueuePlan& plan) { return plan.role == QueueRole::input && plan.queue.grid.volume() == 1; }
+
+  static bool lies_on_host(const QueuePlan& plan) { return plan.queue.location == netlist::QueueLocation::host; }
+
+  // Of all queues in DRAM, one after the other.
+  std::vector<UnplacedBuffer> unplaced_buffers() {
+    std::vector<UnplacedBuffer> out;
+    for (std::size_t q = 0; q < out_.uses.size(); ++q) {
+      const QueuePlan& plan = out_.queues.queues[q];
+      const std::uint64_t bytes = buffer_bytes(plan.queue, *problem_.device).value_or(0);
+      std::optional<std::int32_t> epoch;
+      if (plan.writer.valid()) {
+        const PlacedOp& writer = choice_.ops[plan.writer.index()];
+        epoch = writer.epoch;
+        add_writer(placed_op(plan.writer), {writer.epoch, false, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
+      }
+      if (lies_on_host(plan)) continue;
+      for (const BufferUse& use : out_.uses[q]) out.push_back({bytes, is_for_host(plan), epoch, use});
+    }
+    return out;
+  }
+
+  std::uint64_t inputs() const { return static_cast<std::uint64_t>(problem_.microbatch); }
+
+  std::uint64_t stored_tile_bytes(const netlist::Queue& queue) const {
+    return static_cast<std::uint64_t>(tile_bytes(queue.format, queue.tile_dim, problem_.device->tile_alignment));
+  }
+
+  netlist::Op placed_op(OpId id) const {
+    const PlacedOp& placed = choice_.ops[id.index()];
+    netlist::Op op = with_model(problem_.op(id), placed.model);
+    op.grid_loc = placed.place.at;
+    op.grid_transpose = placed.place.transposed;
+    return op;
+  }
+
   // The edges as they are now: from queues with their final blocking, or from ops of the same epoch.
   void measure() {
     for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
+      const OpId id(static_cast<std::uint32_t>(i));
       const OpSpec& spec = problem_.ops[i];
-      const OpModel& model = choice_.ops[i].model;
-      netlist::Op op = with_model(spec, model);
+      const netlist::Op op = placed_op(id);
       EdgeBook::Entry entry;
       for (std::size_t k = 0; k < spec.operands.size(); ++k) {
         std::size_t queue = out_.queues.feeds[i][k];
         TileLayout from =
             queue != kNoQueue ? tiling::layout_of(out_.queues.queues[queue].queue) : producer_layout(spec.operands[k].from.op);
-        auto cost = measure_edge(from, maps_of(OpId(static_cast<std::uint32_t>(i)), k), op, k);
-        if (auto* reason = std::get_if<std::string>(&cost))
+        auto routes = edge_routes(from, maps_of(id, k), op, k);
+        if (auto* reason = std::get_if<std::string>(&routes)) {
           failure_.add(internal_error(cat("op '", spec.label, "', input ", k, ": ", *reason)));
-        entry.costs.push_back(std::holds_alternative<EdgeCost>(cost) ? std::get<EdgeCost>(cost) : EdgeCost{1, 1, 1, 1, 1, 1});
+          entry.costs.push_back({1, 1, 1, 1, 1, 1});
+        } else {
+          entry.costs.push_back(cost_of_routes(std::get<tiling::EdgeRoutes>(routes), from));
+          if (queue != kNoQueue) add_reader(std::get<tiling::EdgeRoutes>(routes), op, access_of(id, k, op, queue), out_.uses[queue]);
+        }
         entry.direct.push_back(queue == kNoQueue);
       }
-      book_.enter(OpId(static_cast<std::uint32_t>(i)), std::move(entry));
+      book_.enter(id, std::move(entry));
     }
+  }
+
+  // What is kept in L1 each core reads for itself, but shares of a matmul's right operand, which its columns hand on.
+  QueueAccess access_of(OpId id, std::size_t input, const netlist::Op& op, std::size_t queue) const {
+    QueueAccess out;
+    out.epoch = choice_.ops[id.index()].epoch;
+    out.tile_bytes = stored_tile_bytes(out_.queues.queues[queue].queue);
+    out.before = choice_.ops[id.index()].model.is_resident(input);
+    out.times = inputs();
+    if (!out.before) return out;
+    const tiling::TileOrder order = input_order(op, input);
+    const bool is_handed_on = order.axis == tiling::MulticastAxis::column && order.tiles() > input_buffer(op, input, *problem_.device).size;
+    out.times = is_handed_on ? 1 : static_cast<std::uint64_t>(order.cores_per_destination());
+    return out;
   }
 
   // As they were found legal when the op was placed.
@@ -91,9 +159,7 @@ class Builder {
   void place_op(OpId id) {
     const OpSpec& spec = problem_.op(id);
     const PlacedOp& placed = choice_.ops[id.index()];
-    netlist::Op op = with_model(spec, placed.model);
-    op.grid_loc = placed.place.at;
-    op.grid_transpose = placed.place.transposed;
+    netlist::Op op = placed_op(id);
     Links links = book_.links(id, placed.model, book_.entry(id), {});
     auto verdict = judge(spec, op, links, *problem_.device, "");
     if (auto* d = std::get_if<Diagnostic>(&verdict)) {
@@ -132,8 +198,8 @@ class Builder {
 
 }  // namespace
 
-Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues) {
-  return Builder(problem, choice, std::move(queues)).run();
+Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, DramAlgorithm algorithm) {
+  return Builder(problem, choice, std::move(queues)).run(algorithm);
 }
 
 }  // namespace buda::balance

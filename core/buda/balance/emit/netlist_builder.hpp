@@ -2,12 +2,15 @@
 #pragma once
 
 #include <buda/balance/emit/laid_out.hpp>
+#include <buda/balance/queues/queue_loads.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::balance {
 
@@ -18,11 +21,14 @@ struct BuiltNetlist {
   std::vector<std::uint64_t> dram_used, dram_capacity;
   // The queue's buffers stand in the netlist; this is the set they came from.
   QueueSet queues;
-  LaidOutUsages laid_out;  // filled in later
+  std::vector<QueueUse> uses;  // of each queue, as routes say
+  LaidOut laid_out;            // filled in later
 };
 
-// Gives queues their addresses and ops their places, inputs and overlay sizes; one graph per epoch. Every op is judged once more with the
-// links that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
-Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues);
+// Gives queues their addresses, in channels that `algorithm` chooses, and ops their places, inputs and overlay sizes; one graph per epoch.
+// Every op is judged once more with the links that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
+Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, DramAlgorithm algorithm);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

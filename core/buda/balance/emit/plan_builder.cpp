@@ -127,6 +127,14 @@ class HostPlanBuilder {
     }
   }
 
+  // Numbers of rows as they follow one another in a tile.
+  static std::vector<Transform> steps_to_numbers(const Shape& device, std::int64_t count) {
+    constexpr std::int64_t kTile = graph::kTileSide * graph::kTileSide;
+    return {{TransformKind::reshape, {device[0], 1, 1, count}, 0},
+            {TransformKind::pad, {0, 0, 0, kTile - count}, 0},
+            {TransformKind::reshape, {device[0], 1, graph::kTileSide, graph::kTileSide}, 0}};
+  }
+
   // What the queue holds of a value: the rows that its tiles have, and of a padded one (legalize/padding.hpp) more.
   static Shape rows_held(Shape device, const QueuePlan& q, const netlist::TileShape& padded) {
     if (device.rank() != 4) return device;
@@ -139,7 +147,10 @@ class HostPlanBuilder {
     const Node& node = graph_.node(problem_.source(q.source).node);
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
-    BUDA_ASSIGN(auto steps, at_node(node, steps_to_device(shapes.view, rows_held(type.shape, q, problem_.source(q.source).shape))));
+    const SourceSpec& source = problem_.source(q.source);
+    auto as_numbers = [&] { return Result(steps_to_numbers(type.shape, *shapes.view.volume() / type.shape[0])); };
+    BUDA_ASSIGN(auto steps,
+                source.row_numbers ? as_numbers() : at_node(node, steps_to_device(shapes.view, rows_held(type.shape, q, source.shape))));
     std::vector<Transform> on_host = host_steps(shapes, shapes.model, shapes.view);
     steps.insert(steps.begin(), on_host.begin(), on_host.end());
     out_.plan.inputs.push_back(
@@ -274,12 +285,25 @@ Result<std::vector<Transform>> steps_from_device(const Shape& device, const Shap
 
 std::vector<Transform> steps_to_whole(const Stream& stream, const Shape& whole) {
   if (stream.parts == 1 || whole.rank() != 4) return {};
-  // Parts of rows follow each other as in the whole; those of columns lie side by side.
-  if (stream.direction == StreamDirection::r) return {{TransformKind::reshape, whole.dims(), 0}};
   const std::int64_t parts = stream.parts;
-  return {{TransformKind::reshape, {whole[0], whole[1], parts, whole[2], whole[3] / parts}, 0},
-          {TransformKind::transpose, {0, 1, 3, 2, 4}, 0},
-          {TransformKind::reshape, whole.dims(), 0}};
+  const Transform joined{TransformKind::reshape, whole.dims(), 0};
+  auto reordered = [&](std::vector<std::int64_t> split, std::vector<std::int64_t> order) -> std::vector<Transform> {
+    return {{TransformKind::reshape, std::move(split), 0}, {TransformKind::transpose, std::move(order), 0}, joined};
+  };
+  switch (stream.direction) {
+    case StreamDirection::r:
+      if (whole[1] == 1) break;
+      return reordered({whole[0], parts, whole[1], whole[2] / parts, whole[3]}, {0, 2, 1, 3, 4});
+    case StreamDirection::c:
+      return reordered({whole[0], parts, whole[1], whole[2], whole[3] / parts}, {0, 2, 3, 1, 4});
+    case StreamDirection::cz:
+      return reordered({whole[0], whole[1], parts, whole[2], whole[3] / parts}, {0, 1, 3, 2, 4});
+    case StreamDirection::rz:
+    case StreamDirection::none:
+      break;
+  }
+  // Parts of rows of one matrix follow each other as in the whole.
+  return {joined};
 }
 
 Result<BuiltPlan> build_plan(const Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files) {

@@ -22,6 +22,20 @@ struct Reading {
   std::set<std::int32_t> epochs;
 };
 
+// Of one epoch the queues that it reads, and those that are read for the last time.
+struct ReadInEpoch {
+  std::vector<const Reading*> all, last;
+};
+
+std::vector<ReadInEpoch> by_epoch(const std::vector<Reading>& all, std::int32_t epochs) {
+  std::vector<ReadInEpoch> out(static_cast<std::size_t>(epochs));
+  for (const Reading& r : all) {
+    for (std::int32_t epoch : r.epochs) out[static_cast<std::size_t>(epoch)].all.push_back(&r);
+    out[static_cast<std::size_t>(*r.epochs.rbegin())].last.push_back(&r);
+  }
+  return out;
+}
+
 std::vector<Reading> readings(const Choice& choice, const QueueSet& queues) {
   std::vector<Reading> out;
   std::size_t number = 0;
@@ -74,16 +88,16 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
   }
   if (!statics.values.empty()) add(std::move(statics));
   add(instruction::Loop{Value::of(kLoopCount)});
-  for (std::int32_t epoch = 0; epoch < choice.epochs(); ++epoch) {
-    instruction::Execute execute{graph_name(epoch), {}};
-    for (const Reading& r : all)
-      if (r.epochs.count(epoch) != 0) execute.settings.push_back(setting_of(queues.queues[r.queue], r));
+  const auto read = by_epoch(all, choice.epochs());
+  for (std::size_t epoch = 0; epoch < read.size(); ++epoch) {
+    instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
+    for (const Reading* r : read[epoch].all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
     add(std::move(execute));
-    for (const Reading& r : all) {
-      if (r.local == kZero || *r.epochs.rbegin() != epoch) continue;
-      Value wrap = Value::number(2 * queues.queues[r.queue].queue.entries);
-      add(instruction::VarInst{r.global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
-      add(instruction::VarInst{r.local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+    for (const Reading* r : read[epoch].last) {
+      if (r->local == kZero) continue;
+      Value wrap = Value::number(2 * queues.queues[r->queue].queue.entries);
+      add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+      add(instruction::VarInst{r->local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
     }
   }
   add(instruction::EndLoop{});

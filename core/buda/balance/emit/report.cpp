@@ -4,6 +4,7 @@
 #include <buda/balance/models/fused.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/measure_loads.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace buda::balance {
 
@@ -71,12 +73,32 @@ const schema::Record<ReportOp>& describe(const ReportOp*) {
   return record;
 }
 
+const schema::Record<ReportPath>& describe(const ReportPath*) {
+  static const auto record = schema::Record<ReportPath>("the busiest path of a kind; bytes and cycles of one input")
+                                 .required("kind", &ReportPath::kind, "DRAM, NoC, PCIe or Ethernet")
+                                 .required("busiest", &ReportPath::busiest, "which one it is")
+                                 .required("bytes", &ReportPath::bytes, "that pass through it")
+                                 .required("mean", &ReportPath::mean, "bytes that pass through one of the chip's, on average")
+                                 .required("cycles", &ReportPath::cycles, "expected cycles that it needs");
+  return record;
+}
+
+const schema::Record<ReportTraffic>& describe(const ReportTraffic*) {
+  static const auto record = schema::Record<ReportTraffic>("bytes of all inputs of an epoch in a channel of DRAM")
+                                 .required("read", &ReportTraffic::read, "while the epoch runs")
+                                 .required("written", &ReportTraffic::written, "while the epoch runs")
+                                 .required("before", &ReportTraffic::before, "read before it")
+                                 .required("after", &ReportTraffic::after, "written after it");
+  return record;
+}
+
 const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
   static const auto record = schema::Record<ReportEpoch>("an epoch")
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
                                  .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
-                                 .optional("dram_cycles", &ReportEpoch::dram_cycles, "expected cycles that DRAM needs for one input")
+                                 .optional("paths", &ReportEpoch::paths, "the busiest path of each kind on which anything moves")
+                                 .optional("channels", &ReportEpoch::channels, "what each channel of DRAM moves, in order")
                                  .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
                                  .required("ops", &ReportEpoch::ops, "its ops, in execution order");
   return record;
@@ -92,7 +114,8 @@ const schema::Record<ReportQueue>& describe(const ReportQueue*) {
                                  .optional("prologue", &ReportQueue::prologue, "whether its readers load it before the epoch")
                                  .optional("writer", &ReportQueue::writer, "the op that writes it; without it, the host does")
                                  .optional("readers", &ReportQueue::readers, "the ops that read it; without them, the host does")
-                                 .optional("channels", &ReportQueue::channels, "the DRAM channel of each of its buffers");
+                                 .optional("channels", &ReportQueue::channels,
+                                           "the DRAM channel of each of its buffers; without it, they are in the host's memory");
   return record;
 }
 
@@ -113,7 +136,8 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("cycles", &ReportTotals::cycles, "expected cycles of one iteration of the program's loop")
           .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
-          .optional("limiter", &ReportTotals::limiter, "what limits it: kernel, input N or output; DRAM: the channels of its epoch")
+          .optional("limiter", &ReportTotals::limiter,
+                    "what limits it: kernel, input N or output, or a path of its epoch: DRAM channel N, a link")
           .optional("parameter_bytes", &ReportTotals::parameter_bytes, "bytes of the queues of parameters and constants")
           .required("dram", &ReportTotals::dram, "channels of the chip, in order");
   return record;
@@ -140,24 +164,29 @@ std::int64_t whole(double cycles) { return static_cast<std::int64_t>(std::llroun
 class Maker {
  public:
   Maker(const Problem& problem, const Choice& choice, const BuiltNetlist& built, const std::vector<std::int64_t>& candidates)
-      : problem_(problem), choice_(choice), built_(built), candidates_(candidates), limiter_(problem.ops.size(), 0) {}
+      : problem_(problem),
+        choice_(choice),
+        built_(built),
+        candidates_(candidates),
+        writes_queue_(problem.ops.size(), false),
+        limiter_(problem.ops.size(), 0),
+        done_(problem.ops.size(), 0) {
+    for (const QueuePlan& q : built.queues.queues)
+      if (q.writer.valid()) writes_queue_[q.writer.index()] = true;
+  }
 
   void fill(PlacementReport& out) {
     const auto& graphs = built_.netlist.graphs;
+    const auto by_epoch = ops_by_epoch(graphs.size());
     for (std::size_t e = 0; e < graphs.size(); ++e) {
       epoch_ = static_cast<std::int32_t>(e);
       dram_bytes_ = 0;
+      slowest_ = 0;
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
-      std::size_t at = 0;
-      for (std::size_t i = 0; i < problem_.ops.size(); ++i)
-        if (choice_.ops[i].epoch == epoch_) add_op(OpId(static_cast<std::uint32_t>(i)), graphs[e].ops[at++], epoch);
-      epoch.dram_cycles = whole(dram_bytes_ / dram_rate(*problem_.device));
-      if (epoch.dram_cycles > slowest_) {
-        slowest_ = epoch.dram_cycles;
-        slowest_limiter_ = kDramLimiter;
-      }
-      epoch.cycles = std::max(latency(), epoch.dram_cycles) + (problem_.microbatch - 1) * slowest_;
+      for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
+      const std::int64_t busiest = add_loads(e, epoch);
+      epoch.cycles = std::max(latency(by_epoch[e]), busiest) + (problem_.microbatch - 1) * slowest_;
       out.totals.cycles += epoch.cycles;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
@@ -170,17 +199,34 @@ class Maker {
   }
 
  private:
-  bool writes_queue(OpId id) const {
-    for (const auto& q : built_.queues.queues)
-      if (q.writer == id) return true;
-    return false;
+  // In execution order, as the graphs of the netlist have them.
+  std::vector<std::vector<OpId>> ops_by_epoch(std::size_t epochs) const {
+    std::vector<std::vector<OpId>> out(epochs);
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i)
+      out[static_cast<std::size_t>(choice_.ops[i].epoch)].push_back(OpId(static_cast<std::uint32_t>(i)));
+    return out;
+  }
+
+  // Cycles that the epoch's busiest path needs for an input.
+  std::int64_t add_loads(std::size_t e, ReportEpoch& epoch) {
+    const bool is_known = e < built_.laid_out.loads.size();
+    const EpochLoads loads = is_known ? built_.laid_out.loads[e] : loads_spread_evenly(dram_bytes_, *problem_.device);
+    for (const PathLoad& p : loads.paths) epoch.paths.push_back({p.kind, p.busiest, whole(p.most), whole(p.mean), whole(p.cycles)});
+    for (const ChannelBytes& c : loads.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
+    const PathLoad* path = loads.slowest();
+    if (path == nullptr) return 0;
+    if (whole(path->cycles) > slowest_) {
+      slowest_ = whole(path->cycles);
+      slowest_limiter_ = path->busiest;
+    }
+    return whole(path->cycles);
   }
 
   void add_op(OpId id, const netlist::Op& op, ReportEpoch& epoch) {
     const OpModel& model = choice_.ops[id.index()].model;
     ReportOp r;
     r.name = op.name;
-    r.node = problem_.op(id).label;
+    r.node = problem_.op(id).node_name;
     r.type = netlist::op_type_name(op.type);
     r.grid_loc = op.grid_loc;
     r.grid = op.grid;
@@ -201,7 +247,6 @@ class Maker {
         if (p.amount > 0) row.parts.push_back({p.what, p.amount});
       r.resources.push_back(std::move(row));
     }
-    if (epoch.ops.empty()) slowest_ = 0;
     if (r.cycles.limiter > slowest_ || epoch.ops.empty()) {
       slowest_ = r.cycles.limiter;
       slowest_limiter_ = limiter_name(r.cycles);
@@ -214,9 +259,9 @@ class Maker {
 
   // Those that streams were laid out for are known exactly.
   std::vector<Usage> usages_of_op(OpId id, const netlist::Op& op) const {
-    std::vector<Usage> all = usages_of(op, problem_.op(id).fused.get(), built_.links[id.index()], *problem_.device);
-    auto known = built_.laid_out.find(op.name);
-    if (known == built_.laid_out.end()) return all;
+    std::vector<Usage> all = usages(op, built_.links[id.index()], *problem_.device, problem_.op(id).fused.get());
+    auto known = built_.laid_out.usages.find(op.name);
+    if (known == built_.laid_out.usages.end()) return all;
     for (Usage& estimate : all)
       for (const Usage& exact : known->second)
         if (exact.resource == estimate.resource) estimate = exact;
@@ -229,7 +274,7 @@ class Maker {
       traffic.input_from_dram.push_back(built_.queues.feeds[id.index()][i] != kNoQueue);
       traffic.input_prologue.push_back(choice_.ops[id.index()].model.is_resident(i));
     }
-    traffic.output_to_dram = writes_queue(id);
+    traffic.output_to_dram = writes_queue_[id.index()];
     traffic.inputs_per_epoch = problem_.microbatch;
     OpCycles c = estimate(op, choice_.ops[id.index()].model.kernel_cycles, traffic, *problem_.device);
     r.cycles.kernel = whole(c.kernel);
@@ -240,17 +285,15 @@ class Maker {
   }
 
   // Until the first input is through: the longest way through the epoch's ops, each taking an input as a whole.
-  std::int64_t latency() const {
-    std::vector<std::int64_t> done(problem_.ops.size(), 0);
+  std::int64_t latency(const std::vector<OpId>& ops) {
     std::int64_t most = 0;
-    for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
-      if (choice_.ops[i].epoch != epoch_) continue;
+    for (OpId id : ops) {
       std::int64_t start = 0;
-      for (std::size_t k = 0; k < problem_.ops[i].operands.size(); ++k)
-        if (OpId from = problem_.ops[i].operands[k].from.op; from.valid() && choice_.ops[from.index()].epoch == epoch_)
-          start = std::max(start, done[from.index()]);
-      done[i] = start + limiter_[i];
-      most = std::max(most, done[i]);
+      for (const Operand& operand : problem_.op(id).operands)
+        if (OpId from = operand.from.op; from.valid() && choice_.ops[from.index()].epoch == epoch_)
+          start = std::max(start, done_[from.index()]);
+      done_[id.index()] = start + limiter_[id.index()];
+      most = std::max(most, done_[id.index()]);
     }
     return most;
   }
@@ -259,7 +302,9 @@ class Maker {
   const Choice& choice_;
   const BuiltNetlist& built_;
   const std::vector<std::int64_t>& candidates_;
-  std::vector<std::int64_t> limiter_;
+  std::vector<bool> writes_queue_;     // by op
+  std::vector<std::int64_t> limiter_;  // by op
+  std::vector<std::int64_t> done_;     // by op: cycles from the begin of its epoch until the first input is through
   std::int32_t epoch_ = 0;
   double dram_bytes_ = 0;  // of one input, of the epoch's ops
   std::int64_t slowest_ = 0, most_ = -1;
@@ -275,11 +320,11 @@ ReportQueue queue_row(const Problem& problem, const QueuePlan& q) {
   row.bytes = buffer_bytes(q.queue, *problem.device).value_or(0) * static_cast<std::uint64_t>(q.queue.grid.volume());
   row.prologue = q.prologue;
   if (q.writer.valid()) row.writer = problem.op(q.writer).op.name;
-  for (const OpUse& use : q.readers) {
-    const std::string& reader = problem.op(use.op).op.name;
-    if (std::find(row.readers.begin(), row.readers.end(), reader) == row.readers.end()) row.readers.push_back(reader);
-  }
-  for (const auto& buffer : q.queue.buffers) row.channels.push_back(buffer.channel);
+  std::set<OpId> named;
+  for (const OpUse& use : q.readers)
+    if (named.insert(use.op).second) row.readers.push_back(problem.op(use.op).op.name);
+  if (q.queue.location == netlist::QueueLocation::dram)
+    for (const auto& buffer : q.queue.buffers) row.channels.push_back(buffer.channel);
   return row;
 }
 

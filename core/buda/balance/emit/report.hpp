@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 struct ReportPart {
@@ -36,9 +38,6 @@ struct ReportCycles {
   friend bool operator==(const ReportCycles&, const ReportCycles&) = default;
 };
 
-// The limiter of an epoch that waits for the channels of DRAM rather than for an op.
-inline constexpr const char* kDramLimiter = "DRAM";
-
 // What `limiter` is the time of: "kernel", "input 0" (its transfer), "output".
 std::string limiter_name(const ReportCycles& cycles);
 
@@ -59,11 +58,25 @@ struct ReportOp {
   friend bool operator==(const ReportOp&, const ReportOp&) = default;
 };
 
+// The busiest path of a kind (cost/epoch_loads.hpp). Bytes and cycles of one input.
+struct ReportPath {
+  std::string kind, busiest;
+  std::int64_t bytes = 0, mean = 0, cycles = 0;
+  friend bool operator==(const ReportPath&, const ReportPath&) = default;
+};
+
+// What a channel of DRAM moves in an epoch, with all inputs of one iteration of the loop. Bytes.
+struct ReportTraffic {
+  std::uint64_t read = 0, written = 0, before = 0, after = 0;
+  friend bool operator==(const ReportTraffic&, const ReportTraffic&) = default;
+};
+
 struct ReportEpoch {
   std::string graph;
   std::int64_t cores = 0;
-  std::int64_t cycles = 0;       // of all inputs of one iteration of the loop
-  std::int64_t dram_cycles = 0;  // that all channels together need for the traffic of one input
+  std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
+  std::vector<ReportPath> paths;        // of the kinds on which anything moves: DRAM, NoC, PCIe, Ethernet
+  std::vector<ReportTraffic> channels;  // by number; empty where streams are not known
   std::string slowest_op;
   std::vector<ReportOp> ops;
   friend bool operator==(const ReportEpoch&, const ReportEpoch&) = default;
@@ -96,7 +109,7 @@ struct ReportTotals {
   std::int64_t cycles = 0;      // of one iteration, through all epochs
   double inputs_per_second = 0;
   std::string bottleneck_op;
-  std::string limiter;                // of that op
+  std::string limiter;                // of that op, or the path for which its epoch waits
   std::uint64_t parameter_bytes = 0;  // of the queues of parameters and constants
   std::vector<ReportChannel> dram;    // by channel
   friend bool operator==(const ReportTotals&, const ReportTotals&) = default;
@@ -125,3 +138,5 @@ std::string report_text(const PlacementReport& report);
 std::vector<std::string> report_table(const PlacementReport& report);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

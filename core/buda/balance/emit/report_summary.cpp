@@ -8,16 +8,17 @@ namespace {
 
 std::string count_text(std::int64_t count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
 
-// "the kernel of op 'fc1' (361 cycles)"
+// "the kernel of op 'fc1' (361 cycles)", "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)"
 std::string limiter_text(const PlacementReport& report) {
   const ReportTotals& t = report.totals;
   std::int64_t cycles = 0;
   for (const ReportEpoch& e : report.epochs)
-    for (const ReportOp& op : e.ops)
-      if (op.name == t.bottleneck_op) {
-        if (t.limiter == kDramLimiter) return cat("the DRAM channels in epoch ", e.graph, " (", e.dram_cycles, " cycles)");
-        cycles = op.cycles.limiter;
-      }
+    for (const ReportOp& op : e.ops) {
+      if (op.name != t.bottleneck_op) continue;
+      for (const ReportPath& p : e.paths)
+        if (p.busiest == t.limiter) return cat(t.limiter, " in epoch ", e.graph, " (", p.cycles, " cycles)");
+      cycles = op.cycles.limiter;
+    }
   return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
 }
 

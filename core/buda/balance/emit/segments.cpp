@@ -67,8 +67,8 @@ class Splitter {
         if (n.op() != graph::kToDevice || time_of(n) != When::behind) continue;
         Diagnostic d = input_error("BL024", n.loc,
                                    cat("node '", n.name(),
-                                       "' takes to the device what the host makes of results of the device; such a "
-                                       "graph cannot be placed in one piece"));
+                                       "' reads on the device what the host computes from results of the device; such a graph does not "
+                                       "have a single device segment"));
         d.node = n.name();
         d.hint = "the optimizer's pass cpu-fallback also moves the ops before or after such an op to the host";
         failure.add(std::move(d));

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // A value goes from one segment to the next under a name that nothing else of the model has: outputs and inputs of these graphs that are
@@ -34,3 +36,5 @@ Result<Segments> split_segments(graph::Graph graph);
 void add_host_segments(host_plan::HostPlan& plan, const Segments& segments, const std::string& before_file, const std::string& behind_file);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

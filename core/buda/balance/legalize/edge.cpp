@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/tiling/edge_routes.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -40,6 +41,17 @@ void fit_side(std::int64_t size, std::int32_t& grid, std::int32_t& blocks, std::
   blocks = static_cast<std::int32_t>(left / grid * blocks);
 }
 
+// Turns of the destination that has the most of them.
+std::int64_t most_turns(std::vector<std::int32_t> destinations) {
+  std::sort(destinations.begin(), destinations.end());
+  std::int64_t most = 0, turns = 0;
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    turns = i > 0 && destinations[i] == destinations[i - 1] ? turns + 1 : 1;
+    most = std::max(most, turns);
+  }
+  return most;
+}
+
 // Counts one pipe after the other. Padding takes no part in it.
 class Meter {
  public:
@@ -47,13 +59,15 @@ class Meter {
 
   void add(const PipeRoute& pipe) {
     ++pipe_;
+    // Tiles that go to several destinations in turn are sent anew for each turn.
     std::int64_t sources = 0, changes = 0, tiles = 0;
+    const auto turns = static_cast<std::int64_t>(pipe.destinations.size());
     std::int32_t last = tiling::kPaddingCore;
     for (const Run& run : pipe.tiles.runs()) {
       if (run.core == tiling::kPaddingCore) continue;
       const auto core = static_cast<std::size_t>(run.core);
       tiles += run.count;
-      ++runs_[core];
+      runs_[core] += turns;
       if (std::exchange(seen_by_[core], pipe_) != pipe_) {
         ++sources;
         ++pipes_[core];
@@ -61,7 +75,7 @@ class Meter {
       if (std::exchange(last, run.core) != run.core) ++changes;
     }
     cost_.sources = std::max(cost_.sources, sources);
-    cost_.receiver_phases = std::max(cost_.receiver_phases, changes);
+    cost_.receiver_phases = std::max(cost_.receiver_phases, sources > 1 ? changes * most_turns(pipe.destinations) : changes);
     tiles_ = std::max(tiles_, tiles);
   }
 
@@ -82,9 +96,27 @@ class Meter {
   std::int64_t pipe_ = -1, tiles_ = 0;
 };
 
+bool is_table(const Op& op, std::size_t input) { return input == 0 && netlist::op_class(op.type) == netlist::OpClass::embedding; }
+
+// All rows of a table for each column of cores, in pieces as wide as the op's ublocks.
+TileLayout table_layout(const Op& op, const TileShape& table) {
+  TileLayout l;
+  l.grid = {1, op.grid.cols};
+  l.block = op.block;
+  l.block.mblock_m = static_cast<std::int32_t>(table.rt);
+  return l;
+}
+
+std::variant<EdgeRoutes, std::string> lookup_routes(const TileLayout& table, const Op& consumer) {
+  auto cut = tiling::cut_rows(table, consumer.tile_dim, consumer);
+  if (auto* reason = std::get_if<std::string>(&cut)) return std::move(*reason);
+  return tiling::route_rows(std::get<tiling::RowCut>(cut), table, consumer.grid);
+}
+
 }  // namespace
 
 TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& producer, const EdgeMaps& maps) {
+  if (is_table(op, input)) return table_layout(op, producer);
   const TileOrder order = input_order(op, input);
   TileLayout l;
   l.grid = {order.axis == tiling::MulticastAxis::column ? 1 : op.grid.rows, order.axis == tiling::MulticastAxis::row ? 1 : op.grid.cols};
@@ -127,7 +159,8 @@ std::variant<std::int64_t, std::string> stack_depth(const std::vector<Tm>& tms) 
   return depth;
 }
 
-std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {
+std::variant<EdgeRoutes, std::string> edge_routes(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {
+  if (is_table(consumer, input)) return lookup_routes(producer, consumer);
   auto made = LineMap::make(producer.shape(), maps);
   if (auto* error = std::get_if<netlist::MapError>(&made)) return error->reason;
   const auto& map = std::get<LineMap>(made);
@@ -137,11 +170,20 @@ std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, con
     return cat("its ", order.needed().volume(), " tiles are more than can be analysed (", kMaxMeasuredTiles, ')');
   auto routed = tiling::route_edge(producer, map, order);
   if (auto* error = std::get_if<tiling::RouteError>(&routed)) return std::move(error->reason);
-  const auto& routes = std::get<EdgeRoutes>(routed);
+  return std::get<EdgeRoutes>(std::move(routed));
+}
+
+EdgeCost cost_of_routes(const EdgeRoutes& routes, const TileLayout& producer) {
   Meter meter(producer.grid.volume());
   for (const PipeRoute& pipe : routes.pipes) meter.add(pipe);
   const std::int64_t t = producer.block.t, both = std::lcm(t, producer.buffered_t);
   return meter.cost(routes.granularity, both / producer.buffered_t, both / t);
+}
+
+std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {
+  auto routes = edge_routes(producer, maps, consumer, input);
+  if (auto* reason = std::get_if<std::string>(&routes)) return std::move(*reason);
+  return cost_of_routes(std::get<EdgeRoutes>(routes), producer);
 }
 
 std::int64_t dram_reads(const EdgeCost& edge, const Op& consumer, std::size_t input, const device::DeviceDescriptor& device) {

@@ -4,12 +4,15 @@
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/netlist/model/op.hpp>
 #include <buda/netlist/model/tensor_maps.hpp>
+#include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/tile_layout.hpp>
 
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::balance {
 
@@ -22,7 +25,8 @@ TileLayout preferred_layout(const netlist::Op& op, std::size_t input, const netl
 // stack make up for it. A sentence when the factors do not divide.
 std::variant<std::int64_t, std::string> stack_depth(const std::vector<netlist::Tm>& tms);
 
-// Counted over the routes of the edge (tiling/edge_routes.hpp), for what the producer's buffers show at once.
+// Counted over the routes of the edge (tiling/edge_routes.hpp), for what the producer's buffers show at once; phases for all that they show
+// until every destination has had its turns.
 struct EdgeCost {
   std::int64_t granularity = 0;      // tiles that travel as one piece
   std::int64_t sources = 0;          // most sources of one pipe
@@ -33,8 +37,13 @@ struct EdgeCost {
   std::int64_t unread = 0;           // sources that no pipe takes from
 };
 
-// Measures an edge, or says why it cannot be: the shapes do not fit, or a stack needs a deeper buffer. O(lines of tiles that the consumer
+// The routes of an edge, or why there are none: the shapes do not fit, or a stack needs a deeper buffer. O(lines of tiles that the consumer
 // takes from one t of the producer, or from all where there are stacks).
+std::variant<tiling::EdgeRoutes, std::string> edge_routes(const TileLayout& producer, const netlist::EdgeMaps& maps,
+                                                          const netlist::Op& consumer, std::size_t input);
+EdgeCost cost_of_routes(const tiling::EdgeRoutes& routes, const TileLayout& producer);
+
+// Both.
 std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const netlist::EdgeMaps& maps, const netlist::Op& consumer,
                                                  std::size_t input);
 
@@ -47,3 +56,5 @@ inline constexpr std::int64_t kMaxReadBytes = 64 * 1024;
 inline constexpr std::int64_t kMaxMeasuredTiles = std::int64_t{1} << 24;
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

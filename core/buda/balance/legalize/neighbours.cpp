@@ -66,26 +66,36 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy) {
   blocked.overlay_size = overlay_size_for(phase_usage(blocked, links, device), device);
-  auto all = usages_of(blocked, spec.fused.get(), links, device);
-  if (const Usage* over = first_misfit(all)) return misfit(spec.label, *over, remedy);
+  auto all = usages(blocked, links, device, spec.fused.get());
+  if (const Usage* over = first_misfit(all)) return misfit(spec.node_name, spec.label, *over, remedy);
   return blocked.overlay_size;
 }
 
-bool stands_alone(const Problem& problem, OpId op, const OpModel& model) {
+std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem, OpId op, const OpModel& model,
+                                                         const std::vector<QueuedInput>& queued) {
   const OpSpec& spec = problem.op(op);
   std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
   std::vector<bool> direct(spec.operands.size(), true);
-  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-    if (!spec.operands[i].from.source.valid()) continue;
-    auto cost = operand_cost(problem, op, model, i, 0, nullptr);
-    if (std::holds_alternative<std::string>(cost)) return false;
-    costs[i] = std::get<EdgeCost>(cost);
-    direct[i] = false;
+  for (const QueuedInput& q : queued) {
+    costs[q.input] = q.cost;
+    direct[q.input] = false;
   }
   const netlist::Op blocked = with_model(spec, model);
   Links links = links_alone(spec, model);
   links.inputs = input_links(problem, blocked, model, costs, direct);
-  return std::holds_alternative<std::int32_t>(judge(spec, blocked, links, *problem.device, ""));
+  return judge(spec, blocked, links, *problem.device, "");
+}
+
+bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model) {
+  const OpSpec& spec = problem.op(op);
+  std::vector<QueuedInput> queued;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    if (!spec.operands[i].from.source.valid()) continue;
+    auto cost = operand_cost(problem, op, model, i, 0, nullptr);
+    if (std::holds_alternative<std::string>(cost)) return false;
+    queued.push_back({i, std::get<EdgeCost>(cost)});
+  }
+  return std::holds_alternative<std::int32_t>(judge_with_queues(problem, op, model, queued));
 }
 
 std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const {
@@ -96,7 +106,7 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpMod
     const PlacedOp* producer = from.op.valid() ? placed(from.op) : nullptr;
     auto complain = [&](const std::string& why) {
       Diagnostic d =
-          does_not_fit("BL012", spec.label, "edge", 0, 0,
+          does_not_fit("BL012", spec.node_name, "edge", 0, 0,
                        cat("op '", spec.label, "' (", model.text(), "): input ", i, ", from ", describe(*problem_, from), ": ", why), "");
       d.data.clear();
       return d;
@@ -111,7 +121,7 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpMod
     if (auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
     const EdgeCost& edge = std::get<EdgeCost>(cost);
     if (direct && edge.unread > 0 && problem_->op(from.op).users.size() == 1 && problem_->op(from.op).outputs == 0)
-      return complain(cat("nobody takes what ", edge.unread, " of its producer's cores make; a queue does"));
+      return complain(cat("no core reads what ", edge.unread, " of its producer's cores compute; put a queue between them"));
     entry.costs.push_back(edge);
     entry.direct.push_back(direct);
   }

@@ -35,8 +35,16 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy);
 
-// Whether an op of this model fits a core with what its sources' queues cost it, whatever its other neighbours.
-bool stands_alone(const Problem& problem, OpId op, const OpModel& model);
+// The same for an op some of whose inputs come from queues and cost this; the others are taken to cost the least.
+struct QueuedInput {
+  std::size_t input = 0;
+  EdgeCost cost;
+};
+std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem, OpId op, const OpModel& model,
+                                                         const std::vector<QueuedInput>& queued);
+
+// Whether an op of this model fits a core with what the queues of its sources cost it, whatever its other neighbours.
+bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model);
 
 // Edge costs of ops as they are placed, so that no edge is walked twice.
 class EdgeBook {

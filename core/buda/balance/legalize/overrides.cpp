@@ -12,7 +12,20 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKeys = {"grid", "mblock", "ublock", "u_kt", "t-stream", "dram-parameters", "epoch-break"};
+constexpr std::array<std::string_view, 8> kKeys = {"grid",     "mblock",       "ublock",          "u_kt",
+                                                   "t-stream", "t-stream-dir", "dram-parameters", "epoch-break"};
+
+// Fields of PyBuda's OpOverride that have other names here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPybudaKeys = {{{"grid_shape", "grid"},
+                                                                                       {"t_stream_shape", "t-stream"},
+                                                                                       {"t_stream_dir", "t-stream-dir"},
+                                                                                       {"force_dram_parameters", "dram-parameters"}}};
+
+std::string_view own_key(std::string_view key) {
+  for (const auto& [theirs, ours] : kPybudaKeys)
+    if (key == theirs) return ours;
+  return key;
+}
 
 std::optional<std::int32_t> positive(std::string_view text) {
   auto value = parse_int(trim(text));
@@ -20,10 +33,11 @@ std::optional<std::int32_t> positive(std::string_view text) {
   return static_cast<std::int32_t>(*value);
 }
 
-// "[2, 4]", "2,4" or "2x4".
+// "[2, 4]", "(2, 4)", "2,4" or "2x4".
 std::optional<std::array<std::int32_t, 2>> pair(std::string_view text) {
   text = trim(text);
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  if ((text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')')))
+    text = text.substr(1, text.size() - 2);
   auto parts = split(text, text.find(',') != std::string_view::npos ? ',' : 'x');
   if (parts.size() != 2) return std::nullopt;
   auto a = positive(parts[0]), b = positive(parts[1]);
@@ -66,6 +80,10 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
     out.stream = stream_of((*p)[0], (*p)[1]);
     return "";
   }
+  if (key == "t-stream-dir") {
+    out.stream_direction = direction_from_name(value);
+    return out.stream_direction ? "" : want("a direction: n, r, c, rz or cz");
+  }
   auto b = boolean(value);
   if (!b) return want("true or false");
   if (key == "dram-parameters") out.dram_parameters = *b;
@@ -75,7 +93,7 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
 
 Diagnostic unknown_op(const Problem& problem, const std::string& name, const std::string& key) {
   std::vector<std::string> names;
-  for (const auto& op : problem.ops) names.push_back(op.label);
+  for (const auto& op : problem.ops) names.push_back(op.node_name);
   Diagnostic d = usage_error("BL020", cat("op.", key, ": there is no op '", name, "' in the graph"));
   if (auto near = nearest_word(name, names)) {
     d.hint = cat("did you mean '", *near, "'?");
@@ -95,60 +113,73 @@ Diagnostic unknown_key(const std::string& word, const std::string& key) {
   return d;
 }
 
-std::int64_t distance(const OpModel& model, const OpOverride& wish) {
+std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
   std::int64_t out = 0;
-  if (wish.grid) out += std::abs(model.grid.rows - wish.grid->rows) + std::abs(model.grid.cols - wish.grid->cols);
-  if (wish.ublock) out += std::abs(model.block.ublock_rt - (*wish.ublock)[0]) + std::abs(model.block.ublock_ct - (*wish.ublock)[1]);
-  if (wish.mblock) out += std::abs(model.block.mblock_m - (*wish.mblock)[0]) + std::abs(model.block.mblock_n - (*wish.mblock)[1]);
-  if (wish.u_kt) out += std::abs(model.u_kt - *wish.u_kt);
-  if (wish.stream) out += std::abs(model.stream.parts - wish.stream->parts) + (model.stream.direction == wish.stream->direction ? 0 : 1);
+  if (overrides.grid) out += std::abs(model.grid.rows - overrides.grid->rows) + std::abs(model.grid.cols - overrides.grid->cols);
+  if (overrides.ublock)
+    out += std::abs(model.block.ublock_rt - (*overrides.ublock)[0]) + std::abs(model.block.ublock_ct - (*overrides.ublock)[1]);
+  if (overrides.mblock)
+    out += std::abs(model.block.mblock_m - (*overrides.mblock)[0]) + std::abs(model.block.mblock_n - (*overrides.mblock)[1]);
+  if (overrides.u_kt) out += std::abs(model.u_kt - *overrides.u_kt);
+  if (overrides.stream)
+    out += std::abs(model.stream.parts - overrides.stream->parts) +
+           (cuts_rows(model.stream.direction) == cuts_rows(overrides.stream->direction) ? 0 : 1);
   return out;
 }
 
 // Why the result cannot be cut so; empty where it can.
-std::string broken_stream(const OpSpec& spec, const Stream& stream) {
+std::string broken_stream(const OpSpec& spec, const OpOverride& overrides) {
+  const Stream& stream = *overrides.stream;
   if (stream.parts == 1) return "";
+  const bool by_rows = cuts_rows(stream.direction);
+  const std::string_view direction = direction_name(overrides.stream_direction.value_or(stream.direction));
+  if (overrides.stream_direction &&
+      (*overrides.stream_direction == StreamDirection::none || cuts_rows(*overrides.stream_direction) != by_rows))
+    return cat("t-stream cuts along ", by_rows ? 'r' : 'c', ", and t-stream-dir is ", direction);
   const auto open = streams_of(spec);
-  if (std::find(open.begin(), open.end(), stream) != open.end()) return "";
-  auto same = [&](const Stream& s) { return s.direction == stream.direction; };
-  const bool by_rows = stream.direction == StreamDirection::r;
-  if (!std::any_of(open.begin(), open.end(), same)) return cat("its result cannot be cut into parts along ", by_rows ? 'r' : 'c');
+  if (std::any_of(open.begin(), open.end(), [&](const Stream& s) { return overrides.allows(s, spec.out.t); })) return "";
+  OpOverride any_number = overrides;
+  auto same = [&](const Stream& s) {
+    any_number.stream->parts = s.parts;
+    return any_number.allows(s, spec.out.t);
+  };
+  if (!std::any_of(open.begin(), open.end(), same)) return cat("its result cannot be cut into parts along ", direction);
   return cat(stream.parts, " parts along ", by_rows ? 'r' : 'c', " do not divide the result's ", by_rows ? spec.out.rt : spec.out.ct,
              by_rows ? " tile rows" : " tile columns");
 }
 
 // The first rule that the override breaks, in words; empty when it is about memory.
-std::string broken_rule(const OpSpec& spec, const OpOverride& wish, const device::DeviceDescriptor& device) {
+std::string broken_rule(const OpSpec& spec, const OpOverride& overrides, const device::DeviceDescriptor& device) {
   GridShape chip = device.grid();
   auto divides = [](std::int64_t d, std::int64_t n) { return n % d == 0; };
-  if (wish.stream)
-    if (std::string why = broken_stream(spec, *wish.stream); !why.empty()) return why;
-  const netlist::TileShape out = held_shape(spec.out, held_result(spec, wish.stream.value_or(Stream{})));
-  const char* whole = wish.stream && wish.stream->parts > 1 ? "a part's " : "the result's ";
-  if (wish.grid) {
-    if (wish.grid->rows > chip.rows || wish.grid->cols > chip.cols)
-      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
+  if (overrides.stream)
+    if (std::string why = broken_stream(spec, overrides); !why.empty()) return why;
+  const netlist::TileShape out = held_shape(spec.out, held_result(spec, overrides.stream.value_or(Stream{})));
+  const char* whole = overrides.stream && overrides.stream->parts > 1 ? "a part's " : "the result's ";
+  if (overrides.grid) {
+    if (overrides.grid->rows > chip.rows || overrides.grid->cols > chip.cols)
+      return cat("grid ", overrides.grid->rows, 'x', overrides.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
                  " workers)");
-    if (!divides(wish.grid->rows, out.rt) || !divides(wish.grid->cols, out.ct))
-      return cat("grid ", wish.grid->rows, 'x', wish.grid->cols, " does not divide ", whole, out.rt, 'x', out.ct, " tiles");
+    if (!divides(overrides.grid->rows, out.rt) || !divides(overrides.grid->cols, out.ct))
+      return cat("grid ", overrides.grid->rows, 'x', overrides.grid->cols, " does not divide ", whole, out.rt, 'x', out.ct, " tiles");
   }
-  std::int64_t rows = out.rt / (wish.grid ? wish.grid->rows : 1), cols = out.ct / (wish.grid ? wish.grid->cols : 1);
-  if (wish.ublock) {
-    std::int64_t tiles = std::int64_t{(*wish.ublock)[0]} * (*wish.ublock)[1];
+  std::int64_t rows = out.rt / (overrides.grid ? overrides.grid->rows : 1), cols = out.ct / (overrides.grid ? overrides.grid->cols : 1);
+  if (overrides.ublock) {
+    std::int64_t tiles = std::int64_t{(*overrides.ublock)[0]} * (*overrides.ublock)[1];
     std::int32_t dest = device.dest_tiles(spec.op.acc_format);
     if (tiles > dest)
       return cat("a ublock of ", tiles, " tiles does not fit the destination register, which holds ", dest, " of ",
                  format_name(spec.op.acc_format));
-    if (!divides((*wish.ublock)[0], rows) || !divides((*wish.ublock)[1], cols))
-      return cat("ublock ", (*wish.ublock)[0], 'x', (*wish.ublock)[1], " does not divide ", wish.grid ? "a core's " : whole, rows, 'x',
-                 cols, " tiles");
+    if (!divides((*overrides.ublock)[0], rows) || !divides((*overrides.ublock)[1], cols))
+      return cat("ublock ", (*overrides.ublock)[0], 'x', (*overrides.ublock)[1], " does not divide ", overrides.grid ? "a core's " : whole,
+                 rows, 'x', cols, " tiles");
   }
-  if (wish.mblock && (!divides((*wish.mblock)[0], rows) || !divides((*wish.mblock)[1], cols)))
-    return cat("mblock ", (*wish.mblock)[0], 'x', (*wish.mblock)[1], " does not divide ", wish.grid ? "a core's " : whole, rows, 'x', cols,
-               " tiles");
-  if (wish.u_kt && !divides(*wish.u_kt, spec.inner))
-    return cat("u_kt ", *wish.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
-  if (wish.ublock && wish.mblock && wish.grid) return "grid, mblock and ublock together do not make up the result";
+  if (overrides.mblock && (!divides((*overrides.mblock)[0], rows) || !divides((*overrides.mblock)[1], cols)))
+    return cat("mblock ", (*overrides.mblock)[0], 'x', (*overrides.mblock)[1], " does not divide ", overrides.grid ? "a core's " : whole,
+               rows, 'x', cols, " tiles");
+  if (overrides.u_kt && !divides(*overrides.u_kt, spec.inner))
+    return cat("u_kt ", *overrides.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
+  if (overrides.ublock && overrides.mblock && overrides.grid) return "grid, mblock and ublock together do not make up the result";
   return "";
 }
 
@@ -159,7 +190,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
   std::map<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name.emplace(problem.ops[i].op.name, i);
   // Labels win where a netlist name happens to be another node's.
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name[problem.ops[i].label] = i;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name[problem.ops[i].node_name] = i;
   Failure failure;
   for (const auto& [key, value] : given) {
     auto dot = key.rfind('.');
@@ -167,7 +198,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
       failure.add(usage_error("BL021", cat("op.", key, ": expected one of ", kOverrideForms)));
       continue;
     }
-    std::string name = key.substr(0, dot), word = key.substr(dot + 1);
+    const std::string name = key.substr(0, dot), word(own_key(std::string_view(key).substr(dot + 1)));
     auto found = by_name.find(name);
     if (std::find(kKeys.begin(), kKeys.end(), word) == kKeys.end()) {
       failure.add(unknown_key(word, key));
@@ -183,14 +214,16 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
   return out;
 }
 
-Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device) {
-  std::string why = broken_rule(spec, wish, device);
-  if (why.empty()) why = "what it needs does not fit the core";
-  Diagnostic d = usage_error("BL023", cat(join(wish.given, ", "), " is illegal for op '", spec.label, "': ", why));
-  d.node = spec.label;
+Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, const LegalModels& legal,
+                            const device::DeviceDescriptor& device) {
+  std::string why = broken_rule(spec, overrides, device);
+  if (why.empty()) why = "it needs more than a core has";
+  Diagnostic d = usage_error("BL023", cat(join(overrides.given, ", "), " is illegal for op '", spec.label, "': ", why));
+  d.node = spec.node_name;
   std::vector<const OpModel*> near;
   for (const auto& m : legal.models) near.push_back(&m);
-  std::stable_sort(near.begin(), near.end(), [&](const OpModel* a, const OpModel* b) { return distance(*a, wish) < distance(*b, wish); });
+  std::stable_sort(near.begin(), near.end(),
+                   [&](const OpModel* a, const OpModel* b) { return distance(*a, overrides) < distance(*b, overrides); });
   std::set<std::string> texts;
   constexpr std::size_t kMostChoices = 3;
   std::vector<std::string> shown;

@@ -1,4 +1,4 @@
-// What the user demands of single ops: op.NAME.grid=[2,2] and others, from --set and config files.
+// Overrides of single ops by the user: op.NAME.grid=[2,2] and others, from --set and config files.
 #pragma once
 
 #include <buda/balance/models/op_model.hpp>
@@ -13,7 +13,7 @@ namespace buda::balance {
 // The forms for --help and messages.
 inline constexpr const char* kOverrideForms =
     "op.NAME.grid=[R,C], op.NAME.mblock=[M,N], op.NAME.ublock=[R,C], op.NAME.u_kt=N, op.NAME.t-stream=[R,C], "
-    "op.NAME.dram-parameters=true|false, op.NAME.epoch-break=true|false";
+    "op.NAME.t-stream-dir=n|r|c|rz|cz, op.NAME.dram-parameters=true|false, op.NAME.epoch-break=true|false";
 
 // One override per op, by OpId; most are empty. Keys are without "op.": "fc1.grid". NAME is that of a node or of its netlist op. All
 // unknown names, unknown keys, bad values and impossible blockings are reported, each with what is allowed.
@@ -21,6 +21,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
 
 // Why an override leaves an op without a model although it would have some, with the legal choices nearest to it. `legal`: the models
 // without the override, none empty.
-Diagnostic illegal_override(const OpSpec& spec, const OpOverride& wish, const LegalModels& legal, const device::DeviceDescriptor& device);
+Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, const LegalModels& legal,
+                            const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance

@@ -47,7 +47,7 @@ bool can_pad(const Problem& problem, const OpSpec& spec) {
 
 }  // namespace
 
-std::optional<std::int64_t> padded_columns(const Problem& problem, OpId op, const ModelOptions& options, const OpOverride* wish) {
+std::optional<std::int64_t> padded_columns(const Problem& problem, OpId op, const ModelOptions& options, const OpOverride* overrides) {
   if (!can_pad(problem, problem.op(op))) return std::nullopt;
   const std::int64_t columns = problem.op(op).out.ct;
   // What is padded is computed and moved: the next multiples of small powers of two, from near to far.
@@ -58,11 +58,11 @@ std::optional<std::int64_t> padded_columns(const Problem& problem, OpId op, cons
     if (padded - columns > std::max<std::int64_t>(columns / kMaxPaddedShare, 1)) break;
     Problem trial = problem;
     pad_columns(trial, op, padded);
-    LegalModels legal = legal_models(trial.op(op), *problem.device, options, wish);
+    LegalModels legal = legal_models(trial.op(op), *problem.device, options, overrides);
     std::sort(legal.models.begin(), legal.models.end(), [](const OpModel& x, const OpModel& y) { return x.cycles < y.cycles; });
     for (const OpModel& m : legal.models) {
       if (m.cycles >= least) break;
-      if (!stands_alone(trial, op, m)) continue;
+      if (!fits_with_sources(trial, op, m)) continue;
       least = m.cycles;
       best = padded;
     }

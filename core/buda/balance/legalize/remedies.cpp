@@ -74,7 +74,7 @@ class Remedies {
 
   std::string rule_text(DataFormat format, const std::vector<OpId>& ops) const {
     std::vector<std::string> names;
-    for (OpId op : ops) names.push_back(literal(problem_.op(op).label));
+    for (OpId op : ops) names.push_back(literal(problem_.op(op).node_name));
     io::Node rule = io::Node::map();
     rule.add("name_regex", io::Node::string(join(names, "|")));
     for (const char* key : {"input_df", "output_df", "intermediate_df"}) rule.add(key, io::Node::string(std::string(format_name(format))));

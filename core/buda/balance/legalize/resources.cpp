@@ -1,8 +1,10 @@
 // Sizes of buffers and counts of streams (see the header for the model).
 #include <buda/balance/legalize/resources.hpp>
 
+#include <buda/balance/models/fused.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 
 #include <algorithm>
 #include <set>
@@ -11,7 +13,6 @@ namespace buda::balance {
 namespace {
 
 using netlist::Op;
-using netlist::OpClass;
 using tiling::MulticastAxis;
 
 std::uint64_t as_count(std::int64_t v) { return static_cast<std::uint64_t>(std::max<std::int64_t>(v, 0)); }
@@ -25,7 +26,9 @@ std::uint64_t phases_in(std::uint64_t blob, const device::DeviceDescriptor& devi
   return blob / as_count(std::max(device.streams.bytes_per_phase, 1)) / kHalves;
 }
 
-tiling::OpContext context_of(const Op& op, const device::DeviceDescriptor& device) { return {op, nullptr, 1, device.tile_alignment}; }
+tiling::OpContext context_of(const Op& op, const device::DeviceDescriptor& device, const netlist::FusedOp* fused = nullptr) {
+  return {op, fused, 1, device.tile_alignment};
+}
 
 // An output that is handed out in order: no smaller than one that is not.
 tiling::OutputBuffer output_of(const Op& op, const device::DeviceDescriptor& device) {
@@ -38,6 +41,19 @@ std::int64_t intermediate_bytes(const Op& op, const tiling::OutputBuffer& output
   std::int64_t bytes = 0;
   for (const auto& buffer : tiling::intermediate_buffers(context_of(op, device), output)) bytes += buffer.bytes();
   return bytes;
+}
+
+// What an input of a splice brings, which takes rows or columns of ublocks, or matrices, of all inputs in turn.
+netlist::TileShape spliced_input(const Op& op, std::size_t input) {
+  netlist::TileShape shape = op.shape();
+  std::int64_t round = 0;
+  for (const auto& in : op.inputs) round += in.splice ? in.splice->length : 0;
+  const std::int64_t own = op.inputs[input].splice ? op.inputs[input].splice->length : 0;
+  auto& side = op.attributes.granularity == netlist::Granularity::t ? shape.t
+               : op.ublock_order == netlist::UblockOrder::r         ? shape.ct
+                                                                    : shape.rt;
+  if (round > 0) side = side / round * own;
+  return shape;
 }
 
 // Whether an input is multicast.
@@ -166,15 +182,15 @@ std::string_view resource_key(Resource r) {
 }
 
 TileDim input_tile_dim(const Op& op, std::size_t input) {
-  bool whole = netlist::op_class(op.type) == OpClass::matmul && !op.attributes.identity && input != 0;
+  const bool whole = op.type == netlist::OpType::matmul && !op.attributes.identity && input != 0;
   return whole ? TileDim{} : op.tile_dim;
 }
 
 tiling::TileOrder input_order(const Op& op, std::size_t input) {
-  const OpClass kind = netlist::op_class(op.type);
-  if (kind == OpClass::fused || kind == OpClass::tilizer) return tiling::elementwise_order(op);
   netlist::TileShape arriving = op.shape();
   if (op.attributes.identity) arriving.t = std::max(op.attributes.sparse.act_t, 1);
+  if (op.type == netlist::OpType::embedding) arriving = {1, 1, 1};
+  if (op.type == netlist::OpType::splice) arriving = spliced_input(op, input);
   auto order = tiling::tile_order_of(op, nullptr, input, arriving);
   return std::holds_alternative<tiling::TileOrder>(order) ? std::get<tiling::TileOrder>(order) : tiling::elementwise_order(op);
 }
@@ -189,7 +205,24 @@ tiling::InputBuffer input_buffer(const Op& op, std::size_t input, const device::
   return tiling::input_buffer(context_of(op, device), input, input_order(op, input), dim, 0);
 }
 
-Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+namespace {
+
+// The intermediates of a fused op, as large as its blocks make them.
+void add_fused_intermediates(Usage& l1, const Op& op, const netlist::FusedOp& schedules, const device::DeviceDescriptor& device) {
+  const netlist::FusedOp fused = with_blocks(schedules, op);
+  std::int64_t tiles = 0, bytes = 0;
+  for (const auto& buffer : tiling::intermediate_buffers(context_of(op, device, &fused), output_of(op, device))) {
+    tiles += buffer.size;
+    bytes += buffer.bytes();
+  }
+  if (tiles == 0) return;
+  l1.used += as_count(bytes);
+  l1.parts.push_back({cat("intermediates of the fused op: ", tiles, " tiles"), as_count(bytes)});
+}
+
+}  // namespace
+
+Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused) {
   Usage u{Resource::l1, 0, device.l1.operand_bytes(), {}};
   auto add = [&u](std::string what, std::uint64_t bytes) {
     if (bytes == 0) return;
@@ -221,6 +254,7 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
   add("headers of further sizes of tiles", (tile_sizes.size() - 1) * device.l1.tile_headers_bytes);
   if (op.overlay_size > 0 && as_count(op.overlay_size) > device.l1.overlay_blob_included)
     add("overlay beyond the default", as_count(op.overlay_size) - device.l1.overlay_blob_included);
+  if (fused != nullptr) add_fused_intermediates(u, op, *fused, device);
   return u;
 }
 
@@ -233,9 +267,9 @@ Usage phase_usage(const Op& op, const Links& links, const device::DeviceDescript
   return u;
 }
 
-std::vector<Usage> usages(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
+std::vector<Usage> usages(const Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused) {
   std::vector<Usage> out;
-  out.push_back(l1_usage(op, links, device));
+  out.push_back(l1_usage(op, links, device, fused));
   out.push_back({Resource::dest, as_count(op.block.ublock_tiles()), as_count(device.dest_tiles(op.acc_format)), {}});
   out.push_back(stream_usage(op, links, device));
   out.push_back(multicast_usage(op, device));
@@ -257,11 +291,11 @@ const Usage* first_misfit(const std::vector<Usage>& all) {
   return it == all.end() ? nullptr : &*it;
 }
 
-Diagnostic misfit(const std::string& op, const Usage& usage, std::string remedy) {
+Diagnostic misfit(const std::string& node, const std::string& label, const Usage& usage, std::string remedy) {
   bool bytes = usage.resource == Resource::l1 || usage.resource == Resource::dram;
   auto amount = [bytes](std::uint64_t v) { return bytes ? cat(v, " (", bytes_text(v), ')') : cat(v); };
-  Diagnostic d = does_not_fit("BL010", op, std::string(resource_key(usage.resource)), usage.used, usage.available,
-                              cat("op '", op, "' does not fit: ", resource_name(usage.resource), ": ", amount(usage.used), " needed, ",
+  Diagnostic d = does_not_fit("BL010", node, std::string(resource_key(usage.resource)), usage.used, usage.available,
+                              cat("op '", label, "' does not fit: ", resource_name(usage.resource), ": ", amount(usage.used), " needed, ",
                                   amount(usage.available), " available"),
                               std::move(remedy));
   for (const auto& p : usage.parts)

@@ -15,6 +15,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/diagnostic.hpp>
+#include <buda/netlist/model/fused_op.hpp>
 #include <buda/netlist/model/op.hpp>
 #include <buda/tiling/buffer_sizes.hpp>
 #include <buda/tiling/tile_order.hpp>
@@ -25,6 +26,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::balance {
 
@@ -89,17 +92,22 @@ struct Links {
   std::vector<OutputLink> outputs;  // one per reader
 };
 
-Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
+// `fused`: the schedules of a fused op, whose blocks are those of `op`; null for others.
+Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused = nullptr);
 Usage phase_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
 // All resources of a core: L1 first, then those that have a limit.
-std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
+std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device,
+                          const netlist::FusedOp* fused = nullptr);
 
 // The overlay_size with which the op's stream program has room: -1 (the default) or a number of bytes.
 std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescriptor& device);
 
 // The first usage that is over its limit.
 const Usage* first_misfit(const std::vector<Usage>& usages);
-// "op 'fc1': L1 bytes: 1.6 MiB needed, 1.2 MiB available", with the parts as notes. `remedy`: the nearest change that makes it fit.
-Diagnostic misfit(const std::string& op, const Usage& usage, std::string remedy);
+// "op 'fc1': L1 bytes: 1.6 MiB needed, 1.2 MiB available", with the parts as notes. `node` and `label`: name of its node, and what
+// the message calls it. `remedy`: the nearest change that makes it fit.
+Diagnostic misfit(const std::string& node, const std::string& label, const Usage& usage, std::string remedy);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -11,9 +11,9 @@ namespace buda::balance {
 class Candidates {
  public:
   // `shallow`: output buffers need not hold what readers in the same epoch need at once.
-  Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish, bool shallow,
-             LegalModels& out)
-      : spec_(spec), device_(device), options_(options), wish_(wish), shallow_(shallow), out_(out) {}
+  Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* overrides,
+             bool shallow, LegalModels& out)
+      : spec_(spec), device_(device), options_(options), overrides_(overrides), shallow_(shallow), out_(out) {}
 
   const OpSpec& spec() const { return spec_; }
   const device::DeviceDescriptor& device() const { return device_; }
@@ -23,7 +23,7 @@ class Candidates {
   // Grids of at most `rows` x `cols` parts that fit the chip.
   std::vector<GridShape> grids(std::int64_t rows, std::int64_t cols);
   // The blocking of one core's part of a result of this shape: the largest ublock of at most `dest` tiles, the wider of two equal ones.
-  // Nothing where the user demands another.
+  // Nothing where the user overrides it.
   std::optional<netlist::BlockShape> blocking(const netlist::TileShape& held, GridShape grid, std::int64_t dest);
   // Steps of the inner dimension, from large to small, as the user allows.
   std::vector<std::int64_t> inner_steps(std::int64_t inner);
@@ -40,7 +40,7 @@ class Candidates {
   void for_each_grid(Body body) {
     for (const Stream& stream : streams()) {
       const netlist::TileShape held = held_shape(spec_.out, held_result(spec_, stream));
-      const auto dim = netlist::op_class(spec_.op.type) == netlist::OpClass::reduce ? spec_.op.attributes.reduce_dim : netlist::Dim::none;
+      const netlist::Dim dim = undivided(spec_);
       for (GridShape grid : grids(dim == netlist::Dim::r ? 1 : held.rt, dim == netlist::Dim::c ? 1 : held.ct)) {
         bool kept = false;
         std::optional<netlist::BlockShape> last;
@@ -63,11 +63,14 @@ class Candidates {
   void keep_residents(OpModel& model) const;
   void set_cycles(OpModel& model, const netlist::Op& op) const;
   bool fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const;
+  void offer_lean(OpModel model);
+  bool keep(OpModel model, const Usage& l1);
+  bool could_be_fed(const OpModel& model, const netlist::Op& op) const;
 
   const OpSpec& spec_;
   const device::DeviceDescriptor& device_;
   const ModelOptions& options_;
-  const OpOverride* wish_;
+  const OpOverride* overrides_;
   bool shallow_;
   LegalModels& out_;
 };
@@ -78,5 +81,6 @@ void sparse_models(Candidates& candidates);
 void depthwise_models(Candidates& candidates);
 void eltwise_models(Candidates& candidates);  // unary, SFPU, binary, quantization
 void reduce_models(Candidates& candidates);
+void splice_models(Candidates& candidates);
 
 }  // namespace buda::balance

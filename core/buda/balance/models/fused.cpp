@@ -50,20 +50,6 @@ Result<netlist::FusedOp> schedules(const graph::AttrMap& attrs, std::size_t inpu
   return out;
 }
 
-void add_buffers(Usage& l1, const netlist::Op& op, const netlist::FusedOp& schedules, const device::DeviceDescriptor& device) {
-  const netlist::FusedOp fused = with_blocks(schedules, op);
-  const tiling::OpContext context{op, &fused, 1, device.tile_alignment};
-  std::int64_t tiles = 0, sum = 0;
-  for (const auto& buffer : tiling::intermediate_buffers(context, tiling::output_buffer(context, false, 1))) {
-    tiles += buffer.size;
-    sum += buffer.bytes();
-  }
-  if (tiles == 0) return;
-  auto bytes = static_cast<std::uint64_t>(sum);
-  l1.used += bytes;
-  l1.parts.push_back({cat("intermediates of the fused op: ", tiles, " tiles"), bytes});
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const netlist::FusedOp>> fused_schedules(const graph::Node& node) {
@@ -89,20 +75,6 @@ double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, co
   if (fused == nullptr) return cost::kernel_cycles(op, nullptr, device).total;
   const netlist::FusedOp body = with_blocks(*fused, op);
   return cost::kernel_cycles(op, &body, device).total;
-}
-
-Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device) {
-  Usage l1 = l1_usage(op, links, device);
-  if (fused != nullptr) add_buffers(l1, op, *fused, device);
-  return l1;
-}
-
-std::vector<Usage> usages_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links,
-                             const device::DeviceDescriptor& device) {
-  std::vector<Usage> all = usages(op, links, device);
-  for (Usage& u : all)
-    if (fused != nullptr && u.resource == Resource::l1) add_buffers(u, op, *fused, device);
-  return all;
 }
 
 }  // namespace buda::balance

@@ -4,7 +4,6 @@
 // intermediate buffers, one ublock each, and the cycles of all its sub-ops.
 #pragma once
 
-#include <buda/balance/legalize/resources.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/node.hpp>
@@ -21,13 +20,7 @@ Result<std::shared_ptr<const netlist::FusedOp>> fused_schedules(const graph::Nod
 // The schedules with the blocks of `op`.
 netlist::FusedOp with_blocks(const netlist::FusedOp& schedules, const netlist::Op& op);
 
-// In these functions `fused` are the schedules of a fused op, and null for any other.
-//
-// Cycles of an op's kernel (core/buda/cost).
+// Cycles of an op's kernel (core/buda/cost). `fused` are its schedules, and null for any other op.
 double kernel_cycles_of(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device);
-// l1_usage and usages (resources.hpp) with the intermediates of a fused op.
-Usage l1_usage_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links, const device::DeviceDescriptor& device);
-std::vector<Usage> usages_of(const netlist::Op& op, const netlist::FusedOp* fused, const Links& links,
-                             const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance

@@ -2,16 +2,21 @@
 #include <buda/balance/models/op_model.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/models/candidates.hpp>
 #include <buda/balance/models/fused.hpp>
 #include <buda/balance/models/sparse.hpp>
+#include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cost/kernel_cycles.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace buda::balance {
 namespace {
@@ -22,10 +27,8 @@ using netlist::OpClass;
 
 std::string pair_text(std::int64_t a, std::int64_t b) { return cat(a, 'x', b); }
 
-bool has_inner(const Op& op) {
-  auto c = netlist::op_class(op.type);
-  return c == OpClass::matmul || c == OpClass::depthwise || (c == OpClass::reduce && op.attributes.reduce_dim != netlist::Dim::z);
-}
+// As an operand comes that no op streams.
+HeldResult held_by_source(const OpSpec& spec, std::size_t input) { return {{}, spec.operands[input].shape.t, false}; }
 
 void enumerate(Candidates& candidates) {
   switch (netlist::op_class(candidates.spec().op.type)) {
@@ -35,6 +38,8 @@ void enumerate(Candidates& candidates) {
       return depthwise_models(candidates);
     case OpClass::reduce:
       return reduce_models(candidates);
+    case OpClass::splice:
+      return splice_models(candidates);
     default:
       return eltwise_models(candidates);
   }
@@ -57,8 +62,16 @@ std::string OpModel::text() const {
   std::string out = cat("grid ", pair_text(grid.rows, grid.cols), ", mblock ", pair_text(block.mblock_m, block.mblock_n), ", ublock ",
                         pair_text(block.ublock_rt, block.ublock_ct));
   if (u_kt > 0) out += cat(", u_kt ", u_kt);
-  if (stream.parts > 1) out += cat(", ", stream.parts, " parts along ", stream.direction == StreamDirection::r ? 'r' : 'c');
+  if (stream.parts > 1) out += cat(", ", stream.parts, " parts along ", direction_name(stream.direction));
   return out;
+}
+
+bool OpOverride::allows(const Stream& cut, std::int64_t matrices) const {
+  const bool whole = cut.parts == 1;
+  if (stream && (stream->parts != cut.parts || (!whole && cuts_rows(stream->direction) != cuts_rows(cut.direction)))) return false;
+  if (!stream_direction || whole) return true;
+  if (*stream_direction == StreamDirection::none || cuts_rows(*stream_direction) != cuts_rows(cut.direction)) return false;
+  return matrices == 1 || goes_by_matrix(*stream_direction) == goes_by_matrix(cut.direction);
 }
 
 std::string_view rejection_name(Rejection r) {
@@ -97,14 +110,14 @@ constexpr std::int64_t kMaxParts = 64;
 std::vector<Stream> Candidates::streams() const {
   std::vector<Stream> out;
   auto add = [&](const Stream& stream) {
-    if (wish_ == nullptr || !wish_->stream || *wish_->stream == stream) {
+    if (overrides_ == nullptr || overrides_->allows(stream, spec_.out.t)) {
       out.push_back(stream);
     } else {
       out_.rejections.count(Rejection::override);
     }
   };
   add({});
-  const bool asked = wish_ != nullptr && wish_->stream;
+  const bool asked = overrides_ != nullptr && overrides_->stream;
   if (!asked && !options_.t_streaming) return out;
   for (const Stream& stream : streams_of(spec_))
     if (asked || stream.parts <= kMaxParts) add(stream);
@@ -119,7 +132,7 @@ std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
   std::vector<GridShape> out;
   for (std::int64_t r : divisors(rows))
     for (std::int64_t c : divisors(cols)) {
-      bool wanted = wish_ == nullptr || !wish_->grid || (wish_->grid->rows == r && wish_->grid->cols == c);
+      bool wanted = overrides_ == nullptr || !overrides_->grid || (overrides_->grid->rows == r && overrides_->grid->cols == c);
       if (!fits(r, c)) {
         out_.rejections.count(Rejection::grid);
       } else if (!wanted) {
@@ -134,15 +147,21 @@ std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
 std::optional<BlockShape> Candidates::blocking(const netlist::TileShape& held, GridShape grid, std::int64_t dest) {
   std::int64_t rows = held.rt / grid.rows, cols = held.ct / grid.cols;
   std::int64_t best_r = 0, best_c = 0;
-  // A tilizer makes its tiles of 32 rows of datums at a time.
-  std::int64_t tallest = spec_.op.type == netlist::OpType::tilizer ? 1 : dest;
-  bool bound = wish_ != nullptr && (wish_->ublock || wish_->mblock);
-  for (std::int64_t r : divisors(rows)) {
+  // Ublocks that no input of a splice shares with another.
+  std::int64_t row_unit = rows, column_unit = cols;
+  for (std::int64_t size : spec_.splice.sizes) {
+    if (spec_.splice.dim == netlist::Dim::r) row_unit = std::gcd(row_unit, size);
+    if (spec_.splice.dim == netlist::Dim::c) column_unit = std::gcd(column_unit, size);
+  }
+  // Tilizers and embeddings make their tiles of 32 rows of datums at a time.
+  std::int64_t tallest = tiling::takes_rows(spec_.op, 0) ? 1 : dest;
+  bool bound = overrides_ != nullptr && (overrides_->ublock || overrides_->mblock);
+  for (std::int64_t r : divisors(row_unit)) {
     if (r > tallest) break;
-    for (std::int64_t c : divisors(cols)) {
+    for (std::int64_t c : divisors(column_unit)) {
       if (r * c > dest) break;
-      if (bound && wish_->ublock && ((*wish_->ublock)[0] != r || (*wish_->ublock)[1] != c)) continue;
-      if (bound && wish_->mblock && ((*wish_->mblock)[0] != rows / r || (*wish_->mblock)[1] != cols / c)) continue;
+      if (bound && overrides_->ublock && ((*overrides_->ublock)[0] != r || (*overrides_->ublock)[1] != c)) continue;
+      if (bound && overrides_->mblock && ((*overrides_->mblock)[0] != rows / r || (*overrides_->mblock)[1] != cols / c)) continue;
       if (r * c > best_r * best_c || (r * c == best_r * best_c && c > best_c)) {
         best_r = r;
         best_c = c;
@@ -166,7 +185,7 @@ std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
   std::vector<std::int64_t> out;
   auto all = divisors(inner);
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    if (wish_ == nullptr || !wish_->u_kt || *wish_->u_kt == *it) {
+    if (overrides_ == nullptr || !overrides_->u_kt || *overrides_->u_kt == *it) {
       out.push_back(*it);
     } else {
       out_.rejections.count(Rejection::override);
@@ -176,15 +195,15 @@ std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
 }
 
 Usage Candidates::l1_of(const OpModel& model) const {
-  return l1_usage_of(with_model(spec_, model), spec_.fused.get(), links_alone(spec_, model), device_);
+  return l1_usage(with_model(spec_, model), links_alone(spec_, model), device_, spec_.fused.get());
 }
 
 // All parameters in L1 at first; while that is too much, the largest of them goes back to DRAM.
 void Candidates::keep_residents(OpModel& model) const {
   model.resident = 0;
   bool from_dram = !options_.resident_parameters;
-  if (wish_ != nullptr) from_dram = wish_->dram_parameters.value_or(from_dram);
-  if (from_dram) return;
+  if (overrides_ != nullptr) from_dram = overrides_->dram_parameters.value_or(from_dram);
+  if (from_dram || tiling::takes_rows(spec_.op, 0)) return;
   Op op = with_model(spec_, model);
   std::vector<std::pair<std::int64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
@@ -218,31 +237,67 @@ bool Candidates::could_fit(OpModel model) {
   return fits;
 }
 
+// What the stream programs of an op's neighbours may add to its own in L1, which only they know.
+constexpr std::uint64_t kRoomForNeighbours = 96 << 10;
+
 bool Candidates::offer(OpModel model) {
   // Readers in the same epoch may need several mblocks at once, or all of them (see OpSpec::depth); where there is no room for that, they
   // read a queue in a later one.
   const std::int64_t wanted = model.stream.parts > 1 ? model.block.t : spec_.depth;
   Usage l1;
   bool fits = fits_with(model, 2 * wanted, l1);
+  if (fits && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
   if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
   if (!fits && (wanted == 1 || shallow_) && options_.single_buffer_fallback) fits = fits_with(model, 1, l1);
-  if (!fits) {
-    out_.rejections.count(Rejection::l1, model, std::move(l1));
+  if (fits) return keep(std::move(model), l1);
+  out_.rejections.count(Rejection::l1, model, std::move(l1));
+  return false;
+}
+
+// Beside a candidate that fills L1 with all parts of its result, one that holds two of them and leaves the room that it saves.
+void Candidates::offer_lean(OpModel model) {
+  model.buf_size_mb = 2;
+  const Usage l1 = l1_of(model);
+  if (l1.fits()) keep(std::move(model), l1);
+}
+
+// Whether padded operands could come at all: from a producer that has everything on one core. Padding may leave a core nothing else, and
+// cannot always be cut into parts.
+bool Candidates::could_be_fed(const OpModel& model, const Op& op) const {
+  for (std::size_t i = 0; i < spec_.operands.size(); ++i) {
+    if (!spec_.op.inputs[i].maps.pad || spec_.selection) continue;
+    auto maps = streamed_maps(held_by_source(spec_, i), spec_.op.inputs[i].maps, model.stream, streamed_operand(spec_, i));
+    const auto* made = std::get_if<netlist::EdgeMaps>(&maps);
+    if (made == nullptr) return false;
+    const netlist::TileShape& shape = spec_.operands[i].shape;
+    TileLayout whole;
+    whole.block = {static_cast<std::int32_t>(shape.t), static_cast<std::int32_t>(shape.rt), static_cast<std::int32_t>(shape.ct), 1, 1};
+    whole.buffered_t = shape.t;
+    if (std::holds_alternative<std::string>(measure_edge(whole, *made, op, i))) return false;
+  }
+  return true;
+}
+
+bool Candidates::keep(OpModel model, const Usage& l1) {
+  Op op = with_model(spec_, model);
+  if (!could_be_fed(model, op)) {
+    reject();
     return false;
   }
-  Op op = with_model(spec_, model);
-  auto all = usages_of(op, spec_.fused.get(), links_alone(spec_, model), device_);
+  auto all = usages(op, links_alone(spec_, model), device_, spec_.fused.get());
   if (const Usage* over = first_misfit(all)) {
     out_.rejections.count(over->resource == Resource::dest ? Rejection::dest : Rejection::other, model, *over);
     return false;
   }
   model.l1_bytes = l1.used;
   set_cycles(model, op);
-  out_.models.push_back(model);
+  out_.models.push_back(std::move(model));
   return true;
 }
 
-HeldResult held_result(const OpSpec& spec, const Stream& stream) { return {stream, spec.selection ? spec.selection->slices : 1}; }
+HeldResult held_result(const OpSpec& spec, const Stream& stream) {
+  return {stream, spec.out.t, spec.selection && spec.selection->slices > 1};
+}
 HeldResult held_result(const OpSpec& spec, const OpModel& model) { return held_result(spec, model.stream); }
 
 bool holds_all(const OpSpec& spec, const OpModel& model) {
@@ -250,9 +305,17 @@ bool holds_all(const OpSpec& spec, const OpModel& model) {
   return std::max(model.buf_size_mb / 2, 1) >= mblocks;
 }
 
+netlist::Dim undivided(const OpSpec& spec) {
+  const OpClass kind = netlist::op_class(spec.op.type);
+  // All indices are in one tile, which belongs to one row of cores.
+  if (kind == OpClass::embedding) return netlist::Dim::r;
+  if (kind == OpClass::depthwise) return netlist::Dim::c;
+  return kind == OpClass::reduce ? spec.op.attributes.reduce_dim : spec.splice.dim;
+}
+
 bool may_stream(const OpSpec& spec) {
   if (spec.feeds_loopback || (spec.selection && spec.outputs > 0 && spec.selection->slices > 1)) return false;
-  if (spec.op.attributes.accumulate || spec.op.type == netlist::OpType::tilizer) return false;
+  if (spec.op.attributes.accumulate || tiling::takes_rows(spec.op, 0)) return false;
   // One of several t of a result may be what is kept of it: small tiles stand alone.
   return spec.op.tile_dim.rows == graph::kTileSide;
 }
@@ -260,14 +323,21 @@ bool may_stream(const OpSpec& spec) {
 std::vector<Stream> streams_of(const OpSpec& spec) {
   std::vector<Stream> out;
   if (!may_stream(spec)) return out;
-  const auto dim = netlist::op_class(spec.op.type) == OpClass::reduce ? spec.op.attributes.reduce_dim : netlist::Dim::none;
-  auto add = [&](StreamDirection direction, std::int64_t size) {
-    for (std::int64_t parts : divisors(size))
-      if (parts > 1) out.push_back({direction, static_cast<std::int32_t>(parts)});
+  const netlist::Dim dim = undivided(spec);
+  // A sparse matmul makes the same rows of all slices together; the slices of a maximum along z, and what is spliced along z, have to come
+  // together.
+  const bool together = spec.selection || dim == netlist::Dim::z, single = spec.out.t == 1;
+  const bool rows_only =
+      spec.selection || spec.op.type == netlist::OpType::depthwise || (spec.op.type == netlist::OpType::reduce && together);
+  auto add = [&](StreamDirection all, StreamDirection by_matrix, std::int64_t size) {
+    for (std::int64_t parts : divisors(size)) {
+      if (parts == 1) continue;
+      out.push_back({all, static_cast<std::int32_t>(parts)});
+      if (!single && !together) out.push_back({by_matrix, static_cast<std::int32_t>(parts)});
+    }
   };
-  if (dim != netlist::Dim::r) add(StreamDirection::r, spec.out.rt);
-  const bool rows_only = spec.selection || dim == netlist::Dim::z || spec.op.type == netlist::OpType::depthwise;
-  if (dim != netlist::Dim::c && !rows_only) add(StreamDirection::c, spec.out.ct);
+  if (dim != netlist::Dim::r) add(StreamDirection::r, StreamDirection::rz, spec.out.rt);
+  if (dim != netlist::Dim::c && !rows_only) add(StreamDirection::c, StreamDirection::cz, spec.out.ct);
   return out;
 }
 
@@ -309,8 +379,8 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
 
 void Candidates::set_cycles(OpModel& model, const Op& op) const {
   const cost::SparseCounts counts{model.sparse.strips, model.sparse.ublocks, model.sparse.products};
-  model.kernel_cycles = spec_.selection ? cost::kernel_cycles(op, nullptr, device_, &counts).total
-                                        : kernel_cycles_of(op, spec_.fused.get(), device_);
+  model.kernel_cycles =
+      spec_.selection ? cost::kernel_cycles(op, nullptr, device_, &counts).total : kernel_cycles_of(op, spec_.fused.get(), device_);
   Traffic traffic;
   for (std::size_t i = 0; i < spec_.operands.size(); ++i) {
     traffic.input_from_dram.push_back(spec_.operands[i].from.source.valid());
@@ -330,12 +400,15 @@ namespace {
 std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input) {
   using netlist::TmKind;
   const Operand& operand = spec.operands[input];
-  if (!operand.constant || spec.selection || spec.fused || operand.shape.t != 1) return 0;
+  if (!operand.constant || spec.selection || spec.fused || spec.splice.dim != netlist::Dim::none || operand.shape.t != 1) return 0;
   const auto& tms = op.inputs[input].maps.tms;
   const bool grows = !tms.empty() && tms.front().kind == TmKind::broadcast;
   if (!grows || op.inputs[input].maps.pad || op.inputs[input].maps.unpad) return 0;
-  const bool only = std::all_of(tms.begin(), tms.end(), [](const netlist::Tm& tm) {
-    return tm.kind == TmKind::broadcast || tm.kind == TmKind::vslice || tm.kind == TmKind::hslice;
+  const bool single = operand.shape.volume() == 1;
+  const bool only = std::all_of(tms.begin(), tms.end(), [&](const netlist::Tm& tm) {
+    // Turning the grid of tiles around leaves a single tile where it is; its elements are turned as it is read.
+    return tm.kind == TmKind::broadcast || tm.kind == TmKind::vslice || tm.kind == TmKind::hslice ||
+           (single && tm.kind == TmKind::transpose);
   });
   if (!only) return 0;
   const OpClass kind = netlist::op_class(op.type);
@@ -343,7 +416,7 @@ std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input)
   const auto is = [&](std::size_t i, TmKind k, netlist::Dim d) { return tms[i].kind == k && tms[i].dim == d; };
   const std::int64_t all = input_order(op, input).tiles();
   std::int64_t tiles = 0;
-  if (operand.shape.volume() == 1) {
+  if (single) {
     tiles = 1;
   } else if (by_row && operand.shape.rt == 1 && is(0, TmKind::broadcast, netlist::Dim::r) &&
              (tms.size() == 1 || tms[1].kind == TmKind::vslice)) {
@@ -355,6 +428,16 @@ std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input)
   return 2 * tiles < all ? tiles : 0;
 }
 
+// Of each input in turn what belongs to one row or column of ublocks, or all its matrices.
+void set_splice(Op& op, const SpliceParts& splice) {
+  const std::int64_t unit = splice.dim == netlist::Dim::c ? op.block.ublock_ct : splice.dim == netlist::Dim::r ? op.block.ublock_rt : 1;
+  op.attributes.granularity = splice.dim == netlist::Dim::z ? netlist::Granularity::t : netlist::Granularity::ublock;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const auto length = static_cast<std::int32_t>(splice.sizes[i] / unit);
+    op.inputs[i].splice = netlist::SpliceRange{0, length, length};
+  }
+}
+
 }  // namespace
 
 Op with_model(const OpSpec& spec, const OpModel& model) {
@@ -363,9 +446,10 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
   op.block = model.block;
   op.ublock_order = model.order;
   op.buf_size_mb = model.buf_size_mb;
-  if (has_inner(op)) {
+  if (class_of(op).inner) {
     op.attributes.m_k = model.m_k;
     op.attributes.u_kt = model.u_kt;
+    if (spec.l1_acc) op.attributes.l1_acc = model.m_k >= least_blocks_in_l1(op);
   }
   if (spec.selection) {
     set_sparse_attributes(op, *spec.selection, model);
@@ -373,9 +457,11 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
     if ((netlist::op_class(op.type) == OpClass::matmul || op.type == netlist::OpType::depthwise) && op.block.mblock_m > 1)
       op.attributes.min_buffer_input = 0;
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
-      if (auto maps = streamed_maps({}, op.inputs[i].maps, model.stream, streamed_operand(spec, i)); auto* made = std::get_if<0>(&maps))
+      if (auto maps = streamed_maps(held_by_source(spec, i), op.inputs[i].maps, model.stream, streamed_operand(spec, i));
+          auto* made = std::get_if<0>(&maps))
         op.inputs[i].maps = std::move(*made);
   }
+  if (spec.splice.dim != netlist::Dim::none) set_splice(op, spec.splice);
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     if (const std::int64_t tiles = repeated_tiles(spec, op, i); tiles > 0) {
       op.inputs[i].kernel_broadcast.tiles = static_cast<std::int32_t>(tiles);
@@ -390,7 +476,7 @@ std::variant<netlist::EdgeMaps, std::string> edge_maps(const Problem& problem, O
                                                        const OpModel* producer) {
   const OpSpec& spec = problem.op(op);
   const OpId from = spec.operands[input].from.op;
-  const HeldResult held = producer == nullptr ? HeldResult{} : held_result(problem.op(from), *producer);
+  const HeldResult held = producer == nullptr ? held_by_source(spec, input) : held_result(problem.op(from), *producer);
   // A sparse matmul's own manipulations follow from its model, and it cuts nothing.
   if (spec.selection) return streamed_maps(held, with_model(spec, model).inputs[input].maps, {}, StreamedOperand::whole);
   return streamed_maps(held, spec.op.inputs[input].maps, model.stream, streamed_operand(spec, input));
@@ -412,20 +498,22 @@ Links links_alone(const OpSpec& spec, const OpModel& model) {
   return links;
 }
 
-LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish) {
+LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options,
+                         const OpOverride* overrides) {
   LegalModels out;
   // Readers in the same epoch are worth more cores; only where no grid has the room for them are they given up.
   for (bool shallow : {false, true}) {
     if (!out.models.empty()) break;
     out.rejections = {};
-    Candidates candidates(spec, device, options, wish, shallow, out);
+    Candidates candidates(spec, device, options, overrides, shallow, out);
     enumerate(candidates);
   }
   std::stable_sort(out.models.begin(), out.models.end(), [](const OpModel& a, const OpModel& b) {
     if (a.cores() != b.cores()) return a.cores() < b.cores();
     if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
     if (a.grid.rows != b.grid.rows) return a.grid.rows < b.grid.rows;
-    return a.u_kt > b.u_kt;
+    if (a.u_kt != b.u_kt) return a.u_kt > b.u_kt;
+    return a.buf_size_mb > b.buf_size_mb;
   });
   return out;
 }
@@ -436,13 +524,13 @@ Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const Lega
   GridShape chip = device.grid();
   Diagnostic d;
   if (r.nearest) {
-    d = misfit(spec.label, r.nearest_usage, std::move(hint));
+    d = misfit(spec.node_name, spec.label, r.nearest_usage, std::move(hint));
     d.code = "BL011";
     d.message = cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                     ") has no legal implementation on ", device.name, "; the nearest, ", r.nearest->text(), ", needs ",
                     r.nearest_usage.used, " of ", r.nearest_usage.available, ' ', resource_name(r.nearest_usage.resource));
   } else {
-    d = does_not_fit("BL011", spec.label, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
+    d = does_not_fit("BL011", spec.node_name, std::string(resource_key(Resource::workers)), 0, static_cast<std::uint64_t>(chip.volume()),
                      cat("op '", spec.label, "' (", netlist::op_type_name(spec.op.type), ", result ", spec.out.text(),
                          ") has no legal implementation on ", device.name),
                      std::move(hint));

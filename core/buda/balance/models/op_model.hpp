@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 struct OpModel {
@@ -41,17 +43,20 @@ struct OpModel {
   friend bool operator==(const OpModel&, const OpModel&) = default;
 };
 
-// What the user demands of an op (overrides.hpp); empty members demand nothing.
+// The user's overrides of an op's blocking (overrides.hpp); empty members override nothing.
 struct OpOverride {
   std::optional<GridShape> grid;
   std::optional<std::array<std::int32_t, 2>> mblock, ublock;
   std::optional<std::int32_t> u_kt;
-  std::optional<Stream> stream;
+  std::optional<Stream> stream;  // direction r: along r or rz; c likewise
+  std::optional<StreamDirection> stream_direction;
   std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
   std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
-  bool blocks() const { return grid || mblock || ublock || u_kt || stream; }
+  bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction; }
+  // Whether a result of so many matrices may be cut so.
+  bool allows(const Stream& cut, std::int64_t matrices) const;
 };
 
 struct ModelOptions {
@@ -59,6 +64,7 @@ struct ModelOptions {
   bool resident_parameters = true;     // parameters may stay in L1
   bool single_buffer_fallback = true;  // an output that does not fit twice may stand once
   bool t_streaming = true;             // results may be cut into parts along t
+  bool l1_accumulate = true;           // packers may add partial sums in L1
   std::int64_t inputs_per_epoch = 1;   // over which the load of a parameter that stays in L1 is divided
 };
 
@@ -77,13 +83,14 @@ struct Rejections {
 };
 
 struct LegalModels {
-  // Ordered by cores, rows, then larger steps of the inner dimension.
+  // Ordered by cores, parts, rows, larger steps of the inner dimension, deeper output buffers.
   std::vector<OpModel> models;
   Rejections rejections;
 };
 
-// All legal models of an op. `wish` may be null. Candidates number (grids) x (divisors of the inner dimension) at most.
-LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* wish);
+// All legal models of an op. `overrides` may be null. Candidates number (grids) x (divisors of the inner dimension) at most.
+LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options,
+                         const OpOverride* overrides);
 
 // The error for an op without any: what was tried and what came nearest. `hint`: which change would make it fit (remedies.hpp).
 Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const LegalModels& legal, std::string hint);
@@ -91,6 +98,9 @@ Diagnostic no_legal_model(const Problem& problem, const OpSpec& spec, const Lega
 // How an op of this model holds its result.
 HeldResult held_result(const OpSpec& spec, const Stream& stream);
 HeldResult held_result(const OpSpec& spec, const OpModel& model);
+// The dimension along which one core has all of the result: that of a reduction or a splice, the columns of a depthwise
+// product, the rows of an embedding.
+netlist::Dim undivided(const OpSpec& spec);
 // Whether the op's result may be cut into parts at all.
 bool may_stream(const OpSpec& spec);
 // The ways to cut it, none of them whole; empty where it may not be cut.
@@ -118,3 +128,5 @@ Links links_alone(const OpSpec& spec, const OpModel& model);
 std::vector<std::int64_t> divisors(std::int64_t n);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

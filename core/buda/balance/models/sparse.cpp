@@ -5,6 +5,7 @@
 #include <buda/netlist/model/sparse_encoding.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -30,7 +31,6 @@ int bits_for_count(std::int32_t count) {
 struct CoreProducts {
   std::vector<SparseProduct> products;  // ascending by part, strip
   std::vector<std::int32_t> tiles;      // number in SelectionMatrix::tiles, by the core's own number
-  std::int32_t passes = 1;
 };
 
 // Products in ascending order of strips, of one strip as they come: by counting, for there are few strips and many products.
@@ -44,20 +44,37 @@ void append_by_strip(const std::vector<SparseProduct>& part, std::int32_t u_kt, 
   for (const SparseProduct& p : part) out[next[static_cast<std::size_t>(p.act / u_kt)]++] = p;
 }
 
+// Row of the selection matrix that is row `row` of part `part` on a core.
+std::int32_t matrix_row(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::int32_t part, std::int32_t row) {
+  const std::int32_t held = core * b.mblock_m * b.ublock_rt + row, rows_of_part = matrix.rows / b.parts;
+  return held / rows_of_part * matrix.rows + part * rows_of_part + held % rows_of_part;
+}
+
+// Counts how often activations are sent to a core that takes, part by part, strips from `first` to `last`.
+class Passes {
+ public:
+  void take(std::int32_t first, std::int32_t last) {
+    if (first < last_strip_) ++count_;
+    last_strip_ = last;
+  }
+  std::int32_t count() const { return count_; }
+
+ private:
+  std::int32_t last_strip_ = 0, count_ = 1;
+};
+
 CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core) {
   CoreProducts out;
   std::vector<std::int32_t> own(matrix.tiles.size(), -1);
-  const std::int32_t per_core = b.mblock_m * b.ublock_rt, rows_of_part = matrix.rows / b.parts;
+  const std::int32_t per_core = b.mblock_m * b.ublock_rt;
   const std::int32_t all_acts = matrix.act_matrices * matrix.act_rows;
   std::vector<std::size_t> by_strip(static_cast<std::size_t>(all_acts / b.u_kt));
   std::vector<SparseProduct> of_part;
-  std::int32_t last_strip = 0;
+  Passes passes;
   for (std::int32_t part = 0; part < b.parts; ++part) {
     of_part.clear();
     for (std::int32_t row = 0; row < per_core; ++row) {
-      const std::int32_t held = core * per_core + row;
-      const std::int32_t of = held / rows_of_part * matrix.rows + part * rows_of_part + held % rows_of_part;
-      for (const auto& p : matrix.of_row(of)) {
+      for (const auto& p : matrix.of_row(matrix_row(matrix, b, core, part, row))) {
         std::int32_t& number = own[static_cast<std::size_t>(p.tile)];
         if (number < 0) {
           number = static_cast<std::int32_t>(out.tiles.size());
@@ -69,50 +86,97 @@ CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlockin
     if (of_part.empty()) continue;
     const std::size_t begin = out.products.size();
     append_by_strip(of_part, b.u_kt, by_strip, out.products);
-    if (out.products[begin].act / b.u_kt < last_strip) ++out.passes;
-    last_strip = out.products.back().act / b.u_kt;
-    for (std::size_t i = begin; i < out.products.size(); ++i) out.products[i].act += (out.passes - 1) * all_acts;
+    passes.take(out.products[begin].act / b.u_kt, out.products.back().act / b.u_kt);
+    for (std::size_t i = begin; i < out.products.size(); ++i) out.products[i].act += (passes.count() - 1) * all_acts;
   }
   return out;
 }
 
-// Index tiles that encode_sparse will need, and what decides whether the encoding has room.
-struct IndexRoom {
-  std::int32_t tiles = 1;
-  std::int64_t strips = 0, ublocks = 0;
+std::int32_t passes_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core) {
+  Passes passes;
+  for (std::int32_t part = 0; part < b.parts; ++part) {
+    std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
+    for (std::int32_t row = 0; row < b.mblock_m * b.ublock_rt; ++row) {
+      const auto products = matrix.of_row(matrix_row(matrix, b, core, part, row));
+      if (products.empty()) continue;
+      first = std::min(first, products.front().act);
+      last = std::max(last, products.back().act);
+    }
+    if (last >= 0) passes.take(first / b.u_kt, last / b.u_kt);
+  }
+  return passes.count();
+}
+
+// What the products of a core take, and what decides whether the encoding has room.
+struct CoreUse {
+  std::int32_t passes = 1, tiles = 0, index_tiles = 1;
+  std::int64_t products = 0, strips = 0, ublocks = 0;
   std::int32_t longest = 0;         // bytes of a strip
   std::int32_t most_of_ublock = 0;  // products of one row of ublocks in a strip
 };
-IndexRoom index_room(const CoreProducts& core, const SparseBlocking& b) {
-  IndexRoom out;
-  std::int32_t used = 0;
-  auto add = [&](std::int32_t bytes) {
-    out.longest = std::max(out.longest, bytes);
-    if (used + bytes > kIndexTileBytes) {
-      ++out.tiles;
-      used = 0;
+
+// Index tiles that encode_sparse fills one after the other with whole strips.
+class IndexTiles {
+ public:
+  explicit IndexTiles(CoreUse& use) : use_(use) {}
+  void add_strip(std::int32_t words) {
+    const std::int32_t bytes = kStripHead + kWord * words;
+    use_.longest = std::max(use_.longest, bytes);
+    if (used_ + bytes > kIndexTileBytes) {
+      ++use_.index_tiles;
+      used_ = 0;
     }
-    used += bytes;
+    used_ += bytes;
+  }
+
+ private:
+  CoreUse& use_;
+  std::int32_t used_ = 0;
+};
+
+// Counts without putting products in order: within a part the rows come in order, and so do the rows of ublocks of each strip. `seen`: by
+// sparse tile the last core that has it.
+CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::vector<std::int32_t>& seen) {
+  struct Strip {
+    std::int32_t words = 0, ublock = -1, of_ublock = 0;
   };
-  std::vector<std::int32_t> of_ublock(static_cast<std::size_t>(b.mblock_m), 0);
-  std::size_t next = 0;
+  CoreUse out;
+  IndexTiles index_tiles(out);
+  Passes passes;
+  std::vector<Strip> strips(static_cast<std::size_t>(matrix.act_matrices * matrix.act_rows / b.u_kt));
   for (std::int32_t part = 0; part < b.parts; ++part) {
-    // A part of zeros has a strip, too, with nothing in it.
-    if (next == core.products.size() || core.products[next].t != part) add(kStripHead);
-    while (next < core.products.size() && core.products[next].t == part) {
-      const std::int32_t strip = core.products[next].act / b.u_kt;
-      std::fill(of_ublock.begin(), of_ublock.end(), 0);
-      std::int32_t words = 0;
-      for (; next < core.products.size() && core.products[next].t == part && core.products[next].act / b.u_kt == strip; ++next) {
-        std::int32_t& count = of_ublock[static_cast<std::size_t>(core.products[next].row / b.ublock_rt)];
-        words += count == 0 ? 2 : 1;
-        out.ublocks += count == 0 ? 1 : 0;
-        out.most_of_ublock = std::max(out.most_of_ublock, ++count);
+    std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
+    for (std::int32_t row = 0; row < b.mblock_m * b.ublock_rt; ++row) {
+      const std::int32_t ublock = row / b.ublock_rt;
+      for (const auto& p : matrix.of_row(matrix_row(matrix, b, core, part, row))) {
+        const std::int32_t number = p.act / b.u_kt;
+        Strip& strip = strips[static_cast<std::size_t>(number)];
+        if (strip.ublock != ublock) {
+          strip.ublock = ublock;
+          strip.of_ublock = 0;
+          ++strip.words;
+          ++out.ublocks;
+        }
+        ++strip.words;
+        out.most_of_ublock = std::max(out.most_of_ublock, ++strip.of_ublock);
+        ++out.products;
+        if (std::exchange(seen[static_cast<std::size_t>(p.tile)], core) != core) ++out.tiles;
+        first = std::min(first, number);
+        last = std::max(last, number);
       }
+    }
+    // A part of zeros has a strip, too, with nothing in it.
+    if (last < 0) index_tiles.add_strip(0);
+    if (last >= 0) passes.take(first, last);
+    for (std::int32_t number = first; number <= last; ++number) {
+      Strip& strip = strips[static_cast<std::size_t>(number)];
+      if (strip.words == 0) continue;
+      index_tiles.add_strip(strip.words);
       ++out.strips;
-      add(kStripHead + kWord * words);
+      strip = {};
     }
   }
+  out.passes = passes.count();
   return out;
 }
 
@@ -135,20 +199,26 @@ std::size_t tile_start(std::int32_t row, std::int32_t column, std::int32_t colum
 
 }  // namespace
 
+std::int32_t sparse_passes(const SelectionMatrix& matrix, const SparseBlocking& b) {
+  std::int32_t most = 0;
+  for (std::int32_t core = 0; core < b.grid_rows; ++core) most = std::max(most, passes_of_core(matrix, b, core));
+  return most;
+}
+
 std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, const SparseBlocking& b) {
   SparseUse use;
   std::int32_t longest = 0, most_of_ublock = 0;
+  std::vector<std::int32_t> seen(matrix.tiles.size(), -1);
   for (std::int32_t core = 0; core < b.grid_rows; ++core) {
-    const CoreProducts products = products_of_core(matrix, b, core);
-    const IndexRoom room = index_room(products, b);
-    use.passes = std::max(use.passes, products.passes);
-    use.tiles = std::max(use.tiles, static_cast<std::int32_t>(products.tiles.size()));
-    use.index_tiles = std::max(use.index_tiles, room.tiles);
-    use.products = std::max(use.products, static_cast<std::int64_t>(products.products.size()));
-    use.ublocks = std::max(use.ublocks, room.ublocks);
-    use.strips = std::max(use.strips, room.strips);
-    longest = std::max(longest, room.longest);
-    most_of_ublock = std::max(most_of_ublock, room.most_of_ublock);
+    const CoreUse of_core = use_of_core(matrix, b, core, seen);
+    use.passes = std::max(use.passes, of_core.passes);
+    use.tiles = std::max(use.tiles, of_core.tiles);
+    use.index_tiles = std::max(use.index_tiles, of_core.index_tiles);
+    use.products = std::max(use.products, of_core.products);
+    use.ublocks = std::max(use.ublocks, of_core.ublocks);
+    use.strips = std::max(use.strips, of_core.strips);
+    longest = std::max(longest, of_core.longest);
+    most_of_ublock = std::max(most_of_ublock, of_core.most_of_ublock);
   }
   use.tiles = std::max(use.tiles, 1);
   use.tile_bits = bits_for_count(use.tiles);

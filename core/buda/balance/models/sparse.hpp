@@ -16,6 +16,9 @@
 
 namespace buda::balance {
 
+// How often the activations are sent. O(rows of the selection matrix).
+std::int32_t sparse_passes(const SelectionMatrix& matrix, const SparseBlocking& blocking);
+
 // A sentence without full stop where the encoding has no room: too many sparse tiles for the bits of an index, or too many products of a
 // strip for an index tile. O(products + rows of the selection matrix).
 std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, const SparseBlocking& blocking);

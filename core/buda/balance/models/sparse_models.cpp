@@ -24,23 +24,26 @@ void sparse_models(Candidates& candidates) {
     return found->second;
   };
   candidates.for_each_grid([&](OpModel model) {
-    std::vector<OpModel> encodable;
+    std::vector<OpModel> by_passes;
     for (std::int64_t step : steps) {
       model.u_kt = static_cast<std::int32_t>(step);
       model.m_k = static_cast<std::int32_t>(spec.inner / step);
       if (!candidates.could_fit(model)) continue;
-      const auto& use = use_of(sparse_blocking(model));
+      model.sparse.passes = sparse_passes(*spec.selection, sparse_blocking(model));
+      by_passes.push_back(model);
+    }
+    std::stable_sort(by_passes.begin(), by_passes.end(),
+                     [](const OpModel& a, const OpModel& b) { return a.sparse.passes < b.sparse.passes; });
+    // To encode one takes much longer than to count its passes.
+    for (OpModel& m : by_passes) {
+      const auto& use = use_of(sparse_blocking(m));
       if (const auto* found = std::get_if<SparseUse>(&use)) {
-        model.sparse = *found;
-        encodable.push_back(model);
+        m.sparse = *found;
+        if (candidates.offer(m)) return true;
       } else {
         candidates.reject();
       }
     }
-    std::stable_sort(encodable.begin(), encodable.end(),
-                     [](const OpModel& a, const OpModel& b) { return a.sparse.passes < b.sparse.passes; });
-    for (const OpModel& m : encodable)
-      if (candidates.offer(m)) return true;
     return false;
   });
 }

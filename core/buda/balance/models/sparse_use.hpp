@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // How a result is divided. `parts` of streaming (stream.hpp), each of grid_rows * mblock_m * ublock_rt tile rows.
@@ -24,3 +26,5 @@ struct SparseUse {
 };
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Where an op stands. A transposed op has its logical core (r, c) at worker (at.row + c, at.col + r).
@@ -49,3 +51,5 @@ class Placer {
 };
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

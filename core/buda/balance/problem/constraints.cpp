@@ -43,7 +43,7 @@ Result<void> check_orders(const Graph& graph, const std::vector<NodeId>& schedul
     d.hint = "leave one of the ops out of the order";
     failure.add(std::move(d));
   };
-  // Ops that wait for each other were put in some order, against the data or against a demand.
+  // Ops that wait for each other were put in some order, against the data or against a constraint.
   for (NodeId op : schedule) {
     const std::string& name = graph.node(op).name();
     for (const graph::Edge& edge : graph.node(op).inputs())

@@ -20,7 +20,7 @@ Result<std::vector<std::vector<graph::NodeId>>> ops_to_wait_for(const graph::Gra
 Result<void> check_orders(const graph::Graph& graph, const std::vector<graph::NodeId>& schedule,
                           const std::vector<std::vector<graph::NodeId>>& waits_for);
 
-// Of the ops of each demand for a break with this tag the one that is scheduled first.
+// Of the ops of each break constraint with this tag the one that is scheduled first.
 std::vector<graph::NodeId> first_of_breaks(const graph::Graph& graph, const std::vector<graph::NodeId>& schedule, std::string_view tag);
 
 }  // namespace buda::balance

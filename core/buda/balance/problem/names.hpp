@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Netlist names have letters, digits, '_' and '.', begin with a letter or '_', and are none of the words that a netlist reader takes for
@@ -26,3 +28,5 @@ class NameTable {
 std::string netlist_name(std::string_view node_name);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -3,21 +3,26 @@
 
 #include <buda/balance/models/fused.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
+#include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/balance/problem/translate.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/label.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <variant>
 
 namespace buda::balance {
@@ -26,7 +31,6 @@ namespace {
 using graph::Graph;
 using graph::Node;
 using graph::NodeId;
-using netlist::OpClass;
 using netlist::TileShape;
 
 Diagnostic node_error(std::string code, const Node& node, const std::string& message) {
@@ -34,23 +38,6 @@ Diagnostic node_error(std::string code, const Node& node, const std::string& mes
       input_error(std::move(code), node.loc, cat(node.is_op() ? "op '" : "node '", node.name(), "' (", node.op(), "): ", message));
   d.node = node.name();
   return d;
-}
-
-bool is_supported(OpClass c) {
-  switch (c) {
-    case OpClass::binary:
-    case OpClass::quant:
-    case OpClass::unary:
-    case OpClass::sfpu:
-    case OpClass::matmul:
-    case OpClass::depthwise:
-    case OpClass::reduce:
-    case OpClass::fused:
-    case OpClass::tilizer:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // Everything make_problem looks up while it goes through the graph.
@@ -86,8 +73,7 @@ class ProblemBuilder {
   Result<void> set_microbatch() {
     const auto loops =
         std::any_of(problem_.sources.begin(), problem_.sources.end(), [](const SourceSpec& s) { return s.loopback.has_value(); });
-    if (problem_.batches > 1 && loops)
-      return usage_error("BL017", "a model that keeps values from step to step processes one batch at a time: --microbatch 1");
+    if (problem_.batches > 1 && loops) return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
     if (std::int64_t{problem_.w} * problem_.batches > kMostEntries / 2)
       return usage_error("BL017",
                          cat(problem_.batches, " batches of ", problem_.w, " are more than queues can take at once, ", kMostEntries / 2));
@@ -150,7 +136,7 @@ class ProblemBuilder {
     }
     TileShape out{s[1], s[2] / kSide, s[3] / kSide};
     if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
-      fail(node_error("BL001", node, cat("shape ", s.text(), " is larger than a netlist can say")));
+      fail(node_error("BL001", node, cat("shape ", s.text(), " is larger than a netlist can express")));
       return std::nullopt;
     }
     if (node.outputs[0].format && !device_.supports(*node.outputs[0].format)) unsupported_format(node, "result", *node.outputs[0].format);
@@ -202,7 +188,8 @@ class ProblemBuilder {
     OpId id(static_cast<std::uint32_t>(problem_.ops.size()));
     OpSpec spec;
     spec.node = node.id();
-    spec.label = node.name();
+    spec.node_name = node.name();
+    spec.label = graph::label(node);
     spec.op.name = problem_.names.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
     bool sound = set_type(node, spec) &&
@@ -229,10 +216,10 @@ class ProblemBuilder {
       fail(std::move(d));
       return false;
     }
-    if (!is_supported(netlist::op_class(*type))) {
+    if (!ops::class_info(netlist::op_class(*type)).balanced) {
       std::vector<std::string> known;
       for (const auto& row : netlist::all_op_types())
-        if (is_supported(row.op_class)) known.emplace_back(row.name);
+        if (ops::class_info(row.op_class).balanced) known.emplace_back(row.name);
       fail(node_error("BL005", node, cat("ops of this type are not balanced by this version; those that are: ", join(known, ", "))));
       return false;
     }
@@ -256,14 +243,13 @@ class ProblemBuilder {
       return false;
     }
     spec.op.attributes = std::move(*attributes);
+    if (*type == netlist::OpType::splice) spec.splice.dim = std::exchange(spec.op.attributes.reduce_dim, netlist::Dim::none);
     return true;
   }
 
   bool set_operands(const Node& node, OpId id, OpSpec& spec) {
-    const auto& info = netlist::info(spec.op.type);
-    std::size_t count = node.inputs().size();
-    std::size_t wanted = static_cast<std::size_t>(info.least_inputs) + (spec.op.attributes.bias ? 1 : 0) +
-                         (spec.op.attributes.requant || spec.op.attributes.dequant ? 1 : 0);
+    const netlist::InputCount allowed = netlist::expected_inputs(spec.op);
+    std::size_t count = node.inputs().size(), wanted = std::clamp(count, allowed.min, allowed.max);
     if (spec.op.type == netlist::OpType::fused_op) wanted = count;  // the body was read with so many
     if (count != wanted) {
       fail(node_error("BL006", node, cat("it has ", count, " inputs; with its attributes it takes ", wanted)));
@@ -279,7 +265,7 @@ class ProblemBuilder {
     const graph::Edge& edge = node.inputs()[i];
     auto found = origins_.find(edge.source.node);
     if (found == origins_.end()) {
-      fail(node_error("BL007", node, cat("input ", i, " comes from a node that does not come before it")));
+      fail(node_error("BL007", node, cat("input ", i, " comes from a node that does not precede it")));
       return false;
     }
     const Node& producer = graph_.node(edge.source.node);
@@ -311,7 +297,7 @@ class ProblemBuilder {
     SourceSpec encoded;
     encoded.node = picks.id();
     encoded.kind = SourceKind::constant;
-    encoded.label = spec.label + (part == EncodedPart::tiles ? ".sparse_tiles" : ".sparse_indices");
+    encoded.label = spec.node_name + (part == EncodedPart::tiles ? ".sparse_tiles" : ".sparse_indices");
     encoded.name = problem_.names.take(encoded.label);
     encoded.format = format;
     encoded.encoded = part;
@@ -395,7 +381,7 @@ class ProblemBuilder {
     const DataFormat operand = op.inputs[op.attributes.identity ? 1 : 0].format;
     op.acc_format = node.precision.accumulate.value_or(standard_accumulation(operand, device_));
     // The kernel of a maximum along z packs its intermediate values as its result (NL347).
-    const bool along_z = netlist::op_class(op.type) == OpClass::reduce && op.attributes.reduce_dim == netlist::Dim::z;
+    const bool along_z = op.type == netlist::OpType::reduce && op.attributes.reduce_dim == netlist::Dim::z;
     if (along_z && operand != op.out_format)
       fail(node_error(
           "BL004", node,
@@ -431,73 +417,74 @@ class ProblemBuilder {
           "BL009", node,
           cat("input ", i, " arrives as ", in[i].text(), " where ", needed.text(), " is needed for a result of ", spec.out.text())));
     };
-    auto need = [&](std::size_t i, const TileShape& needed) {
-      if (in[i] != needed) mismatch(i, needed);
-    };
-    const auto& a = spec.op.attributes;
-    TileShape out = spec.out;
-    std::int64_t sums = std::max(a.z, 1);
-    switch (netlist::op_class(spec.op.type)) {
-      case OpClass::matmul: {
-        if (spec.selection) {
-          spec.inner = spec.selection->act_rows;
-          need(1, {spec.selection->act_matrices, spec.inner, out.ct});
-          break;
-        }
-        spec.inner = in[0].ct;
-        std::int64_t t = out.t * (a.accumulate ? sums : 1);
-        need(0, {t, out.rt, spec.inner});
-        need(1, {t, spec.inner, out.ct});
-        for (std::size_t i = 2; i < in.size(); ++i) need(i, out);
-        break;
-      }
-      case OpClass::depthwise:
-        spec.inner = in[1].rt;
-        need(0, {out.t, out.rt, out.ct * spec.inner});
-        need(1, {out.t, spec.inner, out.ct});
-        for (std::size_t i = 2; i < in.size(); ++i) need(i, out);
-        break;
-      case OpClass::reduce:
-        if (a.reduce_dim == netlist::Dim::none) {
-          fail(node_error("BL003", node, "attribute 'dim' is missing; it is r, c or z"));
-        } else if (a.reduce_dim == netlist::Dim::r) {
-          spec.inner = in[0].rt;
-          need(0, {out.t, spec.inner, out.ct});
-          if (out.rt != 1) fail(node_error("BL009", node, cat("a reduction along r gives one row of tiles, and the result has ", out.rt)));
-        } else if (a.reduce_dim == netlist::Dim::c) {
-          spec.inner = in[0].ct;
-          need(0, {out.t, out.rt, spec.inner});
-          if (out.ct != 1)
-            fail(node_error("BL009", node, cat("a reduction along c gives one column of tiles, and the result has ", out.ct)));
-        } else {
-          // Without z all slices become one.
-          if (in[0].t % out.t != 0) {
-            mismatch(0, {out.t * sums, out.rt, out.ct});
-            break;
-          }
-          spec.op.attributes.z = static_cast<std::int32_t>(in[0].t / out.t);
-          need(0, {in[0].t, out.rt, out.ct});
-        }
-        break;
-      case OpClass::tilizer: {
-        const Origin& from = spec.operands[0].from;
-        bool rows = from.source.valid() && problem_.source(from.source).kind == SourceKind::input && is_float(spec.op.inputs[0].format) &&
-                    !is_bfp(spec.op.inputs[0].format);
-        if (!rows || !(spec.op.inputs[0].maps == netlist::EdgeMaps{}))
-          fail(
-              node_error("BL043", node, "a tilizer takes an input of the model, in a format without blocks, and nothing done on the edge"));
-        need(0, out);
-        break;
-      }
-      default:
-        for (std::size_t i = 0; i < in.size(); ++i) need(i, out);
+    if (spec.selection) {
+      spec.inner = spec.selection->act_rows;
+      if (const TileShape needed{spec.selection->act_matrices, spec.inner, spec.out.ct}; in[1] != needed) mismatch(1, needed);
+      return;
     }
+    if (has_free_operands(spec.op)) {
+      for (const ShapeFinding& finding : check_free_operands(spec, in)) fail(node_error(finding.code, node, finding.message));
+      return;
+    }
+    if (class_of(spec.op).inner) spec.inner = inner_of(spec.op, in);
+    if (spec.op.type == netlist::OpType::reduce && !check_reduction(node, spec, in[0])) return;
+    if (spec.op.type == netlist::OpType::tilizer) check_tilizer(node, spec);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (const TileShape needed = needed_shape(on_one_core(spec), i).value_or(spec.out); in[i] != needed) mismatch(i, needed);
+  }
+
+  static std::int64_t inner_of(const netlist::Op& op, const std::vector<TileShape>& in) {
+    if (op.type == netlist::OpType::depthwise) return in[1].rt;
+    return op.attributes.reduce_dim == netlist::Dim::r ? in[0].rt : in[0].ct;
+  }
+
+  // With a block as large as its result.
+  static netlist::Op on_one_core(const OpSpec& spec) {
+    netlist::Op op = spec.op;
+    op.grid = {1, 1};
+    op.block = {static_cast<std::int32_t>(spec.out.t), static_cast<std::int32_t>(spec.out.rt), static_cast<std::int32_t>(spec.out.ct), 1,
+                1};
+    op.attributes.m_k = static_cast<std::int32_t>(spec.inner);
+    op.attributes.u_kt = 1;
+    return op;
+  }
+
+  // Whether the shape of the input can be looked at.
+  bool check_reduction(const Node& node, OpSpec& spec, const TileShape& in) {
+    auto& a = spec.op.attributes;
+    const TileShape out = spec.out;
+    switch (a.reduce_dim) {
+      case netlist::Dim::none:
+        fail(node_error("BL003", node, "attribute 'dim' is missing; it is r, c or z"));
+        return false;
+      case netlist::Dim::r:
+        if (out.rt != 1) fail(node_error("BL009", node, cat("a reduction along r gives one row of tiles, and the result has ", out.rt)));
+        break;
+      case netlist::Dim::c:
+        if (out.ct != 1) fail(node_error("BL009", node, cat("a reduction along c gives one column of tiles, and the result has ", out.ct)));
+        break;
+      case netlist::Dim::z:
+        // Without z all slices become one.
+        if (in.t % out.t == 0) a.z = static_cast<std::int32_t>(in.t / out.t);
+        break;
+    }
+    return true;
+  }
+
+  void check_tilizer(const Node& node, const OpSpec& spec) {
+    const Origin& from = spec.operands[0].from;
+    const netlist::OpInput& input = spec.op.inputs[0];
+    const bool rows =
+        from.source.valid() && problem_.source(from.source).kind == SourceKind::input && is_float(input.format) && !is_bfp(input.format);
+    if (!rows || !(input.maps == netlist::EdgeMaps{}))
+      fail(node_error("BL043", node,
+                      "the input of a tilizer is a model input in a format other than block floating point, without manipulations"));
   }
 
   void add_sink(const Node& node) {
     auto found = node.inputs().size() == 1 ? origins_.find(node.inputs()[0].source.node) : origins_.end();
     if (found == origins_.end() || !found->second.op.valid() || !node.inputs()[0].tms.empty()) {
-      fail(node_error("BL007", node, "an output has to be fed by an op, without manipulations"));
+      fail(node_error("BL007", node, "an output must be the result of an op, without manipulations"));
       return;
     }
     const Node& producer = graph_.node(problem_.ops[found->second.op.index()].node);
@@ -521,7 +508,7 @@ class ProblemBuilder {
       if (writer.op.out_format != source.format)
         fail(node_error("BL025", graph_.node(l.input),
                         cat("its format is ", format_name(source.format), ", and that of output '", graph_.node(l.output).name(),
-                            "', which it is in the next step, ", format_name(writer.op.out_format), "; they have to be the same")));
+                            "' of the previous step, ", format_name(writer.op.out_format), "; they have to be the same")));
       source.loopback = static_cast<std::size_t>(sink - problem_.sinks.begin());
       if (!sink->inputs.empty()) writer.outputs += 1;
       writer.feeds_loopback = true;
@@ -531,18 +518,30 @@ class ProblemBuilder {
     return success();
   }
 
-  // What a tilizer reads are rows of datums, in a queue of the host's; others read tiles.
+  // Tilizers and embeddings read rows of datums, in a queue of the host's; others read tiles.
   void set_layout(SourceSpec& source) {
-    auto is_tilizer = [&](const OpUse& use) { return problem_.op(use.op).op.type == netlist::OpType::tilizer; };
-    source.flat = std::any_of(source.users.begin(), source.users.end(), is_tilizer);
-    auto other = std::find_if_not(source.users.begin(), source.users.end(), is_tilizer);
+    auto takes_rows = [&](const OpUse& use) { return tiling::takes_rows(problem_.op(use.op).op, use.input); };
+    auto looks_up = [&](const OpUse& use) {
+      return use.input == 1 && netlist::op_class(problem_.op(use.op).op.type) == netlist::OpClass::embedding;
+    };
+    auto by_row = std::find_if(source.users.begin(), source.users.end(), takes_rows);
+    source.flat = by_row != source.users.end();
+    source.row_numbers = std::any_of(source.users.begin(), source.users.end(), looks_up);
+    auto other = std::find_if_not(source.users.begin(), source.users.end(),
+                                  [&](const OpUse& use) { return source.flat ? takes_rows(use) : looks_up(use); });
+    auto label = [&](const OpUse& use) { return cat("op '", problem_.op(use.op).label, "'"); };
     if (source.flat && source.loopback)
       fail(node_error("BL043", graph_.node(source.node),
-                      "a tilizer reads it row by row, and the op that gives it in the next step makes tiles"));
+                      cat(label(*by_row), " reads it row by row, and the op that gives it in the next step makes tiles")));
     if (source.flat && other != source.users.end())
-      fail(node_error(
-          "BL043", graph_.node(source.node),
-          cat("a tilizer reads it row by row, and op '", problem_.op(other->op).label, "' needs tiles: let it read the tilizer")));
+      fail(node_error("BL043", graph_.node(source.node),
+                      cat(label(*by_row), " reads it row by row, and ", label(*other), " needs tiles: let it read a tilizer, or a copy")));
+    if (!source.row_numbers) return;
+    if (other != source.users.end() || source.loopback || source.kind != SourceKind::input || source.format != DataFormat::raw_uint32)
+      fail(node_error("BL043", graph_.node(source.node),
+                      "an embedding takes its indices from an input of the model in RawUInt32 that nothing else reads"));
+    source.shape = {1, 1, 1};
+    for (const OpUse& use : source.users) problem_.ops[use.op.index()].operands[use.input].shape = source.shape;
   }
 
   void set_depth(OpSpec& spec) {
@@ -574,7 +573,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
                              std::int32_t batches) {
   if (graph.level != graph::Level::device) {
     Diagnostic d = input_error("BL000", {}, cat("graph '", graph.name, "' is at tensor level; the balancer takes graphs at device level"));
-    d.hint = "run the optimizer on it first";
+    d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
     return d;
   }
   Problem problem;

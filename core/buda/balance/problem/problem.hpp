@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 class Graph;
 }
@@ -49,6 +51,13 @@ struct Operand {
   bool queued = false;       // the user wants a queue on this edge, whatever the epochs
 };
 
+// How a splice puts its inputs together; dim is none for any other op.
+struct SpliceParts {
+  netlist::Dim dim = netlist::Dim::none;
+  std::vector<std::int64_t> sizes;  // of each input along it: tiles, with z matrices
+  friend bool operator==(const SpliceParts&, const SpliceParts&) = default;
+};
+
 struct OpSpec {
   graph::NodeId node;
   // Name, type, formats, fidelity, attributes, inputs; grid, block, place, m_k, u_kt, buf_size_mb and buffer sizes are open.
@@ -57,6 +66,7 @@ struct OpSpec {
   std::shared_ptr<const netlist::FusedOp> fused;
   // Of a sparse matmul, whose operands are then the sparse tiles, the activations and the index tiles; null for any other.
   std::shared_ptr<const SelectionMatrix> selection;
+  SpliceParts splice;
   netlist::TileShape out;  // as the graph has it; an op may hold it otherwise (models/stream.hpp)
   std::int64_t inner = 1;  // tiles of the inner dimension: of a matmul, or those that a reduce along r or c takes together
   std::vector<Operand> operands;
@@ -65,9 +75,11 @@ struct OpSpec {
   // mblocks that its output buffer must hold at once: more than 1 where a user stacks them, and all t where its users meet again, so that
   // one of them can wait for the other.
   std::int64_t depth = 1;
+  bool l1_acc = false;          // the packer may add its partial sums in L1 (problem/l1_accumulation.hpp)
   bool feeds_queued = false;    // some user takes it as a queued operand
   bool feeds_loopback = false;  // an input of the next step is read from the queue that it writes
-  std::string label;            // the node's name, for messages and overrides
+  std::string node_name;        // by which options name the op
+  std::string label;            // for messages: all nodes of the model that it computes (graph/label.hpp)
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };
@@ -87,7 +99,9 @@ struct SourceSpec {
   std::vector<OpUse> users;
   // Of an input: the index in Problem::sinks of the output that it is in the next step (graph/loopback.hpp).
   std::optional<std::size_t> loopback;
-  bool flat = false;  // tilizers read it: the host pushes rows of datums
+  bool flat = false;  // tilizers and embeddings read it: the host pushes rows of datums
+  // Numbers of rows that embeddings look up: one tile, in which they follow one another as in memory.
+  bool row_numbers = false;
 };
 
 // Read and write pointers of a queue run to twice its entries in 16 bits.
@@ -134,3 +148,5 @@ std::vector<std::string> normalize(graph::Graph& graph);
 std::string describe(const Problem& problem, const Origin& from);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

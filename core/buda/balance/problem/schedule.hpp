@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 class Graph;
 }
@@ -26,3 +28,5 @@ std::vector<graph::NodeId> schedule(const graph::Graph& graph, SchedulePolicy po
                                     const std::vector<std::vector<graph::NodeId>>& waits_for = {});
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

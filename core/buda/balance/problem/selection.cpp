@@ -38,9 +38,9 @@ Result<TilesOfRow> tiles_of_row(const Entries& entries, const SelectionShape& sh
       if (entries.rows[at] < 0 || entries.rows[at] > rows_there)
         return input_error("BL003", {},
                            cat("its selection matrix names row ", entries.rows[at], ", and the other operand has ", rows_there));
-      const std::int64_t picked = entries.rows[at] - 1 + matrix * rows_there;
+      const std::int64_t source_row = entries.rows[at] - 1 + matrix * rows_there;
       const float factor = entries.factors.empty() ? 1.0f : entries.factors[at];
-      out[static_cast<std::int32_t>(picked / kSide)][static_cast<std::int16_t>((r - begin) * kSide + picked % kSide)] += factor;
+      out[static_cast<std::int32_t>(source_row / kSide)][static_cast<std::int16_t>((r - begin) * kSide + source_row % kSide)] += factor;
     }
   return out;
 }

@@ -23,6 +23,7 @@ struct SelectionMatrix {
     std::int32_t row = 0;
     std::int32_t act = 0;  // counted through all matrices of the activations: matrix * act_rows + row
     std::int32_t tile = 0;
+    friend bool operator==(const Product&, const Product&) = default;
   };
   // The numbers of a tile that are not zero, by place (row * 32 + column), ascending.
   using Tile = std::vector<std::pair<std::int16_t, float>>;
@@ -40,6 +41,7 @@ struct SelectionMatrix {
     return std::span(products).subspan(first[static_cast<std::size_t>(row)],
                                        first[static_cast<std::size_t>(row) + 1] - first[static_cast<std::size_t>(row)]);
   }
+  friend bool operator==(const SelectionMatrix&, const SelectionMatrix&) = default;
 };
 
 // What a selection matrix is made of. `picks` [terms * T' , numbers of rows] as ops/sparse.hpp describes it, with T' = `slices` (1: the

@@ -1,4 +1,4 @@
-// Best fit in channels that take turns.
+// Best fit in the chosen channels.
 #include <buda/balance/queues/dram.hpp>
 
 #include <buda/base/checked.hpp>
@@ -65,25 +65,37 @@ std::optional<std::uint64_t> DramAllocator::take(FreeList& list, std::uint64_t b
   return address;
 }
 
-std::optional<netlist::BufferAddress> DramAllocator::take_anywhere(std::uint64_t bytes, bool host_window) {
+std::optional<netlist::BufferAddress> DramAllocator::take_from(std::size_t first, std::uint64_t bytes, bool host_window) {
   if (host_window && window_channel_ >= 0)
     if (auto address = take(window_, bytes)) return netlist::BufferAddress{window_channel_, *address};
   for (std::size_t k = 0; k < free_.size(); ++k) {
-    std::size_t channel = (next_ + k) % free_.size();
+    const std::size_t channel = (first + k) % free_.size();
     auto address = take(free_[channel], bytes);
     if (!address) continue;
-    next_ = (channel + 1) % free_.size();
     return netlist::BufferAddress{static_cast<std::int32_t>(channel), *address};
   }
   return std::nullopt;
 }
 
-Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, bool host_window,
-                                                                    const device::DeviceDescriptor& device) {
+DramRoom DramAllocator::room() const {
+  auto sum = [](const FreeList& list) {
+    std::uint64_t out = 0;
+    for (const Block& b : list) out += b.size;
+    return out;
+  };
+  DramRoom out;
+  for (const FreeList& list : free_) out.channels.push_back(sum(list));
+  out.window_channel = window_channel_;
+  out.window = sum(window_);
+  return out;
+}
+
+Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
+                                                                    bool host_window, const device::DeviceDescriptor& device) {
   auto bytes = buffer_bytes(queue, device);
   std::vector<netlist::BufferAddress> out;
   for (std::int64_t i = 0; bytes && i < queue.grid.volume(); ++i) {
-    auto address = take_anywhere(*bytes, host_window);
+    auto address = take_from(static_cast<std::size_t>(channels[static_cast<std::size_t>(i)]), *bytes, host_window);
     if (!address) break;
     used_[static_cast<std::size_t>(address->channel)] += *bytes;
     out.push_back(*address);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,25 @@ namespace buda::balance {
 // Bytes of one buffer of a queue, header included, rounded up to the alignment. Nothing when they do not fit in 63 bits.
 std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const device::DeviceDescriptor& device);
 
-// Buffers go to the channels in turn; one that is full is passed over. Within a channel the smallest free block that is large enough is
-// taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the window that the host reaches directly is
-// kept for queues that the host writes or reads, as long as they fit there.
+// Free bytes by channel, outside the window that the host reaches directly, and in it.
+struct DramRoom {
+  std::vector<std::uint64_t> channels;
+  std::int32_t window_channel = -1;  // none
+  std::uint64_t window = 0;
+};
+
+// A buffer goes to the channel that was chosen for it, or, where that is full, to the next one that has room. Within a channel the smallest
+// free block that is large enough is taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the
+// window that the host reaches directly is kept for queues that the host writes or reads, as long as they fit there.
 class DramAllocator {
  public:
   explicit DramAllocator(const device::DeviceDescriptor& device);
 
-  // The addresses of all buffers of a queue. The error names the queue, the fullest attempt, what was needed and what is free.
-  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, bool host_window,
-                                                       const device::DeviceDescriptor& device);
+  // The addresses of all buffers of a queue. `channels`: chosen, by buffer (dram_placement.hpp). The error names the queue, the fullest
+  // attempt, what was needed and what is free.
+  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
+                                                       bool host_window, const device::DeviceDescriptor& device);
+  DramRoom room() const;
 
   // Bytes given out, by channel.
   const std::vector<std::uint64_t>& used() const { return used_; }
@@ -42,14 +52,13 @@ class DramAllocator {
 
   static std::optional<std::uint64_t> take(FreeList& list, std::uint64_t bytes);
   static std::uint64_t largest_in(const FreeList& list);
-  std::optional<netlist::BufferAddress> take_anywhere(std::uint64_t bytes, bool host_window);
+  std::optional<netlist::BufferAddress> take_from(std::size_t channel, std::uint64_t bytes, bool host_window);
 
   std::vector<FreeList> free_;  // by channel
   FreeList window_;
   std::int32_t window_channel_ = -1;
   std::vector<std::uint64_t> used_, capacity_;
   std::uint64_t largest_ = 0;
-  std::size_t next_ = 0;  // channel whose turn it is
 };
 
 }  // namespace buda::balance

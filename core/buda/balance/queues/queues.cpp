@@ -4,10 +4,12 @@
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/sparse.hpp>
 #include <buda/balance/queues/dram.hpp>
+#include <buda/balance/queues/host_memory.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace buda::balance {
 namespace {
@@ -65,31 +67,24 @@ class QueuePlanner {
   }
 
   // Why a reader cannot take its input from a queue of this layout; nothing when it can.
-  std::optional<Diagnostic> trouble(const TileLayout& layout, const OpUse& use) const {
+  std::optional<Diagnostic> objection(const TileLayout& layout, const OpUse& use) const {
     const OpSpec& spec = problem_.op(use.op);
-    const Op& op = blocked_[use.op.index()];
     auto cost = cost_from(layout, use);
     if (auto* reason = std::get_if<std::string>(&cost)) {
       Diagnostic d = does_not_fit(
-          "BL012", spec.label, "edge", 0, 0,
+          "BL012", spec.node_name, "edge", 0, 0,
           cat("op '", spec.label, "': input ", use.input, ", from ", describe(problem_, spec.operands[use.input].from), ": ", *reason), "");
       d.data.clear();
       return d;
     }
-    Links links = links_alone(spec, choice_.ops[use.op.index()].model);
-    std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
-    std::vector<bool> direct(spec.operands.size(), true);
-    costs[use.input] = std::get<EdgeCost>(cost);
-    direct[use.input] = false;
-    links.inputs = input_links(problem_, op, choice_.ops[use.op.index()].model, costs, direct);
-    auto verdict = judge(spec, op, links, *problem_.device, "");
+    auto verdict = judge_with_queues(problem_, use.op, choice_.ops[use.op.index()].model, {{use.input, std::get<EdgeCost>(cost)}});
     if (auto* d = std::get_if<Diagnostic>(&verdict)) return std::move(*d);
     return std::nullopt;
   }
 
-  bool fits_channel(const TileLayout& layout, DataFormat format, std::int64_t entries) const {
+  bool fits_channel(const TileLayout& layout, DataFormat format, std::int64_t entries, bool on_host) const {
     auto bytes = buffer_bytes(queue_of(layout, "", format, entries, problem_), *problem_.device);
-    return bytes && *bytes <= DramAllocator(*problem_.device).largest_block();
+    return bytes && *bytes <= (on_host ? largest_on_host(*problem_.device) : DramAllocator(*problem_.device).largest_block());
   }
 
   // The first layout that all readers can live with: as the smallest reader takes it, whole or (if a channel is too small for that) in
@@ -106,18 +101,20 @@ class QueuePlanner {
       layouts.push_back(
           preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
     std::int64_t entries = host_entries(problem_, options_);
+    const bool on_host = options_.inputs_on_host && !source.flat;
     std::optional<Diagnostic> first;
     for (const TileLayout& layout : layouts) {
       // The last resort is told apart by the allocator, which knows the numbers.
-      if (!fits_channel(layout, source.format, entries) && &layout != &layouts.back()) continue;
+      if (!fits_channel(layout, source.format, entries, on_host) && &layout != &layouts.back()) continue;
       std::optional<Diagnostic> d;
       for (const OpUse& use : readers)
-        if ((d = trouble(layout, use))) break;
+        if ((d = objection(layout, use))) break;
       if (!d) {
         QueuePlan plan{
             queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, Stream{}, source.users, false};
         plan.queue.tile_dim = source.tile_dim;
         if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
+        if (on_host) plan.queue.location = netlist::QueueLocation::host;
         add(std::move(plan));
         return;
       }
@@ -144,7 +141,7 @@ class QueuePlanner {
     QueueRole role = source.kind == SourceKind::parameter ? QueueRole::parameter : QueueRole::constant;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (const OpUse& use : groups[g].readers)
-        if (auto d = trouble(groups[g].layout, use)) failure_.add(std::move(*d));
+        if (auto d = objection(groups[g].layout, use)) failure_.add(std::move(*d));
       std::string name = g == 0 ? source.name : problem_.names.take(source.name);
       QueuePlan plan{queue_of(groups[g].layout, std::move(name), source.format, 1, problem_),
                      role,
@@ -154,16 +151,21 @@ class QueuePlanner {
                      groups[g].readers,
                      groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
+      if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
       plan.queue.tile_dim = source.tile_dim;
       if (source.encoded != EncodedPart::none) plan.encoded = encoded_value(source, source.users.front().op);
       add(std::move(plan));
     }
   }
 
-  Tensor encoded_value(const SourceSpec& source, OpId op) const {
-    const OpModel& model = choice_.ops[op.index()].model;
-    EncodedSelection encoded = encode_selection(*problem_.op(op).selection, sparse_blocking(model), model.sparse);
-    return source.encoded == EncodedPart::tiles ? std::move(encoded.tiles) : std::move(encoded.indices);
+  // Each part is taken once; both come from one encoding.
+  Tensor encoded_value(const SourceSpec& source, OpId op) {
+    auto it = encoded_.find(op.index());
+    if (it == encoded_.end()) {
+      const OpModel& model = choice_.ops[op.index()].model;
+      it = encoded_.emplace(op.index(), encode_selection(*problem_.op(op).selection, sparse_blocking(model), model.sparse)).first;
+    }
+    return std::move(source.encoded == EncodedPart::tiles ? it->second.tiles : it->second.indices);
   }
 
   QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
@@ -181,7 +183,11 @@ class QueuePlanner {
   }
 
   void add_output(const SinkSpec& sink) {
-    if (sink.inputs.empty()) add(written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output));
+    if (sink.inputs.empty()) {
+      QueuePlan plan = written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output);
+      if (options_.outputs_on_host) plan.queue.location = netlist::QueueLocation::host;
+      add(std::move(plan));
+    }
     for (SourceId id : sink.inputs) add_loopback(sink.op, id);
   }
 
@@ -191,7 +197,7 @@ class QueuePlanner {
     plan.source = id;
     plan.readers = source.users;
     for (const OpUse& use : plan.readers)
-      if (auto d = trouble(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
+      if (auto d = objection(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
     add(std::move(plan));
   }
 
@@ -219,6 +225,7 @@ class QueuePlanner {
   const Choice& choice_;
   const QueueOptions& options_;
   std::vector<Op> blocked_;
+  std::map<std::size_t, EncodedSelection> encoded_;  // by the index of the op
   QueueSet set_;
   Failure failure_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/balance/problem/problem.hpp>
+#include <buda/balance/queues/dram_algorithm.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
@@ -12,6 +13,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda::balance {
 
@@ -40,6 +43,9 @@ struct QueueSet {
 
 struct QueueOptions {
   std::int32_t batches = 2;  // of the model's inputs and outputs, that queues of the host hold
+  DramAlgorithm placement = DramAlgorithm::by_load;
+  bool inputs_on_host = false;   // queues of inputs lie in the host's memory, but those of rows (layout flat)
+  bool outputs_on_host = false;  // and those of outputs
 };
 
 // - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
@@ -57,3 +63,5 @@ std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
 std::int64_t epoch_entries(const Problem& problem);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -11,7 +11,7 @@ namespace buda::balance {
 namespace {
 
 Diagnostic objection_to(const OpSpec& spec, const std::string& why) {
-  Diagnostic d = does_not_fit("BL013", spec.label, "epoch", 0, 0, cat("op '", spec.label, "' cannot be placed here: ", why), "");
+  Diagnostic d = does_not_fit("BL013", spec.node_name, "epoch", 0, 0, cat("op '", spec.label, "' cannot be placed here: ", why), "");
   d.data.clear();
   return d;
 }
@@ -54,7 +54,7 @@ std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model
   const OpSpec& spec = op(id);
   if (is_placed(id)) return objection_to(spec, "it is placed already");
   if (space_->overrides[id.index()].epoch_break == true && !in_epoch_.empty())
-    return objection_to(spec, "it is to begin an epoch, and the present one has ops already");
+    return objection_to(spec, "it must begin an epoch, and the current one already has ops");
   for (OpId other : in_epoch_)
     if (space_->overrides[other.index()].epoch_break == true && id < other)
       return objection_to(spec, cat("op '", op(other).label, "', which comes after it, is to begin this epoch"));
@@ -151,7 +151,7 @@ Result<Choice> PolicyContext::choice() const {
     if (!is_placed(id)) {
       Diagnostic d = internal_error(cat("left op '", op(id).label, "' unplaced"));  // balance() says which policy
       d.code = kIllegalChoice;
-      d.node = op(id).label;
+      d.node = op(id).node_name;
       return d;
     }
     out.ops.push_back(placed(id));
@@ -170,7 +170,7 @@ void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Di
     const std::string& name = problem.ops[i].label;
     const auto& legal = space.models[i].models;
     if (std::find(legal.begin(), legal.end(), p.model) == legal.end())
-      out.push_back(internal_error(cat("op '", name, "' was given an implementation that is none of its legal ones: ", p.model.text())));
+      out.push_back(internal_error(cat("op '", name, "' was given an implementation that is not legal for it: ", p.model.text())));
     if (p.epoch < 0 || p.epoch >= static_cast<std::int32_t>(choice.ops.size())) {
       out.push_back(internal_error(cat("op '", name, "' was put into epoch ", p.epoch)));
       continue;

@@ -26,6 +26,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // One op as chosen and placed. Epochs count from 0.
@@ -134,3 +136,5 @@ class Policy {
 std::vector<Diagnostic> check_choice(const ChoiceSpace& space, const Choice& choice);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -70,7 +70,7 @@ class Segment {
 // no longer read from before because the op is with them now.
 class DramTraffic {
  public:
-  DramTraffic(const std::vector<RelaxedOp>& ops, std::size_t end, const std::vector<std::vector<RelaxedOp::Operand>>& readers)
+  DramTraffic(const std::vector<RelaxedOp>& ops, std::size_t end, const std::vector<std::vector<RelaxedOp::Edge>>& readers)
       : ops_(ops), end_(end), readers_(readers) {}
 
   double add(std::size_t op) {
@@ -79,24 +79,24 @@ class DramTraffic {
     for (const auto& operand : o.operands) bytes_ += operand.bytes;
     if (o.last_user >= end_) bytes_ += o.result_bytes;
     for (const auto& reader : readers_[op])
-      if (reader.producer < end_) bytes_ -= reader.bytes;
+      if (reader.other < end_) bytes_ -= reader.bytes;
     return bytes_;
   }
 
  private:
   const std::vector<RelaxedOp>& ops_;
   std::size_t end_;
-  const std::vector<std::vector<RelaxedOp::Operand>>& readers_;
+  const std::vector<std::vector<RelaxedOp::Edge>>& readers_;
   double bytes_ = 0;
 };
 
 }  // namespace
 
 std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip) {
-  // By producer the ops that read it; `producer` is then the reader.
-  std::vector<std::vector<RelaxedOp::Operand>> readers(ops.size());
+  // By op the edges to those that read it.
+  std::vector<std::vector<RelaxedOp::Edge>> readers(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i)
-    for (const auto& operand : ops[i].operands) readers[operand.producer].push_back({i, operand.bytes});
+    for (const auto& operand : ops[i].operands) readers[operand.other].push_back({i, operand.bytes});
   std::vector<double> best(ops.size() + 1, kNever), interval(ops.size() + 1, 0);
   std::vector<std::size_t> from(ops.size() + 1, 0);
   best[0] = 0;

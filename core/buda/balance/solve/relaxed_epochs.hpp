@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // What an op of a pipeline costs.
@@ -16,14 +18,15 @@ struct CoreCost {
 struct RelaxedOp {
   std::vector<CoreCost> choices;  // ascending cores, descending cycles: what no other choice beats; never empty
   bool begins_epoch = false;
-  // Bytes of one input that go through DRAM: always, where an operand's producer is in an earlier epoch, and where a user is in a later
+  // Bytes of one input that go through DRAM: always, where an operand's op is in an earlier epoch, and where a user is in a later
   // one.
   double dram_bytes = 0;
-  struct Operand {
-    std::size_t producer = 0;  // number of an earlier op
+  // A tensor that passes between this op and another, by the other's number.
+  struct Edge {
+    std::size_t other = 0;
     double bytes = 0;
   };
-  std::vector<Operand> operands;
+  std::vector<Edge> operands;  // from earlier ops
   double result_bytes = 0;
   std::size_t last_user = 0;  // number of the last op that reads the result; the op's own without any
 };
@@ -50,3 +53,5 @@ std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, cons
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

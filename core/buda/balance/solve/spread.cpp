@@ -3,6 +3,7 @@
 
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
+#include <buda/balance/solve/tighten_epochs.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -42,18 +43,29 @@ RelaxedOp relaxed(const PolicyContext& context, OpId id) {
   return out;
 }
 
+// The place in the schedule of the op's producer that comes last; that of the op itself if it has none.
+std::size_t last_producer(const PolicyContext& context, std::size_t place) {
+  const auto& schedule = context.schedule();
+  const OpSpec& spec = context.op(schedule[place]);
+  for (std::size_t i = place; i-- > 0;)
+    if (std::any_of(spec.operands.begin(), spec.operands.end(), [&](const Operand& o) { return o.from.op == schedule[i]; })) return i;
+  return place;
+}
+
+// A producer may have spread its result over more queue buffers than a core can read; then its reader cannot begin an epoch, and the epoch
+// begins with the producer.
 Result<Choice> place(PolicyContext& context, const std::vector<RelaxedEpoch>& epochs) {
   for (const RelaxedEpoch& epoch : epochs) {
     context.next_epoch();
-    auto preferred = [&](const OpModel& a, const OpModel& b) {
-      const bool keeps_up = a.cycles <= epoch.interval;
-      if (keeps_up != (b.cycles <= epoch.interval)) return keeps_up;
-      if (!keeps_up) return a.cycles != b.cycles ? a.cycles < b.cycles : a.cores() < b.cores();
-      if (a.cores() != b.cores()) return a.cores() < b.cores();
-      if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
-      return a.cycles < b.cycles;
-    };
-    for (std::size_t i = epoch.begin; i < epoch.end; ++i) BUDA_TRY(context.place_best(context.schedule()[i], preferred));
+    for (std::size_t i = epoch.begin; i < epoch.end; ++i) {
+      auto placed = place_within(context, i, i + 1, epoch.interval);
+      if (placed) continue;
+      const std::size_t from = last_producer(context, i);
+      if (from == i) return std::move(placed).failure();
+      context.rewind(context.schedule()[from]);
+      context.next_epoch();
+      BUDA_TRY(place_within(context, from, i + 1, epoch.interval));
+    }
   }
   return context.choice();
 }
@@ -81,21 +93,24 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   chip.dram_bytes_per_cycle = dram_rate(device);
   std::optional<Choice> best;
   double least = 0;
+  auto offer = [&](Choice choice) {
+    const double cycles = pipelined_cycles(choice) + choice.epochs() * kCyclesPerEpoch / chip.inputs_per_epoch;
+    if (best && cycles >= least) return;
+    least = cycles;
+    best = std::move(choice);
+  };
   Failure failure;
   for (double share : kShares) {
     chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * share), 1);
     if (!context.schedule().empty()) context.rewind(context.schedule().front());
-    auto choice = place(context, relaxed_epochs(ops, chip));
-    if (!choice) {
+    if (auto choice = place(context, relaxed_epochs(ops, chip))) {
+      offer(std::move(*choice));
+    } else {
       failure = std::move(choice).failure();
-      continue;
     }
-    const double cycles = pipelined_cycles(*choice) + choice->epochs() * kCyclesPerEpoch / chip.inputs_per_epoch;
-    if (best && cycles >= least) continue;
-    least = cycles;
-    best = std::move(*choice);
   }
   if (!best) return failure;
+  if (auto choice = tightened(context, *best)) offer(std::move(*choice));
   return std::move(*best);
 }
 

@@ -4,6 +4,8 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 struct SpreadOptions {
@@ -19,3 +21,5 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options);
 double pipelined_cycles(const Choice& choice);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -13,22 +13,9 @@ bool transposes_anything(const EdgeMaps& maps) {
 void check_transpose(CheckContext& ctx, const Op& op, std::size_t i) {
   const OpInput& input = op.inputs[i];
   if (!transposes_anything(input.maps) || !input.maps.transposes()) return;
-  bool allowed = false;
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      allowed = i == 1;
-      break;
-    case OpClass::unary:
-    case OpClass::sfpu:
-      allowed = i == 0;
-      break;
-    case OpClass::binary:
-    case OpClass::quant:
-      allowed = i == 0 && ctx.device.features.binary_transpose;
-      break;
-    default:
-      break;
-  }
+  const ops::Transpose transpose = operand_row(op, i).transpose;
+  const bool allowed =
+      transpose == ops::Transpose::always || (transpose == ops::Transpose::by_device && ctx.device.features.binary_transpose);
   int index = static_cast<int>(i);
   if (!allowed)
     ctx.op_error("NL405", op, Field::tms,
@@ -122,13 +109,7 @@ void check_shape(CheckContext& ctx, const Op& op, std::size_t i, const TileShape
   }
   const TileShape& given = std::get<TileMap>(map).shape();
   if (op.type == OpType::splice) return check_splice_shape(ctx, op, i, given);
-  std::optional<TileShape> wanted;
-  if (op.type == OpType::fused_op) {
-    const FusedOp* fused = ctx.index.find_fused_op(op.attributes.fused_op_id);
-    if (fused != nullptr) wanted = fused_input_shape(op, *fused, i);
-  } else {
-    wanted = needed_shape(op, i);
-  }
+  const std::optional<TileShape> wanted = needed_shape(op, i, ctx.index.find_fused_op(op.attributes.fused_op_id));
   // The activations of a sparse matmul may be stacked in a way that only the encoding knows.
   if (op.attributes.identity && i == 1) return;
   if (!wanted || fits(*wanted, given)) return;
@@ -179,7 +160,7 @@ void check_queue_edges(CheckContext& ctx) {
                       cat("it has tiles of ", q.tile_dim.rows, "x", q.tile_dim.cols, ", but '", op->name, "' makes ", op->tile_dim.rows,
                           "x", op->tile_dim.cols));
     if (op->untilize_output && !q.input_tms.empty())
-      ctx.queue_error("NL415", q, Field::input_tms, cat("untilized data of '", op->name, "' cannot be manipulated on the way"));
+      ctx.queue_error("NL415", q, Field::input_tms, cat("untilized data of '", op->name, "' cannot be manipulated on the edge"));
     EdgeMaps maps;
     maps.tms = q.input_tms;
     auto map = TileMap::make(op->shape(), maps);

@@ -49,7 +49,7 @@ void check_accumulation(CheckContext& ctx, const Op& op) {
   }
   bool coarse = mid == F::bfp2 || mid == F::bfp2_b || mid == F::bfp4 || mid == F::bfp4_b;
   if (coarse && (spills || (matmul && op.attributes.bias)))
-    ctx.op_error("NL313", op, Field::intermed_df, cat("intermed_df ", format_name(mid), " is too coarse to accumulate in"));
+    ctx.op_error("NL313", op, Field::intermed_df, cat("intermed_df ", format_name(mid), " has too few bits to accumulate in"));
 }
 
 void check_reduce(CheckContext& ctx, const Op& op) {
@@ -64,22 +64,6 @@ void check_reduce(CheckContext& ctx, const Op& op) {
                      format_name(op.intermed_format), " and ", format_name(op.out_format)));
 }
 
-// Whether an input may have tiles other than 32x32. Of a sparse matmul only the activations may.
-bool small_tiles_allowed(const Op& op, std::size_t input) {
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      return !op.attributes.identity || input == 1;
-    case OpClass::unary:
-    case OpClass::sfpu:
-    case OpClass::binary:
-    case OpClass::quant:
-    case OpClass::tilizer:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void check_producers(CheckContext& ctx, const Op& op) {
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const OpInput& input = op.inputs[i];
@@ -92,7 +76,7 @@ void check_producers(CheckContext& ctx, const Op& op) {
                    cat("input ", i, " is read as ", format_name(input.format), ", but '", input.name, "' holds ", format_name(given)), "",
                    static_cast<int>(i));
     TileDim dim = queue != nullptr ? queue->tile_dim : producer->tile_dim;
-    if (dim != TileDim{} && !small_tiles_allowed(op, i))
+    if (dim != TileDim{} && !operand_row(op, i).small_tiles)
       ctx.op_error("NL330", op, Field::inputs,
                    cat("input ", i, " has tiles of ", dim.rows, "x", dim.cols, ", which ",
                        op.attributes.identity ? "a sparse matmul reads as input 1 only"
@@ -107,9 +91,8 @@ void check_producers(CheckContext& ctx, const Op& op) {
 
 // Ops that copy their input into the destination register; there, in some chips, 16-bit numbers do not become 32-bit ones.
 void check_fp32_copy(CheckContext& ctx, const Op& op) {
-  OpClass c = op_class(op.type);
   if (!ctx.device.features.fp32_copy_needs_fp32 || op.acc_format != F::float32 || op.gradient_op || op.inputs.empty()) return;
-  if ((c == OpClass::sfpu || c == OpClass::unary) && op.inputs[0].format != F::float32)
+  if (class_of(op).copies_operands && op.inputs[0].format != F::float32)
     ctx.op_error("NL344", op, Field::in_df,
                  cat("on ", ctx.device.arch, ", ", op_type_name(op.type), " with acc_df Float32 takes Float32, not ",
                      format_name(op.inputs[0].format)),
@@ -133,8 +116,7 @@ void check_quant(CheckContext& ctx, const Op& op) {
 }
 
 void check_uint8(CheckContext& ctx, const Op& op) {
-  OpClass c = op_class(op.type);
-  if (c != OpClass::quant && c != OpClass::reduce) return;
+  if (class_of(op).takes_uint8) return;
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].format == F::uint8)
       ctx.op_error("NL382", op, Field::in_df, cat(op_type_name(op.type), " has no form for UInt8"), "", static_cast<int>(i));

@@ -29,20 +29,11 @@ std::string text(const Block& b) {
 
 // The block that operand `i` of a sub-op has to have.
 Block needed_block(const SubOp& s, std::size_t i) {
-  Block b = block_of(s);
-  const OpAttributes& a = s.attributes;
-  if (op_class(s.type) == OpClass::matmul) {
-    if (i == 0) return {b.m, a.m_k, b.rt, a.u_kt};
-    if (i == 1) return {a.m_k, b.n, a.u_kt, b.ct};
-  }
-  if (op_class(s.type) == OpClass::reduce) {
-    if (a.reduce_dim == Dim::r) return {a.m_k, b.n, a.u_kt, b.ct};
-    if (a.reduce_dim == Dim::c) return {b.m, a.m_k, b.rt, a.u_kt};
-  }
-  return b;
+  const OperandBlocks b = operand_blocks(s, i);
+  return {b.blocks_r, b.blocks_c, b.block_rt, b.block_ct};
 }
 
-bool ends_schedule(const SubOp& s) { return s.type == OpType::matmul || s.type == OpType::reduce; }
+bool ends_schedule(const SubOp& s) { return class_of(s).ends_schedule; }
 
 bool contains(const std::vector<SubOperand>& list, const SubOperand& o) { return std::find(list.begin(), list.end(), o) != list.end(); }
 
@@ -121,13 +112,13 @@ class FusedChecker : FusedErrors {
       write(s);
     }
     if (dest_ != nullptr)
-      error("NL505", *dest_, Field::output, "it leaves its result in dest at the end of the schedule, where nobody reads it");
+      error("NL505", *dest_, Field::output, "it leaves its result in dest at the end of the schedule, where no sub-op reads it");
   }
 
   void check_arity(const SubOp& s) {
-    auto least = static_cast<std::size_t>(info(s.type).least_inputs), most = static_cast<std::size_t>(info(s.type).most_inputs);
-    if (s.inputs.size() < least || s.inputs.size() > most)
-      error("NL105", s, Field::inputs, cat(op_type_name(s.type), " takes ", least, " inputs, not ", s.inputs.size()));
+    const std::size_t min = class_of(s).min_inputs();
+    if (s.inputs.size() < min || s.inputs.size() > class_of(s).max_inputs())
+      error("NL105", s, Field::inputs, cat(op_type_name(s.type), " takes ", min, " inputs, not ", s.inputs.size()));
   }
 
   void check_attributes(const SubOp& s) {
@@ -157,7 +148,7 @@ class FusedChecker : FusedErrors {
           Buffer* b = buffer(s, input.operand, Field::inputs, static_cast<int>(i));
           if (b == nullptr) break;
           if (b->writer == nullptr) {
-            input_error("NL506", s, i, cat("intermed", input.operand.index, " is read, but holds nothing here"));
+            input_error("NL506", s, i, cat("intermed", input.operand.index, " is read, but has no value here"));
             break;
           }
           check_crossing(s, i, *b);
@@ -326,7 +317,7 @@ class FusedChecker : FusedErrors {
     if (o.kind != Kind::intermed) return;
     Buffer* b = buffer(s, o, field, index);
     if (b == nullptr) return;
-    if (b->writer == nullptr) error("NL534", s, field, cat("it pops ", netlist::text(o), ", which holds nothing here"), "", index);
+    if (b->writer == nullptr) error("NL534", s, field, cat("it pops ", netlist::text(o), ", which has no value here"), "", index);
     *b = {};
   }
 

@@ -109,12 +109,11 @@ class UseChecker {
   // ---- with acc_df Int32
 
   void check_integers(const SubOp& s) {
-    OpClass c = op_class(s.type);
-    if (c != OpClass::binary && c != OpClass::quant && c != OpClass::unary) {
+    if (!class_of(s).int32_step) {
       error("NL511", s, Field::type, cat(op_type_name(s.type), " has no Int32 form; ", user(), " accumulates in Int32"));
       return;
     }
-    if (c != OpClass::quant) check_integer_operands(s);
+    if (op_class(s.type) != OpClass::quant) check_integer_operands(s);
     if (s.type == OpType::quantization) check_quantization(s);
     if (s.type == OpType::requantization || s.type == OpType::dequantization) check_from_integers(s);
   }

@@ -8,20 +8,24 @@ namespace {
 
 bool is_matmul(const Op& op) { return op_class(op.type) == OpClass::matmul; }
 
+bool takes_bias(const Op& op) {
+  const auto& operands = class_of(op).operands;
+  return std::any_of(operands.begin(), operands.end(), [](const ops::Operand& o) { return o.needs == ops::Needs::bias; });
+}
+
 void check_inputs(CheckContext& ctx, const Op& op) {
-  std::size_t wanted = expected_inputs(op), given = op.inputs.size();
+  const InputCount count = expected_inputs(op);
+  const std::size_t given = op.inputs.size();
   if (op.type == OpType::fused_op) {
     const FusedOp* fused = ctx.index.find_fused_op(op.attributes.fused_op_id);
     if (fused != nullptr && static_cast<std::size_t>(fused->inputs) != given)
       ctx.op_error("NL121", op, Field::inputs, cat("it has ", given, " inputs, but its fused op '", fused->id, "' takes ", fused->inputs));
     return;
   }
-  bool open_ended = op.type == OpType::splice || op.type == OpType::buffer;
-  auto most = open_ended ? static_cast<std::size_t>(info(op.type).most_inputs) : wanted;
-  if (given >= wanted && given <= most) return;
-  std::string expected = open_ended ? cat("between ", wanted, " and ", most) : cat(wanted);
+  if (given >= count.min && given <= count.max) return;
+  std::string expected = count.min < count.max ? cat("between ", count.min, " and ", count.max) : cat(count.min);
   std::string hint;
-  if ((is_matmul(op) || op.type == OpType::depthwise) && given == wanted + 1) hint = "a third operand needs attribute bias: true";
+  if (takes_bias(op) && given == count.min + 1) hint = "a third operand needs attribute bias: true";
   ctx.op_error("NL105", op, Field::inputs, cat(op_type_name(op.type), " with these attributes takes ", expected, " inputs, not ", given),
                std::move(hint));
 }
@@ -55,9 +59,8 @@ void check_blocks(CheckContext& ctx, const Graph& graph, const Op& op) {
   }
   if (op.tile_dim != TileDim{} && !ctx.device.features.small_tiles)
     ctx.op_error("NL209", op, Field::tile_dim, cat(ctx.device.arch, " has tiles of 32x32 only"));
-  bool ordered = op.type == OpType::depthwise || op.type == OpType::reduce;
-  if ((ordered || is_matmul(op)) && op.ublock_order != UblockOrder::r)
-    ctx.op_error(ordered ? "NL394" : "NL305", op, Field::ublock_order,
+  if (class_of(op).row_major && op.ublock_order != UblockOrder::r)
+    ctx.op_error(is_matmul(op) ? "NL305" : "NL394", op, Field::ublock_order,
                  cat(op_type_name(op.type), " takes ublock_order r: it makes its ublocks row by row"));
 }
 
@@ -94,7 +97,7 @@ void check_kernel_broadcast(CheckContext& ctx, const Op& op) {
                           cat("kernel_broadcast of input ", i, " reads ", tiles,
                               " tiles again and again, which needs a broadcast among the manipulations of that input"),
                           cat("write input_", i, "_tms: [broadcast: {r: N}]"));
-    bool blocks = (is_matmul(op) || op.type == OpType::depthwise) && ctx.device.features.kernel_broadcast_blocks && tiles > 1;
+    bool blocks = takes_bias(op) && ctx.device.features.kernel_broadcast_blocks && tiles > 1;
     bool wide = op.block.ublock_ct >= op.block.ublock_rt;
     std::int32_t block = i == 0 && !wide ? op.block.ublock_rt * op.attributes.u_kt : i == 1 && wide ? op.block.ublock_ct : 0;
     if (blocks && block > 0 && tiles % block != 0)
@@ -105,9 +108,9 @@ void check_kernel_broadcast(CheckContext& ctx, const Op& op) {
 
 void check_gradient(CheckContext& ctx, const Op& op) {
   if (!op.gradient_op) return;
-  OpClass c = op_class(op.type);
+  const bool copy_or_matmul = class_of(op).any_gradient;
   bool any = ctx.device.features.gradient_any_op;
-  if (any ? op.type == OpType::maximum : c != OpClass::matmul && c != OpClass::unary && op.type != OpType::multiply)
+  if (any ? op.type == OpType::maximum : !copy_or_matmul && op.type != OpType::multiply)
     ctx.op_error("NL318", op, Field::gradient_op,
                  cat(op_type_name(op.type), " cannot be a gradient_op on ", ctx.device.arch,
                      any ? "; everything but maximum can" : "; matmul, multiply, nop and datacopy can"));
@@ -116,7 +119,7 @@ void check_gradient(CheckContext& ctx, const Op& op) {
                  cat("a gradient_op accumulates in its output: intermed_df ", format_name(op.intermed_format), " has to be out_df ",
                      format_name(op.out_format)));
   if (op.acc_format == DataFormat::int32) ctx.op_error("NL359", op, Field::acc_df, "a gradient_op cannot accumulate in Int32");
-  if (c == OpClass::matmul || op.type == OpType::datacopy || op.type == OpType::nop) return;
+  if (copy_or_matmul) return;
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].maps.transposes())
       ctx.op_error("NL358", op, Field::tms, cat("a gradient_op that transposes is a matmul, nop or datacopy, not ", op_type_name(op.type)),

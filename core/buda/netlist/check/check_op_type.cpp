@@ -91,7 +91,7 @@ void check_tilizer(CheckContext& ctx, const Op& op) {
                    maps.pad     ? Field::pad
                    : maps.unpad ? Field::unpad
                                 : Field::tms,
-                   "a tilizer reads rows of datums, which cannot be manipulated as tiles on the way", "", static_cast<int>(i));
+                   "a tilizer reads rows of datums, which cannot be manipulated as tiles on the edge", "", static_cast<int>(i));
   }
   if (op.inputs.empty() || op.block.ublock_rt <= 1) return;
   const Queue* queue = ctx.index.find_queue(op.inputs[0].name);

@@ -61,7 +61,7 @@ class ExecuteChecker {
       const Queue& queue = ctx_.netlist.queues[q];
       if (use.reads && queue.input == kHostInput && queue.kind == QueueKind::queue)
         ctx_.error("NL625", "program", program_.name, place,
-                   cat("execute of '", graph_.name, "' says nothing of its input queue '", queue.name, "'"));
+                   cat("execute of '", graph_.name, "' has no setting for its input queue '", queue.name, "'"));
       if (use.gradient)
         ctx_.error("NL626", "program", program_.name, place,
                    cat("execute of '", graph_.name, "' says nothing of '", queue.name, "', where gradients accumulate"));
@@ -80,7 +80,7 @@ class ExecuteChecker {
       error("NL621", s, Field::rd_ptr_local, cat("rd_ptr_local of '", s.queue, "' is missing: it says where the ops read a queue"));
     if (!ram && s.wr_ptr_global)
       error("NL635", s, Field::wr_ptr_global,
-            cat("wr_ptr_global is for rams; '", s.queue, "' is a queue, which knows where it is written"));
+            cat("wr_ptr_global is for rams; '", s.queue, "' is a queue, whose write pointer is implicit"));
     if (ram && !s.wr_ptr_global)
       error("NL622", s, Field::wr_ptr_global, cat("wr_ptr_global of '", s.queue, "' is missing: it says where a ram is written"));
     if (ram && s.rd_ptr_local)

@@ -21,7 +21,7 @@ void check_alias(CheckContext& ctx, const Queue& q) {
   if (!other->alias.empty()) breach("NL114", cat("that is an alias too, of '", other->alias, '\''));
   if (q.kind != QueueKind::ram || other->kind != QueueKind::ram)
     breach("NL115", cat("both have to be rams, and '", q.kind != QueueKind::ram ? q.name : other->name, "' is a queue"));
-  if (q.location != other->location || q.buffers != other->buffers) breach("NL116", "both have to lie at the same addresses");
+  if (q.location != other->location || q.buffers != other->buffers) breach("NL116", "both must have the same addresses");
   if (elements(q) != elements(*other))
     breach("NL117", cat("it has ", elements(q), " numbers in all its entries, the other ", elements(*other)));
 }
@@ -236,7 +236,7 @@ void check_memory(CheckContext& ctx) {
     std::erase_if(open, [&](std::size_t o) { return memory(ranges[o]) != memory(r) || ranges[o].end <= r.begin; });
     comparisons += open.size();
     if (comparisons > kMostComparisons) {
-      ctx.run_error("NL206", "", "", {}, "too many buffers lie in the same place to compare them all");
+      ctx.run_error("NL206", "", "", {}, "too many buffers are at the same addresses to compare them all");
       return;
     }
     for (std::size_t o : open) {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // Shape of the data in one buffer or core, in tiles: t mblocks in sequence, each m x n ublocks of rt x ct tiles. All at least 1.
@@ -27,3 +29,5 @@ inline TileShape tensor_shape(GridShape grid, const BlockShape& b) {
 }
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 struct SubOperand {
@@ -47,3 +49,5 @@ struct FusedOp {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

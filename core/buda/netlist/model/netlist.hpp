@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // Ops that run at the same time on one chip; one execution is an epoch.
@@ -45,3 +47,5 @@ struct Netlist {
 bool operator==(const Netlist& a, const Netlist& b);
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // kernel_broadcast: the kernel reads `tiles` tiles of this input again and again, for the whole input or for each t.
@@ -126,3 +128,5 @@ struct Op {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

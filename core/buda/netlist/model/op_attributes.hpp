@@ -1,27 +1,30 @@
-// The attributes of ops: what they are called, which ops take them, and what they mean.
+// Attributes of ops in netlists: their rows (ops/table/device_attribute.hpp), and the members that hold them.
 #pragma once
 
-#include <buda/netlist/model/op_types.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace buda::netlist {
 
-struct AttributeInfo {
-  std::string_view key;
-  std::string_view value;     // what it may be: "int > 0", "true or false", "r, c or rc"
-  std::string_view absent;    // what holds without it; empty where that is nothing
-  std::string_view meaning;   // a sentence without its full stop
-  std::uint64_t ops = 0;      // a bit per OpType
-  std::uint64_t sub_ops = 0;  // the same for sub-ops of fused ops
-  bool for_op(OpType type) const { return (ops >> static_cast<unsigned>(type) & 1u) != 0; }
-  bool for_sub_op(OpType type) const { return (sub_ops >> static_cast<unsigned>(type) & 1u) != 0; }
-};
+using ops::DeviceAttribute;
 
-// In the order in which the documentation has them. The ranges of splice, `input0` to `input7`, are one row called "inputN".
-const std::vector<AttributeInfo>& all_attributes();
-const AttributeInfo* find_attribute(std::string_view key);
+// The 3 of "input3", a range of splice.
+std::optional<std::uint64_t> splice_input(std::string_view key);
+
+// The row of a key as files spell it: of "input3" that of "inputN". Null for words that are none.
+const DeviceAttribute* find_attribute(std::string_view key);
+
+// Where the value of an attribute is; nowhere for those that belong to single inputs or are spellings of others.
+using AttributeMember =
+    std::variant<std::monostate, bool*, std::int32_t*, double*, std::string*, std::vector<std::int32_t>*, std::optional<std::int32_t>*,
+                 Dim*, ReluMode*, VectorMode*, SfpuThread*, std::optional<Granularity>*, TopkSort*, StochasticRounding*>;
+AttributeMember attribute_member(const DeviceAttribute& row, OpAttributes& attributes);
 
 }  // namespace buda::netlist

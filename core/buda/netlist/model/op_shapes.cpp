@@ -1,135 +1,207 @@
-// Shapes of inputs, op class by op class.
+// Blocks and shapes of operands, role by role.
 #include <buda/netlist/model/op_shapes.hpp>
 
+#include <algorithm>
+
 namespace buda::netlist {
+
+using ops::Needs;
+using ops::OpClassInfo;
+using ops::Operand;
+using ops::OpVariant;
+
 namespace {
 
-// t of a matmul's operands: groups of z are summed.
-std::int64_t summed_t(const Op& op) {
-  return op.attributes.accumulate && op.attributes.z > 0 ? std::int64_t{op.block.t} * op.attributes.z : op.block.t;
+OpVariant variant_of(const Op& op) {
+  if (op.attributes.identity) return OpVariant::sparse;
+  return op.attributes.reduce_dim == Dim::z ? OpVariant::over_z : OpVariant::plain;
 }
 
-TileShape reduce_input(const Op& op, GridShape grid, const BlockShape& block, const OpAttributes& a) {
-  TileShape s = tensor_shape(grid, block);
-  s.t = op.block.t;
-  std::int64_t inner = std::int64_t{a.m_k} * a.u_kt;
-  if (a.reduce_dim == Dim::r && inner > 0) s.rt = grid.rows * inner;
-  if (a.reduce_dim == Dim::c && inner > 0) s.ct = grid.cols * inner;
-  if (a.reduce_dim == Dim::z) s.t *= a.z > 0 ? a.z : 1;
-  return s;
+// Tiles in a row, whatever they mean.
+OperandBlocks strip(std::int64_t tiles, MulticastAxis axis) { return {axis, 1, 1, tiles, 1, 1}; }
+
+void take_inner_rows(OperandBlocks& blocks, const OpAttributes& a) {
+  blocks.blocks_r = a.m_k;
+  blocks.block_rt = a.u_kt;
 }
 
-std::optional<TileShape> matmul_shape(const Op& op, std::size_t input) {
-  TileShape out = op.shape();
-  switch (input_role(op, input)) {
-    case InputRole::matmul_row:
-      return TileShape{summed_t(op), out.rt, op.inner_tiles()};
-    case InputRole::matmul_column:
-      // The activations of a sparse matmul have any t: the encoding picks from all of them.
-      return TileShape{op.attributes.identity ? 0 : summed_t(op), op.inner_tiles(), out.ct};
-    case InputRole::elementwise:
-    case InputRole::scalars:
-      return out;
-    default:
-      return std::nullopt;
+void take_inner_columns(OperandBlocks& blocks, const OpAttributes& a) {
+  blocks.blocks_c = a.m_k;
+  blocks.block_ct = a.u_kt;
+}
+
+// t of a product's operands: groups of z are summed.
+std::int64_t summed_t(const OperandUse& use, std::int64_t t) {
+  return use.row->sums_t && use.attributes->accumulate ? t * std::max(use.attributes->z, 1) : t;
+}
+
+// Concatenation takes each input cut into blocks of the output's size, as many as it has.
+void cut_like_output(OperandBlocks& blocks, GridShape grid, const OpAttributes& a, const TileShape& arriving) {
+  if (a.granularity == Granularity::t) blocks.t = arriving.t;
+  blocks.blocks_r = std::max<std::int64_t>(1, arriving.rt / (grid.rows * blocks.block_rt));
+  blocks.blocks_c = std::max<std::int64_t>(1, arriving.ct / (grid.cols * blocks.block_ct));
+}
+
+OperandBlocks blocks_of(const OperandUse& use, std::int64_t t, GridShape grid, const TileShape& arriving) {
+  const BlockShape& b = *use.block;
+  const OpAttributes& a = *use.attributes;
+  OperandBlocks out{MulticastAxis::core, t, b.mblock_m, b.mblock_n, b.ublock_rt, b.ublock_ct};
+  switch (use.operand->role) {
+    case OperandRole::left:
+      out.axis = MulticastAxis::row;
+      out.t = summed_t(use, t);
+      take_inner_columns(out, a);
+      break;
+    case OperandRole::depthwise_left:
+      out.axis = MulticastAxis::row;
+      out.blocks_c *= a.m_k;
+      break;
+    case OperandRole::right:
+      out.axis = MulticastAxis::column;
+      out.t = summed_t(use, t);
+      take_inner_rows(out, a);
+      break;
+    case OperandRole::activations:
+      out.axis = MulticastAxis::column;
+      out.t = arriving.t;
+      take_inner_rows(out, a);
+      break;
+    case OperandRole::sparse_tiles:
+      return strip(a.sparse.num_sparse_tiles, MulticastAxis::core);
+    case OperandRole::index_tiles:
+      return strip(a.sparse.num_index_tiles, MulticastAxis::core);
+    case OperandRole::row_indices:
+      return strip(a.sparse.num_index_tiles, MulticastAxis::row);
+    case OperandRole::row_numbers:
+      return strip(arriving.ct, MulticastAxis::row);
+    case OperandRole::reduced:
+      if (a.reduce_dim == Dim::r) take_inner_rows(out, a);
+      if (a.reduce_dim == Dim::c) take_inner_columns(out, a);
+      break;
+    case OperandRole::reduced_z:
+      out.t *= std::max(a.z, 1);
+      break;
+    case OperandRole::sorted:
+      take_inner_columns(out, a);
+      break;
+    case OperandRole::spliced:
+      cut_like_output(out, grid, a, arriving);
+      break;
+    case OperandRole::elementwise:
+    case OperandRole::scales:
+    case OperandRole::bias:
+    case OperandRole::table:
+    case OperandRole::rows:
+    case OperandRole::fused:
+      break;
   }
+  return out;
+}
+
+bool has_free_shape(OperandRole role) {
+  switch (role) {
+    case OperandRole::sparse_tiles:
+    case OperandRole::index_tiles:
+    case OperandRole::row_indices:
+    case OperandRole::row_numbers:
+    case OperandRole::spliced:
+    case OperandRole::table:
+    case OperandRole::rows:
+    case OperandRole::fused:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_needed(const Operand& operand, const OpAttributes& a) {
+  switch (operand.needs) {
+    case Needs::bias:
+      return a.bias;
+    case Needs::requant:
+      return a.requant || a.dequant;
+    case Needs::optional:
+      return false;
+    case Needs::nothing:
+      break;
+  }
+  return true;
+}
+
+// The place of the operand that needs an attribute, after those that are present.
+std::optional<std::size_t> input_that(const Op& op, Needs needs) {
+  std::size_t input = 0;
+  for (const Operand& operand : class_of(op).operands) {
+    const bool present = is_needed(operand, op.attributes);
+    if (operand.needs == needs) return present ? std::optional(input) : std::nullopt;
+    input += present ? 1 : 0;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::size_t> bias_input(const Op& op) {
-  if (!op.attributes.bias) return std::nullopt;
-  return op.attributes.identity ? 3 : 2;
-}
+const OpClassInfo& class_of(const Op& op) { return ops::class_info(op_class(op.type), variant_of(op)); }
+const OpClassInfo& class_of(const SubOp& sub) { return ops::class_info(op_class(sub.type), OpVariant::sub_op); }
 
-std::optional<std::size_t> requant_input(const Op& op) {
-  if (!op.attributes.requant && !op.attributes.dequant) return std::nullopt;
-  std::size_t operands = op.attributes.identity ? 3 : 2;
-  return operands + (op.attributes.bias ? 1 : 0);
-}
-
-std::size_t expected_inputs(const Op& op) {
-  if (op_class(op.type) == OpClass::matmul)
-    return (op.attributes.identity ? 3u : 2u) + (op.attributes.bias ? 1u : 0u) + (op.attributes.requant || op.attributes.dequant ? 1u : 0u);
-  if (op_class(op.type) == OpClass::depthwise) return op.attributes.bias ? 3 : 2;
-  return static_cast<std::size_t>(info(op.type).least_inputs);
-}
-
-InputRole input_role(const Op& op, std::size_t input) {
-  switch (op_class(op.type)) {
-    case OpClass::matmul:
-      if (op.attributes.identity && input == 0) return InputRole::sparse_tiles;
-      if (op.attributes.identity && input == 2) return InputRole::indices;
-      if (input == requant_input(op)) return InputRole::scalars;
-      break;
-    case OpClass::depthwise:
-      break;
-    case OpClass::quant:
-      return input == 1 ? InputRole::scalars : InputRole::elementwise;
-    case OpClass::embedding:
-      return input == 0 ? InputRole::table : InputRole::indices;
-    case OpClass::tilizer:
-      return InputRole::flat;
-    case OpClass::splice:
-      return InputRole::splice;
-    case OpClass::buffer:
-      return input == 0 ? InputRole::matmul_column : InputRole::indices;
-    default:
-      return InputRole::elementwise;
+const Operand& operand_row(const Op& op, std::size_t input) {
+  const auto& operands = class_of(op).operands;
+  for (const Operand& operand : operands) {
+    const bool absent = operand.needs != Needs::optional && !is_needed(operand, op.attributes);
+    if (!absent && input-- == 0) return operand;
   }
-  if (input == 0) return InputRole::matmul_row;
-  return input == 1 ? InputRole::matmul_column : InputRole::elementwise;
+  return operands.back();
 }
 
-std::optional<TileShape> needed_shape(const Op& op, std::size_t input) {
-  switch (op_class(op.type)) {
-    case OpClass::binary:
-    case OpClass::quant:
-    case OpClass::unary:
-    case OpClass::sfpu:
-    case OpClass::ethernet:
-      return op.shape();
-    case OpClass::matmul:
-      return matmul_shape(op, input);
-    case OpClass::depthwise: {
-      TileShape out = op.shape();
-      std::int64_t blocks = op.attributes.m_k;
-      if (input == 0) return TileShape{out.t, out.rt, out.ct * blocks};
-      if (input == 1) return TileShape{out.t, op.inner_tiles(), out.ct};
-      return out;
-    }
-    case OpClass::reduce:
-      return reduce_input(op, op.grid, op.block, op.attributes);
-    case OpClass::topk: {
-      TileShape s = op.shape();
-      s.ct = op.grid.cols * op.inner_tiles();
-      return s;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<TileShape> fused_input_shape(const Op& op, const FusedOp& fused, std::size_t input) {
-  for (const auto& schedule : fused.schedules) {
-    for (const SubOp& sub : schedule) {
-      for (std::size_t i = 0; i < sub.inputs.size(); ++i) {
-        const SubOperand& operand = sub.inputs[i].operand;
-        if (operand.kind != SubOperand::Kind::input || static_cast<std::size_t>(operand.index) != input) continue;
-        TileShape s = tensor_shape(op.grid, sub.block);
-        s.t = op.block.t;
-        if (op_class(sub.type) == OpClass::reduce) return reduce_input(op, op.grid, sub.block, sub.attributes);
-        if (op_class(sub.type) == OpClass::matmul) {
-          std::int64_t inner = std::int64_t{sub.attributes.m_k} * sub.attributes.u_kt;
-          if (i == 0) s.ct = inner;
-          if (i == 1) s.rt = inner;
-        }
-        return s;
-      }
-    }
+std::optional<std::size_t> operand_that_reads(const SubOp& sub, std::size_t input) {
+  for (std::size_t i = 0; i < sub.inputs.size(); ++i) {
+    const SubOperand& o = sub.inputs[i].operand;
+    if (o.kind == SubOperand::Kind::input && static_cast<std::size_t>(o.index) == input) return i;
   }
   return std::nullopt;
 }
+
+OperandUse operand_use(const Op& op, const FusedOp* fused, std::size_t input) {
+  const OpClassInfo& row = class_of(op);
+  const OperandUse own{&row, &operand_row(op, input), &op.block, &op.attributes};
+  if (own.operand->role != OperandRole::fused || fused == nullptr) return own;
+  for (const auto& schedule : fused->schedules)
+    for (const SubOp& sub : schedule)
+      if (auto i = operand_that_reads(sub, input)) return {&class_of(sub), &class_of(sub).operand(*i), &sub.block, &sub.attributes};
+  return own;
+}
+
+OperandBlocks operand_blocks(const Op& op, const OperandUse& use, const TileShape& arriving) {
+  return blocks_of(use, op.block.t, op.grid, arriving);
+}
+
+OperandBlocks operand_blocks(const SubOp& sub, std::size_t operand) {
+  const OpClassInfo& row = class_of(sub);
+  return blocks_of({&row, &row.operand(operand), &sub.block, &sub.attributes}, sub.block.t, {1, 1}, {});
+}
+
+std::optional<TileShape> needed_shape(const Op& op, std::size_t input, const FusedOp* fused) {
+  const OperandUse use = operand_use(op, fused, input);
+  if (has_free_shape(use.operand->role)) return std::nullopt;
+  TileShape shape = operand_blocks(op, use, {0, 0, 0}).shape(op.grid);
+  // All cores of a row would share it, but each column of cores needs columns of its own. Pipes can do that for one column of cores.
+  if (use.operand->role == OperandRole::depthwise_left) shape.ct *= op.grid.cols;
+  return shape;
+}
+
+InputCount expected_inputs(const Op& op) {
+  const OpClassInfo& row = class_of(op);
+  InputCount count{0, static_cast<std::size_t>(row.repeats)};
+  for (const Operand& operand : row.operands) {
+    const bool needed = is_needed(operand, op.attributes);
+    count.min += needed ? 1 : 0;
+    count.max += needed || operand.needs == Needs::optional ? 1 : 0;
+  }
+  return count;
+}
+
+std::optional<std::size_t> bias_input(const Op& op) { return input_that(op, Needs::bias); }
+std::optional<std::size_t> requant_input(const Op& op) { return input_that(op, Needs::requant); }
 
 std::uint64_t entry_bytes(const Queue& queue, std::int32_t tile_alignment) {
   auto tiles = static_cast<std::uint64_t>(queue.block.tiles());

@@ -1,7 +1,10 @@
-// The shapes that ops expect on their inputs: what the balancer has to make, the validator checks, and pipes deliver.
+// Operands of ops: which row of the table of op classes they go by, their blocks and shapes, and how many there are. What the balancer has
+// to make, the validator checks, and pipes deliver.
 #pragma once
 
 #include <buda/netlist/model/netlist.hpp>
+#include <buda/netlist/model/operand_blocks.hpp>
+#include <buda/ops/table/op_class.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,33 +12,46 @@
 
 namespace buda::netlist {
 
-// What an input of an op is for; decides which cores receive which part of it.
-enum class InputRole : std::uint8_t {
-  elementwise,    // the tiles that the core computes; reduce and topk take more of them along one side
-  matmul_row,     // matmul and depthwise in0: a block row, the same for every core of a grid row
-  matmul_column,  // matmul and depthwise in1: a block column, the same for every core of a grid column
-  sparse_tiles,   // identity matmul in0
-  indices,        // identity matmul in2; embedding in1
-  table,          // embedding in0
-  flat,           // tilizer: rows of datums
-  splice,         // splice: a side of its own length
-  scalars,        // quantization scales: elementwise, kept in Float32
+using ops::OperandRole;
+
+// The row of an op, which its attributes may decide; of a step of a fused op.
+const ops::OpClassInfo& class_of(const Op& op);
+const ops::OpClassInfo& class_of(const SubOp& sub);
+
+// The operand that an input is. Operands that the op's attributes do not require leave no gap.
+const ops::Operand& operand_row(const Op& op, std::size_t input);
+
+// The operand of a sub-op that is an input of its fused op.
+std::optional<std::size_t> operand_that_reads(const SubOp& sub, std::size_t input);
+
+// What takes an input: the op itself, or of a fused op the sub-op that is first to read it. Refers to these.
+struct OperandUse {
+  const ops::OpClassInfo* row = nullptr;
+  const ops::Operand* operand = nullptr;
+  const BlockShape* block = nullptr;
+  const OpAttributes* attributes = nullptr;
 };
+// `fused`: the fused op it refers to, or null. Where it is not known, or nobody reads the input, the role is `fused`, and the block that of
+// the op.
+OperandUse operand_use(const Op& op, const FusedOp* fused, std::size_t input);
 
-InputRole input_role(const Op& op, std::size_t input);
+// `arriving`: the shape after the edge's manipulations; some operands take their size from it. Of roles that take no tiles (rows of
+// datums) they are those of the output.
+OperandBlocks operand_blocks(const Op& op, const OperandUse& use, const TileShape& arriving);
+OperandBlocks operand_blocks(const SubOp& sub, std::size_t operand);
 
-// Shape that the tensor has to have after the edge's maps, where the op determines all of it; nothing for roles whose sizes are free
-// (sparse tiles, indices, table, flat, splice) and for fused ops, see fused_input_shape. Values of 0 mean "any".
-std::optional<TileShape> needed_shape(const Op& op, std::size_t input);
+// Shape that the tensor has to have after the edge's maps, where the op determines it: nothing for roles whose sizes are free, and for
+// fused ops that do not read the input or are not known. Values of 0 mean "any".
+std::optional<TileShape> needed_shape(const Op& op, std::size_t input, const FusedOp* fused = nullptr);
 
-// The same for input `input` of a fused op: what the first sub-op that reads it needs. Nothing when no sub-op reads it.
-std::optional<TileShape> fused_input_shape(const Op& op, const FusedOp& fused, std::size_t input);
-
-// Which inputs of a matmul or depthwise are what, by position: bias and scales follow the operands.
+// Inputs that the op's attributes require, and how many it may have.
+struct InputCount {
+  std::size_t min = 0, max = 0;
+};
+InputCount expected_inputs(const Op& op);
+// The input that attribute bias, or requant or dequant, requires.
 std::optional<std::size_t> bias_input(const Op& op);
 std::optional<std::size_t> requant_input(const Op& op);
-// Inputs that the op's attributes call for.
-std::size_t expected_inputs(const Op& op);
 
 // Bytes of one entry of one buffer, and of a whole buffer with its header. Flat queues hold datums only, tilized ones whole tiles.
 std::uint64_t entry_bytes(const Queue& queue, std::int32_t tile_alignment = kTileAlignment);

@@ -8,10 +8,7 @@ namespace buda::netlist {
 const std::vector<OpTypeInfo>& all_op_types() {
   static const std::vector<OpTypeInfo> table = [] {
     std::vector<OpTypeInfo> all;
-    for (const ops::DeviceOp& op : ops::device_ops()) {
-      const ops::OpClassInfo& of_class = ops::class_info(op.op_class);
-      all.push_back({op.type, op.name, op.op_class, of_class.min_inputs, of_class.max_inputs, of_class.sub_op});
-    }
+    for (const ops::DeviceOp& op : ops::device_ops()) all.push_back({op.type, op.name, op.op_class, class_info(op.op_class).sub_op});
     return all;
   }();
   return table;

@@ -9,18 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 using ops::OpClass;
 using ops::OpType;
 
-// What the validator and the documentation know of a type at sight. Attributes may add inputs (a matmul's bias).
+// What readers and writers know of a type at sight.
 struct OpTypeInfo {
   OpType type;
   std::string_view name;
   OpClass op_class;
-  std::int8_t least_inputs;
-  std::int8_t most_inputs;
   bool sub_op;  // legal in a fused op's schedule
 };
 
@@ -92,3 +92,5 @@ std::vector<std::string> names_of() {
 }
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

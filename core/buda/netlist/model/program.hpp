@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // A variable ("$lptr") or a number; true and false are 1 and 0.
@@ -94,3 +96,5 @@ struct Program {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 inline constexpr std::string_view kHostInput = "HOST";
@@ -48,3 +50,5 @@ struct Queue {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

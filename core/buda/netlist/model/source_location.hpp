@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // Line and column from 1; zeros for what a program made. The file's name is kept once, in the Netlist.
@@ -106,3 +108,5 @@ class SourceLocations {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

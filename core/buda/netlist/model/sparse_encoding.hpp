@@ -25,6 +25,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // Output tile (t, row, c) += sparse tile `tile` times activation tile (act, c), for every tile column c of the core.
@@ -68,3 +70,5 @@ SparseResult<std::vector<std::uint8_t>> encode_sparse(const SparseGeometry& geom
                                                       std::size_t tile_bytes);
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // A tensor of tiles: t matrices of rt x ct tiles.
@@ -115,3 +117,5 @@ class TileMap {
 };
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

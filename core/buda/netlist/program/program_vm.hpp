@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 // A queue setting with all variables read and the queue kind's defaults filled in.
@@ -106,3 +108,5 @@ struct StaticEpoch {
 Result<std::vector<StaticEpoch>> static_epochs(const Netlist& netlist);
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

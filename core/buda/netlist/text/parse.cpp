@@ -48,7 +48,7 @@ void choose_arch(ParseContext& ctx, const io::Node& section, const ParseOptions&
   const io::Node& devices = *section.find("arch");
   if (options.arch.empty()) {
     if (out.archs.size() > 1 && !options.any_arch)
-      ctx.error("NL007", devices, cat("the netlist is for any of ", join(out.archs, ", "), "; which one is meant has to be said"),
+      ctx.error("NL007", devices, cat("the netlist is for any of ", join(out.archs, ", "), "; it is ambiguous which one to use"),
                 "name the device with --device, or write one architecture");
     out.arch = out.archs.front();
     return;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::netlist {
 
 struct ParseOptions {
@@ -34,3 +36,5 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 32;       // of a 
 inline constexpr std::int64_t kMostQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue
 
 }  // namespace buda::netlist
+
+#pragma GCC visibility pop

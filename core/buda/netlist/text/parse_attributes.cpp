@@ -62,16 +62,9 @@ void single_tile(ParseContext& ctx, const io::Node& node, Draft& d) {
   for (std::size_t i = 0; i < inputs.size(); ++i) set_broadcast(ctx, node.items()[i], d, static_cast<std::size_t>(inputs[i]), {1, false});
 }
 
-// The 3 of "input3".
-std::optional<std::uint64_t> splice_input_number(std::string_view key) {
-  if (!key.starts_with("input")) return std::nullopt;
-  auto number = parse_uint(key.substr(5));
-  return number && *number < 1000 ? number : std::nullopt;
-}
-
 // input0: [index, length, stride] of splice.
 bool splice_range(ParseContext& ctx, const std::string& key, const io::Node& node, Draft& d) {
-  auto number = splice_input_number(key);
+  auto number = splice_input(key);
   if (!number || d.inputs == nullptr) return false;
   std::vector<std::int32_t> values;
   if (!ctx.integers(node, key, values)) return true;
@@ -89,80 +82,55 @@ using C = ParseContext;
 using N = io::Node;
 using Row = FieldRow<Draft>;
 
-// A row that reads one member of OpAttributes or of one of its parts.
-#define BUDA_ATTRIBUTE(key, reader, member)                                                     \
-  Row {                                                                                         \
-    key, std::nullopt, false, [](C& c, const N& n, Draft& d) { c.reader(n, key, d.a->member); } \
-  }
+// The value of an attribute, into its member.
+bool read(C& ctx, const N& node, const DeviceAttribute& row, bool& out) { return ctx.boolean(node, row.key, out); }
+bool read(C& ctx, const N& node, const DeviceAttribute& row, double& out) { return ctx.real(node, row.key, out); }
+bool read(C& ctx, const N& node, const DeviceAttribute& row, std::string& out) { return ctx.name(node, row.key, out); }
+bool read(C& ctx, const N& node, const DeviceAttribute& row, std::vector<std::int32_t>& out) { return ctx.integers(node, row.key, out); }
+bool read(C& ctx, const N& node, const DeviceAttribute& row, std::int32_t& out) {
+  return ctx.integer(node, row.key, out, row.min_integer(), row.max_integer());
+}
+template <class E>
+bool read(C& ctx, const N& node, const DeviceAttribute& row, E& out) {
+  return ctx.word(node, row.key, out);
+}
+template <class T>
+bool read(C& ctx, const N& node, const DeviceAttribute& row, std::optional<T>& out) {
+  T value{};
+  if (!read(ctx, node, row, value)) return false;
+  out = value;
+  return true;
+}
+
+// Those without a member.
+void read_other(C& ctx, const N& node, std::string_view key, Draft& d) {
+  if (key == "kernel_broadcast") kernel_broadcast(ctx, node, d, false);
+  if (key == "kernel_broadcast_per_t") kernel_broadcast(ctx, node, d, true);
+  if (key == "single_tile") single_tile(ctx, node, d);
+  if (key == "type") ctx.name(node, key, d.reduce_type);
+  if (key == "srnd_fpu_en") ctx.boolean(node, key, d.srnd_fpu);
+}
 
 const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
-      BUDA_ATTRIBUTE("m_k", integer, m_k),
-      BUDA_ATTRIBUTE("u_kt", integer, u_kt),
-      {"kernel_broadcast", std::nullopt, false, [](C& c, const N& n, Draft& d) { kernel_broadcast(c, n, d, false); }},
-      {"kernel_broadcast_per_t", std::nullopt, false, [](C& c, const N& n, Draft& d) { kernel_broadcast(c, n, d, true); }},
-      {"single_tile", std::nullopt, false, [](C& c, const N& n, Draft& d) { single_tile(c, n, d); }},
-      BUDA_ATTRIBUTE("bias", boolean, bias),
-      BUDA_ATTRIBUTE("accumulate", boolean, accumulate),
-      BUDA_ATTRIBUTE("l1_acc", boolean, l1_acc),
-      {"min_buffer_input", std::nullopt, false,
-       [](C& c, const N& n, Draft& d) {
-         std::int32_t input = 0;
-         if (c.integer(n, "min_buffer_input", input, 0, 1)) d.a->min_buffer_input = input;
-       }},
-      BUDA_ATTRIBUTE("sfpu_op", name, sfpu_op),
-      BUDA_ATTRIBUTE("relu_en", boolean, relu.enabled),
-      BUDA_ATTRIBUTE("relu_threshold", real, relu.threshold),
-      BUDA_ATTRIBUTE("relu_mode", word, relu.mode),
-      BUDA_ATTRIBUTE("requant", boolean, requant),
-      BUDA_ATTRIBUTE("dequant", boolean, dequant),
-      BUDA_ATTRIBUTE("zero_point", real, zero_point),
-      BUDA_ATTRIBUTE("vector", word, vector),
-      BUDA_ATTRIBUTE("approximate_mode", boolean, approximate_mode),
-      BUDA_ATTRIBUTE("sfpu_execution_thread", word, sfpu_thread),
-      BUDA_ATTRIBUTE("dim", word, reduce_dim),
-      {"type", std::nullopt, false, [](C& c, const N& n, Draft& d) { c.name(n, "type", d.reduce_type); }},
-      BUDA_ATTRIBUTE("z", integer, z),
-      BUDA_ATTRIBUTE("p", real, p),
-      BUDA_ATTRIBUTE("seed", integer, seed),
-      BUDA_ATTRIBUTE("slope", real, slope),
-      {"exp", std::nullopt, false,
-       [](C& c, const N& n, Draft& d) { c.integer(n, "exp", d.a->exp, std::numeric_limits<std::int32_t>::min()); }},
-      {"granularity", std::nullopt, false,
-       [](C& c, const N& n, Draft& d) {
-         Granularity g{};
-         if (c.word(n, "granularity", g)) d.a->granularity = g;
-       }},
-      BUDA_ATTRIBUTE("identity", boolean, identity),
-      BUDA_ATTRIBUTE("num_index_tiles", integer, sparse.num_index_tiles),
-      BUDA_ATTRIBUTE("num_sparse_tiles", integer, sparse.num_sparse_tiles),
-      BUDA_ATTRIBUTE("num_columns", integer, sparse.num_columns),
-      BUDA_ATTRIBUTE("sparse_tile_ptr_bits", integer, sparse.sparse_tile_ptr_bits),
-      BUDA_ATTRIBUTE("sparse_ublock_idx_bits", integer, sparse.sparse_ublock_idx_bits),
-      BUDA_ATTRIBUTE("indices_len", integer, sparse.indices_len),
-      BUDA_ATTRIBUTE("fracture_factor", integer, sparse.fracture_factor),
-      BUDA_ATTRIBUTE("starting_row", integer, sparse.starting_row),
-      BUDA_ATTRIBUTE("act_t", integer, sparse.act_t),
-      BUDA_ATTRIBUTE("num_nz_strips", integers, sparse.num_nz_strips),
-      BUDA_ATTRIBUTE("num_indices", integer, num_indices),
-      BUDA_ATTRIBUTE("k", integer, k),
-      BUDA_ATTRIBUTE("sort", word, sort),
-      BUDA_ATTRIBUTE("kreduce", boolean, kreduce),
-      BUDA_ATTRIBUTE("ingress_channels", integers, ingress_channels),
-      BUDA_ATTRIBUTE("egress_channels", integers, egress_channels),
-      BUDA_ATTRIBUTE("dest_device", integer, dest_device),
-      BUDA_ATTRIBUTE("stoch_rnd_mode", word, stochastic_rounding),
-      {"srnd_fpu_en", std::nullopt, false, [](C& c, const N& n, Draft& d) { c.boolean(n, "srnd_fpu_en", d.srnd_fpu); }},
-      BUDA_ATTRIBUTE("fused_op_id", name, fused_op_id),
-  };
+  static const std::vector<Row> table = [] {
+    std::vector<Row> all = {
+#define BUDA_ATTRIBUTE(key, member, ...) \
+  Row{#key, std::nullopt, false, [](C& c, const N& n, Draft& d) { read(c, n, *find_attribute(#key), d.a->member); }},
+#define BUDA_OTHER_ATTRIBUTE(key, ...) Row{#key, std::nullopt, false, [](C& c, const N& n, Draft& d) { read_other(c, n, #key, d); }},
+#include <buda/ops/table/device_attributes.def>
+#undef BUDA_ATTRIBUTE
+#undef BUDA_OTHER_ATTRIBUTE
+    };
+    std::erase_if(all, [](const Row& row) { return row.key == "inputN"; });  // splice_range reads it
+    return all;
+  }();
   return table;
 }
-#undef BUDA_ATTRIBUTE
 
 // An attribute that this type of op does not have. Ops that do not know an attribute would ignore it, and whoever wrote it expects
 // something.
 void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node, OpType type, bool sub_op) {
-  const AttributeInfo* info = find_attribute(key);
+  const DeviceAttribute* info = find_attribute(key);
   if (info == nullptr || (sub_op ? info->for_sub_op(type) : info->for_op(type))) return;
   std::vector<std::string> owners;
   auto owns = [&](const OpTypeInfo& row) { return sub_op ? info->for_sub_op(row.type) : info->for_op(row.type); };

@@ -39,7 +39,8 @@ Result<std::vector<ValueType>> infer_to_device(const InferCall& call) {
   BUDA_TRY(check_border(shapes));
   BUDA_ASSIGN(DType dtype, host_type(call.attrs));
   if (call.inputs[0].shape != shapes.model || call.inputs[0].dtype != dtype)
-    return shape_error(cat("its input is ", call.inputs[0].text(), ", and it is said to be ", dtype_name(dtype), ' ', shapes.model.text()));
+    return shape_error(
+        cat("its input is ", call.inputs[0].text(), ", and it is declared as ", dtype_name(dtype), ' ', shapes.model.text()));
   BUDA_ASSIGN(Shape device, tiled_shape(shapes.view));
   return one(kDeviceType, std::move(device));
 }

@@ -24,7 +24,7 @@ bool lies_in(const Shape& view, const Shape& device) {
 }
 
 Diagnostic does_not_lie_in(const Shape& model, const Shape& view, const Shape& device) {
-  return shape_error(cat("the model's shape ", model.text(), ", which is ", view.text(), " in four axes, does not lie in the device's ",
+  return shape_error(cat("the model's shape ", model.text(), ", which is ", view.text(), " in four axes, does not fit in the device's ",
                          device.text(), ": w and z must be equal, r and c not larger"));
 }
 

@@ -50,7 +50,7 @@ class BodyCheck {
                    : in.kind == Kind::dest     ? dest_
                    : in.kind == Kind::intermed ? in.index < body_.intermediates && full_[static_cast<std::size_t>(in.index)] != 0
                                                : false;
-      if (!there) return body_error(cat("'", graph::text(in), "' holds nothing here"));
+      if (!there) return body_error(cat("'", graph::text(in), "' has no value here"));
     }
     for (const FusedOperand& p : s.pop) {
       if (p.kind != Kind::intermed || std::find(s.inputs.begin(), s.inputs.end(), p) == s.inputs.end())
@@ -89,7 +89,7 @@ Result<void> check_fused_body(const FusedBody& body, std::size_t inputs) {
 Result<graph::SharedBody> fused_body(const graph::AttrMap& attrs, std::size_t inputs) {
   auto found = attrs.find(graph::kSubOps);
   const auto* body = found == attrs.end() ? nullptr : std::get_if<graph::SharedBody>(&found->second);
-  if (body == nullptr) return body_error(cat("the attribute '", graph::kSubOps, "' is missing, or is no list of texts"));
+  if (body == nullptr) return body_error(cat("the attribute '", graph::kSubOps, "' is missing, or is not a list of strings"));
   BUDA_TRY(check_fused_body(**body, inputs));
   return *body;
 }

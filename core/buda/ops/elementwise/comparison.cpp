@@ -168,7 +168,7 @@ Result<std::vector<Tensor>> evaluate_where(const EvaluateCall& call) {
 
 Result<std::vector<ValueType>> infer_cast(const InferCall& call) {
   auto dtype = dtype_from_name(call.attrs.text("dtype"));
-  if (!dtype) return dtype_error(cat("'", call.attrs.text("dtype"), "' is no element type"));
+  if (!dtype) return dtype_error(cat("'", call.attrs.text("dtype"), "' is not an element type"));
   return one(*dtype, call.inputs[0].shape);
 }
 

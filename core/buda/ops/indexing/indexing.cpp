@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/copy.hpp>
+#include <buda/ops/indexing/embedding.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 
@@ -362,7 +363,8 @@ std::vector<OpDef> indexing_ops() {
                       {"x", "lengths"},
                       {{"batch_dim", AttrType::integer, std::int64_t{1}, "the axis of batches", {}},
                        {"time_dim", AttrType::integer, std::int64_t{0}, "the axis of time", {}}},
-                      infer_reverse_sequence, evaluate_reverse_sequence)};
+                      infer_reverse_sequence, evaluate_reverse_sequence),
+          device_embedding()};
 }
 
 }  // namespace buda::ops

@@ -42,7 +42,7 @@ Result<Pool> pool_of(const Attrs& attrs) {
 Result<std::vector<ValueType>> infer_ngrams(const InferCall& call) {
   const auto& x = call.inputs[0];
   if (x.dtype != DType::i32 && x.dtype != DType::i64) return dtype_error(cat("tokens must be I32 or I64, not ", dtype_name(x.dtype)));
-  if (x.shape.rank() != 1 && x.shape.rank() != 2) return shape_error(cat("one or two axes are wanted, not ", x.shape.text()));
+  if (x.shape.rank() != 1 && x.shape.rank() != 2) return shape_error(cat("expected one or two axes, not ", x.shape.text()));
   std::int64_t shortest = call.attrs.integer("shortest"), longest = call.attrs.integer("longest");
   if (shortest < 1 || longest < shortest || longest > kLongestGram || call.attrs.integer("most_skips") < 0)
     return shape_error(

@@ -9,6 +9,7 @@
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/table/rules.hpp>
@@ -287,9 +288,9 @@ std::vector<OpDef> matmul_ops() {
                .least_inputs = 2,
                .most_inputs = 3,
                .attrs = with_packer_attrs(
-                   {{"bias", AttrType::boolean, false, "there is a third input", {}},
-                    {"accumulate", AttrType::boolean, false, "sum groups of z slices", {}},
-                    {"z", AttrType::integer, std::int64_t{1}, "slices in a group, with accumulate", {}},
+                   {device_attr("bias"),
+                    device_attr("accumulate"),
+                    device_attr("z", 1),
                     {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}},
                     {"identity", AttrType::boolean, false, "a is a selection matrix (sparse_matmul), the third input its weights", {}},
                     {"slices", AttrType::integer, std::int64_t{1}, "slices of the selection matrix, with identity", {}}}),

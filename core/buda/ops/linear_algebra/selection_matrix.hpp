@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 // For each tap of the window and each window the element at the tap's position: [1, taps, windows], taps and windows in row-major order.
@@ -27,3 +29,5 @@ Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap);
 Tensor row_selection(const std::vector<std::int64_t>& rows);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

@@ -93,7 +93,7 @@ void add_rows(const SparseShape& s, const T* x, const std::int32_t* picks, const
 }
 
 template <class T>
-Result<Tensor> picked(const EvaluateCall& call, const SparseShape& s, SelectionLayout layout) {
+Result<Tensor> selected_rows(const EvaluateCall& call, const SparseShape& s, SelectionLayout layout) {
   Tensor picks = call.inputs[0].cast(DType::i32), x = call.inputs[1].cast(kDTypeOf<T>);
   Tensor weights = call.inputs.size() > 2 ? call.inputs[2].cast(kDTypeOf<T>) : Tensor();
   for (std::int32_t pick : picks.as<std::int32_t>())
@@ -122,7 +122,7 @@ Result<Tensor> picked(const EvaluateCall& call, const SparseShape& s, SelectionL
 Result<std::vector<Tensor>> evaluate_sparse(const EvaluateCall& call) {
   BUDA_ASSIGN(SparseShape s, sparse_shape(call.inputs[0].shape(), call.inputs[1].shape()));
   return visit_compute<false>(compute_dtype(call.outputs[0].dtype), [&](auto tag) {
-    return one_tensor(picked<typename decltype(tag)::type>(call, s, {s.slices * s.rows, s.rows}));
+    return one_tensor(selected_rows<typename decltype(tag)::type>(call, s, {s.slices * s.rows, s.rows}));
   });
 }
 
@@ -161,7 +161,7 @@ Result<std::vector<ValueType>> infer_device_sparse_matmul(const InferCall& call)
 Result<Tensor> evaluate_device_sparse_matmul(const EvaluateCall& call) {
   std::int64_t slices = call.attrs.integer("slices");
   BUDA_ASSIGN(SparseShape s, device_sparse_shape(call.inputs[0].shape(), call.inputs[1].shape(), slices));
-  BUDA_ASSIGN(Tensor out, picked<float>(call, s, {slices * s.rows, s.rows}));
+  BUDA_ASSIGN(Tensor out, selected_rows<float>(call, s, {slices * s.rows, s.rows}));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/copy.hpp>
+#include <buda/ops/movement/splice.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 
@@ -262,6 +263,7 @@ std::vector<OpDef> movement_ops() {
                     optional("steps", "for each axis; none: 1; may be negative")},
                    infer_slice, evaluate_slice),
           std::move(concatenate),
+          device_splice(),
           movement("pad", "with a border of one value",
                    {needed("before", "elements added before the first, for each axis"),
                     needed("after", "and after the last"),

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 struct ActivationFunction {
@@ -24,3 +26,5 @@ std::optional<ActivationFunction> find_activation(std::string_view name);
 std::vector<std::string> activation_names();
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

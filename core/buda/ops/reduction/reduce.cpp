@@ -9,6 +9,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 
@@ -226,9 +227,7 @@ std::vector<OpDef> reduce_ops() {
                .inputs = {"x"},
                .least_inputs = 1,
                .most_inputs = 1,
-               .attrs = with_packer_attrs({{"dim", AttrType::text, std::nullopt, "r, c or z", {"r", "c", "z"}},
-                                           {"type", AttrType::text, std::string("max"), "what is computed", {"max"}},
-                                           {"z", AttrType::integer, std::int64_t{0}, "with dim z: slices reduced to one; 0: all", {}}}),
+               .attrs = with_packer_attrs({device_attr("dim"), device_attr("type", "max"), device_attr("z", 0)}),
                .infer = infer_device_reduce,
                .evaluate = evaluate_device_reduce,
                .flops = one_per_input_element};

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 // The window of a pool over x [samples, channels, …], whose attributes these are.
@@ -14,3 +16,5 @@ Result<Window> pool_window(const Shape& x, const Attrs& attrs, std::size_t rank)
 std::vector<double> pool_divisors(const Window& window, const Attrs& attrs);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

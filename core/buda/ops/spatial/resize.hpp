@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 // For each element along an axis of the result: its neighbours in the input, and their weights.
@@ -24,3 +26,5 @@ struct ResizeTaps {
 Result<std::vector<ResizeTaps>> resize_taps(const Shape& x, const Attrs& attrs);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

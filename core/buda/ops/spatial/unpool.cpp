@@ -17,7 +17,7 @@ Result<std::vector<ValueType>> infer_unpool(const InferCall& call) {
     return shape_error(cat("the indices are ", indices.shape.text(), "; each element of x ", x.shape.text(), " needs one"));
   Shape shape(call.attrs.integers("shape"));
   if (!shape.volume() || shape.rank() != x.shape.rank())
-    return shape_error(cat("'shape' ", shape.text(), " is no shape for a result of ", x.shape.rank(), " axes"));
+    return shape_error(cat("'shape' ", shape.text(), " is not a legal shape for a result of ", x.shape.rank(), " axes"));
   return one(x.dtype, std::move(shape));
 }
 

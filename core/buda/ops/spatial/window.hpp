@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 inline constexpr std::size_t kMostSpatialAxes = 3;
@@ -67,3 +69,5 @@ Result<Window> transposed_window(const Attrs& attrs, const Shape& windows, const
 Result<void> check_spatial_rank(const Shape& shape, std::size_t spatial, std::string_view what);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

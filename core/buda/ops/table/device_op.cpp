@@ -2,6 +2,7 @@
 #include <buda/ops/table/device_op.hpp>
 
 #include <buda/ops/elementwise/unary_evaluation.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/table/rules.hpp>
 
@@ -12,30 +13,12 @@
 namespace buda::ops {
 namespace {
 
-// In the order of OpClass.
-constexpr std::array<OpClassInfo, 15> kClasses = {{
-    {.min_inputs = 2, .max_inputs = 2, .sub_op = true, .elementwise = true},                  // binary
-    {.min_inputs = 2, .max_inputs = 2, .sub_op = true},                                       // quant
-    {.min_inputs = 1, .max_inputs = 1, .sub_op = true, .elementwise = true, .copies = true},  // unary
-    {.min_inputs = 1, .max_inputs = 1, .sub_op = true, .elementwise = true},                  // sfpu
-    {.min_inputs = 2, .max_inputs = 5, .sub_op = true},                                       // matmul
-    {.min_inputs = 2, .max_inputs = 3},                                                       // depthwise
-    {.min_inputs = 1, .max_inputs = 1, .sub_op = true},                                       // reduce
-    {.min_inputs = 1, .max_inputs = 8},                                                       // splice
-    {.min_inputs = 2, .max_inputs = 2},                                                       // embedding
-    {.min_inputs = 1, .max_inputs = 1, .copies = true},                                       // tilizer
-    {.min_inputs = 2, .max_inputs = 2},                                                       // topk
-    {.min_inputs = 1, .max_inputs = 1},                                                       // ethernet
-    {.min_inputs = 1, .max_inputs = 16},                                                      // fused
-    {.min_inputs = 1, .max_inputs = 2},                                                       // buffer
-    {.min_inputs = 1, .max_inputs = 1},                                                       // drainer
-}};
-
-constexpr std::string_view kBinaryNotes = "transpose may stand on input 0, where the device can. Tiles of both inputs have one size.";
+constexpr std::string_view kBinaryNotes = "transpose is allowed on input 0, if the device supports it. Tiles of both inputs have one size.";
 constexpr std::string_view kQuantNotes =
     "Results are rounded and saturate. In a fused op, where operand 1 is dest, operand 0 holds the scales.";
 constexpr std::string_view kCopyNotes =
-    "Most often there to change blocks, formats or chips, or to keep data of one input while another is made. transpose may stand on it.";
+    "Most often there to change blocks, formats or chips, or to buffer data of one input while another is computed. transpose is allowed "
+    "on its input.";
 constexpr std::string_view kApproximateNotes = "approximate_mode computes it faster and less exactly.";
 
 // The attributes that the op at tensor level has for those of the device op.
@@ -43,8 +26,9 @@ AttrMap tensor_attributes(const DeviceOp& op, const AttrMap& given) {
   AttrMap out;
   for (const OwnAttribute& own : op.attributes) {
     if (own.tensor_op_name.empty()) continue;
-    auto value = given.find(own.def.name);
-    if (value != given.end() || own.def.standard) out.emplace(own.tensor_op_name, value != given.end() ? value->second : *own.def.standard);
+    auto value = given.find(own.key);
+    const auto& standard = find_device_attribute(own.key)->standard;
+    if (value != given.end() || standard) out.emplace(own.tensor_op_name, value != given.end() ? value->second : *standard);
   }
   return out;
 }
@@ -72,12 +56,10 @@ OpDef definition(const DeviceOp& op) {
   def.family = binary ? "eltwise_binary" : "eltwise_unary";
   def.summary = op.meaning.substr(0, op.meaning.size() - 1);
   def.inputs = binary ? std::vector<std::string>{"in0", "in1"} : std::vector<std::string>{"in0"};
-  def.least_inputs = static_cast<std::uint32_t>(of_class.min_inputs);
-  def.most_inputs = static_cast<std::uint32_t>(of_class.max_inputs);
-  for (const OwnAttribute& own : op.attributes) def.attrs.push_back(own.def);
-  if (op.op_class == OpClass::sfpu)
-    def.attrs.push_back(
-        {"approximate_mode", AttrType::boolean, false, "faster and less exact on the device; the reference meaning is the same", {}});
+  def.least_inputs = static_cast<std::uint32_t>(of_class.min_inputs());
+  def.most_inputs = static_cast<std::uint32_t>(of_class.max_inputs());
+  for (const OwnAttribute& own : op.attributes) def.attrs.push_back(device_attr(own.key));
+  if (op.op_class == OpClass::sfpu) def.attrs.push_back(device_attr("approximate_mode"));
   def.attrs = with_packer_attrs(std::move(def.attrs));
   def.infer = infer_elementwise;
   def.evaluate = op.evaluate != nullptr ? op.evaluate : evaluate_as_tensor_op;
@@ -86,8 +68,6 @@ OpDef definition(const DeviceOp& op) {
 }
 
 }  // namespace
-
-const OpClassInfo& class_info(OpClass op_class) { return kClasses[static_cast<std::size_t>(op_class)]; }
 
 const std::vector<DeviceOp>& device_ops() {
   static const std::vector<DeviceOp> table = {

@@ -6,6 +6,7 @@
 
 #include <buda/ops/device/value_range.hpp>
 #include <buda/ops/table/op.hpp>
+#include <buda/ops/table/op_class.hpp>
 #include <buda/ops/table/op_type.hpp>
 
 #include <cstdint>
@@ -15,19 +16,9 @@
 
 namespace buda::ops {
 
-// What the types of a class have in common.
-struct OpClassInfo {
-  // Inputs that the type takes at least and at most; attributes decide between the two (a matmul's bias).
-  std::int8_t min_inputs = 1, max_inputs = 1;
-  bool sub_op = false;       // may be a step of a fused op in a netlist
-  bool elementwise = false;  // each number of the output depends on the numbers at its place in the inputs alone
-  bool copies = false;       // hands its input on
-};
-const OpClassInfo& class_info(OpClass op_class);
-
-// An attribute of one op type, or of a few.
+// An attribute of one op type, or of a few, besides those of its class.
 struct OwnAttribute {
-  AttrDef def;
+  std::string_view key;                  // of its row (device_attribute.hpp)
   std::string_view tensor_op_name = "";  // the attribute of the same meaning that DeviceOp::tensor_op has
   std::string_view sample = "";          // a value for examples and random netlists
 };

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 using graph::Attr;
@@ -103,3 +105,5 @@ Result<std::vector<Tensor>> evaluate(const OpDef& def, std::span<const Tensor> i
 double flops(const OpDef& def, std::span<const ValueType> inputs, std::span<const ValueType> outputs, const AttrMap& attrs);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 enum class OpType : std::uint8_t {
@@ -38,3 +40,5 @@ std::optional<OpType> op_type_from_name(std::string_view name);
 OpClass op_class(OpType type);
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

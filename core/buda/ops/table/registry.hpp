@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 class Registry {
@@ -42,3 +44,5 @@ class Registry {
 const Registry& standard_ops();
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

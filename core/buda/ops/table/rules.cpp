@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 
 #include <algorithm>
 
@@ -89,13 +90,9 @@ Result<std::vector<Tensor>> one_tensor(Result<Tensor> tensor) {
 }
 
 std::vector<AttrDef> with_packer_attrs(std::vector<AttrDef> attrs) {
-  attrs.push_back({"relu_en", AttrType::boolean, false, "apply a ReLU to the result", {}});
-  attrs.push_back({"relu_mode",
-                   AttrType::text,
-                   std::string("min"),
-                   "min: what is not above the threshold becomes 0; max: clamp to 0 and the threshold",
-                   {"min", "max", "none"}});
-  attrs.push_back({"relu_threshold", AttrType::real, 0.0, "the threshold, at least 0", {}});
+  attrs.push_back(device_attr("relu_en"));
+  attrs.push_back(device_attr("relu_mode", "min"));
+  attrs.push_back(device_attr("relu_threshold"));
   return attrs;
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 // A new graph:                                    Or inside a rewrite, with names and provenance of the node being replaced:
@@ -142,3 +144,5 @@ class Builder {  // wide because it has a method for each operation
 };
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

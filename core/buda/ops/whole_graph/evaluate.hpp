@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 class Graph;
 class Node;
@@ -38,3 +40,5 @@ Result<std::vector<Tensor>> evaluate_node(const graph::Node& node, Level level, 
                                           const EvaluateOptions& options = {});
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

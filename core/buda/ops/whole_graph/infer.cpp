@@ -53,7 +53,7 @@ Result<void> check_types(const Graph& graph, const Node& node, const Registry& r
   for (std::size_t i = 0; i < types.size(); ++i)
     if (types[i].dtype != node.outputs[i].dtype || types[i].shape != node.outputs[i].shape)
       return at_node(node,
-                     shape_error(cat("its type is said to be ", node.outputs[i].text(), ", but its inputs make it ", types[i].text())));
+                     shape_error(cat("its type is declared as ", node.outputs[i].text(), ", but its inputs make it ", types[i].text())));
   return success();
 }
 
@@ -63,7 +63,7 @@ Result<void> check_layout(const Graph& graph, const Node& node) {
     BUDA_ASSIGN(Shape view, four_axes(model));
     if (device.rank() == 4 && view[0] == device[0] && view[1] == device[1] && view[2] <= device[2] && view[3] <= device[3])
       return success();
-    return shape_error(cat("the model's shape ", model.text(), " does not lie in the device's ", device.text()));
+    return shape_error(cat("the model's shape ", model.text(), " does not fit in the device's ", device.text()));
   };
   if (node.has_value()) {
     if (node.value && node.outputs.size() == 1) return fits(node.value->tensor.shape(), node.outputs[0].shape);

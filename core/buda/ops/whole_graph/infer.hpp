@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::graph {
 class Graph;
 class Node;
@@ -29,3 +31,5 @@ Result<void> check(const graph::Graph& graph, const Registry& registry = standar
 double flops(const graph::Graph& graph, const Registry& registry = standard_ops());
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::overlay {
 
 using pipes::Id;
@@ -204,3 +206,5 @@ struct Blob {
 };
 
 }  // namespace buda::overlay
+
+#pragma GCC visibility pop

@@ -138,7 +138,7 @@ class Checker {
       if (!rises || !inside || all > kMaxFilePhases)
         return error(
             "BB002", node.items()[i],
-            rises ? "a phase has at least one message, and a source and a destination that the stream has" : "ids of phases have to rise");
+            rises ? "a phase has at least one message, and a source and a destination that the stream has" : "ids of phases must increase");
       before = last.id;
     }
   }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::overlay {
 
 template <std::size_t N>
@@ -68,3 +70,5 @@ void for_each(const std::vector<Run<N>>& runs, F&& f) {
 }
 
 }  // namespace buda::overlay
+
+#pragma GCC visibility pop

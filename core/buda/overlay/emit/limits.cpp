@@ -52,17 +52,17 @@ void check_core(const Blob& blob, const Core& core, const device::StreamLimits& 
   };
   const std::int64_t phases = core.phases();
   check("OV011", "phases", phases, core.blob_bytes / std::max(limits.bytes_per_phase, 1),
-        cat("that is what a stream program of ", core.blob_bytes, " bytes holds"),
+        cat("this is the capacity of a stream program of ", core.blob_bytes, " bytes"),
         cat("set overlay_size: ", align_up(phases * limits.bytes_per_phase, kProgramStep), " for op '", core.op, "' in the netlist"),
         std::move(n.phases));
   check("OV012", "streams", static_cast<std::int64_t>(core.streams.size()), streams, "for inputs, outputs and pipes", "");
   check("OV016", "DRAM input streams", n.dram_inputs, limits.dram_input_per_core, "for inputs that come from queues, or over PCIe",
         cat("feed some inputs of '", core.op, "' through a nop"), std::move(n.reads));
   check("OV016", "DRAM output streams", n.dram_outputs, limits.dram_output_per_core,
-        "for queues that are written, and what leaves over PCIe", cat("let some of what '", core.op, "' makes be written by a nop"));
+        "for queues that are written, and what leaves over PCIe", cat("let a nop write some results of '", core.op, "'"));
   for (const auto& [number, fan_out] : n.fan_out)
     check("OV017", "pipes fed by one core", fan_out, limits.max_fan_out, cat("from the output of stream ", number),
-          cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores take from each core"));
+          cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores read from each core"));
 }
 
 }  // namespace

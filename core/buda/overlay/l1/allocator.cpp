@@ -151,7 +151,7 @@ void check_space(const CoreInput& in, const device::L1Map& l1, std::uint64_t exc
        .needed = used,
        .available = available,
        .what = is_program ? cat("most of all for the stream program, which has ", phase_count(in), " phases") : std::string("for buffers"),
-       .hint = is_program ? cat("give op '", op, "' and its neighbours blockings with which tiles travel in longer pieces")
+       .hint = is_program ? cat("give op '", op, "' and its neighbours blockings with which more consecutive tiles have the same route")
                           : cat("give op '", op, "' a larger grid, or a smaller buf_size_mb or input_buf_min_size_tiles"),
        .notes = std::move(memory).parts()});
 }

@@ -9,7 +9,7 @@
 namespace buda::overlay {
 namespace {
 
-// Makes a transport buffer hold a whole number of chunks, for which it has room.
+// Rounds a transport buffer to a multiple of the chunk size, within its room.
 void hold_whole_chunks(const Stream& s, std::int64_t chunk_tiles, StreamBuffer& buffer) {
   if (is_transport(s)) buffer.bytes = bytes_of(buffer.tiles(s.message_bytes) / chunk_tiles * chunk_tiles, s.message_bytes);
 }

@@ -10,7 +10,7 @@
 namespace buda::overlay {
 
 // A relay writes chunks of at most half of its buffer, so that receiving and writing overlap. Over PCIe, chunks are at most half of the
-// receiver's buffer, and all phases and the buffers at both ends hold whole numbers of them. Kernels know the size of their buffers;
+// receiver's buffer, and all phases and the buffers at both ends hold multiples of them. Kernels know the size of their buffers;
 // transport buffers become a little smaller for that.
 void adjust_chunks(const EpochInput& in, const CoreMap& cores, const StreamAllocation& streams, const PhaseSchedule& phases,
                    L1Layout& layout);

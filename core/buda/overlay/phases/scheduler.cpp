@@ -32,7 +32,7 @@ void refuse_phases(const CoreMap& cores, const PipePlan& plan, std::int64_t phas
                                     .available = static_cast<std::uint64_t>(kMaxPhasesPerStream),
                                     .what = cat(use, " to input ", reader.operand),
                                     .hint = cat("give '", plan.sources.front()->op, "' and '", reader.op,
-                                                "' blockings with which tiles travel in longer pieces"),
+                                                "' blockings with which more consecutive tiles have the same route"),
                                     .notes = {}});
 }
 

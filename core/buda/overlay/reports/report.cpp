@@ -1,157 +1,14 @@
-// Adds up what streams take and move.
+// Reports as text and JSON.
 #include <buda/overlay/reports/report.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
+#include <utility>
 
 namespace buda::overlay {
 namespace {
-
-using device::NocCoord;
-using Link = std::pair<NocCoord, NocCoord>;
-
-// The links from one node to another. O(hops).
-void add_route(std::int32_t noc, NocCoord at, NocCoord to, device::NocSize size, std::set<Link>& out) {
-  std::int32_t step = noc == 0 ? 1 : -1;
-  auto walk = [&](std::int32_t NocCoord::*axis, std::int32_t length) {
-    while (at.*axis != to.*axis) {
-      NocCoord next = at;
-      next.*axis = (at.*axis + step + length) % length;
-      out.insert({at, next});
-      at = next;
-    }
-  };
-  if (noc == 0) {
-    walk(&NocCoord::x, size.x);
-    walk(&NocCoord::y, size.y);
-  } else {
-    walk(&NocCoord::y, size.y);
-    walk(&NocCoord::x, size.x);
-  }
-}
-
-class Loads {
- public:
-  Loads(const Blob& blob, const device::DeviceDescriptor& device) : blob_(blob), device_(device) {}
-
-  void add(const Core& core, const Stream& s) {
-    std::vector<std::uint64_t> messages(std::max<std::size_t>(1, s.destinations.size()), 0);
-    for_each(s.phases, [&](const PhaseRun::Tuple& t) {
-      Phase p = to_phase(t);
-      if (static_cast<std::size_t>(p.destination) < messages.size())
-        messages[static_cast<std::size_t>(p.destination)] += static_cast<std::uint64_t>(p.messages * s.iterations);
-    });
-    for (std::size_t d = 0; d < s.destinations.size(); ++d) {
-      std::set<Link> links;
-      const Core& to = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)];
-      if (s.pcie) {
-        add_pcie(core, s, to, messages[d] * bytes(s));
-        continue;
-      }
-      if (to.chip != core.chip) {
-        CableLoad& cable = cables_[{core.chip, core.ethernet.value_or(-1), to.chip, to.ethernet.value_or(-1)}];
-        ++cable.streams;
-        cable.bytes += messages[d] * bytes(s);
-        continue;
-      }
-      for (std::int32_t c : blob_.cores_of(s.destinations[d]))
-        add_route(s.noc_out, core.noc, blob_.cores[static_cast<std::size_t>(c)].noc, device_.noc, links);
-      load(core.chip, s.noc_out, links, messages[d] * bytes(s));
-    }
-    if (s.read) add_read(core, s);
-    if (s.write) {
-      const DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.write->dram)];
-      std::uint64_t moved = static_cast<std::uint64_t>(s.write->after_epoch ? s.write->chunk_tiles : s.messages()) * bytes(s);
-      (s.write->after_epoch ? channel(d).after : channel(d).written) += moved;
-      connect(core.chip, s.noc_out, core.noc, d.port, moved);
-    }
-  }
-
-  std::vector<LinkLoad> links() const {
-    std::vector<LinkLoad> out;
-    for (const auto& [key, n] : links_) out.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), n});
-    std::stable_sort(out.begin(), out.end(), [](const LinkLoad& a, const LinkLoad& b) { return a.bytes > b.bytes; });
-    return out;
-  }
-
-  std::vector<ChannelLoad> channels() const {
-    std::vector<ChannelLoad> out;
-    for (const auto& [key, load] : channels_) out.push_back(load);
-    return out;
-  }
-
-  std::vector<CableLoad> cables() const {
-    std::vector<CableLoad> out;
-    for (const auto& [link, load] : cables_) out.push_back({link, load.streams, load.bytes});
-    return out;
-  }
-
-  std::vector<PcieLoad> pcie() const {
-    std::vector<PcieLoad> out;
-    for (const auto& [chips, load] : pcie_) out.push_back(load);
-    return out;
-  }
-
- private:
-  // To the port, and from that of the other chip to the core there.
-  void add_pcie(const Core& core, const Stream& s, const Core& to, std::uint64_t moved) {
-    PcieLoad& load = pcie_[{core.chip, to.chip}];
-    load.chip = core.chip;
-    load.to_chip = to.chip;
-    ++load.streams;
-    load.bytes += moved;
-    connect(core.chip, s.noc_out, core.noc, s.pcie->port, moved);
-    connect(to.chip, 0, s.pcie->port, to.noc, moved);
-  }
-
-  static std::uint64_t bytes(const Stream& s) { return static_cast<std::uint64_t>(s.message_bytes); }
-
-  ChannelLoad& channel(const DramBuffer& d) {
-    ChannelLoad& c = channels_[{d.chip, d.host, d.channel}];
-    c.chip = d.chip;
-    c.host = d.host;
-    c.channel = d.channel;
-    return c;
-  }
-
-  void load(std::int32_t chip, std::int32_t noc, const std::set<Link>& links, std::uint64_t n) {
-    for (const Link& l : links) links_[{chip, noc, l.first, l.second}] += n;
-  }
-
-  void connect(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to, std::uint64_t n) {
-    std::set<Link> links;
-    add_route(noc, from, to, device_.noc, links);
-    load(chip, noc, links, n);
-  }
-
-  void add_read(const Core& core, const Stream& s) {
-    std::vector<std::uint64_t> tiles(s.read->buffers.size(), 0);
-    std::uint64_t all = 0;
-    for_each(s.read->blocks, [&](const ReadRun::Tuple& t) {
-      tiles[static_cast<std::size_t>(t[0])] += static_cast<std::uint64_t>(s.read->block_tiles);
-      all += static_cast<std::uint64_t>(s.read->block_tiles);
-    });
-    std::uint64_t passes = s.read->before_epoch || all == 0 ? 1 : static_cast<std::uint64_t>(s.messages()) / all;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-      const DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.read->buffers[i].dram)];
-      std::uint64_t moved = tiles[i] * passes * bytes(s);
-      (s.read->before_epoch ? channel(d).before : channel(d).read) += moved;
-      connect(core.chip, s.noc_in, d.port, core.noc, moved);
-    }
-  }
-
-  const Blob& blob_;
-  const device::DeviceDescriptor& device_;
-  std::map<std::tuple<std::int32_t, std::int32_t, NocCoord, NocCoord>, std::uint64_t> links_;
-  std::map<std::tuple<std::int32_t, bool, std::int32_t>, ChannelLoad> channels_;
-  std::map<device::EthLink, CableLoad> cables_;
-  std::map<std::pair<std::int32_t, std::int32_t>, PcieLoad> pcie_;  // by both chips
-};
 
 CoreReport report_core(const Core& c, CoreUsage usage) {
   CoreReport r;
@@ -176,17 +33,9 @@ std::string in_columns(std::string text, std::size_t width) {
 
 Report make_report(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core) {
   Report report;
-  Loads loads(blob, device);
+  static_cast<Traffic&>(report) = traffic_of(blob, device);
   std::vector<CoreUsage> usage = usage_of(blob, device, eth_core);
-  for (std::size_t i = 0; i < blob.cores.size(); ++i) {
-    const Core& c = blob.cores[i];
-    report.cores.push_back(report_core(c, std::move(usage[i])));
-    for (const Stream& s : c.streams) loads.add(c, s);
-  }
-  report.links = loads.links();
-  report.channels = loads.channels();
-  report.cables = loads.cables();
-  report.pcie = loads.pcie();
+  for (std::size_t i = 0; i < blob.cores.size(); ++i) report.cores.push_back(report_core(blob.cores[i], std::move(usage[i])));
   return report;
 }
 
@@ -204,8 +53,8 @@ std::string report_text(const Report& report, const Blob& blob, const device::De
     out += cat("  ",
                in_columns(cat(c.host ? "host" : "DRAM", ' ', c.channel, device.chips > 1 ? cat(" of chip ", c.chip) : std::string()), 16),
                "read ", c.read, ", written ", c.written, ", before the epoch ", c.before, ", after it ", c.after, '\n');
-  if (!report.cables.empty()) out += "\nEthernet, bytes per cable and direction\n";
-  for (const CableLoad& c : report.cables)
+  if (!report.ethernet.empty()) out += "\nEthernet, bytes per link and direction\n";
+  for (const EthernetLoad& c : report.ethernet)
     out += cat(
         "  ",
         in_columns(cat("chip ", c.link.chip, " channel ", c.link.channel, " -> chip ", c.link.to_chip, " channel ", c.link.to_channel), 38),
@@ -226,7 +75,7 @@ std::string report_json(const Report& report, const Blob& blob) {
   using io::Node;
   auto number = [](auto v) { return Node::integer(static_cast<std::int64_t>(v)); };
   auto text = [](std::string v) { return Node::string(std::move(v)); };
-  std::string out = cat("{\"schema\": \"buda.pipegen-report/1\",\n\"device\": ", io::json_line(text(blob.device)), ",\n\"cores\": [");
+  std::string out = cat("{\"schema\": \"buda.pipegen-report/2\",\n\"device\": ", io::json_line(text(blob.device)), ",\n\"cores\": [");
   bool first = true;
   auto line = [&](const Node& node) {
     out += cat(first ? "\n" : ",\n", io::json_line(node));
@@ -267,9 +116,9 @@ std::string report_json(const Report& report, const Blob& blob) {
                     {"from", text(l.from.text())},
                     {"to", text(l.to.text())},
                     {"bytes", number(l.bytes)}}));
-  out += "],\n\"cables\": [";
+  out += "],\n\"ethernet\": [";
   first = true;
-  for (const CableLoad& c : report.cables)
+  for (const EthernetLoad& c : report.ethernet)
     line(Node::map({{"chip", number(c.link.chip)},
                     {"channel", number(c.link.channel)},
                     {"to_chip", number(c.link.to_chip)},

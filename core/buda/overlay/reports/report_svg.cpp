@@ -142,13 +142,13 @@ class Drawing {
                                      {"fill", used > 0.9 ? "#c0392b" : "#34495e"}});
   }
 
-  // What leaves and what comes by the core's cable, at both of its ends.
+  // Bytes sent and received over the core's Ethernet link.
   void draw_ethernet(const CoreReport& c) {
     std::uint64_t sent = 0, received = 0;
     std::string title = cat("ethernet channel ", *c.ethernet, " (", c.noc.text(), ")\nL1 ", c.l1_bytes, " of ", c.l1_available, " bytes; ",
                             c.streams, " streams; ", c.phases, " of ", c.phases_available, " phases"),
                 other;
-    for (const CableLoad& l : report_.cables) {
+    for (const EthernetLoad& l : report_.ethernet) {
       const bool leaves = l.link.chip == c.chip && l.link.channel == *c.ethernet;
       if (!leaves && !(l.link.to_chip == c.chip && l.link.to_channel == *c.ethernet)) continue;
       (leaves ? sent : received) += l.bytes;

@@ -50,7 +50,7 @@ std::optional<RowLookup> lookup_of(const RowLookups& lookups, const PipePlan& pl
     lookup.row_tiles = std::int64_t{table.untilized.c} * table.rows.table_core_c_div;
     if (lookup.stream >= 0 && lookup.numbers_per_tile > 0) return lookup;
   }
-  violations.error("OV002", plan.pipe, &receiver, "no pipe brings the numbers of the rows to look up");
+  violations.error("OV002", plan.pipe, &receiver, "no pipe transfers the indices of the rows to look up");
   return std::nullopt;
 }
 

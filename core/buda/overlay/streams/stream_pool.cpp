@@ -37,7 +37,7 @@ std::optional<StreamRef> StreamPool::take_worker(const PipePlan& plan, std::int3
        .needed = free_streams_needed(core),
        .available = static_cast<std::uint64_t>(limits.per_core - limits.first_extra),
        .what = cat("pipes send from here, and one of them, pipe_", plan.pipe->id, ", has no stream left"),
-       .hint = cat("put a nop between '", op, "' and some of its readers, or choose blockings with which fewer cores take from each core"),
+       .hint = cat("put a nop between '", op, "' and some of its readers, or choose blockings with which fewer cores read from each core"),
        .notes = {}});
   return std::nullopt;
 }
@@ -62,8 +62,7 @@ std::optional<StreamRef> StreamPool::take_link(std::int32_t core, StreamKind kin
        .needed = possible.size() + 1,
        .available = possible.size(),
        .what = cat(user, " has none left"),
-       .hint =
-           "let fewer cores of one chip take from cores of the other: through a nop with a smaller grid, or blockings that fit each other",
+       .hint = "let fewer cores of one chip read from cores of the other: through a nop with a smaller grid, or by blockings that match",
        .notes = {}});
   return std::nullopt;
 }
@@ -83,7 +82,7 @@ std::optional<StreamRef> StreamPool::take_ethernet(std::int32_t core, StreamKind
                                       .needed = available + 1,
                                       .available = available,
                                       .what = cat(user, " has none left"),
-                                      .hint = "let fewer ops take from the ethernet_datacopy ops on this core: through a nop",
+                                      .hint = "let fewer ops read from the ethernet_datacopy ops on this core: through a nop",
                                       .notes = {}});
   return std::nullopt;
 }

@@ -6,6 +6,8 @@
 
 #include <buda/ops/whole_graph/builder.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 // [samples, channels, sizes…] as [samples, 1, places, channels].
@@ -22,3 +24,5 @@ graph::Edge narrowed_to(ops::Builder& b, const graph::Edge& x, std::size_t axis,
 graph::Edge taps_to_columns(ops::Builder& b, const graph::Edge& x);
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

@@ -208,8 +208,8 @@ class Decomposer {
     std::string node = id.valid() ? graph_.node(id).name() : graph_.name;
     Diagnostic d = input_error(
         "PA014", {},
-        cat(title(rule), id.valid() ? cat(" does not come to an end at node '", node, "': ", kMostDepth, " rewrites followed one another")
-                                    : cat(" does not come to an end: more than ", most_new_nodes_, " nodes were made")));
+        cat(title(rule), id.valid() ? cat(" does not terminate at node '", node, "': ", kMostDepth, " rewrites followed one another")
+                                    : cat(" does not terminate: more than ", most_new_nodes_, " nodes were made")));
     if (id.valid()) {
       d.node = node;
       d.loc = graph_.node(id).loc;
@@ -227,7 +227,7 @@ class Decomposer {
     for (std::uint32_t i = 0; i < rules_.size(); ++i)
       if (rules_[i].used) used.push_back(title(i));
     for (Diagnostic& d : sound.failure().diagnostics())
-      d.notes.push_back({{}, cat("the graph was sound before these were used: ", join(used, ", "))});
+      d.notes.push_back({{}, cat("the graph was valid before these were used: ", join(used, ", "))});
     return sound;
   }
 

@@ -25,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 // The graph is at tensor level. A rule has no state that one rewrite hands to the next: the order of rewrites is the pass's business.
@@ -69,3 +71,5 @@ inline constexpr const char* kDontDecompose = "dont_decompose";
 inline constexpr const char* kWindowParts = "window_parts";
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

@@ -12,7 +12,8 @@
 //   2. No block floats where datums must stand alone: values of wide range (a mask's very negative padding, tag `wide_range`, whose
 //      neighbours share an exponent) and values that the model gives out (the host reads datums). A 16-bit float of the same family
 //      instead.
-//   3. One format where an op needs it: a maximum over z takes and gives the same, as do an output and the input that it is in the next
+//   3. One format where an op needs it: a maximum over z and a splice take and give the same, as do an output and the input that it is in
+//   the next
 //      step; the most precise of those that are set.
 //   4. One exponent family for values that an op reads together. Values tied so form classes; a format that the graph came with decides
 //      the family of its class, else the majority of the overrides in it, else the standard. The others change to the format of the same
@@ -72,7 +73,7 @@ class Formats {
     for (NodeId id : order_) choose_output(graph_.node(id));
     for (NodeId id : graph_.ids())
       // Rows of datums, which have no blocks: what the host takes, and what it gives without making tiles of it.
-      if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost || is_tilizer(graph_.node(id)))
+      if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost || takes_rows(graph_.node(id)))
         unblock(graph_.node(id).inputs()[0].source.node);
     level_formats();
     level_families();
@@ -143,9 +144,11 @@ class Formats {
     std::vector<NodeId> tied;
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
-      if (!is_z_maximum(n)) continue;
-      same.join(id, n.inputs()[0].source.node);
-      tied.push_back(n.inputs()[0].source.node);
+      if (!keeps_format(n)) continue;
+      for (const graph::Edge& edge : n.inputs()) {
+        same.join(id, edge.source.node);
+        tied.push_back(edge.source.node);
+      }
       tied.push_back(id);
     }
     for (const graph::Loopback& l : state_) {
@@ -175,7 +178,7 @@ class Formats {
         if (first.valid()) tied.join(first, edge.source.node);
         first = edge.source.node;
       }
-      bool keeps = is_z_maximum(n) || (n.op() == "matmul" && !device_.features.mixed_exponents_matmul);
+      bool keeps = keeps_format(n) || (n.op() == "matmul" && !device_.features.mixed_exponents_matmul);
       if (keeps && first.valid() && exponent_family(chosen_[id.index()]) != ExponentFamily::none) tied.join(first, id);
     }
     for (const graph::Loopback& l : state_) tied.join(l.input, graph_.node(l.output).inputs()[0].source.node);
@@ -275,7 +278,7 @@ Result<PassReport> assign_formats(Graph& graph, PassContext& context) { return F
 }  // namespace
 
 const Pass kAssignFormats = {.name = "assign-formats",
-                             .summary = "choose data formats, accumulation and math fidelity of all values and ops",
+                             .summary = "assign data formats, accumulate formats and math fidelity to all values and ops",
                              .level = graph::Level::device,
                              .needs_device = true,
                              .run = assign_formats};

@@ -20,6 +20,7 @@ std::vector<NodeId> device_nodes(const graph::Graph& graph) {
 
 bool computes(const Node& n) { return n.is_op() && n.op() != graph::kToDevice; }
 bool is_tilizer(const Node& n) { return n.op() == "tilizer"; }
+bool takes_rows(const Node& n) { return is_tilizer(n) || n.op() == "embedding"; }
 bool is_copy(const Node& n) {
   const ops::DeviceOp* op = ops::find_device_op(n.op());
   return op != nullptr && ops::class_info(op->op_class).copies;
@@ -30,6 +31,8 @@ bool is_z_maximum(const Node& n) {
   auto it = n.attrs.find("dim");
   return it != n.attrs.end() && it->second == graph::Attr(std::string("z"));
 }
+
+bool keeps_format(const Node& n) { return n.op() == "splice" || is_z_maximum(n); }
 
 bool is_exact(const Node& n, const device::DeviceDescriptor& device) {
   return n.tags.contains(kExact) && device.supports(DataFormat::float32) && device.features.fp32_accumulate;

@@ -16,10 +16,14 @@ std::vector<graph::NodeId> device_nodes(const graph::Graph& graph);
 // An op of the device; values from the host come in as those of inputs do.
 bool computes(const graph::Node& n);
 bool is_tilizer(const graph::Node& n);
+// Takes its first input as rows of datums instead of tiles: a tilizer, an embedding.
+bool takes_rows(const graph::Node& n);
 // Moves its input unchanged.
 bool is_copy(const graph::Node& n);
 // A maximum over slices, which compares them as they are in its input.
 bool is_z_maximum(const graph::Node& n);
+// Takes and gives numbers as they are: a maximum over slices, a splice.
+bool keeps_format(const graph::Node& n);
 // Kept and computed in Float32 on a device that can (lowering_tags.hpp).
 bool is_exact(const graph::Node& n, const device::DeviceDescriptor& device);
 

@@ -74,7 +74,7 @@ Result<void> apply_rule(const Graph& graph, const std::vector<NodeId>& nodes, co
     if (rule.math_fidelity) asked.fidelity = rule.math_fidelity;
     override_inputs(graph, n, rule, index, family, overrides);
   }
-  if (!found && rule.given_by_user) host.report(warning("PA036", {}, cat(rule.title, " is for no node of the graph")));
+  if (!found && rule.given_by_user) host.report(warning("PA036", {}, cat(rule.title, " applies to no node of the graph")));
   return success();
 }
 

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 // On nodes that a decomposition made: the op of the model that it decomposed ("softmax"). Listings leave it out.
@@ -80,3 +82,5 @@ using RuleSelector = std::function<bool(const graph::Node&)>;
 Result<RuleSelector> selector(const PrecisionRule& rule);
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

@@ -152,7 +152,7 @@ class Fracturer {
       return refusal(n, cat("its result, ", shape.text(), ", has no axis ", how.axis), axes_that_can_be_split(n, how.factor));
     }
     if (size && (*size % how.factor != 0 || *size == 0))
-      return refusal(n, cat(axis_text, " has size ", *size, ", which does not go into ", how.factor, " parts"), factors_of(*size));
+      return refusal(n, cat(axis_text, " has size ", *size, ", which cannot be divided into ", how.factor, " parts"), factors_of(*size));
     auto rule = how.inner ? split_inner(g_, n, how.factor, *context_.ops) : split_along(g_, n, axis, how.factor, *context_.ops);
     if (auto* why = std::get_if<std::string>(&rule))
       return refusal(n, cat(axis_text, size ? cat(" of size ", *size) : "", " cannot be split into ", how.factor, " parts, because ", *why),
@@ -267,7 +267,7 @@ Result<PassReport> fracture(Graph& graph, PassContext& context) { return Fractur
 }  // namespace
 
 const Pass kFracture = {.name = "fracture",
-                        .summary = "split the ops of fracture groups into ops that compute a part each",
+                        .summary = "split the ops of fracture groups into ops that compute one part each",
                         .level = graph::Level::tensor,
                         .run = fracture};
 

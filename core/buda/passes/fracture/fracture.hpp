@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 // Along an axis of the result, counted from the front or (negative) from the back; or along the inner dimension of a product, whose partial
@@ -27,3 +29,5 @@ struct FractureMember {
 using FractureGroup = std::vector<FractureMember>;
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

@@ -85,13 +85,13 @@ Outcome convolution(const Call& c) {
     out.cuts[0] = 0;
     return out;
   }
-  if (c.axis != 1) return cat("windows reach over it; channels (axis 1) and samples (axis 0) can be split");
+  if (c.axis != 1) return cat("windows extend along it; channels (axis 1) and samples (axis 0) can be split");
   std::int64_t groups = c.attrs.integer("groups");
   if (groups % c.factor == 0 && groups > 1) {
     out.cuts[0] = 1;
     out.attrs["groups"] = groups / c.factor;
   } else if (groups > 1) {
-    return cat("its ", groups, " groups do not go into ", c.factor, " parts");
+    return cat("its ", groups, " groups cannot be divided into ", c.factor, " parts");
   }
   out.cuts[1] = 0;
   if (c.count() > 2) out.cuts[2] = 0;
@@ -116,7 +116,7 @@ Outcome batchnorm(const Call& c) {
 
 // Of samples and channels each stands for itself.
 Outcome pool(const Call& c) {
-  if (c.axis > 1) return cat("windows reach over it; channels (axis 1) and samples (axis 0) can be split");
+  if (c.axis > 1) return cat("windows extend along it; channels (axis 1) and samples (axis 0) can be split");
   return of_first(c);
 }
 
@@ -148,7 +148,7 @@ Outcome regrouped(const Call& c, graph::AttrMap attrs) {
     }
     before *= c.in(0)[i];
   }
-  return cat("it is no whole axis of the input, ", c.in(0).text());
+  return cat("it is not a complete axis of the input, ", c.in(0).text());
 }
 
 Outcome reshape(const Call& c) { return regrouped(c, c.with_part_of("shape")); }
@@ -161,18 +161,18 @@ Outcome unsqueeze(const Call& c) { return regrouped(c, c.n.attrs); }
 Outcome broadcast(const Call& c) { return Split{{c.broadcast_from(0)}, c.with_part_of("shape"), {}}; }
 
 Outcome concatenate(const Call& c) {
-  if (*c.result().axis(c.attrs.integer("dim")) == c.axis) return cat("its inputs stand one after the other along this axis");
+  if (*c.result().axis(c.attrs.integer("dim")) == c.axis) return cat("its inputs are concatenated along this axis");
   return Split{std::vector<Axis>(c.count(), c.axis), c.n.attrs, {}};
 }
 
 Outcome slice(const Call& c) {
   for (std::int64_t dim : c.attrs.integers("dims"))
-    if (*c.in(0).axis(dim) == c.axis) return cat("it takes a part along this axis already");
+    if (*c.in(0).axis(dim) == c.axis) return cat("it already selects a part along this axis");
   return of_first(c);
 }
 
 Outcome pad(const Call& c) {
-  if (c.attrs.integers("before")[c.axis] != 0 || c.attrs.integers("after")[c.axis] != 0) return cat("it adds elements along this axis");
+  if (c.attrs.integers("before")[c.axis] != 0 || c.attrs.integers("after")[c.axis] != 0) return cat("it pads along this axis");
   return of_first(c);
 }
 

@@ -55,7 +55,9 @@ Result<PassReport> fuse_bias(Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kFuseBias = {
-    .name = "fuse-bias", .summary = "turn an add of one row after a matmul into its bias", .level = graph::Level::tensor, .run = fuse_bias};
+const Pass kFuseBias = {.name = "fuse-bias",
+                        .summary = "fold the addition of a row after a matmul into its bias",
+                        .level = graph::Level::tensor,
+                        .run = fuse_bias};
 
 }  // namespace buda::passes

@@ -121,7 +121,9 @@ Result<PassReport> fuse_gelu(Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kFuseGelu = {
-    .name = "fuse-gelu", .summary = "make gelu of its formula with the error function", .level = graph::Level::tensor, .run = fuse_gelu};
+const Pass kFuseGelu = {.name = "fuse-gelu",
+                        .summary = "replace the formula of gelu with the error function by gelu",
+                        .level = graph::Level::tensor,
+                        .run = fuse_gelu};
 
 }  // namespace buda::passes

@@ -254,10 +254,7 @@ Result<PassReport> fuse_ops(Graph& graph, PassContext& context) { return Fuser(g
 
 }  // namespace
 
-const Pass kFuseOps = {.name = "fuse-ops",
-                       .summary = "turn elementwise ops that feed one another into fused ops",
-                       .level = graph::Level::device,
-                       .needs_device = true,
-                       .run = fuse_ops};
+const Pass kFuseOps = {
+    .name = "fuse-ops", .summary = "fuse connected elementwise ops", .level = graph::Level::device, .needs_device = true, .run = fuse_ops};
 
 }  // namespace buda::passes

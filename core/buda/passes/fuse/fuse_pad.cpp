@@ -69,6 +69,6 @@ Result<PassReport> fuse_pad(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFusePad = {
-    .name = "fuse-pad", .summary = "make a border of zeros a convolution's padding", .level = graph::Level::tensor, .run = fuse_pad};
+    .name = "fuse-pad", .summary = "fold padding with zeros into a convolution", .level = graph::Level::tensor, .run = fuse_pad};
 
 }  // namespace buda::passes

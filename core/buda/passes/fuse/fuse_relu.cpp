@@ -65,6 +65,6 @@ Result<PassReport> fuse_relu(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFuseRelu = {
-    .name = "fuse-relu", .summary = "let the packer of the op before it do a ReLU", .level = graph::Level::device, .run = fuse_relu};
+    .name = "fuse-relu", .summary = "execute a ReLU in the packer of the preceding op", .level = graph::Level::device, .run = fuse_relu};
 
 }  // namespace buda::passes

@@ -365,7 +365,7 @@ Result<PassReport> cpu_fallback(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kCpuFallback = {.name = "cpu-fallback",
-                           .summary = "mark what the device cannot do, and what goes along, for the host's processor",
+                           .summary = "assign ops that the device cannot execute, and their predecessors or successors, to the host",
                            .level = graph::Level::tensor,
                            .needs_device = true,
                            .run = cpu_fallback};

@@ -448,7 +448,7 @@ Result<PassReport> sink_movement(Graph& graph, PassContext& context) { return Si
 }  // namespace
 
 const Pass kSinkMovement = {.name = "sink-movement",
-                            .summary = "move reshapes and transposes below the ops that use them, so that inverse ones meet",
+                            .summary = "move reshapes and transposes after the ops that use them, so that inverse ones cancel",
                             .level = graph::Level::tensor,
                             .run = sink_movement};
 

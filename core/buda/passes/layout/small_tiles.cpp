@@ -148,7 +148,7 @@ Result<PassReport> small_tiles(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kSmallTiles = {.name = "small-tiles",
-                          .summary = "keep values of a few rows in tiles of 1, 2, 4, 8 or 16 rows",
+                          .summary = "keep values of up to 16 rows in tiles of 1, 2, 4, 8 or 16 rows",
                           .level = graph::Level::device,
                           .needs_device = true,
                           .run = small_tiles};

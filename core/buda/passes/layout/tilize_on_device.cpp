@@ -23,8 +23,9 @@ constexpr const char* kTilizer = "tilizer";
 
 // What comes from the host while the model runs.
 bool comes_from_host(const Graph& graph, const graph::Node& n) {
-  bool is_input = n.kind() == graph::NodeKind::input && !graph::on_host(graph, n) && !n.tags.contains(graph::kLoopback);
-  return is_input || n.op() == graph::kToDevice;
+  const bool is_input = n.kind() == graph::NodeKind::input && !graph::on_host(graph, n) && !n.tags.contains(graph::kLoopback);
+  // Indices of rows are read as they are, not in tiles.
+  return (is_input || n.op() == graph::kToDevice) && is_float(n.outputs[0].dtype);
 }
 
 Result<PassReport> tilize_on_device(Graph& graph, PassContext& context) {
@@ -53,7 +54,7 @@ Result<PassReport> tilize_on_device(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kTilizeOnDevice = {.name = "tilize-on-device",
-                              .summary = "let the device cut the model's inputs into tiles",
+                              .summary = "convert the model's inputs to tiles on the device",
                               .level = graph::Level::device,
                               .run = tilize_on_device};
 

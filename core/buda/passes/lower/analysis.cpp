@@ -3,6 +3,7 @@
 
 #include <buda/graph/loopback.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/indexing/embedding.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 
 #include <algorithm>
@@ -69,6 +70,24 @@ std::optional<std::vector<Rearrangement>> uses_of(const Graph& graph, NodeId inp
 }
 
 }  // namespace
+
+bool only_looks_up(const Graph& graph, NodeId input, Batch batch) {
+  const Node& n = graph.node(input);
+  if (n.kind() != graph::NodeKind::input || !is_integer(n.outputs[0].dtype) || n.tags.contains(graph::kLoopback)) return false;
+  if (!ops::four_axes(n.outputs[0].shape)) return false;
+  const Shape four = axes_of(n.outputs[0].shape, batch);
+  if (four[1] != 1 || four[2] != 1 || four[3] < 1 || four[3] > ops::kMostIndices) return false;
+  const auto users = graph.users(input);
+  return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+    const Node& user = graph.node(use.node);
+    if (user.op() != "gather" || use.input != 1) return false;
+    const Node& table = graph.node(user.inputs()[0].source.node);
+    const auto dim = user.attrs.find("dim");
+    const bool by_rows = dim != user.attrs.end() && dim->second == graph::Attr(std::int64_t{0});
+    return by_rows && table.has_value() && table.value && table.outputs[0].shape.rank() == 2 && is_float(table.outputs[0].dtype) &&
+           user.outputs[0].shape.rank() <= 4;
+  });
+}
 
 Result<std::set<NodeId>> state_nodes(const Graph& graph) {
   BUDA_ASSIGN(std::vector<graph::Loopback> found, graph::loopbacks(graph));

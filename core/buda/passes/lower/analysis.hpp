@@ -26,4 +26,7 @@ std::vector<char> row_padding_readers(const graph::Graph& graph, const std::set<
 // transposes them as well. What manipulations of edges do for nothing is left to the device, but for reshapes.
 std::map<graph::NodeId, Rearrangement> host_views(const graph::Graph& graph, const std::set<graph::NodeId>& state, Batch batch);
 
+// Whether the model uses an input as numbers of rows of tables alone, so few that the device looks them up (op embedding).
+bool only_looks_up(const graph::Graph& graph, graph::NodeId input, Batch batch);
+
 }  // namespace buda::passes

@@ -49,7 +49,9 @@ Result<Lowered> lower_input(OpBuilder& out, const Rearrangement* view) {
     BUDA_ASSIGN(shape, out.axes(seen));
   }
   Node& made = out.add(n.name(), graph::kInputOp);
-  made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
+  // Row indices stay integers.
+  const DType type = only_looks_up(out.task().from, n.id(), out.task().batch) ? DType::i32 : kDeviceType;
+  made.outputs = {{type, padded(shape), std::nullopt}};
   note_model_type(made, n.outputs[0]);
   if (!is_idle) note_view(made, view == nullptr ? Rearrangement(model) : *view, model, border_shape(seen, out.task().batch));
   Lowered value;

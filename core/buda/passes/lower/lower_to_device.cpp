@@ -91,7 +91,7 @@ Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kLowerToDevice = {.name = "lower-to-device",
-                             .summary = "turn the graph into netlist ops on padded tiles, with broadcasts and transposes on edges",
+                             .summary = "lower the graph to netlist ops on padded tiles, with broadcasts and transposes on edges",
                              .level = graph::Level::tensor,
                              .needs_device = true,
                              .run = lower_to_device};

@@ -8,8 +8,8 @@
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace buda::passes {
 
@@ -17,20 +17,29 @@ using graph::Node;
 using graph::NodeId;
 using graph::ValueRef;
 
+namespace {
+
+double as_double(Boolean v) { return v ? 1 : 0; }
+double as_double(Half v) { return to_float(v); }
+double as_double(BFloat16 v) { return to_float(v); }
+template <class T>
+double as_double(T v) {
+  return static_cast<double>(v);
+}
+
+}  // namespace
+
 ValueRange range_of(const Tensor& t) {
   if (t.size() == 0) return ValueRange::exactly(0);
   return visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (T v : t.as<T>()) {
-      double d = 0;
-      if constexpr (std::is_same_v<T, Boolean>) {
-        d = v ? 1 : 0;
-      } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-        d = to_float(v);
-      } else {
-        d = static_cast<double>(v);
-      }
+    // Weights may lie unaligned in the model's file. They are read where they lie: an aligned copy of all of them takes longer than this.
+    const char* bytes = t.bytes().data();
+    for (std::size_t i = 0; i < t.size(); ++i) {
+      T v;
+      std::memcpy(&v, bytes + i * sizeof(T), sizeof(T));
+      const double d = as_double(v);
       if (d != d) return ValueRange::unknown();
       least = std::min(least, d);
       most = std::max(most, d);

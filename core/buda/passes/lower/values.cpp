@@ -49,7 +49,8 @@ Result<Lowered> Values::rearranged_result(const Node& n) {
   Rearrangement how = chain.how;
   if (auto view = views_.find(chain.root.source.node); view != views_.end()) {
     how = view->second.inverse();
-    if (!how.append(chain.how)) return out.refuse("it undoes, in a way that axes do not show, how the host brings the input in", "");
+    if (!how.append(chain.how))
+      return out.refuse("it reverses the host's rearrangement of the input in a way that is not visible in its axes", "");
   }
   return rearranged(out, std::move(x), how);
 }

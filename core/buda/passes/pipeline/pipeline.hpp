@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 inline constexpr std::int64_t kMostOptimisation = 2;
@@ -88,3 +90,5 @@ struct Codec<passes::PassName> {
   static io::Node json_schema();
 };
 }  // namespace buda::schema
+
+#pragma GCC visibility pop

@@ -119,7 +119,7 @@ class Inserter {
             !g_.node(use.node).tags.contains(kBuffering))
           edges.push_back(cat('\'', g_.node(use.node).name(), "' (input ", use.input, ')'));
     if (called(request.producer).empty()) {
-      d.hint = cat("the device graph has no op '", request.producer, "' either; it may have become one with another op");
+      d.hint = cat("the device graph has no op '", request.producer, "' either; it may have been fused with another op");
     } else if (!edges.empty()) {
       d.hint = cat("what '", request.producer, "' gives is used by ", join(edges, ", "));
     }
@@ -136,9 +136,7 @@ Result<PassReport> insert_buffers(Graph& graph, PassContext& context) { return I
 
 }  // namespace
 
-const Pass kInsertBuffers = {.name = "insert-buffers",
-                             .summary = "put the queues and nops that the user wants on edges",
-                             .level = std::nullopt,
-                             .run = insert_buffers};
+const Pass kInsertBuffers = {
+    .name = "insert-buffers", .summary = "insert the requested queues and nops on edges", .level = std::nullopt, .run = insert_buffers};
 
 }  // namespace buda::passes

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 enum class BufferKind : std::uint8_t { nop, queue };
@@ -24,3 +26,5 @@ struct BufferRequest {
 inline constexpr const char* kBuffering = "buffering";
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

@@ -150,7 +150,7 @@ Result<bool> loop_back(Graph& graph, NodeId input, NodeId output) {
   const Node& out = graph.node(output);
   auto refuse = [&](const std::string& why) {
     Diagnostic d =
-        input_error("PA070", in.loc, cat("input '", in.name(), "' cannot be output '", out.name(), "' of the step before: ", why));
+        input_error("PA070", in.loc, cat("input '", in.name(), "' cannot be output '", out.name(), "' of the previous step: ", why));
     d.node = in.name();
     return d;
   };

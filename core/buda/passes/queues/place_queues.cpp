@@ -4,8 +4,8 @@
 //   a.queue = nop(a) #buffering=queue               y = add(a, b) #queue_before=0
 //   y = add(a.queue, b)
 //
-// A stand-in that got something to do on its edge (a transpose that its user could not have) stays, and the queue follows it. What comes
-// from an input, a parameter or a constant lies in a queue already. After the passes that reorder inputs, since the demand counts them.
+// A replacement nop that got a tensor manipulation on its edge (a transpose that its user could not have) stays, and the queue follows it. What comes
+// from an input, a parameter or a constant lies in a queue already. After the passes that reorder inputs, since requests count them.
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/passes/queues/insert_buffers.hpp>
 

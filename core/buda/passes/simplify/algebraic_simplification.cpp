@@ -198,7 +198,7 @@ Result<PassReport> algebraic_simplification(Graph& graph, PassContext& context) 
 }  // namespace
 
 const Pass kAlgebraicSimplification = {.name = "algebraic-simplification",
-                                       .summary = "leave out ops that change nothing, merge reshapes, transposes and constant operands",
+                                       .summary = "remove ops without effect, merge reshapes, transposes and constant operands",
                                        .level = graph::Level::tensor,
                                        .run = algebraic_simplification};
 

@@ -6,7 +6,8 @@
 //   y = matmul(x, t)
 //
 // So a transposed weight, a bias times beta, the reciprocal of a constant divisor are paid for once. What comes of a parameter is a
-// parameter. A result may not be much larger than what it is made of: an edge repeats a value for nothing, a file does not.
+// parameter. A result may not be much larger than what it is made of: an edge repeats a value for nothing, a file does not. Weights of
+// convolutions may: the lowering rearranges their elements on the host.
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/graph/editor.hpp>
@@ -25,7 +26,14 @@ using graph::NodeId;
 
 constexpr std::int64_t kAlwaysSmallEnough = 64 << 10;  // bytes
 
-bool may_fold(const Graph& graph, const Node& n) {
+bool feeds_weights_of_convolution(const Graph& graph, const Node& n, const ops::Registry& registry) {
+  return std::ranges::any_of(graph.users(n.id()), [&](const graph::Use& use) {
+    const ops::OpDef* def = registry.find(graph.level, graph.node(use.node).op());
+    return def != nullptr && (def->family == "conv" || def->family == "conv_transpose") && use.input == 1;
+  });
+}
+
+bool may_fold(const Graph& graph, const Node& n, const ops::Registry& registry) {
   if (!n.is_op() || n.outputs.size() != 1 || n.op() == "dropout") return false;
   std::int64_t given = 0;
   for (const Edge& edge : n.inputs()) {
@@ -34,7 +42,7 @@ bool may_fold(const Graph& graph, const Node& n) {
     given += static_cast<std::int64_t>(value->bytes().size());
   }
   auto result = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
-  return result && *result <= std::max(given, kAlwaysSmallEnough);
+  return result && (*result <= std::max(given, kAlwaysSmallEnough) || feeds_weights_of_convolution(graph, n, registry));
 }
 
 Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
@@ -45,7 +53,7 @@ Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
   for (NodeId id : graph.topological_order()) {
     if (!graph.contains(id)) continue;
     const Node& n = graph.node(id);
-    if (!may_fold(graph, n)) continue;
+    if (!may_fold(graph, n, *context.ops)) continue;
     std::vector<Tensor> inputs;
     bool parameter = false;
     for (const Edge& edge : n.inputs()) {
@@ -69,7 +77,7 @@ Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kConstantFolding = {.name = "constant-folding",
-                               .summary = "compute on the host what depends on parameters and constants alone",
+                               .summary = "evaluate ops on parameters and constants",
                                .level = graph::Level::tensor,
                                .run = constant_folding};
 

@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace buda::passes {
 
 // The tensor of a parameter or constant; null for other values.
@@ -16,3 +18,5 @@ std::optional<double> uniform_element(const Tensor& tensor);
 std::optional<double> uniform_value(const graph::Graph& graph, const graph::Edge& edge);
 
 }  // namespace buda::passes
+
+#pragma GCC visibility pop

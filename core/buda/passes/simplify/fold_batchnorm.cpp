@@ -93,7 +93,7 @@ Result<PassReport> fold_batchnorm(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFoldBatchnorm = {.name = "fold-batchnorm",
-                             .summary = "multiply and add a batch normalisation into the convolution before it",
+                             .summary = "fold a batch normalisation into the preceding convolution",
                              .level = graph::Level::tensor,
                              .run = fold_batchnorm};
 

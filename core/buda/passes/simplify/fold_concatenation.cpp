@@ -87,7 +87,7 @@ Result<PassReport> fold_concatenation(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kFoldConcatenation = {.name = "fold-concatenation",
-                                 .summary = "make the known parts of a concatenation a constant that is added",
+                                 .summary = "replace the constant parts of a concatenation by the addition of a constant",
                                  .level = graph::Level::tensor,
                                  .run = fold_concatenation};
 

@@ -215,12 +215,12 @@ Result<PassReport> run_exact(Graph& graph, PassContext& context) { return Folder
 }  // namespace
 
 const Pass kFoldScale = {.name = "fold-scale",
-                         .summary = "multiply a constant factor of a matmul's input or result into its weights",
+                         .summary = "fold a constant factor of a matmul's input or result into its weights",
                          .level = graph::Level::tensor,
                          .run = fold_scale};
 
 const Pass kFoldExactScale = {.name = "fold-exact-scale",
-                              .summary = "the same for powers of two, which rounds nothing otherwise",
+                              .summary = "the same for powers of two, which does not change rounding",
                               .level = graph::Level::tensor,
                               .run = run_exact};
 

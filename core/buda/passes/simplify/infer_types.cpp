@@ -21,7 +21,6 @@ Result<PassReport> infer_types(graph::Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kInferTypes = {
-    .name = "infer-types", .summary = "give types to all values that have none", .level = std::nullopt, .run = infer_types};
+const Pass kInferTypes = {.name = "infer-types", .summary = "infer the types of all values", .level = std::nullopt, .run = infer_types};
 
 }  // namespace buda::passes

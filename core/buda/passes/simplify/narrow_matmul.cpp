@@ -79,7 +79,7 @@ Result<PassReport> narrow_matmul(Graph& graph, PassContext& context) {
 }  // namespace
 
 const Pass kNarrowMatmul = {.name = "narrow-matmul",
-                            .summary = "cut columns out of weights instead of products",
+                            .summary = "slice the columns of weights instead of those of products",
                             .level = graph::Level::tensor,
                             .run = narrow_matmul};
 

@@ -33,7 +33,7 @@ OpBufferIds number_op(const OpPlan& p, IdSequence& ids) {
 
 }  // namespace
 
-bool has_outputs(const netlist::Op& op) { return !op.gradient_op && op_class(op.type) != netlist::OpClass::drainer; }
+bool has_outputs(const netlist::Op& op) { return !op.gradient_op && class_of(op).has_output; }
 
 BufferIds number_buffers(const EpochPlan& plan, IdSequence& ids) {
   BufferIds out;

@@ -9,7 +9,6 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 
 namespace {
 
@@ -55,7 +54,7 @@ Buffer input_buffer(const PlacedEpoch& epoch, std::size_t op, std::size_t number
     auto offset = input.rows->offset_bytes(static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
     b.rows.tilize_row_col_offset = static_cast<std::int32_t>(offset);
   }
-  if (op_class(p.op->type) == OpClass::embedding) (number == 0 ? b.embedding_op_data_input : b.embedding_op_index_input) = true;
+  if (tiling::looks_up_rows(*p.op)) (number == 0 ? b.embedding_op_data_input : b.embedding_op_index_input) = true;
   return b;
 }
 

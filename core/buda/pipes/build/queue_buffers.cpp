@@ -20,7 +20,7 @@ void set_rows(const EpochPlan& plan, const QueuePlan& q, Buffer& b) {
   if (q.readers.empty()) return;
   const Queue& queue = plan.netlist().queues[q.queue];
   const OpPlan& reader = plan.ops[q.readers.front()];
-  const bool looks_up = op_class(reader.op->type) == OpClass::embedding;
+  const bool looks_up = tiling::looks_up_rows(*reader.op);
   if (looks_up && !q.rows) {
     b.rows.embedding_index = true;
     b.rows.indices_per_tile = queue.tile_dim.rows * queue.tile_dim.cols;

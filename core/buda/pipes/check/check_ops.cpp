@@ -2,6 +2,7 @@
 #include <buda/pipes/check/check_ops.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 #include <buda/pipes/check/check_queues.hpp>
 #include <buda/pipes/check/check_rows.hpp>
 #include <buda/pipes/check/compare.hpp>
@@ -93,7 +94,7 @@ void check_kernel_buffer(const Op& op, const netlist::Graph& graph, std::size_t 
 }
 
 void check_op(const Checked& checked, const Op& op, const netlist::Graph& graph, Findings& findings) {
-  std::size_t inputs = std::min(op.inputs.size(), tiling::operand_count(op));
+  std::size_t inputs = std::min(op.inputs.size(), expected_inputs(op).max);
   for (std::size_t i = 0; i < inputs; ++i) check_input(checked, op, graph, i, findings);
   for (std::int64_t core = 0; core < op.grid.volume(); ++core) check_output(checked, op, graph, core, findings);
   if (op.gradient_op) return check_gradient(checked, op, findings);

@@ -1,4 +1,5 @@
-// The tiles that a buffer should receive, by the definitions of blocks, manipulations and tile orders. Internal to the checker.
+// The tiles that a buffer should receive, by the definitions of blocks, manipulations and tile orders. Internal to the checker; what others
+// may ask is in consumption.hpp.
 #pragma once
 
 #include <buda/pipes/check/trace.hpp>

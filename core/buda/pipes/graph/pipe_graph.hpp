@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::pipes {
 
 // Ids of buffers and pipes. A buffer's id is a multiple of kIdStep; id + n names the block of a scattered buffer that begins with its tile
@@ -170,3 +172,5 @@ class BufferIndex {
 };
 
 }  // namespace buda::pipes
+
+#pragma GCC visibility pop

@@ -38,7 +38,7 @@ Diagnostic no_route(const netlist::Netlist& netlist, const device::DeviceDescrip
   Diagnostic d = input_error("PP034", netlist.loc(op.places.self),
                              cat("op '", op.name, "': '", device.name, "' has no ethernet links from chip ", from, " to chip ", to));
   d.node = op.name;
-  d.hint = "place the graphs on chips that are joined, or name a device whose descriptor has the links";
+  d.hint = "place the graphs on connected chips, or name a device whose descriptor has the links";
   return d;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/device/cluster.hpp>
+#include <buda/netlist/model/op_shapes.hpp>
 #include <buda/pipes/plan/epochs.hpp>
 #include <buda/pipes/plan/multicast.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>
@@ -92,7 +93,7 @@ struct EpochPlan {
   std::map<std::size_t, std::size_t> queue_index;  // from Netlist::queues to `queues`
 
   const netlist::Netlist& netlist() const { return index->netlist(); }
-  static bool is_ethernet(const OpPlan& p) { return op_class(p.op->type) == netlist::OpClass::ethernet; }
+  static bool is_ethernet(const OpPlan& p) { return class_of(*p.op).on_ethernet; }
   const QueuePlan& queue_plan(std::size_t queue) const { return queues[queue_index.at(queue)]; }
   // The chip of the first op that reads the queue, or of the one that writes it.
   std::int32_t user_chip(const QueuePlan& q) const { return ops[q.readers.empty() ? q.writer : q.readers.front()].chip; }

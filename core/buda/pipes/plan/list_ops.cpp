@@ -18,9 +18,8 @@ namespace {
 Result<void> check_position(const EpochPlan& plan, const Op& op) {
   const GridShape workers = plan.device->grid();
   const GridRect place = op.occupied();
-  if (op_class(op.type) == netlist::OpClass::ethernet ||
-      (place.origin.row >= 0 && place.origin.col >= 0 && place.origin.row + place.shape.rows <= workers.rows &&
-       place.origin.col + place.shape.cols <= workers.cols))
+  if (class_of(op).on_ethernet || (place.origin.row >= 0 && place.origin.col >= 0 && place.origin.row + place.shape.rows <= workers.rows &&
+                                   place.origin.col + place.shape.cols <= workers.cols))
     return success();
   return does_not_fit("PP009", op.name, "workers", static_cast<std::uint64_t>(place.origin.row + place.shape.rows),
                       static_cast<std::uint64_t>(workers.rows),
@@ -38,10 +37,10 @@ Result<void> check_op(const EpochPlan& plan, const Op& op) {
     d.node = op.name;
     return d;
   }
-  if (op.inputs.size() < tiling::operand_count(op)) {
-    Diagnostic d =
-        input_error("PP011", plan.netlist().loc(op.places.of(Field::inputs)),
-                    cat("op '", op.name, "' has ", op.inputs.size(), " inputs; its type and attributes need ", tiling::operand_count(op)));
+  const std::size_t needed = expected_inputs(op).min;
+  if (op.inputs.size() < needed) {
+    Diagnostic d = input_error("PP011", plan.netlist().loc(op.places.of(Field::inputs)),
+                               cat("op '", op.name, "' has ", op.inputs.size(), " inputs; its type and attributes need ", needed));
     d.node = op.name;
     return d;
   }
@@ -83,7 +82,7 @@ void add_op(EpochPlan& plan, const netlist::Graph& graph, const Op& op, Failure&
   p.op = &op;
   p.graph = &graph;
   p.chip = EpochPlan::is_ethernet(p) ? op.attributes.dest_device : graph.target_device;
-  p.inputs.resize(std::min(op.inputs.size(), tiling::operand_count(op)));
+  p.inputs.resize(std::min(op.inputs.size(), expected_inputs(op).max));
   if (auto checked = check_op(plan, op); !checked) failure.add(std::move(checked).failure());
   plan.op_index.emplace(op.name, plan.ops.size());
   plan.ops.push_back(std::move(p));

@@ -8,12 +8,12 @@ namespace buda::pipes {
 
 Result<Multicast> multicast_of(const netlist::Netlist& netlist, const netlist::Op& op, std::size_t input, MulticastAxis axis) {
   bool second = false;
-  if (const netlist::FusedOp* fused = op_class(op.type) == netlist::OpClass::fused ? fused_op_of(netlist, op) : nullptr) {
+  if (const netlist::FusedOp* fused = op.type == netlist::OpType::fused_op ? fused_op_of(netlist, op) : nullptr) {
     int rows = 0, columns = 0;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      tiling::FusedInput user = tiling::fused_input(*fused, i);
-      if (user.sub == nullptr || user.sub->type != netlist::OpType::matmul) continue;
-      int& count = user.operand == 0 ? rows : columns;
+      const netlist::OperandRole role = operand_use(op, fused, i).operand->role;
+      if (role != netlist::OperandRole::left && role != netlist::OperandRole::right) continue;
+      int& count = role == netlist::OperandRole::left ? rows : columns;
       if (i == input) second = count > 0;
       ++count;
     }

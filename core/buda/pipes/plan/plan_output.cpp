@@ -89,8 +89,7 @@ Result<EdgeRoutes> route_output(const EpochPlan& plan, const QueuePlan& queue) {
   if (q.format != op.out_format)
     return output_error(plan, op, q, "PP015",
                         cat("it holds ", format_name(q.format), ", and the op's out_df is ", format_name(op.out_format)));
-  if (op_class(op.type) == netlist::OpClass::drainer)
-    return output_error(plan, op, q, "PP016", "a drainer gives nothing that could be written");
+  if (!class_of(op).has_output) return output_error(plan, op, q, "PP016", "a drainer has no output");
   if (op.gradient_op) {
     BUDA_TRY(check_gradient(plan, p, queue, q));
     return EdgeRoutes{};

@@ -8,16 +8,8 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 
 namespace {
-
-bool keeps_queue_order(const EpochPlan& plan, const Op& op, std::size_t number, const InputPlan& input) {
-  const OpClass kind = op_class(op.type);
-  if (kind == OpClass::reduce || kind == OpClass::splice || kind == OpClass::topk || (op.attributes.identity && number == 1)) return true;
-  return kind == OpClass::fused && (input.order.axis != MulticastAxis::core ||
-                                    tiling::fused_input(*fused_op_of(plan.netlist(), op), number).sub->type == netlist::OpType::reduce);
-}
 
 // Each pipe cut into pipes of `chunk_tiles` tiles, one for each core that keeps a share.
 EdgeRoutes into_shares(const EdgeRoutes& routes, std::int64_t chunk_tiles) {
@@ -51,13 +43,14 @@ EdgeRoutes into_shares(const EdgeRoutes& routes, std::int64_t chunk_tiles) {
 }  // namespace
 
 InputPlan with_prologue(const EpochPlan& plan, const Op& op, std::size_t number, InputPlan input) {
-  if (!input.prologue || keeps_queue_order(plan, op, number, input)) return input;
-  const OpClass kind = op_class(op.type);
+  if (!input.prologue) return input;
+  const ops::Preload preload = operand_use(op, fused_op_of(plan.netlist(), op), number).operand->preload;
+  if (preload == ops::Preload::as_in_queue) return input;
   std::int64_t most = 0;
   for (const auto& pipe : input.routes.pipes) most = std::max(most, pipe.tiles.tiles());
-  const bool fits = most <= input.sizes.size, is_product = kind == OpClass::matmul || kind == OpClass::depthwise;
+  const bool fits = most <= input.sizes.size;
   const auto& maps = op.inputs[number].maps;
-  const bool in_shares = !fits && is_product && !op.attributes.identity && number == 1 && maps.tms.empty() && !maps.pad;
+  const bool in_shares = !fits && preload == ops::Preload::shared && maps.tms.empty() && !maps.pad;
   input.post_tm = fits || in_shares;
   if (!in_shares) return input;
   input.chunks = op.grid.rows;

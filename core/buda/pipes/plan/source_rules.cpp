@@ -11,7 +11,6 @@ namespace buda::pipes {
 
 using netlist::Field;
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 using tiling::takes_rows;
 
@@ -33,9 +32,9 @@ Result<void> check_queue(const EpochPlan& plan, const OpPlan& p, std::size_t inp
   if ((is_remote || EpochPlan::is_ethernet(p)) && use.prologue)
     return not_supported(netlist, op, cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", p.chip, " as a prologue"),
                          number, "read it while the epoch runs, with prologue: false, or keep it on the chip where it is used");
-  if (takes_rows(op, input) && is_remote && op_class(op.type) == OpClass::embedding)
-    return not_supported(netlist, op, "a table on another chip than the core that knows which of its rows are wanted", number,
-                         "keep the table on the op's chip; the numbers may come from another");
+  if (takes_rows(op, input) && is_remote && tiling::looks_up_rows(op))
+    return not_supported(netlist, op, "an embedding table on another chip than the core that has the indices", number,
+                         "keep the table on the op's chip; the indices may come from another");
   const bool is_flat = q.layout == netlist::QueueLayout::flat;
   if (takes_rows(op, input) != is_flat && !is_index_list(op, input)) {
     Diagnostic d = input_rule(
@@ -56,8 +55,8 @@ Result<void> check_producer(const EpochPlan& plan, const OpPlan& p, std::size_t 
   if (takes_rows(op, input))
     return input_rule(plan, "PP014", op, Field::inputs, input, "rows come from a queue in flat layout, not from an op");
   BUDA_TRY(check_ring(plan, op, cat("op '", from.name, "'"), producer.chip, p.chip));
-  if (op_class(from.type) == OpClass::drainer)
-    return input_rule(plan, "PP014", op, Field::inputs, input, cat("op '", from.name, "' is a drainer, which gives nothing"));
+  if (!class_of(from).has_output)
+    return input_rule(plan, "PP014", op, Field::inputs, input, cat("op '", from.name, "' is a drainer, which has no output"));
   if (from.untilize_output || from.gradient_op)
     return input_rule(plan, "PP014", op, Field::inputs, input,
                       cat("the ", from.gradient_op ? "gradient" : "untilized", " output of op '", from.name, "' can only go to a queue"));
@@ -71,7 +70,7 @@ std::int32_t source_chip(const EpochPlan& plan, const Source& source, std::int32
   return plan.device->eth.empty() ? chip : plan.netlist().queues[source.queue].target_device;
 }
 
-bool is_index_list(const Op& op, std::size_t input) { return op_class(op.type) == OpClass::embedding && input == 1; }
+bool is_index_list(const Op& op, std::size_t input) { return operand_row(op, input).role == netlist::OperandRole::row_numbers; }
 
 Result<void> check_source(const EpochPlan& plan, const OpPlan& p, std::size_t input) {
   const Op& op = *p.op;

@@ -1,6 +1,7 @@
 // Lowering of elementwise ops: nearly all have a device op of the same meaning, which the table of device ops names; what remains is
 // bringing both inputs to one shape.
 #include <buda/base/text.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/broadcast.hpp>
@@ -34,7 +35,8 @@ RuleResult lower_unary(Operands& in, OpBuilder& out) {
   const ops::DeviceOp& op = *ops::device_op_for(out.node().op());
   AttrMap attrs;
   for (const ops::OwnAttribute& own : op.attributes)
-    if (!own.tensor_op_name.empty()) attrs.emplace(own.def.name, in.attrs().value(own.tensor_op_name, own.def.type));
+    if (!own.tensor_op_name.empty())
+      attrs.emplace(own.key, in.attrs().value(own.tensor_op_name, ops::find_device_attribute(own.key)->type));
   BUDA_ASSIGN(Lowered x, in.value(0));
   return unary(out, "", std::string(op.name), x, attrs);
 }
@@ -58,7 +60,7 @@ bool holds(DType wide, DType narrow) {
 // All element types are one on the device. A conversion to a narrower floating-point type is left to the format.
 RuleResult lower_cast(Operands& in, OpBuilder& out) {
   if (!holds(in.result_type().dtype, in.type(0).dtype))
-    return out.refuse("the device does not cut numbers down to the range of another type", "cast to a type that holds all of them");
+    return out.refuse("the device does not limit numbers to the range of another type", "cast to a type that holds all of them");
   return in.value(0);
 }
 
@@ -193,7 +195,7 @@ RuleResult lower_broadcast(Operands& in, OpBuilder& out) {
   BUDA_ASSIGN(Shape wanted, out.axes(in.result_type().shape));
   BUDA_ASSIGN(Lowered x, broadcast_operand(in, 0, wanted, out));
   if (x.shape == wanted) return x;
-  return out.refuse("it repeats a value along the first axis, the batch, which the device works through one after the other",
+  return out.refuse("it repeats a value along the first axis, the batch, whose elements the device processes one after the other",
                     "repeat the value along one of the last three axes");
 }
 

@@ -70,7 +70,7 @@ Result<Reduced> reduced_axes(const Operands& in, const OpBuilder& out) {
     if (shape[axis] == 1) continue;
     if (axis < leading) is_reduced[axis] = 1;
     if (axis < first)
-      return out.refuse(cat("axis ", axis, " is the batch, which the device works through one after the other"),
+      return out.refuse(cat("axis ", axis, " is the batch, whose elements the device processes one after the other"),
                         "reduce over the last three axes only, or reshape the value so that it has fewer than four");
     std::size_t on_device = axis < leading ? 1 : axis + 4 - shape.rank();
     if (std::find(reduced.axes.begin(), reduced.axes.end(), on_device) == reduced.axes.end()) reduced.axes.push_back(on_device);

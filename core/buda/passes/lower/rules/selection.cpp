@@ -1,8 +1,9 @@
-// Lowering of ops that select elements along axes: slices, borders, gathers with known indices.
+// Lowering of ops that select elements along axes: slices, borders, gathers with known indices; and lookups in tables.
 //
 // Each is, for every axis, a list of positions in the input (or of none, where a zero comes): steps/select.hpp. A border of another number
 // than 0 is added.
 #include <buda/base/text.hpp>
+#include <buda/passes/lower/analysis.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/rearrange.hpp>
 #include <buda/passes/lower/steps/select.hpp>
@@ -32,10 +33,31 @@ RuleResult lower_slice(Operands& in, OpBuilder& out) {
   return selected(in, 0, axes, out);
 }
 
+// A table that other ops read as well is read here in its own form, by rows.
+Result<Lowered> table_of(Operands& in, OpBuilder& out) {
+  const graph::NodeId table = out.node().inputs()[0].source.node;
+  if (out.task().from.use_count(table) == 1) return in.value(0);
+  return out.constant("table", *in.known(0));
+}
+
+RuleResult lower_lookup(Operands& in, OpBuilder& out) {
+  BUDA_ASSIGN(Lowered table, table_of(in, out));
+  BUDA_ASSIGN(const Lowered indices, in.value(1));
+  Lowered rows;
+  rows.shape = {indices.shape[0], 1, indices.shape[3], table.shape[3]};
+  rows.data = table.data;
+  rows.rows = hull(table.data, table.rows);
+  rows.cols = table.cols;
+  rows.corner = hull(table.cols, table.corner);
+  BUDA_ASSIGN(rows.source, out.op("", "embedding", {table.edge(), indices.edge()}));
+  return rows;
+}
+
 RuleResult lower_gather(Operands& in, OpBuilder& out) {
   const Tensor* indices = in.known(1);
-  if (indices == nullptr)
-    return out.refuse("its indices are known only when the model runs", "look them up on the host, or use an embedding");
+  if (indices == nullptr && only_looks_up(out.task().from, out.node().inputs()[1].source.node, out.task().batch))
+    return lower_lookup(in, out);
+  if (indices == nullptr) return out.refuse("its indices are known only at run time", "look them up on the host, or use an embedding");
   const Shape& shape = in.type(0).shape;
   std::size_t axis = *shape.axis(in.attrs().integer("dim"));
   Places places;
@@ -82,7 +104,7 @@ RuleResult lower_pad(Operands& in, OpBuilder& out) {
   BUDA_ASSIGN(Lowered x, selected(in, 0, axes, out));
   if (value == 0 || in.result_type().shape.volume() == shape.volume()) return x;
   for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] < 0 || after[i] < 0) return out.refuse("it cuts and adds a border at once", "slice first, and pad then");
+    if (before[i] < 0 || after[i] < 0) return out.refuse("it slices and pads at the same time", "slice first, and pad then");
   BUDA_ASSIGN(Lowered frame, border(out, shape, before, in.result_type().shape, value));
   if (frame.shape[0] != x.shape[0]) return out.refuse("it adds to the batch", "");
   return sum_of(out, "", std::move(x), std::move(frame));

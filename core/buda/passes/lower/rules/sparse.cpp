@@ -37,7 +37,7 @@ RuleResult lower_sparse_matmul(Operands& in, OpBuilder& out) {
   const Tensor* picks = in.known(0);
   const Tensor* weights = in.size() > 2 ? in.known(2) : nullptr;
   if (picks == nullptr || (in.size() > 2 && weights == nullptr))
-    return out.refuse("its selection matrix or its weights are known only when the model runs",
+    return out.refuse("its selection matrix or its weights are known only at run time",
                       "let them depend on parameters and constants alone");
   BUDA_ASSIGN(Lowered x, in.value(1));
   const Shape& model = in.type(1).shape;
@@ -68,7 +68,7 @@ RuleResult lower_depthwise(Operands& in, OpBuilder& out) {
   BUDA_ASSIGN(Lowered x, in.value(0));
   BUDA_ASSIGN(Lowered w, in.value(1));
   if (width != graph::kTileSide || x.pads_cols() || w.pads_cols() || w.pads_rows())
-    return out.refuse(cat("its blocks of ", width, " columns are no tiles"), "give it blocks of 32 columns");
+    return out.refuse(cat("its blocks of ", width, " columns are not whole tiles"), "give it blocks of 32 columns");
   BUDA_ASSIGN(x, without_transpose(out, "copy", x));
   Lowered result;
   result.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};

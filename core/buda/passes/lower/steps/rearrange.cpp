@@ -187,7 +187,7 @@ Result<Lowered> rearranged_in_steps(OpBuilder& out, Lowered x, const Rearrangeme
     steps = order_then_shape(how, from, out.task().batch);
   }
   if (!steps)
-    return out.refuse(cat(change(from, to), " by axes that are cut in ways that do not combine"),
+    return out.refuse(cat(change(from, to), " by axes that are split in incompatible ways"),
                       "let the model reshape and transpose in steps whose axes are whole parts of each other");
   BUDA_ASSIGN(x, rearranged(out, std::move(x), steps->first));
   return rearranged(out, std::move(x), steps->second);
@@ -203,7 +203,7 @@ Result<Lowered> rearranged(OpBuilder& out, Lowered x, const Rearrangement& how) 
   if (!places) return rearranged_in_steps(out, std::move(x), how, to);
   if (places->from[0] != places->to[0])
     return out.refuse(
-        cat(change(from, to), ", which moves data between the inputs of a batch; the device works through these one after the other"),
+        cat(change(from, to), ", which moves data between the inputs of a batch; the device processes these one after the other"),
         "keep the first axis, the batch, in its place and as large as it is");
   DeviceAxes source{{places->from[1], places->from[2], places->from[3]}}, target{{places->to[1], places->to[2], places->to[3]}};
   auto tms = manipulations(source, target, places->sizes);

@@ -154,10 +154,10 @@ Result<Lowered> selected(Operands& in, std::size_t operand, const PlacesByAxis& 
   BUDA_ASSIGN(Lowered x, in.value(operand));
   auto which = in_four_axes(in.type(operand).shape, x.shape, axes, out.task().batch);
   if (!which)
-    return out.refuse("it selects along axes through which the device works one after the other",
+    return out.refuse("it selects along axes whose elements the device processes one after the other",
                       "let it select along the last three axes");
   if (!keeps_all((*which)[0], x.shape[0]))
-    return out.refuse("it selects among the inputs of a batch, through which the device works one after the other",
+    return out.refuse("it selects among the inputs of a batch, which the device processes one after the other",
                       "select before the model's inputs are pushed");
   BUDA_ASSIGN(x, selected_rows(out, std::move(x), (*which)[1], (*which)[2]));
   return selected_columns(out, std::move(x), (*which)[3]);

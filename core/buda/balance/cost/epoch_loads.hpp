@@ -1,0 +1,42 @@
+// How long the bytes of an epoch keep the chip's paths busy: DRAM channels, links of the networks, PCIe, Ethernet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace buda::balance {
+
+// What a channel of DRAM moves in an epoch, with all its inputs: while it runs, before it and after it. Bytes.
+struct ChannelBytes {
+  std::uint64_t read = 0, written = 0, before = 0, after = 0;
+  std::uint64_t sum() const { return read + written + before + after; }
+  friend bool operator==(const ChannelBytes&, const ChannelBytes&) = default;
+};
+
+// The paths of one kind, of which the busiest holds the epoch up. Bytes and cycles of one input.
+struct PathLoad {
+  std::string kind;     // "DRAM", "NoC", "PCIe", "Ethernet"
+  std::string busiest;  // "DRAM channel 3", "link 1-2 to 2-2 of NoC 0"; the kind where nothing says which one
+  double most = 0;      // bytes of the busiest
+  double mean = 0;      // of all those that the chip has
+  double cycles = 0;    // that the busiest needs
+};
+
+// What one chip moves in an epoch.
+struct EpochLoads {
+  std::vector<ChannelBytes> channels;  // of DRAM, by number; empty where they are not known
+  std::vector<PathLoad> paths;         // of the kinds that anything passes through: DRAM, NoC, PCIe, Ethernet
+
+  // The one that needs most cycles, or null.
+  const PathLoad* slowest() const;
+  // Null where nothing passes through it.
+  const PathLoad* find(std::string_view kind) const;
+};
+
+}  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -1,0 +1,128 @@
+// The busiest path of each kind.
+#include <buda/balance/cost/measure_loads.hpp>
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+// 1e9 bytes per second in bytes per cycle.
+double bytes_per_cycle(double gbs, const device::DeviceDescriptor& device) { return gbs / std::max(device.cost.clock_ghz, 1e-9); }
+
+// Takes up the loads of paths of one kind, one after the other.
+class PathMeter {
+ public:
+  PathMeter(std::string kind, std::size_t count, double rate) : count_(count), rate_(rate) { load_.kind = load_.busiest = std::move(kind); }
+
+  // `name` is called for the busiest so far.
+  template <class Name>
+  void add(double bytes, Name name) {
+    sum_ += bytes;
+    if (bytes <= load_.most) return;
+    load_.most = bytes;
+    load_.busiest = name();
+  }
+
+  void finish(double inputs, std::vector<PathLoad>& out) {
+    if (load_.most <= 0) return;
+    load_.mean = sum_ / static_cast<double>(std::max<std::size_t>(count_, 1)) / inputs;
+    load_.most /= inputs;
+    load_.cycles = rate_ > 0 ? load_.most / rate_ : 0;
+    out.push_back(std::move(load_));
+  }
+
+ private:
+  PathLoad load_;
+  std::size_t count_;
+  double rate_, sum_ = 0;
+};
+
+void add_dram(const std::vector<ChannelBytes>& channels, double inputs, const device::DeviceDescriptor& device,
+              std::vector<PathLoad>& out) {
+  PathMeter dram("DRAM", device.dram.channels.size(), bytes_per_cycle(device.cost.dram_channel_gbs, device));
+  for (std::size_t i = 0; i < channels.size(); ++i)
+    dram.add(static_cast<double>(channels[i].sum()), [&] { return cat("DRAM channel ", i); });
+  dram.finish(inputs, out);
+}
+
+void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
+               std::vector<PathLoad>& out) {
+  const auto count = static_cast<std::size_t>(device.noc.x) * static_cast<std::size_t>(device.noc.y) * 4;
+  PathMeter links("NoC", count, device.cost.noc_bytes_per_cycle);
+  for (const auto& l : traffic.links)
+    if (l.chip == chip)
+      links.add(static_cast<double>(l.bytes), [&] { return cat("link ", l.from.text(), " to ", l.to.text(), " of NoC ", l.noc); });
+  links.finish(inputs, out);
+}
+
+// One path in each direction: what the chip reads from the host, or is sent by others, and what it writes or sends.
+void add_pcie(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
+              std::vector<PathLoad>& out) {
+  double in = 0, away = 0;
+  for (const auto& c : traffic.channels) {
+    if (c.chip != chip || !c.host) continue;
+    in += static_cast<double>(c.read + c.before);
+    away += static_cast<double>(c.written + c.after);
+  }
+  for (const auto& p : traffic.pcie) {
+    if (p.to_chip == chip) in += static_cast<double>(p.bytes);
+    if (p.chip == chip) away += static_cast<double>(p.bytes);
+  }
+  PathMeter pcie("PCIe", 2, bytes_per_cycle(device.cost.host_gbs, device));
+  pcie.add(in, [] { return "PCIe to the chip"; });
+  pcie.add(away, [] { return "PCIe from the chip"; });
+  pcie.finish(inputs, out);
+}
+
+void add_ethernet(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
+                std::vector<PathLoad>& out) {
+  PathMeter links("Ethernet", 2 * device.eth.size(), bytes_per_cycle(device.cost.eth_link_gbs, device));
+  for (const auto& c : traffic.ethernet) {
+    if (c.link.chip == chip)
+      links.add(static_cast<double>(c.bytes), [&] { return cat("Ethernet channel ", c.link.channel, ", sending"); });
+    if (c.link.to_chip == chip)
+      links.add(static_cast<double>(c.bytes), [&] { return cat("Ethernet channel ", c.link.to_channel, ", receiving"); });
+  }
+  links.finish(inputs, out);
+}
+
+}  // namespace
+
+const PathLoad* EpochLoads::slowest() const {
+  auto slower = [](const PathLoad& a, const PathLoad& b) { return a.cycles < b.cycles; };
+  return paths.empty() ? nullptr : &*std::max_element(paths.begin(), paths.end(), slower);
+}
+
+const PathLoad* EpochLoads::find(std::string_view kind) const {
+  auto found = std::find_if(paths.begin(), paths.end(), [&](const PathLoad& p) { return p.kind == kind; });
+  return found == paths.end() ? nullptr : &*found;
+}
+
+EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int64_t inputs, const device::DeviceDescriptor& device) {
+  EpochLoads out;
+  out.channels.resize(device.dram.channels.size());
+  for (const auto& c : traffic.channels)
+    if (c.chip == chip && !c.host && static_cast<std::size_t>(c.channel) < out.channels.size())
+      out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after};
+  const auto count = static_cast<double>(std::max<std::int64_t>(inputs, 1));
+  add_dram(out.channels, count, device, out.paths);
+  add_links(traffic, chip, count, device, out.paths);
+  add_pcie(traffic, chip, count, device, out.paths);
+  add_ethernet(traffic, chip, count, device, out.paths);
+  return out;
+}
+
+EpochLoads loads_spread_evenly(double dram_bytes, const device::DeviceDescriptor& device) {
+  EpochLoads out;
+  if (dram_bytes <= 0) return out;
+  const double each = dram_bytes / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1));
+  out.paths.push_back({"DRAM", "DRAM", each, each, dram_bytes / dram_rate(device)});
+  return out;
+}
+
+}  // namespace buda::balance

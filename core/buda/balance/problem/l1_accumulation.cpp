@@ -1,0 +1,27 @@
+// By formats and op classes.
+#include <buda/balance/problem/l1_accumulation.hpp>
+
+namespace buda::balance {
+namespace {
+
+bool adds(DataFormat partial, DataFormat accumulated) {
+  if (accumulated == DataFormat::float32) return partial == DataFormat::float32;
+  return accumulated != DataFormat::int32 && (partial == DataFormat::float32 || partial == DataFormat::float16_b);
+}
+
+}  // namespace
+
+void allow_l1_accumulation(Problem& problem) {
+  if (!problem.device->features.l1_accumulate) return;
+  for (OpSpec& spec : problem.ops) {
+    const auto kind = netlist::op_class(spec.op.type);
+    const bool sums = kind == netlist::OpClass::matmul || kind == netlist::OpClass::depthwise;
+    // What follows the sum is done to the last block as it leaves the destination register.
+    const bool followed = spec.op.attributes.relu.enabled || spec.op.attributes.requant || spec.op.attributes.dequant;
+    spec.l1_acc = sums && !followed && adds(spec.op.intermed_format, spec.op.acc_format);
+  }
+}
+
+std::int32_t least_blocks_in_l1(const netlist::Op& op) { return op.intermed_format == op.out_format ? 2 : 3; }
+
+}  // namespace buda::balance

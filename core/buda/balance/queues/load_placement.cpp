@@ -1,0 +1,204 @@
+// Longest processing time first, then moves and swaps.
+//
+// Every epoch is two loads: all that channels move, and what of it they read. A buffer adds to those of all epochs that read or write it.
+// What is made small is the sum over loads and channels of mean * (load / mean)^8, where the mean is that of the load's channels: an epoch
+// counts by its bytes, and the high power leaves little but its busiest channel.
+#include <buda/balance/queues/load_placement.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+constexpr int kMostRounds = 8;
+// Pairs of buffers that are compared for swaps, at most: the time is bounded whatever the netlist.
+constexpr std::int64_t kMostPairs = 20'000'000;
+// An epoch whose busiest channel has so much of the mean is not improved by swaps.
+constexpr double kEven = 1.02;
+
+double cost_of(double load, double mean) {
+  const double x = load / mean, x2 = x * x, x4 = x2 * x2;
+  return mean * x4 * x4;
+}
+
+// A buffer's share of a load.
+struct Share {
+  std::size_t load = 0;
+  double bytes = 0;
+};
+
+class Shares {
+ public:
+  Shares(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room)
+      : buffers_(buffers), channels_(room.size()), room_(std::move(room)), of_buffer_(buffers.size()), channel_(buffers.size(), -1) {
+    std::map<std::pair<std::int32_t, bool>, std::size_t> numbers;  // by epoch, and whether of reads alone
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      for (const BufferLoad& load : buffers[b].loads)
+        for (bool reads : {false, true}) {
+          if (load.written && reads) continue;
+          const std::size_t number = numbers.try_emplace({load.epoch, reads}, numbers.size()).first->second;
+          add_share(b, number, static_cast<double>(load.bytes));
+        }
+    weight_.resize(buffers.size(), 0);
+    mean_.resize(numbers.size(), 0);
+    members_.resize(numbers.size());
+    load_.assign(numbers.size(), std::vector<double>(channels_, 0));
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      for (const Share& s : of_buffer_[b]) {
+        mean_[s.load] += s.bytes / static_cast<double>(channels_);
+        weight_[b] += s.bytes;
+        members_[s.load].push_back(b);
+      }
+  }
+
+  std::vector<std::int32_t> place() {
+    std::vector<std::size_t> order(buffers_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weight_[a] > weight_[b]; });
+    for (std::size_t b : order)
+      if (buffers_[b].fixed >= 0) put(b, buffers_[b].fixed);
+    for (std::size_t b : order)
+      if (buffers_[b].fixed < 0) put(b, best_channel(b));
+    for (int round = 0; round < kMostRounds; ++round) {
+      const bool moved = move_each(order), swapped = swap_pairs();
+      if (!moved && !swapped) break;
+    }
+    return std::move(channel_);
+  }
+
+ private:
+  void add_share(std::size_t b, std::size_t load, double bytes) {
+    for (Share& s : of_buffer_[b])
+      if (s.load == load) {
+        s.bytes += bytes;
+        return;
+      }
+    if (bytes > 0) of_buffer_[b].push_back({load, bytes});
+  }
+
+  void put(std::size_t b, std::int32_t channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    for (const Share& s : of_buffer_[b]) load_[s.load][c] += s.bytes;
+    if (buffers_[b].fixed < 0) room_[c] -= std::min(room_[c], buffers_[b].bytes);
+    channel_[b] = channel;
+  }
+
+  void take_away(std::size_t b) {
+    const auto c = static_cast<std::size_t>(channel_[b]);
+    for (const Share& s : of_buffer_[b]) load_[s.load][c] -= s.bytes;
+    room_[c] += buffers_[b].bytes;
+    channel_[b] = -1;
+  }
+
+  // What a buffer adds to the sum in a channel where it is not.
+  double added(std::size_t b, std::size_t channel) const {
+    double sum = 0;
+    for (const Share& s : of_buffer_[b]) {
+      const double load = load_[s.load][channel];
+      sum += cost_of(load + s.bytes, mean_[s.load]) - cost_of(load, mean_[s.load]);
+    }
+    return sum;
+  }
+
+  // Of equal channels the one with most room.
+  std::int32_t best_channel(std::size_t b) const {
+    std::int32_t best = -1;
+    double least = 0;
+    for (std::size_t c = 0; c < channels_; ++c) {
+      if (room_[c] < buffers_[b].bytes) continue;
+      const double cost = added(b, c);
+      if (best >= 0 && (cost > least || (cost == least && room_[c] <= room_[static_cast<std::size_t>(best)]))) continue;
+      best = static_cast<std::int32_t>(c);
+      least = cost;
+    }
+    return std::max(best, 0);
+  }
+
+  bool move_each(const std::vector<std::size_t>& order) {
+    bool moved = false;
+    for (std::size_t b : order) {
+      if (buffers_[b].fixed >= 0 || of_buffer_[b].empty()) continue;
+      const std::int32_t from = channel_[b];
+      take_away(b);
+      const std::int32_t to = best_channel(b);
+      const double before = added(b, static_cast<std::size_t>(from)), after = added(b, static_cast<std::size_t>(to));
+      const bool is_better = after < before * (1 - 1e-6);
+      put(b, is_better ? to : from);
+      moved = moved || is_better;
+    }
+    return moved;
+  }
+
+  bool swap_pairs() {
+    bool swapped = false;
+    for (std::size_t load = 0; load < load_.size() && pairs_ < kMostPairs; ++load) {
+      const auto busiest = std::max_element(load_[load].begin(), load_[load].end());
+      if (*busiest <= kEven * mean_[load]) continue;
+      const auto channel = static_cast<std::int32_t>(busiest - load_[load].begin());
+      for (std::size_t a : members_[load])
+        if (channel_[a] == channel && buffers_[a].fixed < 0 && swap_with_best(a, members_[load])) swapped = true;
+    }
+    return swapped;
+  }
+
+  bool swap_with_best(std::size_t a, const std::vector<std::size_t>& others) {
+    const std::int32_t from = channel_[a];
+    std::size_t best = a;
+    double least = 0;
+    for (std::size_t b : others) {
+      if (channel_[b] == from || buffers_[b].fixed >= 0 || ++pairs_ >= kMostPairs) continue;
+      const double change = change_of_swap(a, b);
+      if (change >= least) continue;
+      least = change;
+      best = b;
+    }
+    if (best == a) return false;
+    const std::int32_t to = channel_[best];
+    take_away(a);
+    take_away(best);
+    put(a, to);
+    put(best, from);
+    return true;
+  }
+
+  // How much smaller the sum gets (below 0) when two buffers change channels; 0 where they have no room or too little is gained.
+  double change_of_swap(std::size_t a, std::size_t b) {
+    const auto from = static_cast<std::size_t>(channel_[a]), to = static_cast<std::size_t>(channel_[b]);
+    take_away(a);
+    take_away(b);
+    double change = 0;
+    if (room_[to] >= buffers_[a].bytes && room_[from] >= buffers_[b].bytes) {
+      const double now = added_together(a, from, b, to), then = added_together(a, to, b, from);
+      if (then < now * (1 - 1e-6)) change = then - now;
+    }
+    put(a, static_cast<std::int32_t>(from));
+    put(b, static_cast<std::int32_t>(to));
+    return change;
+  }
+
+  double added_together(std::size_t a, std::size_t of_a, std::size_t b, std::size_t of_b) const { return added(a, of_a) + added(b, of_b); }
+
+  const std::vector<LoadedBuffer>& buffers_;
+  std::size_t channels_;
+  std::vector<std::uint64_t> room_;
+  std::vector<std::vector<Share>> of_buffer_;
+  std::vector<double> weight_;                     // by buffer: its shares together
+  std::vector<double> mean_;                       // by load
+  std::vector<std::vector<std::size_t>> members_;  // by load: buffers with a share of it
+  std::vector<std::vector<double>> load_;          // by load and channel
+  std::vector<std::int32_t> channel_;
+  std::int64_t pairs_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room) {
+  if (room.empty()) return std::vector<std::int32_t>(buffers.size(), 0);
+  return Shares(buffers, std::move(room)).place();
+}
+
+}  // namespace buda::balance

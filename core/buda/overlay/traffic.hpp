@@ -1,0 +1,60 @@
+// What stream programs move in an epoch: bytes over the links of the networks, of DRAM channels, over Ethernet links, and between chips
+// over PCIe.
+#pragma once
+
+#include <buda/device/cluster.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/overlay/blob/blob.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace buda::overlay {
+
+// From a node of the network to its neighbour, in the epoch.
+struct LinkLoad {
+  std::int32_t chip = 0, noc = 0;
+  device::NocCoord from, to;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const LinkLoad&, const LinkLoad&) = default;
+};
+
+struct ChannelLoad {
+  std::int32_t chip = 0;
+  bool host = false;
+  std::int32_t channel = 0;
+  std::uint64_t read = 0, written = 0;  // while the epoch runs
+  std::uint64_t before = 0, after = 0;
+  friend bool operator==(const ChannelLoad&, const ChannelLoad&) = default;
+};
+
+// Over an Ethernet link in one direction, in the epoch.
+struct EthernetLoad {
+  device::EthLink link;      // as travelled
+  std::int64_t streams = 0;  // that send over it
+  std::uint64_t bytes = 0;
+  friend bool operator==(const EthernetLoad&, const EthernetLoad&) = default;
+};
+
+// From a chip to the next one over PCIe, in the epoch.
+struct PcieLoad {
+  std::int32_t chip = 0, to_chip = 0;
+  std::int64_t streams = 0;  // that write
+  std::uint64_t bytes = 0;
+  friend bool operator==(const PcieLoad&, const PcieLoad&) = default;
+};
+
+// What nothing passes through is not listed.
+struct Traffic {
+  std::vector<LinkLoad> links;        // most loaded first
+  std::vector<ChannelLoad> channels;  // by chip, DRAM before host, number
+  std::vector<EthernetLoad> ethernet;  // by chip and channel
+  std::vector<PcieLoad> pcie;         // by chip
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+// Messages go network 0 first right, then down, network 1 first up, then left, round the edges of the grid; a multicast loads each link of
+// its tree once. O(phases, and hops of streams).
+Traffic traffic_of(const Blob& blob, const device::DeviceDescriptor& device);
+
+}  // namespace buda::overlay
