@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::perf {
 
 // How much is recorded; each level includes those before it.
@@ -57,3 +59,5 @@ static_assert(sizeof(Event) == 32);
 enum class Counter : std::uint8_t { busy_ticks, wait_ticks, bytes, tiles, inputs };
 
 }  // namespace buda::perf
+
+#pragma GCC visibility pop

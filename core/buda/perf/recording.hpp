@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::perf {
 
 class Recording final : public Sink {
@@ -32,3 +34,5 @@ class Recording final : public Sink {
 };
 
 }  // namespace buda::perf
+
+#pragma GCC visibility pop

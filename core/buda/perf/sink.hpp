@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::perf {
 
 // Called from one thread. A target adds its entities before the first event about them, and records nothing above the level that it was
@@ -19,3 +21,5 @@ class Sink {
 };
 
 }  // namespace buda::perf
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::perf {
 
 // Since the device was opened, in sixteenths of a cycle of the chip's clock: rates that divide no cycle add up without rounding errors, and
@@ -23,3 +25,5 @@ struct Clock {
 };
 
 }  // namespace buda::perf
+
+#pragma GCC visibility pop

@@ -1,0 +1,38 @@
+// A ring of actions, and the way back through it.
+#include <buda/sim/actions.hpp>
+
+#include <algorithm>
+
+namespace buda::sim {
+
+std::uint32_t ActionLog::add(const Action& action) {
+  const std::size_t slot = count_ & mask_;
+  if (slot < kept_.size()) {
+    kept_[slot] = action;
+  } else {
+    kept_.push_back(action);
+  }
+  return count_++;
+}
+
+const Action* ActionLog::find(std::uint32_t id) const {
+  if (id >= count_ || count_ - id > mask_ + 1) return nullptr;
+  return &kept_[id & mask_];
+}
+
+std::vector<Link> chain_of(const ActionLog& log, std::uint32_t last, Ticks from) {
+  std::vector<Link> out;
+  const Action* action = log.find(last);
+  // What a step puts out and what it frees comes at its end, so causes end before their effects begin; only the end of the span is cut.
+  while (action != nullptr && action->end > from) {
+    const Action* cause = log.find(action->cause);
+    const Ticks begin = std::max(action->begin, from);
+    Link link{action, action->end - begin, 0};
+    if (cause != nullptr && action->begin > from) link.after = action->begin - std::min(action->begin, std::max(cause->end, from));
+    out.push_back(link);
+    action = cause;
+  }
+  return out;
+}
+
+}  // namespace buda::sim

@@ -1,0 +1,50 @@
+// What has happened, and what led to it: the record from which reports say why an epoch takes its time.
+#pragma once
+
+#include <buda/sim/time.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace buda::sim {
+
+inline constexpr std::uint32_t kNoAction = 0xffffffff;
+
+struct Action {
+  enum class Kind : std::uint8_t { step, send, read, write };
+  Ticks begin = 0, end = 0;
+  std::uint32_t entity = 0;         // a core for steps, else a stream
+  std::uint32_t cause = kNoAction;  // the action whose end let it begin
+  std::uint32_t slowest = 0;        // of transfers: the resource that decides their rate
+  std::uint16_t sharing = 0;        // transfers on it
+  Kind kind = Kind::step;
+};
+
+// The last `capacity` actions (a power of two); older ones are forgotten.
+class ActionLog {
+ public:
+  explicit ActionLog(std::size_t capacity = std::size_t{1} << 20) : mask_(capacity - 1) {}
+
+  std::uint32_t add(const Action& action);
+  // Null for kNoAction and for what is forgotten.
+  const Action* find(std::uint32_t id) const;
+  std::uint32_t count() const { return count_; }
+
+ private:
+  std::size_t mask_;
+  std::uint32_t count_ = 0;
+  std::vector<Action> kept_;  // grows to the capacity
+};
+
+// A part of the chain of causes that ends with an action.
+struct Link {
+  const Action* action = nullptr;
+  Ticks time = 0;   // that it adds to the chain
+  Ticks after = 0;  // between the end of its cause and its beginning: the way of tiles and of the news of room
+};
+
+// The chain from `last` back to `from`, or as far as it is known; latest first. The times of its parts add up to the span that it covers.
+std::vector<Link> chain_of(const ActionLog& log, std::uint32_t last, Ticks from);
+
+}  // namespace buda::sim

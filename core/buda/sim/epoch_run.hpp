@@ -1,0 +1,84 @@
+// Executes the stream programs of one temporal epoch, tile by tile and in time.
+//
+//   BUDA_ASSIGN(auto run, epochs.begin(0, blob, cores, {}));  // program_epochs.hpp
+//   BUDA_ASSIGN(auto state, run.advance(sim::kForever));
+//   if (state == sim::RunState::ended) … run.time() …
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/perf/summary.hpp>
+#include <buda/sim/time.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace buda::sim {
+
+struct Machine;
+struct EpochSetup;
+
+// Of a queue, when the epoch begins: entries that it can read and write.
+struct QueueEntries {
+  std::int64_t ready = 0, room = 0;
+  friend auto operator<=>(const QueueEntries&, const QueueEntries&) = default;
+};
+using EntriesByQueue = std::map<std::size_t, QueueEntries>;  // by index in Netlist::queues; those that are missing have all they need
+
+enum class RunState : std::uint8_t {
+  ended,
+  running,    // the time has come
+  waits,      // only more entries, or more room, in queues of the host let it go on: waiting_queues()
+  deadlocked  // nothing does: why() has the reason
+};
+
+// A queue without which nothing goes on.
+struct QueueWait {
+  std::size_t queue = 0;
+  bool for_room = false;
+  std::int64_t entries = 1;
+};
+
+class EpochRun {
+ public:
+  // For ProgramEpochs::begin() and tests. Errors: SM001 for what is not simulated, and those of the core model.
+  static Result<EpochRun> make(const EpochSetup& setup, const EntriesByQueue& entries);
+  EpochRun(EpochRun&&) noexcept;
+  EpochRun& operator=(EpochRun&&) noexcept;
+  ~EpochRun();
+
+  // Goes on up to a time. In whatever slices, the outcome is the same. SM002: a wrong tile arrives. SM004: tiles are left over, or missing.
+  Result<RunState> advance(Ticks until);
+  // Entries that the host has pushed, or popped.
+  void add_entries(std::size_t queue, std::int64_t ready, std::int64_t room);
+
+  Ticks time() const;  // of the last event
+  std::vector<QueueWait> waiting_queues() const;
+  // Of `deadlocked`: SM003, with the smallest circle of what waits for what.
+  Diagnostic why() const;
+  // Inputs of kernels in that circle that are full.
+  struct FullInput {
+    std::string op;
+    std::int32_t operand = 0;
+    std::int64_t tiles = 0;  // that fit
+  };
+  std::vector<FullInput> full_inputs() const;
+  // Of one execution, this one.
+  perf::EpochSummary summary() const;
+
+ private:
+  explicit EpochRun(std::unique_ptr<Machine> machine, std::string graph);
+  Result<void> check_leftovers() const;
+  Result<void> check_totals() const;
+  std::unique_ptr<Machine> m_;
+  std::string graph_;
+  bool begun_ = false;
+};
+
+}  // namespace buda::sim
+
+#pragma GCC visibility pop

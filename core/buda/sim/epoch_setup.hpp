@@ -1,0 +1,31 @@
+// From what a run of an epoch begins. Internal to the module.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/overlay/blob/blob.hpp>
+#include <buda/pipes/build/padding_table.hpp>
+#include <buda/pipes/plan/epochs.hpp>
+#include <buda/pipes/plan/netlist_index.hpp>
+#include <buda/sim/core_model.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace buda::sim {
+
+// What an epoch is made of. All but the blob must outlive its runs.
+struct EpochSetup {
+  const pipes::NetlistIndex& index;
+  const device::DeviceDescriptor& device;
+  const pipes::Epoch& epoch;
+  const pipes::PaddingTable& padding;
+  std::shared_ptr<const overlay::Blob> blob;
+  const CoreModel& cores;
+  std::map<std::pair<std::string, std::int32_t>, std::int64_t> input_tiles = {};  // larger buffers of inputs, by op and operand
+  bool check_tiles = true;  // that each kernel input and each queue gets the tiles that the netlist means, in order
+};
+
+}  // namespace buda::sim

@@ -1,0 +1,83 @@
+// Kernels: step by step, as soon as tiles and room are there.
+#include <buda/sim/engine.hpp>
+
+#include <algorithm>
+
+namespace buda::sim {
+namespace {
+
+// What the next step lacks. Nothing when it can begin.
+KernelWait lacking(const Machine& m, const KernelState& k) {
+  const KernelPlan& plan = k.plan;
+  const std::int64_t input = k.step / plan.steps(), step = k.step % plan.steps();
+  for (std::uint32_t i = 0; i < k.operands.size(); ++i) {
+    if (k.operands[i] == kNone) continue;
+    const StreamState& s = m.streams[k.operands[i]];
+    const KernelPlan::Operand& operand = plan.operands[i];
+    const std::int64_t needed = operand.kept ? operand.tiles : input * operand.tiles + plan.needed(operand, step);
+    if (s.storage.put < needed) return {KernelWait::For::tiles, i, needed, 0};
+  }
+  if (k.output == kNone || plan.out_tiles == 0) return {};
+  const std::int64_t round = plan.gathering + plan.giving;
+  const std::int64_t until = plan.gathers_in_output ? (step / round + 1) * round : step + 1;
+  const std::int64_t out = input * plan.out_tiles + plan.out_before(until);
+  const Storage& storage = m.streams[k.output].storage;
+  if (out - storage.known_taken > storage.capacity) return {KernelWait::For::room, 0, out, 0};
+  return {};
+}
+
+void count_wait(Machine& m, KernelState& k) {
+  const Ticks waited = m.now - k.wait.since;
+  if (k.wait.what == KernelWait::For::tiles) k.tile_time[k.wait.operand] += waited;
+  if (k.wait.what == KernelWait::For::room) k.room_time += waited;
+  k.wait = {};
+}
+
+}  // namespace
+
+void try_step(Machine& m, KernelId id) {
+  KernelState& k = m.kernels[id];
+  if (k.busy || k.done() || m.wrong) return;
+  KernelWait wait = lacking(m, k);
+  if (wait.what != KernelWait::For::nothing) {
+    // A kernel that finds the next thing missing when the first has come waits for that from then on.
+    if (k.wait.what != wait.what || k.wait.operand != wait.operand) {
+      count_wait(m, k);
+      wait.since = m.now;
+    } else {
+      wait.since = k.wait.since;
+    }
+    k.wait = wait;
+    return;
+  }
+  count_wait(m, k);
+  const std::int64_t step = k.step % k.plan.steps();
+  const Ticks duration = k.plan.time_before(step + 1) - k.plan.time_before(step);
+  k.busy = true;
+  k.busy_time += duration;
+  k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step});
+  m.events.add(m.now + duration, EventKind::stepped, id, k.action);
+}
+
+void on_stepped(Machine& m, KernelId id) {
+  KernelState& k = m.kernels[id];
+  const std::int64_t input = k.step / k.plan.steps(), step = k.step % k.plan.steps();
+  k.busy = false;
+  ++k.step;
+  k.last_step = m.now;
+  if (k.step == k.plan.steps()) k.first_input_done = m.now;
+  for (std::uint32_t i = 0; i < k.operands.size(); ++i)
+    if (k.operands[i] != kNone && !k.plan.operands[i].kept)
+      use_up_to(m, k.operands[i], input * k.plan.operands[i].tiles + k.plan.freed(k.plan.operands[i], step));
+  if (k.output != kNone && k.plan.out_tiles > 0) {
+    StreamState& output = m.streams[k.output];
+    const std::int64_t out = input * k.plan.out_tiles + k.plan.out_before(step + 1);
+    if (out > output.storage.put) {
+      output.storage.put = output.storage.reserved = out;
+      wake_users(m, k.output);
+    }
+  }
+  try_step(m, id);
+}
+
+}  // namespace buda::sim

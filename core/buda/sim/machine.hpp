@@ -1,0 +1,174 @@
+// The state of an epoch in execution: streams, kernels and queues, and what they share. Plain data; the functions of engine.hpp change it.
+#pragma once
+
+#include <buda/diag/diagnostic.hpp>
+#include <buda/overlay/blob/blob.hpp>
+#include <buda/sim/actions.hpp>
+#include <buda/sim/event_queue.hpp>
+#include <buda/sim/fabric.hpp>
+#include <buda/sim/kernel_plan.hpp>
+#include <buda/sim/phase_cursor.hpp>
+#include <buda/sim/read_list.hpp>
+#include <buda/sim/ring.hpp>
+#include <buda/sim/tiles.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::sim {
+
+using StreamId = std::uint32_t;  // in Machine::streams
+using KernelId = std::uint32_t;  // in Machine::kernels
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+// Where the tiles come from that a stream sends, writes, or hands to a kernel.
+enum class Supply : std::uint8_t {
+  kernel,    // the output of the core's kernel
+  memory,    // DRAM or the host's memory, while the epoch runs
+  kept,      // the same, read before: given again and again
+  received,  // another stream
+};
+
+// A buffer in L1. Counts are tiles since the epoch began.
+struct Storage {
+  std::int64_t capacity = 0;
+  std::int64_t reserved = 0;     // put in, or on the way
+  std::int64_t put = 0;          // there
+  std::int64_t taken = 0;        // gone
+  std::int64_t known_taken = 0;  // gone, as far as whoever fills it knows
+  Ring<std::int64_t> news;       // values of `taken` on their way there
+  TileFifo tiles;                // of received ones that go on
+  std::vector<StreamId> users;   // streams that send or write what is in it
+  std::int64_t room() const { return capacity - (reserved - known_taken); }
+};
+
+// Tiles on the network, or a request to DRAM.
+struct Chunk {
+  std::int64_t tiles = 0;
+  std::uint32_t way = 0;  // connection, or buffer of the read list
+  std::uint32_t action = kNoAction;
+};
+
+struct Connection {
+  Path path;
+  std::vector<StreamId> receivers;
+};
+
+struct Sending {
+  std::vector<Connection> connections;  // by Stream::destinations
+  std::int64_t sent = 0;                // of the phase
+  bool busy = false;
+  Chunk chunk;          // while busy
+  Ring<Chunk> flights;  // sent, not delivered
+  Ticks last_arrival = 0;
+};
+
+struct Receiving {
+  std::vector<StreamId> senders;  // by Stream::sources
+  std::int64_t assigned = 0;      // of the phase: sent to here
+  std::int64_t received = 0;      // of the phase
+  Ticks opens = 0;                // when the sender knows that the phase has begun
+};
+
+struct Reading {
+  ReadList list;
+  std::vector<Path> paths;  // by DramRead::buffers
+  std::int64_t all = 0;     // tiles to read in the epoch
+  std::int64_t requested = 0;
+  Ring<Chunk> requests;       // not answered yet
+  std::vector<Chunk> served;  // of these, those that take up the path
+  Ticks last_answer = 0;
+};
+
+struct Writing {
+  Path path;
+  std::int64_t written = 0;    // there
+  std::int64_t per_input = 1;  // tiles for one input of the graph
+};
+
+struct StreamState {
+  const overlay::Stream* program = nullptr;
+  std::uint32_t core = 0;  // in Blob::cores
+  Supply supply = Supply::received;
+  StreamId owner = 0;            // of the storage and the read list that it takes from
+  TileSource source = kUnknown;  // of an output
+  PhaseCursor phase;
+  std::int64_t given = 0;  // tiles that have left by this stream
+  Storage storage;
+  Sending sending;
+  Receiving receiving;
+  std::unique_ptr<Reading> reading;
+  std::unique_ptr<Writing> writing;
+  std::unique_ptr<TileCheck> check;  // of kernel inputs and of what is written
+  KernelId kernel = kNone;           // of inputs and outputs
+
+  bool goes_on() const { return program->sends() || writing != nullptr; }
+  bool reads() const { return reading != nullptr; }
+};
+
+// What a kernel waits for.
+struct KernelWait {
+  enum class For : std::uint8_t { nothing, tiles, room };
+  For what = For::nothing;
+  std::uint32_t operand = 0;
+  std::int64_t needed = 0;
+  Ticks since = 0;
+};
+
+struct KernelState {
+  const netlist::Op* op = nullptr;
+  std::uint32_t core = 0;  // in Blob::cores
+  KernelPlan plan;
+  std::vector<StreamId> operands;
+  StreamId output = kNone;
+  std::int64_t steps = 0, step = 0;  // in the epoch
+  bool busy = false;
+  std::uint32_t action = kNoAction;
+  KernelWait wait;
+  // For reports.
+  Ticks busy_time = 0, room_time = 0;
+  std::vector<Ticks> tile_time;  // by operand: waited for its tiles
+  Ticks first_input_done = 0, last_step = 0;
+
+  bool done() const { return step >= steps; }
+};
+
+// A buffer of a queue.
+struct QueueState {
+  std::size_t queue = 0;  // in Netlist::queues; of padding meaningless
+  TileSource source = kPadding;
+  std::int64_t tiles = 0;  // of an entry
+  std::int64_t ready = 0;  // entries that are there, from the first that the epoch reads
+  std::int64_t room = 0;   // entries that fit, from the first that the epoch writes
+  std::vector<StreamId> writers, readers;
+};
+
+struct Machine {
+  std::shared_ptr<const overlay::Blob> blob;
+  bool check_tiles = true;
+  std::int64_t inputs = 1;  // of the graph
+  std::vector<StreamState> streams;
+  std::vector<KernelState> kernels;
+  std::vector<QueueState> queues;         // by Blob::dram
+  std::vector<std::string> source_names;  // by TileSource
+  Fabric fabric;
+  EventQueue events;
+  ActionLog actions;
+  Ticks now = 0;
+  std::uint32_t cause = kNoAction;  // of what begins now
+  std::optional<Diagnostic> wrong;  // the first error
+  std::uint64_t tiles_moved = 0;
+
+  const overlay::Core& core_of(const StreamState& s) const { return blob->cores[s.core]; }
+  const Storage& storage_of(const StreamState& s) const { return streams[s.owner].storage; }
+};
+
+// How messages name things: "'add_9' [2, 5]", "input 1 of 'add_9' [2, 5]", "the output of 'mul' [1, 1]".
+std::string name_of_core(const Machine& m, std::uint32_t core);
+std::string name_of(const Machine& m, const StreamState& stream);
+std::string text_of(const Machine& m, const TileRun& run);
+
+}  // namespace buda::sim

@@ -1,0 +1,133 @@
+// Streams that read and write queues.
+//
+// A reader has a few requests under way, as long as its buffer has room for what they bring; answers come in order. A writer sends
+// chunks of the size that its program says, less only where a phase ends or its buffer holds no more.
+#include <buda/sim/engine.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace buda::sim {
+namespace {
+
+constexpr std::size_t kMostRequests = 4;
+
+// Tiles of one queue buffer that the next request asks for, and which buffer.
+std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {
+  const Reading& r = *s.reading;
+  const overlay::DramRead& read = *s.program->read;
+  const std::int64_t most = std::min({read.chunk_tiles, r.all - r.requested, s.storage.room()});
+  std::int64_t count = 0;
+  while (count < most) {
+    const ReadPiece piece = r.list.piece(r.requested + count, most - count);
+    if (count > 0 && static_cast<std::uint32_t>(piece.buffer) != way) break;
+    const auto dram = static_cast<std::size_t>(read.buffers[static_cast<std::size_t>(piece.buffer)].dram);
+    const std::int64_t entry = s.supply == Supply::kept ? 0 : piece.pass;
+    if (entry >= readable_entries(m, dram)) break;
+    way = static_cast<std::uint32_t>(piece.buffer);
+    count += piece.count;
+  }
+  return count;
+}
+
+// Whether the row numbers are there that name the tiles of the next request.
+bool knows_rows(const Machine& m, const StreamState& s) {
+  if (!s.program->read->lookup || s.kernel == kNone) return true;
+  const overlay::RowLookup& lookup = *s.program->read->lookup;
+  for (StreamId id : m.kernels[s.kernel].operands) {
+    if (id == kNone || m.streams[id].program->number != lookup.stream) continue;
+    const std::int64_t row = s.reading->requested / std::max<std::int64_t>(lookup.row_tiles, 1);
+    return row / std::max(lookup.numbers_per_tile, 1) < m.streams[id].storage.put;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t readable_entries(const Machine& m, std::size_t dram) {
+  const QueueState& q = m.queues[dram];
+  if (q.writers.empty() || q.ready == std::numeric_limits<std::int64_t>::max()) return q.ready;
+  std::int64_t made = std::numeric_limits<std::int64_t>::max();
+  for (StreamId id : q.writers) made = std::min(made, m.streams[id].writing->written / m.streams[id].writing->per_input);
+  return q.ready + made;
+}
+
+std::int64_t writable_entries(const Machine& m, std::size_t dram) { return m.queues[dram].room; }
+
+void try_read(Machine& m, StreamId id) {
+  StreamState& s = m.streams[id];
+  Reading& r = *s.reading;
+  while (r.requests.size() < kMostRequests && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
+    std::uint32_t way = 0;
+    const std::int64_t count = next_request(m, s, way);
+    if (count <= 0) return;
+    if (m.check_tiles && !s.goes_on() && s.check != nullptr) {
+      s.given = r.requested;
+      each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
+    }
+    r.requested += count;
+    s.storage.reserved += count;
+    const Path& path = r.paths[way];
+    const auto started = m.fabric.start(path, static_cast<std::uint64_t>(count * s.program->message_bytes));
+    r.last_answer = std::max(r.last_answer, m.now + started.duration + path.latency);
+    const std::uint32_t action = m.actions.add({m.now, r.last_answer, id, m.cause, started.slowest,
+                                                static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::read});
+    r.requests.push({count, way, action});
+    r.served.push_back({count, way, action});
+    m.tiles_moved += static_cast<std::uint64_t>(count);
+    m.events.add(m.now + started.duration, EventKind::served, id, action);
+    m.events.add(r.last_answer, EventKind::read, id, action);
+  }
+}
+
+void on_served(Machine& m, StreamId id) {
+  Reading& r = *m.streams[id].reading;
+  // Shares differ, so that a later request may be served first.
+  const auto chunk = std::find_if(r.served.begin(), r.served.end(), [&](const Chunk& c) { return c.action == m.cause; });
+  m.fabric.end(r.paths[chunk->way]);
+  r.served.erase(chunk);
+}
+
+void on_read(Machine& m, StreamId id) {
+  StreamState& s = m.streams[id];
+  const Chunk chunk = s.reading->requests.front();
+  s.reading->requests.pop();
+  s.storage.put += chunk.tiles;
+  wake_users(m, id);
+  // A table's reader may wait for the numbers of its rows.
+  if (s.kernel != kNone)
+    for (StreamId other : m.kernels[s.kernel].operands)
+      if (other != kNone && m.streams[other].reads() && m.streams[other].program->read->lookup) try_read(m, other);
+  try_read(m, id);
+}
+
+void try_write(Machine& m, StreamId id) {
+  StreamState& s = m.streams[id];
+  if (s.writing == nullptr || s.sending.busy || s.phase.done() || m.wrong) return;
+  const overlay::DramWrite& write = *s.program->write;
+  const std::int64_t left = s.phase.now().messages - s.sending.sent;
+  const std::int64_t half = std::max<std::int64_t>(m.storage_of(s).capacity / 2, 1);
+  const std::int64_t count = std::min({std::max<std::int64_t>(write.chunk_tiles, 1), left, half}), there = available(m, s);
+  if (there <= 0 || there < count) return;
+  const auto dram = static_cast<std::size_t>(write.dram);
+  const std::int64_t entry = (s.given + count - 1) / s.writing->per_input;
+  if (entry >= writable_entries(m, dram)) return;
+  if (m.check_tiles) each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
+  const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes));
+  const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
+                                              static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::write});
+  s.sending.busy = true;
+  s.sending.chunk = {count, 0, action};
+  m.tiles_moved += static_cast<std::uint64_t>(count);
+  m.events.add(m.now + started.duration, EventKind::sent, id, action);
+}
+
+void on_written(Machine& m, StreamId id) {
+  StreamState& s = m.streams[id];
+  const Chunk chunk = s.sending.flights.front();
+  s.sending.flights.pop();
+  s.writing->written += chunk.tiles;
+  for (StreamId reader : m.queues[static_cast<std::size_t>(s.program->write->dram)].readers) try_read(m, reader);
+}
+
+}  // namespace buda::sim

@@ -1,0 +1,42 @@
+// Keeps the index of the netlist for all runs.
+#include <buda/sim/program_epochs.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/overlay/epoch_compiler.hpp>
+#include <buda/sim/epoch_setup.hpp>
+#include <buda/sim/hint.hpp>
+
+#include <utility>
+
+namespace buda::sim {
+
+struct ProgramEpochs::State {
+  overlay::EpochCompiler compiler;
+};
+
+ProgramEpochs::ProgramEpochs(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgramEpochs::ProgramEpochs(ProgramEpochs&&) noexcept = default;
+ProgramEpochs& ProgramEpochs::operator=(ProgramEpochs&&) noexcept = default;
+ProgramEpochs::~ProgramEpochs() = default;
+
+Result<ProgramEpochs> ProgramEpochs::make(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
+  return ProgramEpochs(std::make_unique<State>(State{std::move(compiler)}));
+}
+
+Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const overlay::Blob> blob, const CoreModel& cores,
+                                      const EntriesByQueue& entries, const Options& options) const {
+  const overlay::EpochCompiler& c = state_->compiler;
+  if (epoch >= c.epochs().size()) return internal_error(cat("there is no temporal epoch ", epoch));
+  return EpochRun::make({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, options.check_tiles}, entries);
+}
+
+Diagnostic ProgramEpochs::why(std::size_t epoch, std::shared_ptr<const overlay::Blob> blob, const CoreModel& cores,
+                              const EntriesByQueue& entries, const EpochRun& stopped) const {
+  const overlay::EpochCompiler& c = state_->compiler;
+  Diagnostic d = stopped.why();
+  d.hint = hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, false}, entries, stopped);
+  return d;
+}
+
+}  // namespace buda::sim

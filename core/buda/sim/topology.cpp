@@ -1,0 +1,104 @@
+// Routes, and the figures of the networks.
+#include <buda/sim/topology.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/overlay/routes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+namespace buda::sim {
+namespace {
+
+using device::NocCoord;
+using overlay::NocLink;
+
+// As tt-npe has them for Wormhole, from measurements; taken over for the others. Bytes per cycle.
+constexpr double kLinkRate = 30, kInterfaceRate = 28.1;
+// Request and response: a fixed part, and one for each link that either crosses.
+constexpr double kLatencyCycles = 70, kHopCycles = 9.09;
+// Of an access to DRAM, beyond that of the network.
+constexpr double kMemoryCycles = 130;
+// Of an Ethernet link, likewise.
+constexpr double kEthernetCycles = 600;
+
+}  // namespace
+
+ResourceId Topology::known(const std::string& name, double bytes_per_cycle) {
+  auto [it, fresh] = known_.try_emplace(name, 0);
+  if (fresh) it->second = fabric_.add(name, bytes_per_cycle);
+  return it->second;
+}
+
+ResourceId Topology::link(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to) {
+  return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), device_.chips > 1 ? cat(" of chip ", chip) : std::string()), kLinkRate);
+}
+
+ResourceId Topology::interface(std::int32_t chip, std::int32_t noc, NocCoord node, Side side) {
+  return known(cat(side == Side::source ? "output" : "input", " of NoC ", noc, " at ", node.text(),
+                   device_.chips > 1 ? cat(" of chip ", chip) : std::string()),
+               kInterfaceRate);
+}
+
+ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
+  const auto& cost = device_.cost;
+  if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz);
+  const double rate = cost.dram_channel_gbs / cost.clock_ghz;
+  const std::string channel = cat("DRAM ", device_.chips > 1 ? cat(buffer.chip, '.') : std::string(), buffer.channel);
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 30;
+  if (device_.dram.bank_bytes <= kHalf) return known(channel, rate);
+  return known(cat(channel, (buffer.address & kHalf) != 0 ? " upper half" : " lower half"), rate / 2);
+}
+
+std::size_t Topology::add_way(Path& path, std::int32_t chip, std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to) {
+  std::set<NocLink> tree;
+  std::size_t hops = 0;
+  for (NocCoord target : to) {
+    std::set<NocLink> way;
+    overlay::add_route(noc, from, target, device_.noc, way);
+    hops = std::max(hops, way.size());
+    tree.insert(way.begin(), way.end());
+  }
+  path.resources.push_back(interface(chip, noc, from, Side::source));
+  for (const auto& [a, b] : tree) path.resources.push_back(link(chip, noc, a, b));
+  for (NocCoord target : to) path.resources.push_back(interface(chip, noc, target, Side::sink));
+  return hops;
+}
+
+Path Topology::send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to) {
+  Path path;
+  std::vector<NocCoord> targets;
+  for (const overlay::Core* core : to) targets.push_back(core->noc);
+  const std::size_t hops = add_way(path, from.chip, noc, from.noc, targets);
+  // What is sent needs no request.
+  path.latency = ticks_of(kLatencyCycles / 2 + kHopCycles * static_cast<double>(hops));
+  return path;
+}
+
+Path Topology::ethernet(const overlay::Core& from, const overlay::Core& to) {
+  Path path;
+  const auto& cost = device_.cost;
+  path.resources.push_back(known(cat("Ethernet ", from.chip, '.', from.ethernet.value_or(-1), '>', to.chip, '.', to.ethernet.value_or(-1)),
+                                 cost.eth_link_gbs / cost.clock_ghz));
+  path.latency = ticks_of(kEthernetCycles);
+  return path;
+}
+
+Path Topology::read(const overlay::DramBuffer& buffer, const overlay::Core& to, std::int32_t noc) {
+  Path path;
+  path.resources.push_back(memory(buffer));
+  const std::size_t hops = add_way(path, to.chip, noc, buffer.port, {to.noc});
+  path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
+  return path;
+}
+
+Path Topology::write(const overlay::Core& from, const overlay::DramBuffer& buffer, std::int32_t noc) {
+  Path path;
+  path.resources.push_back(memory(buffer));
+  const std::size_t hops = add_way(path, from.chip, noc, from.noc, {buffer.port});
+  path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
+  return path;
+}
+
+}  // namespace buda::sim

@@ -1,0 +1,45 @@
+// The chips as the fabric sees them: which resources a transfer passes through, and how long its first byte takes.
+//
+// A transfer on a network leaves by the network interface of its node, crosses links and enters by the interface of its target. Reads from
+// DRAM begin at the port of the channel, behind which each half of the channel is served by itself where there are two.
+#pragma once
+
+#include <buda/device/cluster.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/overlay/blob/blob.hpp>
+#include <buda/sim/fabric.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace buda::sim {
+
+class Topology {
+ public:
+  // Adds resources to the fabric as paths need them. Both must outlive it.
+  Topology(const device::DeviceDescriptor& device, Fabric& fabric) : device_(device), fabric_(fabric) {}
+
+  // From a core to one or several on the same chip, a multicast.
+  Path send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to);
+  // Between the ethernet cores at both ends of an Ethernet link.
+  Path ethernet(const overlay::Core& from, const overlay::Core& to);
+  Path read(const overlay::DramBuffer& buffer, const overlay::Core& to, std::int32_t noc);
+  Path write(const overlay::Core& from, const overlay::DramBuffer& buffer, std::int32_t noc);
+
+ private:
+  enum class Side : std::uint8_t { source, sink };
+  ResourceId link(std::int32_t chip, std::int32_t noc, device::NocCoord from, device::NocCoord to);
+  ResourceId interface(std::int32_t chip, std::int32_t noc, device::NocCoord node, Side side);
+  ResourceId memory(const overlay::DramBuffer& buffer);
+  ResourceId known(const std::string& name, double bytes_per_cycle);
+  std::size_t add_way(Path& path, std::int32_t chip, std::int32_t noc, device::NocCoord from, const std::vector<device::NocCoord>& to);
+
+  const device::DeviceDescriptor& device_;
+  Fabric& fabric_;
+  std::map<std::string, ResourceId> known_;
+};
+
+}  // namespace buda::sim

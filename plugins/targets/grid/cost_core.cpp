@@ -1,0 +1,16 @@
+// Cycles as ticks.
+#include "cost_core.hpp"
+
+#include <buda/cost/kernel_cycles.hpp>
+
+namespace buda::grid {
+
+Result<sim::KernelPlan> CostCore::plan(const sim::KernelContext& kernel) const {
+  sim::KernelPlan plan = sim::plan_steps(kernel.op, kernel.operands);
+  double cycles = cost::kernel_cycles(kernel.op, kernel.fused, device_).total;
+  if (auto scale = scale_.find(kernel.op.name); scale != scale_.end()) cycles *= scale->second;
+  plan.input_time = sim::ticks_of(cycles);
+  return plan;
+}
+
+}  // namespace buda::grid

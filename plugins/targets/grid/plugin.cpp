@@ -1,0 +1,73 @@
+// Target `grid`: executes the stream programs of a model tile by tile, in time, and says what limits each epoch.
+#include "device.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/target.hpp>
+
+namespace {
+
+using namespace buda;
+
+class GridTarget final : public runtime::Target {
+ public:
+  explicit GridTarget(grid::GridOptions options) : options_(std::move(options)) {}
+
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
+                                                Host& host) override {
+    BUDA_ASSIGN(auto device, grid::GridDevice::make(program, descriptor, options_, host));
+    return std::unique_ptr<runtime::Device>(std::move(device));
+  }
+  runtime::Needs needs() const override { return {.streams = true}; }
+
+ private:
+  grid::GridOptions options_;
+};
+
+Result<std::map<std::string, double>> scales_of(const std::vector<std::string>& texts) {
+  std::map<std::string, double> out;
+  for (const std::string& text : texts) {
+    const std::size_t equal = text.rfind('=');
+    const auto factor = equal == std::string::npos ? std::nullopt : parse_double(text.substr(equal + 1));
+    if (!factor || equal == 0 || !(*factor > 0))
+      return usage_error("SM006", cat("option scale: '", text, "' is not OP=FACTOR, as add_3=0.95"));
+    out[text.substr(0, equal)] = *factor;
+  }
+  return out;
+}
+
+schema::OptionSpec values_option() {
+  schema::OptionSpec spec;
+  spec.name = "values";
+  spec.type = schema::OptionType::choice;
+  spec.summary = "tags: every tile carries its origin, which is checked wherever it arrives; off: tiles are counted only";
+  spec.value_name = "MODE";
+  spec.default_text = "tags";
+  spec.choices = {"tags", "off"};
+  return spec;
+}
+
+schema::OptionSpec scale_option() {
+  schema::OptionSpec spec;
+  spec.name = "scale";
+  spec.type = schema::OptionType::text;
+  spec.summary = "multiply the time of an op's kernel, to see what that changes";
+  spec.value_name = "OP=FACTOR";
+  spec.repeatable = true;
+  return spec;
+}
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream programs tile by tile, in simulated time",
+            .license = "Apache-2.0") {
+  registrar.add_target({.name = "grid",
+                        .summary = "executes stream programs tile by tile and in time; says what limits a model, computes no values",
+                        .options = {values_option(), scale_option()},
+                        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
+                          grid::GridOptions options;
+                          options.check_tiles = values.text("values") != "off";
+                          BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
+                          return std::unique_ptr<runtime::Target>(new GridTarget(std::move(options)));
+                        }});
+}
