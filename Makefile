@@ -23,7 +23,7 @@ help:
 	@echo "make toolchain  build the tools and plugins only"
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
-	@echo "make lint     clang-tidy and the layering laws        make install install to PREFIX (/usr/local)"
+	@echo "make lint     clang-tidy, layering laws, headers     make install install to PREFIX (/usr/local)"
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
@@ -73,6 +73,7 @@ lint: deps tools
 	python3 tests/laws/check.py .
 	cmake --preset $(PRESET) -B build/lint -D BUDA_UNITY=OFF
 	cmake --build build/lint --target buda_abi_headers
+	python3 tests/package/headers.py c++ core build/lint/include
 	git ls-files 'core/*.cpp' 'apps/*.cpp' 'plugins/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/lint --quiet
 
 # Every reader for SECONDS_EACH seconds; what is found stays in build/fuzz/found.

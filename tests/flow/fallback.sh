@@ -24,6 +24,14 @@ model("embedding",
       tensor("table", 20, 48), tensor("w", 48, 40), tensor("b", 40))
 npz("embedding.npz", ids=("<i8", "q", (4, 8), [random.randrange(20) for _ in range(32)]))
 
+# A table of too many rows for a product with comparisons, in which the device looks up where lookups are not named for the host; with a part of its channels joined to the rows.
+model("lookup",
+      [source("ids", "I64", 1, 40), parameter("table"), parameter("w"), parameter("v"),
+       op("rows", "gather", ["table", "ids"], dim=0), op("h", "matmul", ["rows", "w"]), op("both", "concatenate", ["h", "rows"], dim=2),
+       op("z", "matmul", ["both", "v"]), {"name": "y", "op": "output", "inputs": ["z"]}],
+      tensor("table", 4100, 32), tensor("w", 32, 96), tensor("v", 128, 10))
+npz("lookup.npz", ids=("<i8", "q", (2, 40), [random.randrange(4100) for _ in range(80)]))
+
 # An op that no chip does in the middle, with fewer ops before it than behind.
 model("middle",
       [source("x", "F32", 6, 16), parameter("w"), parameter("v"), parameter("u"), parameter("zero"),
@@ -71,6 +79,21 @@ for model in embedding middle both host; do
   mkdir alone; mv $model.tti alone; (cd alone && runner $model.tti --inputs ../$model.npz -o ../$model.alone.npz -q); mv alone/$model.tti .; rmdir alone
   cmp $model.npz.out.npz $model.alone.npz
   echo "$model: $(tti-pack info $model.tti | grep -c host_graphs) members of the host"
+done
+# The device does all of it, and streams of the table and of the splice are laid out.
+runner lookup.graph.json --target cpu --inputs lookup.npz -o lookup.expected.npz -q
+importer lookup.graph.json -o - | optimizer - --cpu-fallback-ops '' --verify -o lookup.device.graph.json -q
+for device in n150 e150; do
+  for queues in '' '--input-queues-on-host --output-queues-on-host --forked-dram-inputs'; do
+    balancer lookup.device.graph.json -o lookup.yaml --device $device $queues -q
+    for type in embedding splice; do grep -q "type: $type" lookup.yaml; done
+    netlist check lookup.yaml --device $device --for-run -q
+    rm -rf lookup.pipes; netlist2pipe lookup.yaml -o lookup.pipes --device $device --check
+    for epoch in lookup.pipes/temporal_epoch_*; do
+      pipegen "$epoch/overlay/pipegen.yaml" -o "$epoch/overlay/blob.json" --device $device
+    done
+    runner lookup.yaml --target golden --inputs lookup.npz --expect lookup.expected.npz --pcc 0.99 -q
+  done
 done
 [ ! -s embedding.warnings ]
 grep -q PA060 middle.warnings

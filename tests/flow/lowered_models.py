@@ -36,7 +36,7 @@ KNOWN = {
     "resnet50": (93, 21, 0, 0),
     "vgg16": (43, 21, 1, 1),  # what the classifier reads, flattened
     "mobilenet_v2": (99, 18, 0, 0),
-    "unet": (39, 16, 4, 2),  # two concatenations
+    "unet": (33, 14, 0, 0),
     "vit_b_16": (443, 1, 0, 0),  # the class token
     "bert_tiny": (79, 0, 0, 0),
     "bert_base": (419, 0, 0, 0),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Check the list of public headers (core/public_headers.txt): they exist, include each other and the standard library only, and are enough for
-all plugins, examples and templates.
+"""Check the list of public headers (core/public_headers.txt): they exist, include each other and the standard library only, make what they
+declare visible, and are enough for all plugins, examples and templates.
 
     public_headers.py SOURCE_DIR
 """
@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 
+PUSH, POP = "#pragma GCC visibility push(default)", "#pragma GCC visibility pop"
 GENERATED = "buda/plugin/abi_headers.h"
 
 
@@ -15,6 +16,16 @@ def includes(path):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if match := re.match(r'\s*#\s*include\s+[<"]([^>"]+)[>"]', line):
             yield number, match[1]
+
+
+def visibility(header, text, public):
+    """A public header makes what it declares visible outside libbuda, between its includes and its end; no other does."""
+    if not public:
+        return [f"core/{header}: a private header makes symbols visible"] if PUSH in text else []
+    declares = re.search(r"^namespace \w", text, re.M)
+    if declares and (text.count(PUSH) != 1 or text.find(PUSH) > declares.start() or not text.rstrip().endswith(POP)):
+        return [f"core/{header}: a public header has `{PUSH}` after its includes, and `{POP}` as its last line"]
+    return []
 
 
 def main():
@@ -27,10 +38,16 @@ def main():
         if not path.exists():
             problems.append(f"core/public_headers.txt: there is no {header}")
             continue
+        if path.suffix == ".hpp":
+            problems += visibility(header, path.read_text(), True)
         for number, included in includes(path):
             if "." in included and included not in public and included != "stdint.h":
                 problems.append(f"core/{header}:{number}: a public header includes {included}, which is not public: list it in "
                                 "core/public_headers.txt, or do without it")
+    for path in sorted((root / "core/buda").rglob("*.hpp")):
+        header = str(path.relative_to(root / "core"))
+        if header not in public:
+            problems += visibility(header, path.read_text(), False)
     starts = [*root.glob("share/templates/plugin/**/*.cpp"), *root.glob("share/examples/**/*.cpp"), *root.glob("plugins/**/*.cpp"),
               *root.glob("plugins/**/*.hpp")]
     for path in sorted(starts):

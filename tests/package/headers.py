@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Check that every public header compiles alone, as the first include of a file.
+"""Check that every header of a folder compiles alone, as the first include of a file.
 
-    headers.py COMPILER CORE_DIR [INCLUDE_DIR...]
+    headers.py COMPILER FOLDER [INCLUDE_DIR...]
 
 Further folders are searched for what the headers include, too.
 """

@@ -16,6 +16,7 @@ PATH=$prefix/bin:$PATH
 digits=$prefix/share/buda/examples/digits
 for kind in frontend decomposition policy target; do
   cp -r "$prefix/share/buda/templates/plugin/$kind" "$work/$kind"
+  [ -s "$work/$kind/README.md" ] || { echo "the template of a $kind has no README" >&2; exit 1; }
   for page in $(grep -o 'share/doc/[a-z/]*\.md' "$work/$kind/README.md"); do
     [ -f "$prefix/$page" ] || { echo "the README of $kind names $page, which is not installed" >&2; exit 1; }
   done
@@ -35,6 +36,18 @@ sed -i '1i #include <buda/overlay/build.hpp>' "$work/private/plugin.cpp"
 "$cmake" -S "$work/private" -B "$work/private/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/private.log"
 if "$cmake" --build "$work/private/build" >> "$work/private.log"; then echo "a plugin could include a private header" >&2; exit 1; fi
 grep -q "buda/overlay/build.hpp: No such file\|'buda/overlay/build.hpp' file not found" "$work/private.log"
+# A private function that it declares itself is not exported.
+cp -r "$prefix/share/buda/templates/plugin/target" "$work/undeclared"
+cat >> "$work/undeclared/plugin.cpp" << 'END'
+#include <string_view>
+namespace buda::image {
+std::string sha256_hex(std::string_view);
+}
+std::string undeclared_digest() { return buda::image::sha256_hex(""); }
+END
+"$cmake" -S "$work/undeclared" -B "$work/undeclared/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/undeclared.log"
+if "$cmake" --build "$work/undeclared/build" >> "$work/undeclared.log"; then echo "a plugin could call a private function" >&2; exit 1; fi
+grep -q "undefined.*sha256_hex" "$work/undeclared.log"
 cd "$work"
 name() { basename "$(find "$work/$1/build" -name "$1_*.so")" .so | sed "s/^$1_//"; }
 echo 32 > layer.mine

@@ -2,10 +2,12 @@
 //
 //   silicon fit DIR SHARE       fits the rows of SHARE/devices to DIR and writes them; DIR is a folder as measurements.hpp describes it
 //   silicon judge DIR SHARE     predicts DIR by the rows as they are; exit code 1 where a class misses its goal
+//   silicon noc DIR SHARE       replays the traces of Wormhole's networks in DIR; exit code 1 where the goals are missed
 //   silicon page DIR SHARE DOC  writes the page DOC/silicon.md and its drawing from held-out predictions
 #include "costs_section.hpp"
 #include "fits.hpp"
 #include "measurements.hpp"
+#include "noc_traces.hpp"
 #include "page.hpp"
 #include "table.hpp"
 
@@ -73,7 +75,22 @@ Result<int> page(Host& host, const std::vector<Measurement>& measurements, const
   return 0;
 }
 
+// What the parts of the fabric are worth is shown by leaving them out.
+Result<int> noc(Host& host, const std::string& folder) {
+  BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host, "wormhole_b0"));
+  BUDA_ASSIGN(const auto times, replay_traces(host, folder, device, Ablation::none));
+  BUDA_ASSIGN(const auto no_links, replay_traces(host, folder, device, Ablation::links));
+  BUDA_ASSIGN(const auto nothing, replay_traces(host, folder, device, Ablation::all));
+  std::printf("%swithout links: mean %.1f %%; without contention: mean %.1f %%\n", trace_table(times).c_str(), errors_of(no_links).mean,
+              errors_of(nothing).mean);
+  return errors_of(times).reached() ? 0 : 1;
+}
+
 Result<int> run(const std::vector<std::string>& args, Host& host) {
+  if (args[0] == "noc") {
+    host.share_dir = args[2];
+    return noc(host, args[1]);
+  }
   BUDA_ASSIGN(std::vector<Measurement> measurements, read_measurements(host, args[1]));
   host.share_dir = args[2];
   if (args[0] == "fit") return fit(host, measurements);
@@ -86,9 +103,9 @@ Result<int> run(const std::vector<std::string>& args, Host& host) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
-  bool fits = args.size() == 3 && (args[0] == "fit" || args[0] == "judge");
+  bool fits = args.size() == 3 && (args[0] == "fit" || args[0] == "judge" || args[0] == "noc");
   if (!fits && !(args.size() == 4 && args[0] == "page")) {
-    std::fputs("usage: silicon fit|judge DIR SHARE, or silicon page DIR SHARE DOC\n", stderr);
+    std::fputs("usage: silicon fit|judge|noc DIR SHARE, or silicon page DIR SHARE DOC\n", stderr);
     return 2;
   }
   auto fs = buda::io::make_real_file_system();

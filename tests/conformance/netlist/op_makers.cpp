@@ -7,7 +7,7 @@ namespace {
 // "slope: 0.1": values for the attributes that only few types have.
 std::string sample_attributes(const ops::DeviceOp& op) {
   std::vector<std::string> parts;
-  for (const ops::OwnAttribute& own : op.attributes) parts.push_back(cat(own.def.name, ": ", own.sample));
+  for (const ops::OwnAttribute& own : op.attributes) parts.push_back(cat(own.key, ": ", own.sample));
   return join(parts, ", ");
 }
 

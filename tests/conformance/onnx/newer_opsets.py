@@ -447,10 +447,10 @@ def opset21():
 
 REFUSED = [
     # name, opset, op, inputs, attributes, what the message must say
-    ("string_concat", 20, "StringConcat", 2, {}, "strings are not read"),
-    ("string_split", 20, "StringSplit", 1, {}, "strings are not read"),
-    ("regex", 20, "RegexFullMatch", 1, {"pattern": "a"}, "strings are not read"),
-    ("image_decoder", 20, "ImageDecoder", 1, {}, "images in file formats are not read"),
+    ("string_concat", 20, "StringConcat", 2, {}, "strings are not supported"),
+    ("string_split", 20, "StringSplit", 1, {}, "strings are not supported"),
+    ("regex", 20, "RegexFullMatch", 1, {"pattern": "a"}, "strings are not supported"),
+    ("image_decoder", 20, "ImageDecoder", 1, {}, "image file formats are not supported"),
     ("unknown_attribute", 18, "Split", 1, {"num_output": 2}, "Unrecognized attribute: num_output for operator Split"),
     ("too_many_inputs", 18, "ReduceMean", 3, {}, "input size 3 not in range [min=1, max=2]"),
     ("no_attribute_any_more", 18, "ReduceMean", 1, {"axes": [0]}, "Unrecognized attribute: axes"),

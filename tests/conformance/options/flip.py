@@ -156,7 +156,7 @@ class Trial:
 
 def claimed_environment(page):
     """The variables of the paragraph behind the table."""
-    return set(re.findall(r"`(PYBUDA_[A-Z_]+)`", page.read_text().split("Environment variables that are understood:")[1]))
+    return set(re.findall(r"`(PYBUDA_[A-Z0-9_]+)`", page.read_text().split("Environment variables that are understood:")[1]))
 
 
 def main():

@@ -127,9 +127,15 @@ WITNESSES = {
     # balancer
     "policy": [Witness("mlp")],
     "scheduler": [Witness("branches")],
+    "dram-placement": [Witness("mlp")],
     "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
     "dram-parameters": [Witness("mlp")],
     "t-streaming": [Witness("tall")],
+    "manual-t-streaming": [Witness("tall", ["true"])],
+    "disable-l1-accumulate": [Witness("mlp", ["true"], given=["--set", "op.fc2.u_kt=1"])],
+    "input-queues-on-host": [Witness("mlp", ["true"])],
+    "output-queues-on-host": [Witness("mlp", ["true"])],
+    "forked-dram-inputs": [Witness("branches", ["true"])],
     "queue-entries": [Witness("mlp", ["3"])],
     "microbatch": [Witness("mlp", ["2"])],
     "op.NAME.grid": [Witness("mlp", ["op.fc2.grid=[2,1]"], given=["--policy", "minimize_grid"])],
@@ -137,13 +143,14 @@ WITNESSES = {
     "op.NAME.ublock": [Witness("mlp", ["op.fc2.ublock=[1,1]"], given=["--policy", "minimize_grid"])],
     "op.NAME.u_kt": [Witness("mlp", ["op.fc2.u_kt=1"])],
     "op.NAME.t-stream": [Witness("mlp", ["op.fc2.t-stream=[2,1]"])],
+    "op.NAME.t-stream-dir": [Witness("tall", ["op.a.t-stream-dir=n"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
                                 Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
     "op.NAME.epoch-break": [Witness("chain", ["op.b.epoch-break=true"])],
 }
 
 # What is about a run of the tool or its files, and not about the model.
-NOT_ABOUT_THE_MODEL = {"picture", 
-    "output", "device", "pipeline", "list-passes", "passes", "stop-after", "print-after", "bisect-limit", "dump-dir", "timings", "verify",
+NOT_ABOUT_THE_MODEL = {
+    "picture", "output", "device", "pipeline", "list-passes", "passes", "stop-after", "print-after", "bisect-limit", "dump-dir", "timings", "verify",
     "verify-inputs", "verify-correlation", "verify-error", "plan", "report",
 }

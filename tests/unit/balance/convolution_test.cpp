@@ -77,7 +77,7 @@ struct Kind {
 };
 
 const Kind kKinds[] = {{"convolution", convolution, {"[1,1]", "[4,1]"}, {"[2,1]", "[1,2]"}},
-                       {"pool", pool, {"[4,1]"}, {}},
+                       {"pool", pool, {"[1,1]", "[4,1]"}, {"[2,1]"}},
                        {"depthwise", depthwise, {"[1,1]", "[4,1]"}, {"[2,1]"}}};
 
 class Convolutions : public ::testing::TestWithParam<std::tuple<std::string, Kind>> {
@@ -104,7 +104,7 @@ class Convolutions : public ::testing::TestWithParam<std::tuple<std::string, Kin
 
   std::int32_t parts_of(const Balanced& b, const std::string& op) {
     for (std::size_t i = 0; i < b.problem.ops.size(); ++i)
-      if (b.problem.ops[i].label == op) return b.choice.ops[i].model.stream.parts;
+      if (b.problem.ops[i].node_name == op) return b.choice.ops[i].model.stream.parts;
     return 0;
   }
 };
@@ -146,17 +146,6 @@ TEST_P(Convolutions, StreamedOrNotTheyAreTheSame) {
   EXPECT_TRUE(epochs.contains(false)) << "parts are handed over within an epoch";
 }
 
-// What is reduced along z has to lie as one part needs it, and no epoch changes that.
-TEST(Convolution, APoolThatStreamsOtherwiseIsRefused) {
-  for (std::uint64_t policy : {0, 1, 2}) {
-    BalanceOptions options;
-    options.overrides = {{"taps.t-stream", "[4,1]"}, {"conv.t-stream", "[1,1]"}};
-    auto result = balance_with(pool(false), "n150", options, *some_policy(policy));
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(text_of(result.failure()), ::testing::HasSubstr("its producer streams parts that hold all slices"));
-  }
-}
-
 TEST(Convolution, APoolKeepsItsFormat) {
   graph::Graph blocked = pool(false);
   for (const char* name : {"x", "taps", "conv"}) blocked.node(blocked.find(name)).outputs[0].format = DataFormat::bfp8_b;
@@ -173,6 +162,19 @@ TEST(Convolution, APoolKeepsItsFormat) {
 
 INSTANTIATE_TEST_SUITE_P(Boards, Convolutions, ::testing::Combine(::testing::Values("e75", "n150"), ::testing::ValuesIn(kKinds)),
                          [](const auto& tested) { return cat(std::get<0>(tested.param), '_', std::get<1>(tested.param).name); });
+
+void expect_same_as(const graph::Graph& graph, const Balanced& b, const NamedTensors& inputs) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  Golden golden(golden::Mode::exact);
+  auto session = runtime::Session::open(std::move(*model_of(b)), golden, *b.problem.device, host);
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  auto wanted = ops::evaluate_graph(graph, inputs);
+  auto found = (*session)->run(inputs);
+  ASSERT_TRUE(found.ok()) << text_of(found.failure());
+  for (const auto& [name, tensor] : *wanted) EXPECT_TRUE(found->at(name).to_f32() == tensor.to_f32()) << name;
+}
 
 // Streaming of dense ops in both directions, past operands of every role.
 TEST(Streaming, DenseOpsGiveTheSame) {
@@ -191,17 +193,58 @@ TEST(Streaming, DenseOpsGiveTheSame) {
       SCOPED_TRACE(cat("fc ", fc, ", sum ", sum));
       auto result = balance_with(g.graph, "n150", options);
       ASSERT_TRUE(result.ok()) << text_of(result.failure());
-      auto fs = io::make_real_file_system();
-      CollectingSink sink;
-      Host host(*fs, sink);
-      Golden golden(golden::Mode::exact);
-      auto session = runtime::Session::open(std::move(*model_of(*result)), golden, *result->problem.device, host);
-      ASSERT_TRUE(session.ok()) << text_of(session.failure());
-      const NamedTensors inputs{{"x", whole_numbers({128, 64}, 5)}};
-      auto wanted = ops::evaluate_graph(g.graph, inputs);
-      auto found = (*session)->run(inputs);
-      ASSERT_TRUE(found.ok()) << text_of(found.failure());
-      for (const char* name : {"y", "z"}) EXPECT_TRUE(found->at(name).to_f32() == wanted->at(name).to_f32()) << name;
+      expect_same_as(g.graph, *result, {{"x", whole_numbers({128, 64}, 5)}});
+    }
+}
+
+// Two heads, cut out of one value and merged again, part by part or head by head.
+TEST(Streaming, MatricesGoTogetherOrOneByOne) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 128, 128}, {128, 128});
+  auto w = numbers(g, "w", {1, 2, 64, 64}, 1);
+  auto heads = g.op("heads", "matmul", {graph::Edge(x, {graph::Tm::hslice(2)}), w}, {1, 2, 128, 64});
+  auto sum = g.op("sum", "add", {heads, heads}, {1, 2, 128, 64});
+  auto merged = g.op("merged", "nop", {graph::Edge(sum, {graph::Tm::hstack(2)})}, {1, 1, 128, 128});
+  g.output("y", merged, {128, 128});
+  g.output("z", sum, {2, 128, 64});
+  std::set<std::string> texts;
+  for (const char* of_heads : {"n", "r", "c", "rz", "cz"})
+    for (const char* of_sum : {"n", "r", "c", "rz", "cz"}) {
+      BalanceOptions options;
+      auto override_direction = [&](const std::string& op, const std::string& direction) {
+        options.overrides[op + ".t-stream-dir"] = direction;
+        options.overrides[op + ".t-stream"] = direction == "n" ? "[1,1]" : direction.front() == 'r' ? "[2,1]" : "[1,2]";
+      };
+      override_direction("heads", of_heads);
+      override_direction("sum", of_sum);
+      SCOPED_TRACE(cat("heads ", of_heads, ", sum ", of_sum));
+      auto result = balance_with(g.graph, "n150", options);
+      ASSERT_TRUE(result.ok()) << text_of(result.failure());
+      EXPECT_EQ(direction_name(result->choice.ops[0].model.stream.direction), of_heads);
+      EXPECT_EQ(direction_name(result->choice.ops[1].model.stream.direction), of_sum);
+      texts.insert(netlist::write_netlist(result->built.netlist));
+      expect_same_as(g.graph, *result, {{"x", whole_numbers({128, 128}, 5)}});
+    }
+  EXPECT_EQ(texts.size(), 25u) << "each is a netlist of its own";
+}
+
+// Sums of several blocks, added in L1 by the packer or not.
+TEST(L1Accumulation, GivesTheSameSums) {
+  for (const bool in_l1 : {true, false})
+    for (const char* blocks : {"1", "2", "4"}) {
+      DeviceGraph g;
+      auto x = g.input("x", {1, 1, 64, 128}, {64, 128});
+      auto w = numbers(g, "w", {1, 1, 128, 64}, 1), b = numbers(g, "b", {1, 1, 32, 64}, 2);
+      auto fc = g.op("fc", "matmul", {x, w, graph::Edge(b, {graph::Tm::broadcast(graph::TmDim::r, 2)})}, {1, 1, 64, 64}, {{"bias", true}});
+      g.output("y", fc, {64, 64});
+      BalanceOptions options;
+      options.models.l1_accumulate = in_l1;
+      options.overrides = {{"fc.u_kt", blocks}};
+      SCOPED_TRACE(cat("u_kt ", blocks, in_l1 ? ", in L1" : ""));
+      auto result = balance_with(g.graph, "n150", options);
+      ASSERT_TRUE(result.ok()) << text_of(result.failure());
+      EXPECT_EQ(result->built.netlist.graphs[0].ops[0].attributes.l1_acc, in_l1 && *blocks != '4');
+      expect_same_as(g.graph, *result, {{"x", whole_numbers({64, 128}, 5)}});
     }
 }
 

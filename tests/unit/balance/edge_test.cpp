@@ -94,6 +94,23 @@ TEST(Edge, StacksTakeFromEachWindowOfAShallowProducer) {
   EXPECT_THAT(reason_of(producer, stack, tall, 0), ::testing::HasSubstr("after tiles of its buffer"));
 }
 
+TEST(Edge, EachTurnOfADestinationIsAPhaseOfTheSender) {
+  // Four windows of two rows of tiles, two of which go to each of two rows of cores.
+  Op nop = make(OpType::nop, {2, 1}, {1, 4, 1, 1, 1}, 1);
+  EdgeMaps stack{{}, {Tm::vstack(4)}, {}};
+  TileLayout producer{{1, 1}, {4, 2, 1, 1, 1}, UblockOrder::r, 1};
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).sender_phases, 4);
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).receiver_phases, 1);
+  // From two columns of cores each destination takes two rows, changing between the columns four times: twice in each of its two turns.
+  Op wide = make(OpType::nop, {2, 1}, {1, 4, 1, 1, 2}, 1);
+  TileLayout columns{{1, 2}, {4, 2, 1, 1, 1}, UblockOrder::r, 1};
+  EXPECT_EQ(cost_of(columns, stack, wide, 0).sender_phases, 8);
+  EXPECT_EQ(cost_of(columns, stack, wide, 0).receiver_phases, 8);
+  // A buffer of all windows hands out each destination's share at once.
+  producer.buffered_t = 4;
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).sender_phases, 2);
+}
+
 TEST(StackDepth, SlicesBeforeAStackMakeUpForIt) {
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(4), Tm::vstack(4)})), 1);
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(2), Tm::vstack(4)})), 2);

@@ -1,10 +1,12 @@
 // Device graphs and devices for the tests of balancing.
 #pragma once
 
+#include "unit/device/source_devices.hpp"
+
 #include <buda/balance/balance.hpp>
 #include <buda/balance/solve/spread.hpp>
+#include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
@@ -22,21 +24,8 @@
 
 namespace buda::balance {
 
-// The boards that ship, read once.
-inline const device::DeviceDescriptor& board(const std::string& name) {
-  static std::map<std::string, device::DeviceDescriptor> cache;
-  auto found = cache.find(name);
-  if (found != cache.end()) return found->second;
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  EXPECT_NE(source, nullptr) << "run through ctest, which sets BUDA_SOURCE_DIR";
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
-  auto device = device::load_device(host, name);
-  EXPECT_TRUE(device.ok()) << name;
-  return cache.emplace(name, device.ok() ? *device : device::DeviceDescriptor{}).first->second;
-}
+// A board that ships.
+inline const device::DeviceDescriptor& board(const std::string& name) { return device::shipped(name); }
 
 // The names of all boards: of the device files, which also describe whole architectures, those that have a name of their own.
 inline std::vector<std::string> boards() {
@@ -147,10 +136,38 @@ inline Result<Balanced> balance_with(graph::Graph graph, const std::string& devi
   return balance_with(std::move(graph), device, std::move(options), policy);
 }
 
+// For every op any of its legal models, and epochs that end anywhere.
+class Drawn final : public Policy {
+ public:
+  explicit Drawn(std::uint64_t seed) : rng_(seed) {}
+  Result<Choice> choose(PolicyContext& context) override {
+    for (OpId op : context.schedule()) {
+      if (rng_.below(4) == 0) context.next_epoch();
+      const auto models = context.models(op);
+      std::vector<std::uint64_t> lots;
+      for (std::size_t i = 0; i < models.size(); ++i) lots.push_back(rng_.next());
+      auto lot = [&](const OpModel& m) { return lots[static_cast<std::size_t>(&m - models.data())]; };
+      BUDA_TRY(context.place_best(op, [&](const OpModel& a, const OpModel& b) { return lot(a) < lot(b); }));
+    }
+    return context.choice();
+  }
+
+ private:
+  Rng rng_;
+};
+
 // One of several policies, by the remainder of a number.
 inline std::unique_ptr<Policy> some_policy(std::uint64_t number) {
+  if (number % 6 == 1) return std::make_unique<Drawn>(number);
   if (number % 3 == 2) return std::make_unique<Spread>();
   return std::make_unique<BySize>(number % 3 == 0);
+}
+
+inline std::string some_op(const graph::Graph& graph, std::uint64_t number) {
+  std::vector<std::string> names;
+  for (auto id : graph.ids())
+    if (graph.node(id).is_op()) names.push_back(graph.node(id).name());
+  return names[number % names.size()];
 }
 
 // A perceptron: x -> relu(x W1 + b1) -> … -> y, on `rows` samples.

@@ -1,4 +1,4 @@
-// Whatever formats a user wishes for: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
+// Whatever formats a user requests: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
 #include "unit/balance/golden_model.hpp"
 #include "unit/passes/default_pipeline.hpp"
 #include "unit/passes/harness.hpp"
@@ -11,9 +11,9 @@
 namespace buda::balance {
 namespace {
 
-class Wishes {
+class Requests {
  public:
-  Wishes(std::uint64_t seed, const device::DeviceDescriptor& device) : rng_(seed), device_(device) {}
+  Requests(std::uint64_t seed, const device::DeviceDescriptor& device) : rng_(seed), device_(device) {}
 
   passes::FormatOptions options() {
     passes::FormatOptions o;
@@ -72,7 +72,7 @@ TEST_P(AnyFormats, MakeLegalNetlists) {
     bench.device = board(GetParam());
     bench.context.decompositions = &passes::plugin_decompositions();
     bench.context.fallback.enabled = false;  // graphs of the device only
-    bench.context.formats = Wishes(seed, bench.device).options();
+    bench.context.formats = Requests(seed, bench.device).options();
     graph::Graph graph = passes::random_graph(seed).graph;
     auto runs = passes::run_pipeline(pipeline, graph, bench.context, {.level = static_cast<std::int64_t>(seed % 3)});
     if (!runs) {
@@ -107,7 +107,7 @@ TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
     bench.device = board(GetParam());
     bench.context.decompositions = &passes::plugin_decompositions();
     bench.context.fallback.enabled = false;  // graphs of the device only
-    bench.context.formats = Wishes(seed, bench.device).options();
+    bench.context.formats = Requests(seed, bench.device).options();
     // Partial sums in another format than the register's are stored where the blocking says so, which the graph does not know.
     for (auto& rule : bench.context.formats.rules) rule.intermediate_df.reset();
     passes::RandomGraph random = passes::random_graph(seed);

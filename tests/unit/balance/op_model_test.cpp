@@ -1,9 +1,10 @@
-// Enumeration of implementations, and what the user may demand of them.
+// Enumeration of implementations, and overrides of them.
 #include <buda/balance/models/op_model.hpp>
 
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/legalize/overrides.hpp>
+#include <buda/balance/problem/l1_accumulation.hpp>
 
 #include <set>
 
@@ -112,6 +113,56 @@ TEST(LegalModels, OneOutputBufferWhereTwoDoNotFit) {
   EXPECT_TRUE(legal_models(p.ops[0], *p.device, strict, &one).models.empty());
 }
 
+TEST(LegalModels, AFullL1IsNotTheOnlyWayToStream) {
+  // What an op's neighbours add to L1 is known later, so a model that leaves little room has one with fewer parts in its buffer beside it.
+  std::size_t full = 0;
+  for (std::int64_t cols = 10; cols <= 16; ++cols) {
+    Problem p = linear(20 * 32, 32, cols * 32);
+    const auto models = legal_models(p.ops[0], *p.device, {}, nullptr).models;
+    for (const OpModel& m : models) {
+      if (m.stream.parts == 1 || m.buf_size_mb <= 2 || m.l1_bytes + (64 << 10) < p.device->l1.operand_bytes()) continue;
+      ++full;
+      EXPECT_TRUE(std::any_of(models.begin(), models.end(), [&](const OpModel& other) {
+        return other.grid == m.grid && other.stream == m.stream && other.buf_size_mb == 2 && other.l1_bytes + (96 << 10) < m.l1_bytes;
+      })) << m.text();
+    }
+  }
+  EXPECT_GT(full, 0u);
+}
+
+TEST(LegalModels, NoCoreGetsNothingButPadding) {
+  // 4 of 15 columns of tiles are data: of three columns of cores the last would have none. One column has no room for 23 x 15 tiles of
+  // Float32, so they come in parts.
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 23 * 32, 4 * 32}, {}, DataFormat::float32);
+  auto first = g.op("first", "nop", {x}, {1, 1, 23 * 32, 4 * 32}, {}, DataFormat::float32);
+  auto wide = g.op("wide", "nop", {graph::Edge(first, {graph::Tm::pad(0, 11, 0)})}, {1, 1, 23 * 32, 15 * 32}, {}, DataFormat::float32);
+  g.output("y", wide);
+  Problem p = problem_of(g.graph);
+  ModelOptions whole;
+  whole.t_streaming = false;
+  EXPECT_TRUE(legal_models(p.ops[1], *p.device, whole, nullptr).models.empty());
+  const auto models = legal_models(p.ops[1], *p.device, {}, nullptr).models;
+  ASSERT_FALSE(models.empty());
+  for (const OpModel& m : models) {
+    EXPECT_EQ(m.grid.cols, 1) << m.text();
+    EXPECT_TRUE(cuts_rows(m.stream.direction)) << m.text();
+  }
+  auto result = balance_with(g.graph, "n150");
+  EXPECT_TRUE(result.ok()) << text_of(result.failure());
+}
+
+TEST(LegalModels, DepthwiseOpsHaveOneColumnOfCores) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 2 * 32, 270 * 32});
+  auto w = g.parameter("w", {1, 1, 9 * 32, 30 * 32});
+  g.output("y", g.op("y", "depthwise", {x, w}, {1, 1, 2 * 32, 30 * 32}));
+  Problem p = problem_of(g.graph);
+  const auto models = legal_models(p.ops[0], *p.device, {}, nullptr).models;
+  ASSERT_FALSE(models.empty());
+  for (const OpModel& m : models) EXPECT_EQ(m.grid.cols, 1) << m.text();
+}
+
 TEST(LegalModels, ReductionsKeepTheirDimensionOnOneCore) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 4 * 32, 6 * 32});
@@ -208,6 +259,64 @@ TEST(Overrides, StreamingIsDemandedByPartsAlongOneSide) {
   EXPECT_THAT(illegal({{"fc1.t-stream", "[1,3]"}}).message, HasSubstr("3 parts along c do not divide the result's 8 tile columns"));
   Diagnostic d = illegal({{"fc1.t-stream", "[3,1]"}, {"fc1.grid", "[6,1]"}});
   EXPECT_THAT(d.message, HasSubstr("grid 6x1 does not divide a part's 2x8 tiles"));
+}
+
+TEST(Overrides, DirectionsOfStreamingHavePybudasNames) {
+  Problem p = linear(64, 64, 64);
+  auto of = [&](const std::map<std::string, std::string>& given) { return parse_overrides(p, given).value()[0]; };
+  EXPECT_EQ(of({{"fc1.t-stream-dir", "rz"}}).stream_direction, StreamDirection::rz);
+  const OpOverride theirs = of({{"fc1.t_stream_dir", "c"}, {"fc1.t_stream_shape", "(1, 2)"}, {"fc1.grid_shape", "(1, 1)"}});
+  EXPECT_EQ(theirs.stream_direction, StreamDirection::c);
+  EXPECT_EQ(theirs.stream, (Stream{StreamDirection::c, 2}));
+  EXPECT_EQ(theirs.grid, (GridShape{1, 1}));
+  EXPECT_THAT(refused(p, {{"fc1.t-stream-dir", "z"}}).front().message, HasSubstr("'z' is not a direction: n, r, c, rz or cz"));
+  EXPECT_THAT(illegal({{"fc1.t-stream", "[2,1]"}, {"fc1.t-stream-dir", "c"}}).message,
+              HasSubstr("t-stream cuts along r, and t-stream-dir is c"));
+  EXPECT_THAT(illegal({{"fc1.t-stream", "[2,1]"}, {"fc1.t-stream-dir", "n"}}).message,
+              HasSubstr("t-stream cuts along r, and t-stream-dir is n"));
+}
+
+TEST(Overrides, ADirectionIsForAllMatricesOrForEach) {
+  const Stream r{StreamDirection::r, 2}, c{StreamDirection::c, 2}, rz{StreamDirection::rz, 2};
+  OpOverride own;
+  EXPECT_TRUE(own.allows(r, 3) && own.allows(rz, 3) && own.allows({}, 3));
+  own.stream = r;
+  EXPECT_TRUE(own.allows(r, 3) && own.allows(rz, 3));
+  EXPECT_FALSE(own.allows(c, 3) || own.allows({}, 3) || own.allows({StreamDirection::r, 4}, 3));
+  own.stream_direction = StreamDirection::rz;
+  EXPECT_TRUE(own.allows(rz, 3) && !own.allows(r, 3));
+  EXPECT_TRUE(own.allows(r, 1)) << "of a single matrix there is no difference";
+  own.stream.reset();
+  EXPECT_TRUE(own.allows({}, 3)) << "what fits need not stream";
+}
+
+TEST(L1Accumulation, IsForFormatsThatPackersAdd) {
+  struct Case {
+    const char* device;
+    DataFormat out, intermediate, accumulate;
+    bool relu;
+    std::int32_t least;  // blocks; 0: never
+  };
+  using enum DataFormat;
+  for (const Case& one : {Case{"n150", float16_b, float16_b, float16_b, false, 2}, Case{"n150", float16_b, float16_b, float16_b, true, 0},
+                          Case{"n150", bfp8_b, float16_b, float16_b, false, 3}, Case{"n150", bfp8_b, bfp8_b, float16_b, false, 0},
+                          Case{"n150", float16_b, float32, float32, false, 3}, Case{"n150", float16_b, float16_b, float32, false, 0},
+                          Case{"e75", float16_b, float16_b, float16_b, false, 0}}) {
+    Problem p;
+    p.device = &board(one.device);
+    OpSpec fc;
+    fc.op.type = netlist::OpType::matmul;
+    fc.op.out_format = one.out;
+    fc.op.intermed_format = one.intermediate;
+    fc.op.acc_format = one.accumulate;
+    fc.op.attributes.relu.enabled = one.relu;
+    p.ops.push_back(fc);
+    allow_l1_accumulation(p);
+    EXPECT_EQ(p.ops[0].l1_acc, one.least > 0) << one.device << ' ' << format_name(one.intermediate);
+    if (p.ops[0].l1_acc) {
+      EXPECT_EQ(least_blocks_in_l1(p.ops[0].op), one.least);
+    }
+  }
 }
 
 TEST(Overrides, StreamingActsWhereStreamingIsOff) {

@@ -38,7 +38,7 @@ TEST(Dram, BuffersHoldHeaderAndEntries) {
   EXPECT_EQ(buffer_bytes(huge, board("n150")), std::nullopt);
 }
 
-TEST(Dram, ChannelsTakeTurnsAndNothingOverlaps) {
+TEST(Dram, BuffersLieInTheirChannelsAndNothingOverlaps) {
   const auto& device = board("n150");
   DramAllocator dram(device);
   std::vector<std::pair<netlist::BufferAddress, std::uint64_t>> all;
@@ -46,8 +46,12 @@ TEST(Dram, ChannelsTakeTurnsAndNothingOverlaps) {
   for (int i = 0; i < 200; ++i) {
     netlist::Queue q = queue(static_cast<std::int32_t>(1 + rng.below(4)), {1, static_cast<std::int32_t>(1 + rng.below(4))},
                              static_cast<std::int32_t>(1 + rng.below(64)));
-    auto buffers = dram.allocate(q, rng.below(4) == 0, device);
+    const bool for_host = rng.below(4) == 0;
+    std::vector<std::int32_t> channels;
+    for (std::int64_t k = 0; k < q.grid.volume(); ++k) channels.push_back(static_cast<std::int32_t>(rng.below(6)));
+    auto buffers = dram.allocate(q, channels, for_host, device);
     ASSERT_TRUE(buffers.ok());
+    for (std::size_t k = 0; k < channels.size(); ++k) EXPECT_EQ((*buffers)[k].channel, for_host ? 0 : channels[k]);
     for (const auto& b : *buffers) all.emplace_back(b, *buffer_bytes(q, device));
   }
   std::set<std::int32_t> channels;
@@ -76,10 +80,11 @@ TEST(Dram, TheHostWindowIsForQueuesOfTheHost) {
   auto inside = [&](const netlist::BufferAddress& b) {
     return b.channel == w.channel && b.address >= w.begin && b.address < w.begin + w.size;
   };
-  EXPECT_TRUE(inside(dram.allocate(queue(2, {1, 1}, 1), true, device)->front()));
-  for (int i = 0; i < 12; ++i) EXPECT_FALSE(inside(dram.allocate(queue(2, {1, 1}, 1), false, device)->front()));
+  const std::vector<std::int32_t> channel{w.channel};
+  EXPECT_TRUE(inside(dram.allocate(queue(2, {1, 1}, 1), channel, true, device)->front()));
+  for (int i = 0; i < 12; ++i) EXPECT_FALSE(inside(dram.allocate(queue(2, {1, 1}, 1), channel, false, device)->front()));
   // What is larger than the window goes elsewhere.
-  EXPECT_FALSE(inside(dram.allocate(queue(1, {1, 1}, 150000), true, device)->front()));
+  EXPECT_FALSE(inside(dram.allocate(queue(1, {1, 1}, 150000), channel, true, device)->front()));
 }
 
 TEST(Dram, AFullChipIsReportedWithChannelAndNumbers) {
@@ -87,7 +92,8 @@ TEST(Dram, AFullChipIsReportedWithChannelAndNumbers) {
   DramAllocator dram(device);
   Diagnostic found;
   for (int i = 0; i < 100 && found.code.empty(); ++i)
-    if (auto r = dram.allocate(queue(1, {1, 1}, 200000), false, device); !r.ok()) found = r.failure().diagnostics().front();
+    if (auto r = dram.allocate(queue(1, {1, 1}, 200000), std::vector<std::int32_t>{3}, false, device); !r.ok())
+      found = r.failure().diagnostics().front();
   EXPECT_EQ(found.fault, Fault::fit);
   EXPECT_THAT(
       found.message,
@@ -241,6 +247,14 @@ TEST(Report, ReadsBackAndAddsUp) {
     EXPECT_LE(c.used, c.capacity);
   }
   EXPECT_EQ(queues, channels);
+  std::int64_t busiest = 0;
+  for (const auto& c : r.epochs[0].channels)
+    busiest = std::max(busiest, static_cast<std::int64_t>(c.read + c.written + c.before + c.after));
+  const auto& paths = r.epochs[0].paths;
+  ASSERT_EQ(paths.size(), 2u);
+  EXPECT_EQ(paths[0].kind, "DRAM");
+  EXPECT_EQ(paths[0].bytes, busiest);
+  EXPECT_EQ(paths[1].kind, "NoC");
   const ReportOp& op = r.epochs[0].ops[0];
   EXPECT_EQ(op.resources.front().resource, "l1");
   std::uint64_t parts = 0;
@@ -326,6 +340,58 @@ TEST(Cost, OfTransfersFollowsWhereAnInputIs) {
   EXPECT_EQ(estimate(op, 1e6, far, device).noc_bytes, 96 * 2080);
   EXPECT_NEAR(estimate(op, 1e6, far, device).inputs[1], 96 * 2080 / 16.0, 0.01);
   EXPECT_EQ(estimate(op, 1e6, far, device).limiter(), 1e6);
+}
+
+// A model whose two ops read the same input.
+graph::Graph two_readers() {
+  DeviceGraph g("two");
+  auto x = g.input("x", {1, 1, 64, 64}, {64, 64});
+  auto a = g.op("a", "exp", {x}, {1, 1, 64, 64}), b = g.op("b", "tanh", {x}, {1, 1, 64, 64});
+  g.output("y", g.op("c", "add", {a, b}, {1, 1, 64, 64}), {64, 64});
+  return std::move(g.graph);
+}
+
+TEST(HostQueues, LieOneAfterTheOtherInTheHostsMemory) {
+  for (const char* device : {"e150", "n150"}) {
+    BalanceOptions options;
+    options.queues.inputs_on_host = options.queues.outputs_on_host = true;
+    auto result = balance_with(two_readers(), device, options);
+    ASSERT_TRUE(result.ok()) << text_of(result.failure());
+    std::uint64_t end = 0;
+    for (const netlist::Queue& q : result->built.netlist.queues)
+      for (const auto& buffer : q.buffers) {
+        EXPECT_EQ(q.location, netlist::QueueLocation::host) << q.name;
+        EXPECT_EQ(buffer.address % 64, 32u) << "data begin behind the header";
+        EXPECT_GE(buffer.address, end);
+        end = buffer.address + *buffer_bytes(q, board(device));
+      }
+  }
+}
+
+TEST(HostQueues, ThatAreTooLargeAreTold) {
+  BalanceOptions options;
+  options.queues.outputs_on_host = true;
+  options.queues.batches = 32767;
+  DeviceGraph g("large");
+  auto x = g.input("x", {1, 1, 32, 32}, {32, 32});
+  auto wide = g.op("wide", "nop", {graph::Edge(x, {graph::Tm::broadcast(graph::TmDim::r, 64)})}, {1, 1, 64 * 32, 32});
+  g.output("y", wide, {64 * 32, 32});
+  auto result = balance_with(g.graph, "e150", options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.failure().diagnostics().front().code, "BL016");
+  EXPECT_THAT(text_of(result.failure()), ::testing::HasSubstr("bytes of the host's memory, of which the chip reaches 1 channel"));
+}
+
+TEST(ForkedInputs, OpsThatReadAlikeShareReads) {
+  for (const bool forked : {false, true}) {
+    BalanceOptions options;
+    options.forked_inputs = forked;
+    auto result = balance_with(two_readers(), "n150", options);
+    ASSERT_TRUE(result.ok()) << text_of(result.failure());
+    const auto& ops = result->built.netlist.graphs[0].ops;
+    EXPECT_EQ(ops[0].inputs[0].forked_from, "");
+    EXPECT_EQ(ops[1].inputs[0].forked_from, forked ? ops[0].name : "");
+  }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Space {
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       space.models.push_back(legal_models(problem.ops[i], *problem.device, options, nullptr));
       for (const auto& name : breaks)
-        if (name == problem.ops[i].label) space.overrides[i].epoch_break = true;
+        if (name == problem.ops[i].node_name) space.overrides[i].epoch_break = true;
     }
   }
   Problem problem;
@@ -99,7 +99,7 @@ TEST(PolicyContext, EpochBreaksAreKept) {
   PolicyContext c(s.space, 1);
   OpId a = c.schedule()[0], b = c.schedule()[1];
   ASSERT_TRUE(c.place(a, smallest(c, a)));
-  EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("is to begin an epoch"));
+  EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("it must begin an epoch"));
   ASSERT_TRUE(c.place_best(b, [](const auto&, const auto&) { return false; }).ok());
   EXPECT_EQ(c.placed(b).epoch, 1);
 }
@@ -154,7 +154,7 @@ TEST_F(CheckChoice, FindsMissingOps) {
 
 TEST_F(CheckChoice, FindsForeignModels) {
   good_.ops[0].model.block.ublock_ct = 5;
-  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("none of its legal ones"));
+  EXPECT_THAT(first_message(check_choice(s_.space, good_)), HasSubstr("not legal for it"));
 }
 
 TEST_F(CheckChoice, FindsOverlaps) {

@@ -4,23 +4,42 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/base/text.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace buda::balance {
 
+// The seeds that a test takes: 1 to `usual`, or for long runs what BUDA_RANDOM_GRAPHS=FIRST:COUNT says.
+struct SeedRange {
+  std::uint64_t first = 1, count = 0;
+  bool is_usual = true;
+  std::uint64_t end() const { return first + count; }
+};
+inline SeedRange seeds_wanted(std::uint64_t usual) {
+  const char* asked = std::getenv("BUDA_RANDOM_GRAPHS");
+  if (asked == nullptr) return {1, usual, true};
+  auto parts = split(asked, ':');
+  return {parse_uint(parts.front()).value_or(1), parse_uint(parts.back()).value_or(usual), false};
+}
+
+// The values of a random graph: none, and tensors of any size; or small tensors of real numbers that keep their size from layer to layer,
+// or of integers that stay below 256, so that no format of 16 bits rounds them.
+enum class RandomValues { none, reals, integers };
+
 // Chains of products, convolutions, pools and depthwise convolutions with residual adds (next to each other, and far apart), softmax-like
 // tails, heads along z, several inputs and outputs. Sizes are skewed: mostly small, sometimes such that epochs, streaming from DRAM, or
 // nothing at all helps.
 class RandomGraph {
  public:
-  // `small`: of a few tiles each, with values everywhere, so that they can be computed.
-  explicit RandomGraph(std::uint64_t seed, bool small = false) : rng_(seed), small_(small), g_(cat("random_", seed)) {
+  explicit RandomGraph(std::uint64_t seed, RandomValues values = RandomValues::none)
+      : rng_(seed), values_(values), small_(values != RandomValues::none), g_(cat("random_", seed)) {
     g_.with_values = false;  // fill() gives them
   }
 
@@ -29,13 +48,14 @@ class RandomGraph {
     x.rows = 32 * size(8);
     x.cols = 32 * size(24);
     x.id = g_.input("input one", {1, 1, x.rows, x.cols}, {x.rows, x.cols}, format());
-    std::uint64_t layers = 1 + rng_.below(6);
+    // A layer makes numbers eight times as large at most: a product of two, twice (with weighted windows), and an earlier value added.
+    std::uint64_t layers = 1 + rng_.below(integers() ? 2 : 6);
     for (std::uint64_t i = 0; i < layers; ++i) {
       seen_.push_back(x);
       x = layer(x, i);
       if (rng_.below(2) == 0) x = with_skip(x, i);
-      if (rng_.below(4) == 0) x.id = softmax(x.id, i, x.rows, x.cols);
-      if (rng_.below(4) == 0) x.id = heads(x.id, i, x.rows, x.cols);
+      if (!integers() && rng_.below(4) == 0) x.id = softmax(x.id, i, x.rows, x.cols);
+      if (!integers() && rng_.below(4) == 0) x.id = heads(x.id, i, x.rows, x.cols);
       if (rng_.below(5) == 0) g_.output(cat("tap", i), x.id);
     }
     g_.output("result", x.id, {x.rows, x.cols});
@@ -49,6 +69,8 @@ class RandomGraph {
     std::int64_t rows = 0, cols = 0;
     Shape shape() const { return {1, 1, rows, cols}; }
   };
+
+  bool integers() const { return values_ == RandomValues::integers; }
 
   Value layer(const Value& x, std::uint64_t i) {
     // Larger selections take long to write down.
@@ -104,7 +126,7 @@ class RandomGraph {
     const Shape shape{1, 1, terms * w.slices, w.rows};
     std::vector<graph::Edge> inputs{g_.constant(cat("picks", i), Tensor(shape, std::move(picks))), x.id};
     if (weighted) {
-      std::vector<float> weights(static_cast<std::size_t>(*shape.volume()), 0.5F);
+      std::vector<float> weights(static_cast<std::size_t>(*shape.volume()), integers() ? 1.0F : 0.5F);
       inputs.push_back(g_.constant(cat("factors", i), Tensor(shape, std::move(weights))));
     }
     w.id = g_.op(cat("windows", i), "matmul", std::move(inputs), {1, w.slices, w.rows, x.cols}, {{"identity", true}, {"slices", w.slices}},
@@ -138,6 +160,7 @@ class RandomGraph {
     return n;
   }
   DataFormat format() {
+    if (integers()) return DataFormat::float16_b;
     constexpr DataFormat kFormats[] = {DataFormat::float16_b, DataFormat::bfp8_b, DataFormat::float16_b, DataFormat::bfp4_b};
     return kFormats[rng_.below(4)];
   }
@@ -176,12 +199,25 @@ class RandomGraph {
       std::vector<float> values(static_cast<std::size_t>(*shape.volume()), 1.0f);
       for (float& v : values)
         if (scale > 0) v = static_cast<float>(rng_.uniform(-scale, scale));
+      if (integers()) values = few_ones(shape);
       node.value = graph::Value(Tensor(shape, std::move(values)));
     }
   }
 
+  // Two ones in each column, of either sign.
+  std::vector<float> few_ones(const Shape& shape) {
+    std::vector<float> out(static_cast<std::size_t>(*shape.volume()), 0.0f);
+    for (std::int64_t column = 0; column < shape[3]; ++column)
+      for (int n = 0; n < 2; ++n) {
+        const auto row = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(shape[2])));
+        out[static_cast<std::size_t>(row * shape[3] + column)] = rng_.below(2) == 0 ? 1.0f : -1.0f;
+      }
+    return out;
+  }
+
   Rng rng_;
-  bool small_ = false;
+  RandomValues values_;
+  bool small_;
   DeviceGraph g_;
   std::vector<Value> seen_;
 };

@@ -50,7 +50,7 @@ double dram_bytes(const std::vector<RelaxedOp>& ops, std::size_t begin, std::siz
   double bytes = 0;
   for (std::size_t i = begin; i < end; ++i) {
     bytes += ops[i].dram_bytes + (ops[i].last_user >= end ? ops[i].result_bytes : 0);
-    for (const auto& o : ops[i].operands) bytes += o.producer < begin ? o.bytes : 0;
+    for (const auto& o : ops[i].operands) bytes += o.other < begin ? o.bytes : 0;
   }
   return bytes;
 }

@@ -130,7 +130,7 @@ TEST(Misfit, SaysWhatNeedsHowMuchOfWhat) {
   const Usage* over = first_misfit(all);
   ASSERT_NE(over, nullptr);
   EXPECT_EQ(over->resource, Resource::l1);
-  Diagnostic d = misfit("fc1", *over, "split it");
+  Diagnostic d = misfit("fc1", "fc1", *over, "split it");
   EXPECT_EQ(d.fault, Fault::fit);
   EXPECT_EQ(d.node, "fc1");
   EXPECT_EQ(d.hint, "split it");

@@ -1,5 +1,6 @@
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/solve/spread.hpp>
+#include <buda/balance/solve/tighten_epochs.hpp>
 
 #include "unit/balance/fixture.hpp"
 
@@ -17,7 +18,7 @@ struct Chosen {
     space.overrides.resize(problem.ops.size());
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       space.models.push_back(legal_models(problem.ops[i], *problem.device, {}, nullptr));
-      if (std::find(breaks.begin(), breaks.end(), problem.ops[i].label) != breaks.end()) space.overrides[i].epoch_break = true;
+      if (std::find(breaks.begin(), breaks.end(), problem.ops[i].node_name) != breaks.end()) space.overrides[i].epoch_break = true;
     }
     PolicyContext context(space, 1);
     auto found = spread(context, {});
@@ -68,6 +69,17 @@ TEST(Spread, EpochBreaksAreKept) {
   EXPECT_EQ(c.choice.ops[0].epoch, 0);
   EXPECT_EQ(c.choice.ops[1].epoch, 1);
   EXPECT_EQ(c.choice.ops[2].epoch, 1);
+}
+
+TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
+  const Chosen c(uneven());
+  const Choice small = by_size(c.space, false);
+  PolicyContext context(c.space, 1);
+  const auto found = tightened(context, small);
+  ASSERT_TRUE(found.ok()) << text_of(found.failure());
+  EXPECT_TRUE(check_choice(c.space, *found).empty());
+  EXPECT_LT(pipelined_cycles(*found), 0.9 * pipelined_cycles(small));
+  for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(found->ops[i].epoch, small.ops[i].epoch) << i;
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

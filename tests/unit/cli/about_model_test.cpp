@@ -18,6 +18,15 @@ TEST(AboutModel, TheNodeComesFirstAndTheFileIsANote) {
   EXPECT_EQ(d.notes.front().loc, (SourceLoc{"/tmp/b/m.yaml", 7, 5}));
 }
 
+TEST(AboutModel, ALabelOfSeveralNodesNamesEachOfThem) {
+  for (const std::string node : {"dense", "act", "out"}) {
+    Diagnostic d = input_error("BL011", {}, "op 'dense + act + out' has no legal implementation");
+    d.node = node;
+    d.fault = Fault::fit;
+    EXPECT_EQ(about_model(d, "m.onnx", kMade).message, d.message);
+  }
+}
+
 TEST(AboutModel, WhatALaterStageRefusesIsNotSupportedYet) {
   Diagnostic d = input_error("NL402", {"/tmp/b/m.yaml", 7, 5}, "op 'mm': shapes differ");
   d.node = "mm";

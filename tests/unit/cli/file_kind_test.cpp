@@ -20,6 +20,7 @@ TEST(FileKind, IsToldByContent) {
       {R"({"schema": "buda.graph/1", "name": "g", "level": "tensor"})", FileKind::tensor_graph},
       {"\n{\n  \"schema\" : \"buda.graph/1\",\n  \"level\": \"device\"", FileKind::device_graph},
       {R"({"schema": "buda.host-plan/1"})", FileKind::host_plan},
+      {R"({"schema": "buda.placement-report/1"})", FileKind::placement_report},
       {R"({"schema": "buda.pipes/1",)", FileKind::pipes},
       {R"({"schema": "buda.blob/1",)", FileKind::stream_programs},
       {"# by hand\ndevices: {arch: grayskull}\n", FileKind::netlist},
@@ -65,8 +66,9 @@ TEST(FileKind, WhatComesTooLateGetsTheNextCommand) {
 
 // Every tool's kind and every other have advice, and it names a command.
 TEST(FileKind, EveryPairHasAdvice) {
-  constexpr FileKind kAll[] = {FileKind::model,     FileKind::tensor_graph, FileKind::device_graph,    FileKind::netlist,
-                               FileKind::host_plan, FileKind::pipes,        FileKind::stream_programs, FileKind::image};
+  constexpr FileKind kAll[] = {FileKind::model,   FileKind::tensor_graph,    FileKind::device_graph,
+                               FileKind::netlist, FileKind::host_plan,       FileKind::placement_report,
+                               FileKind::pipes,   FileKind::stream_programs, FileKind::image};
   for (FileKind wanted : kAll)
     for (FileKind found : kAll) {
       if (wanted == found) continue;

@@ -1,36 +1,17 @@
 // Ops and devices for the tests of costs.
 #pragma once
 
-#include <buda/device/load.hpp>
-#include <buda/diag/sink.hpp>
-#include <buda/io/host.hpp>
+#include "unit/device/source_devices.hpp"
+
 #include <buda/netlist/model/op.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace buda::cost {
 
 inline constexpr DataFormat kBfp8 = DataFormat::bfp8_b, kHalf = DataFormat::float16_b;
 
-// A device that ships, read once.
-inline const device::DeviceDescriptor& shipped(const std::string& name) {
-  static std::map<std::string, device::DeviceDescriptor> cache;
-  if (auto found = cache.find(name); found != cache.end()) return found->second;
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  EXPECT_NE(source, nullptr) << "run through ctest, which sets BUDA_SOURCE_DIR";
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  host.share_dir = std::string(source == nullptr ? "." : source) + "/share";
-  auto device = device::load_device(host, name);
-  EXPECT_TRUE(device.ok()) << name;
-  return cache.emplace(name, device.ok() ? *device : device::DeviceDescriptor{}).first->second;
-}
+using device::shipped;
 
 // With the block {t, mblock, ublock}, all operands in one format.
 inline netlist::Op op_of(netlist::OpType type, DataFormat format, netlist::BlockShape block, std::size_t inputs = 1) {

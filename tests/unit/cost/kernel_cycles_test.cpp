@@ -2,6 +2,7 @@
 #include <buda/cost/kernel_cycles.hpp>
 
 #include <buda/netlist/model/fused_op.hpp>
+#include <buda/ops/table/op_class.hpp>
 
 #include "unit/cost/fixture.hpp"
 
@@ -136,7 +137,7 @@ TEST(KernelCycles, GrowWithFidelityAndNeverFallBelowAStage) {
 TEST(KernelCycles, EveryTypeOfOpTakesTime) {
   for (const char* name : {"e75", "n300", "blackhole"})
     for (const auto& info : netlist::all_op_types()) {
-      auto op = op_of(info.type, kHalf, {1, 2, 2, 2, 2}, static_cast<std::size_t>(info.least_inputs));
+      auto op = op_of(info.type, kHalf, {1, 2, 2, 2, 2}, ops::class_info(info.op_class).min_inputs());
       op.attributes.m_k = op.attributes.u_kt = op.attributes.z = 2;
       EXPECT_GT(kernel_cycles(op, nullptr, shipped(name)).total, 0) << name << ' ' << info.name;
     }

@@ -66,7 +66,7 @@ chips_with_mmio: [
 harvesting: {0: {noc_translation: true, harvest_mask: 3}}
 )";
 
-TEST_F(Clusters, OfTheOriginalNameCablesThatMayStandThereTwice) {
+TEST_F(Clusters, OfTheOriginalNameLinksThatMayBeListedTwice) {
   auto c = load(kOriginal);
   ASSERT_TRUE(c.ok()) << c.failure().diagnostics().front().message;
   EXPECT_THAT(c->links, ElementsAre(EthLink{0, 3, 1, 0}, EthLink{1, 1, 2, 1}));
@@ -84,7 +84,7 @@ TEST_F(Clusters, WhatIsWrongInOnesOfTheOriginalIsTold) {
   expect_refused("chips: {0: [], 1: []}\nethernet_connections:\n  - [{chip: 0, chan: 9}, {chip: 1, chan: 1}]\n", "DV030", 3);
 }
 
-TEST_F(Clusters, AChannelTakesOneCable) {
+TEST_F(Clusters, AChannelTakesOneLink) {
   expect_refused(
       "schema: buda.cluster/1\nlinks: [{chip: 0, channel: 1, to_chip: 1, to_channel: 2}, {chip: 0, channel: 1, to_chip: 1, to_channel: "
       "3}]\n",

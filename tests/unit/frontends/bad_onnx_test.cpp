@@ -33,18 +33,17 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   const Diagnostic& d = graph.failure().diagnostics()[0];
   EXPECT_EQ(d.code, "ON030");
   EXPECT_EQ(d.loc.file, "dir/m.onnx");
-  EXPECT_EQ(d.message, "the model uses 4 operators that are not read");
+  EXPECT_EQ(d.message, "the model uses 4 operators that are not supported");
   ASSERT_EQ(d.notes.size(), 4u);
   EXPECT_EQ(d.notes[0].message,
-            "op type ConcatFromSequence (domain ai.onnx, opset 13): sequences of tensors are not read: a chip's queues hold tensors of one "
-            "shape; "
-            "used by 2 nodes: first, ConcatFromSequence_1");
+            "op type ConcatFromSequence (domain ai.onnx, opset 13): sequences of tensors are not supported: a chip's queues hold tensors "
+            "of one shape; used by 2 nodes: first, ConcatFromSequence_1");
   EXPECT_EQ(d.notes[1].message,
             "op type LayerNormalization (domain ai.onnx, opset 13): not defined in opset 13; ONNX has it from opset 17 on; used by 1 node: "
             "early");
   EXPECT_EQ(d.notes[2].message,
             "op type Reluu (domain ai.onnx, opset 13): unknown to ONNX; did the exporter mean Relu?; used by 1 node: typo");
-  EXPECT_EQ(d.notes[3].message, "op type FancyPool (domain com.example): operators of this domain are not read; used by 1 node: pool");
+  EXPECT_EQ(d.notes[3].message, "op type FancyPool (domain com.example): operators of this domain are not supported; used by 1 node: pool");
   EXPECT_EQ(d.data.at(0), (std::pair<std::string, std::string>("unsupported.ai.onnx.ConcatFromSequence", "first, ConcatFromSequence_1")));
 }
 
@@ -71,7 +70,7 @@ TEST_F(BadOnnx, OpsetsThatAreNotRead) {
   expect_refused(two.bytes(), {"ON020 imports both opset 13 and opset 11"});
   OnnxModel ir = one_node("Relu", {{2}});
   ir.proto().clear_ir_version();
-  expect_refused(ir.bytes(), {"ON020 is no ONNX model: it has no ir_version"});
+  expect_refused(ir.bytes(), {"ON020 is not an ONNX model: it has no ir_version"});
 }
 
 TEST_F(BadOnnx, SymbolicDimensionsWithoutAValue) {
@@ -93,7 +92,7 @@ TEST_F(BadOnnx, InputsThatAreNoDenseTensorsOfKnownShape) {
   expect_refused(no_shape.bytes(), {"ON021 input 'x' has no shape"});
   OnnxModel sequence = one_node("Relu", {{2}});
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
-  expect_refused(sequence.bytes(), {"ON021 input 'x' is no dense tensor"});
+  expect_refused(sequence.bytes(), {"ON021 input 'x' is not a dense tensor"});
   OnnxModel text = one_node("Relu", {{2}});
   text.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::STRING);
   expect_refused(text.bytes(), {"ON021 input 'x' has elements of STRING"});
@@ -156,11 +155,11 @@ TEST_F(BadOnnx, ExternalDataStaysInTheModelsFolder) {
     return m.bytes();
   };
   for (const char* location : {"../secret", "/secret", "a/../../secret", "..", "a\\..\\secret"})
-    expect_refused(model(location, "", ""), {"which is no relative path inside the model's folder"});
+    expect_refused(model(location, "", ""), {"which is not a relative path inside the model's folder"});
   expect_refused(model("", "", ""), {"has external data in ''"});
   expect_refused(model("short.bin", "", ""), {"has external data of 8 bytes at byte 0 of 'short.bin', which has 7 bytes"});
   expect_refused(model("short.bin", "18446744073709551615", ""), {"at byte 18446744073709551615 of 'short.bin'"});
-  expect_refused(model("short.bin", "-1", ""), {"whose offset is '-1', which is no integer"});
+  expect_refused(model("short.bin", "-1", ""), {"whose offset is '-1', which is not an integer"});
   expect_refused(model("short.bin", "", "7"), {"has 7 bytes of external data, and its shape [2] of F32 asks for 8"});
   expect_refused(model("missing.bin", "", ""), {"IO001 cannot be read", "note: initializer 'w' is stored in that file"});
   EXPECT_EQ(fs_.files_read().count("secret"), 0u);
@@ -205,9 +204,8 @@ TEST_F(BadOnnx, NodesThatAreNotAsOnnxDefinesThem) {
 TEST_F(BadOnnx, NodesOfAKindThatIsNotRead) {
   OnnxModel reshape = one_node("Reshape", {{6}, {2}});
   reshape.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
-  expect_refused(
-      reshape.bytes(),
-      {"ON040 node 'Reshape_0' (op type Reshape, domain ai.onnx, opset 13): its shape (input 1, 'y') is computed while the model runs"});
+  expect_refused(reshape.bytes(),
+                 {"ON040 node 'Reshape_0' (op type Reshape, domain ai.onnx, opset 13): its shape (input 1, 'y') is computed at run time"});
   auto shaped = [](const std::vector<std::int64_t>& to) {
     OnnxModel m;
     m.input("x", {2, 3}).whole("s", to).node("Reshape", {"x", "s"}, {"y"});
@@ -230,7 +228,7 @@ TEST_F(BadOnnx, NodesOfAKindThatIsNotRead) {
   mask.graph().mutable_initializer(0)->set_raw_data("\1");
   mask.graph().mutable_initializer(0)->clear_dims();
   mask.output("mask");
-  expect_refused(mask.bytes(), {"is in training mode, where what it drops is random; only inference is read"});
+  expect_refused(mask.bytes(), {"is in training mode, where what it drops is random; only inference is supported"});
 }
 
 TEST_F(BadOnnx, ShapesThatDoNotFitNameTheOnnxNode) {

@@ -55,7 +55,7 @@ TEST_F(Importer, TheProductIsNamedAfterTheModel) {
 
 TEST_F(Importer, TheModelIsNotOverwritten) {
   fs_.put("hand.graph.json", "{}");
-  EXPECT_NE(failure(options_for("hand.graph.json")).find("IP004 the graph would replace the model 'hand.graph.json'"), std::string::npos);
+  EXPECT_NE(failure(options_for("hand.graph.json")).find("IP004 the graph would overwrite the model 'hand.graph.json'"), std::string::npos);
 }
 
 TEST_F(Importer, StandardInputAndOutput) {

@@ -202,7 +202,7 @@ TEST_F(OnnxNewerOpsets, OperatorsThatTakeNoNarrowTypes) {
   added.input("x", {1}, TensorProto::INT8);
   add_narrow(added, "like", kInt4, {1}, "\x01");
   add_node(added, "Add", {"x", "like"});
-  expect_refused(added.bytes(), "its input 1 has elements of INT4, with which the operator is not read");
+  expect_refused(added.bytes(), "its input 1 has elements of INT4, with which the operator is not supported");
 }
 
 TEST_F(OnnxNewerOpsets, EightBitFloats) {
@@ -237,8 +237,8 @@ TEST_F(OnnxNewerOpsets, OperatorsThatNoChipCanDo) {
   m.node("StringConcat", {"x", "x"}, {"s"});
   add_node(m, "ImageDecoder", {"s"});
   std::string text = refusal(m.bytes());
-  EXPECT_NE(text.find("op type StringConcat (domain ai.onnx, opset 20): strings are not read"), std::string::npos) << text;
-  EXPECT_NE(text.find("op type ImageDecoder (domain ai.onnx, opset 20): images in file formats are not read"), std::string::npos) << text;
+  EXPECT_NE(text.find("op type StringConcat (domain ai.onnx, opset 20): strings are not supported"), std::string::npos) << text;
+  EXPECT_NE(text.find("op type ImageDecoder (domain ai.onnx, opset 20): image file formats are not supported"), std::string::npos) << text;
 }
 
 // An input that is the data of each run must not be advised to be fixed.

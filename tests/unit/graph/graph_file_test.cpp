@@ -167,7 +167,7 @@ TEST(GraphFile, FusedBodiesAreValuesInMemoryAndTextsInFiles) {
   const Diagnostic& d = refused.failure().diagnostics().front();
   EXPECT_EQ(d.code, "GR030");
   EXPECT_EQ(d.loc.line, 9u);
-  EXPECT_EQ(d.message, "node 'p': sub-op 1 of 'sub_ops': inputs: the string 'inputs' is none of inputN, intermedN, dest, output");
+  EXPECT_EQ(d.message, "node 'p': sub-op 1 of 'sub_ops': inputs: the string 'inputs' is not one of inputN, intermedN, dest, output");
 }
 
 TEST(GraphFile, EverythingComesBack) {

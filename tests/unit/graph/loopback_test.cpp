@@ -40,8 +40,8 @@ TEST(Loopback, AllThatIsWrongIsTold) {
   const auto& found = pairs.failure().diagnostics();
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].code, "GR028");
-  EXPECT_EQ(found[0].message, "input 'x' cannot be output 'v' of the step before: there is no such output");
-  EXPECT_EQ(found[1].message, "input 'w' cannot be output 't' of the step before: the input is F32 [1, 8] and the output F32 [1, 4]");
+  EXPECT_EQ(found[0].message, "input 'x' cannot be output 'v' of the previous step: there is no such output");
+  EXPECT_EQ(found[1].message, "input 'w' cannot be output 't' of the previous step: the input is F32 [1, 8] and the output F32 [1, 4]");
 }
 
 }  // namespace

@@ -36,17 +36,17 @@ TEST(Tm, Refusals) {
   };
   EXPECT_EQ(why(s, Tm::hslice(2)), "its 96 columns do not divide into 2 parts of whole tiles");
   EXPECT_EQ(why(s, Tm::vslice(64)), "its 64 rows do not divide into 64 parts of whole tiles");
-  EXPECT_EQ(why(s, Tm::hstack(3)), "its z is no multiple of 3");
+  EXPECT_EQ(why(s, Tm::hstack(3)), "its z is not a multiple of 3");
   EXPECT_EQ(why(s, Tm::vstack(0)), "the factor must be at least 1");
   EXPECT_EQ(why(s, Tm::broadcast(TmDim::r, -1)), "the factor must be at least 1");
   EXPECT_EQ(why(s, Tm::broadcast(TmDim::c, kHuge)), "the result is too large");
   EXPECT_EQ(why(s, Tm::broadcast(TmDim::z, kHuge / 100)), "the result is too large");
   EXPECT_EQ(why(s, Tm::pad(-1, 0, 0)), "the number of tiles must not be negative");
   EXPECT_EQ(why(s, Tm::pad(kHuge, 0, 0)), "the result is too large");
-  EXPECT_EQ(why(s, Tm::unpad(2, 0)), "nothing would be left of its 64 rows");
-  EXPECT_EQ(why(s, Tm::unpad(0, 4)), "nothing would be left of its 96 columns");
+  EXPECT_EQ(why(s, Tm::unpad(2, 0)), "nothing would remain of its 64 rows");
+  EXPECT_EQ(why(s, Tm::unpad(0, 4)), "nothing would remain of its 96 columns");
   EXPECT_EQ(why({2, 64, 96}, Tm::transpose()), "it must have the four axes (w, z, r, c)");
-  EXPECT_EQ(why({1, 1, -32, 32}, Tm::transpose()), "this is no possible shape");
+  EXPECT_EQ(why({1, 1, -32, 32}, Tm::transpose()), "this is not a legal shape");
 }
 
 TEST(Tm, TextAsInANetlist) {

@@ -56,6 +56,23 @@ TEST(Json, WritingIsCanonicalAndReadsBack) {
   EXPECT_EQ(json_line(*again), text);
 }
 
+TEST(Json, PrettyTextBreaksWhatIsLongerThanALine) {
+  auto node = parse_json(R"({"a": [1, 2, 3], "b": {"c": "four", "d": []}, "e": "a\nlong text stays whole"})", "f");
+  ASSERT_TRUE(node);
+  EXPECT_EQ(json_pretty(*node, 200), json_line(*node) + "\n");
+  // `"a": [1, 2, 3]` has 16 columns with its indent.
+  EXPECT_EQ(json_pretty(*node, 16),
+            "{\n  \"a\": [1, 2, 3],\n  \"b\": {\n    \"c\": \"four\",\n    \"d\": []\n  },\n  \"e\": \"a\\nlong text stays whole\"\n}\n");
+  EXPECT_EQ(json_pretty(*node, 15),
+            "{\n  \"a\": [\n    1,\n    2,\n    3\n  ],\n  \"b\": {\n    \"c\": \"four\",\n    \"d\": []\n  },\n"
+            "  \"e\": \"a\\nlong text stays whole\"\n}\n");
+}
+
+TEST(Json, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(json_line(Node::string("a\x7f\tb")), "\"a\x7f\\tb\"");
+  EXPECT_EQ(json_line(Node::string("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
 TEST(Json, TypedAccessNamesWhatIsThere) {
   auto node = parse_json("[1.5, \"x\", 99999999999999999999, true]", "f");
   ASSERT_TRUE(node);

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"inputs: [intermed0], output: dest", "inputs: [dest], output: dest", "NL523", "did not write it"},
         Wrong{"type: multiply", "type: maximum", "NL524", "maximum cannot read dest"},
         Wrong{"inputs: [dest, intermed0]", "inputs: [intermed0, dest]", "NL525", "as second operand", true},
-        Wrong{"inputs: [intermed0], output: dest", "inputs: [intermed1], output: dest", "NL506", "holds nothing here"},
+        Wrong{"inputs: [intermed0], output: dest", "inputs: [intermed1], output: dest", "NL506", "has no value here"},
         Wrong{"output: dest, mblock: [1, 1], ublock: [2, 2]", "output: dest, mblock: [1, 1], ublock: [2, 1]", "NL507",
               "ublock [2, 1] is needed"},
         Wrong{"output: output, mblock: [1, 1], ublock: [2, 2]", "output: output, mblock: [2, 1], ublock: [1, 2]", "NL528",

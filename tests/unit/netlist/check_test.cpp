@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                "has to be the same, not Float16_b",
                {{kAttributes, "attributes: {m_k: 2, u_kt: 2, l1_acc: true}"}, {"acc_df: Float16_b", "acc_df: Float32"}}},
         Breach{"NL312", "of one exponent family", {{"intermed_df: Float16_b", "intermed_df: Float16"}}, true},
-        Breach{"NL313", "too coarse", {{"intermed_df: Float16_b", "intermed_df: Bfp4_b"}}},
+        Breach{"NL313", "too few bits", {{"intermed_df: Float16_b", "intermed_df: Bfp4_b"}}},
         Breach{"NL314", "needs a broadcast", {{kAttributes, "attributes: {m_k: 2, u_kt: 2, kernel_broadcast: {input_1: 2}}"}}},
         Breach{"NL315",
                "no multiple of its block of 2",

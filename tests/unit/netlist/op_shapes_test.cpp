@@ -31,13 +31,17 @@ TEST(OpShapes, MatmulNeedsRowsAndColumns) {
   EXPECT_EQ(needed_shape(op, 1), (TileShape{4, 14, 36}));
   EXPECT_EQ(needed_shape(op, 2), (TileShape{4, 10, 36}));
   EXPECT_EQ(bias_input(op), 2u);
-  EXPECT_EQ(expected_inputs(op), 3u);
+  EXPECT_EQ(expected_inputs(op).min, 3u);
+  EXPECT_EQ(expected_inputs(op).max, 3u);
   op.attributes.accumulate = true;
   op.attributes.z = 3;
   EXPECT_EQ(needed_shape(op, 0), (TileShape{12, 10, 14}));
   op.attributes.requant = true;
   EXPECT_EQ(requant_input(op), 3u);
-  EXPECT_EQ(input_role(op, 3), InputRole::scalars);
+  EXPECT_EQ(operand_row(op, 3).role, OperandRole::scales);
+  op.attributes.bias = false;
+  EXPECT_EQ(operand_row(op, 2).role, OperandRole::scales);
+  EXPECT_EQ(requant_input(op), 2u);
 }
 
 TEST(OpShapes, SparseMatmulKnowsItsActivationsOnly) {
@@ -46,7 +50,7 @@ TEST(OpShapes, SparseMatmulKnowsItsActivationsOnly) {
   op.attributes.m_k = op.attributes.u_kt = 2;
   EXPECT_EQ(needed_shape(op, 0), std::nullopt);
   EXPECT_EQ(needed_shape(op, 1), (TileShape{0, 4, 36}));
-  EXPECT_EQ(input_role(op, 2), InputRole::indices);
+  EXPECT_EQ(operand_row(op, 2).role, OperandRole::index_tiles);
   op.attributes.bias = true;
   EXPECT_EQ(bias_input(op), 3u);
 }
@@ -81,9 +85,9 @@ TEST(OpShapes, FusedInputsAreThoseOfTheirFirstReader) {
   mm.attributes.m_k = 6;
   mm.attributes.u_kt = 2;
   FusedOp fused{"0", 3, 1, "", {{add, mm}}, {}};
-  EXPECT_EQ(fused_input_shape(op, fused, 2), (TileShape{4, 10, 36}));
-  EXPECT_EQ(fused_input_shape(op, fused, 1), (TileShape{4, 12, 3}));
-  EXPECT_EQ(fused_input_shape(op, fused, 3), std::nullopt);
+  EXPECT_EQ(needed_shape(op, 2, &fused), (TileShape{4, 10, 36}));
+  EXPECT_EQ(needed_shape(op, 1, &fused), (TileShape{4, 12, 3}));
+  EXPECT_EQ(needed_shape(op, 3, &fused), std::nullopt);
 }
 
 TEST(OpShapes, QueueSizes) {

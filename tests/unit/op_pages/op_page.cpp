@@ -3,7 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/netlist/check/check.hpp>
-#include <buda/netlist/model/op_attributes.hpp>
+#include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/device_op.hpp>
 
 #include <algorithm>
@@ -17,32 +17,15 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-// Attributes that every op type has.
-bool is_common(const AttributeInfo& a) {
-  const auto& types = all_op_types();
-  return std::all_of(types.begin(), types.end(), [&](const OpTypeInfo& t) { return a.for_op(t.type); });
-}
-
-// Of the common ones those that mean something to this type.
-bool is_used(const AttributeInfo& a, OpType type) {
-  static constexpr std::string_view kInner[] = {"m_k", "u_kt"};
-  const OpClass c = op_class(type);
-  if (std::find(std::begin(kInner), std::end(kInner), a.key) != std::end(kInner))
-    return c == OpClass::matmul || c == OpClass::depthwise || c == OpClass::reduce || c == OpClass::topk;
-  if (a.key == "bias") return c == OpClass::matmul || c == OpClass::depthwise;
-  if (a.key == "accumulate" || a.key == "sfpu_op") return c == OpClass::matmul;
-  if (a.key == "zero_point") return c == OpClass::quant || c == OpClass::matmul;
-  if (a.key == "approximate_mode") return c == OpClass::sfpu || c == OpClass::fused || c == OpClass::matmul;
-  if (a.key == "vector") return c == OpClass::sfpu || c == OpClass::fused;
-  if (a.key == "dest_device" || a.key.ends_with("gress_channels")) return c == OpClass::ethernet;
-  return true;
-}
+// An attribute that every op may have is listed where it means something.
+bool is_listed(const ops::DeviceAttribute& a, OpType type) { return a.accepted_by == ops::kAnyClass ? a.is_used_by(type) : a.for_op(type); }
 
 std::string attribute_table(OpType type) {
   std::string out;
-  for (const AttributeInfo& a : all_attributes()) {
-    if (!a.for_op(type) || (is_common(a) && !is_used(a, type))) continue;
-    out += cat("| `", a.key, "` | ", cell(a.value), " | ", a.absent.empty() ? "" : cat('`', a.absent, '`'), " | ", cell(a.meaning), " |\n");
+  for (const ops::DeviceAttribute& a : ops::device_attributes()) {
+    if (!is_listed(a, type)) continue;
+    const std::string absent = a.standard ? cat('`', a.standard_text(), '`') : "";
+    out += cat("| `", a.key, "` | ", cell(a.value_text()), " | ", absent, " | ", cell(a.meaning), " |\n");
   }
   return out.empty() ? out : "\n## Attributes\n\n| attribute | value | when absent | meaning |\n|---|---|---|---|\n" + out;
 }

@@ -49,7 +49,7 @@ std::string with_point(double value) {
 // The example of an SFPU op, which differs from that of any other in the type, its attributes and the range of its input.
 std::string sfpu_example(const ops::DeviceOp& op) {
   std::vector<std::string> attributes;
-  for (const ops::OwnAttribute& own : op.attributes) attributes.push_back(cat(own.def.name, ": ", own.sample));
+  for (const ops::OwnAttribute& own : op.attributes) attributes.push_back(cat(own.key, ": ", own.sample));
   const std::string more = attributes.empty() ? "" : cat(",\n      attributes: {", join(attributes, ", "), "}");
   return cat("# buda.netlist/1\n# ", op.meaning, R"(
 devices:

@@ -61,7 +61,7 @@ TEST(Verify, ComparesTypesWithRules) {
   g.node(g.find("q")).outputs = {{DType::f32, {2, 3}, {}}};
   EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{
                                      "OP002: node 't' (transpose): 'transpose' has no attribute 'prem'",
-                                     "OP003: node 'p' (matmul): its type is said to be F32 [2, 3], but its inputs make it F32 [2, 2]",
+                                     "OP003: node 'p' (matmul): its type is declared as F32 [2, 3], but its inputs make it F32 [2, 2]",
                                      "OP005: node 'q' (rellu): there is no operation 'rellu' at tensor level",
                                  }));
 }
@@ -97,8 +97,8 @@ TEST(Verify, DeviceShapesAgainstTheModels) {
   NodeId y = g.add("y", "output", {s});
   g.node(y).attrs["model_shape"] = Ints{4, 4};
   EXPECT_EQ(messages(verify(g)), (std::vector<std::string>{
-                                     "OP003: node 'x' (input): the model's shape [40, 4] does not lie in the device's [1, 1, 32, 32]",
-                                     "OP003: node 'w' (parameter): the model's shape [2, 5, 5] does not lie in the device's [1, 1, 32, 32]",
+                                     "OP003: node 'x' (input): the model's shape [40, 4] does not fit in the device's [1, 1, 32, 32]",
+                                     "OP003: node 'w' (parameter): the model's shape [2, 5, 5] does not fit in the device's [1, 1, 32, 32]",
                                  }));
 }
 

@@ -80,7 +80,7 @@ TEST(Resize, OddCases) {
   AttrMap tiny{{"shape", Ints{3}}, {"scales", Reals{1e-300}}, {"coordinates", std::string("asymmetric")}};
   expect_near(run("resize", {counting({2})}, tiny), {3}, {0, 1, 1});
   EXPECT_EQ(error_of("resize", {f32({0}, {})}, {{"shape", Ints{2}}}), "OP003: axis 0 of [0] has no elements to take 2 from");
-  EXPECT_EQ(error_of("resize", {kMap}, {{"shape", Ints{2}}}), "OP003: 'shape' [2] is no shape for a value of 4 axes");
+  EXPECT_EQ(error_of("resize", {kMap}, {{"shape", Ints{2}}}), "OP003: 'shape' [2] is not a legal shape for a value of 4 axes");
   EXPECT_EQ(error_of("resize", {counting({2})}, {{"shape", Ints{2}}, {"scales", Reals{-1}}}),
             "OP003: the scale of axis 0 is -1; it must be positive");
 }

@@ -39,7 +39,7 @@ std::vector<AttrMap> variants_of(const DeviceOp& op) {
 TEST(ValueRanges, ResultsOfUnaryOpsAreInside) {
   Rng rng(7);
   for (const DeviceOp& op : device_ops()) {
-    if (op.range == nullptr || class_info(op.op_class).max_inputs != 1) continue;
+    if (op.range == nullptr || class_info(op.op_class).max_inputs() != 1) continue;
     for (const AttrMap& attrs : variants_of(op))
       for (std::size_t i = 0; i < kRangeEnds.size(); ++i)
         for (std::size_t j = i; j < kRangeEnds.size(); ++j) {

@@ -13,7 +13,7 @@ namespace {
 using pipes::Built;
 using pipes::PipeGraph;
 
-// Two cables with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
+// Two links with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
 const Built& two() {
   static const Built built(pipes::two_chips(), "n300", 2);
   return built;
@@ -93,12 +93,12 @@ TEST(Ethernet, RelaysWriteWholeChunksOfTheirBuffers) {
   EXPECT_GT(writing, 0);
 }
 
-TEST(Ethernet, CablesAreCountedByDirection) {
+TEST(Ethernet, LinksAreCountedByDirection) {
   auto blob = blob_of(two().graph);
   ASSERT_TRUE(blob.ok());
   Report report = make_report(*blob, *two().device, two().cluster().eth_core);
   std::uint64_t there = 0, back = 0;
-  for (const CableLoad& c : report.cables) (c.link.chip == 0 ? there : back) += c.bytes;
+  for (const EthernetLoad& c : report.ethernet) (c.link.chip == 0 ? there : back) += c.bytes;
   EXPECT_EQ(there, 2u * 2 * 8 * 2080) << "eight tiles to g and to e, of two inputs";
   EXPECT_EQ(back, 2u * 8 * 2080) << "from h to its queue";
   for (const CoreReport& c : report.cores) EXPECT_EQ(c.streams_available, c.ethernet ? 32 : two().device->streams.per_core);
@@ -161,9 +161,9 @@ TEST(Ethernet, RelaysHaveTheTilesThatPass) {
 
 TEST(Ethernet, RelaysInACircleAreRefused) {
   PipeGraph graph = two().graph;
-  auto cable = std::find_if(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.ethernet_pipe; });
-  ASSERT_NE(cable, graph.pipes.end());
-  cable->outputs.front() = cable->inputs;
+  auto link = std::find_if(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.ethernet_pipe; });
+  ASSERT_NE(link, graph.pipes.end());
+  link->outputs.front() = link->inputs;
   auto blob = blob_of(graph);
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");

@@ -86,7 +86,7 @@ TEST(Pcie, BytesAreCountedByNeighbour) {
   EXPECT_EQ(report.pcie[0].bytes, 4u * 3 * 16 * 2080) << "16 tiles to each of three ops, four inputs";
   EXPECT_EQ(report.pcie[1].chip, 1);
   EXPECT_EQ(report.pcie[1].bytes, 4u * 16 * 2080);
-  EXPECT_TRUE(report.cables.empty());
+  EXPECT_TRUE(report.ethernet.empty());
   EXPECT_NE(report_text(report, programs(), *ring().device).find("chip 1 -> chip 2"), std::string::npos);
   EXPECT_NE(report_json(report, programs()).find("\"pcie\": ["), std::string::npos);
 }

@@ -66,7 +66,7 @@ TEST(Replay, RandomNetlistsOverEthernet) {
   EXPECT_LT(refused.size(), static_cast<std::size_t>(std::max(10, wanted / 20))) << testing::PrintToString(refused);
 }
 
-TEST(Replay, RandomNetlistsThatShareCables) {
+TEST(Replay, RandomNetlistsThatShareLinks) {
   auto refused = refused_of(200, 12, 2, "n300", 5);
   EXPECT_LT(refused.size(), 10u) << testing::PrintToString(refused);
 }

@@ -133,7 +133,7 @@ TEST(DecomposeBlames, RulesThatNeverEnd) {
   ASSERT_FALSE(result.ok());
   const Diagnostic& d = result.failure().diagnostics().front();
   EXPECT_EQ(d.code, "PA014");
-  EXPECT_EQ(d.message, "decomposition 'ping' (from /p/ping.so) does not come to an end at node 's': 32 rewrites followed one another");
+  EXPECT_EQ(d.message, "decomposition 'ping' (from /p/ping.so) does not terminate at node 's': 32 rewrites followed one another");
   ASSERT_FALSE(d.notes.empty());
   EXPECT_EQ(d.notes[0].message, "the last ones were made by 'ping', 'pong', 'ping', 'pong', 'ping'");
 }
@@ -143,7 +143,7 @@ TEST(DecomposeBlames, RulesThatGrowWithoutEnd) {
   f.add("twins", rule({"square"}, {"square", "add"},
                       [](Builder& b, const std::vector<Edge>& in) { return b.add(b.square(in[0]), b.square(in[0])); }));
   Graph graph = square_graph();
-  EXPECT_EQ(f.error(kDecompose, graph).substr(0, 80), "PA014: decomposition 'twins' does not come to an end: more than 10768 nodes were");
+  EXPECT_EQ(f.error(kDecompose, graph).substr(0, 80), "PA014: decomposition 'twins' does not terminate: more than 10768 nodes were made");
 }
 
 TEST(DecomposeBlames, UndeclaredOps) {
@@ -220,7 +220,7 @@ TEST(DecomposeBlames, DamageElsewhere) {
   const Diagnostic& d = result.failure().diagnostics().front();
   EXPECT_EQ(d.node, "bystander");
   ASSERT_FALSE(d.notes.empty());
-  EXPECT_EQ(d.notes.back().message, "the graph was sound before these were used: decomposition 'vandal' (from v.so)");
+  EXPECT_EQ(d.notes.back().message, "the graph was valid before these were used: decomposition 'vandal' (from v.so)");
 }
 
 TEST(DecomposeBlames, FailuresAndExceptions) {

@@ -136,15 +136,15 @@ TEST(AssignFormats, Float32WhereTheDeviceCan) {
   EXPECT_EQ(g.sink.diagnostics()[0].code, "PA031");
 }
 
-TEST(AssignFormats, AccumulationOnWish) {
+TEST(AssignFormats, AccumulationOnRequest) {
   Formats f;
   f.context.formats.accumulate = DataFormat::float32;
   f.run(kAssignFormats, f.graph);
   EXPECT_EQ(f.of("m"), "Float16_b Float32 Float32 HiFi3");
-  for (DataFormat wish : {DataFormat::float32, DataFormat::bfp8_b}) {
+  for (DataFormat requested : {DataFormat::float32, DataFormat::bfp8_b}) {
     Formats g;
     g.device = grayskull_like();
-    g.context.formats.accumulate = wish;
+    g.context.formats.accumulate = requested;
     g.run(kAssignFormats, g.graph);
     EXPECT_EQ(g.of("m"), "Float16_b Float16_b Float16_b HiFi3");
     ASSERT_EQ(g.sink.diagnostics().size(), 1u);

@@ -139,10 +139,9 @@ TEST(Fracture, WhatCannotBeSplitSaysWhy) {
     perceptron(b);
     b.output("s", called(b, "s", b.softmax(b.input("z", {10, 6}), -1)));
   });
-  EXPECT_EQ(
-      f.refusal({member("fc1", -1, 5)}),
-      "op 'fc1' (matmul) cannot be fractured: axis -1 has size 12, which does not go into 5 parts | factors that divide it: 2, 3, 4, 6, "
-      "12");
+  EXPECT_EQ(f.refusal({member("fc1", -1, 5)}),
+            "op 'fc1' (matmul) cannot be fractured: axis -1 has size 12, which cannot be divided into 5 parts | factors that divide it: 2, "
+            "3, 4, 6, 12");
   EXPECT_EQ(f.refusal({member("s", -1, 2)}),
             "op 's' (softmax) cannot be fractured: axis -1 of size 6 cannot be split into 2 parts, because softmax combines the elements "
             "along this axis | into 2 parts it can be split along -2");

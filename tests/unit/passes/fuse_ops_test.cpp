@@ -200,8 +200,8 @@ TEST(FusedBody, WhatIsWrongIsSaid) {
   };
   EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0, input1], output: output}"}), "fine");
   EXPECT_EQ(problem({}), "it has no sub-ops");
-  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input2], output: output}"}), "sub-op 'a': 'input2' holds nothing here");
-  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [dest], output: output}"}), "sub-op 'a': 'dest' holds nothing here");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input2], output: output}"}), "sub-op 'a': 'input2' has no value here");
+  EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [dest], output: output}"}), "sub-op 'a': 'dest' has no value here");
   EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: dest}"}),
             "sub-op 'a': the last sub-op, and no other, writes 'output'");
   EXPECT_EQ(

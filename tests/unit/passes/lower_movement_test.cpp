@@ -152,6 +152,65 @@ TEST(LowerConcatenate, AlongAnyAxis) {
   m.lowered({1, 70}, [](Builder& b, Edge x) { return b.concatenate({b.parameter("token", varied({1, 70})), x, x}, 0); });
 }
 
+std::string ops_of_concatenation(std::int64_t dim, const std::vector<std::int64_t>& sizes) {
+  Movement m;
+  Graph lowered = m.lowered({3, 4, 5}, [&](Builder& b, Edge x) {
+    std::vector<Edge> parts;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      Shape shape{3, 64, 64};
+      shape[static_cast<std::size_t>(dim)] = sizes[i];
+      parts.push_back(b.input(cat("p", i), shape));
+    }
+    b.output("all", b.concatenate(parts, dim));
+    return b.exp(x);
+  });
+  std::vector<std::string> ops;
+  for (NodeId id : lowered.topological_order())
+    if (lowered.node(id).is_op() && lowered.node(id).op() != "exp") ops.push_back(lowered.node(id).op());
+  return join(ops, " ");
+}
+
+TEST(LowerConcatenate, WholeTilesAreSpliced) {
+  EXPECT_EQ(ops_of_concatenation(2, {64, 32}), "splice");
+  EXPECT_EQ(ops_of_concatenation(2, {64, 32, 20}), "splice") << "the last may end within a tile";
+  EXPECT_EQ(ops_of_concatenation(1, {32, 96}), "splice");
+  EXPECT_EQ(ops_of_concatenation(0, {1, 2, 1}), "splice");
+  EXPECT_EQ(ops_of_concatenation(2, std::vector<std::int64_t>(9, 32)), "splice splice") << "an op has eight inputs";
+}
+
+TEST(LowerConcatenate, PartsOfTilesAreJoinedFirst) {
+  EXPECT_TRUE(ops_of_concatenation(2, {48, 16, 64}).ends_with(" add splice"));
+  EXPECT_TRUE(ops_of_concatenation(2, {48, 15}).ends_with(" add"));
+}
+
+// Rows of a table by numbers that the user gives.
+Graph looked_up(const Shape& ids, bool table_is_used_otherwise = false) {
+  Bench bench;
+  bench.context.decompositions = &plugin_decompositions();
+  Builder b("g");
+  auto table = b.parameter("table", varied({50, 40}));
+  b.output("y", b.op("gather", {table, b.input("ids", ids, DType::i64)}, {{"dim", std::int64_t{0}}}));
+  if (table_is_used_otherwise) b.output("z", b.exp(b.add(b.input("x", {50, 40}), table)));
+  Graph graph = finished(b);
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < *ids.volume(); ++i) numbers.push_back(i * 7 % 50);
+  NamedTensors inputs{{"ids", Tensor(ids, std::move(numbers))}};
+  if (table_is_used_otherwise) inputs.emplace("x", varied({50, 40}));
+  expect_equivalence(graph, bench, {&kLowerToDevice}, std::move(inputs));
+  return graph;
+}
+
+TEST(LowerGather, TablesAreLookedUpOnTheDevice) {
+  for (const Shape& ids : {Shape{7}, Shape{1, 128}}) {
+    const Graph g = looked_up(ids);
+    const Node& lookup = g.node(g.node(g.find_output("y")).inputs()[0].source.node);
+    EXPECT_EQ(lookup.op(), "embedding");
+    EXPECT_EQ(g.node(g.find("ids")).outputs[0].dtype, DType::i32);
+  }
+  const Graph shared = looked_up({1, 128}, true);
+  EXPECT_EQ(shared.use_count(shared.find("table")), 1u) << "the embedding has a table of its own";
+}
+
 TEST(LowerPad, BordersOfAnyNumber) {
   for (double value : {0.0, -3.5})
     for (std::vector<std::int64_t> border :

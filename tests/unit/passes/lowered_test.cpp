@@ -1,9 +1,14 @@
 // What is known of a lowered value after an op.
 #include <buda/passes/lower/lowered.hpp>
+#include <buda/passes/lower/op_builder.hpp>
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 
 namespace buda::passes {
 namespace {
@@ -25,6 +30,28 @@ TEST(Lowered, ProductsOfPadding) {
   EXPECT_FALSE(adds_zeros(a, b)) << "0 times infinity is no zero";
   a.shape[3] = b.shape[2] = 32;
   EXPECT_TRUE(adds_zeros(a, b)) << "there is no padding";
+}
+
+TEST(RangeOf, ATensorThatLiesAnywhereInAFile) {
+  for (std::size_t begin : {0, 1, 2, 3}) {
+    std::string file(begin, ' ');
+    for (float v : {1.5F, -2.0F, 0.25F}) {
+      const auto bits = std::bit_cast<std::uint32_t>(v);
+      for (int byte = 0; byte < 4; ++byte) file += static_cast<char>(bits >> (8 * byte) & 0xff);
+    }
+    io::Bytes bytes(std::move(file));
+    auto tensor = Tensor::from_bytes(DType::f32, {3}, bytes.slice(begin, 12));
+    ASSERT_TRUE(tensor);
+    EXPECT_EQ(range_of(*tensor), (ValueRange{-2, 1.5, true})) << begin;
+  }
+}
+
+TEST(RangeOf, NumbersOfAnyType) {
+  EXPECT_EQ(range_of(Tensor(Shape{2}, std::vector<std::int8_t>{-7, 3})), (ValueRange{-7, 3, true}));
+  EXPECT_EQ(range_of(Tensor(Shape{2}, std::vector<Boolean>{{1}, {0}})), (ValueRange{0, 1, true}));
+  EXPECT_EQ(range_of(Tensor(Shape{1}, std::vector<BFloat16>{bfloat16_from_float(-0.5F)})), ValueRange::exactly(-0.5));
+  EXPECT_EQ(range_of(Tensor(Shape{0}, std::vector<float>{})), ValueRange::exactly(0));
+  EXPECT_EQ(range_of(Tensor(Shape{2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()})), ValueRange::unknown());
 }
 
 TEST(Lowered, PeaksOfRowsGoThroughExponentials) {

@@ -133,7 +133,7 @@ TEST(MixedPrecision, NamesAreMatchedWhole) {
   Precision p;
   p.with({"{name_regex: fc, output_df: Bfp8_b}", "{epoch_type: Backward, output_df: Bfp8_b}", "{name_regex: '', math_fidelity: HiFi4}"});
   EXPECT_EQ(p.of("fc1"), "Float16_b Float16_b Float16_b HiFi4");
-  EXPECT_EQ(p.warnings(), "PA036: rule 1 is for no node of the graph\nPA036: rule 2 is for no node of the graph\n");
+  EXPECT_EQ(p.warnings(), "PA036: rule 1 applies to no node of the graph\nPA036: rule 2 applies to no node of the graph\n");
 }
 
 TEST(MixedPrecision, ByInput) {
@@ -189,7 +189,7 @@ TEST(MixedPrecision, TheSwitches) {
 }
 
 TEST(MixedPrecision, ValuesThatAreReadTogetherHaveOneExponentWidth) {
-  // The residual ties fc1 to fc2; of two wishes against one the two win.
+  // The residual ties fc1 to fc2; of two requests against one the two win.
   Precision p;
   p.with({"{name_regex: fc1, output_df: Bfp8}", "{name_regex: layer.1.query, output_df: Bfp8_b}"});
   EXPECT_EQ(p.of("fc1"), "Bfp8_b Float16_b Float16_b HiFi3") << "a tie is the standard's";
@@ -198,7 +198,7 @@ TEST(MixedPrecision, ValuesThatAreReadTogetherHaveOneExponentWidth) {
             "another width\n");
   Precision q;
   q.with({"{name_regex: 'fc1', output_df: Bfp8}"});
-  EXPECT_EQ(q.of("fc1"), "Bfp8 Float16_b Float16_b HiFi3") << "nobody else wished";
+  EXPECT_EQ(q.of("fc1"), "Bfp8 Float16_b Float16_b HiFi3") << "nothing else requests a format";
   EXPECT_EQ(q.of("layer.1.query"), "Float16 Float16_b Float16_b HiFi3") << "read together with it";
   EXPECT_EQ(q.of("last"), "Float16_b Float16_b Float16_b HiFi3");
   EXPECT_EQ(q.of("w1"), "Float16_b");
@@ -233,7 +233,7 @@ TEST(MixedPrecision, WhatTheDeviceCannotIsRefused) {
   EXPECT_EQ(refused("{output_df: Float16_b}", wormhole_like()), "no error");
 }
 
-TEST(MixedPrecision, ElementTypesDecideWhereNobodyWishes) {
+TEST(MixedPrecision, ElementTypesDecideWithoutRequests) {
   Builder b("g", graph::Level::device);
   auto x = b.input("x", {32, 32}, DType::f16);
   b.output("y", called(b, "e", b.exp(x)));

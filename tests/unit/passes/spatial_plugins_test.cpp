@@ -110,7 +110,8 @@ TEST(Conv, RowsOfTheWindowSharedOut) {
   b.output("out", y);
   Graph graph = finished(b);
   Spatial s;
-  EXPECT_EQ(s.error(kDecompose, graph), "PA071: op 'y' (conv2d) cannot be fractured: the 3 rows of its window do not go into 2 parts");
+  EXPECT_EQ(s.error(kDecompose, graph),
+            "PA071: op 'y' (conv2d) cannot be fractured: the 3 rows of its window cannot be divided into 2 parts");
 }
 
 TEST(Conv, OfWeightsThatArePushed) {

@@ -61,6 +61,21 @@ TEST(ConstantFolding, KeepsFilesSmall) {
   EXPECT_FALSE(bench.run(kConstantFolding, graph).changed());
 }
 
+TEST(ConstantFolding, WritesWeightsOfConvolutionsOut) {
+  Builder b("g");
+  auto weights = b.broadcast(b.constant(0.5f), {64, 32, 3, 3});
+  b.output("y", b.conv2d(b.input("x", {1, 32, 8, 8}), called(b, "w", weights)));
+  b.output("z", b.conv2d_transpose(b.input("u", {1, 64, 4, 4}), called(b, "v", b.broadcast(b.constant(0.25f), {64, 32, 3, 3}))));
+  Graph graph = finished(b);
+  Bench bench;
+  expect_equivalence(graph, bench, {&kConstantFolding});
+  for (const char* name : {"w", "v"}) {
+    const Node& folded = graph.node(graph.find(name));
+    EXPECT_EQ(folded.op(), "constant") << name;
+    EXPECT_EQ(folded.outputs[0].text(), "F32 [64, 32, 3, 3]") << name;
+  }
+}
+
 TEST(ConstantFolding, KeepsSourcesOfUnchangedTensors) {
   Builder b("g");
   auto w = b.parameter("w", varied({2, 2}));

@@ -1,11 +1,11 @@
 // A netlist text with everything that becomes of it, for tests.
 #pragma once
 
+#include "unit/device/source_devices.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
-#include <buda/diag/sink.hpp>
-#include <buda/io/host.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/pipes/build/build_pipes.hpp>
 #include <buda/pipes/check/check.hpp>
@@ -15,7 +15,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,28 +24,8 @@
 
 namespace buda::pipes {
 
-// A host whose data are those of the source tree.
-inline Host& source_host() {
-  static const auto fs = io::make_real_file_system();
-  static CollectingSink sink;
-  static Host host = [] {
-    Host h(*fs, sink);
-    const char* source = std::getenv("BUDA_SOURCE_DIR");
-    h.share_dir = std::string(source == nullptr ? "." : source) + "/share";
-    return h;
-  }();
-  return host;
-}
-
-// What ships; read once.
-inline const device::DeviceDescriptor& shipped(const std::string& name) {
-  static std::map<std::string, device::DeviceDescriptor> known;
-  auto it = known.find(name);
-  if (it != known.end()) return it->second;
-  auto loaded = device::load_device(source_host(), name);
-  EXPECT_TRUE(loaded.ok()) << "device " << name << ": run from the source folder, or set BUDA_SOURCE_DIR";
-  return known[name] = loaded.ok() ? *loaded : device::DeviceDescriptor{};
-}
+using device::shipped;
+using device::source_host;
 
 inline const device::Cluster& shipped_cluster(const device::DeviceDescriptor& device) {
   static std::map<std::string, device::Cluster> known;
@@ -66,13 +45,13 @@ inline std::string messages(const Failure& failure) {
 // The first epoch of a netlist. `problem` has the messages when it could not be built.
 struct Built {
   explicit Built(const std::string& text, const std::string& device_name = "wormhole_b0") : Built(text, device_name, {}) {}
-  // With fewer streams on each cable than there are.
+  // With fewer streams on each link than there are.
   Built(const std::string& text, const std::string& device_name, std::optional<std::size_t> link_streams)
       : device(&shipped(device_name)), joined(shipped_cluster(*device)) {
     if (link_streams) joined.eth_core.link_streams.resize(*link_streams);
     start(text);
   }
-  // With these cables. The device has to live as long as what is built.
+  // With these links. The device has to live as long as what is built.
   Built(const std::string& text, const device::DeviceDescriptor& on, device::Cluster cluster) : device(&on), joined(std::move(cluster)) {
     start(text);
   }
@@ -108,7 +87,7 @@ struct Built {
   }
 
   const device::DeviceDescriptor* device;
-  device::Cluster joined;  // with the cables that the netlist may count on
+  device::Cluster joined;  // with the links that the netlist may count on
   std::unique_ptr<netlist::Netlist> netlist;
   std::unique_ptr<NetlistIndex> index;
   std::vector<Epoch> epochs;

@@ -75,7 +75,7 @@ TEST_F(ModelTest, SegmentsOfTheHostAreGraphsAtTensorLevel) {
   ops::Builder d("tail", graph::Level::device);
   d.output("z", d.exp(d.input("y", {2, 3})));
   ASSERT_TRUE(graph::write_graph(host_.files, *d.finish(), "a/tail.graph.json"));
-  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the host runs graphs at tensor level"));
+  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the host executes graphs at tensor level"));
 }
 
 TEST_F(ModelTest, OneSegmentAtMostIsForTheDevice) {

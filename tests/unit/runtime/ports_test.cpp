@@ -119,10 +119,10 @@ TEST_F(PortsTest, StatesHaveOneQueueWithTheirOutputs) {
   };
   EXPECT_THAT(broken([](auto& p) { p.inputs[0].loopback = "z"; }), HasSubstr("RT010: input 'x' cannot be output 'z'"));
   EXPECT_THAT(broken([](auto& p) { p.inputs[0].queue = "q_x"; }),
-              HasSubstr("RT012: input 'x' is output 'y' of the step before, but no op writes"));
+              HasSubstr("RT012: input 'x' is output 'y' of the previous step, but no op writes"));
   EXPECT_THAT(broken([](auto& p) { p.outputs[0].queue = ""; }), HasSubstr("the output has to have the queue"));
   EXPECT_THAT(broken([](auto& p) { p.inputs[0].dtype = "F16"; }),
-              HasSubstr("RT011: input 'x' cannot be output 'y' of the step before: the input is F16"));
+              HasSubstr("RT011: input 'x' cannot be output 'y' of the previous step: the input is F16"));
 }
 
 }  // namespace

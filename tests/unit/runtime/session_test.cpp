@@ -187,10 +187,10 @@ TEST(Session, WhatSegmentsHandOnIsChecked) {
   auto error = [&](Model m) { return error_of(Session::open(std::move(m), target, {}, host)); };
   Model m = between_hosts();
   m.plan.segments.pop_back();
-  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: no segment of the plan gives output 'y'"));
+  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: no segment of the plan provides output 'y'"));
   m = between_hosts();
   m.plan.segments.erase(m.plan.segments.begin());
-  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: the device takes 'r.to_device' (F32 [2, 3]), which no segment before it gives"));
+  EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: the device takes 'r.to_device' (F32 [2, 3]), which no earlier segment provides"));
   m = between_hosts();
   m.plan.inputs[1].shape = {2, 4};
   EXPECT_THAT(error(std::move(m)), HasSubstr("RT016: the graph takes 'x' (F32 [2, 3]), which is F32 [2, 4] there"));
@@ -220,7 +220,7 @@ TEST(NetlistRun, SaysWhatIsMissing) {
   auto run = [&](const NamedTensors& inputs) { return run_netlist(program, target, {}, inputs, {}, host); };
   auto missing = run({{"q_x", tile(1)}, {"q_v", tile(1)}});
   EXPECT_THAT(error_of(missing), HasSubstr("RT020: input 'q_w' is missing"));
-  EXPECT_THAT(error_of(missing), HasSubstr("RT020: the netlist has no queue 'q_v' that is filled from outside"));
+  EXPECT_THAT(error_of(missing), HasSubstr("RT020: the netlist has no queue 'q_v' that the host fills"));
   // The list is said once.
   ASSERT_EQ(missing.failure().diagnostics().size(), 2u);
   EXPECT_TRUE(missing.failure().diagnostics()[0].notes.empty());

@@ -51,10 +51,10 @@ TEST(TensorProto, TypedFields) {
 }
 
 TEST(TensorProto, BadOnesAreDiagnosed) {
-  EXPECT_EQ(proto_error_of(""), "has elements of UNDEFINED; numbers and booleans of at most 64 bits are read");
-  EXPECT_EQ(proto_error_of(head(8) + "\x32\x01z"s), "has strings as elements; numbers and booleans are read");
+  EXPECT_EQ(proto_error_of(""), "has elements of UNDEFINED; only numbers and booleans of at most 64 bits are supported");
+  EXPECT_EQ(proto_error_of(head(8) + "\x32\x01z"s), "has strings as elements; only numbers and booleans are supported");
   EXPECT_EQ(proto_error_of(head(14) + "\x4a\x08\0\0\0\0\0\0\0\0"s),
-            "has elements of COMPLEX64; numbers and booleans of at most 64 bits are read");
+            "has elements of COMPLEX64; only numbers and booleans of at most 64 bits are supported");
   EXPECT_EQ(proto_error_of(head(1) + "\x4a\x07\0\0\0\0\0\0\0"s), "has 7 bytes of raw_data, and its shape [2, 1] of F32 asks for 8");
   EXPECT_EQ(proto_error_of(head(3) + "\x2a\x01\x05"s), "has 1 elements, and its shape [2, 1] asks for 2");
   EXPECT_EQ(proto_error_of(head(3) + "\x2a\x03\x05\x80\x01"s), "has the element 128, which does not fit I8");

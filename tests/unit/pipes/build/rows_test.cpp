@@ -242,7 +242,7 @@ TEST(Rows, ATableIsReadWhereItsRowsAreWanted) {
   Built b(text, "n300");
   ASSERT_FALSE(b.ok());
   EXPECT_EQ(b.diagnostics.front().code, "PP001");
-  EXPECT_NE(b.problem.find("a table on another chip"), std::string::npos) << b.problem;
+  EXPECT_NE(b.problem.find("an embedding table on another chip"), std::string::npos) << b.problem;
 }
 
 TEST(Rows, LookedUp) {

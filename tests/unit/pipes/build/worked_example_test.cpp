@@ -299,11 +299,11 @@ TEST(Reblocking, NothingComesOfADrainer) {
                                   more,
                               1));
   };
-  EXPECT_THAT(drained("d", "").problem, HasSubstr("a drainer gives nothing that could be written [PP016]"));
+  EXPECT_THAT(drained("d", "").problem, HasSubstr("a drainer has no output [PP016]"));
   EXPECT_THAT(drained("n", op_text("n", "nop", "d", 1, "grid_loc: [1, 0], grid_size: [1, 1]",
                                    "t: 1, mblock: [1, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 2"))
                   .problem,
-              HasSubstr("op 'd' is a drainer, which gives nothing [PP014]"));
+              HasSubstr("op 'd' is a drainer, which has no output [PP014]"));
 }
 
 TEST(Padding, ComesFromTheConstantInDram) {

@@ -11,7 +11,7 @@ namespace {
 class RelayDamage : public DamageTest {
  protected:
   RelayDamage() : DamageTest(base()) {}
-  // Two cables with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
+  // Two links with two streams each: one for the copy, one for the way back, and two for the four cores of `g`.
   static const Built& base() {
     static const Built built(two_chips(), "n300", 2);
     return built;
@@ -23,7 +23,7 @@ class RelayDamage : public DamageTest {
   Pipe& reader(const Buffer& relay, std::size_t number) {
     return pipe([&](const Pipe& p) { return base_id(p.inputs.front()) == relay.id && number-- == 0; });
   }
-  Pipe& over_cable() {
+  Pipe& over_link() {
     BufferIndex index(graph_.buffers);
     return pipe(
         [&](const Pipe& p) { return p.ethernet_pipe && index.find(p.outputs.front().front())->type == BufferType::ethernet_relay; });
@@ -39,7 +39,7 @@ TEST_F(RelayDamage, ThereIsNoneToBeginWith) {
                           [](const Buffer& b) { return b.type == BufferType::ethernet_relay && b.is_scatter; }),
             2);
 }
-TEST_F(RelayDamage, CableThatIsNotThere) {
+TEST_F(RelayDamage, LinkThatIsNotThere) {
   Buffer& b = relay(BufferType::ethernet_relay, 0);
   b.ethernet_chan = 5;
   expect_caught("PC023");
@@ -52,26 +52,26 @@ TEST_F(RelayDamage, RelayOnAnotherChip) {
   relay(BufferType::relay, 0).chip = 1;
   expect_caught("PC023");
 }
-TEST_F(RelayDamage, CableNotMarked) {
-  over_cable().ethernet_pipe = false;
+TEST_F(RelayDamage, LinkNotMarked) {
+  over_link().ethernet_pipe = false;
   expect_caught("PC023");
 }
-TEST_F(RelayDamage, CableWithinAChip) {
+TEST_F(RelayDamage, LinkWithinAChip) {
   reader(shared(), 0).ethernet_pipe = true;
   expect_caught("PC023");
 }
 TEST_F(RelayDamage, RelayThatNothingComesTo) {
-  Id lost = over_cable().id;
+  Id lost = over_link().id;
   std::erase_if(graph_.pipes, [&](const Pipe& p) { return p.id == lost; });
   expect_caught("PC010");
 }
 TEST_F(RelayDamage, RelayThatFeedsItself) {
-  Pipe& p = over_cable();
+  Pipe& p = over_link();
   p.inputs = p.outputs.front();
   expect_caught("PC010");
 }
 TEST_F(RelayDamage, RelayFedTwice) {
-  Pipe copy = over_cable();
+  Pipe copy = over_link();
   copy.id = 999'000'000'000;
   graph_.pipes.push_back(copy);
   expect_caught("PC011");
@@ -128,7 +128,7 @@ TEST_F(RelayDamage, CopyOfAnotherOrder) {
   std::swap(inputs[0], inputs[1]);
   expect_caught("PC013");
 }
-TEST_F(RelayDamage, CopyOverAnotherCable) {
+TEST_F(RelayDamage, CopyOverAnotherLink) {
   BufferIndex index(graph_.buffers);
   Id before = pipe_to("e", 0).inputs.front();
   Buffer& b = buffer([&](const Buffer& r) { return r.id == before; });
@@ -138,30 +138,30 @@ TEST_F(RelayDamage, CopyOverAnotherCable) {
 }
 
 // Four cores of chip 0 give to four of chip 1, each to one; a few streams from chip to chip, and as many around by chip 2.
-class FullCables : public testing::Test {
+class FullLinks : public testing::Test {
  protected:
-  FullCables() {
+  FullLinks() {
     device_.chips = 3;
-    cables_.links = {{0, 0, 1, 0}, {1, 1, 2, 1}, {0, 2, 2, 2}};
+    cluster_.links = {{0, 0, 1, 0}, {1, 1, 2, 1}, {0, 2, 2, 2}};
   }
   Built build(std::size_t streams) {
     const std::string four = "grid_size: [2, 2], t: 1, mblock: [1, 1], ublock: [1, 2]",
                       shape = "t: 1, mblock: [1, 1], ublock: [1, 2], ublock_order: r, buf_size_mb: 2";
     std::string out = queue_text("y", "g", four, 4, 0x30000000);
-    cables_.eth_core.link_streams.resize(streams);
+    cluster_.eth_core.link_streams.resize(streams);
     return Built(
         cat("devices: {arch: [wormhole_b0]}\nqueues:\n", queue_text("x", "HOST", four, 4, 0x20000000),
             out.replace(out.find("target_device: 0"), 16, "target_device: 1"), "graphs:\n  a:\n    target_device: 0\n    input_count: 2\n",
             op_text("f", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape), "  b:\n    target_device: 1\n    input_count: 2\n",
             op_text("g", "nop", "f", 1, "grid_loc: [0, 0], grid_size: [2, 2]", shape),
             "programs:\n  - p:\n    - execute: {graph_name: a, queue_settings: {}}\n    - execute: {graph_name: b, queue_settings: {}}\n"),
-        device_, cables_);
+        device_, cluster_);
   }
   static std::ptrdiff_t shared(const Built& b) {
     return std::count_if(b.graph.buffers.begin(), b.graph.buffers.end(),
                          [](const Buffer& r) { return r.type == BufferType::ethernet_relay && r.is_scatter; });
   }
-  // Of those that lead over chip 2, with a relay at the end of a cable and one at the beginning of the next.
+  // Of those that lead over chip 2, with a relay at the end of a link and one at the beginning of the next.
   static std::ptrdiff_t detours(const Built& b) {
     return std::count_if(b.graph.buffers.begin(), b.graph.buffers.end(),
                          [](const Buffer& r) { return r.type == BufferType::ethernet_relay && r.chip == 2; }) /
@@ -170,10 +170,10 @@ class FullCables : public testing::Test {
 
  private:
   device::DeviceDescriptor device_ = shipped("wormhole_b0");
-  device::Cluster cables_ = shipped_cluster(shipped("wormhole_b0"));
+  device::Cluster cluster_ = shipped_cluster(shipped("wormhole_b0"));
 };
 
-TEST_F(FullCables, ADetourComesBeforeSharing) {
+TEST_F(FullLinks, ADetourComesBeforeSharing) {
   struct Case {
     std::size_t streams;
     std::ptrdiff_t shared, detours;
@@ -221,7 +221,7 @@ TEST(Crossing, TurnsPartAtTheProducers) {
   EXPECT_EQ(first.size(), 1u);
   EXPECT_EQ(b.check(), "");
 }
-TEST(Crossing, TurnsAtTheEndOfACableWithOneStream) {
+TEST(Crossing, TurnsAtTheEndOfALinkWithOneStream) {
   device::Cluster cluster = shipped_cluster(shipped("n300"));
   cluster.links.resize(1);
   cluster.eth_core.link_streams.resize(1);

@@ -48,7 +48,7 @@ TEST(RandomNetlists, EveryTileArrives) {
   EXPECT_GT(kept_along_z, wanted / 200);
 }
 
-// With all streams that cables have, and with so few that most edges have to share them.
+// With all streams that links have, and with so few that most edges have to share them.
 TEST(RandomNetlists, EveryTileArrivesOverEthernet) {
   const int wanted = netlists_wanted(300);
   Rng rng(5);

@@ -50,7 +50,7 @@ struct TurnsAt {
   const char* device = "n300";
   const char* taker = "nop";
   int chip = 1;
-  bool one_stream = false;  // over one cable, so that pipes have to share it
+  bool one_stream = false;  // over one link, so that pipes have to share it
 };
 inline std::vector<TurnsAt> everywhere() {
   return {{"n300", "nop", 0}, {"n300", "nop", 1}, {"n300", "nop", 1, true}, {"n300", "ethernet_datacopy", 1}, {"grayskull", "nop", 1}};

@@ -18,10 +18,10 @@ TEST(Turns, EveryTileArrives) {
       EXPECT_TRUE(std::any_of(b.graph.pipes.begin(), b.graph.pipes.end(), [](const Pipe& p) { return p.outputs.size() > 1; })) << text;
       for (const Buffer& r : b.graph.buffers) shared += r.type == BufferType::ethernet_relay && r.is_scatter ? 1 : 0;
     }
-  EXPECT_GT(shared, 4) << "pipes with turns that share a cable";
+  EXPECT_GT(shared, 4) << "pipes with turns that share a link";
 }
 
-// Turns are over before the cable: each core of the copy has its own.
+// Turns are over before the link: each core of the copy has its own.
 TEST(Turns, CopiesHaveARelayForEachCore) {
   Built b(in_turns({3, 2, 2, true, 1, "ethernet_datacopy", 1}), "n300");
   ASSERT_TRUE(b.ok()) << b.problem;

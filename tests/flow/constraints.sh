@@ -1,7 +1,7 @@
 #!/bin/sh
-# What the user demands of single ops and edges, from the options of the driver to the results: fractured chains, queues and nops, tilizers, options of stages
+# Constraints of the user on single ops and edges, from the options of the driver to the results: fractured chains, queues and nops, tilizers, options of stages
 # that the driver hands on.
-#   demands.sh BUILD_DIR
+#   constraints.sh BUILD_DIR
 set -eu
 build=$(cd "$1" && pwd)
 flow=$(cd "$(dirname "$0")" && pwd)
@@ -25,14 +25,14 @@ model("mlp",
 npz("x.npz", x=floats(192, 96))
 PY
 runner mlp.graph.json --target cpu --inputs x.npz -o expected.npz -q
-cat > demands.yaml <<'YAML'
+cat > constraints.yaml <<'YAML'
 fracture_groups: [[[fc1, -1, 2], [act, -1, 2], [fc2, k, 2]]]
 insert_queues: [[fc2, y, 1], [p.exp, p.sum, 0]]
 insert_buffering_nop: [[t, [p]]]
 YAML
 
 # Through the driver, which hands these on to the optimizer.
-buda compile mlp.graph.json --config demands.yaml --check --build-dir b -o mlp.tti -q
+buda compile mlp.graph.json --config constraints.yaml --check --build-dir b -o mlp.tti -q
 buda run mlp.tti --inputs x.npz --expect expected.npz --pcc 0.999 -q
 for name in buffering_fc2_0: buffering_p.exp_0: t.nop: fc2.part.1: act.part.0:; do grep -q "^ *$name" b/mlp.yaml; done
 grep -q '"role": "buffering"' b/mlp.report.json
@@ -56,4 +56,4 @@ buda compile mlp.graph.json --cpu-fallback-ops softmax --enable-tm-cpu-fallback=
 buda run host.tti --inputs x.npz --expect expected.npz --pcc 0.999 -q
 status=0; buda compile mlp.graph.json --insert-queus a,b -q 2> refused || status=$?
 [ "$status" -eq 2 ]; grep -q "did you mean '--insert-queues'" refused
-echo "demands: fine"
+echo "constraints: fine"

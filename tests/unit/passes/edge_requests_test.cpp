@@ -13,9 +13,9 @@ BufferRequest queue(std::string from, std::string to, std::optional<std::uint32_
   return {BufferKind::queue, std::move(from), {std::move(to)}, input, "queue"};
 }
 
-struct Demands : Bench {
+struct Requests : Bench {
   Graph graph;
-  Demands() {
+  Requests() {
     context.decompositions = &plugin_decompositions();
     Builder b("g");
     auto x = b.input("x", {32, 40});
@@ -25,8 +25,8 @@ struct Demands : Bench {
     b.output("y", called(b, "sum", b.add(s, a)));
     graph = finished(b);
   }
-  void lower(std::vector<BufferRequest> demands) {
-    context.buffers = std::move(demands);
+  void lower(std::vector<BufferRequest> requests) {
+    context.buffers = std::move(requests);
     expect_equivalence(graph, *this,
                        {&kInsertBuffers, &kCommonSubexpressionElimination, &kAlgebraicSimplification, &kDecompose, &kFuseBias,
                         &kLowerToDevice, &kInsertBuffers, &kCommonSubexpressionElimination, &kFuseRelu, &kPlaceQueues, &kAssignFormats});
@@ -43,8 +43,8 @@ struct Demands : Bench {
   }
 };
 
-TEST(EdgeDemands, ANopStaysBetweenTwoOps) {
-  Demands d;
+TEST(EdgeRequests, ANopStaysBetweenTwoOps) {
+  Requests d;
   d.lower({nop("a", {"sum"})});
   EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
   EXPECT_EQ(d.inputs_of("a.nop"), "a");
@@ -53,29 +53,29 @@ TEST(EdgeDemands, ANopStaysBetweenTwoOps) {
   EXPECT_TRUE(d.sink.diagnostics().empty());
 }
 
-TEST(EdgeDemands, ConsumersOfOneDemandShareANop) {
-  Demands d;
+TEST(EdgeRequests, ConsumersOfOneRequestShareANop) {
+  Requests d;
   d.lower({nop("a", {"sum", "m"})});
   EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
   EXPECT_EQ(d.inputs_of("m"), "a.nop w c");
 }
 
-TEST(EdgeDemands, ThoseOfTwoDemandsDoNot) {
-  Demands d;
+TEST(EdgeRequests, ThoseOfTwoRequestsDoNot) {
+  Requests d;
   d.lower({nop("a", {"sum"}), nop("a", {"m"})});
   EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
   EXPECT_EQ(d.inputs_of("m"), "a.nop.1 w c");
 }
 
-TEST(EdgeDemands, NopsAndQueuesFollowOneAnother) {
-  Demands d;
+TEST(EdgeRequests, NopsAndQueuesFollowOneAnother) {
+  Requests d;
   d.lower({nop("a", {"sum"}), queue("a.nop", "sum")});
   EXPECT_EQ(d.inputs_of("sum"), "s a.nop");
   EXPECT_EQ(d.queues_of("sum"), "1");
 }
 
-TEST(EdgeDemands, AQueueIsADemandOnItsEdge) {
-  Demands d;
+TEST(EdgeRequests, AQueueIsARequestOnItsEdge) {
+  Requests d;
   d.lower({queue("a", "sum", 1)});
   EXPECT_EQ(d.inputs_of("sum"), "s a");
   EXPECT_EQ(d.queues_of("sum"), "1");
@@ -84,8 +84,8 @@ TEST(EdgeDemands, AQueueIsADemandOnItsEdge) {
 }
 
 // Or it would end up on both sides of a movement.
-TEST(EdgeDemands, MovementsOfDataDoNotPassIt) {
-  Demands d;
+TEST(EdgeRequests, MovementsOfDataDoNotPassIt) {
+  Requests d;
   Builder b("turned");
   auto product = b.matmul(b.input("x", {32, 40}), b.parameter("w", varied({40, 64})));
   auto turned = called(b, "turned", b.transpose(product, {1, 0}));
@@ -99,31 +99,31 @@ TEST(EdgeDemands, MovementsOfDataDoNotPassIt) {
 }
 
 // Every op that a consumer becomes reads through the queue.
-TEST(EdgeDemands, AConsumerMayBecomeSeveralOps) {
-  Demands d;
+TEST(EdgeRequests, AConsumerMayBecomeSeveralOps) {
+  Requests d;
   d.lower({queue("m", "s")});
   EXPECT_EQ(d.inputs_of("s.max.masked"), "m s.max.mask");
   EXPECT_EQ(d.queues_of("s.max.masked"), "0");
 }
 
 // Names that only the device graph has.
-TEST(EdgeDemands, OpsOfTheDeviceCanBeNamed) {
-  Demands d;
+TEST(EdgeRequests, OpsOfTheDeviceCanBeNamed) {
+  Requests d;
   d.lower({queue("s.exp", "s.sum", 0), nop("s.exp", {"s"})});
   EXPECT_EQ(d.queues_of("s.sum"), "0");
   EXPECT_EQ(d.inputs_of("s").substr(0, 9), "s.exp.nop");
 }
 
-TEST(EdgeDemands, WhatComesFromAnInputLiesInAQueueAlready) {
-  Demands d;
+TEST(EdgeRequests, WhatComesFromAnInputLiesInAQueueAlready) {
+  Requests d;
   d.lower({queue("x", "a"), nop("x", {"a"})});
   EXPECT_EQ(d.inputs_of("a"), "x.nop");
   EXPECT_EQ(d.inputs_of("x.nop"), "x");
   EXPECT_EQ(d.queues_of("a"), "none");
 }
 
-TEST(EdgeDemands, AnEdgeThatIsNotThereIsTold) {
-  Demands d;
+TEST(EdgeRequests, AnEdgeThatIsNotThereIsTold) {
+  Requests d;
   d.lower({queue("a", "sum", 0), nop("nothing", {"m", "s"})});
   ASSERT_EQ(d.sink.diagnostics().size(), 3u);
   EXPECT_EQ(d.sink.diagnostics()[0].message, "option --queue: there is no edge from 'a' to 'sum', input 0");
@@ -132,7 +132,7 @@ TEST(EdgeDemands, AnEdgeThatIsNotThereIsTold) {
 }
 
 TEST(TilizeOnDevice, InputsPassThroughOneTilizerEach) {
-  Demands d;
+  Requests d;
   d.context.formats.standard = DataFormat::bfp8_b;
   d.context.device_tilizes = true;
   expect_equivalence(d.graph, d, {&kDecompose, &kLowerToDevice, &kTilizeOnDevice, &kTilizeOnDevice, &kAssignFormats});
@@ -144,7 +144,7 @@ TEST(TilizeOnDevice, InputsPassThroughOneTilizerEach) {
 }
 
 TEST(TilizeOnDevice, TilizersMakeWholeTiles) {
-  Demands d;
+  Requests d;
   d.device.features.small_tiles = true;
   d.context.device_tilizes = true;
   Builder b("rows");

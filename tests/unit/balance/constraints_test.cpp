@@ -19,12 +19,12 @@ struct Branches : DeviceGraph {
   }
   NodeId step(const std::string& name, NodeId from) { return op(name, "exp", {from}, {1, 1, 32, 32}); }
   void place(NodeId id, std::string_view at) { graph::add_constraint(graph.node(id), graph::kSchedulePlace, at); }
-  void begins_epoch(NodeId id, std::string_view demand) { graph::add_constraint(graph.node(id), graph::kEpochBreak, demand); }
+  void begins_epoch(NodeId id, std::string_view label) { graph::add_constraint(graph.node(id), graph::kEpochBreak, label); }
 };
 
 std::string order_of(const Balanced& b) {
   std::string out;
-  for (const OpSpec& op : b.problem.ops) out += op.label;
+  for (const OpSpec& op : b.problem.ops) out += op.node_name;
   return out;
 }
 
@@ -35,14 +35,14 @@ std::string epochs_of(const Result<Balanced>& b) {
   return out;
 }
 
-TEST(Demands, WithoutThemBranchesAdvanceTogether) {
+TEST(Constraints, WithoutThemBranchesAdvanceTogether) {
   auto result = balance_with(Branches().graph, "n150");
   ASSERT_TRUE(result.ok()) << text_of(result.failure());
   EXPECT_EQ(order_of(*result), "acbd");
   EXPECT_EQ(epochs_of(result), "0000");
 }
 
-TEST(Demands, AnOrderIsKept) {
+TEST(Constraints, AnOrderIsKept) {
   for (auto policy : {SchedulePolicy::module_inputs_bfs, SchedulePolicy::topological}) {
     Branches g;
     g.place(g.d, "0:0");
@@ -56,7 +56,7 @@ TEST(Demands, AnOrderIsKept) {
 }
 
 // A place whose op is gone does not end the order.
-TEST(Demands, AnOrderReachesOverAPlaceWithoutOps) {
+TEST(Constraints, AnOrderReachesOverAPlaceWithoutOps) {
   Branches g;
   g.place(g.b, "3:0");
   g.place(g.c, "3:7");
@@ -65,7 +65,7 @@ TEST(Demands, AnOrderReachesOverAPlaceWithoutOps) {
   EXPECT_EQ(order_of(*result), "abcd");
 }
 
-TEST(Demands, AnOrderAgainstTheDataIsRefused) {
+TEST(Constraints, AnOrderAgainstTheDataIsRefused) {
   Branches g;
   g.place(g.b, "0:0");
   g.place(g.a, "0:1");
@@ -75,7 +75,7 @@ TEST(Demands, AnOrderAgainstTheDataIsRefused) {
   EXPECT_THAT(text_of(result.failure()), HasSubstr("op 'b' would be scheduled before op 'a', whose result it takes"));
 }
 
-TEST(Demands, OrdersAgainstEachOtherAreRefused) {
+TEST(Constraints, OrdersAgainstEachOtherAreRefused) {
   Branches g;
   g.place(g.a, "0:0");
   g.place(g.c, "0:1");
@@ -86,7 +86,7 @@ TEST(Demands, OrdersAgainstEachOtherAreRefused) {
   EXPECT_THAT(text_of(result.failure()), HasSubstr("cannot be scheduled before"));
 }
 
-TEST(Demands, AnOrderMustBeWrittenAsOne) {
+TEST(Constraints, AnOrderMustBeWrittenAsOne) {
   Branches g;
   g.place(g.a, "first");
   auto result = balance_with(g.graph, "n150");
@@ -94,7 +94,7 @@ TEST(Demands, AnOrderMustBeWrittenAsOne) {
   EXPECT_THAT(text_of(result.failure()), HasSubstr("node 'a': tag schedule_place has 'first', which is not ORDER:PLACE"));
 }
 
-TEST(Demands, AnEpochBeginsWithTheFirstOpOfADemand) {
+TEST(Constraints, AnEpochBeginsWithTheFirstOpOfAConstraint) {
   Branches g;
   g.begins_epoch(g.b, "late");
   g.begins_epoch(g.d, "late");
@@ -103,7 +103,7 @@ TEST(Demands, AnEpochBeginsWithTheFirstOpOfADemand) {
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0012");
 }
 
-TEST(Demands, AnOverrideTakesABreakOff) {
+TEST(Constraints, AnOverrideTakesABreakOff) {
   Branches g;
   g.begins_epoch(g.b, "early");
   BalanceOptions options;
@@ -112,13 +112,13 @@ TEST(Demands, AnOverrideTakesABreakOff) {
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150", options)), "0000");
 }
 
-TEST(Demands, AChipThatIsNotThereIsAnEpoch) {
+TEST(Constraints, AChipThatIsNotThereIsAnEpoch) {
   Branches g;
   graph::add_constraint(g.graph.node(g.d), graph::kChipBreak, "d");
   EXPECT_EQ(epochs_of(balance_with(g.graph, "n150")), "0001");
 }
 
-TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
+TEST(Constraints, AQueueStandsBetweenOpsOfOneEpoch) {
   Branches g;
   graph::add_constraint(g.graph.node(g.b), graph::kQueueBefore, "0");
   auto result = balance_with(g.graph, "n150");
@@ -129,7 +129,7 @@ TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
   EXPECT_EQ(role_name(queue.role), "buffering");
   EXPECT_EQ(queue.queue.input, "a");
   ASSERT_EQ(queue.readers.size(), 1u);
-  EXPECT_EQ(result->problem.op(queue.readers[0].op).label, "b");
+  EXPECT_EQ(result->problem.op(queue.readers[0].op).node_name, "b");
   // In another epoch the queue between epochs is one.
   g.begins_epoch(g.b, "b");
   result = balance_with(g.graph, "n150");
@@ -137,7 +137,7 @@ TEST(Demands, AQueueStandsBetweenOpsOfOneEpoch) {
   EXPECT_EQ(role_name(result->built.queues.queues.back().role), "epoch-to-epoch");
 }
 
-TEST(Demands, AQueueIsForAnInputThatIsThere) {
+TEST(Constraints, AQueueIsForAnInputThatIsThere) {
   Branches g;
   graph::add_constraint(g.graph.node(g.b), graph::kQueueBefore, "1");
   auto result = balance_with(g.graph, "n150");
@@ -145,7 +145,7 @@ TEST(Demands, AQueueIsForAnInputThatIsThere) {
   EXPECT_THAT(text_of(result.failure()), HasSubstr("node 'b': tag queue_before has '1', which is none of its 1 inputs"));
 }
 
-TEST(Demands, WhatATilizerReadsLiesInRows) {
+TEST(Constraints, WhatATilizerReadsLiesInRows) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 64, 96});
   auto tilizer = g.op("t", "tilizer", {x}, {1, 1, 64, 96});
@@ -164,10 +164,10 @@ TEST(Demands, WhatATilizerReadsLiesInRows) {
   g.graph.set_input(tilizer, 0, e);
   result = balance_with(g.graph, "n150");
   ASSERT_FALSE(result.ok());
-  EXPECT_THAT(text_of(result.failure()), HasSubstr("a tilizer takes an input of the model"));
+  EXPECT_THAT(text_of(result.failure()), HasSubstr("the input of a tilizer is a model input"));
 }
 
-TEST(Demands, OfOpsThatBecomeOneAreAllKept) {
+TEST(Constraints, OfOpsThatBecomeOneAreAllKept) {
   Branches g;
   g.begins_epoch(g.a, "one");
   g.begins_epoch(g.b, "two");

@@ -1,0 +1,138 @@
+// Channels of buffers: even loads against exhaustive search, room, PyBuda's algorithms; and what is expected to move, against the streams.
+#include <buda/balance/queues/dram_placement.hpp>
+#include <buda/balance/queues/load_placement.hpp>
+
+#include "unit/balance/fixture.hpp"
+
+#include <buda/base/rng.hpp>
+
+#include <cmath>
+
+namespace buda::balance {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+
+std::vector<LoadedBuffer> buffers_of_epoch(const std::vector<std::uint64_t>& bytes) {
+  std::vector<LoadedBuffer> out;
+  for (std::uint64_t b : bytes) out.push_back({b, {{0, false, false, b}}, -1});
+  return out;
+}
+
+std::uint64_t busiest(const std::vector<std::uint64_t>& bytes, const std::vector<std::int32_t>& channels, std::size_t count) {
+  std::vector<std::uint64_t> loads(count, 0);
+  for (std::size_t i = 0; i < bytes.size(); ++i) loads[static_cast<std::size_t>(channels[i])] += bytes[i];
+  return *std::max_element(loads.begin(), loads.end());
+}
+
+// The least that the busiest channel can have.
+std::uint64_t optimum(const std::vector<std::uint64_t>& bytes, std::size_t count) {
+  std::vector<std::int32_t> channels(bytes.size(), 0);
+  std::uint64_t least = UINT64_MAX;
+  for (std::int64_t code = 0; code < static_cast<std::int64_t>(std::pow(count, bytes.size())); ++code) {
+    std::int64_t rest = code;
+    for (std::int32_t& c : channels) {
+      c = static_cast<std::int32_t>(rest % static_cast<std::int64_t>(count));
+      rest /= static_cast<std::int64_t>(count);
+    }
+    least = std::min(least, busiest(bytes, channels, count));
+  }
+  return least;
+}
+
+TEST(ByLoad, OneEpochIsNearTheOptimum) {
+  Rng rng(17);
+  std::uint64_t sum = 0, best = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::uint64_t> bytes;
+    for (std::uint64_t i = 0, n = 3 + rng.below(6); i < n; ++i) bytes.push_back(1000 + rng.below(20000));
+    const std::uint64_t found = busiest(bytes, place_by_load(buffers_of_epoch(bytes), {1 << 30, 1 << 30, 1 << 30}), 3);
+    const std::uint64_t least = optimum(bytes, 3);
+    EXPECT_LE(found, least * 4 / 3);
+    sum += found;
+    best += least;
+  }
+  EXPECT_LE(static_cast<double>(sum), 1.02 * static_cast<double>(best));
+}
+
+// Two epochs that read the same buffers in different amounts: what is even for one alone is not for the other.
+TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
+  std::vector<LoadedBuffer> buffers;
+  for (std::uint64_t i = 0; i < 24; ++i)
+    buffers.push_back(
+        {1 << 20, {{0, false, false, (1 + i % 4) << 20}, {1, false, true, (1 + i / 6) << 20}, {1, true, false, 1 << 18}}, -1});
+  const auto channels = place_by_load(buffers, std::vector<std::uint64_t>(6, 1 << 30));
+  for (std::int32_t epoch : {0, 1}) {
+    std::vector<double> loads(6, 0);
+    double sum = 0;
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      for (const BufferLoad& load : buffers[i].loads)
+        if (load.epoch == epoch) {
+          loads[static_cast<std::size_t>(channels[i])] += static_cast<double>(load.bytes);
+          sum += static_cast<double>(load.bytes);
+        }
+    EXPECT_LE(*std::max_element(loads.begin(), loads.end()), 1.1 * sum / 6) << epoch;
+  }
+}
+
+TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {
+  auto buffers = buffers_of_epoch({400, 400, 400, 100, 100});
+  buffers[3].fixed = 2;
+  const auto channels = place_by_load(buffers, {0, 1000, 450});
+  EXPECT_EQ(channels[3], 2);
+  EXPECT_THAT(channels, Each(Ge(1)));
+  std::uint64_t in_last = 0;
+  for (std::size_t i : {0u, 1u, 2u, 4u})
+    if (channels[i] == 2) in_last += buffers[i].bytes;
+  EXPECT_LE(in_last, 450u);
+}
+
+// ---- PyBuda's algorithms
+
+UnplacedBuffer buffer(std::uint64_t bytes, std::optional<std::int32_t> writer_epoch = {}, std::vector<BufferEnd> ends = {}) {
+  UnplacedBuffer out{bytes, false, writer_epoch, {}};
+  out.use.ends = std::move(ends);
+  if (!out.use.ends.empty()) out.use.loads.push_back({out.use.ends.front().epoch, false, false, bytes});
+  return out;
+}
+
+DramRoom room_of(std::vector<std::uint64_t> channels) { return {std::move(channels), -1, 0}; }
+
+TEST(DramAlgorithms, TurnsPassOverFullChannels) {
+  const std::vector<UnplacedBuffer> five(5, buffer(10));
+  EXPECT_THAT(choose_channels(DramAlgorithm::round_robin, five, room_of({10, 0, 100, 100}), board("n150")), ElementsAre(0, 2, 3, 2, 3));
+}
+
+TEST(DramAlgorithms, FlipFlopDividesTheChannelsByEpochs) {
+  const std::vector<UnplacedBuffer> buffers{buffer(1), buffer(1, 0), buffer(1, 1), buffer(1, 1), buffer(1, 2), buffer(1, 3), buffer(1)};
+  EXPECT_THAT(choose_channels(DramAlgorithm::flip_flop, buffers, room_of({9, 9, 9, 9}), board("n150")), ElementsAre(0, 0, 2, 3, 1, 2, 1));
+}
+
+TEST(DramAlgorithms, GreatestCapacityGoesByFreeBytes) {
+  const std::vector<UnplacedBuffer> buffers(4, buffer(10));
+  EXPECT_THAT(choose_channels(DramAlgorithm::greatest_capacity, buffers, room_of({15, 30, 28}), board("n150")), ElementsAre(1, 2, 1, 2));
+}
+
+// Channels of an n150 stand at columns 0 (two) and 5; a worker beside a port takes that channel, a second buffer of its epoch another one.
+TEST(DramAlgorithms, ClosestTakesTheNearestUnusedChannel) {
+  const auto& device = board("n150");
+  const std::vector<UnplacedBuffer> buffers(2, buffer(1, {}, {{0, {0, 0}, false}}));
+  const auto room = room_of(std::vector<std::uint64_t>(device.dram.channels.size(), 100));
+  const auto channels = choose_channels(DramAlgorithm::closest, buffers, room, device);
+  EXPECT_EQ(channels[0], 0);
+  EXPECT_NE(channels[1], channels[0]);
+}
+
+TEST(DramAlgorithms, WhatTheHostWritesLiesInItsWindowWhileThereIsRoom) {
+  std::vector<UnplacedBuffer> buffers(3, buffer(10));
+  for (UnplacedBuffer& b : buffers) b.for_host = true;
+  for (DramAlgorithm algorithm : {DramAlgorithm::by_load, DramAlgorithm::round_robin}) {
+    const auto channels = choose_channels(algorithm, buffers, {{0, 0, 0, 90}, 2, 25}, board("n150"));
+    EXPECT_THAT(channels, ElementsAre(2, 2, 3));
+  }
+}
+
+}  // namespace
+}  // namespace buda::balance

@@ -1,0 +1,150 @@
+// The device: programs, queues, slices of time.
+#include "grid/device.hpp"
+
+#include <buda/runtime/streams.hpp>
+
+#include "unit/sim/run_of.hpp"
+
+namespace buda::grid {
+namespace {
+
+using runtime::State;
+using runtime::Until;
+
+// Two ops, run $p_loop_count times with two inputs each, from a queue of eight entries into another.
+std::string looping() {
+  std::string text = sim::two_ops(2);
+  const std::string entries = "entries: 4";
+  for (std::size_t at = text.find(entries); at != std::string::npos; at = text.find(entries, at + 1))
+    text.replace(at, entries.size(), "entries: 8");
+  text.resize(text.find("programs:"));
+  return text +
+         "programs:\n  - p:\n    - param: [$p_loop_count]\n    - var: {$c: 2}\n    - staticvar: [$l, $g]\n    - loop: $p_loop_count\n"
+         "    - execute: {graph_name: g, queue_settings: {x: {prologue: false, epilogue: false, zero: false, rd_ptr_local: $l, "
+         "rd_ptr_global: $g}}}\n    - varinst: [$g, incwrap, $c, 16]\n    - varinst: [$l, incwrap, $c, 16]\n    - endloop\n";
+}
+
+struct Opened {
+  explicit Opened(GridOptions options = {}) {
+    const auto& board = pipes::shipped("wormhole_b0");
+    auto parsed = netlist::parse_netlist(looping(), "net.yaml", {board.arch});
+    EXPECT_TRUE(parsed.ok()) << pipes::messages(parsed.failure());
+    if (!parsed) return;
+    program.netlist = std::move(*parsed);
+    auto complete = runtime::complete_program(program, {.streams = true}, {}, board, pipes::source_host());
+    EXPECT_TRUE(complete.ok()) << pipes::messages(complete.failure());
+    auto made = GridDevice::make(program, board, options, pipes::source_host());
+    EXPECT_TRUE(made.ok());
+    if (made) device = std::move(*made);
+  }
+  void push(std::int64_t entries) {
+    auto pushed = device->push("x", *Tensor::zeros(DType::f32, Shape{entries, 1, 64, 64}));
+    EXPECT_TRUE(pushed.ok()) << pipes::messages(pushed.failure());
+  }
+
+  runtime::Program program;
+  std::unique_ptr<GridDevice> device;
+};
+
+TEST(GridDevice, ExecutionsThatBeginAlikeTakeTheSameTime) {
+  Opened o;
+  ASSERT_NE(o.device, nullptr);
+  o.push(8);
+  auto done = o.device->run("p", {{"$p_loop_count", 4}});
+  ASSERT_TRUE(done.ok()) << pipes::messages(done.failure());
+  const auto summary = o.device->summary();
+  ASSERT_TRUE(summary);
+  ASSERT_EQ(summary->epochs.size(), 1u);
+  EXPECT_EQ(summary->inputs, 8);
+  EXPECT_EQ(summary->epochs[0].executions, 4);
+  EXPECT_EQ(summary->time.ticks, 4 * summary->epochs[0].time.ticks);
+  EXPECT_GT(summary->time.ticks, 0u);
+  EXPECT_EQ(*o.device->waiting("y"), 8);
+  EXPECT_EQ(*o.device->waiting("x"), 0);
+  auto out = o.device->pop("y", 8);
+  ASSERT_TRUE(out.ok());
+  EXPECT_EQ(out->shape(), (Shape{8, 1, 64, 64}));
+  const std::string text = perf::summary_text(*summary);
+  EXPECT_TRUE(text.starts_with("8 inputs in ")) << text;
+  EXPECT_NE(text.find("epoch 0 'g':"), std::string::npos) << text;
+}
+
+TEST(GridDevice, SlicesDoNotMatter) {
+  Opened whole, sliced;
+  ASSERT_NE(whole.device, nullptr);
+  whole.push(6);
+  sliced.push(6);
+  ASSERT_TRUE(whole.device->run("p", {{"$p_loop_count", 3}}).ok());
+  ASSERT_TRUE(sliced.device->start("p", {{"$p_loop_count", 3}}).ok());
+  perf::SimTime until;
+  int slices = 0;
+  for (State state = State::running; state == State::running; ++slices) {
+    until.ticks += 777;
+    auto progress = sliced.device->advance(Until::at(until));
+    ASSERT_TRUE(progress.ok());
+    state = progress->state;
+    EXPECT_LE(progress->now, until);
+  }
+  EXPECT_GT(slices, 10);
+  EXPECT_EQ(sliced.device->summary()->time, whole.device->summary()->time);
+}
+
+TEST(GridDevice, WaitsForTheHost) {
+  Opened o;
+  ASSERT_NE(o.device, nullptr);
+  o.push(3);
+  ASSERT_TRUE(o.device->start("p", {{"$p_loop_count", 2}}).ok());
+  auto progress = o.device->advance(Until::idle());
+  ASSERT_TRUE(progress.ok());
+  ASSERT_EQ(progress->state, State::needs_host);
+  ASSERT_EQ(progress->waits.size(), 1u);
+  EXPECT_EQ(progress->waits[0].queue, "x");
+  EXPECT_EQ(progress->waits[0].what, runtime::Wait::For::push);
+  o.push(1);
+  progress = o.device->advance(Until::idle());
+  ASSERT_TRUE(progress.ok());
+  EXPECT_EQ(progress->state, State::idle);
+  EXPECT_EQ(*o.device->waiting("y"), 4);
+}
+
+// What was waited for once is waited for again.
+TEST(GridDevice, WaitsAgain) {
+  Opened o;
+  ASSERT_NE(o.device, nullptr);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(o.device->start("p", {{"$p_loop_count", 1}}).ok());
+    auto progress = o.device->advance(Until::idle());
+    ASSERT_TRUE(progress.ok());
+    ASSERT_EQ(progress->state, State::needs_host) << round;
+    o.push(2);
+    progress = o.device->advance(Until::idle());
+    ASSERT_TRUE(progress.ok());
+    ASSERT_EQ(progress->state, State::idle) << round;
+  }
+  EXPECT_FALSE(o.device->run("p", {{"$p_loop_count", 1}}).ok());
+}
+
+TEST(GridDevice, SlowerKernelsTakeLonger) {
+  GridOptions options;
+  options.scale["a"] = 3;
+  Opened slow(options), usual;
+  ASSERT_NE(slow.device, nullptr);
+  for (Opened* o : {&slow, &usual}) {
+    o->push(8);
+    ASSERT_TRUE(o->device->run("p", {{"$p_loop_count", 4}}).ok());
+  }
+  EXPECT_GT(slow.device->summary()->time, usual.device->summary()->time);
+}
+
+TEST(GridDevice, RefusesWhatQueuesCannotHold) {
+  Opened o;
+  ASSERT_NE(o.device, nullptr);
+  EXPECT_FALSE(o.device->push("x", *Tensor::zeros(DType::f32, Shape{9, 1, 64, 64})).ok());
+  EXPECT_FALSE(o.device->pop("y", 1).ok());
+  const auto unknown = o.device->waiting("z");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.failure().diagnostics().front().code, "SM011");
+}
+
+}  // namespace
+}  // namespace buda::grid

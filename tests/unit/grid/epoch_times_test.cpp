@@ -1,0 +1,46 @@
+// Times of epochs that were executed before.
+#include "grid/epoch_times.hpp"
+
+#include <gtest/gtest.h>
+
+namespace buda::grid {
+namespace {
+
+perf::EpochSummary summary_of(const std::string& graph, sim::Ticks time) {
+  perf::EpochSummary s;
+  s.graph = graph;
+  s.inputs = 2;
+  s.time = {time};
+  return s;
+}
+
+TEST(EpochTimes, EqualBeginningsTakeEqualTimes) {
+  EpochTimes times;
+  const sim::EntriesByQueue full{{3, {2, 0}}}, empty{{3, {0, 0}}};
+  EXPECT_FALSE(times.known(0, full));
+  times.learn(0, &full, summary_of("a", 100));
+  times.add(0, 100);
+  EXPECT_EQ(times.known(0, full), std::optional<sim::Ticks>(100));
+  EXPECT_FALSE(times.known(0, empty));
+  EXPECT_FALSE(times.known(1, full));
+  times.add(0, 100);
+  times.learn(0, &empty, summary_of("a", 300));
+  times.add(0, 300);
+  ASSERT_EQ(times.summaries().size(), 1u);
+  EXPECT_EQ(times.summaries()[0].executions, 3);
+  EXPECT_EQ(times.summaries()[0].total.ticks, 500u);
+  EXPECT_EQ(times.summaries()[0].time.ticks, 300u);
+  EXPECT_EQ(times.executions(), 3);
+}
+
+TEST(EpochTimes, AnExecutionThatTheHostHelpedTellsNothingOfOthers) {
+  EpochTimes times;
+  const sim::EntriesByQueue empty{{3, {0, 0}}};
+  times.learn(0, nullptr, summary_of("a", 100));
+  times.add(0, 100);
+  EXPECT_FALSE(times.known(0, empty));
+  EXPECT_EQ(times.summaries()[0].time.ticks, 100u);
+}
+
+}  // namespace
+}  // namespace buda::grid

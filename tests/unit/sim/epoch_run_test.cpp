@@ -1,0 +1,171 @@
+// Execution of stream programs: every tile arrives where it belongs, bytes are conserved, time is what the parts make it.
+#include "unit/sim/run_of.hpp"
+
+#include <buda/overlay/reports/report.hpp>
+
+#include "unit/pipes/check/random_netlists.hpp"
+
+#include <algorithm>
+
+namespace buda::sim {
+namespace {
+
+// Bytes of the networks and memories in a report of the stream programs, as the fabric names them.
+std::map<std::string, std::uint64_t> promised_bytes(const RunOf& r) {
+  std::map<std::string, std::uint64_t> out;
+  const auto report = overlay::make_report(r.blob, *r.built.device, r.built.cluster().eth_core);
+  const bool chips = r.built.device->chips > 1;
+  for (const auto& link : report.links) {
+    if (link.bytes == 0) continue;
+    out[cat("NoC ", link.noc, ' ', link.from.text(), '>', link.to.text(), chips ? cat(" of chip ", link.chip) : std::string())] =
+        link.bytes;
+  }
+  for (const auto& channel : report.channels)
+    out[channel.host ? "host" : cat("DRAM ", chips ? cat(channel.chip, '.') : std::string(), channel.channel)] +=
+        channel.read + channel.written + channel.before;
+  for (const auto& load : report.ethernet)
+    out[cat("Ethernet ", load.link.chip, '.', load.link.channel, '>', load.link.to_chip, '.', load.link.to_channel)] += load.bytes;
+  return out;
+}
+
+std::map<std::string, std::uint64_t> moved_bytes(const perf::EpochSummary& summary) {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& load : summary.loads) {
+    std::string name = load.resource;
+    if (name.starts_with("input") || name.starts_with("output")) continue;
+    if (const auto half = name.find(name.ends_with("upper half") ? " upper half" : " lower half"); half != std::string::npos)
+      name.resize(half);
+    out[name] += load.bytes;
+  }
+  return out;
+}
+
+// Executes `wanted` random netlists; why some of them are not simulated.
+std::vector<std::string> not_simulated(int wanted, std::uint64_t seed, int chips, const std::string& device,
+                                       const std::string& arch = "wormhole_b0") {
+  Rng rng(seed);
+  int built = 0;
+  std::vector<std::string> refused;
+  for (int round = 0; built < wanted && round < 4 * wanted; ++round) {
+    const std::string text = pipes::random_netlist(rng, chips, arch);
+    const RunOf r(text, device);
+    if (!r.problem.empty()) continue;
+    ++built;
+    const std::string outcome = r.outcome();
+    if (outcome.find("SM001") != std::string::npos) {
+      refused.push_back(outcome);
+      continue;
+    }
+    EXPECT_EQ(outcome, "ended") << text;
+    if (outcome != "ended") continue;
+    EXPECT_EQ(moved_bytes(r.summary()), promised_bytes(r)) << text;
+  }
+  EXPECT_EQ(built, wanted);
+  return refused;
+}
+
+TEST(EpochRun, RandomNetlists) {
+  const int wanted = pipes::netlists_wanted(300);
+  const auto refused = not_simulated(wanted, 177, 1, "wormhole_b0");
+  EXPECT_LT(refused.size(), static_cast<std::size_t>(wanted / 4)) << testing::PrintToString(refused);
+}
+
+TEST(EpochRun, RandomNetlistsOfGrayskull) { not_simulated(pipes::netlists_wanted(60), 178, 1, "grayskull", "grayskull"); }
+
+TEST(EpochRun, RandomNetlistsOverEthernet) {
+  const int wanted = pipes::netlists_wanted(100);
+  const auto refused = not_simulated(wanted, 111, 2, "n300");
+  EXPECT_LT(refused.size(), static_cast<std::size_t>(wanted / 2)) << testing::PrintToString(refused);
+}
+
+TEST(EpochRun, AKernelThatIsNeverKeptWaitingSetsThePeriod) {
+  RunOf r(two_ops(32));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(100, {{"b", 5000}});
+  const auto summary = r.summary();
+  EXPECT_NEAR(summary.period.cycles(), 5000, 5);
+  ASSERT_FALSE(summary.causes.empty());
+  EXPECT_EQ(summary.causes.front().what, "kernel of 'b'");
+  EXPECT_GT(summary.causes.front().share, 0.95);
+  ASSERT_EQ(summary.ops.size(), 2u);
+  EXPECT_GT(summary.ops[0].waits_for_room, 0.5) << "'a' is held up by 'b'";
+}
+
+TEST(EpochRun, SharesOfCausesAddUp) {
+  RunOf r(two_ops(16));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(50);
+  double sum = 0;
+  const auto summary = r.summary();
+  for (const auto& cause : summary.causes) sum += cause.share;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  for (const auto& op : summary.ops) {
+    double all = op.busy + op.waits_for_room;
+    for (double w : op.waits_for_tiles) all += w;
+    EXPECT_LE(all, 1 + 1e-9) << op.name;
+  }
+}
+
+// Twice as fast a core cannot make an epoch slower that is limited by something else, and memory cannot be faster than it is.
+TEST(EpochRun, MemoryLimitsWhatKernelsDoNot) {
+  RunOf r(two_ops(64));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(1);
+  const auto summary = r.summary();
+  const auto& cost = r.built.device->cost;
+  const double least = 4 * 2080 / (cost.dram_channel_gbs / cost.clock_ghz / 2);
+  EXPECT_GE(summary.period.cycles(), least * 0.99);
+  EXPECT_LE(summary.period.cycles(), least * 2.5);
+}
+
+TEST(EpochRun, SlicesDoNotMatter) {
+  const RunOf r(two_ops(8));
+  ASSERT_EQ(r.problem, "");
+  const auto whole = r.summary();
+  auto run = r.start();
+  ASSERT_TRUE(run.ok());
+  Rng rng(5);
+  Ticks until = 0;
+  for (int slices = 0;; ++slices) {
+    auto state = run->advance(until);
+    ASSERT_TRUE(state.ok());
+    if (*state == RunState::ended) {
+      EXPECT_GT(slices, 10);
+      break;
+    }
+    ASSERT_EQ(*state, RunState::running);
+    until += rng.below(20000);
+  }
+  EXPECT_EQ(run->summary().time, whole.time);
+  EXPECT_EQ(run->summary().events, whole.events);
+}
+
+TEST(EpochRun, EpochsThatLackEntriesGoOnWhenTheyCome) {
+  const RunOf r(two_ops(8));
+  ASSERT_EQ(r.problem, "");
+  const std::size_t x = r.built.index->queue("x"), y = r.built.index->queue("y");
+  auto run = r.start({{x, {3, 0}}, {y, {0, 8}}});
+  ASSERT_TRUE(run.ok());
+  auto state = run->advance(kForever);
+  ASSERT_TRUE(state.ok() && *state == RunState::waits);
+  ASSERT_EQ(run->waiting_queues().size(), 1u);
+  EXPECT_EQ(run->waiting_queues()[0].queue, x);
+  EXPECT_FALSE(run->waiting_queues()[0].for_room);
+  run->add_entries(x, 5, 0);
+  state = run->advance(kForever);
+  ASSERT_TRUE(state.ok() && *state == RunState::ended);
+
+  auto full = r.start({{x, {8, 0}}, {y, {0, 2}}});
+  ASSERT_TRUE(full.ok());
+  state = full->advance(kForever);
+  ASSERT_TRUE(state.ok() && *state == RunState::waits);
+  ASSERT_EQ(full->waiting_queues().size(), 1u);
+  EXPECT_EQ(full->waiting_queues()[0].queue, y);
+  EXPECT_TRUE(full->waiting_queues()[0].for_room);
+  full->add_entries(y, 0, 6);
+  state = full->advance(kForever);
+  ASSERT_TRUE(state.ok() && *state == RunState::ended);
+}
+
+}  // namespace
+}  // namespace buda::sim
