@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace buda::runner {
@@ -70,8 +71,8 @@ std::vector<std::string> range_of(const Tensor& tensor) {
   double least = elements[0], most = elements[0], sum = 0;
   for (double v : elements) {
     // NaN, once seen, stays.
-    least = v < least || v != v ? v : least;
-    most = v > most || v != v ? v : most;
+    least = v < least || std::isnan(v) ? v : least;
+    most = v > most || std::isnan(v) ? v : most;
     sum += v;
   }
   return {number(least), number(most), number(sum / static_cast<double>(elements.size()))};
@@ -103,7 +104,7 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
     auto output = outputs.find(name);
     if (output == outputs.end()) {
       Diagnostic d =
-          input_error("RN003", {o.expect}, cat("tensor '", name, "' names no output of the model; its outputs are ", join(names, ", ")));
+          input_error("RN003", {o.expect}, cat("tensor '", name, "' is not an output of the model; its outputs are ", join(names, ", ")));
       if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
       failure.add(std::move(d));
       continue;

@@ -5,11 +5,12 @@
 #include <buda/graph/fused_body.hpp>
 
 #include <bit>
+#include <cmath>
 
 namespace buda::graph {
 namespace {
 
-bool same_real(double a, double b) { return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_real(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
 template <class T>
 std::string value_text(const T& v) {

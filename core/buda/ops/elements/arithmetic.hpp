@@ -52,14 +52,23 @@ constexpr T wrapping_multiply(T a, T b) {
     return a * b;
 }
 
+// Integers are never NaN.
+template <class T>
+bool is_nan(T a) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(a);
+  else
+    return false;
+}
+
 // The larger and the smaller one; NaN if either is NaN.
 template <class T>
-constexpr T larger(T a, T b) {
-  return a > b || a != a ? a : b;
+T larger(T a, T b) {
+  return a > b || is_nan(a) ? a : b;
 }
 template <class T>
-constexpr T smaller(T a, T b) {
-  return a < b || a != a ? a : b;
+T smaller(T a, T b) {
+  return a < b || is_nan(a) ? a : b;
 }
 
 // out[i] = f(in[i]) in the compute type, converted back to the tensor's own.

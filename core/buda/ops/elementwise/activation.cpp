@@ -41,7 +41,7 @@ Result<std::vector<Tensor>> evaluate_softsign(const EvaluateCall& call) {
   return activated(call, "", "", [](auto x, auto, auto) { return x / (1 + std::abs(x)); });
 }
 Result<std::vector<Tensor>> evaluate_thresholded_relu(const EvaluateCall& call) {
-  return activated(call, "alpha", "", [](auto x, auto alpha, auto) { return x > alpha || x != x ? x : 0; });
+  return activated(call, "alpha", "", [](auto x, auto alpha, auto) { return x > alpha || is_nan(x) ? x : 0; });
 }
 Result<std::vector<Tensor>> evaluate_hard_sigmoid(const EvaluateCall& call) {
   return activated(call, "alpha", "beta", [](auto x, auto alpha, auto beta) {
@@ -69,7 +69,7 @@ Result<std::vector<Tensor>> evaluate_shrink(const EvaluateCall& call) {
       auto v = static_cast<Real>(x);
       if (v < -static_cast<Real>(lambda)) return static_cast<T>(v + static_cast<Real>(bias));
       if (v > static_cast<Real>(lambda)) return static_cast<T>(v - static_cast<Real>(bias));
-      return v != v ? x : T{0};
+      return is_nan(v) ? x : T{0};
     }));
   });
 }

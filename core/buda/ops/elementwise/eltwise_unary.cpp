@@ -51,7 +51,7 @@ BUDA_UNARY(tanh, false, std::tanh(x))
 BUDA_UNARY(sigmoid, false, sigmoid(x))
 BUDA_UNARY(exact_gelu, false, gelu(x))
 BUDA_UNARY(tanh_gelu, false, gelu_tanh(x))
-BUDA_UNARY(relu, true, x != x || x > 0 ? x : T{0})
+BUDA_UNARY(relu, true, is_nan(x) || x > 0 ? x : T{0})
 BUDA_UNARY(square, true, wrapping_multiply(x, x))
 BUDA_UNARY(negative, true, wrapping_subtract(T{0}, x))
 
@@ -106,7 +106,7 @@ Result<std::vector<Tensor>> evaluate_clip(const EvaluateCall& call) {
     using T = typename decltype(tag)::type;
     auto bounds = clip_bounds<T>(least, most);
     // As ONNX: min(max(x, lo), hi), so that hi wins where the bounds cross.
-    return [lo = bounds.first, hi = bounds.second](T x) { return x != x ? x : std::min(std::max(x, lo), hi); };
+    return [lo = bounds.first, hi = bounds.second](T x) { return is_nan(x) ? x : std::min(std::max(x, lo), hi); };
   });
 }
 

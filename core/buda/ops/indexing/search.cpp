@@ -34,7 +34,7 @@ Lines lines(const Shape& shape, std::size_t axis) {
 // Does a come before b when the largest comes first? NaN comes before all else.
 template <class T>
 bool before(T a, T b) {
-  return a > b || (a != a && b == b);
+  return a > b || (is_nan(a) && !is_nan(b));
 }
 
 Result<std::vector<ValueType>> infer_arg(const InferCall& call) {
@@ -62,7 +62,7 @@ Result<std::vector<Tensor>> evaluate_arg(const EvaluateCall& call) {
     using T = typename decltype(tag)::type;
     Tensor source = call.inputs[0].cast(kDTypeOf<T>);
     const T* x = source.as<T>().data();
-    auto better = [](T a, T b) { return kLargest ? before(a, b) : a < b || (a != a && b == b); };
+    auto better = [](T a, T b) { return kLargest ? before(a, b) : a < b || (is_nan(a) && !is_nan(b)); };
     for (std::int64_t line = 0; line < all.count(); ++line) {
       const T* first = x + all.begin(line, all.size);
       std::int64_t best = 0;

@@ -69,7 +69,7 @@ class TapsOf {
     for (std::int64_t o = 0; o < a.out; ++o) {
       // Coordinates far outside are those of the border, and come from scales that make no sense: nothing depends on how far.
       double x = std::clamp(coordinate(a, coordinates_, o), -2.0 * static_cast<double>(a.in) - 8, 3.0 * static_cast<double>(a.in) + 8);
-      if (x != x) x = 0;
+      if (is_nan(x)) x = 0;
       taps.outside.push_back(coordinates_ == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(a.in - 1)));
       element(taps, a.in, x, reach, stretch);
     }
@@ -121,7 +121,7 @@ Result<std::vector<AxisRule>> axis_rules(const Shape& x, const Attrs& attrs) {
   const auto& scales = attrs.reals("scales");
   const auto& roi = attrs.reals("roi");
   if (shape.size() != x.rank() || !Shape(shape).volume())
-    return shape_error(cat("'shape' ", list_text(shape), " is no shape for a value of ", x.rank(), " axes"));
+    return shape_error(cat("'shape' ", list_text(shape), " is not a legal shape for a value of ", x.rank(), " axes"));
   if (!scales.empty() && scales.size() != x.rank())
     return shape_error(cat("'scales' has ", scales.size(), " numbers for ", x.rank(), " axes"));
   bool crops = attrs.text("coordinates") == "tf_crop_and_resize";
