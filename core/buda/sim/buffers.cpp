@@ -30,6 +30,8 @@ void tell_of_room(Machine& m, StreamId id) {
   Storage& storage = s.storage;
   if (s.supply != Supply::received) {
     storage.known_taken = storage.taken;
+    if (s.supply == Supply::kernel && m.kernels[s.kernel].passes_on)
+      return use_up_to(m, m.kernels[s.kernel].operands.front(), storage.taken);
     return wake_filler(m, id);
   }
   storage.news.push(storage.taken);
@@ -44,6 +46,8 @@ std::int64_t available(const Machine& m, const StreamState& s) {
   const std::int64_t put = owner.storage.put;
   switch (s.supply) {
     case Supply::kept:
+      // Sums go back to their queue when the kernel has added the last to them.
+      if (s.writing != nullptr) return m.kernels[s.kernel].done() ? put - s.given : 0;
       return put >= owner.reading->all ? kAll : 0;
     case Supply::kernel:
       if (!s.program->scattered) return put - s.given;
@@ -87,7 +91,7 @@ void wake_users(Machine& m, StreamId id) {
       try_write(m, user);
     }
   }
-  if (!s.goes_on() && s.kernel != kNone) try_step(m, s.kernel);
+  if (s.kernel != kNone && (!s.goes_on() || s.supply == Supply::kept)) try_step(m, s.kernel);
 }
 
 void wake_filler(Machine& m, StreamId id) {
@@ -112,7 +116,7 @@ void arrives(Machine& m, StreamState& at, const TileRun& run) {
   m.wrong = input_error("SM002", {},
                         cat("at cycle ", m.now / perf::SimTime::kPerCycle, ", ", where, ": ", text_of(m, wrong->came), " comes where ",
                             text_of(m, wrong->expected), " belongs: tile ", wrong->number, " of input ", wrong->input, " of the epoch"));
-  m.wrong->node = m.core_of(at).op;
+  m.wrong->node = m.op_of(at);
 }
 
 }  // namespace buda::sim

@@ -87,7 +87,7 @@ Result<void> EpochRun::check_leftovers() const {
   for (const KernelState& k : m_->kernels)
     for (std::size_t i = 0; i < k.operands.size(); ++i) {
       const StreamId id = k.operands[i];
-      if (id == kNone) continue;
+      if (id == kNone || id == k.sums) continue;
       const StreamState& s = m_->streams[id];
       // What is read before the epoch counts once for each input.
       const std::int64_t once = k.plan.operands[i].tiles;
@@ -113,7 +113,7 @@ Result<void> EpochRun::check_totals() const {
         "SM004", {},
         cat("when epoch '", graph_, "' has ended, queue '", m_->blob->dram[static_cast<std::size_t>(s.program->write->dram)].queue,
             "' has ", s.check->tiles(), " of ", all, " tiles of ", name_of(*m_, s)));
-    d.node = m_->core_of(s).op;
+    d.node = m_->op_of(s);
     return d;
   }
   return success();
@@ -162,7 +162,7 @@ std::vector<EpochRun::FullInput> EpochRun::full_inputs() const {
   for (const Waiting& edge : smallest_circle(wait_graph(*m_))) {
     if (edge.full == kNone) continue;
     const StreamState& s = m_->streams[edge.full];
-    out.push_back({m_->core_of(s).op, s.program->operand, s.storage.capacity});
+    out.push_back({m_->op_of(s), s.program->operand, s.storage.capacity});
   }
   return out;
 }

@@ -17,7 +17,7 @@ KernelWait lacking(const Machine& m, const KernelState& k) {
     const std::int64_t needed = operand.kept ? operand.tiles : input * operand.tiles + plan.needed(operand, step);
     if (s.storage.put < needed) return {KernelWait::For::tiles, i, needed, 0};
   }
-  if (k.output == kNone || plan.out_tiles == 0) return {};
+  if (k.output == kNone || plan.out_tiles == 0 || k.passes_on) return {};
   const std::int64_t round = plan.gathering + plan.giving;
   const std::int64_t until = plan.gathers_in_output ? (step / round + 1) * round : step + 1;
   const std::int64_t out = input * plan.out_tiles + plan.out_before(until);
@@ -67,7 +67,7 @@ void on_stepped(Machine& m, KernelId id) {
   k.last_step = m.now;
   if (k.step == k.plan.steps()) k.first_input_done = m.now;
   for (std::uint32_t i = 0; i < k.operands.size(); ++i)
-    if (k.operands[i] != kNone && !k.plan.operands[i].kept)
+    if (k.operands[i] != kNone && !k.plan.operands[i].kept && !k.passes_on)
       use_up_to(m, k.operands[i], input * k.plan.operands[i].tiles + k.plan.freed(k.plan.operands[i], step));
   if (k.output != kNone && k.plan.out_tiles > 0) {
     StreamState& output = m.streams[k.output];
@@ -77,6 +77,7 @@ void on_stepped(Machine& m, KernelId id) {
       wake_users(m, k.output);
     }
   }
+  if (k.sums != kNone && k.done()) try_write(m, k.sums);
   try_step(m, id);
 }
 

@@ -5,14 +5,25 @@
 
 namespace buda::sim {
 
+namespace {
+
+std::string place_of(const overlay::Core& core) {
+  return core.ethernet ? cat("ethernet channel ", *core.ethernet) : cat('[', core.core.row, ", ", core.core.col, ']');
+}
+
+}  // namespace
+
 std::string name_of_core(const Machine& m, std::uint32_t index) {
   const overlay::Core& core = m.blob->cores[index];
-  const std::string place = core.ethernet ? cat("ethernet channel ", *core.ethernet) : cat('[', core.core.row, ", ", core.core.col, ']');
-  return core.op.empty() ? cat("core ", place) : cat('\'', core.op, "' ", place);
+  return core.op.empty() ? cat("core ", place_of(core)) : cat('\'', core.op, "' ", place_of(core));
+}
+
+std::string name_of_kernel(const Machine& m, const KernelState& kernel) {
+  return cat('\'', kernel.op->name, "' ", place_of(m.blob->cores[kernel.core]));
 }
 
 std::string name_of(const Machine& m, const StreamState& stream) {
-  const std::string core = name_of_core(m, stream.core);
+  const std::string core = stream.kernel == kNone ? name_of_core(m, stream.core) : name_of_kernel(m, m.kernels[stream.kernel]);
   switch (stream.program->kind) {
     case overlay::StreamKind::input:
       return cat("input ", stream.program->operand, " of ", core);

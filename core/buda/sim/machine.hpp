@@ -120,10 +120,13 @@ struct KernelWait {
 
 struct KernelState {
   const netlist::Op* op = nullptr;
-  std::uint32_t core = 0;  // in Blob::cores
+  std::uint32_t core = 0;   // in Blob::cores
+  std::int64_t number = 0;  // of the core in the op's grid, row by row
   KernelPlan plan;
   std::vector<StreamId> operands;
   StreamId output = kNone;
+  StreamId sums = kNone;             // of gradient ops: what a ram keeps from epoch to epoch; also the last operand
+  bool passes_on = false;            // of Ethernet cores: what it takes and what it gives is in one buffer, that of the input
   std::int64_t steps = 0, step = 0;  // in the epoch
   bool busy = false;
   std::uint32_t action = kNoAction;
@@ -163,11 +166,14 @@ struct Machine {
   std::uint64_t tiles_moved = 0;
 
   const overlay::Core& core_of(const StreamState& s) const { return blob->cores[s.core]; }
+  // Of the stream's kernel or core; empty where it only passes tiles on.
+  const std::string& op_of(const StreamState& s) const { return s.kernel == kNone ? core_of(s).op : kernels[s.kernel].op->name; }
   const Storage& storage_of(const StreamState& s) const { return streams[s.owner].storage; }
 };
 
 // How messages name things: "'add_9' [2, 5]", "input 1 of 'add_9' [2, 5]", "the output of 'mul' [1, 1]".
 std::string name_of_core(const Machine& m, std::uint32_t core);
+std::string name_of_kernel(const Machine& m, const KernelState& kernel);
 std::string name_of(const Machine& m, const StreamState& stream);
 std::string text_of(const Machine& m, const TileRun& run);
 

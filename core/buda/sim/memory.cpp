@@ -106,8 +106,8 @@ void try_write(Machine& m, StreamId id) {
   if (s.writing == nullptr || s.sending.busy || s.phase.done() || m.wrong) return;
   const overlay::DramWrite& write = *s.program->write;
   const std::int64_t left = s.phase.now().messages - s.sending.sent;
-  const std::int64_t half = std::max<std::int64_t>(m.storage_of(s).capacity / 2, 1);
-  const std::int64_t count = std::min({std::max<std::int64_t>(write.chunk_tiles, 1), left, half}), there = available(m, s);
+  const std::int64_t fits = std::max<std::int64_t>(m.storage_of(s).capacity, 1);
+  const std::int64_t count = std::min({std::max<std::int64_t>(write.chunk_tiles, 1), left, fits}), there = available(m, s);
   if (there <= 0 || there < count) return;
   const auto dram = static_cast<std::size_t>(write.dram);
   const std::int64_t entry = (s.given + count - 1) / s.writing->per_input;

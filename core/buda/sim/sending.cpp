@@ -13,6 +13,8 @@ namespace {
 
 // Messages that a receiver takes from the sender now.
 std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, const StreamState& r) {
+  // Over PCIe both ends do not meet: the sender writes whole chunks into a buffer that it takes for a queue.
+  if (s.program->pcie) return r.storage.room() >= s.program->pcie->chunk_tiles ? s.program->pcie->chunk_tiles : 0;
   if (r.phase.done() || r.phase.iteration() != s.phase.iteration() || m.now < r.receiving.opens) return 0;
   const overlay::Phase& to = r.phase.now();
   if (r.receiving.senders[static_cast<std::size_t>(to.source)] != sender) return 0;
@@ -41,11 +43,13 @@ void try_send(Machine& m, StreamId id) {
   if (sending.busy || s.phase.done() || m.wrong) return;
   const overlay::Phase& phase = s.phase.now();
   const std::int64_t bytes = s.program->message_bytes;
+  const std::int64_t most_tiles = std::min(kChunkTiles, std::max<std::int64_t>(kChunkBytes / bytes, 1));
   std::int64_t count =
-      std::min({phase.messages - sending.sent, available(m, s), kChunkTiles, std::max<std::int64_t>(kChunkBytes / bytes, 1)});
+      std::min({phase.messages - sending.sent, available(m, s), s.program->pcie ? s.program->pcie->chunk_tiles : most_tiles});
   const auto way = static_cast<std::uint32_t>(phase.destination);
   const Connection& connection = sending.connections[way];
   for (StreamId r : connection.receivers) count = std::min(count, accepted(m, id, s, m.streams[r]));
+  if (s.program->pcie && count < s.program->pcie->chunk_tiles) return;
   if (count <= 0 || connection.receivers.empty()) return;
   for (StreamId r : connection.receivers) {
     m.streams[r].receiving.assigned += count;
@@ -95,7 +99,12 @@ void on_delivered(Machine& m, StreamId id) {
     StreamState& r = m.streams[to];
     r.storage.put += chunk.tiles;
     r.receiving.received += chunk.tiles;
-    if (!r.goes_on() && r.receiving.received == r.phase.now().messages) next_phase(m, to);
+    // What comes over PCIe may be ahead of the phase.
+    while (!r.goes_on() && !r.phase.done() && r.receiving.received >= r.phase.now().messages) {
+      const std::int64_t ahead = r.receiving.received - r.phase.now().messages;
+      next_phase(m, to);
+      r.receiving.received = ahead;
+    }
     wake_users(m, to);
   }
 }

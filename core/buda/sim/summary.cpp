@@ -14,7 +14,7 @@ using perf::EpochSummary;
 
 // Streams of all cores of an op count together.
 std::string stream_of_op(const Machine& m, const StreamState& s) {
-  const std::string& name = m.core_of(s).op;
+  const std::string& name = m.op_of(s);
   const std::string op = name.empty() ? std::string("cores that pass tiles on") : cat('\'', name, '\'');
   switch (s.program->kind) {
     case overlay::StreamKind::input:

@@ -22,6 +22,8 @@ constexpr double kLatencyCycles = 70, kHopCycles = 9.09;
 constexpr double kMemoryCycles = 130;
 // Of an Ethernet link, likewise.
 constexpr double kEthernetCycles = 600;
+// Of a write over PCIe, likewise; assumed.
+constexpr double kPcieCycles = 700;
 
 }  // namespace
 
@@ -32,12 +34,12 @@ ResourceId Topology::known(const std::string& name, double bytes_per_cycle) {
 }
 
 ResourceId Topology::link(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to) {
-  return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), device_.chips > 1 ? cat(" of chip ", chip) : std::string()), kLinkRate);
+  return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), several_chips_ ? cat(" of chip ", chip) : std::string()), kLinkRate);
 }
 
 ResourceId Topology::interface(std::int32_t chip, std::int32_t noc, NocCoord node, Side side) {
   return known(cat(side == Side::source ? "output" : "input", " of NoC ", noc, " at ", node.text(),
-                   device_.chips > 1 ? cat(" of chip ", chip) : std::string()),
+                   several_chips_ ? cat(" of chip ", chip) : std::string()),
                kInterfaceRate);
 }
 
@@ -45,7 +47,7 @@ ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
   const auto& cost = device_.cost;
   if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz);
   const double rate = cost.dram_channel_gbs / cost.clock_ghz;
-  const std::string channel = cat("DRAM ", device_.chips > 1 ? cat(buffer.chip, '.') : std::string(), buffer.channel);
+  const std::string channel = cat("DRAM ", several_chips_ ? cat(buffer.chip, '.') : std::string(), buffer.channel);
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 30;
   if (device_.dram.bank_bytes <= kHalf) return known(channel, rate);
   return known(cat(channel, (buffer.address & kHalf) != 0 ? " upper half" : " lower half"), rate / 2);
@@ -82,6 +84,16 @@ Path Topology::ethernet(const overlay::Core& from, const overlay::Core& to) {
   path.resources.push_back(known(cat("Ethernet ", from.chip, '.', from.ethernet.value_or(-1), '>', to.chip, '.', to.ethernet.value_or(-1)),
                                  cost.eth_link_gbs / cost.clock_ghz));
   path.latency = ticks_of(kEthernetCycles);
+  return path;
+}
+
+Path Topology::pcie(const overlay::Core& from, std::int32_t noc, NocCoord port, const overlay::Core& to) {
+  Path path;
+  const auto& cost = device_.cost;
+  std::size_t hops = add_way(path, from.chip, noc, from.noc, {port});
+  path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), cost.host_gbs / cost.clock_ghz));
+  hops += add_way(path, to.chip, 0, port, {to.noc});
+  path.latency = ticks_of(kPcieCycles + kLatencyCycles + kHopCycles * static_cast<double>(hops));
   return path;
 }
 

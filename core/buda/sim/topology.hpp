@@ -19,13 +19,16 @@ namespace buda::sim {
 
 class Topology {
  public:
-  // Adds resources to the fabric as paths need them. Both must outlive it.
-  Topology(const device::DeviceDescriptor& device, Fabric& fabric) : device_(device), fabric_(fabric) {}
+  // Adds resources to the fabric as paths need them. Both must outlive it. With several chips the names of resources say which.
+  Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false)
+      : device_(device), fabric_(fabric), several_chips_(several_chips) {}
 
   // From a core to one or several on the same chip, a multicast.
   Path send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to);
   // Between the ethernet cores at both ends of an Ethernet link.
   Path ethernet(const overlay::Core& from, const overlay::Core& to);
+  // To a core of another chip, which is reached at a port.
+  Path pcie(const overlay::Core& from, std::int32_t noc, device::NocCoord port, const overlay::Core& to);
   Path read(const overlay::DramBuffer& buffer, const overlay::Core& to, std::int32_t noc);
   Path write(const overlay::Core& from, const overlay::DramBuffer& buffer, std::int32_t noc);
 
@@ -39,6 +42,7 @@ class Topology {
 
   const device::DeviceDescriptor& device_;
   Fabric& fabric_;
+  bool several_chips_;
   std::map<std::string, ResourceId> known_;
 };
 

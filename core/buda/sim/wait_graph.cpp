@@ -35,7 +35,7 @@ class WaitReader {
   // Whoever fills a buffer.
   WaitNode filler(StreamId owner) const {
     const StreamState& s = m_.streams[owner];
-    if (s.supply == Supply::kernel) return kernel_node(s.kernel);
+    if (s.supply == Supply::kernel || (s.supply == Supply::kept && s.writing != nullptr)) return kernel_node(s.kernel);
     if (s.supply != Supply::received || s.phase.done()) return owner;
     return s.receiving.senders[static_cast<std::size_t>(s.phase.now().source)];
   }
@@ -60,6 +60,7 @@ class WaitReader {
   }
 
   void lacks_tiles(StreamId id, const StreamState& s, const char* to) {
+    if (filler(s.owner) == id) return;  // it reads them itself, and why it cannot is said there
     add(id, filler(s.owner),
         cat(name_of(m_, s), " waits for tiles to ", to, ", phase ", s.phase.now().id, ": ", s.sending.sent, " of ", s.phase.now().messages,
             " are gone"));
@@ -70,6 +71,10 @@ class WaitReader {
     for (StreamId to : s.sending.connections[static_cast<std::size_t>(s.phase.now().destination)].receivers) {
       const StreamState& r = m_.streams[to];
       const std::string start = cat(name_of(m_, s), ", phase ", s.phase.now().id, ", waits for ", name_of(m_, r));
+      if (s.program->pcie) {
+        add(id, emptier(to), cat(start, ", which has no room for ", s.program->pcie->chunk_tiles, " tiles: ", fill(r)));
+        continue;
+      }
       if (r.phase.done()) {
         add(id, to, cat(start, ", which has all that it takes"));
         continue;
@@ -92,7 +97,11 @@ class WaitReader {
     const Reading& r = *s.reading;
     if (r.requested >= r.all || r.requests.size() > 0) return;
     const std::string start = cat(name_of(m_, s), " waits ");
-    if (s.storage.room() <= 0) return add(id, emptier(id), cat(start, "for room to read into: it holds ", fill(s)));
+    if (s.storage.room() <= 0) {
+      // Why it does not send what it holds is said there.
+      if (emptier(id) != id) add(id, emptier(id), cat(start, "for room to read into: it holds ", fill(s)));
+      return;
+    }
     const ReadPiece piece = r.list.piece(r.requested, 1);
     const auto dram = static_cast<std::size_t>(s.program->read->buffers[static_cast<std::size_t>(piece.buffer)].dram);
     if (piece.pass >= readable_entries(m_, dram))
@@ -108,7 +117,7 @@ class WaitReader {
 
   void kernel(KernelId id, const KernelState& k) {
     if (k.done() || k.wait.what == KernelWait::For::nothing) return;
-    const std::string name = name_of_core(m_, k.core);
+    const std::string name = name_of_kernel(m_, k);
     if (k.wait.what == KernelWait::For::room) {
       const StreamState& output = m_.streams[k.output];
       return add(kernel_node(id), emptier(k.output), cat(name, " waits for room in its output: ", fill(output)));
