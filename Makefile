@@ -4,9 +4,6 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 # Extra arguments of ctest: make test TESTS='-L fast'
 TESTS ?=
-# Objects in the compiler cache serve every clone, wherever it is.
-export CCACHE_BASEDIR ?= $(CURDIR)
-export CCACHE_NOHASHDIR ?= 1
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 # Debian packages, each with its reason in docs/internals/dependencies.md: to build and test, and further ones for `make fmt lint fuzz`.

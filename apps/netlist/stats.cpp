@@ -62,7 +62,7 @@ std::string text_of(const netlist::Netlist& n, const NetlistStats& s) {
   std::string out = cat("for ", join(n.archs, ", "), "; chips ", join(s.chips, ", "), "\n");
   out += cat(s.queues, " queues, ", s.rams, " rams, ", s.host_fed, " of them written by the host; ", bytes_text(s.dram_bytes), " of DRAM, ",
              bytes_text(s.host_bytes), " of host memory\n");
-  out += cat(s.graphs, " graphs, ", s.ops, " ops, ", s.fused_ops, " fused ops of ", s.sub_ops, " sub-ops\n");
+  out += cat(s.graphs, s.graphs == 1 ? " graph, " : " graphs, ", s.ops, " ops, ", s.fused_ops, " fused ops of ", s.sub_ops, " sub-ops\n");
   out += cat(s.programs, " programs, ", s.instructions, " instructions, ", s.executes, " executes; ");
   out += s.epochs < 0 || s.different_epochs < 0
              ? std::string("they do not run\n")

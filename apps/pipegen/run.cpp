@@ -26,7 +26,7 @@ SourceLoc place_of(const Diagnostic& d, const pipes::PlacedGraph& placed, const 
   };
   std::string core;
   for (const auto& [key, value] : d.data) {
-    auto has_id = [&](const auto& entity) { return cat(entity.id) == value; };
+    auto has_id = [&id = value](const auto& entity) { return cat(entity.id) == id; };
     std::optional<SourceLoc> found;
     if (key == "pipe") found = at(placed.graph.pipes, placed.pipes, has_id);
     if (key == "buffer") found = at(placed.graph.buffers, placed.buffers, has_id);

@@ -33,9 +33,10 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 # The two trees have the same shape. CMake's own path for the build tree would be padded with empty entries, which mean the current folder.
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 
+# Paths are taken relative to the source folder, so that other checkouts, and the copies that tests make, find what this one compiled.
 find_program(BUDA_CCACHE ccache)
 if(BUDA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${BUDA_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${BUDA_CCACHE}")
 endif()
 
 # Warnings and sanitizers of our own code; never passed on to users of the installed package.
