@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -222,9 +223,8 @@ void add_host_segments(host_plan::HostPlan& plan, const Segments& segments, cons
     auto part = [](std::vector<PlanTensor>& from, const std::map<std::string, std::string>& passing, std::vector<PlanTensor>& to) {
       for (PlanTensor& t : from)
         if (auto it = passing.find(t.name); it != passing.end()) {
-          to.push_back(std::move(t));
+          to.push_back(std::exchange(t, {}));  // without a name: what is left out below
           to.back().name = it->second;
-          t.name.clear();
         }
     };
     part(plan.inputs, segments.entering, segment.inputs);
