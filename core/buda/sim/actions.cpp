@@ -20,6 +20,13 @@ const Action* ActionLog::find(std::uint32_t id) const {
   return &kept_[id & mask_];
 }
 
+std::uint32_t ActionLog::ended_by(Ticks time) const {
+  constexpr std::uint32_t kMost = 4096;
+  for (std::uint32_t back = 1; back <= std::min(kMost, count_) && find(count_ - back) != nullptr; ++back)
+    if (find(count_ - back)->end <= time) return count_ - back;
+  return kNoAction;
+}
+
 std::vector<Link> chain_of(const ActionLog& log, std::uint32_t last, Ticks from) {
   std::vector<Link> out;
   const Action* action = log.find(last);

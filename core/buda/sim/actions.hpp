@@ -12,9 +12,9 @@ namespace buda::sim {
 inline constexpr std::uint32_t kNoAction = 0xffffffff;
 
 struct Action {
-  enum class Kind : std::uint8_t { step, send, read, write };
+  enum class Kind : std::uint8_t { step, send, read, write, host, load };
   Ticks begin = 0, end = 0;
-  std::uint32_t entity = 0;         // a core for steps, else a stream
+  std::uint32_t entity = 0;         // a kernel for steps, a buffer of a queue for the host, a core for loads, else a stream
   std::uint32_t cause = kNoAction;  // the action whose end let it begin
   std::uint32_t slowest = 0;        // of transfers: the resource that decides their rate
   std::uint16_t sharing = 0;        // transfers on it
@@ -30,6 +30,8 @@ class ActionLog {
   // Null for kNoAction and for what is forgotten.
   const Action* find(std::uint32_t id) const;
   std::uint32_t count() const { return count_; }
+  // The newest of the last few thousand actions that had ended by then.
+  std::uint32_t ended_by(Ticks time) const;
 
  private:
   std::size_t mask_;

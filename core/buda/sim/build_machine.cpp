@@ -122,7 +122,10 @@ void add_queues(Building& b, const EntriesByQueue& entries) {
       if (auto found = entries.find(q.queue); found != entries.end() && !buffer.ram) {
         q.ready = found->second.ready;
         q.room = found->second.room;
+        q.frees = found->second.frees;
+        b.m.frees_entries = b.m.frees_entries || q.frees != 0;
       }
+      b.m.buffers_of[q.queue].push_back(static_cast<std::uint32_t>(b.m.queues.size()));
     }
     b.m.queues.push_back(std::move(q));
   }
@@ -149,6 +152,10 @@ Result<std::unique_ptr<Machine>> build_machine(const EpochSetup& setup, const En
   for (StreamId id = 0; id < machine->streams.size(); ++id)
     if (machine->streams[id].goes_on()) machine->streams[machine->streams[id].owner].storage.users.push_back(id);
   BUDA_TRY(add_kernels(b));
+  machine->core_last.assign(setup.blob->cores.size(), 0);
+  machine->core_starts = setup.core_starts;
+  machine->core_starts.resize(setup.blob->cores.size(), 0);
+  for (StreamState& s : machine->streams) s.loaded = machine->core_starts[s.core] == 0;
   return machine;
 }
 

@@ -49,6 +49,9 @@ void arrives(Machine& m, StreamState& at, const TileRun& run);
 // Entries of a queue that the epoch can read and write by now.
 std::int64_t readable_entries(const Machine& m, std::size_t dram);
 std::int64_t writable_entries(const Machine& m, std::size_t dram);
+// Of a queue, by its index in the netlist: entries that all streams have read, or written, all of it.
+std::int64_t entries_read(const Machine& m, std::size_t queue);
+std::int64_t entries_written(const Machine& m, std::size_t queue);
 
 template <class F>
 void each_run(Machine& m, StreamState& s, std::int64_t count, F&& take) {

@@ -15,17 +15,42 @@
 namespace buda::sim {
 namespace {
 
+void begin_stream(Machine& m, StreamId id) {
+  const StreamState& s = m.streams[id];
+  if (s.reads()) try_read(m, id);
+  if (s.goes_on()) try_send(m, id);
+}
+
 void begin_all(Machine& m) {
-  for (StreamId id = 0; id < m.streams.size(); ++id) {
-    if (m.streams[id].reads()) try_read(m, id);
-    if (m.streams[id].goes_on()) try_send(m, id);
-  }
+  for (std::uint32_t c = 0; c < m.core_starts.size(); ++c)
+    if (m.core_starts[c] > 0) m.events.add(m.core_starts[c], EventKind::loaded, c, kNoAction);
+  for (StreamId id = 0; id < m.streams.size(); ++id) begin_stream(m, id);
   for (KernelId id = 0; id < m.kernels.size(); ++id) try_step(m, id);
+}
+
+void on_loaded(Machine& m, std::uint32_t core) {
+  m.cause = m.actions.add({0, m.now, core, kNoAction, 0, 0, Action::Kind::load});
+  for (StreamState& s : m.streams)
+    if (s.core == core) s.loaded = true;
+  for (StreamId id = 0; id < m.streams.size(); ++id) {
+    StreamState& s = m.streams[id];
+    if (s.core != core) continue;
+    begin_stream(m, id);
+    if (s.supply == Supply::received) wake_filler(m, id);
+  }
+  for (KernelId id = 0; id < m.kernels.size(); ++id)
+    if (m.kernels[id].core == core) try_step(m, id);
+}
+
+std::uint32_t core_of(const Machine& m, const Event& event) {
+  if (event.kind == EventKind::loaded) return event.entity;
+  return event.kind == EventKind::stepped ? m.kernels[event.entity].core : m.streams[event.entity].core;
 }
 
 void handle(Machine& m, const Event& event) {
   m.now = event.time;
   m.cause = event.cause;
+  m.core_last[core_of(m, event)] = m.now;
   switch (event.kind) {
     case EventKind::sent:
       return on_sent(m, event.entity);
@@ -43,6 +68,8 @@ void handle(Machine& m, const Event& event) {
       return on_written(m, event.entity);
     case EventKind::stepped:
       return on_stepped(m, event.entity);
+    case EventKind::loaded:
+      return on_loaded(m, event.entity);
   }
 }
 
@@ -64,7 +91,7 @@ Result<EpochRun> EpochRun::make(const EpochSetup& setup, const EntriesByQueue& e
   return EpochRun(std::move(machine), join(setup.blob->graphs, ", "));
 }
 
-Result<RunState> EpochRun::advance(Ticks until) {
+Result<RunState> EpochRun::advance(Ticks until, bool stop_at_queues) {
   Machine& m = *m_;
   if (!begun_) {
     begun_ = true;
@@ -73,6 +100,7 @@ Result<RunState> EpochRun::advance(Ticks until) {
   while (!m.events.empty() && !m.wrong) {
     if (m.events.next_time() > until) return RunState::running;
     handle(m, m.events.take());
+    if (stop_at_queues && std::exchange(m.queue_moved, false) && !m.wrong) return RunState::moved;
   }
   if (m.wrong) return *m.wrong;
   if (is_complete(m)) {
@@ -119,17 +147,44 @@ Result<void> EpochRun::check_totals() const {
   return success();
 }
 
-void EpochRun::add_entries(std::size_t queue, std::int64_t ready, std::int64_t room) {
+void EpochRun::add_entries(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks now) {
   Machine& m = *m_;
+  m.now = std::max(m.now, now);
+  const auto buffers = m.buffers_of.find(queue);
+  if (buffers == m.buffers_of.end()) return;
   constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t d = 0; d < m.queues.size(); ++d) {
+  for (std::uint32_t d : buffers->second) {
     QueueState& q = m.queues[d];
-    if (q.queue != queue || m.blob->dram[d].padding) continue;
     if (q.ready != kEndless) q.ready += ready;
     if (q.room != kEndless) q.room += room;
     for (StreamId id : q.readers) try_read(m, id);
     for (StreamId id : q.writers) try_write(m, id);
   }
+}
+
+void EpochRun::add_transferred(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks began, Ticks now) {
+  Machine& m = *m_;
+  const auto buffers = m.buffers_of.find(queue);
+  if (buffers != m.buffers_of.end()) {
+    // The host was at work on another transfer, or had nothing to do before.
+    const Action* last = m.actions.find(m.host);
+    const std::uint32_t cause = last != nullptr && last->end >= began ? m.host : m.actions.ended_by(began);
+    m.host = m.cause = m.actions.add({began, now, buffers->second.front(), cause, 0, 0, Action::Kind::host});
+  }
+  add_entries(queue, ready, room, now);
+}
+
+QueueFlow EpochRun::flow(std::size_t queue) const {
+  const auto buffers = m_->buffers_of.find(queue);
+  if (buffers == m_->buffers_of.end()) return {};
+  return {entries_read(*m_, queue), entries_written(*m_, queue)};
+}
+
+std::vector<LastEvent> EpochRun::last_events() const {
+  std::vector<LastEvent> out;
+  for (std::size_t c = 0; c < m_->blob->cores.size(); ++c)
+    out.push_back({m_->blob->cores[c].chip, m_->blob->cores[c].noc, m_->core_last[c]});
+  return out;
 }
 
 Ticks EpochRun::time() const { return m_->now; }

@@ -5,6 +5,7 @@
 //   if (state == sim::RunState::ended) … run.time() …
 #pragma once
 
+#include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/perf/summary.hpp>
 #include <buda/sim/time.hpp>
@@ -22,15 +23,29 @@ namespace buda::sim {
 struct Machine;
 struct EpochSetup;
 
-// Of a queue, when the epoch begins: entries that it can read and write.
+// Of a queue, when the epoch begins: entries that it can read and write, and how far the read pointer of the header moves for each that is
+// read.
 struct QueueEntries {
-  std::int64_t ready = 0, room = 0;
+  std::int64_t ready = 0, room = 0, frees = 0;
   friend auto operator<=>(const QueueEntries&, const QueueEntries&) = default;
 };
 using EntriesByQueue = std::map<std::size_t, QueueEntries>;  // by index in Netlist::queues; those that are missing have all they need
 
+// Of a queue: entries that all its readers have read, and that are all written, since the epoch began.
+struct QueueFlow {
+  std::int64_t read = 0, written = 0;
+};
+
+// A core, and the time of its last event.
+struct LastEvent {
+  std::int32_t chip = 0;
+  device::NocCoord core;
+  Ticks time = 0;
+};
+
 enum class RunState : std::uint8_t {
   ended,
+  moved,      // an entry of a queue has been read or written, and the caller asked to stop there
   running,    // the time has come
   waits,      // only more entries, or more room, in queues of the host let it go on: waiting_queues()
   deadlocked  // nothing does: why() has the reason
@@ -52,9 +67,13 @@ class EpochRun {
   ~EpochRun();
 
   // Goes on up to a time. In whatever slices, the outcome is the same. SM002: a wrong tile arrives. SM004: tiles are left over, or missing.
-  Result<RunState> advance(Ticks until);
-  // Entries that the host has pushed, or popped.
-  void add_entries(std::size_t queue, std::int64_t ready, std::int64_t room);
+  Result<RunState> advance(Ticks until, bool stop_at_queues = false);
+  // Entries that the host has pushed, or popped, at a time that is not before that of the last event.
+  void add_entries(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks now);
+  // The same at the end of a transfer that began then.
+  void add_transferred(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks began, Ticks now);
+  QueueFlow flow(std::size_t queue) const;
+  std::vector<LastEvent> last_events() const;
 
   Ticks time() const;  // of the last event
   std::vector<QueueWait> waiting_queues() const;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace buda::sim {
 
@@ -25,7 +26,8 @@ struct EpochSetup {
   std::shared_ptr<const overlay::Blob> blob;
   const CoreModel& cores;
   std::map<std::pair<std::string, std::int32_t>, std::int64_t> input_tiles = {};  // larger buffers of inputs, by op and operand
-  bool check_tiles = true;  // that each kernel input and each queue gets the tiles that the netlist means, in order
+  std::vector<Ticks> core_starts = {};  // by Blob::cores: when each has its program; empty: at once
+  bool check_tiles = true;              // that each kernel input and each queue gets the tiles that the netlist means, in order
 };
 
 }  // namespace buda::sim

@@ -17,6 +17,7 @@ enum class EventKind : std::uint8_t {
   read,       // they have come
   written,    // a chunk has reached DRAM
   stepped,    // a core has finished a step of its kernel
+  loaded,     // a core has its program
 };
 
 struct Event {

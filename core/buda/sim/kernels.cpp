@@ -37,7 +37,7 @@ void count_wait(Machine& m, KernelState& k) {
 
 void try_step(Machine& m, KernelId id) {
   KernelState& k = m.kernels[id];
-  if (k.busy || k.done() || m.wrong) return;
+  if (k.busy || k.done() || m.wrong || m.now < m.core_starts[k.core]) return;
   KernelWait wait = lacking(m, k);
   if (wait.what != KernelWait::For::nothing) {
     // A kernel that finds the next thing missing when the first has come waits for that from then on.

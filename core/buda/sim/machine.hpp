@@ -13,6 +13,7 @@
 #include <buda/sim/tiles.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,7 @@ struct StreamState {
   std::unique_ptr<Writing> writing;
   std::unique_ptr<TileCheck> check;  // of kernel inputs and of what is written
   KernelId kernel = kNone;           // of inputs and outputs
+  bool loaded = true;                // its core has its program
 
   bool goes_on() const { return program->sends() || writing != nullptr; }
   bool reads() const { return reading != nullptr; }
@@ -146,6 +148,7 @@ struct QueueState {
   std::int64_t tiles = 0;  // of an entry
   std::int64_t ready = 0;  // entries that are there, from the first that the epoch reads
   std::int64_t room = 0;   // entries that fit, from the first that the epoch writes
+  std::int64_t frees = 0;  // entries of which the header is told that they are read, for each that is
   std::vector<StreamId> writers, readers;
 };
 
@@ -155,13 +158,19 @@ struct Machine {
   std::int64_t inputs = 1;  // of the graph
   std::vector<StreamState> streams;
   std::vector<KernelState> kernels;
-  std::vector<QueueState> queues;         // by Blob::dram
-  std::vector<std::string> source_names;  // by TileSource
+  std::vector<QueueState> queues;                                // by Blob::dram
+  std::map<std::size_t, std::vector<std::uint32_t>> buffers_of;  // in `queues`, by index in Netlist::queues
+  bool frees_entries = false;                                    // some queue's header moves while the epoch runs
+  bool queue_moved = false;                                      // an entry has been read or written since somebody looked
+  std::vector<Ticks> core_starts;                                // by Blob::cores: when it has its program
+  std::vector<Ticks> core_last;                                  // by Blob::cores: its last event
+  std::vector<std::string> source_names;                         // by TileSource
   Fabric fabric;
   EventQueue events;
   ActionLog actions;
   Ticks now = 0;
   std::uint32_t cause = kNoAction;  // of what begins now
+  std::uint32_t host = kNoAction;   // the last transfer of the host
   std::optional<Diagnostic> wrong;  // the first error
   std::uint64_t tiles_moved = 0;
 

@@ -11,6 +11,7 @@ namespace buda::sim {
 namespace {
 
 constexpr std::size_t kMostRequests = 4;
+constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 // Tiles of one queue buffer that the next request asks for, and which buffer.
 std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {
@@ -46,16 +47,38 @@ bool knows_rows(const Machine& m, const StreamState& s) {
 
 std::int64_t readable_entries(const Machine& m, std::size_t dram) {
   const QueueState& q = m.queues[dram];
-  if (q.writers.empty() || q.ready == std::numeric_limits<std::int64_t>::max()) return q.ready;
-  std::int64_t made = std::numeric_limits<std::int64_t>::max();
+  if (q.writers.empty() || q.ready == kNoEnd) return q.ready;
+  std::int64_t made = kNoEnd;
   for (StreamId id : q.writers) made = std::min(made, m.streams[id].writing->written / m.streams[id].writing->per_input);
   return q.ready + made;
 }
 
-std::int64_t writable_entries(const Machine& m, std::size_t dram) { return m.queues[dram].room; }
+std::int64_t writable_entries(const Machine& m, std::size_t dram) {
+  const QueueState& q = m.queues[dram];
+  if (q.frees == 0 || q.room == kNoEnd) return q.room;
+  return q.room + q.frees * entries_read(m, q.queue);
+}
+
+std::int64_t entries_read(const Machine& m, std::size_t queue) {
+  std::int64_t read = kNoEnd;
+  for (std::uint32_t d : m.buffers_of.at(queue))
+    for (StreamId id : m.queues[d].readers) {
+      const StreamState& s = m.streams[id];
+      read = std::min(read, s.supply == Supply::kept ? 0 : s.storage.put / s.reading->list.pass_tiles());
+    }
+  return read == kNoEnd ? 0 : read;
+}
+
+std::int64_t entries_written(const Machine& m, std::size_t queue) {
+  std::int64_t written = kNoEnd;
+  for (std::uint32_t d : m.buffers_of.at(queue))
+    for (StreamId id : m.queues[d].writers) written = std::min(written, m.streams[id].writing->written / m.streams[id].writing->per_input);
+  return written == kNoEnd ? 0 : written;
+}
 
 void try_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
+  if (!s.loaded) return;
   Reading& r = *s.reading;
   while (r.requests.size() < kMostRequests && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
     std::uint32_t way = 0;
@@ -88,12 +111,22 @@ void on_served(Machine& m, StreamId id) {
   r.served.erase(chunk);
 }
 
+// A stream has read an entry: whoever waits for room in its queue may go on.
+void end_entry(Machine& m, StreamId id) {
+  m.queue_moved = true;
+  if (!m.frees_entries) return;
+  for (const overlay::ReadBuffer& buffer : m.streams[id].program->read->buffers)
+    for (StreamId writer : m.queues[static_cast<std::size_t>(buffer.dram)].writers) try_write(m, writer);
+}
+
 void on_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   const Chunk chunk = s.reading->requests.front();
   s.reading->requests.pop();
+  const std::int64_t before = s.storage.put;
   s.storage.put += chunk.tiles;
   wake_users(m, id);
+  if (s.supply == Supply::memory && before / s.reading->list.pass_tiles() != s.storage.put / s.reading->list.pass_tiles()) end_entry(m, id);
   // A table's reader may wait for the numbers of its rows.
   if (s.kernel != kNone)
     for (StreamId other : m.kernels[s.kernel].operands)
@@ -103,7 +136,7 @@ void on_read(Machine& m, StreamId id) {
 
 void try_write(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
-  if (s.writing == nullptr || s.sending.busy || s.phase.done() || m.wrong) return;
+  if (s.writing == nullptr || !s.loaded || s.sending.busy || s.phase.done() || m.wrong) return;
   const overlay::DramWrite& write = *s.program->write;
   const std::int64_t left = s.phase.now().messages - s.sending.sent;
   const std::int64_t fits = std::max<std::int64_t>(m.storage_of(s).capacity, 1);
@@ -126,7 +159,9 @@ void on_written(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   const Chunk chunk = s.sending.flights.front();
   s.sending.flights.pop();
+  const std::int64_t before = s.writing->written;
   s.writing->written += chunk.tiles;
+  m.queue_moved = m.queue_moved || before / s.writing->per_input != s.writing->written / s.writing->per_input;
   for (StreamId reader : m.queues[static_cast<std::size_t>(s.program->write->dram)].readers) try_read(m, reader);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -29,7 +30,8 @@ class ProgramEpochs {
   ~ProgramEpochs();
 
   struct Options {
-    bool check_tiles = true;  // that each kernel input and each queue gets the tiles that the netlist means, in order
+    bool check_tiles = true;         // that each kernel input and each queue gets the tiles that the netlist means, in order
+    std::vector<Ticks> core_starts;  // by Blob::cores: when each has its program; empty: at once
   };
   // Begins an execution of temporal epoch `epoch` with its stream programs. The core model, and this, outlive the run. Errors: SM001 for
   // what is not simulated, and those of the core model.

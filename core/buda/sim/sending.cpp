@@ -13,6 +13,7 @@ namespace {
 
 // Messages that a receiver takes from the sender now.
 std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, const StreamState& r) {
+  if (!r.loaded) return 0;
   // Over PCIe both ends do not meet: the sender writes whole chunks into a buffer that it takes for a queue.
   if (s.program->pcie) return r.storage.room() >= s.program->pcie->chunk_tiles ? s.program->pcie->chunk_tiles : 0;
   if (r.phase.done() || r.phase.iteration() != s.phase.iteration() || m.now < r.receiving.opens) return 0;
@@ -40,7 +41,7 @@ void try_send(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   Sending& sending = s.sending;
   if (!s.program->sends()) return try_write(m, id);
-  if (sending.busy || s.phase.done() || m.wrong) return;
+  if (sending.busy || !s.loaded || s.phase.done() || m.wrong) return;
   const overlay::Phase& phase = s.phase.now();
   const std::int64_t bytes = s.program->message_bytes;
   const std::int64_t most_tiles = std::min(kChunkTiles, std::max<std::int64_t>(kChunkBytes / bytes, 1));

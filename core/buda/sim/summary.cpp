@@ -30,6 +30,8 @@ std::string stream_of_op(const Machine& m, const StreamState& s) {
 // What an action adds to the chain is about.
 std::string cause_of(const Machine& m, const Action& a) {
   if (a.kind == Action::Kind::step) return cat("kernel of '", m.kernels[a.entity].op->name, '\'');
+  if (a.kind == Action::Kind::load) return "loading of kernels and stream programs";
+  if (a.kind == Action::Kind::host) return cat("the host, which serves queue '", m.blob->dram[a.entity].queue, '\'');
   const char* what = a.kind == Action::Kind::read ? "reads of " : a.kind == Action::Kind::write ? "writes of " : "tiles of ";
   return cat(what, stream_of_op(m, m.streams[a.entity]), " over ", m.fabric.resources()[a.slowest].name);
 }

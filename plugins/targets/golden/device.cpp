@@ -181,7 +181,7 @@ Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
     if (watched != nullptr && watched->occupancy() >= until.queue->waiting) return runtime::State::running;
     if (schedule_.actions.empty()) {
       BUDA_ASSIGN(at_work_, vm_->step(schedule_));
-      if (!at_work_) schedule_.finish();
+      if (!at_work_) BUDA_TRY(schedule_.finish());
       at_work_ = at_work_ || !schedule_.actions.empty();
       continue;
     }
@@ -196,19 +196,19 @@ Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
 }
 
 Result<GroupRunner::Step> GoldenDevice::take_action() {
-  const Action& action = schedule_.actions.front();
-  if (const auto* clear = std::get_if<ClearQueue>(&action)) {
+  const runtime::Action& action = schedule_.actions.front();
+  if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) {
     m_.queues[clear->queue].clear();
     if (m_.observer != nullptr) m_.observer->allocated(m_.netlist.queues[clear->queue]);
     return GroupRunner::Step::done;
   }
-  if (const auto* move = std::get_if<MoveReadPointer>(&action)) {
+  if (const auto* move = std::get_if<runtime::MoveReadPointer>(&action)) {
     m_.queues[move->queue].set_read(move->value);
     if (m_.observer != nullptr) m_.observer->moved(m_.netlist.queues[move->queue], m_.queues[move->queue].read_pointer());
     return GroupRunner::Step::done;
   }
   if (!group_) {
-    BUDA_ASSIGN(Group group, groups_.open(std::get<ExecuteGraphs>(action)));
+    BUDA_ASSIGN(Group group, groups_.open(std::get<runtime::ExecuteGraphs>(action)));
     group_.emplace(std::move(group));
   }
   auto step = groups_.advance(*group_);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "group_runner.hpp"
+#include "grouping.hpp"
 #include "machine.hpp"
-#include "schedule.hpp"
 
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/target.hpp>
@@ -45,7 +45,8 @@ class GoldenDevice final : public runtime::Device {
 
   Machine m_;
   std::optional<netlist::ProgramVm> vm_;
-  Schedule schedule_{m_.netlist, m_.plans};
+  FeedingGraphs grouping_{m_.netlist, m_.plans};
+  runtime::Schedule schedule_{m_.netlist, grouping_};
   GroupRunner groups_{m_};
   bool at_work_ = false;        // a program has not ended
   std::optional<Group> group_;  // of the schedule's first action

@@ -17,7 +17,7 @@ namespace buda::golden {
 
 using runtime::Wait;
 
-Result<Group> GroupRunner::open(const ExecuteGraphs& action) {
+Result<Group> GroupRunner::open(const runtime::ExecuteGraphs& action) {
   Group group{m_.plans.groups[m_.plans.graphs.at(action.executions.front().graph).group], {}};
   for (const auto& e : action.executions) {
     auto [it, fresh] = group.epochs.emplace(e.graph, Epoch{m_.plans.graphs.at(e.graph), e, {}, {}, {}, {}, {}});

@@ -3,8 +3,8 @@
 
 #include "epoch_runner.hpp"
 #include "machine.hpp"
-#include "schedule.hpp"
 
+#include <buda/runtime/schedule.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <vector>
@@ -17,7 +17,7 @@ class GroupRunner {
 
   explicit GroupRunner(Machine& machine) : m_(machine) {}
 
-  Result<Group> open(const ExecuteGraphs& action);
+  Result<Group> open(const runtime::ExecuteGraphs& action);
   Result<Step> advance(Group& group);
   // What the last step waits for.
   const std::vector<runtime::Wait>& waits() const { return waits_; }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "cost_core.hpp"
+#include "epoch_switch.hpp"
 #include "epoch_times.hpp"
-#include "queue_pointers.hpp"
-#include "schedule.hpp"
+#include "execution.hpp"
+#include "grouping.hpp"
+#include "host_link.hpp"
+#include "queue_table.hpp"
 
 #include <buda/netlist/program/program_vm.hpp>
+#include <buda/runtime/schedule.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/sim/epoch_run.hpp>
 #include <buda/sim/program_epochs.hpp>
@@ -22,6 +26,8 @@ namespace buda::grid {
 struct GridOptions {
   bool check_tiles = true;              // values: tags
   std::map<std::string, double> scale;  // of kernels' times, by op
+  double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
+  double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
 };
 
 class GridDevice final : public runtime::Device {
@@ -44,23 +50,34 @@ class GridDevice final : public runtime::Device {
  private:
   // An execution of an epoch.
   struct Running {
-    std::size_t epoch = 0;
-    std::vector<netlist::Execution> executions;
-    sim::EntriesByQueue entries;
-    bool as_begun = true;  // the host has changed no queue since
+    Beginning beginning;
+    EpochQueues queues;
+    bool alone = true;  // the host has changed no queue since
     sim::EpochRun run;
   };
 
   GridDevice(const runtime::Program& program, const device::DeviceDescriptor& device, const GridOptions& options, Host& host);
   Result<void> prepare();
-  Result<QueuePointers*> find(const std::string& queue);
+  perf::SimTime now() const;
+  std::int64_t entries_for_host(std::size_t queue) const;
 
-  Result<runtime::State> go_on(const runtime::Until& until, runtime::Progress& progress);
-  Result<runtime::State> take_action(const runtime::Until& until, runtime::Progress& progress);
-  Result<bool> begin(const ExecuteEpoch& epoch, const runtime::Until& until);
-  sim::EntriesByQueue entries_for(const ExecuteEpoch& epoch);
-  void end(std::size_t epoch, const std::vector<netlist::Execution>& executions, sim::Ticks time);
-  std::vector<runtime::Wait> waits_of(const Running& running) const;
+  // What advance() stops for.
+  struct Limit {
+    std::optional<perf::SimTime> time;
+    std::optional<std::size_t> queue;  // that holds so many entries
+    std::int64_t waiting = 0;
+  };
+  bool is_reached(const Limit& limit) const;
+  // How far the device has come: `idle` where there is more to do.
+  Result<runtime::State> go_on(const Limit& limit, runtime::Progress& progress);
+  Result<runtime::State> take_action(const Limit& limit);
+  Result<bool> begin(const runtime::ExecuteGraphs& execute, const Limit& limit);
+  Result<runtime::State> run_epoch(const Limit& limit, runtime::Progress& progress);
+  Result<runtime::State> stopped(sim::RunState state, runtime::Progress& progress);
+  void ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending);
+  std::vector<runtime::Wait> waits() const;
+  void follow();
+  void end_transfer();
   void give_up();
 
   netlist::Netlist netlist_;
@@ -71,13 +88,16 @@ class GridDevice final : public runtime::Device {
   CostCore cores_;
   std::optional<sim::ProgramEpochs> programs_;
   std::optional<netlist::ProgramVm> vm_;
-  std::vector<QueuePointers> queues_;  // as in the netlist
-  std::map<std::string, std::size_t> queue_index_;
-  std::map<std::string, std::vector<std::size_t>> written_by_;  // queues, by op
-  Schedule schedule_;
-  bool at_work_ = false;  // a program has not ended
+  std::optional<QueueTable> queues_;
+  TemporalEpochs grouping_{epochs_};
+  runtime::Schedule schedule_{netlist_, grouping_};
+  bool at_work_ = false;   // a program has not ended
+  bool all_said_ = false;  // it asks for nothing more
   std::optional<Running> running_;
-  perf::SimTime now_;  // of the beginning of what is running
+  sim::Ticks now_ = 0;  // of the beginning of what is running
+  HostLink link_;
+  std::map<std::size_t, std::int64_t> collected_;  // entries that the host has popped by itself, by queue
+  EpochSwitch switch_;
   EpochTimes times_;
   bool warned_ = false;
 };

@@ -1,16 +1,18 @@
 // Adding up executions.
 #include "epoch_times.hpp"
 
+#include <utility>
+
 namespace buda::grid {
 
-std::optional<sim::Ticks> EpochTimes::known(std::size_t epoch, const sim::EntriesByQueue& entries) const {
-  auto found = times_.find({epoch, entries});
-  if (found == times_.end()) return std::nullopt;
-  return found->second;
+const Ending* EpochTimes::known(const Beginning& beginning) const {
+  auto found = endings_.find(beginning);
+  return found == endings_.end() ? nullptr : &found->second;
 }
 
-void EpochTimes::learn(std::size_t epoch, const sim::EntriesByQueue* begun, perf::EpochSummary summary) {
-  if (begun != nullptr) times_[{epoch, *begun}] = summary.time.ticks;
+void EpochTimes::learn(const Beginning& beginning, bool alone, Ending ending, perf::EpochSummary summary) {
+  const std::size_t epoch = beginning.epoch;
+  if (alone) endings_[beginning] = std::move(ending);
   auto [it, fresh] = index_.try_emplace(epoch, summaries_.size());
   summary.executions = 0;
   summary.total = {};

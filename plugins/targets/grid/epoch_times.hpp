@@ -5,21 +5,34 @@
 #include <buda/perf/summary.hpp>
 #include <buda/sim/epoch_run.hpp>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <utility>
 #include <vector>
 
 namespace buda::grid {
 
+// How an execution of an epoch begins.
+struct Beginning {
+  std::size_t epoch = 0;
+  sim::EntriesByQueue entries;          // in its queues
+  std::vector<sim::Ticks> core_starts;  // when cores have their programs
+  friend auto operator<=>(const Beginning&, const Beginning&) = default;
+};
+
+// How it ended.
+struct Ending {
+  sim::Ticks time = 0;
+  std::vector<sim::LastEvent> last;  // by core
+};
+
 class EpochTimes {
  public:
-  // Of an execution that began with these entries in its queues.
-  std::optional<sim::Ticks> known(std::size_t epoch, const sim::EntriesByQueue& entries) const;
-  // `begun`: with what it began, where the host has changed nothing since; null otherwise, for an execution that tells nothing of others.
-  void learn(std::size_t epoch, const sim::EntriesByQueue* begun, perf::EpochSummary summary);
+  // Of an execution that began so; null where there was none.
+  const Ending* known(const Beginning& beginning) const;
+  // `alone`: the host has changed nothing since it began; other executions tell nothing of others.
+  void learn(const Beginning& beginning, bool alone, Ending ending, perf::EpochSummary summary);
   // An execution of an epoch that is known has taken so long.
   void add(std::size_t epoch, sim::Ticks time);
 
@@ -28,7 +41,7 @@ class EpochTimes {
   std::int64_t executions() const { return executions_; }
 
  private:
-  std::map<std::pair<std::size_t, sim::EntriesByQueue>, sim::Ticks> times_;
+  std::map<Beginning, Ending> endings_;
   std::map<std::size_t, std::size_t> index_;  // from epoch to summary
   std::vector<perf::EpochSummary> summaries_;
   std::int64_t executions_ = 0;

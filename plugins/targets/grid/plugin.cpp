@@ -57,17 +57,38 @@ schema::OptionSpec scale_option() {
   return spec;
 }
 
+schema::OptionSpec number_option(const std::string& name, const std::string& value, const std::string& standard,
+                                 const std::string& summary) {
+  schema::OptionSpec spec;
+  spec.name = name;
+  spec.type = schema::OptionType::real;
+  spec.summary = summary;
+  spec.value_name = value;
+  spec.default_text = standard;
+  spec.least = 0;
+  return spec;
+}
+
 }  // namespace
 
 BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream programs tile by tile, in simulated time",
             .license = "Apache-2.0") {
-  registrar.add_target({.name = "grid",
-                        .summary = "executes stream programs tile by tile and in time; says what limits a model, computes no values",
-                        .options = {values_option(), scale_option()},
-                        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          grid::GridOptions options;
-                          options.check_tiles = values.text("values") != "off";
-                          BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
-                          return std::unique_ptr<runtime::Target>(new GridTarget(std::move(options)));
-                        }});
+  registrar.add_target(
+      {.name = "grid",
+       .summary = "executes stream programs tile by tile and in time; says what limits a model, computes no values",
+       .options = {values_option(), scale_option(),
+                   number_option("host-gbs", "GB/S", "0",
+                                 "rate at which the host pushes entries while the device runs, and pops what no op reads; 0: "
+                                 "entries are there at once, and stay"),
+                   number_option("switch-cycles", "N", "5000",
+                                 "time of a core between two epochs beside that of the bytes that it loads; 0: cores change "
+                                 "epochs in no time")},
+       .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
+         grid::GridOptions options;
+         options.check_tiles = values.text("values") != "off";
+         options.host_gbs = values.real("host-gbs");
+         options.switch_cycles = values.real("switch-cycles");
+         BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
+         return std::unique_ptr<runtime::Target>(new GridTarget(std::move(options)));
+       }});
 }

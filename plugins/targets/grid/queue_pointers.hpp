@@ -15,6 +15,7 @@ class QueuePointers {
   const netlist::Queue& queue() const { return *queue_; }
   bool is_ram() const { return queue_->kind == netlist::QueueKind::ram; }
   std::int64_t entries() const;
+  std::uint64_t entry_bytes(std::int32_t tile_alignment) const;
   // Entries between a pointer and the write pointer. Above entries() the pointer is ahead of the writer.
   std::int64_t from(std::int64_t pointer) const { return wrapped(write_ - pointer); }
   std::int64_t occupancy() const { return from(read_); }

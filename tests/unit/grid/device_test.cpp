@@ -25,9 +25,9 @@ std::string looping() {
 }
 
 struct Opened {
-  explicit Opened(GridOptions options = {}) {
+  explicit Opened(GridOptions options = {}, const std::string& text = looping()) {
     const auto& board = pipes::shipped("wormhole_b0");
-    auto parsed = netlist::parse_netlist(looping(), "net.yaml", {board.arch});
+    auto parsed = netlist::parse_netlist(text, "net.yaml", {board.arch});
     EXPECT_TRUE(parsed.ok()) << pipes::messages(parsed.failure());
     if (!parsed) return;
     program.netlist = std::move(*parsed);
@@ -105,6 +105,104 @@ TEST(GridDevice, WaitsForTheHost) {
   ASSERT_TRUE(progress.ok());
   EXPECT_EQ(progress->state, State::idle);
   EXPECT_EQ(*o.device->waiting("y"), 4);
+}
+
+// 512 inputs through eight entries: the headers of the queues move while the epoch runs.
+std::string long_epoch() {
+  std::string text = sim::two_ops(512);
+  const std::string entries = "entries: 4";
+  for (std::size_t at = text.find(entries); at != std::string::npos; at = text.find(entries, at + 1))
+    text.replace(at, entries.size(), "entries: 8");
+  const std::string settings = "queue_settings: {";
+  return text.replace(text.find(settings), settings.size(),
+                      settings +
+                          "x: {prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0, rd_ptr_autoinc: 1, "
+                          "global_rdptr_autoinc: 1}");
+}
+
+TEST(GridDevice, AnEpochIsLongerThanItsQueues) {
+  Opened o({}, long_epoch());
+  ASSERT_NE(o.device, nullptr);
+  o.push(8);
+  ASSERT_TRUE(o.device->start("p", {}).ok());
+  int pushed = 8, popped = 0;
+  for (State state = State::running; state != State::idle;) {
+    auto progress = o.device->advance(Until::idle());
+    ASSERT_TRUE(progress.ok());
+    state = progress->state;
+    ASSERT_TRUE(state == State::idle || state == State::needs_host);
+    for (const auto& wait : progress->waits) {
+      if (wait.what == runtime::Wait::For::push) {
+        ASSERT_LT(pushed++, 512);
+        o.push(1);
+      } else {
+        ASSERT_TRUE(o.device->pop("y", 1).ok());
+        ++popped;
+      }
+    }
+  }
+  EXPECT_EQ(pushed, 512);
+  EXPECT_EQ(popped + *o.device->waiting("y"), 512);
+  EXPECT_EQ(*o.device->waiting("x"), 0);
+  EXPECT_EQ(o.device->summary()->epochs[0].inputs, 512);
+}
+
+// The device stops as soon as an entry is there, in the middle of an epoch.
+TEST(GridDevice, StopsWhenAQueueHoldsEntries) {
+  Opened o({}, long_epoch());
+  ASSERT_NE(o.device, nullptr);
+  o.push(8);
+  ASSERT_TRUE(o.device->start("p", {}).ok());
+  auto progress = o.device->advance(Until::holds("y", 3));
+  ASSERT_TRUE(progress.ok());
+  EXPECT_EQ(progress->state, State::running);
+  EXPECT_EQ(*o.device->waiting("y"), 3);
+}
+
+perf::Summary with_host(double gbs, int slices) {
+  GridOptions options;
+  options.host_gbs = gbs;
+  Opened o(options, looping());
+  EXPECT_NE(o.device, nullptr);
+  o.push(8);
+  EXPECT_TRUE(o.device->start("p", {{"$p_loop_count", 4}}).ok());
+  perf::SimTime until;
+  for (State state = State::running; state == State::running;) {
+    until.ticks += 100000;
+    auto progress = o.device->advance(slices == 1 ? Until::idle() : Until::at(until));
+    EXPECT_TRUE(progress.ok());
+    if (!progress) break;
+    state = progress->state;
+  }
+  EXPECT_EQ(*o.device->waiting("y"), 8);
+  EXPECT_TRUE(o.device->pop("y", 8).ok());
+  return *o.device->summary();
+}
+
+// Eight entries of four tiles of 2080 bytes, into the device and out of it.
+TEST(GridDevice, ASlowHostLimits) {
+  const perf::Summary slow = with_host(0.1, 1), fast = with_host(100, 1);
+  EXPECT_GE(slow.time.cycles(), 8 * 4 * 2080 / 0.1);
+  EXPECT_LT(slow.time.cycles(), 2 * 8 * 4 * 2080 / 0.1);
+  EXPECT_LT(fast.time.cycles(), slow.time.cycles() / 4);
+  ASSERT_FALSE(slow.epochs[0].causes.empty());
+  EXPECT_EQ(slow.epochs[0].causes.front().what, "the host, which serves queue 'x'");
+  EXPECT_EQ(with_host(0.1, 2).time, slow.time) << "in whatever slices";
+}
+
+// Cores that have nothing to do load what comes next.
+TEST(GridDevice, SwitchingEpochsTakesTime) {
+  GridOptions options;
+  options.switch_cycles = 5000;
+  Opened with(options), without;
+  ASSERT_NE(with.device, nullptr);
+  for (Opened* o : {&with, &without}) {
+    o->push(8);
+    ASSERT_TRUE(o->device->run("p", {{"$p_loop_count", 4}}).ok());
+  }
+  const double more = with.device->summary()->time.cycles() - without.device->summary()->time.cycles();
+  EXPECT_GT(more, 5000);
+  EXPECT_LT(more, 4 * 7000);
 }
 
 // What was waited for once is waited for again.

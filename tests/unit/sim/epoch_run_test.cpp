@@ -182,7 +182,7 @@ TEST(EpochRun, EpochsThatLackEntriesGoOnWhenTheyCome) {
   ASSERT_EQ(run->waiting_queues().size(), 1u);
   EXPECT_EQ(run->waiting_queues()[0].queue, x);
   EXPECT_FALSE(run->waiting_queues()[0].for_room);
-  run->add_entries(x, 5, 0);
+  run->add_entries(x, 5, 0, run->time());
   state = run->advance(kForever);
   ASSERT_TRUE(state.ok() && *state == RunState::ended);
 
@@ -193,7 +193,7 @@ TEST(EpochRun, EpochsThatLackEntriesGoOnWhenTheyCome) {
   ASSERT_EQ(full->waiting_queues().size(), 1u);
   EXPECT_EQ(full->waiting_queues()[0].queue, y);
   EXPECT_TRUE(full->waiting_queues()[0].for_room);
-  full->add_entries(y, 0, 6);
+  full->add_entries(y, 0, 6, full->time());
   state = full->advance(kForever);
   ASSERT_TRUE(state.ok() && *state == RunState::ended);
 }

@@ -1,0 +1,199 @@
+// Programs: epochs one after the other, and the host beside them.
+#include "device.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace buda::grid {
+
+using runtime::State;
+using runtime::Wait;
+using sim::RunState;
+using sim::Ticks;
+
+Result<runtime::Progress> GridDevice::advance(const runtime::Until& until) {
+  Limit limit{until.time, std::nullopt, 0};
+  if (until.queue) {
+    BUDA_TRY(waiting(until.queue->queue));
+    BUDA_ASSIGN(limit.queue, queues_->find(until.queue->queue));
+    limit.waiting = until.queue->waiting;
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> pointers;
+  for (std::size_t q = 0; q < queues_->size(); ++q) pointers.emplace_back((*queues_)[q].read_pointer(), (*queues_)[q].write_pointer());
+  runtime::Progress progress;
+  auto state = go_on(limit, progress);
+  if (!state) {
+    give_up();
+    return std::move(state).failure();
+  }
+  progress.state = *state;
+  progress.now = now();
+  for (std::size_t q = 0; q < queues_->size(); ++q) {
+    const QueuePointers& queue = (*queues_)[q];
+    if (!queue.is_ram() && pointers[q] != std::pair(queue.read_pointer(), queue.write_pointer()))
+      progress.changes.push_back({queue.queue().name, entries_for_host(q), queue.room() - link_.pushing(q)});
+  }
+  return progress;
+}
+
+bool GridDevice::is_reached(const Limit& limit) const { return limit.queue && entries_for_host(*limit.queue) >= limit.waiting; }
+
+Result<State> GridDevice::go_on(const Limit& limit, runtime::Progress& progress) {
+  while (at_work_) {
+    if (is_reached(limit)) return State::running;
+    State state = State::idle;
+    if (running_) {
+      BUDA_ASSIGN(state, run_epoch(limit, progress));
+    } else if (limit.time && now_ >= limit.time->ticks) {
+      return State::running;
+    } else if (!schedule_.actions.empty()) {
+      BUDA_ASSIGN(state, take_action(limit));
+    } else if (!all_said_) {
+      BUDA_ASSIGN(bool more, vm_->step(schedule_));
+      all_said_ = !more;
+      if (all_said_) BUDA_TRY(schedule_.finish());
+    } else if (link_.pops()) {
+      // A program has ended when the host has what it made.
+      if (limit.time && *link_.next() > limit.time->ticks) return State::running;
+      now_ = std::max(now_, *link_.next());
+      end_transfer();
+    } else {
+      at_work_ = false;
+    }
+    if (state != State::idle) return state;
+  }
+  return State::idle;
+}
+
+Result<State> GridDevice::take_action(const Limit& limit) {
+  const runtime::Action& action = schedule_.actions.front();
+  if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) (*queues_)[clear->queue].clear();
+  if (const auto* move = std::get_if<runtime::MoveReadPointer>(&action)) (*queues_)[move->queue].set_read(move->value);
+  if (const auto* execute = std::get_if<runtime::ExecuteGraphs>(&action)) {
+    BUDA_ASSIGN(bool has_time, begin(*execute, limit));
+    if (!has_time) return State::running;
+  }
+  schedule_.actions.pop_front();
+  return State::idle;
+}
+
+// Starts an execution, or takes its time from an equal one before. False when that has no end before the limit.
+Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limit& limit) {
+  while (link_.next() && *link_.next() <= now_) end_transfer();
+  const std::size_t epoch = grouping_.group_of(execute.executions.front().graph);
+  if (epoch >= epochs_.size()) return internal_error("a program executes a graph that is in no temporal epoch");
+  const auto& blob = epochs_[epoch].blob;
+  const QueueTable before = *queues_;
+  EpochQueues queues(netlist_, execute.executions, *queues_);
+  Beginning beginning{epoch, queues.entries(), switch_.starts(*blob, now_)};
+  const Ending* known = link_.takes_time() || limit.queue ? nullptr : times_.known(beginning);
+  if (known != nullptr) {
+    if (limit.time && now_ + known->time > limit.time->ticks) {
+      queues_.emplace(before);
+      return false;
+    }
+    ended(beginning, queues, *known);
+    return true;
+  }
+  BUDA_ASSIGN(auto run, programs_->begin(epoch, blob, cores_, queues.entries(), {options_.check_tiles, beginning.core_starts}));
+  running_.emplace(Running{std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
+  return true;
+}
+
+// The pointers of queues move while the epoch runs, where somebody looks; the host takes what is made.
+void GridDevice::follow() {
+  if (!running_->queues.follow(running_->run, *queues_) || !link_.takes_time()) return;
+  for (std::size_t q = 0; q < queues_->size(); ++q) {
+    const QueuePointers& queue = (*queues_)[q];
+    if (queue.is_ram() || queue.queue().from_outside() || queues_->is_read(q)) continue;
+    const std::int64_t fresh = queue.occupancy() - link_.popping(q);
+    if (fresh > 0) link_.pop(q, fresh, queue.entry_bytes(device_.tile_alignment), now().ticks);
+  }
+}
+
+// The next transfer of the host ends: its entry is in the queue, or has left it.
+void GridDevice::end_transfer() {
+  const HostLink::Transfer transfer = link_.take();
+  QueuePointers& queue = (*queues_)[transfer.queue];
+  if (transfer.pops) {
+    queue.drop(1);
+    ++collected_[transfer.queue];
+  } else {
+    queue.append(1);
+  }
+  if (!running_) return;
+  const std::int64_t ready = transfer.pops ? 0 : running_->queues.readable_by(transfer.queue, 1);
+  const Ticks began = std::max(transfer.begin, now_) - now_;
+  running_->run.add_transferred(transfer.queue, ready, transfer.pops ? 1 : 0, began, transfer.end - now_);
+}
+
+Result<State> GridDevice::run_epoch(const Limit& limit, runtime::Progress& progress) {
+  const Ticks until = limit.time ? std::max(limit.time->ticks, now_) - now_ : sim::kForever;
+  const Ticks host = link_.next() ? std::max(*link_.next(), now_) - now_ : sim::kForever;
+  BUDA_ASSIGN(RunState state, running_->run.advance(std::min(until, host), link_.takes_time() || limit.queue));
+  follow();
+  if (state == RunState::moved) return State::idle;
+  if (state == RunState::ended) {
+    Running over = std::move(*running_);
+    running_.reset();
+    perf::EpochSummary summary = over.run.summary();
+    const Ending ending{summary.time.ticks, over.run.last_events()};
+    times_.learn(over.beginning, over.alone, ending, std::move(summary));
+    ended(over.beginning, over.queues, ending);
+    return State::idle;
+  }
+  // What has been made by now may be on its way to the host.
+  const Ticks next = link_.next() ? std::max(*link_.next(), now_) - now_ : sim::kForever;
+  if (next < host) return State::idle;
+  if (next != sim::kForever && next <= until) {
+    end_transfer();
+    return State::idle;
+  }
+  if (state == RunState::running || next != sim::kForever) return State::running;
+  return stopped(state, progress);
+}
+
+Result<State> GridDevice::stopped(RunState state, runtime::Progress& progress) {
+  if (state == RunState::waits) {
+    progress.waits = waits();
+    const bool host_helps =
+        std::any_of(progress.waits.begin(), progress.waits.end(), [](const Wait& w) { return w.what != Wait::For::device; });
+    return host_helps ? State::needs_host : State::hung;
+  }
+  const std::size_t epoch = running_->beginning.epoch;
+  progress.waits = {
+      {Wait::For::device, "", 0, programs_->why(epoch, epochs_[epoch].blob, cores_, running_->beginning.entries, running_->run)}};
+  return State::hung;
+}
+
+std::vector<Wait> GridDevice::waits() const {
+  std::vector<Wait> out;
+  for (const sim::QueueWait& wait : running_->run.waiting_queues()) {
+    const QueuePointers& pointers = (*queues_)[wait.queue];
+    const netlist::Queue& queue = pointers.queue();
+    Wait w;
+    // Of a queue that ops fill, or whose entries nobody gives back before the epoch ends, the host cannot make more; nor room in one that
+    // ops read.
+    const bool host_can = wait.for_room ? !queues_->is_read(wait.queue) : queue.from_outside() && pointers.room() > 0;
+    w.what = !host_can ? Wait::For::device : wait.for_room ? Wait::For::pop : Wait::For::push;
+    w.queue = queue.name;
+    w.entries = wait.entries;
+    w.reason = input_error("SM017", {netlist_.file},
+                           cat("epoch ", running_->beginning.epoch, " waits for ",
+                               wait.for_room ? "room in queue '" : "an entry in queue '", queue.name, '\''));
+    w.reason.node = queue.name;
+    out.push_back(std::move(w));
+  }
+  return out;
+}
+
+void GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
+  times_.add(beginning.epoch, ending.time);
+  switch_.ended(now_, ending.last);
+  queues.end(*queues_);
+  now_ += ending.time;
+}
+
+}  // namespace buda::grid
