@@ -10,8 +10,10 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/netlist/model/fused_op.hpp>
 #include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #pragma GCC visibility push(default)
@@ -45,8 +47,10 @@ struct SparseCounts {
   std::int64_t tiles = 0;    // sparse tiles with at least one product
 };
 // What a sparse op's attributes tell: the strips of its busiest core. That half of the ublocks which they may meet, and half of the tiles
-// in these, are not zero is a guess; who has the index tiles can count.
+// in these, are not zero is a guess.
 SparseCounts guess_sparse_counts(const netlist::Op& op);
+// The counts of a core, from what its index tiles list.
+SparseCounts count_sparse_products(const netlist::Op& op, std::span<const netlist::SparseProduct> products);
 
 // `fused`: the body, with its blocks, of an op of type fused_op; null for any other. `counts`: of a sparse matmul, null for a guess.
 KernelCycles kernel_cycles(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device,

@@ -2,6 +2,8 @@
 #include <buda/cost/formulas.hpp>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 namespace buda::cost {
 
@@ -14,6 +16,19 @@ SparseCounts guess_sparse_counts(const netlist::Op& op) {
   out.ublocks = std::max<std::int64_t>(out.strips * b.mblock_m / 2, 1);
   out.tiles = std::max<std::int64_t>(out.ublocks * b.ublock_rt * std::max(a.u_kt, 1) / 2, 1);
   return out;
+}
+
+SparseCounts count_sparse_products(const netlist::Op& op, std::span<const netlist::SparseProduct> products) {
+  const std::int32_t u_kt = std::max(op.attributes.u_kt, 1), ublock_rt = std::max(op.block.ublock_rt, 1);
+  using Place = std::array<std::int32_t, 3>;  // t, strip or row of activations, row of the output
+  std::set<Place> strips, ublocks, tiles;
+  for (const netlist::SparseProduct& p : products) {
+    strips.insert({p.t, p.act / u_kt, 0});
+    ublocks.insert({p.t, p.act / u_kt, p.row / ublock_rt});
+    tiles.insert({p.t, p.act, p.row});
+  }
+  auto size = [](const std::set<Place>& places) { return static_cast<std::int64_t>(places.size()); };
+  return {size(strips), size(ublocks), size(tiles)};
 }
 
 KernelCycles sparse_matmul_cycles(const netlist::Op& op, const SparseCounts& counts, const device::SparseCost& row, double larger) {

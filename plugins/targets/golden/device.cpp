@@ -1,7 +1,7 @@
 // The host's side: queues by name.
 #include "device.hpp"
 
-#include "host_tensor.hpp"
+#include <buda/arith/host_tensor.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -29,7 +29,7 @@ constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
 
 Result<void> GoldenDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(m_.netlist));
-  BUDA_ASSIGN(m_.plans, plan_graphs(m_.netlist, m_.options.most_numbers));
+  BUDA_ASSIGN(m_.plans, arith::plan_graphs(m_.netlist, m_.options.most_numbers));
   std::int64_t slots = 0;
   for (std::size_t q = 0; q < m_.netlist.queues.size(); ++q) {
     const Queue& queue = m_.netlist.queues[q];

@@ -1,8 +1,8 @@
 // Graphs at work.
 #pragma once
 
-#include "graph_plan.hpp"
-#include "value.hpp"
+#include <buda/arith/graph_plan.hpp>
+#include <buda/arith/value.hpp>
 
 #include <buda/netlist/program/program_vm.hpp>
 
@@ -14,6 +14,17 @@
 #include <vector>
 
 namespace buda::golden {
+
+using arith::EdgePlan;
+using arith::GraphGroup;
+using arith::GraphPlan;
+using arith::Mode;
+using arith::OpKind;
+using arith::OpPlan;
+using arith::Plans;
+using arith::Value;
+using arith::ValuePtr;
+using arith::WritePlan;
 
 // One execution of a graph: where each queue is read, and what the ops have made of the present input.
 struct Epoch {

@@ -9,8 +9,8 @@
 // written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
 #include "epoch_runner.hpp"
 
-#include "host_tensor.hpp"
-#include "tile_sizes.hpp"
+#include <buda/arith/host_tensor.hpp>
+#include <buda/arith/tile_sizes.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/observer.hpp>
@@ -143,7 +143,7 @@ ValuePtr EpochRunner::delivered(const EdgePlan& edge, const ValuePtr& from, std:
 std::variant<Value, std::string> EpochRunner::compute(const OpPlan& op, const std::vector<ValuePtr>& inputs,
                                                       const ValuePtr& previous) const {
   std::vector<ValuePtr> ready(inputs.size());
-  const OpKind& kind = op_kind(op.op->type);
+  const OpKind& kind = arith::op_kind(op.op->type);
   if (!op.by_t) {
     for (std::size_t k = 0; k < inputs.size(); ++k) ready[k] = delivered(op.inputs[k], inputs[k], std::nullopt);
     return kind.run({*op.work, ready, m_.options.mode, m_.host.threads, previous, op.fused});

@@ -5,7 +5,7 @@
 // a round through all ops gets nothing done, the device waits: for the host where pushing or popping would help, else forever.
 #include "group_runner.hpp"
 
-#include "tile_sizes.hpp"
+#include <buda/arith/tile_sizes.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/observer.hpp>

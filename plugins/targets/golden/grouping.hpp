@@ -1,8 +1,7 @@
 // Which graphs run together: those that feed each other.
 #pragma once
 
-#include "graph_plan.hpp"
-
+#include <buda/arith/graph_plan.hpp>
 #include <buda/runtime/schedule.hpp>
 
 #include <cstddef>
@@ -12,7 +11,7 @@ namespace buda::golden {
 class FeedingGraphs final : public runtime::Grouping {
  public:
   // Both must outlive it.
-  FeedingGraphs(const netlist::Netlist& netlist, const Plans& plans) : netlist_(netlist), plans_(plans) {}
+  FeedingGraphs(const netlist::Netlist& netlist, const arith::Plans& plans) : netlist_(netlist), plans_(plans) {}
 
   std::size_t group_of(std::size_t graph) const override { return plans_.graphs.at(graph).group; }
   std::size_t graphs_in(std::size_t group) const override { return plans_.groups[group].graphs.size(); }
@@ -22,7 +21,7 @@ class FeedingGraphs final : public runtime::Grouping {
 
  private:
   const netlist::Netlist& netlist_;
-  const Plans& plans_;
+  const arith::Plans& plans_;
 };
 
 }  // namespace buda::golden

@@ -1,9 +1,9 @@
 // What the parts of the device share: the netlist, its queues, and what was counted.
 #pragma once
 
+#include <buda/arith/graph_plan.hpp>
+#include <buda/arith/queue_memory.hpp>
 #include "epoch.hpp"
-#include "graph_plan.hpp"
-#include "queue_memory.hpp"
 
 #include <buda/io/host.hpp>
 #include <buda/runtime/observer.hpp>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace buda::golden {
+
+using arith::QueueMemory;
 
 struct DeviceOptions {
   Mode mode = Mode::exact;

@@ -52,7 +52,7 @@ BUDA_PLUGIN(.name = "golden", .version = "1.0", .description = "executes netlist
                                     flag("check-nan", "count NaN, infinities and saturated numbers by op, and warn of the first of each")},
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
                           golden::DeviceOptions options;
-                          options.mode = values.text("mode") == "fp32" ? golden::Mode::fp32 : golden::Mode::exact;
+                          options.mode = values.text("mode") == "fp32" ? arith::Mode::fp32 : golden::Mode::exact;
                           options.check_nan = values.flag("check-nan");
                           return std::unique_ptr<runtime::Target>(new GoldenTarget(options));
                         }});

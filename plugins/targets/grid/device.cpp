@@ -23,7 +23,8 @@ GridDevice::GridDevice(const runtime::Program& program, const device::DeviceDesc
       device_(device),
       options_(options),
       host_(host),
-      cores_(device_, options_.scale),
+      index_tiles_(netlist_),
+      cores_(device_, index_tiles_, options_.scale),
       link_(options.host_gbs / device.cost.clock_ghz),
       switch_(device_, options.switch_cycles) {}
 
@@ -50,6 +51,7 @@ Result<void> GridDevice::push(const std::string& name, const Tensor& entries) {
   if (count > room)
     return input_error("SM013", {netlist_.file},
                        cat("queue '", name, "' has room for ", room, " of its ", queue.entries(), " entries, ", count, " are pushed"));
+  index_tiles_.keep(name, queue.occupancy() + link_.pushing(q), entries);
   if (link_.takes_time()) {
     link_.push(q, count, queue.entry_bytes(device_.tile_alignment), now().ticks);
     return success();
@@ -68,6 +70,7 @@ Result<void> GridDevice::write(const std::string& name, std::int64_t slot, const
   if (slot < 0 || slot > there || entries.shape()[0] > there - slot)
     return input_error("SM013", {netlist_.file},
                        cat("'", name, "' has ", there, " slots; ", entries.shape()[0], " from slot ", slot, " on do not fit"));
+  index_tiles_.keep(name, slot, entries);
   return success();
 }
 

@@ -7,6 +7,7 @@
 #include "execution.hpp"
 #include "grouping.hpp"
 #include "host_link.hpp"
+#include "index_tiles.hpp"
 #include "queue_table.hpp"
 
 #include <buda/netlist/program/program_vm.hpp>
@@ -85,6 +86,7 @@ class GridDevice final : public runtime::Device {
   device::DeviceDescriptor device_;
   GridOptions options_;
   Host& host_;
+  IndexTiles index_tiles_;
   CostCore cores_;
   std::optional<sim::ProgramEpochs> programs_;
   std::optional<netlist::ProgramVm> vm_;

@@ -84,7 +84,7 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
   auto opened = golden::GoldenDevice::make(program, options, host);
   if (!opened) return first(opened.failure(), "failed");
   golden::GoldenDevice& golden = **opened;
-  judge::Judge judge(program.netlist, options.mode == golden::Mode::fp32 ? judge::Precision::fp32 : judge::Precision::exact, o.work);
+  judge::Judge judge(program.netlist, options.mode == arith::Mode::fp32 ? judge::Precision::fp32 : judge::Precision::exact, o.work);
   if (o.judge) golden.observe(judge);
   for (const auto& queue : program.netlist.queues) {
     auto given = inputs->find(queue.name);
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
     } else if (arg == "--quiet") {
       quiet = true;
     } else if (arg == "--fp32") {
-      o.device.mode = golden::Mode::fp32;
+      o.device.mode = arith::Mode::fp32;
     } else if (std::filesystem::is_directory(arg)) {
       for (const auto& e : std::filesystem::recursive_directory_iterator(arg))
         if (e.path().extension() == ".yaml" || e.path().extension() == ".yml") files.push_back(e.path().string());

@@ -17,14 +17,14 @@ namespace buda::balance {
 // A golden device that ignores formats, or takes them exactly.
 class Golden final : public runtime::Target {
  public:
-  explicit Golden(golden::Mode mode = golden::Mode::fp32) : mode_(mode) {}
+  explicit Golden(arith::Mode mode = arith::Mode::fp32) : mode_(mode) {}
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
     BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {mode_}, host));
     return std::unique_ptr<runtime::Device>(std::move(device));
   }
 
  private:
-  golden::Mode mode_;
+  arith::Mode mode_;
 };
 
 // What is run of a balanced graph.

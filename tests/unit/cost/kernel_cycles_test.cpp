@@ -121,6 +121,23 @@ TEST(KernelCycles, OfASparseMatmulFollowItsCounts) {
   EXPECT_LT(kernel_cycles(op, nullptr, device, &few).total, kernel_cycles(op, nullptr, device).total);
 }
 
+// Strips have u_kt rows of activation tiles, ublocks ublock_rt rows of the output; a tile that is listed per ublock column is one.
+TEST(KernelCycles, SparseProductsAreCounted) {
+  auto op = matmul_of(kHalf, MathFidelity::hifi4, {2, 2, 2, 2, 1}, 4, 2);
+  const std::vector<netlist::SparseProduct> products = {
+      {.t = 0, .row = 0, .act = 0},  // strip 0, ublock row 0
+      {.t = 0, .row = 1, .act = 1},  // the same
+      {.t = 0, .row = 2, .act = 1},  // ublock row 1
+      {.t = 0, .row = 2, .act = 5, .column = 0},
+      {.t = 0, .row = 2, .act = 5, .column = 1},  // strip 2
+      {.t = 1, .row = 2, .act = 5},               // the second matrix reads it again
+  };
+  const SparseCounts counts = count_sparse_products(op, products);
+  EXPECT_EQ(counts.strips, 3);
+  EXPECT_EQ(counts.ublocks, 4);
+  EXPECT_EQ(counts.tiles, 5);
+}
+
 TEST(KernelCycles, GrowWithFidelityAndNeverFallBelowAStage) {
   for (const char* name : {"e150", "n150", "blackhole"}) {
     const auto& device = shipped(name);

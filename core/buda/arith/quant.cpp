@@ -1,0 +1,47 @@
+// quantization, dequantization, requantization.
+#include <buda/arith/op.hpp>
+
+#include <algorithm>
+
+namespace buda::arith {
+
+using netlist::OpType;
+
+std::vector<float> rescale(const OpCall& call, const std::vector<std::int32_t>& numbers, const Value& scale) {
+  const auto zero = static_cast<float>(call.op.attributes.zero_point);
+  const bool dequantize = call.op.type == OpType::dequantization || call.op.attributes.dequant;
+  std::vector<float> out(numbers.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto x = static_cast<float>(numbers[i]);
+    out[i] = dequantize ? (x - zero) * scale.floats[i] : x * scale.floats[i] + zero;
+  }
+  return out;
+}
+
+namespace {
+
+std::optional<Unable> check_quant(const OpShapes& shapes) {
+  if (auto unable = check_elementwise(shapes, 2)) return unable;
+  const netlist::Op& op = shapes.op;
+  if (is_integer(op.inputs[1].format)) return Unable{"its scale, input 1, must be a floating-point tensor", "", false};
+  if ((op.type == OpType::quantization) == is_integer(op.inputs[0].format))
+    return Unable{op.type == OpType::quantization ? "its input is integer already" : "its input is not an integer tensor", "", false};
+  return std::nullopt;
+}
+
+Value run_quant(const OpCall& call) {
+  const Value& in = *call.inputs[0];
+  if (in.integer()) return finish(call, rescale(call, in.ints, *call.inputs[1]));
+  const auto zero = static_cast<float>(call.op.attributes.zero_point);
+  std::vector<float> out(in.floats.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = in.floats[i] * call.inputs[1]->floats[i] + zero;
+  return finish(call, std::move(out));
+}
+
+double flops_quant(const netlist::Op& op) { return 2 * elements(op); }
+
+}  // namespace
+
+const OpKind kQuant = {&check_quant, &always<run_quant>, &flops_quant};
+
+}  // namespace buda::arith

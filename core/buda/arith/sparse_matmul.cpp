@@ -1,0 +1,290 @@
+// Sparse (identity) matmul: products of sparse tiles and activation tiles, in the order in which the index tiles list them.
+//
+// Sparse tiles are mostly zeros, so each is turned into its list of numbers; a product then adds multiples of a few activation rows to
+// a row of the output. Zeros are left out, so that an infinity among the activations reaches only the rows that pick it.
+#include <buda/arith/op.hpp>
+
+#include <buda/base/parallel.hpp>
+#include <buda/base/text.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace buda::arith {
+namespace {
+
+using netlist::Op;
+using netlist::SparseGeometry;
+using netlist::SparseProduct;
+using netlist::TileShape;
+
+std::size_t index_bytes(DataFormat f) {
+  if (f == DataFormat::raw_uint8) return 1;
+  return f == DataFormat::raw_uint16 ? 2 : 4;
+}
+
+// The part of a tensor that belongs to grid row r and fraction f of the columns, in tiles.
+struct Part {
+  std::size_t rt, ct, r, f;
+};
+Part part_of(const Op& op, const Value& v, std::size_t r, std::size_t f) {
+  const auto rows = static_cast<std::size_t>(op.grid.rows), fractions = static_cast<std::size_t>(op.attributes.sparse.fracture_factor);
+  return {static_cast<std::size_t>(v.tiles.rt) / rows, static_cast<std::size_t>(v.tiles.ct) / fractions, r, f};
+}
+
+// Where tile `index` of a part begins among the tensor's numbers; tiles are counted matrix by matrix and row by row.
+std::size_t tile_start(const Value& v, const Part& p, std::size_t index) {
+  const std::size_t c = index % p.ct, r = index / p.ct % p.rt, t = index / p.ct / p.rt;
+  return t * v.matrix() + (p.r * p.rt + r) * static_cast<std::size_t>(v.dim.rows) * v.cols() +
+         (p.f * p.ct + c) * static_cast<std::size_t>(v.dim.cols);
+}
+std::size_t tile_count(const Value& v, const Part& p) { return v.depth() * p.rt * p.ct; }
+
+// The index tiles of a core as they lie in memory.
+std::vector<std::uint8_t> index_tiles(const Op& op, const Value& v, std::size_t r, std::size_t f) {
+  const Part part = part_of(op, v, r, f);
+  const std::size_t width = index_bytes(v.format);
+  std::vector<std::uint8_t> out;
+  out.reserve(tile_count(v, part) * static_cast<std::size_t>(v.dim.datums()) * width);
+  for (std::size_t i = 0; i < tile_count(v, part); ++i) {
+    const std::int32_t* tile = v.ints.data() + tile_start(v, part, i);
+    for (std::size_t y = 0; y < static_cast<std::size_t>(v.dim.rows); ++y)
+      for (std::size_t x = 0; x < static_cast<std::size_t>(v.dim.cols); ++x) {
+        const auto word = static_cast<std::uint32_t>(tile[y * v.cols() + x]);
+        for (std::size_t b = 0; b < width; ++b) out.push_back(static_cast<std::uint8_t>(word >> (8 * b)));
+      }
+  }
+  return out;
+}
+
+netlist::SparseResult<std::vector<SparseProduct>> products_of(const Op& op, const SparseGeometry& geometry, const Value& index,
+                                                              std::size_t r, std::size_t f) {
+  return decode_sparse(geometry, index_tiles(op, index, r, f), static_cast<std::size_t>(index.dim.datums()) * index_bytes(index.format));
+}
+
+template <class T>
+struct Entry {
+  std::uint32_t row, inner;
+  T number, low;  // the bits that all phases see, and those that only a further phase of HiFi3 sees
+};
+
+template <class T>
+std::vector<Entry<T>> entries_of(const Value& sparse, const T* tile, const ProductBits& bits) {
+  std::vector<Entry<T>> out;
+  for (std::uint32_t y = 0; y < static_cast<std::uint32_t>(sparse.dim.rows); ++y)
+    for (std::uint32_t x = 0; x < static_cast<std::uint32_t>(sparse.dim.cols); ++x) {
+      const T v = tile[y * sparse.cols() + x];
+      if (v == T{0}) continue;
+      if constexpr (std::is_same_v<T, float>) {
+        const float high = masked_bits(v, bits.left);
+        out.push_back({y, x, high, bits.low_left ? masked_bits(v, kMultiplierB.full) - high : 0.0f});
+      } else {
+        out.push_back({y, x, v, 0});
+      }
+    }
+  return out;
+}
+
+inline void accumulate(float& sum, float a, float b) { sum += a * b; }
+inline void accumulate(std::int32_t& sum, std::int32_t a, std::int32_t b) {
+  sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+}
+
+// Some columns of the outputs of a row of cores.
+template <class T>
+class Stretch {
+ public:
+  Stretch(const OpCall& call, std::vector<T>& out, std::size_t first_row, std::size_t begin, std::size_t end, std::size_t core_cols)
+      : call_(call),
+        out_(out),
+        acts_(*call.inputs[1]),
+        first_row_(first_row),
+        begin_(begin),
+        end_(end),
+        core_cols_(core_cols),
+        bits_(phases(call.mode, call.op.fidelity, call.op.inputs[0].format)),
+        dest_(dest_rounding(call.mode, call.op.acc_format, call.op.out_format)) {}
+
+  void add(const SparseProduct& p, const std::vector<Entry<T>>& sparse) {
+    if (p.column < 0) return add(p, sparse, begin_, end_);
+    // One ublock column of every core.
+    const auto width = static_cast<std::size_t>(call_.op.block.ublock_ct) * static_cast<std::size_t>(acts_.dim.cols);
+    for (std::size_t c = begin_ / core_cols_ * core_cols_; c < end_; c += core_cols_) {
+      const std::size_t from = c + static_cast<std::size_t>(p.column) * width;
+      add(p, sparse, std::max(from, begin_), std::min(from + width, end_));
+    }
+  }
+
+  // Between strips the sums wait in a buffer of the intermediate format.
+  void spill(std::int32_t t, std::int32_t row) {
+    if constexpr (std::is_same_v<T, float>) {
+      const DataFormat f = call_.op.intermed_format;
+      if (call_.mode == Mode::fp32 || f == DataFormat::invalid || is_integer(f)) return;
+      for (std::size_t y = 0; y < tile_rows(); ++y) pack(call_.mode, dest_, f, {line(t, row, y) + begin_, end_ - begin_}, end_ - begin_);
+    }
+  }
+
+ private:
+  std::size_t tile_rows() const { return static_cast<std::size_t>(call_.op.tile_dim.rows); }
+  T* line(std::int32_t t, std::int32_t row, std::size_t y) {
+    const std::size_t rows = static_cast<std::size_t>(call_.op.shape().rt) * tile_rows();
+    return out_.data() +
+           (static_cast<std::size_t>(t) * rows + (first_row_ + static_cast<std::size_t>(row)) * tile_rows() + y) * acts_.cols();
+  }
+
+  void add(const SparseProduct& p, const std::vector<Entry<T>>& sparse, std::size_t begin, std::size_t end) {
+    if (begin >= end) return;
+    const auto rt = static_cast<std::size_t>(acts_.tiles.rt), act = static_cast<std::size_t>(p.act);
+    const T* from =
+        acts_.data<T>().data() + (act / rt) * acts_.matrix() + act % rt * static_cast<std::size_t>(acts_.dim.rows) * acts_.cols();
+    for (std::size_t i = 0; i < sparse.size();) {
+      const std::uint32_t row = sparse[i].row;
+      T* to = line(p.t, p.row, row);
+      for (; i < sparse.size() && sparse[i].row == row; ++i) {
+        const T* in = from + sparse[i].inner * acts_.cols();
+        if constexpr (std::is_same_v<T, float>) {
+          for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].number, masked_bits(in[c], bits_.right));
+          if (bits_.low_left && sparse[i].low != 0.0f)
+            for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].low, masked_bits(in[c], kMultiplierA.high));
+        } else {
+          for (std::size_t c = begin; c < end; ++c) accumulate(to[c], sparse[i].number, in[c]);
+        }
+      }
+      if constexpr (std::is_same_v<T, float>) round_in_dest(dest_, {to + begin, end - begin});
+    }
+  }
+
+  const OpCall& call_;
+  std::vector<T>& out_;
+  const Value& acts_;
+  std::size_t first_row_, begin_, end_, core_cols_;
+  ProductBits bits_;
+  DestRounding dest_;
+};
+
+// What one row of cores, or a fraction of it, does.
+template <class T>
+struct Work {
+  std::vector<SparseProduct> products;
+  std::map<std::int32_t, std::vector<Entry<T>>> tiles;
+};
+
+template <class T>
+std::variant<Work<T>, std::string> prepare(const OpCall& call, const SparseGeometry& geometry, std::size_t r, std::size_t f) {
+  const Value& sparse = *call.inputs[0];
+  const Value& acts = *call.inputs[1];
+  const Value& index = *call.inputs[2];
+  auto decoded = products_of(call.op, geometry, index, r, f);
+  if (auto* error = std::get_if<std::string>(&decoded)) return cat("its index tiles for core row ", r, " are wrong: ", *error);
+  Work<T> work{std::move(std::get<0>(decoded)), {}};
+  const ProductBits bits = phases(call.mode, call.op.fidelity, call.op.inputs[0].format);
+  const Part part = part_of(call.op, sparse, r, f);
+  const auto rows = acts.tiles.t * acts.tiles.rt;
+  for (const SparseProduct& p : work.products) {
+    if (p.act >= rows) return cat("its index tiles for core row ", r, " ask for row ", p.act, " of ", rows, " rows of activation tiles");
+    if (static_cast<std::size_t>(p.tile) >= tile_count(sparse, part))
+      return cat("its index tiles for core row ", r, " ask for sparse tile ", p.tile, " of ", tile_count(sparse, part));
+    if (work.tiles.count(p.tile) == 0)
+      work.tiles.emplace(p.tile,
+                         entries_of<T>(sparse, sparse.data<T>().data() + tile_start(sparse, part, static_cast<std::size_t>(p.tile)), bits));
+  }
+  return work;
+}
+
+template <class T>
+std::variant<std::vector<T>, std::string> multiply(const OpCall& call) {
+  const Op& op = call.op;
+  const auto geometry = std::get<SparseGeometry>(netlist::sparse_geometry(op));
+  const Value& acts = *call.inputs[1];
+  std::vector<T> out(static_cast<std::size_t>(elements(op)));
+  const auto fractions = static_cast<std::size_t>(op.attributes.sparse.fracture_factor), cols = acts.cols(), width = cols / fractions;
+  // Whole tiles, so that shared exponents are not cut.
+  constexpr std::size_t kColumns = 256;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(op.grid.rows); ++r) {
+    for (std::size_t f = 0; f < fractions; ++f) {
+      auto prepared = prepare<T>(call, geometry, r, f);
+      if (auto* error = std::get_if<std::string>(&prepared)) return *error;
+      const Work<T>& work = std::get<0>(prepared);
+      parallel_for(call.threads, (width + kColumns - 1) / kColumns, [&](std::size_t part) {
+        const std::size_t begin = f * width + part * kColumns, end = f * width + std::min(width, (part + 1) * kColumns);
+        Stretch<T> stretch(call, out, r * static_cast<std::size_t>(geometry.rows()), begin, end,
+                           cols / static_cast<std::size_t>(op.grid.cols));
+        std::vector<std::int32_t> touched;
+        const auto& products = work.products;
+        for (std::size_t i = 0; i < products.size(); ++i) {
+          const SparseProduct& p = products[i];
+          stretch.add(p, work.tiles.at(p.tile));
+          if (touched.empty() || touched.back() != p.row) touched.push_back(p.row);
+          const bool strip_ends =
+              i + 1 == products.size() || products[i + 1].t != p.t || products[i + 1].act / geometry.u_kt != p.act / geometry.u_kt;
+          if (!strip_ends) continue;
+          if (i + 1 < products.size() || op.attributes.bias)
+            for (std::int32_t row : touched) stretch.spill(p.t, row);
+          touched.clear();
+        }
+      });
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+netlist::SparseResult<std::vector<SparseProduct>> sparse_products(const Op& op, const Value& index, GridCoord core) {
+  auto geometry = netlist::sparse_geometry(op);
+  if (auto* error = std::get_if<std::string>(&geometry)) return std::move(*error);
+  const std::int32_t cores = op.grid.cols / std::max(op.attributes.sparse.fracture_factor, 1);
+  return products_of(op, std::get<SparseGeometry>(geometry), index, static_cast<std::size_t>(core.row),
+                     static_cast<std::size_t>(core.col / std::max(cores, 1)));
+}
+
+std::optional<Unable> check_sparse(const OpShapes& shapes) {
+  const Op& op = shapes.op;
+  const auto& a = op.attributes;
+  if (auto unable = need_inputs(shapes, a.bias ? 4 : 3)) return unable;
+  auto geometry = netlist::sparse_geometry(op);
+  if (auto* error = std::get_if<std::string>(&geometry)) return Unable{*error, "", false};
+  const TileShape out = op.shape();
+  const std::int64_t fractions = a.sparse.fracture_factor;
+  if (fractions < 1 || op.grid.cols % fractions != 0)
+    return Unable{cat("fracture_factor ", fractions, " does not divide its ", op.grid.cols, " columns of cores"), "", false};
+  for (std::size_t i : {std::size_t{0}, std::size_t{2}})
+    if (shapes.inputs[i].rt % op.grid.rows != 0 || shapes.inputs[i].ct % fractions != 0)
+      return Unable{cat("input ", i, " has the shape ", shapes.inputs[i].text(), ", which cannot be divided among ", op.grid.rows,
+                        " rows of cores and ", fractions, " fractions"),
+                    "", false};
+  if (shapes.dims[0].rows != op.tile_dim.rows || shapes.dims[0].cols != shapes.dims[1].rows || shapes.dims[1].cols != op.tile_dim.cols)
+    return Unable{cat("its sparse tiles are ", shapes.dims[0].rows, "x", shapes.dims[0].cols, " and its activations ", shapes.dims[1].rows,
+                      "x", shapes.dims[1].cols, ", which do not make output tiles of ", op.tile_dim.rows, "x", op.tile_dim.cols),
+                  "", false};
+  if (shapes.inputs[1].ct != out.ct)
+    return Unable{cat("its activations have ", shapes.inputs[1].ct, " columns of tiles, the output ", out.ct), "", false};
+  const DataFormat index = op.inputs[2].format;
+  if (index != DataFormat::raw_uint32 && index != DataFormat::raw_uint16 && index != DataFormat::raw_uint8)
+    return Unable{cat("its index tiles are ", format_name(index)), "RawUInt8, RawUInt16 and RawUInt32 are possible", false};
+  if (is_integer(op.inputs[0].format) != is_integer(op.inputs[1].format))
+    return Unable{"one operand holds integers and the other does not", "", false};
+  if (a.requant || a.dequant || !a.sfpu_op.empty() || a.accumulate)
+    return Unable{"requant, dequant, sfpu_op and accumulate do not go with a sparse matmul", "", false};
+  if (a.bias) return need_shape(shapes, 3, out, op.tile_dim);
+  return std::nullopt;
+}
+
+Outcome run_sparse(const OpCall& call) {
+  if (call.inputs[0]->integer()) {
+    auto sums = multiply<std::int32_t>(call);
+    if (auto* error = std::get_if<std::string>(&sums)) return *error;
+    auto& numbers = std::get<0>(sums);
+    if (call.op.attributes.bias)
+      for (std::size_t i = 0; i < numbers.size(); ++i) accumulate(numbers[i], 1, call.inputs[3]->ints[i]);
+    return finish(call, std::move(numbers));
+  }
+  auto sums = multiply<float>(call);
+  if (auto* error = std::get_if<std::string>(&sums)) return *error;
+  auto& numbers = std::get<0>(sums);
+  if (call.op.attributes.bias) add_bias(call, *call.inputs[3], numbers);
+  return finish(call, std::move(numbers));
+}
+
+}  // namespace buda::arith

@@ -1,0 +1,128 @@
+// Copies and SFPU functions.
+#include <buda/arith/op.hpp>
+#include <buda/arith/parts.hpp>
+#include <buda/arith/sfpu.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <cmath>
+
+namespace buda::arith {
+namespace {
+
+using netlist::Op;
+using netlist::OpType;
+using netlist::VectorMode;
+
+// Whether the SFPU processes the face in which a number lies: vector mode r takes the upper faces of a tile, c the left ones.
+bool processed(VectorMode mode, std::size_t row_in_tile, std::size_t col_in_tile) {
+  return mode == VectorMode::rc || (mode == VectorMode::r && row_in_tile < 16) || (mode == VectorMode::c && col_in_tile < 16);
+}
+
+template <class F>
+void apply_unary(const OpCall& call, std::vector<float>& numbers, F f) {
+  const VectorMode mode = call.op.attributes.vector;
+  const std::size_t cols = call.inputs[0]->cols(), h = static_cast<std::size_t>(call.op.tile_dim.rows),
+                    w = static_cast<std::size_t>(call.op.tile_dim.cols);
+  const DestRounding dest = dest_rounding(call.mode, call.op.acc_format, call.op.out_format);
+  in_parts(call.threads, numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
+    if (mode == VectorMode::rc) {
+      for (std::size_t i = begin; i < end; ++i) numbers[i] = f(numbers[i], i);
+    } else {
+      for (std::size_t i = begin; i < end; ++i)
+        if (processed(mode, i / cols % h, i % cols % w)) numbers[i] = f(numbers[i], i);
+    }
+    round_in_dest(dest, {numbers.data() + begin, end - begin});
+  });
+}
+
+template <auto function>
+void map(const OpCall& call, std::vector<float>& numbers) {
+  apply_unary(call, numbers, [](float x, std::size_t) { return function(x); });
+}
+
+void lrelu(const OpCall& call, std::vector<float>& numbers) {
+  const auto slope = static_cast<float>(call.op.attributes.slope);
+  apply_unary(call, numbers, [slope](float x, std::size_t) { return x < 0.0f ? x * slope : x; });
+}
+
+void power(const OpCall& call, std::vector<float>& numbers) {
+  const std::int32_t exponent = call.op.attributes.exp;
+  apply_unary(call, numbers, [exponent](float x, std::size_t) { return sfpu::power(x, exponent); });
+}
+
+void dropout(const OpCall& call, std::vector<float>& numbers) {
+  const double p = call.op.attributes.p;
+  const std::int32_t seed = call.op.attributes.seed;
+  const auto scale = static_cast<float>(p >= 1.0 ? 1.0 : 1.0 / (1.0 - p));
+  apply_unary(call, numbers, [=](float x, std::size_t i) { return sfpu::dropout_keeps(seed, p, i) ? x * scale : 0.0f; });
+}
+
+// Works on the destination register.
+using Function = void (*)(const OpCall& call, std::vector<float>& numbers);
+
+// Null for an SFPU op that is not here yet.
+Function sfpu_function(OpType type) {
+  switch (type) {
+    case OpType::exp:
+      return map<sfpu::exp>;
+    case OpType::log:
+      return map<sfpu::log>;
+    case OpType::sqrt:
+      return map<sfpu::sqrt>;
+    case OpType::gelu:
+      return map<sfpu::gelu>;
+    case OpType::gelu_derivative:
+      return map<sfpu::gelu_derivative>;
+    case OpType::reciprocal:
+      return map<sfpu::reciprocal>;
+    case OpType::sigmoid:
+      return map<sfpu::sigmoid>;
+    case OpType::tanh:
+      return map<sfpu::tanh>;
+    case OpType::sine:
+      return map<sfpu::sine>;
+    case OpType::cosine:
+      return map<sfpu::cosine>;
+    case OpType::square:
+      return map<[](float x) { return x * x; }>;
+    case OpType::abs:
+      return map<[](float x) { return std::fabs(x); }>;
+    case OpType::lrelu:
+      return lrelu;
+    case OpType::power:
+      return power;
+    case OpType::dropout:
+      return dropout;
+    default:
+      return nullptr;
+  }
+}
+
+bool is_unary_copy(const Op& op) { return netlist::op_class(op.type) == netlist::OpClass::unary; }
+
+std::optional<Unable> check_unary(const OpShapes& shapes) {
+  if (auto unable = check_elementwise(shapes, 1)) return unable;
+  if (is_unary_copy(shapes.op)) return std::nullopt;
+  if (is_integer(shapes.op.inputs[0].format)) return Unable{"SFPU functions do not work on integers", "", false};
+  if (sfpu_function(shapes.op.type) == nullptr) return Unable{cat(netlist::op_type_name(shapes.op.type), " has no function"), "", true};
+  return std::nullopt;
+}
+
+Value run_unary(const OpCall& call) {
+  const Value& in = *call.inputs[0];
+  if (in.integer()) return finish(call, in.ints);
+  std::vector<float> numbers = in.floats;
+  // Straight to the destination register, with its width.
+  round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
+  if (!is_unary_copy(call.op)) sfpu_function(call.op.type)(call, numbers);
+  return finish(call, std::move(numbers));
+}
+
+double flops_unary(const Op& op) { return is_unary_copy(op) ? 0 : elements(op); }
+
+}  // namespace
+
+const OpKind kUnary = {&check_unary, &always<run_unary>, &flops_unary};
+
+}  // namespace buda::arith

@@ -1,0 +1,54 @@
+// From the host's tensors to counts.
+#include "index_tiles.hpp"
+
+#include <buda/arith/gather.hpp>
+#include <buda/arith/host_tensor.hpp>
+#include <buda/arith/op.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace buda::grid {
+namespace {
+
+constexpr std::size_t kIndexInput = 2;
+
+bool is_sparse(const netlist::Op& op) { return op.attributes.identity && op.inputs.size() > kIndexInput; }
+
+}  // namespace
+
+IndexTiles::IndexTiles(const netlist::Netlist& netlist) {
+  std::map<std::string, const netlist::Queue*> all;
+  for (const netlist::Queue& queue : netlist.queues) all.emplace(queue.name, &queue);
+  for (const netlist::Graph& graph : netlist.graphs)
+    for (const netlist::Op& op : graph.ops) {
+      if (!is_sparse(op)) continue;
+      if (auto found = all.find(op.inputs[kIndexInput].name); found != all.end()) queues_.insert(*found);
+    }
+}
+
+void IndexTiles::keep(const std::string& queue, std::int64_t slot, const Tensor& entries) {
+  const auto found = queues_.find(queue);
+  if (found == queues_.end() || slot != 0) return;
+  auto values = arith::entries_from(entries, *found->second, arith::Mode::exact);
+  if (values && !values->empty()) first_[queue] = values->front();
+}
+
+std::optional<cost::SparseCounts> IndexTiles::counts(const netlist::Op& op, std::int64_t core) const {
+  if (!is_sparse(op)) return std::nullopt;
+  const netlist::OpInput& input = op.inputs[kIndexInput];
+  const auto found = first_.find(input.name);
+  if (found == first_.end()) return std::nullopt;
+  auto gather = arith::Gather::make(found->second->tiles, input.maps);
+  if (!std::holds_alternative<arith::Gather>(gather)) return std::nullopt;
+  const arith::ValuePtr index = std::get<arith::Gather>(gather).apply(found->second, arith::Mode::exact, 1);
+  const GridCoord place{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
+  auto products = arith::sparse_products(op, *index, place);
+  const auto* listed = std::get_if<std::vector<netlist::SparseProduct>>(&products);
+  if (listed == nullptr || listed->empty()) return std::nullopt;
+  return cost::count_sparse_products(op, *listed);
+}
+
+}  // namespace buda::grid

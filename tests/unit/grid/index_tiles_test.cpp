@@ -1,0 +1,73 @@
+// What kernels of sparse matmuls have to do is read off the parameters.
+#include "grid/index_tiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace buda::grid {
+namespace {
+
+// 2 x 1 cores, each with two rows of output tiles, and an index tile for each row of cores.
+netlist::Netlist sparse_netlist() {
+  netlist::Netlist n;
+  netlist::Queue queue;
+  queue.name = "index";
+  queue.entries = 1;
+  queue.grid = {2, 1};
+  queue.block = {1, 1, 1, 1, 1};
+  queue.format = DataFormat::raw_uint32;
+  n.queues.push_back(queue);
+  netlist::Op op;
+  op.name = "select";
+  op.type = netlist::OpType::matmul;
+  op.grid = {2, 1};
+  op.block = {1, 2, 1, 1, 1};
+  op.attributes.identity = true;
+  op.attributes.m_k = 4;
+  op.attributes.u_kt = 1;
+  op.attributes.sparse.fracture_factor = 1;
+  op.inputs.resize(3);
+  op.inputs[2].name = "index";
+  op.inputs[2].format = DataFormat::raw_uint32;
+  n.graphs.emplace_back().ops.push_back(op);
+  return n;
+}
+
+// The products of each row of cores.
+Tensor index_entry(const netlist::Op& op, const std::vector<std::vector<netlist::SparseProduct>>& rows) {
+  const auto geometry = std::get<netlist::SparseGeometry>(netlist::sparse_geometry(op));
+  std::vector<std::uint32_t> words;
+  for (const auto& products : rows) {
+    const auto bytes = std::get<std::vector<std::uint8_t>>(netlist::encode_sparse(geometry, products, 4096));
+    EXPECT_EQ(bytes.size(), 4096u);
+    words.resize(words.size() + 1024);
+    std::memcpy(words.data() + words.size() - 1024, bytes.data(), 4096);
+  }
+  return Tensor(Shape{1, 1, 64, 32}, std::move(words));
+}
+
+TEST(IndexTiles, EveryRowOfCoresHasItsCounts) {
+  const netlist::Netlist n = sparse_netlist();
+  const netlist::Op& op = n.graphs[0].ops[0];
+  IndexTiles tiles(n);
+  EXPECT_FALSE(tiles.counts(op, 0));
+  tiles.keep("another", 0, Tensor());
+  tiles.keep("index", 0, index_entry(op, {{{.row = 0, .act = 0}, {.row = 1, .act = 2}}, {{.row = 1, .act = 3}}}));
+  const auto first = tiles.counts(op, 0), second = tiles.counts(op, 1);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->strips, 2);
+  EXPECT_EQ(first->ublocks, 2);
+  EXPECT_EQ(first->tiles, 2);
+  EXPECT_EQ(second->tiles, 1);
+}
+
+TEST(IndexTiles, WrongTilesTellNothing) {
+  const netlist::Netlist n = sparse_netlist();
+  IndexTiles tiles(n);
+  tiles.keep("index", 0, Tensor(Shape{1, 1, 64, 32}, std::vector<std::uint32_t>(2048, 0xffffffff)));
+  EXPECT_FALSE(tiles.counts(n.graphs[0].ops[0], 0));
+}
+
+}  // namespace
+}  // namespace buda::grid
