@@ -2,6 +2,7 @@
 //
 //   silicon fit DIR SHARE       fits the rows of SHARE/devices to DIR and writes them; DIR is a folder as measurements.hpp describes it
 //   silicon judge DIR SHARE     predicts DIR by the rows as they are; exit code 1 where a class misses its goal
+//   silicon sim DIR SHARE [N]   the same of held-out predictions, taken through the simulator, of every Nth measurement
 //   silicon noc DIR SHARE       replays the traces of Wormhole's networks in DIR; exit code 1 where the goals are missed
 //   silicon page DIR SHARE DOC  writes the page DOC/silicon.md and its drawing from held-out predictions
 #include "costs_section.hpp"
@@ -10,6 +11,7 @@
 #include "noc_traces.hpp"
 #include "page.hpp"
 #include "table.hpp"
+#include "through_sim.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
@@ -18,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <string>
@@ -64,14 +67,47 @@ Result<int> judge(Host& host, const std::vector<Measurement>& measurements) {
   return std::all_of(classes.begin(), classes.end(), [](const ClassErrors& c) { return c.reached(); }) ? 0 : 1;
 }
 
-Result<int> page(Host& host, const std::vector<Measurement>& measurements, const std::string& folder) {
-  std::vector<Prediction> predictions;
+// By fits that had not seen them, of all architectures.
+std::vector<Prediction> held_out(const std::vector<Measurement>& measurements) {
+  std::vector<Prediction> out;
   for (const std::string& arch : archs_of(measurements)) {
-    Fit found = fit_rows(measurements, arch);
-    predictions.insert(predictions.end(), found.predictions.begin(), found.predictions.end());
+    const Fit found = fit_rows(measurements, arch);
+    out.insert(out.end(), found.predictions.begin(), found.predictions.end());
   }
+  return out;
+}
+
+// Takes every so manieth through the simulator.
+Result<Simulated> simulate(Host& host, const std::vector<Measurement>& measurements, const std::vector<Prediction>& predictions,
+                           std::size_t every) {
+  Simulated out;
+  for (const std::string& arch : archs_of(measurements)) {
+    BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host, arch));
+    std::vector<Prediction> some;
+    for (std::size_t i = 0; i < predictions.size(); i += every)
+      if (predictions[i].measured->arch == arch) some.push_back(predictions[i]);
+    Simulated one = through_simulator(host, std::move(device), some);
+    out.predictions.insert(out.predictions.end(), one.predictions.begin(), one.predictions.end());
+    out.added.insert(out.added.end(), one.added.begin(), one.added.end());
+    out.left_out.insert(out.left_out.end(), one.left_out.begin(), one.left_out.end());
+  }
+  return out;
+}
+
+Result<int> sim(Host& host, const std::vector<Measurement>& measurements, std::size_t every) {
+  BUDA_ASSIGN(const Simulated simulated, simulate(host, measurements, held_out(measurements), every));
+  print(simulated.predictions);
+  std::printf("\n%s", feed_table(simulated).c_str());
+  for (const std::string& text : simulated.left_out) std::printf("left out: %s\n", text.c_str());
+  auto classes = classes_of(simulated.predictions);
+  return std::all_of(classes.begin(), classes.end(), [](const ClassErrors& c) { return c.reached(); }) ? 0 : 1;
+}
+
+Result<int> page(Host& host, const std::vector<Measurement>& measurements, const std::string& folder) {
+  const std::vector<Prediction> predictions = held_out(measurements);
+  BUDA_ASSIGN(const Simulated simulated, simulate(host, measurements, predictions, 1));
   BUDA_TRY(host.fs().write(folder + "/silicon.svg", drawing(predictions)));
-  BUDA_TRY(host.fs().write(folder + "/silicon.md", page_text(predictions)));
+  BUDA_TRY(host.fs().write(folder + "/silicon.md", page_text(predictions, simulated)));
   return 0;
 }
 
@@ -95,6 +131,7 @@ Result<int> run(const std::vector<std::string>& args, Host& host) {
   host.share_dir = args[2];
   if (args[0] == "fit") return fit(host, measurements);
   if (args[0] == "judge") return judge(host, measurements);
+  if (args[0] == "sim") return sim(host, measurements, args.size() == 4 ? std::max(std::atoi(args[3].c_str()), 1) : 1);
   return page(host, measurements, args[3]);
 }
 
@@ -104,8 +141,9 @@ Result<int> run(const std::vector<std::string>& args, Host& host) {
 int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   bool fits = args.size() == 3 && (args[0] == "fit" || args[0] == "judge" || args[0] == "noc");
-  if (!fits && !(args.size() == 4 && args[0] == "page")) {
-    std::fputs("usage: silicon fit|judge|noc DIR SHARE, or silicon page DIR SHARE DOC\n", stderr);
+  fits = fits || (args.size() == 4 && args[0] == "page") || ((args.size() == 3 || args.size() == 4) && args[0] == "sim");
+  if (!fits) {
+    std::fputs("usage: silicon fit|judge|noc DIR SHARE, silicon sim DIR SHARE [N], or silicon page DIR SHARE DOC\n", stderr);
     return 2;
   }
   auto fs = buda::io::make_real_file_system();

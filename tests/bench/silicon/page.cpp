@@ -71,7 +71,7 @@ std::string drawing(const std::vector<Prediction>& predictions) {
              panels, "</svg>\n");
 }
 
-std::string page_text(const std::vector<Prediction>& predictions) {
+std::string page_text(const std::vector<Prediction>& predictions, const Simulated& simulated) {
   return cat(
       "# Costs of kernels against silicon\n\n"
       "How well `core/buda/cost` predicts cycles that were measured on chips: single ops on one core, of the public TT-Buda repository\n"
@@ -83,7 +83,8 @@ std::string page_text(const std::vector<Prediction>& predictions) {
       "This page and its drawing are written by a tool, and its numbers are not typed:\n\n"
       "    silicon fit DIR share                    fits the rows to a folder of measurements and writes them\n"
       "    silicon page DIR share docs/conformance  writes this page\n"
-      "    silicon judge DIR share                  judges the rows as they are by another folder\n\n"
+      "    silicon judge DIR share                  judges the rows as they are by another folder\n"
+      "    silicon sim DIR share                    judges held-out predictions taken through the simulator\n\n"
       "`silicon` is in `tests/bench` of a build; `tests/bench/silicon/measurements.hpp` says what such a folder looks like. `judge` exits "
       "with 1\n"
       "where a class misses its goal.\n\n"
@@ -91,6 +92,16 @@ std::string page_text(const std::vector<Prediction>& predictions) {
       class_table(classes_of(predictions)),
       "\n![Errors by cycles](silicon.svg)\n\nEach point is a measurement: its cycles to the right, the error of its prediction upwards, in "
       "per cent.\n\n"
+      "## Through the simulator\n\n"
+      "The same predictions, each as the kernel of a netlist of one core that the simulator of target `grid` executes by its stream "
+      "programs. Where\n"
+      "operands lay while an op was measured is not known, and some came faster than a channel of DRAM gives; here the memory is as fast "
+      "as the\n"
+      "networks. The second table tells where bringing operands takes longer than the kernel: a limit of the feed that is in a kernel's "
+      "cycles\n"
+      "does not count a second time.\n\n",
+      class_table(classes_of(simulated.predictions)), "\n", feed_table(simulated), "\n", simulated.left_out.size(),
+      " measurements have blocks whose buffers do not fit in a core as the compiler lays them out, and are left out.\n\n"
       "## The ten worst\n\n",
       worst_table(predictions),
       "\n## What is not measured\n\n"

@@ -18,7 +18,8 @@ struct ClassErrors {
   double mean() const;         // of their sizes, per cent
   double p90() const;
   double worst() const;
-  bool reached() const { return mean() <= goal; }
+  // Ops that go once over their ublocks have a goal for nine tenths of them, too.
+  bool reached() const { return mean() <= goal && (name != "elementwise" || p90() <= 6); }
 };
 
 // The class that an op is judged in.
