@@ -32,7 +32,7 @@ EpochQueues::EpochQueues(const netlist::Netlist& netlist, const std::vector<Exec
         moved_.push_back({setting.queue, false, inputs, setting.global_rdptr_autoinc, 0});
     for (const auto& op : graph.ops)
       for (const auto& in : op.inputs)
-        if (auto queue = queues.find(in.name); queue && !queues[*queue].is_ram()) open(graph, execution, *queue, queues);
+        if (auto queue = queues.queue_named(in.name)) open(graph, execution, *queue, queues);
     for (const auto& op : graph.ops)
       for (std::size_t q : queues.written_by(op.name)) {
         if (queues[q].is_ram()) continue;

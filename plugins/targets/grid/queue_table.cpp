@@ -18,6 +18,12 @@ QueueTable::QueueTable(const netlist::Netlist& netlist) : netlist_(netlist), is_
         if (auto found = index_.find(in.name); found != index_.end()) is_read_[found->second] = true;
 }
 
+std::optional<std::size_t> QueueTable::queue_named(const std::string& name) const {
+  const auto found = index_.find(name);
+  if (found == index_.end() || pointers_[found->second].is_ram()) return std::nullopt;
+  return found->second;
+}
+
 Result<std::size_t> QueueTable::find(const std::string& name) const {
   if (auto found = index_.find(name); found != index_.end()) return found->second;
   std::vector<std::string> known;

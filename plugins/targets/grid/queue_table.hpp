@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class QueueTable {
   // The netlist outlives it.
   explicit QueueTable(const netlist::Netlist& netlist);
 
+  // Of type queue, by name; nothing for rams and ops.
+  std::optional<std::size_t> queue_named(const std::string& name) const;
   // SM011 where there is none of that name.
   Result<std::size_t> find(const std::string& name) const;
   // SM012 where it is a ram; `why` says what rams do instead.
