@@ -158,7 +158,7 @@ Result<void> plan_kernel(Building& b, KernelState& k, const pipes::Consumptions&
     operand.tiles = operand.kept ? s.reading->all : s.program->messages() / b.m.inputs;
     BUDA_ASSIGN(auto consumption, consumptions.input(op, i, k.number, b.m.inputs));
     if (consumption) {
-      operand.at_once = consumption->at_once;
+      operand.at_once = s.storage.at_once = std::max<std::int64_t>(consumption->at_once, 1);
       operand.tiles = consumption->tiles;
       if (b.setup.check_tiles) s.check = std::make_unique<TileCheck>(expected_tiles(b, *consumption));
     }

@@ -10,8 +10,8 @@
 
 namespace buda::sim {
 
-// Tiles that travel together: those of one phase, at most so many, of so many bytes.
-inline constexpr std::int64_t kChunkTiles = 8, kChunkBytes = 16 * 1024;
+// Tiles that travel together: those of one phase, at most Machine::chunk_tiles, of so many bytes.
+inline constexpr std::int64_t kChunkBytes = 16 * 1024;
 
 // Streams (sending.cpp).
 void try_send(Machine& m, StreamId id);

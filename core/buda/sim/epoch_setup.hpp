@@ -27,6 +27,7 @@ struct EpochSetup {
   const CoreModel& cores;
   std::map<std::pair<std::string, std::int32_t>, std::int64_t> input_tiles = {};  // larger buffers of inputs, by op and operand
   std::vector<Ticks> core_starts = {};  // by Blob::cores: when each has its program; empty: at once
+  std::int64_t chunk_tiles = 8;         // that travel together at most
   bool check_tiles = true;              // that each kernel input and each queue gets the tiles that the netlist means, in order
 };
 

@@ -36,6 +36,7 @@ enum class Supply : std::uint8_t {
 // A buffer in L1. Counts are tiles since the epoch began.
 struct Storage {
   std::int64_t capacity = 0;
+  std::int64_t at_once = 1;      // tiles without all of which whoever takes them does not go on
   std::int64_t reserved = 0;     // put in, or on the way
   std::int64_t put = 0;          // there
   std::int64_t taken = 0;        // gone
@@ -155,7 +156,8 @@ struct QueueState {
 struct Machine {
   std::shared_ptr<const overlay::Blob> blob;
   bool check_tiles = true;
-  std::int64_t inputs = 1;  // of the graph
+  std::int64_t chunk_tiles = 8;  // that travel together at most
+  std::int64_t inputs = 1;       // of the graph
   std::vector<StreamState> streams;
   std::vector<KernelState> kernels;
   std::vector<QueueState> queues;                                // by Blob::dram

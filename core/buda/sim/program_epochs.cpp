@@ -28,16 +28,24 @@ Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const o
                                       const EntriesByQueue& entries, const Options& options) const {
   const overlay::EpochCompiler& c = state_->compiler;
   if (epoch >= c.epochs().size()) return internal_error(cat("there is no temporal epoch ", epoch));
-  return EpochRun::make(
-      {c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, options.core_starts, options.check_tiles},
-      entries);
+  return EpochRun::make({c.index(),
+                         c.device(),
+                         c.epochs()[epoch],
+                         c.padding(),
+                         std::move(blob),
+                         cores,
+                         {},
+                         options.core_starts,
+                         options.chunk_tiles,
+                         options.check_tiles},
+                        entries);
 }
 
 Diagnostic ProgramEpochs::why(std::size_t epoch, std::shared_ptr<const overlay::Blob> blob, const CoreModel& cores,
                               const EntriesByQueue& entries, const EpochRun& stopped) const {
   const overlay::EpochCompiler& c = state_->compiler;
   Diagnostic d = stopped.why();
-  d.hint = hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, {}, false}, entries, stopped);
+  d.hint = hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, {}, 8, false}, entries, stopped);
   return d;
 }
 

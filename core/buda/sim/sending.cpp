@@ -11,6 +11,12 @@
 namespace buda::sim {
 namespace {
 
+// Tiles may come together as long as the receiver has as many to go on with, or cannot go on with less.
+std::int64_t together(const Storage& storage) {
+  const std::int64_t there = storage.reserved - storage.taken;
+  return std::max(there, storage.at_once - there % storage.at_once);
+}
+
 // Messages that a receiver takes from the sender now.
 std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, const StreamState& r) {
   if (!r.loaded) return 0;
@@ -22,7 +28,8 @@ std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, c
   const std::int64_t id = s.phase.now().id;
   if (r.receiving.assigned == 0 && (s.sending.sent != 0 || id != to.id)) return 0;
   if (id < to.id || id >= r.phase.next_id()) return 0;
-  return std::min({to.messages - r.receiving.assigned, r.storage.room(), std::max<std::int64_t>(r.storage.capacity / 2, 1)});
+  return std::min(
+      {to.messages - r.receiving.assigned, r.storage.room(), std::max<std::int64_t>(r.storage.capacity / 2, 1), together(r.storage)});
 }
 
 void next_phase(Machine& m, StreamId id) {
@@ -44,7 +51,7 @@ void try_send(Machine& m, StreamId id) {
   if (sending.busy || !s.loaded || s.phase.done() || m.wrong) return;
   const overlay::Phase& phase = s.phase.now();
   const std::int64_t bytes = s.program->message_bytes;
-  const std::int64_t most_tiles = std::min(kChunkTiles, std::max<std::int64_t>(kChunkBytes / bytes, 1));
+  const std::int64_t most_tiles = std::min(m.chunk_tiles, std::max<std::int64_t>(kChunkBytes / bytes, 1));
   std::int64_t count =
       std::min({phase.messages - sending.sent, available(m, s), s.program->pcie ? s.program->pcie->chunk_tiles : most_tiles});
   const auto way = static_cast<std::uint32_t>(phase.destination);

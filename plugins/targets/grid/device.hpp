@@ -27,6 +27,7 @@ namespace buda::grid {
 struct GridOptions {
   bool check_tiles = true;              // values: tags
   std::map<std::string, double> scale;  // of kernels' times, by op
+  std::int64_t chunk_tiles = 8;         // that travel together at most
   double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
   double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
 };

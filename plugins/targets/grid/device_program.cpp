@@ -97,7 +97,8 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
     ended(beginning, queues, *known);
     return true;
   }
-  BUDA_ASSIGN(auto run, programs_->begin(epoch, blob, cores_, queues.entries(), {options_.check_tiles, beginning.core_starts}));
+  BUDA_ASSIGN(auto run,
+              programs_->begin(epoch, blob, cores_, queues.entries(), {options_.check_tiles, beginning.core_starts, options_.chunk_tiles}));
   running_.emplace(Running{std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
   return true;
 }

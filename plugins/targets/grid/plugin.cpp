@@ -5,6 +5,8 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using namespace buda;
@@ -69,6 +71,13 @@ schema::OptionSpec number_option(const std::string& name, const std::string& val
   return spec;
 }
 
+schema::OptionSpec chunk_option() {
+  schema::OptionSpec spec = number_option("chunk-tiles", "N", "8", "tiles that are sent together at most; fewer take longer to simulate");
+  spec.type = schema::OptionType::integer;
+  spec.least = 1;
+  return spec;
+}
+
 }  // namespace
 
 BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream programs tile by tile, in simulated time",
@@ -80,12 +89,14 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
                    number_option("host-gbs", "GB/S", "0",
                                  "rate at which the host pushes entries while the device runs, and pops what no op reads; 0: "
                                  "entries are there at once, and stay"),
+                   chunk_option(),
                    number_option("switch-cycles", "N", "5000",
                                  "time of a core between two epochs beside that of the bytes that it loads; 0: cores change "
                                  "epochs in no time")},
        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
          grid::GridOptions options;
          options.check_tiles = values.text("values") != "off";
+         options.chunk_tiles = std::max<std::int64_t>(values.integer("chunk-tiles"), 1);
          options.host_gbs = values.real("host-gbs");
          options.switch_cycles = values.real("switch-cycles");
          BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
