@@ -152,6 +152,7 @@ Result<std::unique_ptr<Machine>> build_machine(const EpochSetup& setup, const En
   for (StreamId id = 0; id < machine->streams.size(); ++id) connect(b, id);
   for (StreamId id = 0; id < machine->streams.size(); ++id)
     if (machine->streams[id].goes_on()) machine->streams[machine->streams[id].owner].storage.users.push_back(id);
+  if (setup.check_tiles) BUDA_TRY(check_memory(b));
   BUDA_TRY(add_kernels(b));
   machine->core_last.assign(setup.blob->cores.size(), 0);
   machine->core_starts = setup.core_starts;

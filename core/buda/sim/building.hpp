@@ -27,6 +27,10 @@ struct Building {
 // SM001.
 Diagnostic not_simulated(const std::string& what, const std::string& op);
 
+// Buffers in L1 that overlap (SM008), phases beyond their buffer (SM007), queues elsewhere than the netlist has them (SM009),
+// multicasts to buffers at different addresses (SM010) (check_memory.cpp).
+Result<void> check_memory(const Building& b);
+
 // The kernels of all cores, what each takes and gives, and what must arrive there and in queues; streams are connected
 // (build_kernels.cpp).
 Result<void> add_kernels(Building& b);

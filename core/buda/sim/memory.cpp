@@ -1,7 +1,7 @@
 // Streams that read and write queues.
 //
-// A reader has a few requests under way, as long as its buffer has room for what they bring; answers come in order. A writer sends
-// chunks of the size that its program says, less only where a phase ends or its buffer holds no more.
+// A reader has a few whole requests under way, or as many tiles in smaller ones, as long as its buffer has room; answers come in order. A
+// writer sends chunks of the size that its program says, less only where a phase ends or its buffer holds no more.
 #include <buda/sim/engine.hpp>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace buda::sim {
 namespace {
 
-constexpr std::size_t kMostRequests = 4;
+constexpr std::int64_t kMostRequests = 4;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 // Tiles of one queue buffer that the next request asks for, and which buffer.
@@ -80,7 +80,8 @@ void try_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   if (!s.loaded) return;
   Reading& r = *s.reading;
-  while (r.requests.size() < kMostRequests && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
+  const std::int64_t most_tiles = kMostRequests * std::max<std::int64_t>(s.program->read->chunk_tiles, 1);
+  while (s.storage.reserved - s.storage.put < most_tiles && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
     std::uint32_t way = 0;
     const std::int64_t count = next_request(m, s, way);
     if (count <= 0) return;
