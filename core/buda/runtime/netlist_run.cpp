@@ -101,6 +101,7 @@ class HostSide {
     while (true) {
       BUDA_ASSIGN(Progress progress, device_.advance(Until::idle()));
       if (progress.state == State::idle) return success();
+      for (const QueueChange& change : progress.changes) room_[change.queue] = change.room;
       bool helped = false;
       Failure reasons;
       for (Wait& wait : progress.waits) {
@@ -122,8 +123,14 @@ class HostSide {
     }
     auto entries = pushed_.find(wait.queue);
     if (entries == pushed_.end() || entries->second.shape()[0] < queue->entries) return false;
-    BUDA_ASSIGN(Tensor next, rows_of(entries->second, again_[wait.queue]++ % queue->entries, 1));
-    BUDA_TRY(device_.push(wait.queue, next));
+    // Where time counts, a host does not wait to be asked for every single one.
+    std::int64_t& room = room_[wait.queue];
+    const std::int64_t count = device_.clock() ? std::max<std::int64_t>(room, 1) : 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+      BUDA_ASSIGN(Tensor next, rows_of(entries->second, again_[wait.queue]++ % queue->entries, 1));
+      BUDA_TRY(device_.push(wait.queue, next));
+    }
+    room = std::max<std::int64_t>(room - count, 0);
     return true;
   }
 
@@ -142,6 +149,7 @@ class HostSide {
   Device& device_;
   std::map<std::string, Tensor> pushed_;
   std::map<std::string, std::int64_t> again_;  // entries pushed beyond those
+  std::map<std::string, std::int64_t> room_;   // as the device last told it
 };
 
 Result<Parameters> parameters_of(const netlist::Program& program, const NetlistRunOptions& options, std::int64_t loops) {
