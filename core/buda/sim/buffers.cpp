@@ -109,6 +109,7 @@ void wake_filler(Machine& m, StreamId id) {
 
 void arrives(Machine& m, StreamState& at, const TileRun& run) {
   if (at.check == nullptr || m.wrong) return;
+  if (at.arrived != nullptr) at.arrived->add(run);
   const auto wrong = at.check->arrives(run);
   if (!wrong) return;
   const std::string where =

@@ -135,6 +135,29 @@ ExpectedTiles expected_tiles(const Building& b, const pipes::Consumption& consum
   return out;
 }
 
+// By TileSource.
+std::vector<TileOrigin> origins(const Building& b) {
+  std::vector<TileOrigin> out(b.m.source_names.size());
+  for (const auto& [output, source] : b.outputs) out[source] = {output.first, output.second};
+  const auto& index = b.setup.index;
+  for (const overlay::DramBuffer& buffer : b.blob().dram) {
+    const std::size_t q = index.queue(buffer.queue);
+    const auto source = b.sources.find(buffer.id);
+    if (source == b.sources.end() || q == pipes::NetlistIndex::kNone) continue;
+    const std::int64_t buffers = index.netlist().queues[q].grid.volume();
+    for (std::int64_t i = 0; i < buffers; ++i)
+      if (index.queue_buffer(q, static_cast<std::size_t>(i)) == buffer.id) out[source->second] = {nullptr, i};
+  }
+  return out;
+}
+
+ArrivedTiles arriving(const pipes::Consumption& consumption) {
+  ArrivedTiles out;
+  for (const auto& [tile, number] : consumption.places) out.places.push_back({tile, number});
+  out.per_input = consumption.tiles;
+  return out;
+}
+
 // The sums of a gradient op are there before the first step, and never freed.
 void add_sums(Building& b, KernelState& k) {
   KernelPlan::Operand sums;
@@ -161,6 +184,8 @@ Result<void> plan_kernel(Building& b, KernelState& k, const pipes::Consumptions&
       operand.at_once = s.storage.at_once = std::max<std::int64_t>(consumption->at_once, 1);
       operand.tiles = consumption->tiles;
       if (b.setup.check_tiles) s.check = std::make_unique<TileCheck>(expected_tiles(b, *consumption));
+      if (b.setup.check_tiles && b.m.arrivals)
+        s.arrived = &b.m.arrivals->inputs.emplace_back(InputArrivals{arriving(*consumption), &op, i, operand.kept});
     }
     context.operands.push_back(operand);
   }
@@ -190,7 +215,10 @@ Result<void> expect_stored(Building& b, const pipes::Consumptions& consumptions)
     std::int64_t buffer = 0;
     while (buffer < queue.grid.volume() && index.queue_buffer(q.queue, static_cast<std::size_t>(buffer)) != b.blob().dram[d].id) ++buffer;
     BUDA_ASSIGN(auto stored, consumptions.stored(queue, buffer, *op, b.m.inputs));
-    if (stored) b.m.streams[q.writers.front()].check = std::make_unique<TileCheck>(expected_tiles(b, *stored));
+    if (!stored) continue;
+    StreamState& writer = b.m.streams[q.writers.front()];
+    writer.check = std::make_unique<TileCheck>(expected_tiles(b, *stored));
+    if (b.m.arrivals) writer.arrived = &b.m.arrivals->stored.emplace_back(StoredArrivals{arriving(*stored), queue.name});
   }
   return success();
 }
@@ -204,6 +232,7 @@ Result<void> add_kernels(Building& b) {
   const pipes::Consumptions consumptions(b.setup.index, b.setup.device, b.setup.epoch, b.setup.padding);
   for (KernelState& k : b.m.kernels) BUDA_TRY(plan_kernel(b, k, consumptions));
   if (b.setup.check_tiles) BUDA_TRY(expect_stored(b, consumptions));
+  if (b.m.arrivals) b.m.arrivals->origins = origins(b);
   return success();
 }
 

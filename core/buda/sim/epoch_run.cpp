@@ -147,6 +147,8 @@ Result<void> EpochRun::check_totals() const {
   return success();
 }
 
+std::shared_ptr<const Arrivals> EpochRun::arrivals() const { return m_->arrivals; }
+
 void EpochRun::add_entries(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks now) {
   Machine& m = *m_;
   m.now = std::max(m.now, now);

@@ -20,6 +20,7 @@
 
 namespace buda::sim {
 
+struct Arrivals;
 struct Machine;
 struct EpochSetup;
 
@@ -86,6 +87,8 @@ class EpochRun {
     std::int64_t tiles = 0;  // that fit
   };
   std::vector<FullInput> full_inputs() const;
+  // What has arrived by now; null where that is not kept.
+  std::shared_ptr<const Arrivals> arrivals() const;
   // Of one execution, this one.
   perf::EpochSummary summary() const;
 

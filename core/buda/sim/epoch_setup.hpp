@@ -29,6 +29,8 @@ struct EpochSetup {
   std::vector<Ticks> core_starts = {};  // by Blob::cores: when each has its program; empty: at once
   std::int64_t chunk_tiles = 8;         // that travel together at most
   bool check_tiles = true;              // that each kernel input and each queue gets the tiles that the netlist means, in order
+  bool keep_arrivals = false;           // with check_tiles
+  std::uint64_t jitter = 0;             // seed of durations that vary; 0: they do not
 };
 
 }  // namespace buda::sim

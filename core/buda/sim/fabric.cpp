@@ -29,7 +29,7 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes) {
     out.slowest = id;
     out.sharing = r.transfers;
   }
-  out.duration = ((bytes * slowest) >> kCostBits) + 1;
+  out.duration = jitter_.of(((bytes * slowest) >> kCostBits) + 1);
   return out;
 }
 

@@ -6,6 +6,7 @@
 // five models of contention this came as near to traces of Wormhole as a fluid model that is solved anew at every change (decision 0020).
 #pragma once
 
+#include <buda/sim/jitter.hpp>
 #include <buda/sim/time.hpp>
 
 #include <cstddef>
@@ -25,6 +26,8 @@ struct Path {
 class Fabric {
  public:
   ResourceId add(std::string name, double bytes_per_cycle);
+  // Transfers take more or less time than they should, from now on.
+  void vary(Jitter jitter) { jitter_ = jitter; }
 
   struct Started {
     Ticks duration = 0;
@@ -47,6 +50,7 @@ class Fabric {
 
  private:
   std::vector<Resource> resources_;
+  Jitter jitter_;
 };
 
 }  // namespace buda::sim

@@ -52,7 +52,7 @@ void try_step(Machine& m, KernelId id) {
   }
   count_wait(m, k);
   const std::int64_t step = k.step % k.plan.steps();
-  const Ticks duration = k.plan.time_before(step + 1) - k.plan.time_before(step);
+  const Ticks duration = m.jitter.of(k.plan.time_before(step + 1) - k.plan.time_before(step));
   k.busy = true;
   k.busy_time += duration;
   k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step});

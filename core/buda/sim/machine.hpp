@@ -4,8 +4,10 @@
 #include <buda/diag/diagnostic.hpp>
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/sim/actions.hpp>
+#include <buda/sim/arrivals.hpp>
 #include <buda/sim/event_queue.hpp>
 #include <buda/sim/fabric.hpp>
+#include <buda/sim/jitter.hpp>
 #include <buda/sim/kernel_plan.hpp>
 #include <buda/sim/phase_cursor.hpp>
 #include <buda/sim/read_list.hpp>
@@ -105,6 +107,7 @@ struct StreamState {
   std::unique_ptr<Reading> reading;
   std::unique_ptr<Writing> writing;
   std::unique_ptr<TileCheck> check;  // of kernel inputs and of what is written
+  ArrivedTiles* arrived = nullptr;   // of the same, where arrivals are kept
   KernelId kernel = kNone;           // of inputs and outputs
   bool loaded = true;                // its core has its program
 
@@ -167,7 +170,9 @@ struct Machine {
   std::vector<Ticks> core_starts;                                // by Blob::cores: when it has its program
   std::vector<Ticks> core_last;                                  // by Blob::cores: its last event
   std::vector<std::string> source_names;                         // by TileSource
+  std::shared_ptr<Arrivals> arrivals;                            // where they are kept
   Fabric fabric;
+  Jitter jitter;
   EventQueue events;
   ActionLog actions;
   Ticks now = 0;

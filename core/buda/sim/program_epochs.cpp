@@ -37,7 +37,9 @@ Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const o
                          {},
                          options.core_starts,
                          options.chunk_tiles,
-                         options.check_tiles},
+                         options.check_tiles,
+                         options.keep_arrivals,
+                         options.jitter},
                         entries);
 }
 

@@ -33,6 +33,8 @@ class ProgramEpochs {
     bool check_tiles = true;         // that each kernel input and each queue gets the tiles that the netlist means, in order
     std::vector<Ticks> core_starts;  // by Blob::cores: when each has its program; empty: at once
     std::int64_t chunk_tiles = 8;    // that travel together at most
+    bool keep_arrivals = false;      // for values; with check_tiles
+    std::uint64_t jitter = 0;        // a seed: every duration times 0.7 to 1.3; 0: times 1
   };
   // Begins an execution of temporal epoch `epoch` with its stream programs. The core model, and this, outlive the run. Errors: SM001 for
   // what is not simulated, and those of the core model.

@@ -10,6 +10,14 @@ bool continues(const TileRun& run, const TileRun& next) {
   return run.source == next.source && (run.source == kPadding || run.first + run.count == next.first);
 }
 
+void ArrivedTiles::add(const TileRun& run) {
+  if (!runs.empty() && continues(runs.back(), run)) {
+    runs.back().count += run.count;
+  } else {
+    runs.push_back(run);
+  }
+}
+
 void TileFifo::push(const TileRun& run) {
   if (!runs_.empty() && continues(runs_.back(), run)) {
     runs_.back().count += run.count;

@@ -1,6 +1,7 @@
 // Tags: which tile a message is. Messages carry no values.
 #pragma once
 
+#include <buda/sim/arrivals.hpp>
 #include <buda/sim/ring.hpp>
 
 #include <cstddef>
@@ -9,23 +10,6 @@
 #include <vector>
 
 namespace buda::sim {
-
-// Where tiles come from: a core's output or a buffer of a queue, by their number in the epoch.
-using TileSource = std::uint32_t;
-inline constexpr TileSource kPadding = 0xffffffff;  // equal tiles, which have no numbers
-inline constexpr TileSource kUnknown = 0xfffffffe;
-
-// Consecutive tiles of a source. Of an output they are counted over the epoch; of a queue entry after entry, from the first that the
-// epoch reads.
-struct TileRun {
-  TileSource source = kUnknown;
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-  friend bool operator==(const TileRun&, const TileRun&) = default;
-};
-
-// Whether `next` continues `run`.
-bool continues(const TileRun& run, const TileRun& next);
 
 // Tiles in a buffer, in order.
 class TileFifo {

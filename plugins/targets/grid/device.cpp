@@ -38,6 +38,9 @@ Result<std::unique_ptr<GridDevice>> GridDevice::make(const runtime::Program& pro
 Result<void> GridDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(netlist_));
   BUDA_ASSIGN(programs_, sim::ProgramEpochs::make(netlist_, device_, host_));
+  if (options_.computes) {
+    BUDA_ASSIGN(values_, Values::make(netlist_, host_));
+  }
   queues_.emplace(netlist_);
   return success();
 }
@@ -52,6 +55,7 @@ Result<void> GridDevice::push(const std::string& name, const Tensor& entries) {
     return input_error("SM013", {netlist_.file},
                        cat("queue '", name, "' has room for ", room, " of its ", queue.entries(), " entries, ", count, " are pushed"));
   index_tiles_.keep(name, queue.occupancy() + link_.pushing(q), entries);
+  if (values_) BUDA_TRY(values_->push(q, queue.write_pointer(), entries));
   if (link_.takes_time()) {
     link_.push(q, count, queue.entry_bytes(device_.tile_alignment), now().ticks);
     return success();
@@ -71,6 +75,7 @@ Result<void> GridDevice::write(const std::string& name, std::int64_t slot, const
     return input_error("SM013", {netlist_.file},
                        cat("'", name, "' has ", there, " slots; ", entries.shape()[0], " from slot ", slot, " on do not fit"));
   index_tiles_.keep(name, slot, entries);
+  if (values_) return values_->write(q, queue.is_ram() ? slot : queue.read_pointer() + slot, entries);
   return success();
 }
 
@@ -106,6 +111,7 @@ Result<Tensor> GridDevice::read(const std::string& name, std::int64_t slot, std:
   if (slot < 0 || entries < 0 || slot > there || entries > there - slot)
     return input_error("SM014", {netlist_.file},
                        cat("'", name, "' holds ", there, " entries; ", entries, " from ", slot, " on are asked for"));
+  if (values_) return values_->read(q, queue.is_ram() ? slot : queue.read_pointer() + slot, entries);
   if (!warned_) host_.report(warning("SM015", {netlist_.file}, "target grid moves tags of tiles, not values: all outputs are zeros"));
   warned_ = true;
   const Shape shape = runtime::entry_shape(queue.queue());
@@ -130,6 +136,7 @@ Result<void> GridDevice::start(const std::string& program, const runtime::Parame
 void GridDevice::give_up() {
   now_ = now().ticks;
   running_.reset();
+  if (values_) values_->give_up();
   schedule_.clear();
   at_work_ = false;
 }

@@ -1,4 +1,4 @@
-// A chip that executes stream programs in simulated time. It moves tags of tiles, not their values.
+// A chip that executes stream programs in simulated time. It moves tags of tiles; values are computed from those that have arrived.
 #pragma once
 
 #include "cost_core.hpp"
@@ -9,6 +9,7 @@
 #include "host_link.hpp"
 #include "index_tiles.hpp"
 #include "queue_table.hpp"
+#include "values.hpp"
 
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/schedule.hpp>
@@ -16,6 +17,7 @@
 #include <buda/sim/epoch_run.hpp>
 #include <buda/sim/program_epochs.hpp>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,7 +27,9 @@
 namespace buda::grid {
 
 struct GridOptions {
-  bool check_tiles = true;              // values: tags
+  bool check_tiles = true;              // values: tags or exact
+  bool computes = false;                // values: exact
+  std::uint64_t jitter = 0;             // a seed: every duration times 0.7 to 1.3
   std::map<std::string, double> scale;  // of kernels' times, by op
   std::int64_t chunk_tiles = 8;         // that travel together at most
   double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
@@ -76,7 +80,7 @@ class GridDevice final : public runtime::Device {
   Result<bool> begin(const runtime::ExecuteGraphs& execute, const Limit& limit);
   Result<runtime::State> run_epoch(const Limit& limit, runtime::Progress& progress);
   Result<runtime::State> stopped(sim::RunState state, runtime::Progress& progress);
-  void ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending);
+  Result<void> ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending);
   std::vector<runtime::Wait> waits() const;
   void follow();
   void end_transfer();
@@ -92,6 +96,7 @@ class GridDevice final : public runtime::Device {
   std::optional<sim::ProgramEpochs> programs_;
   std::optional<netlist::ProgramVm> vm_;
   std::optional<QueueTable> queues_;
+  std::unique_ptr<Values> values_;  // where they are computed
   TemporalEpochs grouping_{epochs_};
   runtime::Schedule schedule_{netlist_, grouping_};
   bool at_work_ = false;   // a program has not ended

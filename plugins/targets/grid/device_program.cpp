@@ -69,7 +69,10 @@ Result<State> GridDevice::go_on(const Limit& limit, runtime::Progress& progress)
 
 Result<State> GridDevice::take_action(const Limit& limit) {
   const runtime::Action& action = schedule_.actions.front();
-  if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) (*queues_)[clear->queue].clear();
+  if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) {
+    (*queues_)[clear->queue].clear();
+    if (values_) values_->clear(clear->queue);
+  }
   if (const auto* move = std::get_if<runtime::MoveReadPointer>(&action)) (*queues_)[move->queue].set_read(move->value);
   if (const auto* execute = std::get_if<runtime::ExecuteGraphs>(&action)) {
     BUDA_ASSIGN(bool has_time, begin(*execute, limit));
@@ -94,11 +97,20 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
       queues_.emplace(before);
       return false;
     }
-    ended(beginning, queues, *known);
+    if (values_) {
+      values_->begin(execute.executions, *queues_);
+      values_->watch_again(epoch);
+    }
+    BUDA_TRY(ended(beginning, queues, *known));
     return true;
   }
   BUDA_ASSIGN(auto run,
-              programs_->begin(epoch, blob, cores_, queues.entries(), {options_.check_tiles, beginning.core_starts, options_.chunk_tiles}));
+              programs_->begin(epoch, blob, cores_, queues.entries(),
+                               {options_.check_tiles, beginning.core_starts, options_.chunk_tiles, options_.computes, options_.jitter}));
+  if (values_) {
+    values_->begin(execute.executions, *queues_);
+    values_->watch(run.arrivals());
+  }
   running_.emplace(Running{std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
   return true;
 }
@@ -142,7 +154,7 @@ Result<State> GridDevice::run_epoch(const Limit& limit, runtime::Progress& progr
     perf::EpochSummary summary = over.run.summary();
     const Ending ending{summary.time.ticks, over.run.last_events()};
     times_.learn(over.beginning, over.alone, ending, std::move(summary));
-    ended(over.beginning, over.queues, ending);
+    BUDA_TRY(ended(over.beginning, over.queues, ending));
     return State::idle;
   }
   // What has been made by now may be on its way to the host.
@@ -190,11 +202,13 @@ std::vector<Wait> GridDevice::waits() const {
   return out;
 }
 
-void GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
+Result<void> GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
   times_.add(beginning.epoch, ending.time);
   switch_.ended(now_, ending.last);
+  if (values_) BUDA_TRY(values_->end(beginning.epoch));
   queues.end(*queues_);
   now_ += ending.time;
+  return success();
 }
 
 }  // namespace buda::grid

@@ -42,10 +42,12 @@ schema::OptionSpec values_option() {
   schema::OptionSpec spec;
   spec.name = "values";
   spec.type = schema::OptionType::choice;
-  spec.summary = "tags: every tile carries its origin, which is checked wherever it arrives; off: tiles are counted only";
+  spec.summary =
+      "tags: every tile carries its origin, which is checked wherever it arrives; exact: so do outputs, computed from the tiles that have "
+      "arrived; off: tiles are counted only";
   spec.value_name = "MODE";
   spec.default_text = "tags";
-  spec.choices = {"tags", "off"};
+  spec.choices = {"tags", "exact", "off"};
   return spec;
 }
 
@@ -56,6 +58,17 @@ schema::OptionSpec scale_option() {
   spec.summary = "multiply the time of an op's kernel, to see what that changes";
   spec.value_name = "OP=FACTOR";
   spec.repeatable = true;
+  return spec;
+}
+
+schema::OptionSpec jitter_option() {
+  schema::OptionSpec spec;
+  spec.name = "jitter";
+  spec.type = schema::OptionType::integer;
+  spec.summary = "multiply each duration by a random number from 0.7 to 1.3; 0: by 1. Values must not depend on it";
+  spec.value_name = "SEED";
+  spec.default_text = "0";
+  spec.least = 0;
   return spec;
 }
 
@@ -84,8 +97,8 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
             .license = "Apache-2.0") {
   registrar.add_target(
       {.name = "grid",
-       .summary = "executes stream programs tile by tile and in time; says what limits a model, computes no values",
-       .options = {values_option(), scale_option(),
+       .summary = "executes stream programs tile by tile and in time; says what limits a model; computes values if asked to",
+       .options = {values_option(), scale_option(), jitter_option(),
                    number_option("host-gbs", "GB/S", "0",
                                  "rate at which the host pushes entries while the device runs, and pops what no op reads; 0: "
                                  "entries are there at once, and stay"),
@@ -97,7 +110,11 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
          grid::GridOptions options;
          options.check_tiles = values.text("values") != "off";
          options.chunk_tiles = std::max<std::int64_t>(values.integer("chunk-tiles"), 1);
+         options.computes = values.text("values") == "exact";
+         options.jitter = static_cast<std::uint64_t>(values.integer("jitter"));
          options.host_gbs = values.real("host-gbs");
+         if (options.computes && options.host_gbs > 0)
+           return usage_error("SM006", "option values: exact needs a host whose transfers take no time (host-gbs=0)");
          options.switch_cycles = values.real("switch-cycles");
          BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
          return std::unique_ptr<runtime::Target>(new GridTarget(std::move(options)));

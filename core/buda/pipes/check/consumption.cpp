@@ -55,6 +55,8 @@ Consumption in_runs(const Expected& expected, const NetlistIndex& index) {
       out.runs.push_back(next);
     }
   }
+  for (std::size_t i = 0; i < expected.where.size(); ++i) out.places.push_back({expected.where[i], static_cast<std::int64_t>(i)});
+  for (const auto& [tile, number] : expected.again) out.places.push_back({tile, static_cast<std::int64_t>(number)});
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/pipes/build/padding_table.hpp>
 #include <buda/pipes/graph/pipe_graph.hpp>
 #include <buda/pipes/plan/epochs.hpp>
@@ -31,7 +32,13 @@ struct Consumption {
   std::vector<ConsumedRun> runs;
   std::int64_t tiles = 0;
   std::int64_t per_input = 0;  // added to `first` from input to input; 0 for what is read before the epoch
-  std::int64_t at_once = 1;    // tiles that the kernel waits for, reads and frees together
+  // Where each tile belongs in what arrives, or is stored, as a tensor; some tiles in several places.
+  struct Place {
+    netlist::TileIndex tile;
+    std::int64_t number = 0;  // among `tiles`
+  };
+  std::vector<Place> places;
+  std::int64_t at_once = 1;  // tiles that the kernel waits for, reads and frees together
 };
 
 // All must outlive it.

@@ -73,7 +73,10 @@ bool apply_kernel_broadcast(const CheckedEpoch& epoch, const Op& op, std::size_t
                            " should be"));
         return false;
       }
-      if (i >= period) continue;
+      if (i >= period) {
+        e.again.emplace_back(e.where[start + i], tiles.size() - period + i % period);
+        continue;
+      }
       tiles.push_back(wanted);
       where.push_back(e.where[start + i]);
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::pipes {
@@ -14,9 +15,11 @@ namespace buda::pipes {
 struct Expected {
   std::vector<TracedTile> tiles;          // of one input
   std::vector<netlist::TileIndex> where;  // in the consumer's tensor
-  std::int64_t inputs = 1;                // after so many everything repeats, as far as the producer's buffer goes
-  std::int64_t passes = 1;                // in that time
-  std::int64_t per_input = 0;             // added to numbers from input to input; 0 for prologues
+  // Where else the kernel takes one of `tiles`, by its place among them.
+  std::vector<std::pair<netlist::TileIndex, std::size_t>> again = {};
+  std::int64_t inputs = 1;     // after so many everything repeats, as far as the producer's buffer goes
+  std::int64_t passes = 1;     // in that time
+  std::int64_t per_input = 0;  // added to numbers from input to input; 0 for prologues
 };
 
 // Tiles that pipes see of an op's output at a time.
