@@ -17,13 +17,6 @@ std::int64_t first_of_pass(const StreamState& s) {
   return (s.phase.iteration() * p.passes + s.phase.now().id / p.ids_per_pass) * p.window_tiles;
 }
 
-// Tiles of the buffer that a user needs no longer.
-std::int64_t done_with(const StreamState& user) {
-  if (user.supply == Supply::kept) return 0;
-  if (user.supply != Supply::kernel || !user.program->scattered) return user.given;
-  return user.phase.done() ? kAll : first_of_pass(user);
-}
-
 // A buffer's owner hears at once that there is room, if it is on the same core; a stream elsewhere hears of it when the news has come.
 void tell_of_room(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
@@ -40,6 +33,12 @@ void tell_of_room(Machine& m, StreamId id) {
 }
 
 }  // namespace
+
+std::int64_t done_with(const StreamState& user) {
+  if (user.supply == Supply::kept) return 0;
+  if (user.supply != Supply::kernel || !user.program->scattered) return user.given;
+  return user.phase.done() ? kAll : first_of_pass(user);
+}
 
 std::int64_t available(const Machine& m, const StreamState& s) {
   const StreamState& owner = m.streams[s.owner];

@@ -36,6 +36,8 @@ void on_stepped(Machine& m, KernelId id);
 std::int64_t available(const Machine& m, const StreamState& s);
 template <class F>
 void each_run(Machine& m, StreamState& s, std::int64_t count, F&& take);
+// Tiles of its buffer, from the first of the epoch on, that a user needs no longer.
+std::int64_t done_with(const StreamState& user);
 // What a stream has sent or written is gone from its buffer, or a kernel has used it.
 void leaves(Machine& m, StreamId id, std::int64_t tiles);
 void use_up_to(Machine& m, StreamId input, std::int64_t taken);

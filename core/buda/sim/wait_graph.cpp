@@ -45,7 +45,7 @@ class WaitReader {
     const StreamState& s = m_.streams[owner];
     if (s.storage.users.empty()) return s.kernel == kNone ? owner : kernel_node(s.kernel);
     return *std::min_element(s.storage.users.begin(), s.storage.users.end(),
-                             [&](StreamId a, StreamId b) { return m_.streams[a].given < m_.streams[b].given; });
+                             [&](StreamId a, StreamId b) { return done_with(m_.streams[a]) < done_with(m_.streams[b]); });
   }
 
   std::string fill(const StreamState& s) const { return cat(s.storage.put - s.storage.taken, " of ", s.storage.capacity, " tiles"); }
