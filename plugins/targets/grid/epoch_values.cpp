@@ -153,10 +153,11 @@ ValuePtr EpochValues::entry(std::size_t graph, std::size_t queue, std::int64_t n
   const auto found = readers_.find({graph, queue});
   if (found == readers_.end()) return nullptr;
   const Reader& reader = found->second;
-  if (!reader.loaded.empty()) return reader.loaded[static_cast<std::size_t>(number) % reader.loaded.size()];
   const std::int64_t at = number * reader.step, late = at - reader.there;
   ValuePtr value;
-  if (!reader.always && late >= 0 && static_cast<std::size_t>(late) < reader.pushed.size()) {
+  if (!reader.loaded.empty()) {
+    value = reader.loaded[static_cast<std::size_t>(number) % reader.loaded.size()];
+  } else if (!reader.always && late >= 0 && static_cast<std::size_t>(late) < reader.pushed.size()) {
     value = reader.pushed[static_cast<std::size_t>(late)];
   } else {
     value = queues_[queue].at(reader.pointer + at);

@@ -72,7 +72,7 @@ Outputs on_grid(const Prepared& p, const device::DeviceDescriptor& board, std::u
 void compare_random(int wanted, std::uint64_t seed, int chips, const std::string& device, const std::string& arch = "wormhole_b0") {
   const auto& board = pipes::shipped(device);
   Rng rng(seed);
-  int compared = 0;
+  int compared = 0, stopped = 0;
   for (int round = 0; compared < wanted && round < 4 * wanted; ++round) {
     const std::string text = pipes::random_netlist(rng, chips, arch);
     const auto prepared = prepare(text, board, rng.next());
@@ -83,9 +83,15 @@ void compare_random(int wanted, std::uint64_t seed, int chips, const std::string
     const Outputs expected = outputs_of(**golden, prepared->program.netlist, prepared->inputs, problem);
     if (expected.empty()) continue;
     ++compared;
-    EXPECT_EQ(on_grid(*prepared, board, 0, problem), expected) << problem << text;
-    EXPECT_EQ(on_grid(*prepared, board, rng.next(), problem), expected) << problem << text;
+    const Outputs plain = on_grid(*prepared, board, 0, problem);
+    const Outputs varied = on_grid(*prepared, board, rng.next(), problem);
+    // A few stop for want of buffers, whatever time does.
+    const bool stops = problem.find("[SM003]") != std::string::npos && plain.empty();
+    stopped += stops ? 1 : 0;
+    EXPECT_EQ(plain, stops ? Outputs() : expected) << problem << text;
+    EXPECT_EQ(varied, stops ? Outputs() : expected) << problem << text;
   }
+  EXPECT_LE(100 * stopped, compared);
   EXPECT_EQ(compared, wanted);
 }
 
@@ -94,6 +100,31 @@ TEST(Values, RandomNetlistsAsOnGolden) { compare_random(pipes::netlists_wanted(6
 TEST(Values, RandomNetlistsOfTwoChipsAsOnGolden) { compare_random(pipes::netlists_wanted(20), 32, 2, "n300"); }
 
 TEST(Values, RandomNetlistsOfGrayskullAsOnGolden) { compare_random(pipes::netlists_wanted(20), 33, 1, "grayskull", "grayskull"); }
+
+// A ram that an op fills holds zeros before, also for who reads it before the epoch.
+TEST(Values, ARamIsZeroBeforeItIsWritten) {
+  using pipes::op_text, pipes::queue_text;
+  const auto& board = pipes::shipped("wormhole_b0");
+  const std::string shape = "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 1]";
+  const std::string block = "t: 1, mblock: [2, 2], ublock: [1, 1], ublock_order: r, buf_size_mb: 2";
+  // Graph `w`, which would write it, is not executed.
+  const std::string place = "grid_loc: [0, 0], grid_size: [1, 1]";
+  const std::string ops = op_text("b", "add", "x, state", 2, place, block) + "  w:\n    target_device: 0\n    input_count: 1\n" +
+                          op_text("a", "nop", "x", 1, place, block);
+  const auto prepared =
+      prepare(pipes::netlist_text(queue_text("x", "HOST", shape, 1, 0x20000000) +
+                                      queue_text("state", "a", shape, 1, 0x30000000, "type: ram, entries: 1") +
+                                      queue_text("y", "b", shape, 1, 0x38000000),
+                                  ops, 1, "state: {prologue: true, epilogue: false, zero: false, rd_ptr_global: 0, wr_ptr_global: 0}"),
+              board, 7);
+  ASSERT_TRUE(prepared);
+  std::string problem;
+  const Outputs made = on_grid(*prepared, board, 0, problem);
+  ASSERT_EQ(problem, "");
+  auto golden = golden::GoldenDevice::make(prepared->program, {}, pipes::source_host());
+  ASSERT_TRUE(golden.ok());
+  EXPECT_EQ(made, outputs_of(**golden, prepared->program.netlist, prepared->inputs, problem));
+}
 
 // 64 inputs through queues of eight entries: the host pushes and pops while the epoch runs, and an entry's slot is used again before all
 // that depends on it is computed.
