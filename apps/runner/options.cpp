@@ -26,8 +26,14 @@ void declare(cli::OptionSet& set, Options& o) {
            "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, "
            "otherwise they are compiled from the netlist");
   set.path("trace", o.trace, "FILE", "write a trace: calls of the device, executed graphs and queue pointers, one JSON object per line");
-  set.path("perf", o.perf, "DIR",
-           "write what a target with simulated time has measured: summary.txt, which says how long each epoch took, and why");
+  set.path(
+      "perf", o.perf, "DIR",
+      "write what a target with simulated time has measured: summary.txt and summary.json, which say how long each epoch took, and why; "
+      "timeline.svg; trace.json.gz for Perfetto; tables of ops, cores and epochs in the formats of TT-Buda and TT-Metal "
+      "(docs/formats/perf.md)");
+  set.choice("perf-level", o.perf_level, {"0", "1", "2", "3"},
+             "with --perf: what is recorded; 0: sums only; 1: each input of each op and core; 2: also waits and steps of kernels; 3: also "
+             "every transfer. No level changes the simulated time");
   set.path("dump", o.dump, "FILE",
            "write the results of all ops by name, as (w, z, r, c), where w counts the inputs; .npz or .safetensors");
   set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only");

@@ -25,6 +25,7 @@ struct Options {
   bool test = false;                  // the same, and compared with the fp32 reference as its test-config says
   std::string trace;
   std::string perf;                   // folder for what a timed target measured
+  std::string perf_level = "1";       // how much of it is recorded
   std::string dump;                   // file for what ops make
   std::vector<std::string> dump_ops;  // only of these
   std::string expect;

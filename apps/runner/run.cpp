@@ -12,6 +12,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/netlist/check/check.hpp>
+#include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/graph_run.hpp>
@@ -35,6 +36,19 @@ Kind kind_of(const std::string& path, std::string_view bytes) {
   if (path.ends_with(".yaml") || path.ends_with(".yml")) return Kind::netlist;
   std::string_view start = trim(bytes.substr(0, 4096));
   return start.starts_with('{') && start.find("buda.graph/") != std::string_view::npos ? Kind::graph : Kind::netlist;
+}
+
+// What users count as inputs: rows along the first axis, where all inputs and outputs of the model have the same number of them.
+std::int64_t rows_of_run(const runtime::Session& session) {
+  if (session.batches().rows > 0) return session.batches().rows;
+  std::int64_t batch = 0;
+  for (const auto* ports : {&session.ports().inputs, &session.ports().outputs})
+    for (const runtime::Port& port : *ports) {
+      const std::int64_t first = port.shape.rank() == 0 ? 1 : port.shape[0];
+      if (batch != 0 && first != batch) return 0;
+      batch = first;
+    }
+  return batch;
 }
 
 std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
@@ -91,8 +105,12 @@ class Runner {
       host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
       return success();
     }
-    BUDA_TRY(host_.fs().make_directories(o_.perf));
-    return host_.fs().write(cat(o_.perf, "/summary.txt"), perf::summary_text(*summary_), host_.write_mode);
+    for (const perf::Product& product : perf::products(*summary_, recording_)) {
+      const std::string path = cat(o_.perf, '/', product.path);
+      BUDA_TRY(host_.fs().make_directories(path.substr(0, path.rfind('/'))));
+      BUDA_TRY(host_.fs().write(path, product.content, host_.write_mode));
+    }
+    return success();
   }
 
   Result<void> check_options() {
@@ -104,6 +122,8 @@ class Runner {
     if (!o_.dump.empty() || !o_.trace.empty())
       watch_.emplace(o_.dump_ops, !o_.dump.empty() && o_.dump_ops.empty(), o_.trace.empty() ? nullptr : &trace_);
     params_.programs = o_.programs;
+    params_.sink = o_.perf.empty() ? nullptr : &recording_;
+    params_.level = static_cast<perf::Level>(o_.perf_level.front() - '0');
     params_.observer = watch_ ? &*watch_ : nullptr;
     for (const auto& text : o_.params) {
       auto equal = text.find('=');
@@ -171,12 +191,14 @@ class Runner {
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     if (watch_ && (session->device() == nullptr || !session->device()->observe(*watch_)))
       host_.report(warning("RT024", {}, "no device of this run reports intermediate results: nothing is dumped or traced"));
+    if (params_.sink != nullptr && session->device() != nullptr) session->device()->record(*params_.sink, params_.level);
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
     output_order_ = names_of(session->ports().outputs);
     BUDA_ASSIGN(auto outputs, session->run(inputs));
     tell(session->batches());
     tell(session->telemetry());
     if (session->device() != nullptr) summary_ = session->device()->summary();
+    if (summary_) summary_->rows = rows_of_run(*session);
     return outputs;
   }
 
@@ -282,6 +304,7 @@ class Runner {
   std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
   std::optional<perf::Summary> summary_;
+  perf::Recording recording_;
   std::optional<Watch> watch_;
   runtime::Products products_;  // of --streams
   runtime::TestConfig test_config_;

@@ -35,43 +35,89 @@ std::string limits(const EpochSummary& epoch) {
 std::string op_line(const EpochSummary::Op& op) {
   std::string out = cat("    ", percent(op.busy), "  '", op.name, "' on ", op.cores, op.cores == 1 ? " core" : " cores", ", ",
                         whole(op.kernel.cycles()), " cycles an input");
-  for (std::size_t i = 0; i < op.waits_for_tiles.size(); ++i)
-    if (op.waits_for_tiles[i] >= 0.01) out += cat("; waits ", percent(op.waits_for_tiles[i]), " for input ", i);
-  if (op.waits_for_room >= 0.01) out += cat("; waits ", percent(op.waits_for_room), " for room");
+  if (op.estimate > 0) out += cat(" (balancer: ", whole(op.estimate), ", with its ways ", whole(op.limiter), ")");
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i].waits >= 0.01) out += cat("; waits ", percent(op.inputs[i].waits), " for input ", i);
+  if (op.output.waits >= 0.01) out += cat("; waits ", percent(op.output.waits), " for room");
   return out + "\n";
 }
 
-std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime all) {
-  constexpr std::size_t kMostOps = 8, kMostLoads = 5;
+std::string heading(const EpochSummary& epoch, std::size_t number, SimTime all) {
   const double share = all.ticks == 0 ? 0 : static_cast<double>(epoch.total.ticks) / static_cast<double>(all.ticks);
   std::string out = cat("\nepoch ", number, " '", epoch.graph, "': ", whole(epoch.time.cycles()), " cycles for ", epoch.inputs,
                         epoch.inputs == 1 ? " input" : " inputs");
-  if (epoch.inputs > 1) out += cat(", ", whole(epoch.period.cycles()), " from input to input");
-  out += cat("; executed ", epoch.executions, epoch.executions == 1 ? " time, " : " times, ", percent(share), " of the time\n");
-  out += cat("  limited by\n", limits(epoch));
+  if (epoch.inputs > 1)
+    out += cat(", the first after ", whole(epoch.first_input.cycles()), ", then one every ", whole(epoch.period.cycles()));
+  return out + cat("; executed ", epoch.executions, epoch.executions == 1 ? " time, " : " times, ", percent(share), " of the time\n");
+}
+
+// The busiest memories, or the busiest links and interfaces.
+std::string loads_text(const EpochSummary& epoch, bool memories) {
+  constexpr std::size_t kMost = 3;
+  std::string out;
+  std::size_t told = 0;
+  for (const EpochSummary::Load& load : epoch.loads) {
+    if (load.resource.starts_with("DRAM") != memories || told == kMost) continue;
+    out += cat("    ", percent(load.utilisation), "  ", load.resource, ", ", load.bytes, " bytes\n");
+    ++told;
+  }
+  return out;
+}
+
+std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime all) {
+  constexpr std::size_t kMostOps = 8;
+  std::string out = heading(epoch, number, all);
+  out += cat("  limited by, along the chain of causes that leads to its end (", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
+  for (const std::string& advice : epoch.advice) out += cat("  to gain: ", advice, '\n');
   std::vector<const EpochSummary::Op*> ops;
   for (const auto& op : epoch.ops) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(), [](const auto* a, const auto* b) { return a->busy > b->busy; });
   out += "  ops by the part of the time that their kernels work\n";
   for (std::size_t i = 0; i < ops.size() && i < kMostOps; ++i) out += op_line(*ops[i]);
   if (ops.size() > kMostOps) out += cat("    and ", ops.size() - kMostOps, " more\n");
-  out += "  most used\n";
-  for (std::size_t i = 0; i < epoch.loads.size() && i < kMostLoads; ++i)
-    out += cat("    ", percent(epoch.loads[i].utilisation), "  ", epoch.loads[i].resource, ", ", epoch.loads[i].bytes, " bytes\n");
+  out += "  used\n";
+  if (epoch.math_utilisation > 0) out += cat("    ", percent(epoch.math_utilisation), "  math units, of all workers\n");
+  out += loads_text(epoch, true) + loads_text(epoch, false);
   return out;
+}
+
+// "12.3 us".
+std::string duration(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 1e-3 ? "%.1f us" : "%.2f ms", seconds < 1e-3 ? seconds * 1e6 : seconds * 1e3);
+  return text;
 }
 
 }  // namespace
 
+double Summary::inputs_per_second() const {
+  return clock.hz == 0 || time.ticks == 0 ? 0 : static_cast<double>(samples()) / clock.seconds(time);
+}
+
+SimTime Summary::latency() const {
+  SimTime out;
+  for (std::size_t i = 0; i < epochs.size(); ++i) out.ticks += (i + 1 == epochs.size() ? epochs[i].first_input : epochs[i].time).ticks;
+  return out;
+}
+
 std::string summary_text(const Summary& summary) {
-  const double seconds = summary.clock.hz == 0 ? 0 : summary.clock.seconds(summary.time);
-  std::string out = cat(summary.inputs, summary.inputs == 1 ? " input in " : " inputs in ", whole(summary.time.cycles()), " cycles");
-  if (seconds > 0) {
+  const std::int64_t samples = summary.samples();
+  std::string out = cat(samples, samples == 1 ? " input" : " inputs");
+  if (summary.rows > 0 && summary.rows != summary.inputs) out += cat(" (", summary.inputs, summary.inputs == 1 ? " batch)" : " batches)");
+  out += cat(" in ", whole(summary.time.cycles()), " cycles");
+  if (const double rate = summary.inputs_per_second(); rate > 0) {
     char clock[32];
     std::snprintf(clock, sizeof clock, "%.2f", summary.clock.hz / 1e9);
-    out += cat(" at ", clock, " GHz: ", whole(static_cast<double>(summary.inputs) / seconds), " inputs/s");
+    out += cat(" at ", clock, " GHz: ", whole(rate), " inputs/s; latency ", duration(summary.clock.seconds(summary.latency())));
   }
   out += "\n";
+  const auto slowest = std::max_element(summary.epochs.begin(), summary.epochs.end(),
+                                        [](const auto& a, const auto& b) { return a.total.ticks < b.total.ticks; });
+  if (slowest != summary.epochs.end() && !slowest->causes.empty())
+    out += cat("most time, ",
+               percent(static_cast<double>(slowest->total.ticks) / static_cast<double>(std::max<std::uint64_t>(summary.time.ticks, 1))),
+               ", in epoch ", slowest - summary.epochs.begin(), " '", slowest->graph, "', limited by ", slowest->causes.front().what, " (",
+               percent(slowest->causes.front().share), ")\n");
   for (std::size_t i = 0; i < summary.epochs.size(); ++i) out += epoch_text(summary.epochs[i], i, summary.time);
   return out;
 }

@@ -21,6 +21,8 @@ struct NetlistRunOptions {
   Parameters parameters;              // of programs, by name with or without "$"; what a program lacks is not given to it
   std::vector<std::string> programs;  // which run, in this order; empty: all, see program_order.hpp
   Observer* observer = nullptr;       // looks into the device while it runs, where that can be done
+  perf::Sink* sink = nullptr;         // hears when things happen, on devices that simulate time
+  perf::Level level{};
 };
 
 struct NetlistRun {

@@ -189,6 +189,13 @@ std::vector<LastEvent> EpochRun::last_events() const {
   return out;
 }
 
+void EpochRun::record(EntityTable& entities, perf::Level level) { m_->recorder = std::make_unique<Recorder>(*m_, entities, level); }
+
+RunRecord EpochRun::take_record() {
+  const std::unique_ptr<Recorder> recorder = std::exchange(m_->recorder, nullptr);
+  return recorder ? recorder->finish(*m_) : RunRecord();
+}
+
 Ticks EpochRun::time() const { return m_->now; }
 
 std::vector<QueueWait> EpochRun::waiting_queues() const {

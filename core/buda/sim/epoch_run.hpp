@@ -7,6 +7,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
+#include <buda/perf/event.hpp>
 #include <buda/perf/summary.hpp>
 #include <buda/sim/time.hpp>
 
@@ -23,6 +24,8 @@ namespace buda::sim {
 struct Arrivals;
 struct Machine;
 struct EpochSetup;
+class EntityTable;
+struct RunRecord;
 
 // Of a queue, when the epoch begins: entries that it can read and write, and how far the read pointer of the header moves for each that is
 // read.
@@ -75,6 +78,11 @@ class EpochRun {
   void add_transferred(std::size_t queue, std::int64_t ready, std::int64_t room, Ticks began, Ticks now);
   QueueFlow flow(std::size_t queue) const;
   std::vector<LastEvent> last_events() const;
+
+  // Records what happens from now on; the entities outlive the run. Called before the first advance(). No level changes times.
+  void record(EntityTable& entities, perf::Level level);
+  // What has been recorded until now; nothing is recorded from then on.
+  RunRecord take_record();
 
   Ticks time() const;  // of the last event
   std::vector<QueueWait> waiting_queues() const;

@@ -26,10 +26,23 @@ KernelWait lacking(const Machine& m, const KernelState& k) {
   return {};
 }
 
-void count_wait(Machine& m, KernelState& k) {
-  const Ticks waited = m.now - k.wait.since;
-  if (k.wait.what == KernelWait::For::tiles) k.tile_time[k.wait.operand] += waited;
-  if (k.wait.what == KernelWait::For::room) k.room_time += waited;
+// The part of a wait in which the action that ends it was under way, if it moves tiles.
+Ticks moving_part(const Machine& m, Ticks since) {
+  const Action* action = m.actions.find(m.cause);
+  if (action == nullptr) return 0;
+  const bool moves = action->kind == Action::Kind::send || action->kind == Action::Kind::read || action->kind == Action::Kind::write;
+  if (!moves) return 0;
+  return m.now - std::clamp(action->begin, since, m.now);
+}
+
+void count_wait(Machine& m, KernelId id) {
+  KernelState& k = m.kernels[id];
+  if (k.wait.what == KernelWait::For::nothing) return;
+  const Ticks waited = m.now - k.wait.since, moving = moving_part(m, k.wait.since);
+  const bool tiles = k.wait.what == KernelWait::For::tiles;
+  (tiles ? k.tile_time[k.wait.operand] : k.room_time) += waited;
+  (tiles ? k.tile_moving[k.wait.operand] : k.room_moving) += moving;
+  if (m.recorder) m.recorder->waited(m, id);
   k.wait = {};
 }
 
@@ -42,7 +55,7 @@ void try_step(Machine& m, KernelId id) {
   if (wait.what != KernelWait::For::nothing) {
     // A kernel that finds the next thing missing when the first has come waits for that from then on.
     if (k.wait.what != wait.what || k.wait.operand != wait.operand) {
-      count_wait(m, k);
+      count_wait(m, id);
       wait.since = m.now;
     } else {
       wait.since = k.wait.since;
@@ -50,12 +63,17 @@ void try_step(Machine& m, KernelId id) {
     k.wait = wait;
     return;
   }
-  count_wait(m, k);
+  count_wait(m, id);
   const std::int64_t step = k.step % k.plan.steps();
   const Ticks duration = m.jitter.of(k.plan.time_before(step + 1) - k.plan.time_before(step));
+  if (step == 0) {
+    k.input_begin = m.now;
+    k.busy_before = k.busy_time;
+  }
   k.busy = true;
   k.busy_time += duration;
   k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step});
+  if (m.recorder) m.recorder->step(m, id, m.now + duration);
   m.events.add(m.now + duration, EventKind::stepped, id, k.action);
 }
 
@@ -66,6 +84,7 @@ void on_stepped(Machine& m, KernelId id) {
   ++k.step;
   k.last_step = m.now;
   if (k.step == k.plan.steps()) k.first_input_done = m.now;
+  if (m.recorder && step + 1 == k.plan.steps()) m.recorder->input_done(m, id);
   for (std::uint32_t i = 0; i < k.operands.size(); ++i)
     if (k.operands[i] != kNone && !k.plan.operands[i].kept && !k.passes_on)
       use_up_to(m, k.operands[i], input * k.plan.operands[i].tiles + k.plan.freed(k.plan.operands[i], step));

@@ -11,6 +11,7 @@
 #include <buda/sim/kernel_plan.hpp>
 #include <buda/sim/phase_cursor.hpp>
 #include <buda/sim/read_list.hpp>
+#include <buda/sim/recorder.hpp>
 #include <buda/sim/ring.hpp>
 #include <buda/sim/tiles.hpp>
 
@@ -140,6 +141,10 @@ struct KernelState {
   // For reports.
   Ticks busy_time = 0, room_time = 0;
   std::vector<Ticks> tile_time;  // by operand: waited for its tiles
+  // Of these, while the tiles, or those whose room it is, were on their way: not for what another kernel has to do first.
+  Ticks room_moving = 0;
+  std::vector<Ticks> tile_moving;
+  Ticks input_begin = 0, busy_before = 0;  // of the input at work: its first step, and busy_time then
   Ticks first_input_done = 0, last_step = 0;
 
   bool done() const { return step >= steps; }
@@ -175,6 +180,7 @@ struct Machine {
   Jitter jitter;
   EventQueue events;
   ActionLog actions;
+  std::unique_ptr<Recorder> recorder;  // null when nobody listens
   Ticks now = 0;
   std::uint32_t cause = kNoAction;  // of what begins now
   std::uint32_t host = kNoAction;   // the last transfer of the host

@@ -96,6 +96,7 @@ void try_read(Machine& m, StreamId id) {
     r.last_answer = std::max(r.last_answer, m.now + started.duration + path.latency);
     const std::uint32_t action = m.actions.add({m.now, r.last_answer, id, m.cause, started.slowest,
                                                 static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::read});
+    if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
     r.requests.push({count, way, action});
     r.served.push_back({count, way, action});
     m.tiles_moved += static_cast<std::uint64_t>(count);
@@ -150,6 +151,7 @@ void try_write(Machine& m, StreamId id) {
   const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes));
   const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
                                               static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::write});
+  if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
   s.sending.busy = true;
   s.sending.chunk = {count, 0, action};
   m.tiles_moved += static_cast<std::uint64_t>(count);

@@ -11,6 +11,10 @@ namespace buda::sim {
 namespace {
 
 using perf::EpochSummary;
+using Cause = EpochSummary::Cause;
+using Pipe = EpochSummary::Pipe;
+
+constexpr std::int64_t kInputsOfAFullPipeline = 8;
 
 // Streams of all cores of an op count together.
 std::string stream_of_op(const Machine& m, const StreamState& s) {
@@ -27,41 +31,120 @@ std::string stream_of_op(const Machine& m, const StreamState& s) {
   }
 }
 
-// What an action adds to the chain is about.
-std::string cause_of(const Machine& m, const Action& a) {
-  if (a.kind == Action::Kind::step) return cat("kernel of '", m.kernels[a.entity].op->name, '\'');
-  if (a.kind == Action::Kind::load) return "loading of kernels and stream programs";
-  if (a.kind == Action::Kind::host) return cat("the host, which serves queue '", m.blob->dram[a.entity].queue, '\'');
+// What an action adds to the chain is about, without times.
+Cause cause_of(const Machine& m, const Action& a) {
+  Cause out;
+  if (a.kind == Action::Kind::step) {
+    out.kind = Cause::Kind::kernel;
+    out.op = m.kernels[a.entity].op->name;
+    out.what = cat("kernel of '", out.op, '\'');
+    return out;
+  }
+  if (a.kind == Action::Kind::load) {
+    out.kind = Cause::Kind::load;
+    out.what = "loading of kernels and stream programs";
+    return out;
+  }
+  if (a.kind == Action::Kind::host) {
+    out.kind = Cause::Kind::host;
+    out.what = cat("the host, which serves queue '", m.blob->dram[a.entity].queue, '\'');
+    return out;
+  }
+  const StreamState& s = m.streams[a.entity];
   const char* what = a.kind == Action::Kind::read ? "reads of " : a.kind == Action::Kind::write ? "writes of " : "tiles of ";
-  return cat(what, stream_of_op(m, m.streams[a.entity]), " over ", m.fabric.resources()[a.slowest].name);
+  out.what = cat(what, stream_of_op(m, s), " over ", m.fabric.resources()[a.slowest].name);
+  out.kind = a.kind == Action::Kind::read ? Cause::Kind::read : a.kind == Action::Kind::write ? Cause::Kind::write : Cause::Kind::send;
+  out.op = m.op_of(s);
+  if (s.program->kind == overlay::StreamKind::input) out.operand = s.program->operand;
+  return out;
 }
 
-std::vector<EpochSummary::Cause> causes_of(const Machine& m) {
+// The last of the actions whose end is the end of the epoch.
+std::uint32_t last_action(const ActionLog& log) {
+  std::uint32_t last = log.count() - 1;
+  for (std::uint32_t id = last, seen = 0; seen < 4096 && log.find(id) != nullptr; --id, ++seen)
+    if (log.find(id)->end > log.find(last)->end) last = id;
+  return last;
+}
+
+// An epoch of many inputs ends with what the last of them still has to go through, which says nothing of its period. So of the chain over
+// its last quarter that part is told which begins and ends with the kernel or stream that takes most of it: what happens there between two
+// of its actions happens for every input.
+void keep_full_pipeline(std::vector<Link>& chain) {
+  std::map<std::pair<bool, std::uint32_t>, Ticks> times;
+  auto who = [](const Link& link) { return std::pair(link.action->kind == Action::Kind::step, link.action->entity); };
+  for (const Link& link : chain) times[who(link)] += link.time;
+  const auto most = std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  auto is_most = [&](const Link& link) { return who(link) == most->first; };
+  chain.erase(chain.begin(), std::find_if(chain.begin(), chain.end(), is_most));
+  // The first of its actions in time is the end of the part.
+  const auto first = std::find_if(chain.rbegin(), chain.rend(), is_most).base();
+  if (first - chain.begin() > 1) chain.erase(first - 1, chain.end());
+}
+
+// Back from the end of the epoch, over a quarter of it if there are inputs enough.
+std::vector<Cause> causes_of(const Machine& m) {
   if (m.actions.count() == 0) return {};
-  // The last of the actions whose end is the end of the epoch, and back over a quarter of it if there are inputs enough.
-  const Ticks from = m.inputs >= 8 ? m.now - m.now / 4 : 0;
-  struct CausePart {
-    Ticks time = 0;
+  const bool is_full = m.inputs >= kInputsOfAFullPipeline;
+  struct Part {
+    Cause cause;
     int sharing = 1;
   };
-  std::map<std::string, CausePart> parts;
-  Ticks all = 0;
-  std::uint32_t last = m.actions.count() - 1;
-  for (std::uint32_t id = last, seen = 0; seen < 4096 && m.actions.find(id) != nullptr; --id, ++seen)
-    if (m.actions.find(id)->end > m.actions.find(last)->end) last = id;
-  for (const Link& link : chain_of(m.actions, last, from)) {
-    CausePart& part = parts[cause_of(m, *link.action)];
-    part.time += link.time;
+  std::map<std::string, Part> parts;
+  const std::uint32_t last = last_action(m.actions);
+  std::vector<Link> chain = chain_of(m.actions, last, is_full ? m.now - m.now / 4 : 0);
+  if (is_full) keep_full_pipeline(chain);
+  Ticks on_the_way = is_full ? 0 : m.now - std::min(m.now, m.actions.find(last)->end);
+  for (const Link& link : chain) {
+    Cause cause = cause_of(m, *link.action);
+    Part& part = parts[cause.what];
+    cause.time.ticks = part.cause.time.ticks + link.time;
+    part.cause = std::move(cause);
     part.sharing = std::max<int>(part.sharing, link.action->sharing);
-    if (link.after > 0) parts["latency of the networks"].time += link.after;
-    all += link.time + link.after;
+    on_the_way += link.after;
   }
-  std::vector<EpochSummary::Cause> out;
-  for (const auto& [what, part] : parts)
-    out.push_back({part.sharing > 1 ? cat(what, ", shared by up to ", part.sharing) : what,
-                   all == 0 ? 0 : static_cast<double>(part.time) / static_cast<double>(all)});
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::vector<Cause> out;
+  for (auto& [what, part] : parts) {
+    if (part.sharing > 1) part.cause.what += cat(", shared by up to ", part.sharing);
+    out.push_back(std::move(part.cause));
+  }
+  if (on_the_way > 0) {
+    Cause latency;
+    latency.what = "latency of the networks";
+    latency.time.ticks = on_the_way;
+    out.push_back(std::move(latency));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.time > y.time; });
   return out;
+}
+
+perf::SimTime span_of(std::vector<Cause>& causes) {
+  perf::SimTime span;
+  for (const Cause& cause : causes) span.ticks += cause.time.ticks;
+  for (Cause& cause : causes) cause.share = static_cast<double>(cause.time.ticks) / static_cast<double>(span.ticks);
+  return span;
+}
+
+// Where the tiles of an operand come from is the same on all cores.
+void add_input(const Machine& m, const KernelState& k, std::size_t operand, double time, Pipe& pipe) {
+  pipe.waits += static_cast<double>(k.tile_time[operand]) / time;
+  pipe.moving += static_cast<double>(k.tile_moving[operand]) / time;
+  if (operand < k.op->inputs.size()) pipe.name = k.op->inputs[operand].name;
+  if (k.operands[operand] == kNone) return;
+  const StreamState& s = m.streams[k.operands[operand]];
+  pipe.memory = pipe.memory || s.reads();
+  for (StreamId from : s.receiving.senders) pipe.memory = pipe.memory || m.streams[m.streams[from].owner].reads();
+  const auto tiles = static_cast<std::uint64_t>(k.plan.operands[operand].kept ? 0 : k.plan.operands[operand].tiles);
+  pipe.bytes = std::max(pipe.bytes, tiles * static_cast<std::uint64_t>(s.program->message_bytes));
+}
+
+void add_output(const Machine& m, const KernelState& k, double time, Pipe& pipe) {
+  pipe.waits += static_cast<double>(k.room_time) / time;
+  pipe.moving += static_cast<double>(k.room_moving) / time;
+  if (k.output == kNone) return;
+  const StreamState& s = m.streams[k.output];
+  for (StreamId user : s.storage.users) pipe.memory = pipe.memory || m.streams[user].writing != nullptr;
+  pipe.bytes = std::max(pipe.bytes, static_cast<std::uint64_t>(k.plan.out_tiles) * static_cast<std::uint64_t>(s.program->message_bytes));
 }
 
 std::vector<EpochSummary::Op> ops_of(const Machine& m) {
@@ -73,21 +156,33 @@ std::vector<EpochSummary::Op> ops_of(const Machine& m) {
     if (fresh) {
       out.emplace_back();
       out.back().name = k.op->name;
-      out.back().waits_for_tiles.assign(k.operands.size(), 0);
     }
     EpochSummary::Op& op = out[it->second];
     ++op.cores;
     op.busy += static_cast<double>(k.busy_time) / time;
-    op.waits_for_room += static_cast<double>(k.room_time) / time;
-    for (std::size_t i = 0; i < k.tile_time.size(); ++i) op.waits_for_tiles[i] += static_cast<double>(k.tile_time[i]) / time;
+    // Those of a core that lacks one are of the others.
+    op.inputs.resize(std::max(op.inputs.size(), k.operands.size()));
+    for (std::size_t i = 0; i < k.operands.size(); ++i) add_input(m, k, i, time, op.inputs[i]);
+    add_output(m, k, time, op.output);
     op.kernel = std::max(op.kernel, perf::SimTime{k.plan.input_time});
   }
   for (EpochSummary::Op& op : out) {
     const auto cores = static_cast<double>(op.cores);
     op.busy /= cores;
-    op.waits_for_room /= cores;
-    for (double& w : op.waits_for_tiles) w /= cores;
+    for (Pipe& pipe : op.inputs) {
+      pipe.waits /= cores;
+      pipe.moving /= cores;
+    }
+    op.output.waits /= cores;
+    op.output.moving /= cores;
   }
+  return out;
+}
+
+Ticks first_input_of(const Machine& m) {
+  if (m.inputs < 2) return m.now;
+  Ticks out = 0;
+  for (const KernelState& k : m.kernels) out = std::max(out, k.first_input_done);
   return out;
 }
 
@@ -108,7 +203,9 @@ perf::EpochSummary summary_of(const Machine& m, const std::string& graph) {
   out.inputs = m.inputs;
   out.time = out.total = {m.now};
   out.period = {period_of(m)};
+  out.first_input = {first_input_of(m)};
   out.causes = causes_of(m);
+  out.span = span_of(out.causes);
   out.ops = ops_of(m);
   out.tiles = m.tiles_moved;
   out.events = m.events.taken();

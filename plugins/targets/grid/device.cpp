@@ -1,6 +1,9 @@
 // The host's side: queues by name. What programs do is in device_program.cpp.
 #include "device.hpp"
 
+#include "advice.hpp"
+#include "op_facts.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/runtime/ports.hpp>
 
@@ -128,12 +131,14 @@ Result<void> GridDevice::start(const std::string& program, const runtime::Parame
   }
   give_up();
   BUDA_TRY(vm_->start(program, values));
+  program_ = program;
   at_work_ = true;
   all_said_ = false;
   return success();
 }
 
 void GridDevice::give_up() {
+  if (running_) tell(running_->beginning.epoch, running_->run.take_record(), running_->run.time());
   now_ = now().ticks;
   running_.reset();
   if (values_) values_->give_up();
@@ -150,11 +155,36 @@ runtime::Telemetry GridDevice::telemetry() const {
   return out;
 }
 
+// What is known from before has no events.
+bool GridDevice::record(perf::Sink& sink, perf::Level level) {
+  entities_.emplace(sink);
+  level_ = level;
+  times_.forget_endings();
+  return true;
+}
+
+void GridDevice::tell(std::size_t epoch, const sim::RunRecord& record, sim::Ticks time) {
+  if (!entities_) return;
+  if (level_ >= perf::Level::inputs) {
+    std::vector<std::string> graphs;
+    for (std::size_t graph : epochs_[epoch].graphs) graphs.push_back(netlist_.graphs[graph].name);
+    const perf::EntityId program = entities_->id({perf::Entity::Kind::program, program_, -1, 0, 0, {}});
+    const perf::EntityId entity = entities_->id({perf::Entity::Kind::program, join(graphs, ", "), -1, 0, 0, program});
+    entities_->sink().record({{now_}, {now_ + time}, entity, perf::EventKind::epoch, 0, static_cast<std::uint32_t>(epoch), 0});
+  }
+  record.tell(entities_->sink(), now_);
+}
+
 std::optional<perf::Summary> GridDevice::summary() const {
   perf::Summary out;
   out.clock = *clock();
+  out.arch = device_.arch;
   out.time = {now_};
   out.epochs = times_.summaries();
+  for (perf::EpochSummary& epoch : out.epochs) {
+    add_facts(epoch, netlist_, device_);
+    epoch.advice = advice_for(epoch, device_.grid());
+  }
   for (const perf::EpochSummary& epoch : out.epochs) out.inputs = std::max(out.inputs, epoch.inputs * epoch.executions);
   return out;
 }

@@ -36,6 +36,7 @@ struct GridOptions {
   double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
 };
 
+// wide because it has the calls of runtime::Device, and the steps of a program share its state
 class GridDevice final : public runtime::Device {
  public:
   // The program has the stream programs of its epochs. The host must outlive the device.
@@ -51,6 +52,7 @@ class GridDevice final : public runtime::Device {
   Result<runtime::Progress> advance(const runtime::Until& until) override;
   std::optional<perf::Clock> clock() const override { return perf::Clock{device_.cost.clock_ghz * 1e9}; }
   runtime::Telemetry telemetry() const override;
+  bool record(perf::Sink& sink, perf::Level level) override;
   std::optional<perf::Summary> summary() const override;
 
  private:
@@ -85,6 +87,7 @@ class GridDevice final : public runtime::Device {
   void follow();
   void end_transfer();
   void give_up();
+  void tell(std::size_t epoch, const sim::RunRecord& record, sim::Ticks time);
 
   netlist::Netlist netlist_;
   std::vector<runtime::EpochStreams> epochs_;
@@ -99,6 +102,7 @@ class GridDevice final : public runtime::Device {
   std::unique_ptr<Values> values_;  // where they are computed
   TemporalEpochs grouping_{epochs_};
   runtime::Schedule schedule_{netlist_, grouping_};
+  std::string program_;
   bool at_work_ = false;   // a program has not ended
   bool all_said_ = false;  // it asks for nothing more
   std::optional<Running> running_;
@@ -107,6 +111,8 @@ class GridDevice final : public runtime::Device {
   std::map<std::size_t, std::int64_t> collected_;  // entries that the host has popped by itself, by queue
   EpochSwitch switch_;
   EpochTimes times_;
+  std::optional<sim::EntityTable> entities_;  // while somebody listens
+  perf::Level level_ = perf::Level::counters;
   bool warned_ = false;
 };
 

@@ -111,6 +111,7 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
     values_->begin(execute.executions, *queues_);
     values_->watch(run.arrivals());
   }
+  if (entities_) run.record(*entities_, level_);
   running_.emplace(Running{std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
   return true;
 }
@@ -152,7 +153,7 @@ Result<State> GridDevice::run_epoch(const Limit& limit, runtime::Progress& progr
     Running over = std::move(*running_);
     running_.reset();
     perf::EpochSummary summary = over.run.summary();
-    const Ending ending{summary.time.ticks, over.run.last_events()};
+    const Ending ending{summary.time.ticks, over.run.last_events(), over.run.take_record()};
     times_.learn(over.beginning, over.alone, ending, std::move(summary));
     BUDA_TRY(ended(over.beginning, over.queues, ending));
     return State::idle;
@@ -203,6 +204,7 @@ std::vector<Wait> GridDevice::waits() const {
 }
 
 Result<void> GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
+  tell(beginning.epoch, ending.record, ending.time);
   times_.add(beginning.epoch, ending.time);
   switch_.ended(now_, ending.last);
   if (values_) BUDA_TRY(values_->end(beginning.epoch));

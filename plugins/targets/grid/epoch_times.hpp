@@ -4,6 +4,7 @@
 
 #include <buda/perf/summary.hpp>
 #include <buda/sim/epoch_run.hpp>
+#include <buda/sim/run_record.hpp>
 
 #include <compare>
 #include <cstddef>
@@ -25,6 +26,7 @@ struct Beginning {
 struct Ending {
   sim::Ticks time = 0;
   std::vector<sim::LastEvent> last;  // by core
+  sim::RunRecord record;             // empty when nobody listens
 };
 
 class EpochTimes {
@@ -33,6 +35,8 @@ class EpochTimes {
   const Ending* known(const Beginning& beginning) const;
   // `alone`: the host has changed nothing since it began; other executions tell nothing of others.
   void learn(const Beginning& beginning, bool alone, Ending ending, perf::EpochSummary summary);
+  // From now on no execution is known, so that the next ones are simulated again.
+  void forget_endings() { endings_.clear(); }
   // An execution of an epoch that is known has taken so long.
   void add(std::size_t epoch, sim::Ticks time);
 

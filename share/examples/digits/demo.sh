@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles the digits perceptron and the convolutional model for a Wormhole n150, runs all held-out images on the golden target, and shows what they did.
+# Compiles the digits perceptron and the convolutional model for a Wormhole n150, runs all held-out images on the golden target, shows what they did,
+# and how fast the chip would be.
 #   demo.sh BUILD_DIR [DEVICE]
 set -eu
 build=$(cd "$1" && pwd)
@@ -30,6 +31,12 @@ model() {
 
   say "What it saw"
   "$build/share/buda-examples/digits-show" "$here/digits.images.npz" "$here/digits.labels.npz" "$1.outputs.npz"
+
+  say "How fast the chip would be: its stream programs in simulated time"
+  runner "$1.tti" --target grid --set target.grid.values=off --inputs "$here/$1.images.npz" --perf "$1.times" 2> "$1.times.log" || { cat "$1.times.log"; exit 1; }
+  sed -n '1,2p' "$1.times/summary.txt"
+  sed -n '/^  to gain/p' "$1.times/summary.txt" | sed -n '1,2p'
+  echo "  the epoch over time: $work/$1.times/timeline.svg"
 }
 
 say "== A perceptron =="

@@ -18,22 +18,74 @@ TEST(Summary, SaysThroughputAndLimits) {
   epoch.total = s.time;
   epoch.time = SimTime::from_cycles(1'000'000);
   epoch.period = SimTime::from_cycles(15'000);
-  epoch.causes = {{"kernel of 'exp'", 0.9}, {"latency of the networks", 0.09}, {"reads", 0.01}};
-  epoch.ops = {{"add", 1, 0.25, 0, {0.5, 0}, SimTime::from_cycles(10)}, {"exp", 2, 0.9, 0.05, {0}, SimTime::from_cycles(14'000)}};
-  epoch.loads = {{"DRAM 3", 0.125, 4096}};
+  epoch.first_input = SimTime::from_cycles(40'000);
+  epoch.span = SimTime::from_cycles(250'000);
+  auto cause = [](const char* what, double share) {
+    EpochSummary::Cause out;
+    out.what = what;
+    out.share = share;
+    return out;
+  };
+  epoch.causes = {cause("kernel of 'exp'", 0.9), cause("latency of the networks", 0.09), cause("reads", 0.01)};
+  epoch.advice = {"--set op.exp.grid=[4,2] predicts 8000 cycles an input"};
+  EpochSummary::Op add, exp;
+  add.name = "add";
+  add.cores = 1;
+  add.busy = 0.25;
+  add.inputs.resize(2);
+  add.inputs[0].waits = 0.5;
+  add.kernel = SimTime::from_cycles(10);
+  exp.name = "exp";
+  exp.cores = 2;
+  exp.busy = 0.9;
+  exp.output.waits = 0.05;
+  exp.kernel = SimTime::from_cycles(14'000);
+  exp.estimate = 13'900;
+  exp.limiter = 14'100;
+  epoch.ops = {add, exp};
+  epoch.loads = {{"NoC 0 1-1>2-1", 0.25, 8192}, {"DRAM 3 lower half", 0.125, 4096}};
+  epoch.math_utilisation = 0.5;
   s.epochs = {epoch};
   EXPECT_EQ(summary_text(s),
-            "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s\n"
-            "\nepoch 0 'fwd': 1000000 cycles for 64 inputs, 15000 from input to input; executed 2 times, 100 % of the time\n"
-            "  limited by\n"
+            "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s; latency 40.0 us\n"
+            "most time, 100 %, in epoch 0 'fwd', limited by kernel of 'exp' (90 %)\n"
+            "\nepoch 0 'fwd': 1000000 cycles for 64 inputs, the first after 40000, then one every 15000; executed 2 times, 100 % of the "
+            "time\n"
+            "  limited by, along the chain of causes that leads to its end (250000 cycles)\n"
             "    90 %  kernel of 'exp'\n"
             "    9.0 %  latency of the networks\n"
             "    1.0 %  other\n"
+            "  to gain: --set op.exp.grid=[4,2] predicts 8000 cycles an input\n"
             "  ops by the part of the time that their kernels work\n"
-            "    90 %  'exp' on 2 cores, 14000 cycles an input; waits 5.0 % for room\n"
+            "    90 %  'exp' on 2 cores, 14000 cycles an input (balancer: 13900, with its ways 14100); waits 5.0 % for room\n"
             "    25 %  'add' on 1 core, 10 cycles an input; waits 50 % for input 0\n"
-            "  most used\n"
-            "    12 %  DRAM 3, 4096 bytes\n");
+            "  used\n"
+            "    50 %  math units, of all workers\n"
+            "    12 %  DRAM 3 lower half, 4096 bytes\n"
+            "    25 %  NoC 0 1-1>2-1, 8192 bytes\n");
+}
+
+// Rows of a batch are what users count.
+TEST(Summary, CountsRowsOfBatches) {
+  Summary s;
+  s.clock.hz = 1e9;
+  s.time = SimTime::from_cycles(1'000'000);
+  s.inputs = 6;
+  s.rows = 360;
+  EXPECT_EQ(s.samples(), 360);
+  EXPECT_DOUBLE_EQ(s.inputs_per_second(), 360'000);
+  EXPECT_EQ(summary_text(s), "360 inputs (6 batches) in 1000000 cycles at 1.00 GHz: 360000 inputs/s; latency 0.0 us\n");
+}
+
+// Each epoch once, the last until it has given the first output.
+TEST(Summary, LatencyGoesThroughAllEpochs) {
+  Summary s;
+  s.epochs.resize(2);
+  s.epochs[0].time = SimTime::from_cycles(100);
+  s.epochs[0].first_input = SimTime::from_cycles(10);
+  s.epochs[1].time = SimTime::from_cycles(200);
+  s.epochs[1].first_input = SimTime::from_cycles(30);
+  EXPECT_EQ(s.latency(), SimTime::from_cycles(130));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
+#include <buda/perf/summary_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 
 #include <gtest/gtest.h>
@@ -73,6 +74,7 @@ std::vector<Format> formats() {
                              record_format<host_plan::HostPlan>(),
                              record_format<passes::Pipeline>(),
                              record_format<balance::PlacementReport>(),
+                             record_format<perf::SummaryFile>(),
                              record_format<tti_pack::ImageInfo>()};
   for (auto& f : all) f.folder.replace(f.folder.find('/'), 1, "-");
   return all;

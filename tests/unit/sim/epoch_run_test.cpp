@@ -119,7 +119,7 @@ TEST(EpochRun, AKernelThatIsNeverKeptWaitingSetsThePeriod) {
   EXPECT_EQ(summary.causes.front().what, "kernel of 'b'");
   EXPECT_GT(summary.causes.front().share, 0.95);
   ASSERT_EQ(summary.ops.size(), 2u);
-  EXPECT_GT(summary.ops[0].waits_for_room, 0.5) << "'a' is held up by 'b'";
+  EXPECT_GT(summary.ops[0].output.waits, 0.5) << "'a' is held up by 'b'";
 }
 
 TEST(EpochRun, SharesOfCausesAddUp) {
@@ -131,8 +131,8 @@ TEST(EpochRun, SharesOfCausesAddUp) {
   for (const auto& cause : summary.causes) sum += cause.share;
   EXPECT_NEAR(sum, 1, 1e-9);
   for (const auto& op : summary.ops) {
-    double all = op.busy + op.waits_for_room;
-    for (double w : op.waits_for_tiles) all += w;
+    double all = op.busy + op.output.waits;
+    for (const auto& in : op.inputs) all += in.waits;
     EXPECT_LE(all, 1 + 1e-9) << op.name;
   }
 }

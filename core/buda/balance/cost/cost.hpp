@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Cycles of one input, by what holds the op up.
@@ -35,3 +37,5 @@ OpCycles estimate(const netlist::Op& op, double kernel, const Traffic& traffic, 
 double dram_rate(const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -1,0 +1,159 @@
+// Events for Chrome's trace viewer and Perfetto: a process for each chip, a track for each core, and one or several for each stream.
+#include <buda/perf/writers.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace buda::perf {
+namespace {
+
+std::string quoted(const std::string& text) { return io::json_line(io::Node::string(text)); }
+
+class Trace {
+ public:
+  Trace(const Summary& summary, const Recording& recording) : recording_(recording) {
+    per_microsecond_ = summary.clock.hz > 0 ? summary.clock.hz / 1e6 * SimTime::kPerCycle : SimTime::kPerCycle;
+  }
+
+  std::string text() {
+    for (const Event& event : recording_.by_time()) add(event);
+    std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+    for (const auto& [process, name] : processes_) out += metadata("process_name", process, 0, name);
+    for (const auto& [track, number] : tracks_) {
+      const auto& [process, entity, lane] = track;
+      const std::string more = lane == 0 ? "" : cat(" (", lane + 1, ')');
+      out += metadata("thread_name", process, number, title(recording_.entities()[entity.index()]) + more);
+      out += cat("{\"ph\": \"M\", \"name\": \"thread_sort_index\", \"pid\": ", process, ", \"tid\": ", number,
+                 ", \"args\": {\"sort_index\": ", number, "}},\n");
+    }
+    out += events_;
+    if (out.ends_with(",\n")) out.resize(out.size() - 2);
+    return out + "\n]}\n";
+  }
+
+ private:
+  static std::string metadata(const char* what, std::int64_t process, std::int64_t track, const std::string& name) {
+    return cat("{\"ph\": \"M\", \"name\": \"", what, "\", \"pid\": ", process, ", \"tid\": ", track,
+               ", \"args\": {\"name\": ", quoted(name), "}},\n");
+  }
+
+  static std::string title(const Entity& e) {
+    return e.kind == Entity::Kind::core ? cat("core ", e.name, " [", e.row, ", ", e.col, ']') : e.name;
+  }
+
+  // Ops are on the tracks of their cores; epochs on that of their program.
+  EntityId track_entity(const Event& event) const {
+    const Entity& entity = recording_.entities()[event.entity.index()];
+    const bool nested = (entity.kind == Entity::Kind::op || entity.kind == Entity::Kind::program) && entity.parent.valid();
+    return nested ? entity.parent : event.entity;
+  }
+
+  // What goes on side by side in one stream needs tracks of its own.
+  std::int64_t track(const Event& event, std::int64_t process) {
+    const EntityId entity = track_entity(event);
+    std::uint32_t lane = 0;
+    const bool overlaps = event.kind == EventKind::transfer || event.kind == EventKind::dram_read || event.kind == EventKind::dram_write;
+    if (overlaps) {
+      auto& ends = ends_[entity];
+      while (lane < ends.size() && ends[lane] > event.begin) ++lane;
+      if (lane == ends.size()) ends.emplace_back();
+      ends[lane] = event.end;
+    } else if (event.kind == EventKind::streams) {
+      lane = 1 + event.lane;
+    }
+    return tracks_.try_emplace({process, entity, lane}, static_cast<std::int64_t>(tracks_.size()) + 1).first->second;
+  }
+
+  std::string time(std::uint64_t ticks) const {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.5f", static_cast<double>(ticks) / per_microsecond_);
+    return text;
+  }
+
+  std::pair<std::string, std::string> name_and_arguments(const Event& event) const {
+    const std::string& name = recording_.entities()[event.entity.index()].name;
+    switch (event.kind) {
+      case EventKind::epoch:
+        return {name, cat("\"epoch\": ", event.a)};
+      case EventKind::input:
+        return {cat(name, " input ", event.a), cat("\"worked_cycles\": ", rounded(SimTime{event.b}.cycles()))};
+      case EventKind::streams:
+        return {event.lane == 0 ? "tiles in" : "tiles out", cat("\"bytes\": ", event.a)};
+      case EventKind::block:
+        return {"step", cat("\"step\": ", event.a, ", \"input\": ", event.b)};
+      case EventKind::wait_tiles:
+        return {cat("waits for input ", event.a), cat("\"input\": ", event.b)};
+      case EventKind::wait_room:
+        return {"waits for room", cat("\"input\": ", event.b)};
+      case EventKind::transfer:
+      case EventKind::dram_read:
+      case EventKind::dram_write: {
+        const char* what = event.kind == EventKind::transfer ? "send" : event.kind == EventKind::dram_read ? "read" : "write";
+        return {what, cat("\"bytes\": ", event.a, ", \"slowest\": ", quoted(recording_.entities()[event.b].name))};
+      }
+      case EventKind::host_push:
+        return {"host pushes", cat("\"entries\": ", event.a)};
+      case EventKind::host_pop:
+        return {"host pops", cat("\"entries\": ", event.a)};
+    }
+    return {};
+  }
+
+  void add(const Event& event) {
+    const Entity& entity = recording_.entities()[event.entity.index()];
+    const std::int64_t process = entity.chip + 1;
+    processes_.try_emplace(process, process == 0 ? "programs" : cat("chip ", entity.chip));
+    const std::int64_t on = track(event, process);
+    const auto [name, arguments] = name_and_arguments(event);
+    events_ +=
+        cat("{\"ph\": \"X\", \"name\": ", quoted(name), ", \"pid\": ", process, ", \"tid\": ", on, ", \"ts\": ", time(event.begin.ticks),
+            ", \"dur\": ", time(event.end.ticks - event.begin.ticks), ", \"args\": {", arguments, "}},\n");
+  }
+
+  const Recording& recording_;
+  double per_microsecond_ = 1;
+  std::map<std::int64_t, std::string> processes_;
+  std::map<std::tuple<std::int64_t, EntityId, std::uint32_t>, std::int64_t> tracks_;
+  std::map<EntityId, std::vector<SimTime>> ends_;
+  std::string events_;
+};
+
+}  // namespace
+
+// Without a time and a name, so that equal contents are equal files.
+std::string gzip(std::string_view bytes) {
+  z_stream stream{};
+  constexpr int kGzip = 16 + 15;
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  std::string out(1 << 16, '\0'), packed;
+  constexpr std::size_t kPart = 1 << 30;
+  for (std::size_t at = 0;;) {
+    const std::string_view part = bytes.substr(at, kPart);
+    at += part.size();
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+    stream.avail_in = static_cast<uInt>(part.size());
+    const int flush = at == bytes.size() ? Z_FINISH : Z_NO_FLUSH;
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(out.data());
+      stream.avail_out = static_cast<uInt>(out.size());
+      deflate(&stream, flush);
+      packed.append(out.data(), out.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+    if (flush == Z_FINISH) break;
+  }
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string chrome_trace(const Summary& summary, const Recording& recording) { return gzip(Trace(summary, recording).text()); }
+
+}  // namespace buda::perf

@@ -1,0 +1,61 @@
+// The events of an execution follow that of its epoch.
+#include <buda/perf/executions.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace buda::perf {
+namespace {
+
+struct Streams {
+  SimTime begin[2], end[2];  // by lane
+};
+
+void add_streams(std::vector<CoreRun>& cores, const std::map<const Entity*, Streams>& streams) {
+  for (CoreRun& core : cores) {
+    core.in_begin = core.in_end = core.out_begin = core.out_end = core.begin();
+    const auto found = streams.find(core.core);
+    if (found == streams.end()) continue;
+    const Streams& s = found->second;
+    if (s.end[0].ticks > 0) core.in_begin = s.begin[0], core.in_end = s.end[0];
+    if (s.end[1].ticks > 0) core.out_begin = s.begin[1], core.out_end = s.end[1];
+  }
+}
+
+}  // namespace
+
+std::vector<Execution> executions_of(const Recording& recording) {
+  std::vector<Execution> out;
+  std::map<EntityId, std::size_t> index;
+  std::map<const Entity*, Streams> streams;
+  auto finish = [&] {
+    if (!out.empty()) add_streams(out.back().cores, streams);
+    index.clear();
+    streams.clear();
+  };
+  const auto& entities = recording.entities();
+  for (const Event& event : recording.events()) {
+    const Entity& entity = entities[event.entity.index()];
+    if (event.kind == EventKind::epoch) {
+      finish();
+      out.push_back({entity.parent.valid() ? entities[entity.parent.index()].name : "", entity.name, event.a, event.begin, event.end, {}});
+    } else if (event.kind == EventKind::input && !out.empty()) {
+      auto& cores = out.back().cores;
+      auto [it, fresh] = index.try_emplace(event.entity, cores.size());
+      if (fresh) {
+        cores.emplace_back();
+        cores.back().op = &entity;
+        cores.back().core = entity.parent.valid() ? &entities[entity.parent.index()] : &entity;
+      }
+      cores[it->second].inputs.push_back({event.a, event.begin, event.end, {event.b}});
+    } else if (event.kind == EventKind::streams) {
+      Streams& s = streams[&entity];
+      s.begin[event.lane != 0] = event.begin;
+      s.end[event.lane != 0] = event.end;
+    }
+  }
+  finish();
+  return out;
+}
+
+}  // namespace buda::perf

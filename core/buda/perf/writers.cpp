@@ -1,0 +1,64 @@
+// Numbers and fields of the files.
+#include <buda/perf/writers.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace buda::perf {
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string out;
+  for (std::size_t i = 0; i < fields.size(); ++i) out += (i == 0 ? "" : ",") + csv_field(fields[i]);
+  return out + "\n";
+}
+
+std::string rounded(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  std::string out = text;
+  if (decimals == 0) return out;
+  out.resize(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out == "-0" ? "0" : out;
+}
+
+std::string cycles_text(SimTime time) { return cat(time.ticks / SimTime::kPerCycle); }
+
+const EpochSummary::Op* find_op(const EpochSummary& epoch, std::string_view name) {
+  const auto found = std::find_if(epoch.ops.begin(), epoch.ops.end(), [&](const auto& op) { return op.name == name; });
+  return found == epoch.ops.end() ? nullptr : &*found;
+}
+
+const EpochSummary* find_epoch(const Summary& summary, std::string_view graph) {
+  const auto found = std::find_if(summary.epochs.begin(), summary.epochs.end(), [&](const auto& e) { return e.graph == graph; });
+  return found == summary.epochs.end() ? nullptr : &*found;
+}
+
+std::string folder_of(const EpochSummary& epoch, std::size_t number) {
+  const std::size_t comma = epoch.graph.find(',');
+  return comma == std::string::npos ? epoch.graph : cat(epoch.graph.substr(0, comma), "_temporal_epoch_", number);
+}
+
+double math_percent(const EpochSummary::Op& op, double cycles_per_input) {
+  return cycles_per_input <= 0 ? 0 : 100 * op.math / cycles_per_input;
+}
+
+double bound_cycles(const EpochSummary& epoch, const EpochSummary::Op& op) {
+  double moving = op.output.moving;
+  for (const auto& in : op.inputs) moving += in.moving;
+  return op.kernel.cycles() + moving * epoch.time.cycles() / static_cast<double>(std::max<std::int64_t>(epoch.inputs, 1));
+}
+
+}  // namespace buda::perf

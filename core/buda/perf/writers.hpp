@@ -1,0 +1,48 @@
+// The writers of the single files. Internal to the module.
+#pragma once
+
+#include <buda/perf/executions.hpp>
+#include <buda/perf/products.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::perf {
+
+using Executions = std::vector<Execution>;
+
+std::string summary_json(const Summary& summary);
+// Chrome's trace events, as JSON, compressed with gzip.
+std::string chrome_trace(const Summary& summary, const Recording& recording);
+std::string gzip(std::string_view bytes);
+// A row of cores for each op over the time of one execution.
+std::string timeline_svg(const Summary& summary, const Executions& executions);
+// What the balancer estimates, and what perf_analysis reads beside it.
+std::string op_perf_csv(const Summary& summary);
+std::string graph_perf_report_csv(const Summary& summary, const EpochSummary& epoch, std::size_t number, const std::string& program);
+// The tree of TT-Buda's backend.
+std::vector<Product> perf_results(const Summary& summary, const Executions& executions);
+// TT-Metal's device log, and its report of ops.
+std::string profile_log_csv(const Summary& summary, const Executions& executions);
+std::string op_report_csv(const Summary& summary, const Executions& executions);
+
+// What they share.
+//
+// A field of a CSV file, in quotes where it has to be.
+std::string csv_field(std::string_view text);
+std::string csv_line(const std::vector<std::string>& fields);
+// At most so many decimals, without zeros at the end.
+std::string rounded(double value, int decimals = 3);
+std::string cycles_text(SimTime time);  // whole cycles
+// Null where the summary does not have the op.
+const EpochSummary::Op* find_op(const EpochSummary& epoch, std::string_view name);
+const EpochSummary* find_epoch(const Summary& summary, std::string_view graph);
+// A folder for an epoch: its graph, or the first of several and the epoch's number.
+std::string folder_of(const EpochSummary& epoch, std::size_t number);
+// Part of the time, in per cent, that the math unit works.
+double math_percent(const EpochSummary::Op& op, double cycles_per_input);
+// Cycles of an op for one input when all other ops wait for nothing: its kernel, and what its tiles need on their way.
+double bound_cycles(const EpochSummary& epoch, const EpochSummary::Op& op);
+
+}  // namespace buda::perf

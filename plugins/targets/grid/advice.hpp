@@ -1,0 +1,16 @@
+// What would make an epoch faster: options of the balancer, with the time that follows from the causes.
+#pragma once
+
+#include <buda/base/grid.hpp>
+#include <buda/perf/summary.hpp>
+
+#include <string>
+#include <vector>
+
+namespace buda::grid {
+
+// Of an epoch with its facts (op_facts.hpp). Only what the largest cause, or idle resources, give a reason for; empty where nothing is
+// known that helps. `workers`: of the chip.
+std::vector<std::string> advice_for(const perf::EpochSummary& epoch, GridShape workers);
+
+}  // namespace buda::grid

@@ -1,0 +1,13 @@
+// What the netlist and the cost model say of an epoch's ops, beside what the simulator has seen of them.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+#include <buda/netlist/model/netlist.hpp>
+#include <buda/perf/summary.hpp>
+
+namespace buda::grid {
+
+// Types, blocks and estimates of the ops, and how much the math units have to do.
+void add_facts(perf::EpochSummary& epoch, const netlist::Netlist& netlist, const device::DeviceDescriptor& device);
+
+}  // namespace buda::grid
