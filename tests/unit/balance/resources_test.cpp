@@ -56,6 +56,18 @@ TEST(L1, IsTheSumOfItsParts) {
   EXPECT_EQ(l1_usage(op, {}, board("n150")).used, (72 + 96 + 2 * 48) * kF16);
 }
 
+TEST(L1, CountsHeadersOfAllSizesOfTilesOnTheChip) {
+  const Op op = matmul();
+  const std::uint64_t own = l1_usage(op, {}, board("n150")).used;
+  Links links;
+  links.tile_sizes = 3;
+  EXPECT_EQ(l1_usage(op, links, board("n150")).used, own + 2 * 0x8000u);
+  // They are those of its own tiles, too.
+  Op mixed = op;
+  mixed.intermed_format = DataFormat::bfp8_b;
+  EXPECT_EQ(l1_usage(mixed, links, board("n150")).used, own + 48 * kB8 + 2 * 0x8000u);
+}
+
 TEST(L1, CountsWhatGoesRoundBeforeTheEpoch) {
   Op op = matmul();
   op.inputs[1].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, 1).tiles());  // 30 * 2 * 4 = 240

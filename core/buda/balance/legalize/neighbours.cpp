@@ -138,9 +138,8 @@ bool EdgeBook::has_other_reader(OpId producer, OpId reader) const {
 
 Links EdgeBook::links(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const {
   const OpSpec& spec = problem_->op(op);
-  Links out;
+  Links out = links_alone(spec, model);
   out.inputs = input_links(*problem_, with_model(spec, model), model, own.costs, own.direct);
-  out.outputs = links_alone(spec, model).outputs;
   auto add = [&](const OpUse& use, const Entry& entry) {
     if (use.input >= entry.costs.size() || !entry.direct[use.input]) return;
     out.outputs.push_back({false, entry.costs[use.input].fan_out, entry.costs[use.input].sender_phases});

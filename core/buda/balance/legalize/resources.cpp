@@ -251,7 +251,7 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
     tile_sizes.insert(tile_bytes(op.intermed_format, op.tile_dim, device.tile_alignment));
   }
   // Cores keep the headers of tiles of one size for free.
-  add("headers of further sizes of tiles", (tile_sizes.size() - 1) * device.l1.tile_headers_bytes);
+  add("headers of further sizes of tiles", (std::max(tile_sizes.size(), links.tile_sizes) - 1) * device.l1.tile_headers_bytes);
   if (op.overlay_size > 0 && as_count(op.overlay_size) > device.l1.overlay_blob_included)
     add("overlay beyond the default", as_count(op.overlay_size) - device.l1.overlay_blob_included);
   if (fused != nullptr) add_fused_intermediates(u, op, *fused, device);

@@ -9,7 +9,7 @@
 //   intermediate partial results that leave the destination register, where they do not share the output's memory
 //   relay        for an input that a row or column of cores shares: the buffer of the core that sends it on
 //   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column
-//   headers      of tiles, for each size of tiles but the first
+//   headers      of tiles, for each size of tiles but the first: of the op's own tiles, or of all on the chip where they are known
 //   overlay      what the stream program needs beyond the default blob
 #pragma once
 
@@ -90,6 +90,7 @@ struct OutputLink {
 struct Links {
   std::vector<InputLink> inputs;    // one per input
   std::vector<OutputLink> outputs;  // one per reader
+  std::size_t tile_sizes = 1;       // on the chip
 };
 
 // `fused`: the schedules of a fused op, whose blocks are those of `op`; null for others.

@@ -484,6 +484,7 @@ std::variant<netlist::EdgeMaps, std::string> edge_maps(const Problem& problem, O
 
 Links links_alone(const OpSpec& spec, const OpModel& model) {
   Links links;
+  links.tile_sizes = spec.tile_sizes;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     InputLink in;
     in.from_queue = spec.operands[i].from.source.valid();

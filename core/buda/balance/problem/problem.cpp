@@ -5,6 +5,7 @@
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/selection.hpp>
+#include <buda/balance/problem/tile_sizes.hpp>
 #include <buda/balance/problem/translate.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
@@ -61,7 +62,11 @@ class ProblemBuilder {
     BUDA_TRY(set_microbatch());
     count_batch();
     for (SourceSpec& source : problem_.sources) set_layout(source);
-    for (OpSpec& spec : problem_.ops) set_depth(spec);
+    const std::size_t tile_sizes = count_tile_sizes(problem_.ops, device_);
+    for (OpSpec& spec : problem_.ops) {
+      set_depth(spec);
+      spec.tile_sizes = tile_sizes;
+    }
     if (!failure_.empty()) return failure_;
     return success();
   }

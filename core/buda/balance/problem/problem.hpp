@@ -78,8 +78,10 @@ struct OpSpec {
   bool l1_acc = false;          // the packer may add its partial sums in L1 (problem/l1_accumulation.hpp)
   bool feeds_queued = false;    // some user takes it as a queued operand
   bool feeds_loopback = false;  // an input of the next step is read from the queue that it writes
-  std::string node_name;        // by which options name the op
-  std::string label;            // for messages: all nodes of the model that it computes (graph/label.hpp)
+  // Of the whole model (tile_sizes.hpp): a worker may have to keep headers for tiles of each.
+  std::size_t tile_sizes = 1;
+  std::string node_name;  // by which options name the op
+  std::string label;      // for messages: all nodes of the model that it computes (graph/label.hpp)
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };

@@ -1,0 +1,15 @@
+// In how many sizes the tiles of a model's ops come. A worker keeps the headers of its tiles in a buffer for each size; TT-Buda's pipegen2
+// gives every worker of a chip a buffer for each size that any of them uses, which op it may be, and a netlist is to fit both ways.
+#pragma once
+
+#include <buda/balance/problem/problem.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace buda::balance {
+
+// At least 1.
+std::size_t count_tile_sizes(std::span<const OpSpec> ops, const device::DeviceDescriptor& device);
+
+}  // namespace buda::balance
