@@ -13,6 +13,7 @@
 #include <buda/graph/constraint_tags.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -132,6 +133,14 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
   return space;
 }
 
+Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const BalanceOptions& options, Host& host) {
+  BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues));
+  BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues.placement));
+  if (options.forked_inputs) fork_dram_inputs(built.netlist, built.queues);
+  BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, host));
+  return built;
+}
+
 Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed) {
   PolicyContext context(space, seed);
   auto chosen = policy.choose(context);
@@ -151,6 +160,34 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
   return Failure(std::move(findings));
 }
 
+// From the normalized graph in its order to the netlist and its report.
+Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
+                       const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  ModelOptions model_options = options.models;
+  model_options.inputs_per_epoch = out.problem.microbatch;
+  if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
+  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
+  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
+  BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
+  std::vector<std::int64_t> candidates;
+  for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
+  out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);
+  return success();
+}
+
+// Queues between epochs hold two microbatches: where they do not fit DRAM, half of one may, or a quarter. `fits` tries it.
+void hint_at_fewer_batches(Failure& failure, std::int32_t batches, const std::function<bool(std::int32_t)>& fits) {
+  const auto is_of_dram = [](const Diagnostic& d) { return d.code == "BL016"; };
+  auto& all = failure.diagnostics();
+  if (all.empty() || !std::all_of(all.begin(), all.end(), is_of_dram)) return;
+  for (std::int32_t fewer = batches / 2; fewer > 0; fewer /= 2) {
+    if (!fits(fewer)) continue;
+    for (Diagnostic& d : all) d.hint = cat("with --microbatch ", fewer, " the queues fit");
+    return;
+  }
+}
+
 }  // namespace
 
 Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
@@ -161,20 +198,15 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
     host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
                         cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
   BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
-  ModelOptions model_options = options.models;
-  model_options.inputs_per_epoch = out.problem.microbatch;
-  if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
-  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
-  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
-  BUDA_ASSIGN(QueueSet queues, make_queues(out.problem, out.choice, options.queues));
-  BUDA_ASSIGN(out.built, build_netlist(out.problem, out.choice, std::move(queues), options.queues.placement));
-  if (options.forked_inputs) fork_dram_inputs(out.built.netlist, out.built.queues);
-  BUDA_ASSIGN(out.built.laid_out, lay_out(out.built.netlist, device, host));
-  std::vector<std::int64_t> candidates;
-  for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
-  out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);
-  return out;
+  auto placed = place_ops(order, device, policy, policy_name, options, host, out);
+  if (placed) return out;
+  Failure failure = std::move(placed).failure();
+  hint_at_fewer_batches(failure, options.batches, [&](std::int32_t batches) {
+    BalanceOptions fewer = options;
+    fewer.batches = batches;
+    return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
+  });
+  return failure;
 }
 
 }  // namespace buda::balance

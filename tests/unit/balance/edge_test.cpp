@@ -174,6 +174,21 @@ TEST(PreferredLayout, IsReadInOnePiecePerPipe) {
   EXPECT_EQ(cost_of(t, turned, mm, 1).sources, 1);
 }
 
+// A streamed op takes a parameter part by part: each core's columns of each part are a buffer of their own, so that channels share them.
+TEST(PreferredLayout, OfPartsOfColumnsIsSpreadOverBuffers) {
+  Op mm = make(OpType::matmul, {2, 4}, {3, 1, 1, 2, 2}, 2);
+  mm.attributes.m_k = 6;
+  mm.attributes.u_kt = 1;
+  const EdgeMaps parts{{}, {Tm::hslice(3)}, {}};
+  const TileLayout l = preferred_layout(mm, 1, {1, 6, 24}, parts);
+  EXPECT_EQ(l.grid, (GridShape{1, 12}));
+  EXPECT_EQ(cost_of(l, parts, mm, 1).sources, 3);
+  // Of too many parts several lie in a buffer.
+  Op many = make(OpType::matmul, {2, 4}, {12, 1, 1, 2, 2}, 2);
+  many.attributes = mm.attributes;
+  EXPECT_EQ(preferred_layout(many, 1, {1, 6, 96}, {{}, {Tm::hslice(12)}, {}}).grid, (GridShape{1, 6}));
+}
+
 // ---- A second way: every pipe's tiles as a list, then everything is counted on the lists.
 
 struct Slow {

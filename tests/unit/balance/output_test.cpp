@@ -382,6 +382,22 @@ TEST(HostQueues, ThatAreTooLargeAreTold) {
   EXPECT_THAT(text_of(result.failure()), ::testing::HasSubstr("bytes of the host's memory, of which the chip reaches 1 channel"));
 }
 
+TEST(Dram, SaysWithHowManyBatchesQueuesFit) {
+  BalanceOptions options;
+  options.batches = 4096;
+  DeviceGraph g("large");
+  auto x = g.input("x", {1, 1, 32, 32}, {32, 32});
+  auto wide = g.op("wide", "nop", {graph::Edge(x, {graph::Tm::broadcast(graph::TmDim::r, 512)})}, {1, 1, 512 * 32, 32});
+  g.output("y", wide, {512 * 32, 32});
+  auto result = balance_with(g.graph, "e150", options);
+  ASSERT_FALSE(result.ok());
+  const Diagnostic& d = result.failure().diagnostics().front();
+  EXPECT_EQ(d.code, "BL016");
+  ASSERT_THAT(d.hint, ::testing::StartsWith("with --microbatch "));
+  options.batches = static_cast<std::int32_t>(*parse_uint(split(d.hint, ' ')[2]));
+  EXPECT_TRUE(balance_with(g.graph, "e150", options).ok()) << d.hint;
+}
+
 TEST(ForkedInputs, OpsThatReadAlikeShareReads) {
   for (const bool forked : {false, true}) {
     BalanceOptions options;

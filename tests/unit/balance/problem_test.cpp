@@ -48,6 +48,17 @@ TEST(Problem, FillsInWhatAGraphByHandLeavesOpen) {
   EXPECT_EQ(op.fidelity, netlist::MathFidelity::hifi3);
 }
 
+TEST(Problem, TellsWhichShapeIsTooLargeAndNothingElse) {
+  DeviceGraph g;
+  g.with_values = false;
+  auto x = g.input("x", {1, 1, 32, 2376704}), w = g.parameter("w", {1, 1, 2376704, 2376704});
+  g.output("y", g.op("node", "matmul", {x, w}, {1, 1, 32, 2376704}));
+  const Diagnostic d = finding(g.graph);
+  EXPECT_EQ(d.fault, Fault::fit);
+  EXPECT_EQ(d.node, "w");
+  EXPECT_THAT(d.message, HasSubstr("larger than a netlist can express"));
+}
+
 TEST(Problem, AccumulatesAsWideAsTheChipCan) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 32}, {}, DataFormat::float32);

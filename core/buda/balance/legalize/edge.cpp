@@ -115,6 +115,25 @@ std::variant<EdgeRoutes, std::string> lookup_routes(const TileLayout& table, con
 
 }  // namespace
 
+namespace {
+
+// Buffers that a core reads one part each from. More cost it streams and phases.
+constexpr std::int64_t kMostPartsApart = 8;
+
+// Parts of columns that one matrix is taken in; 1 where it is taken in any other way.
+std::int64_t parts_of_columns(const TileShape& producer, const EdgeMaps& maps) {
+  if (producer.t != 1 || maps.pad || maps.unpad || maps.tms.size() != 1) return 1;
+  return maps.tms.front().kind == TmKind::hslice ? maps.tms.front().factor : 1;
+}
+
+std::int64_t most_divisor(std::int64_t number, std::int64_t most) {
+  std::int64_t divisor = std::min(number, most);
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
+}  // namespace
+
 TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& producer, const EdgeMaps& maps) {
   if (is_table(op, input)) return table_layout(op, producer);
   const TileOrder order = input_order(op, input);
@@ -134,7 +153,13 @@ TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& pr
     std::swap(l.block.ublock_rt, l.block.ublock_ct);
     l.order = l.order == UblockOrder::r ? UblockOrder::c : UblockOrder::r;
   }
-  if (moves_t(maps) || maps.pad || maps.unpad) l.grid = {1, 1};
+  if (const std::int64_t parts = parts_of_columns(producer, maps); parts > 1) {
+    // A core's columns of one part follow those of the core before it; those of the next part lie behind the last core's.
+    const std::int64_t held = most_divisor(parts, kMostPartsApart);
+    l.grid.cols = static_cast<std::int32_t>(held == parts ? parts * l.grid.cols : held);
+  } else if (moves_t(maps) || maps.pad || maps.unpad) {
+    l.grid = {1, 1};
+  }
   l.block.t = static_cast<std::int32_t>(producer.t);
   l.buffered_t = producer.t;
   fit_side(producer.rt, l.grid.rows, l.block.mblock_m, l.block.ublock_rt);

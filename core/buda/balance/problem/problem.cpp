@@ -57,6 +57,7 @@ class ProblemBuilder {
         if (graph_.node(id).kind() == op) add_source(graph_.node(id), kind);
     for (NodeId id : order) add_op(graph_.node(id));
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
+    if (!too_large_.empty()) return too_large_;  // what follows from it says nothing
     if (!failure_.empty()) return failure_;
     BUDA_TRY(close_loops());
     BUDA_TRY(set_microbatch());
@@ -141,7 +142,11 @@ class ProblemBuilder {
     }
     TileShape out{s[1], s[2] / kSide, s[3] / kSide};
     if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
-      fail(node_error("BL001", node, cat("shape ", s.text(), " is larger than a netlist can express")));
+      Diagnostic d = node_error("BL001", node,
+                                cat("shape ", s.text(), " is larger than a netlist can express: ", out.volume(), " tiles of ",
+                                    netlist::kMostTiles, " that are possible, ", netlist::kMostDimension, " along a dimension"));
+      d.fault = Fault::fit;
+      too_large_.add(std::move(d));
       return std::nullopt;
     }
     if (node.outputs[0].format && !device_.supports(*node.outputs[0].format)) unsupported_format(node, "result", *node.outputs[0].format);
@@ -569,7 +574,7 @@ class ProblemBuilder {
   const device::DeviceDescriptor& device_;
   Problem& problem_;
   std::map<NodeId, Origin> origins_;
-  Failure failure_;
+  Failure failure_, too_large_;  // the latter: shapes that no netlist can express
 };
 
 }  // namespace
