@@ -8,7 +8,6 @@ namespace buda::arith {
 namespace {
 
 using netlist::MathFidelity;
-using netlist::Op;
 using netlist::OpType;
 
 std::optional<Unable> check_binary(const OpShapes& shapes) {

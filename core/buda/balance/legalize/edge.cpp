@@ -113,10 +113,6 @@ std::variant<EdgeRoutes, std::string> lookup_routes(const TileLayout& table, con
   return tiling::route_rows(std::get<tiling::RowCut>(cut), table, consumer.grid);
 }
 
-}  // namespace
-
-namespace {
-
 // Buffers that a core reads one part each from. More cost it streams and phases.
 constexpr std::int64_t kMostPartsApart = 8;
 

@@ -249,7 +249,7 @@ bool Candidates::offer(OpModel model) {
   if (fits && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
   if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
   if (!fits && (wanted == 1 || shallow_) && options_.single_buffer_fallback) fits = fits_with(model, 1, l1);
-  if (fits) return keep(std::move(model), l1);
+  if (fits) return keep(model, l1);
   out_.rejections.count(Rejection::l1, model, std::move(l1));
   return false;
 }
@@ -258,7 +258,7 @@ bool Candidates::offer(OpModel model) {
 void Candidates::offer_lean(OpModel model) {
   model.buf_size_mb = 2;
   const Usage l1 = l1_of(model);
-  if (l1.fits()) keep(std::move(model), l1);
+  if (l1.fits()) keep(model, l1);
 }
 
 // Whether padded operands could come at all: from a producer that has everything on one core. Padding may leave a core nothing else, and

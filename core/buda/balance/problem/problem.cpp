@@ -63,17 +63,18 @@ class ProblemBuilder {
     BUDA_TRY(set_microbatch());
     count_batch();
     for (SourceSpec& source : problem_.sources) set_layout(source);
-    const std::size_t tile_sizes = count_tile_sizes(problem_.ops, device_);
-    for (OpSpec& spec : problem_.ops) {
-      set_depth(spec);
-      spec.tile_sizes = tile_sizes;
-    }
+    for (OpSpec& spec : problem_.ops) set_depth(spec);
+    set_tile_sizes(problem_.ops, device_);
     if (!failure_.empty()) return failure_;
     return success();
   }
 
  private:
-  void fail(Diagnostic d) { failure_.add(std::move(d)); }
+  // For functions that then have no result to return.
+  std::nullopt_t fail(Diagnostic d) {
+    failure_.add(std::move(d));
+    return std::nullopt;
+  }
 
   // Pointers of a queue count the entries of two epochs.
   Result<void> set_microbatch() {
@@ -123,23 +124,17 @@ class ProblemBuilder {
 
   // The tile shape of a value, and its format; an error is reported once.
   std::optional<TileShape> tiles(const Node& node, std::int64_t wanted_w) {
-    if (node.outputs.size() != 1) {
-      fail(node_error("BL001", node, cat("it has ", node.outputs.size(), " results; a netlist op has one")));
-      return std::nullopt;
-    }
+    if (node.outputs.size() != 1)
+      return fail(node_error("BL001", node, cat("it has ", node.outputs.size(), " results; a netlist op has one")));
     const Shape& s = node.outputs[0].shape;
     constexpr std::int64_t kSide = graph::kTileSide;
-    if (s.rank() != 4 || s[2] % kSide != 0 || s[3] % kSide != 0 || !s.volume() || *s.volume() <= 0) {
-      fail(node_error("BL001", node, cat("shape ", s.text(), " is not a multiple of the tile size (w, z, r, c)")));
-      return std::nullopt;
-    }
-    if (s[0] != wanted_w) {
-      fail(node_error("BL002", node,
-                      cat("shape ", s.text(), " has w = ", s[0], " where ", wanted_w,
-                          wanted_w == 1 ? " is needed: parameters and constants are the same for all inputs"
-                                        : " is needed: all of the model's inputs take part in each step")));
-      return std::nullopt;
-    }
+    if (s.rank() != 4 || s[2] % kSide != 0 || s[3] % kSide != 0 || !s.volume() || *s.volume() <= 0)
+      return fail(node_error("BL001", node, cat("shape ", s.text(), " is not a multiple of the tile size (w, z, r, c)")));
+    if (s[0] != wanted_w)
+      return fail(node_error("BL002", node,
+                             cat("shape ", s.text(), " has w = ", s[0], " where ", wanted_w,
+                                 wanted_w == 1 ? " is needed: parameters and constants are the same for all inputs"
+                                               : " is needed: all of the model's inputs take part in each step")));
     TileShape out{s[1], s[2] / kSide, s[3] / kSide};
     if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
       Diagnostic d = node_error("BL001", node,

@@ -10,7 +10,7 @@
 
 namespace buda::balance {
 
-std::size_t count_tile_sizes(std::span<const OpSpec> ops, const device::DeviceDescriptor& device) {
+void set_tile_sizes(std::span<OpSpec> ops, const device::DeviceDescriptor& device) {
   std::set<std::int64_t> sizes;
   auto add = [&](DataFormat format, TileDim dim) {
     if (format != DataFormat::invalid) sizes.insert(tile_bytes(format, dim, device.tile_alignment));
@@ -20,7 +20,7 @@ std::size_t count_tile_sizes(std::span<const OpSpec> ops, const device::DeviceDe
     add(spec.op.out_format, spec.op.tile_dim);
     if (tiling::has_intermediates(spec.op)) add(spec.op.intermed_format, spec.op.tile_dim);
   }
-  return std::max<std::size_t>(sizes.size(), 1);
+  for (OpSpec& spec : ops) spec.tile_sizes = std::max<std::size_t>(sizes.size(), 1);
 }
 
 }  // namespace buda::balance

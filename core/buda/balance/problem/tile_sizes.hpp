@@ -4,12 +4,11 @@
 
 #include <buda/balance/problem/problem.hpp>
 
-#include <cstddef>
 #include <span>
 
 namespace buda::balance {
 
-// At least 1.
-std::size_t count_tile_sizes(std::span<const OpSpec> ops, const device::DeviceDescriptor& device);
+// Sets OpSpec::tile_sizes of all.
+void set_tile_sizes(std::span<OpSpec> ops, const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance
