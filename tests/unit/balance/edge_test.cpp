@@ -68,6 +68,20 @@ TEST(Edge, TheSpecificationsExample) {
   EXPECT_EQ(in1.fan_out, 1);
 }
 
+// What a tilizer reads travels as parts of rows of datums, one after the other, and not as the tiles that become of them.
+TEST(Edge, TilizersReadRows) {
+  Op tilizer = make(OpType::tilizer, {1, 2}, {1, 2, 1, 1, 4}, 1);
+  TileLayout queue{{1, 1}, {1, 2, 2, 1, 4}, UblockOrder::r, 1};
+  EdgeCost cost = cost_of(queue, {}, tilizer, 0);
+  EXPECT_EQ(cost.granularity, 1);
+  EXPECT_EQ(cost.pieces, 2 * 32);
+  EXPECT_EQ(cost.fan_out, 2);
+  // A column of one core alone lies in one piece: a tile's height of rows is read at once.
+  TileLayout apart{{1, 2}, {1, 2, 1, 1, 4}, UblockOrder::r, 1};
+  EXPECT_EQ(cost_of(apart, {}, tilizer, 0).granularity, 32);
+  EXPECT_EQ(cost_of(apart, {}, tilizer, 0).pieces, 2);
+}
+
 TEST(Edge, ShapesHaveToAgree) {
   Op add = make(OpType::add, {1, 1}, {1, 2, 2, 1, 1}, 2);
   TileLayout p{{1, 1}, {1, 2, 1, 1, 1}, UblockOrder::r, 1};

@@ -96,8 +96,6 @@ class Meter {
   std::int64_t pipe_ = -1, tiles_ = 0;
 };
 
-bool is_table(const Op& op, std::size_t input) { return input == 0 && netlist::op_class(op.type) == netlist::OpClass::embedding; }
-
 // All rows of a table for each column of cores, in pieces as wide as the op's ublocks.
 TileLayout table_layout(const Op& op, const TileShape& table) {
   TileLayout l;
@@ -107,10 +105,10 @@ TileLayout table_layout(const Op& op, const TileShape& table) {
   return l;
 }
 
-std::variant<EdgeRoutes, std::string> lookup_routes(const TileLayout& table, const Op& consumer) {
-  auto cut = tiling::cut_rows(table, consumer.tile_dim, consumer);
+std::variant<EdgeRoutes, std::string> routes_of_rows(const TileLayout& rows, const Op& consumer) {
+  auto cut = tiling::cut_rows(rows, consumer.tile_dim, consumer);
   if (auto* reason = std::get_if<std::string>(&cut)) return std::move(*reason);
-  return tiling::route_rows(std::get<tiling::RowCut>(cut), table, consumer.grid);
+  return tiling::route_rows(std::get<tiling::RowCut>(cut), rows, consumer.grid);
 }
 
 // Buffers that a core reads one part each from. More cost it streams and phases.
@@ -131,7 +129,7 @@ std::int64_t most_divisor(std::int64_t number, std::int64_t most) {
 }  // namespace
 
 TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& producer, const EdgeMaps& maps) {
-  if (is_table(op, input)) return table_layout(op, producer);
+  if (tiling::takes_rows(op, input) && tiling::looks_up_rows(op)) return table_layout(op, producer);
   const TileOrder order = input_order(op, input);
   TileLayout l;
   l.grid = {order.axis == tiling::MulticastAxis::column ? 1 : op.grid.rows, order.axis == tiling::MulticastAxis::row ? 1 : op.grid.cols};
@@ -181,7 +179,7 @@ std::variant<std::int64_t, std::string> stack_depth(const std::vector<Tm>& tms) 
 }
 
 std::variant<EdgeRoutes, std::string> edge_routes(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {
-  if (is_table(consumer, input)) return lookup_routes(producer, consumer);
+  if (tiling::takes_rows(consumer, input)) return routes_of_rows(producer, consumer);
   auto made = LineMap::make(producer.shape(), maps);
   if (auto* error = std::get_if<netlist::MapError>(&made)) return error->reason;
   const auto& map = std::get<LineMap>(made);

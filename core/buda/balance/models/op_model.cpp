@@ -291,7 +291,7 @@ bool Candidates::keep(OpModel model, const Usage& l1) {
   }
   model.l1_bytes = l1.used;
   set_cycles(model, op);
-  out_.models.push_back(std::move(model));
+  out_.models.push_back(model);
   return true;
 }
 
