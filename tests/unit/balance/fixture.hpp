@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,20 @@ namespace buda::balance {
 // A board that ships.
 inline const device::DeviceDescriptor& board(const std::string& name) { return device::shipped(name); }
 
-// The names of all boards: of the device files, which also describe whole architectures, those that have a name of their own.
+// The names of all boards. Device files that are called like an architecture describe its whole chip: a board only where the architecture
+// has no other.
 inline std::vector<std::string> boards() {
   const char* source = std::getenv("BUDA_SOURCE_DIR");
+  if (source == nullptr) return {};
+  std::map<std::string, std::set<std::string>> by_arch;
+  for (const auto& file : std::filesystem::directory_iterator(std::string(source) + "/share/devices")) {
+    const auto& described = board(file.path().stem());
+    by_arch[described.arch].insert(described.name);
+  }
   std::vector<std::string> out;
-  if (source == nullptr) return out;
-  for (const auto& file : std::filesystem::directory_iterator(std::string(source) + "/share/devices"))
-    if (std::string name = file.path().stem(); board(name).name != board(name).arch) out.push_back(name);
+  for (const auto& [arch, names] : by_arch)
+    for (const std::string& name : names)
+      if (name != arch || names.size() == 1) out.push_back(name);
   std::sort(out.begin(), out.end());
   return out;
 }
