@@ -11,6 +11,8 @@
 #include <buda/io/json.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
+#include <limits>
+
 namespace buda::balance {
 namespace {
 
@@ -288,6 +290,13 @@ TEST(Report, SummaryHasTheFactsOfTheReport) {
                                                  r.totals.limiter, " of op '", slowest.name, "' (", slowest.cycles.limiter, " cycles)"),
                                              cat(bytes_text(parameters), " of parameters; queues use ", bytes_text(dram), " of ",
                                                  bytes_text(capacity), " of DRAM")));
+}
+
+TEST(Report, RatesHaveThreeDigits) {
+  EXPECT_EQ(cat(three_digits(21.7349)), "21.7");
+  EXPECT_EQ(cat(three_digits(62345.6)), "62300");
+  EXPECT_EQ(cat(three_digits(0.0123456)), "0.0123");
+  EXPECT_EQ(three_digits(std::numeric_limits<double>::infinity()), 0);
 }
 
 TEST(Report, TheLimiterIsNamedAfterTheResource) {

@@ -348,10 +348,7 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
   out.totals.chip_cores = problem.device->grid().volume();
   Maker(problem, choice, built, candidates).fill(out);
   double seconds = static_cast<double>(std::max<std::int64_t>(out.totals.cycles, 1)) / (problem.device->cost.clock_ghz * 1e9);
-  // Three digits are more than the estimate is worth.
-  double rate = static_cast<double>(problem.batch * problem.batches) / seconds,
-         unit = std::pow(10.0, std::floor(std::log10(std::max(rate, 1e-9))) - 2);
-  out.totals.inputs_per_second = std::isfinite(rate) ? std::round(rate / unit) * unit : 0;
+  out.totals.inputs_per_second = three_digits(static_cast<double>(problem.batch * problem.batches) / seconds);
   for (std::size_t i = 0; i < built.dram_used.size(); ++i) out.totals.dram.push_back({built.dram_used[i], built.dram_capacity[i]});
   for (const QueuePlan& q : built.queues.queues) {
     out.queues.push_back(queue_row(problem, q));

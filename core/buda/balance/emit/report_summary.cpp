@@ -3,6 +3,10 @@
 
 #include <buda/base/text.hpp>
 
+#include <array>
+#include <charconv>
+#include <cmath>
+
 namespace buda::balance {
 namespace {
 
@@ -23,6 +27,16 @@ std::string limiter_text(const PlacementReport& report) {
 }
 
 }  // namespace
+
+// By way of the digits: a multiple of 0.1 as a product would show more of them.
+double three_digits(double rate) {
+  if (!std::isfinite(rate)) return 0;
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), rate, std::chars_format::scientific, 2).ptr;
+  double out = 0;
+  std::from_chars(digits.data(), end, out);
+  return out;
+}
 
 std::vector<std::string> report_summary(const PlacementReport& report) {
   const ReportTotals& t = report.totals;

@@ -12,4 +12,7 @@ namespace buda::balance {
 // compile` and at the end of the balancer's table.
 std::vector<std::string> report_summary(const PlacementReport& report);
 
+// A rate to three digits, which are more than an estimate is worth; 0 for what is not finite.
+double three_digits(double rate);
+
 }  // namespace buda::balance
