@@ -73,9 +73,22 @@ void add_block(EpochSummary::Op& out, const netlist::Op& op) {
   out.formats.emplace_back(format_name(op.out_format));
 }
 
+// Of the core that takes longest: cores differ in a sparse matmul, whose products the index tiles list.
+cost::KernelCycles slowest_kernel(const netlist::Op& op, const netlist::FusedOp* fused, const device::DeviceDescriptor& device,
+                                  const IndexTiles& index_tiles) {
+  cost::KernelCycles slowest;
+  for (std::int64_t core = 0; core < op.grid.volume(); ++core)
+    if (const auto counts = index_tiles.counts(op, core)) {
+      const cost::KernelCycles cycles = cost::kernel_cycles(op, fused, device, &*counts);
+      if (cycles.total > slowest.total) slowest = cycles;
+    }
+  return slowest.total > 0 ? slowest : cost::kernel_cycles(op, fused, device);
+}
+
 }  // namespace
 
-void add_facts(EpochSummary& epoch, const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
+void add_facts(EpochSummary& epoch, const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
+               const IndexTiles& index_tiles) {
   const double time = std::max(epoch.time.cycles(), 1.0);
   double math = 0;
   for (EpochSummary::Op& out : epoch.ops) {
@@ -86,7 +99,7 @@ void add_facts(EpochSummary& epoch, const netlist::Netlist& netlist, const devic
     add_shape(out.output, Source{&op->grid, &op->block});
     if (netlist::op_class(op->type) == netlist::OpClass::ethernet) continue;
     const netlist::FusedOp* fused = find_body(netlist, op->attributes.fused_op_id);
-    const cost::KernelCycles kernel = cost::kernel_cycles(*op, fused, device);
+    const cost::KernelCycles kernel = slowest_kernel(*op, fused, device, index_tiles);
     out.estimate = kernel.total;
     balance::Traffic traffic = traffic_of(out, epoch.inputs);
     traffic.input_from_dram.resize(op->inputs.size());

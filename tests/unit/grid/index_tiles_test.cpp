@@ -1,6 +1,9 @@
 // What kernels of sparse matmuls have to do is read off the parameters.
 #include "grid/index_tiles.hpp"
 
+#include "grid/op_facts.hpp"
+#include "unit/device/source_devices.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -60,6 +63,24 @@ TEST(IndexTiles, EveryRowOfCoresHasItsCounts) {
   EXPECT_EQ(first->ublocks, 2);
   EXPECT_EQ(first->tiles, 2);
   EXPECT_EQ(second->tiles, 1);
+}
+
+// What is printed beside the simulated time knows the counts, too: that of the core with the most products.
+TEST(IndexTiles, EstimatesOfTheSummaryUseTheCounts) {
+  const netlist::Netlist n = sparse_netlist();
+  const netlist::Op& op = n.graphs[0].ops[0];
+  const auto& device = device::shipped("n150");
+  IndexTiles tiles(n);
+  perf::EpochSummary epoch;
+  epoch.ops.emplace_back().name = "select";
+  add_facts(epoch, n, device, tiles);
+  EXPECT_EQ(epoch.ops[0].estimate, cost::kernel_cycles(op, nullptr, device).total);
+  tiles.keep("index", 0, index_entry(op, {{{.row = 1, .act = 3}}, {{.row = 0, .act = 0}, {.row = 1, .act = 2}}}));
+  const auto most = tiles.counts(op, 1);
+  ASSERT_TRUE(most);
+  add_facts(epoch, n, device, tiles);
+  EXPECT_EQ(epoch.ops[0].estimate, cost::kernel_cycles(op, nullptr, device, &*most).total);
+  EXPECT_NE(epoch.ops[0].estimate, cost::kernel_cycles(op, nullptr, device).total);
 }
 
 TEST(IndexTiles, WrongTilesTellNothing) {
