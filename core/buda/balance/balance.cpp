@@ -141,8 +141,22 @@ Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Balance
   return built;
 }
 
-Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed) {
-  PolicyContext context(space, seed);
+// What the report would say of a choice. The names that its netlist takes are given back.
+std::optional<std::vector<double>> estimated_cycles(Problem& problem, const Choice& choice, const BalanceOptions& options, Host& host) {
+  const NameTable names = problem.names;
+  auto built = build(problem, choice, options, host);
+  problem.names = names;
+  if (!built) return std::nullopt;
+  const std::vector<std::int64_t> candidates(problem.ops.size(), 0);
+  std::vector<double> out;
+  for (const ReportEpoch& epoch : make_report(problem, choice, *built, candidates, "").epochs)
+    out.push_back(static_cast<double>(epoch.cycles));
+  return out;
+}
+
+Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed,
+                      PolicyContext::Estimate estimate) {
+  PolicyContext context(space, seed, std::move(estimate));
   auto chosen = policy.choose(context);
   if (!chosen) {
     for (Diagnostic& d : chosen.failure().diagnostics())
@@ -168,7 +182,8 @@ Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::De
   model_options.inputs_per_epoch = out.problem.microbatch;
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
-  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed));
+  auto estimate = [&](const Choice& choice) { return estimated_cycles(out.problem, choice, options, host); };
+  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate));
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));

@@ -22,18 +22,18 @@ const CoreCost* smallest(const RelaxedOp& op, double cycles) {
   return best;
 }
 
-struct Pace {
+struct TriedPace {
   double interval = kNever, latency = 0;
 };
 
 // The smallest interval at which the ops [begin, end) fit the chip, by trying the cycles of every choice.
-Pace best_pace(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t end, std::int64_t cores) {
-  Pace best;
+TriedPace best_pace(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t end, std::int64_t cores) {
+  TriedPace best;
   for (std::size_t i = begin; i < end; ++i)
     for (const CoreCost& candidate : ops[i].choices) {
       if (candidate.cycles >= best.interval) continue;
       std::int64_t needed = 0;
-      Pace pace{candidate.cycles, 0};
+      TriedPace pace{candidate.cycles, 0};
       for (std::size_t k = begin; k < end; ++k) {
         const CoreCost* c = smallest(ops[k], candidate.cycles);
         needed += c == nullptr ? cores + 1 : c->cores;
@@ -43,7 +43,7 @@ Pace best_pace(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t
     }
   // An op that fits no chip stands alone, with the fewest cores.
   const double alone = ops[begin].choices.front().cycles;
-  return best.interval == kNever && end - begin == 1 ? Pace{alone, alone} : best;
+  return best.interval == kNever && end - begin == 1 ? TriedPace{alone, alone} : best;
 }
 
 double dram_bytes(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t end) {
@@ -62,9 +62,10 @@ struct Cost {
 Cost epoch_cost(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin + 1; i < end; ++i)
     if (ops[i].begins_epoch) return {};
-  const Pace pace = best_pace(ops, begin, end, chip.cores);
+  const TriedPace pace = best_pace(ops, begin, end, chip.cores);
   const double bound = std::max(pace.interval, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
-  return {bound, bound + (chip.cycles_per_epoch + pace.latency) / chip.inputs_per_epoch};
+  const double first = std::max(pace.latency, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
+  return {bound, bound + (chip.cycles_per_epoch + first - bound) / chip.inputs_per_epoch};
 }
 
 // Over all subsets of cuts.
@@ -130,6 +131,36 @@ TEST(RelaxedEpochs, NoCutsCostLess) {
   }
   EXPECT_GT(several, 50u);
   EXPECT_GT(joined, 50u);
+}
+
+// Two ops share eight cores: for a short interval evenly, for a short way of an input where a core saves most.
+TEST(RelaxedEpochs, ShareCoresByTheGoal) {
+  std::vector<RelaxedOp> ops(2);
+  ops[0].choices = {{2, 100}, {6, 98}};
+  ops[1].choices = {{2, 90}, {6, 30}};
+  RelaxedChip chip;
+  chip.cores = 8;
+  chip.inputs_per_epoch = 1;
+  chip.cycles_per_epoch = 1000;
+  const auto interval = relaxed_epochs(ops, chip), latency = relaxed_epochs(ops, chip, RelaxedGoal::latency);
+  ASSERT_EQ(interval.size(), 1u);
+  EXPECT_THAT(interval[0].cycles, ::testing::ElementsAre(98, 98));
+  ASSERT_EQ(latency.size(), 1u);
+  EXPECT_THAT(latency[0].cycles, ::testing::ElementsAre(100, 30));
+  EXPECT_EQ(latency[0].interval, 100);
+}
+
+// 4 cores save a cycle each, 6 save ten each: nobody wants 4.
+TEST(RelaxedEpochs, ForTheLatencyLeaveOutWhatDoesNotPay) {
+  std::vector<RelaxedOp> ops(2);
+  ops[0].choices = {{2, 100}, {4, 98}, {6, 60}};
+  ops[1].choices = {{1, 50}};
+  RelaxedChip chip;
+  chip.cores = 6;
+  chip.cycles_per_epoch = 1000;
+  const auto epochs = relaxed_epochs(ops, chip, RelaxedGoal::latency);
+  ASSERT_EQ(epochs.size(), 1u);
+  EXPECT_THAT(epochs[0].cycles, ::testing::ElementsAre(100, 50));
 }
 
 TEST(RelaxedEpochs, OfNoOpsAreNone) { EXPECT_TRUE(relaxed_epochs({}, {}).empty()); }

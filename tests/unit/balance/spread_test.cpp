@@ -1,6 +1,7 @@
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
+#include <buda/balance/solve/trials.hpp>
 
 #include "unit/balance/fixture.hpp"
 
@@ -80,6 +81,75 @@ TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
   EXPECT_TRUE(check_choice(c.space, *found).empty());
   EXPECT_LT(pipelined_cycles(*found), 0.9 * pipelined_cycles(small));
   for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(found->ops[i].epoch, small.ops[i].epoch) << i;
+}
+
+TEST(PacedEpochs, TakeAnotherPaceWhereTheChipHasRoom) {
+  const Chosen c(uneven());
+  const Choice large = by_size(c.space, true);
+  PolicyContext context(c.space, 1);
+  const auto slow = paced(context, large, [](double, double interval) { return 2 * interval; });
+  ASSERT_TRUE(slow.ok()) << text_of(slow.failure());
+  EXPECT_TRUE(check_choice(c.space, *slow).empty());
+  std::int64_t before = 0, after = 0;
+  for (const PlacedOp& op : large.ops) before += op.model.cores();
+  for (const PlacedOp& op : slow->ops) after += op.model.cores();
+  EXPECT_LT(after, before);
+  // There is no faster one.
+  const auto same = paced(context, large, [](double, double) { return 0.0; });
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(*same, large);
+}
+
+TEST(JoinedEpochs, AreTakenFromSeveralChoices) {
+  const Chosen c(perceptron(8 * 32, {64, 256, 128, 64}), {"fc2"});
+  const Choice large = by_size(c.space, true);
+  PolicyContext context(c.space, 1);
+  auto slow = paced(context, large, [](double, double interval) { return 3 * interval; });
+  ASSERT_TRUE(slow.ok());
+  ASSERT_EQ(slow->epochs(), large.epochs());
+  ASSERT_GT(large.epochs(), 1);
+  std::vector<std::size_t> from(static_cast<std::size_t>(large.epochs()), 0);
+  from.back() = 1;
+  const auto both = joined(context, {&large, &*slow}, from);
+  ASSERT_TRUE(both.ok()) << text_of(both.failure());
+  EXPECT_TRUE(check_choice(c.space, *both).empty());
+  for (std::size_t i = 0; i < both->ops.size(); ++i)
+    EXPECT_EQ(both->ops[i], (large.ops[i].epoch == large.epochs() - 1 ? *slow : large).ops[i]) << i;
+}
+
+// What an estimate says counts, and what cannot be built loses.
+TEST(Trials, CompareByTheEstimate) {
+  const Chosen c(uneven());
+  const Choice small = by_size(c.space, false), large = by_size(c.space, true);
+  auto of_epochs = [](const Choice& choice, double each) { return std::vector<double>(static_cast<std::size_t>(choice.epochs()), each); };
+  for (bool small_is_best : {false, true}) {
+    PolicyContext context(c.space, 1, [&](const Choice& choice) -> std::optional<std::vector<double>> {
+      if (choice == c.choice) return std::nullopt;
+      return of_epochs(choice, (choice == small) == small_is_best ? 1 : 1e9);
+    });
+    Trials trials(context, 1);
+    ASSERT_TRUE(trials.estimates());
+    EXPECT_TRUE(trials.estimated(c.choice).fails);
+    EXPECT_EQ(trials.best()->choice, c.choice);
+    trials.estimated(small);
+    EXPECT_EQ(trials.estimated(large).epochs.size(), static_cast<std::size_t>(large.epochs()));
+    trials.estimated(c.choice);
+    EXPECT_EQ(trials.best()->choice, small_is_best ? small : large);
+  }
+}
+
+TEST(Trials, EndAfterAFewEstimates) {
+  const Chosen c(uneven());
+  std::size_t count = 0;
+  PolicyContext context(c.space, 1, [&](const Choice& choice) {
+    ++count;
+    return std::vector<double>(static_cast<std::size_t>(choice.epochs()), 1.0);
+  });
+  Trials trials(context, 1);
+  const std::size_t most = trials.left();
+  for (std::size_t i = 0; i < most + 5; ++i) trials.estimated(c.choice);
+  EXPECT_EQ(count, most);
+  EXPECT_EQ(trials.left(), 0u);
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

@@ -59,8 +59,14 @@ class EdgeBook {
 
   // The costs that the op's inputs would have, or the first objection.
   std::variant<Entry, Diagnostic> measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
-  void enter(OpId op, Entry entry) { inputs_[op.index()] = std::move(entry); }
-  void forget(OpId op) { inputs_[op.index()] = {}; }
+  void enter(OpId op, Entry entry) {
+    inputs_[op.index()] = std::move(entry);
+    last_.reset();
+  }
+  void forget(OpId op) {
+    inputs_[op.index()] = {};
+    last_.reset();
+  }
 
   // Links of an op whose inputs cost `own`, with its users as far as they are entered, and `extra` as one more of them.
   struct ExtraUse {
@@ -74,8 +80,18 @@ class EdgeBook {
   // Whether an op but `reader` takes what `producer` gives directly, as far as they are entered.
   bool has_other_reader(OpId producer, OpId reader) const;
 
+  std::variant<Entry, Diagnostic> measure_anew(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
+
   const Problem* problem_;
   std::vector<Entry> inputs_;  // by OpId; empty where the op is not placed
+  // What was measured last, as long as nothing is entered or forgotten: whoever finds no objection places the op next.
+  struct Measured {
+    OpId op;
+    OpModel model;
+    std::int32_t epoch;
+    Entry entry;
+  };
+  mutable std::optional<Measured> last_;
 };
 
 }  // namespace buda::balance

@@ -39,12 +39,13 @@ std::int32_t Choice::epochs() const {
   return last + 1;
 }
 
-PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed)
+PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate)
     : space_(&space),
       seed_(seed),
       placed_(space.problem->ops.size()),
       placer_(space.problem->device->grid()),
-      edges_(std::make_unique<EdgeBook>(*space.problem)) {
+      edges_(std::make_unique<EdgeBook>(*space.problem)),
+      estimate_(std::move(estimate)) {
   for (std::size_t i = 0; i < placed_.size(); ++i) schedule_.push_back(OpId(static_cast<std::uint32_t>(i)));
 }
 

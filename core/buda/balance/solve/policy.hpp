@@ -63,7 +63,11 @@ class PolicyContext {
   // true: a is preferred to b.
   using Preference = std::function<bool(const OpModel& a, const OpModel& b)>;
 
-  PolicyContext(const ChoiceSpace& space, std::uint64_t seed);
+  // What the report would say of a complete choice: of each epoch the cycles that all inputs of a microbatch take. Nothing where its queues
+  // do not fit DRAM, or there are no stream programs for it.
+  using Estimate = std::function<std::optional<std::vector<double>>(const Choice& choice)>;
+
+  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate = {});
   ~PolicyContext();
 
   // ---- what there is
@@ -110,6 +114,10 @@ class PolicyContext {
 
   // The result; every op must be placed, or it is an illegal choice.
   Result<Choice> choice() const;
+  // Whether choices can be estimated, and the estimate. It takes as long as to make a netlist and its stream programs: milliseconds for
+  // tens of ops, a second for thousands.
+  bool estimates() const { return estimate_ != nullptr; }
+  std::optional<std::vector<double>> estimate(const Choice& choice) const { return estimate_(choice); }
 
  private:
   void put(OpId op, const OpModel& model, const Place& place);
@@ -123,6 +131,7 @@ class PolicyContext {
   std::int32_t epoch_ = 0;
   Placer placer_;
   std::unique_ptr<EdgeBook> edges_;
+  Estimate estimate_;
 };
 
 class Policy {

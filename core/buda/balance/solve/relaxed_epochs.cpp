@@ -10,58 +10,96 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The ops of one epoch, taken up from last to first: the smallest interval at which they fit the chip.
+// Of the best choices of an op those that pay by the core: from each to the next larger one a core saves fewer cycles than before.
+std::vector<CoreCost> paying_choices(const std::vector<CoreCost>& choices) {
+  std::vector<CoreCost> out;
+  auto saved = [](const CoreCost& a, const CoreCost& b) { return (a.cycles - b.cycles) / static_cast<double>(b.cores - a.cores); };
+  for (const CoreCost& c : choices) {
+    while (out.size() > 1 && saved(out[out.size() - 2], out.back()) <= saved(out.back(), c)) out.pop_back();
+    out.push_back(c);
+  }
+  return out;
+}
+
+// What the choices of the ops may be, and from which threshold on an op does with its next smaller choice. For the shortest interval, the
+// threshold is the interval; for the shortest way of an input through all ops, it is the cycles that a core must save.
+class Thresholds {
+ public:
+  Thresholds(const std::vector<RelaxedOp>& ops, RelaxedGoal goal) : goal_(goal) {
+    for (const RelaxedOp& op : ops) choices_.push_back(goal == RelaxedGoal::interval ? op.choices : paying_choices(op.choices));
+  }
+  const std::vector<CoreCost>& of(std::size_t op) const { return choices_[op]; }
+  // `choice` is not the smallest.
+  double giving_up(std::size_t op, std::size_t choice) const {
+    const CoreCost &larger = choices_[op][choice], &smaller = choices_[op][choice - 1];
+    if (goal_ == RelaxedGoal::interval) return smaller.cycles;
+    return (smaller.cycles - larger.cycles) / static_cast<double>(larger.cores - smaller.cores);
+  }
+  // That even the largest choice of an op asks for.
+  double least(std::size_t op) const { return goal_ == RelaxedGoal::interval ? choices_[op].back().cycles : 0; }
+
+ private:
+  RelaxedGoal goal_;
+  std::vector<std::vector<CoreCost>> choices_;
+};
+
+// The ops of one epoch, taken up from last to first: the lowest threshold at which they fit the chip.
 class Segment {
  public:
-  Segment(const std::vector<RelaxedOp>& ops, std::size_t end, std::int64_t cores) : ops_(ops), end_(end), limit_(cores) {}
+  Segment(const Thresholds& thresholds, std::size_t end, std::int64_t cores) : thresholds_(thresholds), end_(end), limit_(cores) {}
 
   // False where not even the smallest choices of all fit. Ops come in descending order.
   bool add(std::size_t op) {
-    const auto& choices = ops_[op].choices;
-    interval_ = std::max(interval_, choices.back().cycles);
-    std::size_t choice = 0;
-    while (choices[choice].cycles > interval_) ++choice;
+    const auto& choices = thresholds_.of(op);
+    threshold_ = std::max(threshold_, thresholds_.least(op));
+    std::size_t choice = choices.size() - 1;
+    while (choice > 0 && thresholds_.giving_up(op, choice) <= threshold_) --choice;
     chosen_.push_back(choice);
     cores_ += choices[choice].cores;
     latency_ += choices[choice].cycles;
+    slowest_ = std::max(slowest_, choices[choice].cycles);
     offer(op);
-    // What a longer interval lets others give up.
-    while (!next_.empty() && (next_.top().interval <= interval_ || cores_ > limit_)) give_up(next_.top());
+    // What a higher threshold lets others give up.
+    while (!next_.empty() && (next_.top().threshold <= threshold_ || cores_ > limit_)) give_up(next_.top());
     return cores_ <= limit_;
   }
 
-  double interval() const { return interval_; }
+  // Cycles of the slowest op.
+  double slowest() const { return slowest_; }
   // Cycles of one input on its way through all ops, if they followed one another.
   double latency() const { return latency_; }
+  // The cycles of an op that was taken up.
+  double cycles(std::size_t op) const { return thresholds_.of(op)[chosen_[end_ - 1 - op]].cycles; }
 
  private:
-  // At `interval`, op `op` can do with its next smaller choice.
+  // At `threshold`, op `op` does with its next smaller choice.
   struct Step {
-    double interval;
+    double threshold;
     std::size_t op;
-    bool operator<(const Step& other) const { return interval > other.interval; }
+    bool operator<(const Step& other) const { return threshold > other.threshold; }
   };
 
   std::size_t& choice_of(std::size_t op) { return chosen_[end_ - 1 - op]; }
 
   void offer(std::size_t op) {
-    if (std::size_t c = choice_of(op); c > 0) next_.push({ops_[op].choices[c - 1].cycles, op});
+    if (std::size_t c = choice_of(op); c > 0) next_.push({thresholds_.giving_up(op, c), op});
   }
 
   void give_up(Step step) {
     next_.pop();
-    interval_ = std::max(interval_, step.interval);
+    threshold_ = std::max(threshold_, step.threshold);
     std::size_t& c = choice_of(step.op);
-    const CoreCost &larger = ops_[step.op].choices[c], &smaller = ops_[step.op].choices[--c];
+    const CoreCost &larger = thresholds_.of(step.op)[c], &smaller = thresholds_.of(step.op)[--c];
     cores_ -= larger.cores - smaller.cores;
     latency_ += smaller.cycles - larger.cycles;
+    slowest_ = std::max(slowest_, smaller.cycles);
     offer(step.op);
   }
 
-  const std::vector<RelaxedOp>& ops_;
+  const Thresholds& thresholds_;
   std::size_t end_;
   std::int64_t limit_, cores_ = 0;
-  double interval_ = 0, latency_ = 0;
+  double threshold_ = 0, latency_ = 0, slowest_ = 0;
   std::vector<std::size_t> chosen_;  // by distance from the last op
   std::priority_queue<Step> next_;
 };
@@ -92,23 +130,26 @@ class DramTraffic {
 
 }  // namespace
 
-std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip) {
+std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
   // By op the edges to those that read it.
   std::vector<std::vector<RelaxedOp::Edge>> readers(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i)
     for (const auto& operand : ops[i].operands) readers[operand.other].push_back({i, operand.bytes});
+  const Thresholds thresholds(ops, goal);
   std::vector<double> best(ops.size() + 1, kNever), interval(ops.size() + 1, 0);
   std::vector<std::size_t> from(ops.size() + 1, 0);
   best[0] = 0;
   for (std::size_t end = 1; end <= ops.size(); ++end) {
-    Segment segment(ops, end, chip.cores);
+    Segment segment(thresholds, end, chip.cores);
     DramTraffic traffic(ops, end, readers);
     for (std::size_t begin = end; begin-- > 0;) {
       const bool fits = segment.add(begin);
       // An op that fits no chip stands alone.
       if (!fits && begin + 1 < end) break;
-      const double bound = std::max(segment.interval(), traffic.add(begin) / chip.dram_bytes_per_cycle);
-      const double cost = best[begin] + bound + (chip.cycles_per_epoch + segment.latency()) / chip.inputs_per_epoch;
+      const double dram = traffic.add(begin) / chip.dram_bytes_per_cycle;
+      const double bound = std::max(segment.slowest(), dram);
+      const double first = chip.cycles_per_epoch + std::max(segment.latency(), dram);
+      const double cost = best[begin] + bound + (first - bound) / chip.inputs_per_epoch;
       if (cost < best[end]) {
         best[end] = cost;
         from[end] = begin;
@@ -118,8 +159,15 @@ std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, cons
     }
   }
   std::vector<RelaxedEpoch> out;
-  for (std::size_t end = ops.size(); end > 0; end = from[end]) out.push_back({from[end], end, interval[end]});
+  for (std::size_t end = ops.size(); end > 0; end = from[end]) out.push_back({from[end], end, interval[end], {}});
   std::reverse(out.begin(), out.end());
+  for (RelaxedEpoch& epoch : out) {
+    epoch.cycles.assign(epoch.end - epoch.begin, epoch.interval);
+    if (goal == RelaxedGoal::interval) continue;
+    Segment segment(thresholds, epoch.end, chip.cores);
+    for (std::size_t i = epoch.end; i-- > epoch.begin;) segment.add(i);
+    for (std::size_t i = epoch.begin; i < epoch.end; ++i) epoch.cycles[i - epoch.begin] = segment.cycles(i);
+  }
   return out;
 }
 

@@ -38,16 +38,22 @@ struct RelaxedChip {
   double cycles_per_epoch = 0;   // to change from one epoch to the next
 };
 
+// What the cores of an epoch are shared out for: that its slowest op is fast, or that one input comes through all its ops soon.
+enum class RelaxedGoal : std::uint8_t { interval, latency };
+
 // An epoch of the ops [begin, end).
 struct RelaxedEpoch {
   std::size_t begin = 0, end = 0;
-  double interval = 0;  // cycles between inputs: no op takes longer, nor does DRAM
+  double interval = 0;         // cycles between inputs: no op takes longer, nor does DRAM
+  std::vector<double> cycles;  // that each of its ops may take
 };
 
-// The cuts of the least total of cycles per input. An epoch has the interval at which the least cores of its ops together fit the chip; it
-// costs that or the cycles of its DRAM traffic, whichever is larger, and its share of the change of epochs and of the first input's way
-// through its ops. O(ops * ops of an epoch * choices of an op).
-std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip);
+// The cuts of the least total of cycles per input. The ops of an epoch share the chip by the goal: at the shortest interval for which the
+// least cores of all together fit, or so that no core would save more cycles at another op. The first input takes as long as all ops one
+// after the other, or as its DRAM traffic, and the change of epochs; each further one as long as the slowest op or the traffic. O(ops * ops
+// of an epoch * choices of an op).
+std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
+                                         RelaxedGoal goal = RelaxedGoal::interval);
 
 // Of choices in any order those that no other beats, as RelaxedOp has them.
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);

@@ -4,23 +4,27 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
+#include <buda/balance/solve/trials.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace buda::balance {
 namespace {
 
 // Shares of the chip's cores that are planned with.
-constexpr double kShares[] = {1.0, 0.9, 0.8, 0.65};
-// Cycles from the end of an epoch to the first input of the next: queue headers and stream programs are loaded.
-constexpr double kCyclesPerEpoch = 50'000;
+constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55};
+// Of fewer inputs, the way of the first through an epoch counts as well as the interval between them.
+constexpr double kFewInputs = 16;
 
 double bytes_of(const netlist::TileShape& shape, DataFormat format, const device::DeviceDescriptor& device) {
   return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
 }
 
-RelaxedOp relaxed(const PolicyContext& context, OpId id) {
+RelaxedOp relaxed(const PolicyContext& context, OpId id, double inputs) {
   const OpSpec& spec = context.op(id);
   RelaxedOp out;
   std::vector<CoreCost> choices;
@@ -36,8 +40,8 @@ RelaxedOp relaxed(const PolicyContext& context, OpId id) {
     const double bytes = bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device());
     if (spec.operands[i].from.op.valid()) {
       out.operands.push_back({spec.operands[i].from.op.index(), bytes});
-    } else if (!best.is_resident(i)) {
-      out.dram_bytes += bytes;
+    } else {
+      out.dram_bytes += best.is_resident(i) ? bytes / inputs : bytes;
     }
   }
   return out;
@@ -55,19 +59,80 @@ std::size_t last_producer(const PolicyContext& context, std::size_t place) {
 // A producer may have spread its result over more queue buffers than a core can read; then its reader cannot begin an epoch, and the epoch
 // begins with the producer.
 Result<Choice> place(PolicyContext& context, const std::vector<RelaxedEpoch>& epochs) {
+  if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (const RelaxedEpoch& epoch : epochs) {
+    const std::span<const double> cycles = epoch.cycles;
     context.next_epoch();
     for (std::size_t i = epoch.begin; i < epoch.end; ++i) {
-      auto placed = place_within(context, i, i + 1, epoch.interval);
+      auto placed = place_within(context, i, i + 1, cycles.subspan(i - epoch.begin, 1));
       if (placed) continue;
       const std::size_t from = last_producer(context, i);
       if (from == i) return std::move(placed).failure();
       context.rewind(context.schedule()[from]);
       context.next_epoch();
-      BUDA_TRY(place_within(context, from, i + 1, epoch.interval));
+      BUDA_TRY(place_within(context, from, i + 1, std::vector<double>(i + 1 - from, epoch.interval)));
     }
   }
   return context.choice();
+}
+
+// Placements of the cuts for several shares of the chip, and each with its epochs tightened; the best by their ops first.
+Result<std::vector<Trial>> first_trials(PolicyContext& context, const Trials& trials, const std::vector<RelaxedOp>& ops, RelaxedChip chip) {
+  std::vector<Trial> out;
+  Failure failure;
+  auto add = [&](Choice choice) {
+    if (std::none_of(out.begin(), out.end(), [&](const Trial& t) { return t.choice == choice; }))
+      out.push_back(trials.rated(std::move(choice)));
+  };
+  const bool few = chip.inputs_per_epoch < kFewInputs && trials.estimates();
+  const auto cores = static_cast<double>(context.device().grid().volume());
+  for (RelaxedGoal goal : {RelaxedGoal::interval, RelaxedGoal::latency}) {
+    if (goal == RelaxedGoal::latency && !few) continue;
+    for (double share : kShares) {
+      chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(cores * share), 1);
+      if (auto choice = place(context, relaxed_epochs(ops, chip, goal))) {
+        add(std::move(*choice));
+      } else {
+        failure = std::move(choice).failure();
+      }
+    }
+  }
+  if (out.empty()) return failure;
+  auto better = [](const Trial& a, const Trial& b) { return a.is_better(b); };
+  std::stable_sort(out.begin(), out.end(), better);
+  const std::size_t placed = trials.estimates() ? out.size() : 1;
+  for (std::size_t i = 0; i < placed; ++i)
+    if (auto choice = tightened(context, out[i].choice)) add(std::move(*choice));
+  std::stable_sort(out.begin(), out.end(), better);
+  return out;
+}
+
+// The epochs of a trial placed at other paces; of each epoch the best that is found. The rounds end when none is better.
+void improve(PolicyContext& context, Trials& trials, bool few) {
+  std::vector<Pace> paces;
+  for (double part : {0.8, 0.6, 1.3, 0.9, 0.45, 1.7, 0.7, 2.5}) {
+    paces.push_back([part](double, double interval) { return part * interval; });
+    if (few) paces.push_back([part](double own, double) { return part * own; });
+  }
+  for (bool is_better = true; is_better && trials.left() > 1;) {
+    const Trial start = *trials.best();
+    std::vector<Trial> others{start};
+    for (const Pace& pace : paces) {
+      if (trials.left() <= 1) break;
+      auto choice = paced(context, start.choice, pace);
+      if (!choice || choice->epochs() != start.choice.epochs() || *choice == start.choice) continue;
+      Trial other = trials.estimated(std::move(*choice));
+      if (!other.fails) others.push_back(std::move(other));
+    }
+    std::vector<const Choice*> choices;
+    for (const Trial& t : others) choices.push_back(&t.choice);
+    std::vector<std::size_t> from(start.epochs.size(), 0);
+    for (std::size_t e = 0; e < from.size(); ++e)
+      for (std::size_t k = 1; k < others.size(); ++k)
+        if (others[k].epochs[e] < others[from[e]].epochs[e]) from[e] = k;
+    if (auto choice = joined(context, choices, from)) trials.estimated(std::move(*choice));
+    is_better = trials.best()->is_better(start);
+  }
 }
 
 }  // namespace
@@ -84,34 +149,21 @@ double pipelined_cycles(const Choice& choice) {
 }
 
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
-  std::vector<RelaxedOp> ops;
-  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id));
   const auto& device = context.device();
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
-  chip.cycles_per_epoch = kCyclesPerEpoch;
+  chip.cycles_per_epoch = kEpochChangeCycles;
   chip.dram_bytes_per_cycle = dram_rate(device);
-  std::optional<Choice> best;
-  double least = 0;
-  auto offer = [&](Choice choice) {
-    const double cycles = pipelined_cycles(choice) + choice.epochs() * kCyclesPerEpoch / chip.inputs_per_epoch;
-    if (best && cycles >= least) return;
-    least = cycles;
-    best = std::move(choice);
-  };
-  Failure failure;
-  for (double share : kShares) {
-    chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * share), 1);
-    if (!context.schedule().empty()) context.rewind(context.schedule().front());
-    if (auto choice = place(context, relaxed_epochs(ops, chip))) {
-      offer(std::move(*choice));
-    } else {
-      failure = std::move(choice).failure();
-    }
-  }
-  if (!best) return failure;
-  if (auto choice = tightened(context, *best)) offer(std::move(*choice));
-  return std::move(*best);
+  std::vector<RelaxedOp> ops;
+  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id, chip.inputs_per_epoch));
+  Trials trials(context, chip.inputs_per_epoch);
+  BUDA_ASSIGN(std::vector<Trial> first, first_trials(context, trials, ops, chip));
+  if (!trials.estimates()) return std::move(first.front().choice);
+  const std::size_t most = std::max<std::size_t>(trials.left() / 2, 1);
+  for (std::size_t i = 0; i < first.size() && trials.left() > 0; ++i)
+    if (i < most || trials.best()->fails) trials.estimated(std::move(first[i].choice));
+  if (!trials.best()->fails) improve(context, trials, chip.inputs_per_epoch < kFewInputs);
+  return trials.take().choice;
 }
 
 }  // namespace buda::balance
