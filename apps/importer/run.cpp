@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/import.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
 #include <buda/tensor/tensor_file.hpp>

@@ -6,6 +6,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/runtime/streams.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <memory>
 #include <string>

@@ -2,6 +2,7 @@
 #include "apps/runner/run.hpp"
 
 #include "apps/runner/expect.hpp"
+#include "apps/runner/graph.hpp"
 #include "apps/runner/inputs.hpp"
 #include "apps/runner/net_test.hpp"
 #include "apps/runner/watch.hpp"
@@ -9,13 +10,11 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
-#include <buda/runtime/graph_run.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
@@ -144,15 +143,12 @@ class Runner {
       return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
     if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
     if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
-    BUDA_ASSIGN(auto graph, graph::parse_graph(host_.fs(), bytes.view(), o_.model));
-    std::vector<std::string> wanted;
-    for (auto id : graph.inputs()) wanted.push_back(graph.node(id).name());
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
-    for (auto id : graph.outputs()) output_order_.push_back(graph.node(id).name());
-    BUDA_ASSIGN(auto done, runtime::run_graph(std::move(graph), inputs, host_,
-                                              o_.formats == "exact" ? runtime::Arithmetic::exact : runtime::Arithmetic::fp32));
-    tell(done.batches);
-    return std::move(done.outputs);
+    const auto arithmetic = o_.formats == "exact" ? runtime::Arithmetic::exact : runtime::Arithmetic::fp32;
+    auto read_inputs = [&](std::vector<std::string> names) { return read_named(host_, o_.inputs, input_side(std::move(names))); };
+    BUDA_ASSIGN(auto done, evaluate_graph(bytes, o_.model, arithmetic, read_inputs, host_));
+    output_order_ = std::move(done.outputs);
+    tell(done.run.batches);
+    return std::move(done.run.outputs);
   }
 
   Result<NamedTensors> run_on_target(Kind kind, const io::Bytes& bytes) {

@@ -9,6 +9,7 @@
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <benchmark/benchmark.h>
 

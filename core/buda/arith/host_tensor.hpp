@@ -6,7 +6,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <span>
 #include <vector>

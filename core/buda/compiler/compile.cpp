@@ -45,7 +45,7 @@ Result<runtime::Model> compiled_model(Placed placed, const device::DeviceDescrip
     graph::Graph graph = *segment;
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
-    model.host_graphs.emplace(file, std::move(graph));
+    model.host_graphs.emplace(file, std::make_shared<const graph::Graph>(std::move(graph)));
     return success();
   };
   const std::string before = name + ".before.graph.json", behind = name + ".behind.graph.json";

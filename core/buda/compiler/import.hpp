@@ -3,9 +3,9 @@
 
 #include <buda/compiler/plugin_set.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
-#include <buda/plugin/frontend.hpp>
+#include <buda/plugin/model_source.hpp>
 
 #include <string>
 

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/passes/queues/past_cache.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <buda/compiler/optimizer_options.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 
 namespace buda::compiler {

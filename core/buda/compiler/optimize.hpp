@@ -5,7 +5,7 @@
 #include <buda/compiler/plugin_set.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 

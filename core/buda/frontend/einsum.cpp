@@ -7,6 +7,7 @@
 #include <buda/frontend/einsum.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,8 @@
 // Which values of a graph depend on constants alone, and what they are.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cstdint>

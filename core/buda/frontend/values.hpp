@@ -3,7 +3,8 @@
 
 #include <buda/frontend/known_values.hpp>
 #include <buda/frontend/narrow_type.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <map>

@@ -2,6 +2,7 @@
 #include <buda/graph/constraint_tags.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <cstddef>
 #include <string_view>

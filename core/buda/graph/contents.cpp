@@ -1,5 +1,7 @@
 // Copying of contents.
 #include <buda/graph/contents.hpp>
+#include <buda/graph/node.hpp>
+#include <buda/graph/value.hpp>
 
 namespace buda::graph {
 

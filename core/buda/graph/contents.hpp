@@ -1,7 +1,7 @@
 // What a node has besides its name, op and inputs, for those who build one graph of another.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 namespace buda::graph {
 

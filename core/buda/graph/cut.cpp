@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/fused_body.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 
 #include <algorithm>
 

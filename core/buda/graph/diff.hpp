@@ -1,7 +1,7 @@
 // What differs between two graphs.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/dot_labels.hpp>
 #include <buda/graph/dot_parts.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/repeats.hpp>
 
 #include <set>

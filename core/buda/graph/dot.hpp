@@ -1,7 +1,7 @@
 // A drawing of a graph, for Graphviz.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <cstdint>
 #include <string>

@@ -4,6 +4,7 @@
 #include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/fused_body.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/label.hpp>
 
 #include <algorithm>

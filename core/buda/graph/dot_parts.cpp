@@ -4,6 +4,7 @@
 #include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/dot_labels.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/order_parts.hpp>
 
 #include <algorithm>

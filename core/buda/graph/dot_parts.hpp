@@ -1,7 +1,8 @@
 // The drawing of a graph that has too many nodes to draw them.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 #include <buda/graph/repeats.hpp>
 
 #include <string>

@@ -2,6 +2,7 @@
 #include <buda/graph/editor.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/value.hpp>
 
 #include <cmath>
 

@@ -31,14 +31,6 @@ bool reorder(std::vector<NodeId>& current, const std::vector<NodeId>& order) {
 
 std::string_view level_name(Level level) { return level == Level::tensor ? "tensor" : "device"; }
 
-NodeKind kind_of_op(std::string_view op) {
-  if (op == kInputOp) return NodeKind::input;
-  if (op == kParameterOp) return NodeKind::parameter;
-  if (op == kConstantOp) return NodeKind::constant;
-  if (op == kOutputOp) return NodeKind::output;
-  return NodeKind::op;
-}
-
 NodeId Graph::find(std::string_view node_name) const { return names_.find(nodes_, node_name); }
 
 NodeId Graph::find_output(std::string_view output_name) const { return output_names_.find(nodes_, output_name); }

@@ -7,6 +7,7 @@
 #include <buda/graph/file_records.hpp>
 #include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/json.hpp>
 #include <buda/tensor/tensor_file.hpp>

@@ -1,7 +1,7 @@
 // The last answer to a question that passes ask again and again: the order of a graph's nodes.
 #pragma once
 
-#include <buda/graph/node.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <mutex>
 #include <optional>

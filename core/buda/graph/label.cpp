@@ -2,6 +2,7 @@
 #include <buda/graph/label.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 
 #include <string_view>
 

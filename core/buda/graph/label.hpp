@@ -1,7 +1,7 @@
 // What a node is called in messages, reports and drawings.
 #pragma once
 
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 #include <buda/graph/loopback.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
 
 namespace buda::graph {

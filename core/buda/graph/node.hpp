@@ -2,37 +2,23 @@
 #pragma once
 
 #include <buda/base/boxed.hpp>
-#include <buda/base/strong_id.hpp>
 #include <buda/diag/diagnostic.hpp>
 #include <buda/graph/attribute.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/graph/value_type.hpp>
-#include <buda/tensor/raw_file.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace buda::graph {
-
-using NodeId = StrongId<struct NodeTag>;
-
-// One result of a node. Nearly all ops have a single one, port 0.
-struct ValueRef {
-  NodeId node;
-  std::uint32_t port = 0;
-
-  ValueRef() = default;
-  ValueRef(NodeId n, std::uint32_t p = 0) : node(n), port(p) {}  // NOLINT: a node stands for its first result
-  bool valid() const { return node.valid(); }
-  friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
-};
 
 // An input of a node: a value, and what happens to it on the way (from left to right; device level only).
 struct Edge {
@@ -45,38 +31,11 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-// A place where a value is used: input number `input` of `node`.
-struct Use {
-  NodeId node;
-  std::uint32_t input = 0;
-  friend auto operator<=>(const Use&, const Use&) = default;
-};
-
 // A node of the user's model that a node stems from. `file` is a name without folders, so that products do not depend on where files are.
 struct Origin {
   std::string file;
   std::string node;
   friend auto operator<=>(const Origin&, const Origin&) = default;
-};
-
-// Where the bytes of a tensor lie: the file as the file system knows it, and the tensor's name in it, or its place where the file is no
-// tensor file.
-struct TensorSource {
-  std::string path;
-  std::string name;
-  std::optional<RawPlace> raw = {};
-  friend bool operator==(const TensorSource&, const TensorSource&) = default;
-};
-
-// The content of a parameter or constant. A value with a source is one that a file holds already, and a graph file refers there instead of
-// writing it again; the source's tensor has the same bytes and type, perhaps under another shape. A changed tensor is a new Value.
-struct Value {
-  Tensor tensor;
-  std::optional<TensorSource> source;
-
-  Value() = default;
-  Value(Tensor t) : tensor(std::move(t)) {}  // NOLINT: a tensor made by the program has no source
-  Value(Tensor t, TensorSource s) : tensor(std::move(t)), source(std::move(s)) {}
 };
 
 // input: what the user pushes; parameter: a weight; constant: a value of the model's code; output: what the user pops. Everything else is
@@ -93,6 +52,14 @@ NodeKind kind_of_op(std::string_view op);
 // What the graph has an index of (name, op, inputs) is changed through Graph; the rest is open.
 class Node {
  public:
+  // Out of line, since most who walk a graph do not look into values (value.hpp).
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   NodeId id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& op() const { return op_; }

@@ -1,4 +1,5 @@
 // Cuts at the places over which the fewest values pass. Parts are consecutive in a topological order, so their graph has no cycle.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/order_parts.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The tag that puts nodes on the host.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
 
 #include <algorithm>

@@ -12,7 +12,8 @@
 // An output is in the partition of the value that it gives.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/level.hpp>
 
 #include <string_view>
 

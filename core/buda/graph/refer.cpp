@@ -1,6 +1,8 @@
 // Values and the files that they come from.
 #include <buda/graph/refer.hpp>
 
+#include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/io/file_system.hpp>
 
 #include <functional>

@@ -1,7 +1,7 @@
 // Values that need not be written because a file of the model holds them.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/bytes.hpp>
 
 #include <string>

@@ -2,6 +2,7 @@
 #include <buda/graph/renumber.hpp>
 
 #include <buda/graph/contents.hpp>
+#include <buda/graph/graph.hpp>
 
 #include <utility>
 #include <vector>

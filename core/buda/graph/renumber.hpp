@@ -1,7 +1,7 @@
 // A graph whose ids follow the order of its nodes.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 namespace buda::graph {
 

@@ -1,4 +1,5 @@
 // Repeats are runs of places i at which the node at i is like the node at i + p, for a period p. They are taken greedily.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/repeats.hpp>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // Blocks of a graph that follow one another several times, such as the layers of a transformer.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <cstddef>
 #include <vector>

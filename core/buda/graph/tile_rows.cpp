@@ -2,6 +2,7 @@
 #include <buda/graph/tile_rows.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/graph/value_type.hpp>
 
 #include <algorithm>

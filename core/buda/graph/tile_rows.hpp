@@ -8,7 +8,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A table of what is known of a graph's values.
 #pragma once
 
-#include <buda/graph/node.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,9 @@
 #include <buda/graph/verify.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 
 namespace buda::graph {
 namespace {

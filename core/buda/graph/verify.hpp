@@ -1,7 +1,8 @@
 // Is this graph well formed? Everything that does not need the meaning of ops; ops/whole_graph/infer.hpp adds that.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/diag/diagnostic.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <vector>
 

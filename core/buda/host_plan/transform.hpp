@@ -3,8 +3,8 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/schema/record.hpp>
+#include <buda/tensor/fwd.hpp>
 #include <buda/tensor/shape.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <vector>

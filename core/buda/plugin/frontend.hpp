@@ -6,11 +6,9 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/io/bytes.hpp>
 #include <buda/io/host.hpp>
+#include <buda/plugin/model_source.hpp>
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,20 +16,6 @@
 #pragma GCC visibility push(default)
 
 namespace buda::plugin {
-
-// A model file as it was found. `path` serves messages and to find files that belong to the model; it may be "-".
-struct ModelSource {
-  std::string path;
-  io::Bytes bytes;
-};
-
-struct ImportOptions {
-  std::string name;                          // of the graph; empty: the file's name without its endings
-  std::map<std::string, std::int64_t> dims;  // values of symbolic dimensions, from --dim batch=4
-  // Inputs whose values are fixed now, from --value NAME=FILE: the graph keeps such an input, but computes with this value. For models that
-  // take as an input what decides about shapes.
-  std::map<std::string, Tensor> values = {};
-};
 
 class Frontend {
  public:

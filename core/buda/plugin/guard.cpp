@@ -4,6 +4,7 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
+#include <buda/plugin/frontend.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <new>

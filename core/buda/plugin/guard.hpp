@@ -6,7 +6,7 @@
 // handler learns whose code ran.
 #pragma once
 
-#include <buda/plugin/frontend.hpp>
+#include <buda/diag/result.hpp>
 #include <buda/plugin/registry.hpp>
 
 #include <memory>

@@ -2,6 +2,7 @@
 #include <buda/plugin/rule.hpp>
 
 #include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
@@ -88,6 +89,9 @@ Term Rewrite::in(std::size_t input) {
   if (t == compute_) return raw(input);
   return op("cast", {raw(input)}, {{"dtype", std::string(dtype_name(compute_))}});
 }
+
+Term Rewrite::constant_as_is(const Tensor& tensor) { return noted(builder_.constant(tensor)); }
+Term Rewrite::number(double value) { return constant(Tensor::scalar(value)); }
 
 Term Rewrite::constant(const Tensor& tensor) { return noted(builder_.constant(tensor.cast(compute_))); }
 

@@ -62,8 +62,8 @@ class Rewrite {  // wide because formulas read the replaced node through it, att
   // An input as it is.
   Term raw(std::size_t input) { return {this, inputs_[input]}; }
   Term constant(const Tensor& tensor);  // converted to the formula's type
-  Term constant_as_is(const Tensor& tensor) { return noted(builder_.constant(tensor)); }
-  Term number(double value) { return constant(Tensor::scalar(value)); }
+  Term constant_as_is(const Tensor& tensor);
+  Term number(double value);
   Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
   Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }
   // Whether the ops made from here on need all digits of F32, as integers and places do: they are then kept and computed in Float32

@@ -1,6 +1,7 @@
 // The evaluator of ops, batch by batch.
 #include <buda/runtime/graph_run.hpp>
 
+#include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>

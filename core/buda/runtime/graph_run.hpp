@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/tensor/tensor_file.hpp>
@@ -10,10 +10,6 @@
 #include <cstdint>
 
 #pragma GCC visibility push(default)
-
-namespace buda::graph {
-class Graph;
-}
 
 namespace buda::runtime {
 

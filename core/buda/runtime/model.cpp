@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/device/format.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -94,9 +95,8 @@ bool Model::uses_device() const {
                      [](const host_plan::Segment& s) { return s.kind == host_plan::SegmentKind::device; });
 }
 
-Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan,
-                                                             const std::string& folder) {
-  std::map<std::string, graph::Graph> out;
+Result<HostGraphs> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan, const std::string& folder) {
+  HostGraphs out;
   for (const auto& segment : plan.segments) {
     if (segment.kind != host_plan::SegmentKind::host || out.contains(segment.file)) continue;
     BUDA_ASSIGN(auto graph, graph::read_graph(fs, folder + segment.file));
@@ -104,7 +104,7 @@ Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs,
     BUDA_TRY(ops::check(graph));
     if (graph.level != graph::Level::tensor)
       return input_error("RT001", {folder + segment.file}, "the host executes graphs at tensor level, and this graph is at device level");
-    out.emplace(segment.file, std::move(graph));
+    out.emplace(segment.file, std::make_shared<const graph::Graph>(std::move(graph)));
   }
   return out;
 }

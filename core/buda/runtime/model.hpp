@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/streams.hpp>
@@ -10,6 +10,7 @@
 #include <buda/tensor/tensor_file.hpp>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,8 @@ struct Image;
 
 namespace buda::runtime {
 
+using HostGraphs = std::map<std::string, std::shared_ptr<const graph::Graph>>;  // by the file that a segment of the plan names
+
 // `parameters` by queue, in the queue's shape (w, z, r, c): the plan's transforms are done. `device` is what an image was compiled for;
 // a plan beside a netlist only knows its name.
 struct Model {
@@ -31,7 +34,7 @@ struct Model {
   Program program;
   Products products;  // of an image; read when a target needs them
   NamedTensors parameters;
-  std::map<std::string, graph::Graph> host_graphs;  // by the file that a segment of the plan names
+  HostGraphs host_graphs;
 
   // False when the host does all of the work, and the netlist has nothing in it.
   bool uses_device() const;
@@ -51,8 +54,7 @@ Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std:
                                      const std::string& folder = "");
 
 // The graphs of the plan's host segments, read from `folder`.
-Result<std::map<std::string, graph::Graph>> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan,
-                                                             const std::string& folder);
+Result<HostGraphs> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan, const std::string& folder);
 
 // Name of the image's member that holds its device descriptor (buda.device/1, without a base).
 inline constexpr const char* kDeviceMember = "device.yaml";

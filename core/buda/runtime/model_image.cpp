@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/device/format.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
 #include <buda/io/json.hpp>
@@ -61,7 +62,7 @@ Result<image::Image> make_image(Model model, const device::DeviceDescriptor& dev
     if (segment.kind == host_plan::SegmentKind::device) {
       segment.file = netlist_name;
     } else {
-      BUDA_ASSIGN(segment.file, add_graph(model.host_graphs.at(segment.file), file_name(segment.file), image.extras));
+      BUDA_ASSIGN(segment.file, add_graph(*model.host_graphs.at(segment.file), file_name(segment.file), image.extras));
     }
   }
   image.device.plan.parameters.clear();

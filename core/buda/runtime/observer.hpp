@@ -3,7 +3,7 @@
 
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <map>

@@ -4,7 +4,8 @@
 #include <buda/diag/result.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/netlist/model/netlist.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <string>

@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/state.hpp>
@@ -52,7 +53,7 @@ Result<void> Session::check_host_graphs() const {
     if (segment.kind != host_plan::SegmentKind::host) continue;
     auto found = model_.host_graphs.find(segment.file);
     if (found == model_.host_graphs.end()) return internal_error(cat("the graph '", segment.file, "' was not loaded"));
-    const graph::Graph& graph = found->second;
+    const graph::Graph& graph = *found->second;
     for (auto id : graph.inputs()) {
       const graph::Node& n = graph.node(id);
       auto it = there.find(n.name());
@@ -81,7 +82,7 @@ Result<void> Session::check_host_graphs() const {
 void Session::find_unread() {
   std::set<std::string> read;
   for (const auto& [file, graph] : model_.host_graphs)
-    for (auto id : graph.inputs()) read.insert(graph.node(id).name());
+    for (auto id : graph->inputs()) read.insert(graph->node(id).name());
   for (const auto& segment : model_.plan.segments)
     for (const auto& t : segment.inputs) read.insert(t.name);
   for (Port& port : ports_.inputs) port.is_read = port.queue != nullptr || read.contains(port.tensor->name);
@@ -157,7 +158,7 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
       if (segment.kind == host_plan::SegmentKind::device) {
         BUDA_TRY(run_on_device(batches));
       } else {
-        for (Batch& batch : batches) BUDA_TRY(run_on_host(model_.host_graphs.at(segment.file), batch));
+        for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
       }
     }
     for (Batch& batch : batches)

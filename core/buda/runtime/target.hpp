@@ -15,7 +15,7 @@
 #include <buda/perf/summary.hpp>
 #include <buda/perf/time.hpp>
 #include <buda/runtime/program.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <map>

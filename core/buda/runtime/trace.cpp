@@ -3,6 +3,7 @@
 
 #include <buda/io/json.hpp>
 #include <buda/schema/codec.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::runtime {
 namespace {

@@ -3,13 +3,15 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda {
 
 Result<Tensor> raw_tensor(const io::Bytes& file, const std::string& path, const RawPlace& place, DType dtype, Shape shape) {
   if (place.file_size != static_cast<std::int64_t>(file.size())) {
-    Diagnostic d = input_error(
-        "TN015", {path}, cat("has ", file.size(), " bytes, and had ", place.file_size, " when a tensor in it was referred to: it was replaced"));
+    Diagnostic d =
+        input_error("TN015", {path},
+                    cat("has ", file.size(), " bytes, and had ", place.file_size, " when a tensor in it was referred to: it was replaced"));
     d.hint = "make the graph from it again";
     return d;
   }

@@ -3,7 +3,9 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/fwd.hpp>
+#include <buda/tensor/shape.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <buda/io/file_system.hpp>
+#include <buda/tensor/fwd.hpp>
 #include <buda/tensor/tensor.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -13,8 +13,6 @@
 namespace buda {
 
 // Ordered by name, so that whatever is made from it is deterministic.
-using NamedTensors = std::map<std::string, Tensor>;
-
 // Reads a file in the format that its first bytes show, whatever its name (a TensorProto shows nothing: its name ends with .pb). The one
 // tensor of an .npy file, or of a .pb file that does not name it, is named after the file, without folder and ending. Data is shared with
 // the (mapped) file where it can be.

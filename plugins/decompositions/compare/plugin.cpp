@@ -21,6 +21,7 @@
 #include <buda/plugin/rule.hpp>
 
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 #include <limits>

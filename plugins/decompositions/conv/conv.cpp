@@ -18,6 +18,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/passes/decompose/channels_last.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::conv {
 namespace {

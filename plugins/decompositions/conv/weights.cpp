@@ -2,6 +2,7 @@
 #include "rules.hpp"
 
 #include <buda/passes/decompose/channels_last.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <functional>
 

@@ -1,4 +1,6 @@
 // Places as numbers: comparisons of indices with 0, 1, 2, …, of which the rules of this plugin are made.
+#include <buda/tensor/tensor.hpp>
+
 #include "rules.hpp"
 
 #include <numeric>

@@ -6,6 +6,8 @@
 //   result                                    counts × a matrix that brings each gram to its column, times its weight
 //
 // Numbers are exact up to 2^24.
+#include <buda/tensor/tensor.hpp>
+
 #include "rules.hpp"
 
 #include <algorithm>

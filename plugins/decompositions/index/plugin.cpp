@@ -13,6 +13,7 @@
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

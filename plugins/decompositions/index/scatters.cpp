@@ -8,6 +8,8 @@
 //   max_unpool                      scatter_nd into zeros
 //
 // × is a matrix product. As in lookups.cpp there is a limit, and numbers that are not finite spoil others. Indices outside x do nothing.
+#include <buda/tensor/tensor.hpp>
+
 #include "rules.hpp"
 
 #include <algorithm>

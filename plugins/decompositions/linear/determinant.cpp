@@ -4,6 +4,8 @@
 //
 // All permutations at once by products with constant matrices of ones and zeros. Up to n = 6, which has 720 of them; larger matrices
 // would have to be eliminated, which needs the largest pivot of each column.
+#include <buda/tensor/tensor.hpp>
+
 #include "rules.hpp"
 
 #include <algorithm>

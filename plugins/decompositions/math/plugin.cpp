@@ -11,6 +11,7 @@
 #include <buda/plugin/plugin.hpp>
 
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 

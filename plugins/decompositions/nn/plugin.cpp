@@ -12,6 +12,7 @@
 
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace {
 

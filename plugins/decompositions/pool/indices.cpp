@@ -12,6 +12,7 @@
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/ops/spatial/pool.hpp>
 #include <buda/plugin/rule.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::pool {
 namespace {

@@ -15,6 +15,7 @@
 #include <buda/passes/decompose/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

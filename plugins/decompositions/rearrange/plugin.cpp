@@ -6,6 +6,7 @@
 // A gather with constant indices moves rows by a picker and computes nothing.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

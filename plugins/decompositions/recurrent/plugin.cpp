@@ -12,6 +12,7 @@
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::sample {
 

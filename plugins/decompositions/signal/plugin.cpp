@@ -6,6 +6,7 @@
 // n^2 products where a fast transform has n log n: for frames of up to some thousand points, for which a matrix engine is made.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

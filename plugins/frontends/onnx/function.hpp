@@ -3,7 +3,7 @@
 
 #include "model.hpp"
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/value_type.hpp>
 
 #include <memory>
 #include <optional>

@@ -11,7 +11,9 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
+#include <buda/plugin/frontend.hpp>
 
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>

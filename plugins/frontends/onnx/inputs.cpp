@@ -5,6 +5,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/plugin/model_source.hpp>
 
 #include <onnx/onnx_pb.h>
 

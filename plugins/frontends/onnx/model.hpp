@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
 #include <buda/io/host.hpp>
-#include <buda/plugin/frontend.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <map>
@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace buda::plugin {
+struct ImportOptions;
+struct ModelSource;
+}  // namespace buda::plugin
 namespace onnx {
 class FunctionProto;
 class ModelProto;

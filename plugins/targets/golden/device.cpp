@@ -6,6 +6,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/runtime/observer.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <limits>

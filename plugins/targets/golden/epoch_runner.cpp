@@ -15,6 +15,7 @@
 #include <buda/base/text.hpp>
 #include <buda/runtime/observer.hpp>
 #include <buda/tensor/quantize.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

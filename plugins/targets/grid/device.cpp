@@ -6,6 +6,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/ports.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <limits>

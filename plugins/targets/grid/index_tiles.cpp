@@ -4,6 +4,7 @@
 #include <buda/arith/gather.hpp>
 #include <buda/arith/host_tensor.hpp>
 #include <buda/arith/op.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -4,7 +4,7 @@
 #include <buda/arith/value.hpp>
 #include <buda/cost/kernel_cycles.hpp>
 #include <buda/netlist/model/netlist.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <map>

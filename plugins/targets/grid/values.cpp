@@ -2,6 +2,7 @@
 #include "values.hpp"
 
 #include <buda/arith/host_tensor.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <limits>
 #include <utility>

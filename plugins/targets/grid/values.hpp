@@ -1,9 +1,9 @@
 // The values of a device: what is in its queues, and what its epochs make of it.
 #pragma once
 
-#include "epoch_values.hpp"
+#include <buda/tensor/fwd.hpp>
 
-#include <buda/tensor/tensor.hpp>
+#include "epoch_values.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Embeddings end to end on golden, and what they take.
 #include "unit/balance/golden_model.hpp"
 
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 namespace buda::balance {

@@ -9,6 +9,7 @@
 #include <buda/base/text.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/io/host.hpp>
 
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/value.hpp>
 
 namespace buda::balance {
 namespace {

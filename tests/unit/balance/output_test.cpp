@@ -8,6 +8,7 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/io/json.hpp>
 #include <buda/ops/device/device_layout.hpp>
 

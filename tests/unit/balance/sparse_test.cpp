@@ -1,6 +1,7 @@
 // Sparse matmuls on cores: what is encoded, read again as a device reads it, selects what the selection matrix says.
 #include <buda/balance/models/sparse.hpp>
 
+#include <buda/balance/models/encoded_selection.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/sparse_encoding.hpp>

@@ -2,6 +2,7 @@
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <set>

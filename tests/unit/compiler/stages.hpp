@@ -6,6 +6,7 @@
 #include <buda/device/load.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/loader.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

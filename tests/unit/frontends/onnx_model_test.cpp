@@ -3,6 +3,7 @@
 #include "import_fixture.hpp"
 
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <cmath>

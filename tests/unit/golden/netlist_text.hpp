@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <golden/device.hpp>
 
 #include <gtest/gtest.h>

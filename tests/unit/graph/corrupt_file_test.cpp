@@ -1,4 +1,5 @@
 // Damaged graph files and tensor files: a diagnostic or a sound graph, never a crash. Most telling under the sanitizers.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/memory_file_system.hpp>

@@ -1,6 +1,8 @@
 // Parts of graphs.
 #include <buda/graph/cut.hpp>
 #include <buda/graph/diff.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/graph/verify.hpp>
 
 #include <gtest/gtest.h>

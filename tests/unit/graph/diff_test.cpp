@@ -1,5 +1,7 @@
 // Differences between graphs.
 #include <buda/graph/diff.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/dot.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/order_parts.hpp>
 #include <buda/graph/repeats.hpp>
 

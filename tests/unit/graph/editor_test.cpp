@@ -1,5 +1,6 @@
 // Rewrites keep names, provenance and tags.
 #include <buda/graph/editor.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,9 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/diff.hpp>
 #include <buda/graph/fused_body.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/tensor/tensor_file.hpp>

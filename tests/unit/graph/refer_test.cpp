@@ -1,7 +1,9 @@
 // Values that lie in a model's file are referred to there, and come back from there.
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/io/memory_file_system.hpp>
 
 #include <gmock/gmock.h>
@@ -85,7 +87,8 @@ TEST(Refer, PlacesThatSayTooLittleOrTooMuch) {
   for (const char* keys : {R"("offset": 3)", R"("file_size": 19)", R"("offset": 3, "file_size": 19, "tensor": "first")"}) {
     Case c;
     c.fs.put("g.json", cat(R"({"schema": "buda.graph/1", "name": "g", "level": "tensor", "nodes": [],
- "tensors": [{"name": "t", "dtype": "F32", "shape": [2], "file": "models/m.bin", )", keys, "}]}"));
+ "tensors": [{"name": "t", "dtype": "F32", "shape": [2], "file": "models/m.bin", )",
+                           keys, "}]}"));
     auto graph = read_graph(c.fs, "g.json");
     ASSERT_FALSE(graph) << keys;
     EXPECT_EQ(graph.failure().diagnostics().front().code, "GR022") << keys;

@@ -1,4 +1,6 @@
 // The verifier finds everything, and names the node.
+#include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/graph/verify.hpp>
 
 #include <gtest/gtest.h>

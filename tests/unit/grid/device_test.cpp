@@ -2,6 +2,7 @@
 #include "grid/device.hpp"
 
 #include <buda/runtime/streams.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include "unit/sim/run_of.hpp"
 

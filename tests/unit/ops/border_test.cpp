@@ -2,7 +2,9 @@
 #include <buda/ops/device/border.hpp>
 
 #include <buda/graph/placement.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/registry.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 // Batch and local response normalisation against numbers worked out by hand.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 namespace buda::ops {

@@ -2,6 +2,7 @@
 #include "running.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::ops {
 namespace {

@@ -2,6 +2,7 @@
 #include "running.hpp"
 
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <functional>
 

@@ -1,4 +1,6 @@
 // Elementwise operations against values from PyTorch (float64) and from first principles.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 #include <limits>

@@ -2,6 +2,7 @@
 #include "running.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::ops {
 namespace {

@@ -1,4 +1,6 @@
 // Operations that move elements.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 #include <limits>

@@ -1,4 +1,6 @@
 // Softmax and layer normalisation against values from PyTorch (float64).
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 namespace buda::ops {

@@ -1,4 +1,6 @@
 // Pools: by hand, or from PyTorch where a comment says so.
+#include <buda/ops/table/evaluate_call.hpp>
+
 #include "running.hpp"
 
 #include <limits>

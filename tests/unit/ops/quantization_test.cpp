@@ -1,4 +1,6 @@
 // Quantising and back, determinants, and Fourier transforms: by hand, or numpy.fft.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 #include <limits>

@@ -1,4 +1,6 @@
 // Recurrent networks against torch.nn.LSTM and torch.nn.GRU (their gates brought into ONNX's order), and by hand.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 namespace buda::ops {

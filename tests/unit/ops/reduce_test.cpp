@@ -1,4 +1,6 @@
 // Reductions.
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 #include <limits>

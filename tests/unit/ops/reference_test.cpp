@@ -2,6 +2,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/ops/table/registry.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

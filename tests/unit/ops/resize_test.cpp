@@ -1,4 +1,6 @@
 // Resizing and sampling: by hand, or with numbers from PyTorch 1.13 (interpolate, grid_sample, torchvision's roi_align and roi_pool).
+#include <buda/tensor/tensor.hpp>
+
 #include "running.hpp"
 
 namespace buda::ops {

@@ -1,6 +1,7 @@
 // Running one op on small tensors and looking at what comes out.
 #pragma once
 
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/registry.hpp>
 
 #include <gtest/gtest.h>

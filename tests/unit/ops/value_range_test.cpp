@@ -4,6 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::ops {
 namespace {

@@ -1,4 +1,6 @@
 // The check that a pass keeps the meaning: it finds what changed, and only that.
+#include <buda/graph/value.hpp>
+
 #include "harness.hpp"
 
 namespace buda::passes {

@@ -1,4 +1,6 @@
 // lower-to-device: products, and values that must fill a tile or a shape.
+#include <buda/graph/value.hpp>
+
 #include "lowering_harness.hpp"
 
 namespace buda::passes {

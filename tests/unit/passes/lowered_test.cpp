@@ -1,6 +1,7 @@
 // What is known of a lowered value after an op.
 #include <buda/passes/lower/lowered.hpp>
 #include <buda/passes/lower/op_builder.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

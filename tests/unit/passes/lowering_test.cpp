@@ -1,4 +1,6 @@
 // lower-to-device: the ops, edges and shapes that come out, and that they compute the same in spite of padding.
+#include <buda/graph/value.hpp>
+
 #include "lowering_harness.hpp"
 
 namespace buda::passes {

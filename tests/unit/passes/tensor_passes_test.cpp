@@ -2,6 +2,7 @@
 #include "harness.hpp"
 
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/passes/fuse/fusing.hpp>
 
 #include <functional>

@@ -8,6 +8,7 @@
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/runtime/target.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ TEST_F(ModelTest, SegmentsOfTheHostAreGraphsAtTensorLevel) {
   auto m = load();
   ASSERT_TRUE(m) << error_of(m);
   EXPECT_TRUE(m->uses_device());
-  EXPECT_EQ(m->host_graphs.at("tail.graph.json").outputs().size(), 1u);
+  EXPECT_EQ(m->host_graphs.at("tail.graph.json")->outputs().size(), 1u);
   ops::Builder d("tail", graph::Level::device);
   d.output("z", d.exp(d.input("y", {2, 3})));
   ASSERT_TRUE(graph::write_graph(host_.files, *d.finish(), "a/tail.graph.json"));

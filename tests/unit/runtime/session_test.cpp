@@ -132,8 +132,8 @@ Model between_hosts() {
   auto sum = behind.add(behind.input("r.to_host", {2, 3}), x);
   behind.output("y", sum);
   behind.output("most", behind.reduce_max(sum, {1}));
-  m.host_graphs.emplace("m.before.graph.json", finished(before));
-  m.host_graphs.emplace("m.behind.graph.json", finished(behind));
+  m.host_graphs.emplace("m.before.graph.json", std::make_shared<const graph::Graph>(finished(before)));
+  m.host_graphs.emplace("m.behind.graph.json", std::make_shared<const graph::Graph>(finished(behind)));
   host_plan::Segment device = m.plan.segments[0];
   device.inputs = {m.plan.inputs[0]};
   device.inputs[0].name = "r.to_device";
@@ -167,7 +167,7 @@ TEST(Session, AModelOfTheHostAloneOpensNoTarget) {
   m.plan = plan();
   ops::Builder all("m");
   all.output("y", all.exp(all.input("x", {2, 3})));
-  m.host_graphs.emplace("m.before.graph.json", finished(all));
+  m.host_graphs.emplace("m.before.graph.json", std::make_shared<const graph::Graph>(finished(all)));
   m.plan.inputs[0].queue = m.plan.outputs[0].queue = "";
   m.plan.segments = {{host_plan::SegmentKind::host, "m.before.graph.json", {}}};
   EXPECT_FALSE(m.uses_device());

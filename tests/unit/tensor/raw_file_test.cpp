@@ -1,5 +1,6 @@
 // Tensors that lie bare in a file, aligned or not.
 #include <buda/tensor/raw_file.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>

@@ -4,16 +4,12 @@
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <functional>
 #include <string>
-
-namespace buda::graph {
-class Graph;
-}
 
 namespace buda::balance {
 

@@ -4,6 +4,7 @@
 #include <buda/balance/models/fused.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 
 namespace buda::balance {
 

@@ -4,6 +4,7 @@
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cost/kernel_cycles.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/device/fused_body.hpp>
 
 #include <utility>

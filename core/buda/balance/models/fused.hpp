@@ -6,7 +6,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/netlist/model/fused_op.hpp>
 
 #include <memory>

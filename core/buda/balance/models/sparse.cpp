@@ -1,6 +1,7 @@
 // The products of each core, counted and encoded.
 #include <buda/balance/models/sparse.hpp>
 
+#include <buda/balance/models/encoded_selection.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/sparse_encoding.hpp>
 

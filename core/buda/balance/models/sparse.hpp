@@ -7,7 +7,6 @@
 
 #include <buda/balance/models/sparse_use.hpp>
 #include <buda/balance/problem/selection.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,11 +22,9 @@ std::int32_t sparse_passes(const SelectionMatrix& matrix, const SparseBlocking& 
 // strip for an index tile. O(products + rows of the selection matrix).
 std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, const SparseBlocking& blocking);
 
-// The values of the two parameters: sparse tiles [1, 1, 32 * grid rows, 32 * tiles] and index tiles [1, 1, 32 * grid rows, 32 *
-// index_tiles] as 32-bit words. `use` is what sparse_use found for the same blocking.
-struct EncodedSelection {
-  Tensor tiles, indices;
-};
+struct EncodedSelection;  // encoded_selection.hpp
+
+// The values of the two parameters. `use` is what sparse_use found for the same blocking.
 EncodedSelection encode_selection(const SelectionMatrix& matrix, const SparseBlocking& blocking, const SparseUse& use);
 
 }  // namespace buda::balance

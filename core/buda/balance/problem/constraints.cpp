@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/graph.hpp>
 
 #include <algorithm>
 #include <map>

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <vector>
-
-namespace buda::graph {
-class Graph;
-}
 
 namespace buda::balance {
 

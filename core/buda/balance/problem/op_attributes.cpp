@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/netlist/model/op_attributes.hpp>
 
 #include <algorithm>

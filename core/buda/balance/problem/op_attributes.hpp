@@ -2,7 +2,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/attribute.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/netlist/model/op.hpp>
 
 #include <string>

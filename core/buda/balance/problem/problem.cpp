@@ -2,6 +2,7 @@
 #include <buda/balance/problem/problem.hpp>
 
 #include <buda/balance/models/fused.hpp>
+#include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/selection.hpp>
@@ -10,9 +11,11 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/label.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -33,13 +36,6 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using netlist::TileShape;
-
-Diagnostic node_error(std::string code, const Node& node, const std::string& message) {
-  Diagnostic d =
-      input_error(std::move(code), node.loc, cat(node.is_op() ? "op '" : "node '", node.name(), "' (", node.op(), "): ", message));
-  d.node = node.name();
-  return d;
-}
 
 // Everything make_problem looks up while it goes through the graph.
 class ProblemBuilder {
@@ -127,15 +123,15 @@ class ProblemBuilder {
     if (node.outputs.size() != 1)
       return fail(node_error("BL001", node, cat("it has ", node.outputs.size(), " results; a netlist op has one")));
     const Shape& s = node.outputs[0].shape;
-    constexpr std::int64_t kSide = graph::kTileSide;
-    if (s.rank() != 4 || s[2] % kSide != 0 || s[3] % kSide != 0 || !s.volume() || *s.volume() <= 0)
+    constexpr std::int64_t kTile = graph::kTileSide;
+    if (s.rank() != 4 || s[2] % kTile != 0 || s[3] % kTile != 0 || !s.volume() || *s.volume() <= 0)
       return fail(node_error("BL001", node, cat("shape ", s.text(), " is not a multiple of the tile size (w, z, r, c)")));
     if (s[0] != wanted_w)
       return fail(node_error("BL002", node,
                              cat("shape ", s.text(), " has w = ", s[0], " where ", wanted_w,
                                  wanted_w == 1 ? " is needed: parameters and constants are the same for all inputs"
                                                : " is needed: all of the model's inputs take part in each step")));
-    TileShape out{s[1], s[2] / kSide, s[3] / kSide};
+    TileShape out{s[1], s[2] / kTile, s[3] / kTile};
     if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
       Diagnostic d = node_error("BL001", node,
                                 cat("shape ", s.text(), " is larger than a netlist can express: ", out.volume(), " tiles of ",

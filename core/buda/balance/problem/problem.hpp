@@ -7,7 +7,8 @@
 #include <buda/base/strong_id.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 #include <buda/netlist/model/fused_op.hpp>
 
 #include <cstdint>
@@ -17,10 +18,6 @@
 #include <vector>
 
 #pragma GCC visibility push(default)
-
-namespace buda::graph {
-class Graph;
-}
 
 namespace buda::balance {
 

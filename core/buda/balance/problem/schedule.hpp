@@ -1,16 +1,13 @@
 // The order in which ops are placed and, epoch by epoch, executed.
 #pragma once
 
-#include <buda/graph/node.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <string_view>
 #include <vector>
 
 #pragma GCC visibility push(default)
-
-namespace buda::graph {
-class Graph;
-}
 
 namespace buda::balance {
 

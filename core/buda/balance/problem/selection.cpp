@@ -26,11 +26,11 @@ struct Entries {
 using TilesOfRow = std::map<std::int32_t, std::map<std::int16_t, float>>;
 
 Result<TilesOfRow> tiles_of_row(const Entries& entries, const SelectionShape& shape, std::int32_t slice, std::int32_t row) {
-  constexpr std::int64_t kSide = graph::kTileSide;
+  constexpr std::int64_t kTile = graph::kTileSide;
   TilesOfRow out;
   const std::int64_t of = entries.slices == 1 ? 0 : slice, matrix = shape.act_matrices == 1 ? 0 : slice;
-  const std::int64_t begin = row * kSide, end = std::min(begin + kSide, entries.columns);
-  const std::int64_t rows_there = std::int64_t{shape.act_rows} * kSide;
+  const std::int64_t begin = row * kTile, end = std::min(begin + kTile, entries.columns);
+  const std::int64_t rows_there = std::int64_t{shape.act_rows} * kTile;
   for (std::int64_t term = 0; term < entries.terms; ++term)
     for (std::int64_t r = begin; r < end; ++r) {
       const std::size_t at = entries.at(term, of, r);
@@ -40,7 +40,7 @@ Result<TilesOfRow> tiles_of_row(const Entries& entries, const SelectionShape& sh
                            cat("its selection matrix names row ", entries.rows[at], ", and the other operand has ", rows_there));
       const std::int64_t source_row = entries.rows[at] - 1 + matrix * rows_there;
       const float factor = entries.factors.empty() ? 1.0f : entries.factors[at];
-      out[static_cast<std::int32_t>(source_row / kSide)][static_cast<std::int16_t>((r - begin) * kSide + source_row % kSide)] += factor;
+      out[static_cast<std::int32_t>(source_row / kTile)][static_cast<std::int16_t>((r - begin) * kTile + source_row % kTile)] += factor;
     }
   return out;
 }

@@ -5,15 +5,12 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
-
-namespace buda {
-class Tensor;
-}  // namespace buda
 
 namespace buda::balance {
 

@@ -2,6 +2,7 @@
 #include <buda/balance/problem/translate.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>

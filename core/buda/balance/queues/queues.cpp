@@ -2,6 +2,7 @@
 #include <buda/balance/queues/queues.hpp>
 
 #include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
@@ -153,7 +154,8 @@ class QueuePlanner {
       plan.queue.kind = netlist::QueueKind::ram;
       if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
       plan.queue.tile_dim = source.tile_dim;
-      if (source.encoded != EncodedPart::none) plan.encoded = encoded_value(source, source.users.front().op);
+      if (source.encoded != EncodedPart::none)
+        plan.encoded = std::make_shared<const Tensor>(encoded_value(source, source.users.front().op));
       add(std::move(plan));
     }
   }

@@ -6,11 +6,11 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ struct QueuePlan {
   std::vector<OpUse> readers;  // ops; in order
   bool prologue = false;       // its readers hold it in L1
   // The value of an encoded part of a selection matrix, which no node of the graph has.
-  std::optional<Tensor> encoded = {};
+  std::shared_ptr<const Tensor> encoded = {};
 };
 
 inline constexpr std::size_t kNoQueue = static_cast<std::size_t>(-1);

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/rules.hpp>
 
 namespace buda::ops {

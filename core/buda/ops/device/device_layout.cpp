@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/elements/copy.hpp>
 #include <buda/ops/table/rules.hpp>
 

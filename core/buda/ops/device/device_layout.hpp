@@ -18,15 +18,12 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/graph/tm.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <string_view>
 #include <vector>
-
-namespace buda::graph {
-class Node;
-}  // namespace buda::graph
 
 namespace buda::ops {
 

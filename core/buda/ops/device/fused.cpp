@@ -4,6 +4,7 @@
 #include <buda/ops/table/rules.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 
 namespace buda::ops {
 namespace {

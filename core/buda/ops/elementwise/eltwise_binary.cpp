@@ -3,6 +3,7 @@
 // At tensor level they broadcast as NumPy does and take numbers of one type. Division of integers truncates toward zero; dividing by zero
 // and raising zero to a negative power give 0, since an integer has no infinity. The ops of device level follow from these (device_op.hpp).
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

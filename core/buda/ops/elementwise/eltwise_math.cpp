@@ -3,6 +3,7 @@
 // round goes to the nearest integer, ties to the even one, as IEEE 754 and ONNX have it. Integers stay as they are under rounding.
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elementwise/unary_evaluation.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

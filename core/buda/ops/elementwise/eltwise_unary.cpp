@@ -4,6 +4,7 @@
 // approximate = tanh it is the formula of Hendrycks and Gimpel (2016). sigmoid never raises e to a positive power, so it cannot overflow.
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elementwise/unary_evaluation.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -1,6 +1,7 @@
 // Arithmetic of integers: bits, shifts, and the two remainders (which floating-point numbers have too).
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/op.hpp>
 #include <buda/ops/table/rules.hpp>
 

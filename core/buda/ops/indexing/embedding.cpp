@@ -2,6 +2,7 @@
 #include <buda/ops/indexing/embedding.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/rules.hpp>
 
 #include <algorithm>

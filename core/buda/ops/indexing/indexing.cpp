@@ -7,6 +7,7 @@
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/copy.hpp>
 #include <buda/ops/indexing/embedding.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

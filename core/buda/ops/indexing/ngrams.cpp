@@ -6,6 +6,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/rules.hpp>
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -10,6 +10,7 @@
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/device_attribute.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/table/rules.hpp>

@@ -1,5 +1,6 @@
 // Selection matrices of windows and of rows.
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/ops/spatial/window.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -8,13 +8,10 @@
 // with zeros name nothing.
 #pragma once
 
+#include <buda/graph/fwd.hpp>
 #include <buda/ops/table/op.hpp>
 
 #include <vector>
-
-namespace buda::graph {
-class Node;
-}  // namespace buda::graph
 
 namespace buda::ops {
 

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/copy.hpp>
 #include <buda/ops/movement/splice.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -1,6 +1,7 @@
 // The device's concatenation: its inputs agree but for one axis, along which they follow one another with all their padding.
 #include <buda/ops/movement/splice.hpp>
 
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/rules.hpp>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/recurrent/activation_function.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -2,6 +2,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/elements/copy.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -73,6 +73,7 @@ const std::vector<DeviceOp>& device_ops() {
   static const std::vector<DeviceOp> table = {
 #define BUDA_DEVICE_OP(op, class_of_op, ...) DeviceOp{.type = OpType::op, .name = #op, .op_class = OpClass::class_of_op, __VA_ARGS__},
 #include <buda/ops/table/device_ops.def>
+#include <buda/ops/table/evaluate_call.hpp>
 #undef BUDA_DEVICE_OP
   };
   return table;

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 

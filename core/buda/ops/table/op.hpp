@@ -5,7 +5,7 @@
 #include <buda/graph/attribute.hpp>
 #include <buda/graph/level.hpp>
 #include <buda/graph/value_type.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -63,12 +63,7 @@ struct InferCall {
   Attrs attrs;
 };
 
-struct EvaluateCall {
-  std::span<const Tensor> inputs;  // as they arrive; at device level 4-D and padded
-  std::span<const ValueType> outputs;
-  Attrs attrs;
-  unsigned threads = 1;  // the result does not depend on it
-};
+struct EvaluateCall;  // evaluate_call.hpp
 
 inline constexpr std::uint32_t kAnyNumber = 0xffffffff;
 
@@ -100,8 +95,6 @@ Result<void> check_attrs(const OpDef& def, const AttrMap& given);
 
 // The steps that every use of an op begins with: number of inputs, attributes, then the op's own rule.
 Result<std::vector<ValueType>> infer(const OpDef& def, std::span<const ValueType> inputs, const AttrMap& attrs);
-// infer, then the op's evaluation. Results have the inferred types.
-Result<std::vector<Tensor>> evaluate(const OpDef& def, std::span<const Tensor> inputs, const AttrMap& attrs, unsigned threads);
 double flops(const OpDef& def, std::span<const ValueType> inputs, std::span<const ValueType> outputs, const AttrMap& attrs);
 
 }  // namespace buda::ops

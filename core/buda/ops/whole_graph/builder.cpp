@@ -2,6 +2,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 

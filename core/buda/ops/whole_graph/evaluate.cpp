@@ -3,8 +3,11 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 

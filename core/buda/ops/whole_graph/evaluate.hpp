@@ -1,6 +1,7 @@
 // The meaning of a graph: what it computes, in fp32, at either level.
 #pragma once
 
+#include <buda/graph/fwd.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -9,11 +10,6 @@
 #include <string>
 
 #pragma GCC visibility push(default)
-
-namespace buda::graph {
-class Graph;
-class Node;
-}  // namespace buda::graph
 
 namespace buda::ops {
 

@@ -2,12 +2,14 @@
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/op.hpp>
 #include <buda/tensor/math_unit.hpp>
 #include <buda/tensor/quantize.hpp>

@@ -2,7 +2,9 @@
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/rules.hpp>

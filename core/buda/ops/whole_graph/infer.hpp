@@ -1,16 +1,12 @@
 // Types of a whole graph: derived from the rules of its ops, or checked against them.
 #pragma once
 
+#include <buda/graph/fwd.hpp>
 #include <buda/ops/table/registry.hpp>
 
 #include <vector>
 
 #pragma GCC visibility push(default)
-
-namespace buda::graph {
-class Graph;
-class Node;
-}  // namespace buda::graph
 
 namespace buda::ops {
 

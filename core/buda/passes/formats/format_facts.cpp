@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

@@ -6,7 +6,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/value_type.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 
 #include <string>

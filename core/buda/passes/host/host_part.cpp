@@ -5,6 +5,7 @@
 #include <buda/graph/contents.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>

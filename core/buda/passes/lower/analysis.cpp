@@ -2,6 +2,7 @@
 #include <buda/passes/lower/analysis.hpp>
 
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/indexing/embedding.hpp>
 #include <buda/passes/lower/data_movement.hpp>

@@ -2,6 +2,7 @@
 #include <buda/passes/lower/known_placement.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/tensor/visit.hpp>
 

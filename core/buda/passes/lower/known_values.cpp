@@ -1,6 +1,7 @@
 // Evaluation of ops that depend on parameters and constants only.
 #include <buda/passes/lower/known_values.hpp>
 
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <algorithm>

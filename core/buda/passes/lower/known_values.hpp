@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/graph/graph.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/graph/value_table.hpp>
 #include <buda/passes/lower/task.hpp>
 

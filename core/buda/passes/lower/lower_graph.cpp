@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/analysis.hpp>
 #include <buda/passes/lower/data_movement.hpp>

@@ -2,6 +2,7 @@
 #include <buda/passes/lower/op_builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

@@ -3,6 +3,7 @@
 
 #include <buda/passes/lower/lowered.hpp>
 #include <buda/passes/lower/task.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <string>
 #include <string_view>

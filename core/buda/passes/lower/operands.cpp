@@ -1,6 +1,7 @@
 // Known inputs, and the argument of a maximum that is subtracted.
 #include <buda/passes/lower/operands.hpp>
 
+#include <buda/graph/value.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 
 namespace buda::passes {

@@ -7,7 +7,9 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/compare.hpp>

@@ -4,7 +4,7 @@
 // looks different is evaluated once more with results that are off by a few bits, and is the same if that moves it as far.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/tensor/tensor_file.hpp>

@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/fused_body.hpp>
+#include <buda/graph/graph.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,7 +1,7 @@
 // A graph as text for people: one line per node, in topological order, without tensors. Not a file format.
 #pragma once
 
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 
 #include <string>
 

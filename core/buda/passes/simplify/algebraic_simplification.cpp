@@ -16,6 +16,7 @@
 
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <functional>

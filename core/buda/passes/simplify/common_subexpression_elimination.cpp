@@ -15,6 +15,7 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/value.hpp>
 
 #include <bit>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Looking at the tensors of parameters and constants.
 #include <buda/passes/simplify/constant_value.hpp>
 
+#include <buda/graph/value.hpp>
 #include <buda/tensor/visit.hpp>
 
 namespace buda::passes {

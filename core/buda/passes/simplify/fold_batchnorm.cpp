@@ -13,6 +13,7 @@
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/simplify/candidates.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -21,6 +21,7 @@
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 

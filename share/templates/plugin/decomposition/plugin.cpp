@@ -4,6 +4,7 @@
 //   after    y = maximum(x, 0)
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace {
 

@@ -2,6 +2,7 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/ports.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace {
 

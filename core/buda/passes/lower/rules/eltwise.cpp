@@ -7,6 +7,7 @@
 #include <buda/passes/lower/steps/broadcast.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/passes/lower/steps/padding.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -13,6 +13,7 @@
 #include <buda/passes/lower/steps/gather.hpp>
 #include <buda/passes/lower/steps/padding.hpp>
 #include <buda/passes/lower/steps/rearrange.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -7,6 +7,7 @@
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/rearrange.hpp>
 #include <buda/passes/lower/steps/select.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <utility>

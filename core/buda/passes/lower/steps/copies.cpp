@@ -1,5 +1,6 @@
 // Nops, and products with tiles of ones.
 #include <buda/passes/lower/steps/copies.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include <buda/passes/lower/steps/gather.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

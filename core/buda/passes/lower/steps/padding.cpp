@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 #include <string>

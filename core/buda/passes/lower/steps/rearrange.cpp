@@ -15,6 +15,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/passes/lower/steps/gather.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <numeric>

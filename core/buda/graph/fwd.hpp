@@ -1,0 +1,15 @@
+// The types of a graph, for declarations. A declaration elsewhere would hide them (docs/decisions/0019).
+#pragma once
+
+#pragma GCC visibility push(default)
+
+namespace buda::graph {
+
+class Graph;
+class Node;
+struct Edge;
+struct Value;
+
+}  // namespace buda::graph
+
+#pragma GCC visibility pop
