@@ -136,7 +136,7 @@ class Verifier {
   }
 
   // Nodes that topological_order() could not place form its end: from the first one with a producer at its own place or later. Walking
-  // from producer to producer among them must run in a circle; every circle found is reported once.
+  // from producer to producer among them must run in a cycle; every cycle found is reported once.
   void check_cycles(const std::vector<NodeId>& order) {
     std::vector<std::size_t> place(graph_.id_bound(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = i;

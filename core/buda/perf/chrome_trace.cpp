@@ -93,7 +93,7 @@ class Trace {
       case EventKind::wait_tiles:
         return {cat("waits for input ", event.a), cat("\"input\": ", event.b)};
       case EventKind::wait_room:
-        return {"waits for room", cat("\"input\": ", event.b)};
+        return {"waits for space", cat("\"input\": ", event.b)};
       case EventKind::transfer:
       case EventKind::dram_read:
       case EventKind::dram_write: {

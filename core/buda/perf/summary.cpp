@@ -35,10 +35,10 @@ std::string limits(const EpochSummary& epoch) {
 std::string op_line(const EpochSummary::Op& op) {
   std::string out = cat("    ", percent(op.busy), "  '", op.name, "' on ", op.cores, op.cores == 1 ? " core" : " cores", ", ",
                         whole(op.kernel.cycles()), " cycles an input");
-  if (op.estimate > 0) out += cat(" (balancer: ", whole(op.estimate), ", with its ways ", whole(op.limiter), ")");
+  if (op.estimate > 0) out += cat(" (balancer: ", whole(op.estimate), ", with transfers ", whole(op.limiter), ")");
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].waits >= 0.01) out += cat("; waits ", percent(op.inputs[i].waits), " for input ", i);
-  if (op.output.waits >= 0.01) out += cat("; waits ", percent(op.output.waits), " for room");
+  if (op.output.waits >= 0.01) out += cat("; waits ", percent(op.output.waits), " for space in its output");
   return out + "\n";
 }
 

@@ -65,7 +65,7 @@ const schema::Record<Op>& describe(const Op*) {
                                  .optional("math", &Op::math, "cycles of these that the math unit works")
                                  .required("busy", &Op::busy, "part of the time that kernels work, mean of the cores")
                                  .required("inputs", &Op::inputs, "by number")
-                                 .required("output", &Op::output, "waits are for room");
+                                 .required("output", &Op::output, "waits are for space");
   return record;
 }
 

@@ -91,6 +91,17 @@ void take_over(std::vector<Entry<Interface>>& entries, Registry<Interface>& regi
   for (auto& e : entries) registry.insert({std::move(e), from});
 }
 
+// What the name KIND_NAME.so tells.
+std::optional<OtherPlugin> plugin_of_file(std::string_view file_name) {
+  if (!file_name.ends_with(".so")) return std::nullopt;
+  for (Kind kind : {Kind::frontend, Kind::decomposition, Kind::policy, Kind::target}) {
+    const std::string start = cat(kind_name(kind), '_');
+    if (file_name.starts_with(start))
+      return OtherPlugin{kind, std::string(file_name.substr(start.size(), file_name.size() - start.size() - 3)), ""};
+  }
+  return std::nullopt;
+}
+
 template <class Interface>
 void append_text(std::string& out, Kind kind, const Registry<Interface>& registry, const std::vector<Kind>& kinds) {
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return;
@@ -175,10 +186,13 @@ Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds
     auto names = host.fs().list(directory);
     if (!names) return;
     for (const auto& name : *names) {
-      bool wanted = name.ends_with(".so") &&
-                    std::any_of(kinds.begin(), kinds.end(), [&](Kind k) { return name.starts_with(cat(kind_name(k), '_')); });
-      if (!wanted) continue;
+      const auto found = plugin_of_file(name);
+      if (!found) continue;
       std::string file = (std::filesystem::path(directory) / name).string();
+      if (std::find(kinds.begin(), kinds.end(), found->kind) == kinds.end()) {
+        registries.others.push_back({found->kind, found->name, file});
+        continue;
+      }
       if (std::find(path.files.begin(), path.files.end(), file) != path.files.end()) continue;
       if (auto loaded = load_plugin(file, registries, host); !loaded)
         for (const auto& d : loaded.failure().diagnostics()) {

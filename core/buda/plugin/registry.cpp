@@ -42,6 +42,8 @@ Diagnostic unknown_name(const Registries& all, Kind kind, const std::string& nam
   note_namesake(all.decompositions, Kind::decomposition, name, d);
   note_namesake(all.policies, Kind::policy, name, d);
   note_namesake(all.targets, Kind::target, name, d);
+  for (const OtherPlugin& other : all.others)
+    if (other.name == name) d.notes.push_back({{}, cat("'", name, "' is a ", kind_name(other.kind), ": ", other.file)});
   // A plugin that was refused may be the one that was meant.
   for (const auto& b : all.broken) d.notes.push_back({{}, cat("not loaded: ", b.file, ": ", b.reason.message)});
   return d;

@@ -80,6 +80,13 @@ struct BrokenPlugin {
   Diagnostic reason;
 };
 
+// A plugin file of a kind that the program does not use, by the kind and name that its file's name tells.
+struct OtherPlugin {
+  Kind kind = Kind::frontend;
+  std::string name;
+  std::string file;
+};
+
 struct LoadedPlugin {
   Provenance identity;
   std::string description;
@@ -95,6 +102,7 @@ class Registries {
   Registry<runtime::Target> targets;
   std::vector<LoadedPlugin> plugins;
   std::vector<BrokenPlugin> broken;
+  std::vector<OtherPlugin> others;  // so that a name of another kind can be told
 };
 
 namespace detail {

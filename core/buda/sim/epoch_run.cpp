@@ -211,9 +211,9 @@ std::vector<QueueWait> EpochRun::waiting_queues() const {
 Diagnostic EpochRun::why() const {
   const auto graph = wait_graph(*m_);
   Diagnostic d = input_error("SM003", {}, cat("epoch '", graph_, "' stopped at cycle ", m_->now / perf::SimTime::kPerCycle));
-  const std::vector<Waiting> circle = smallest_circle(graph);
-  for (const Waiting& edge : circle) d.notes.push_back({{}, edge.text});
-  if (!circle.empty()) return d;
+  const std::vector<Waiting> cycle = shortest_cycle(graph);
+  for (const Waiting& edge : cycle) d.notes.push_back({{}, edge.text});
+  if (!cycle.empty()) return d;
   constexpr std::size_t kMostNotes = 6;
   for (std::size_t n = graph.size(); n-- > 0 && d.notes.size() < kMostNotes;)
     for (const Waiting& edge : graph[n])
@@ -223,7 +223,7 @@ Diagnostic EpochRun::why() const {
 
 std::vector<EpochRun::FullInput> EpochRun::full_inputs() const {
   std::vector<FullInput> out;
-  for (const Waiting& edge : smallest_circle(wait_graph(*m_))) {
+  for (const Waiting& edge : shortest_cycle(wait_graph(*m_))) {
     if (edge.full == kNone) continue;
     const StreamState& s = m_->streams[edge.full];
     out.push_back({m_->op_of(s), s.program->operand, s.storage.capacity});

@@ -86,9 +86,9 @@ class EpochRun {
 
   Ticks time() const;  // of the last event
   std::vector<QueueWait> waiting_queues() const;
-  // Of `deadlocked`: SM003, with the smallest circle of what waits for what.
+  // Of `deadlocked`: SM003, with the shortest cycle of what waits for what.
   Diagnostic why() const;
-  // Inputs of kernels in that circle that are full.
+  // Inputs of kernels in that cycle that are full.
   struct FullInput {
     std::string op;
     std::int32_t operand = 0;

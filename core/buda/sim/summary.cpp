@@ -31,6 +31,11 @@ std::string stream_of_op(const Machine& m, const StreamState& s) {
   }
 }
 
+std::string transfer_of_op(const Machine& m, const Action& a) {
+  const char* what = a.kind == Action::Kind::read ? "reads of " : a.kind == Action::Kind::write ? "writes of " : "tiles of ";
+  return what + stream_of_op(m, m.streams[a.entity]);
+}
+
 // What an action adds to the chain is about, without times.
 Cause cause_of(const Machine& m, const Action& a) {
   Cause out;
@@ -51,8 +56,7 @@ Cause cause_of(const Machine& m, const Action& a) {
     return out;
   }
   const StreamState& s = m.streams[a.entity];
-  const char* what = a.kind == Action::Kind::read ? "reads of " : a.kind == Action::Kind::write ? "writes of " : "tiles of ";
-  out.what = cat(what, stream_of_op(m, s), " over ", m.fabric.resources()[a.slowest].name);
+  out.what = cat(transfer_of_op(m, a), " over ", m.fabric.resources()[a.slowest].name);
   out.kind = a.kind == Action::Kind::read ? Cause::Kind::read : a.kind == Action::Kind::write ? Cause::Kind::write : Cause::Kind::send;
   out.op = m.op_of(s);
   if (s.program->kind == overlay::StreamKind::input) out.operand = s.program->operand;
@@ -82,6 +86,33 @@ void keep_full_pipeline(std::vector<Link>& chain) {
   if (first - chain.begin() > 1) chain.erase(first - 1, chain.end());
 }
 
+// Between causes and what they let begin: tiles on their way, returns of credit, handshakes before a phase.
+class Latency {
+ public:
+  void add(const Machine& m, const Link& link) {
+    total_ += link.after;
+    if (link.after == 0) return;
+    const Action& a = *link.action;
+    const bool is_transfer = a.kind == Action::Kind::send || a.kind == Action::Kind::read || a.kind == Action::Kind::write;
+    parts_[is_transfer ? transfer_of_op(m, a) : cause_of(m, a).what] += link.after;
+  }
+  void add(Ticks time) { total_ += time; }
+
+  Ticks total() const { return total_; }
+  Cause cause() const {
+    Cause out;
+    out.what = "latency of the networks";
+    out.time.ticks = total_;
+    const auto most = std::max_element(parts_.begin(), parts_.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    if (most != parts_.end()) out.what += cat(", ", static_cast<int>(100 * most->second / total_), " % of it before ", most->first);
+    return out;
+  }
+
+ private:
+  Ticks total_ = 0;
+  std::map<std::string, Ticks> parts_;
+};
+
 // Back from the end of the epoch, over a quarter of it if there are inputs enough.
 std::vector<Cause> causes_of(const Machine& m) {
   if (m.actions.count() == 0) return {};
@@ -94,26 +125,22 @@ std::vector<Cause> causes_of(const Machine& m) {
   const std::uint32_t last = last_action(m.actions);
   std::vector<Link> chain = chain_of(m.actions, last, is_full ? m.now - m.now / 4 : 0);
   if (is_full) keep_full_pipeline(chain);
-  Ticks on_the_way = is_full ? 0 : m.now - std::min(m.now, m.actions.find(last)->end);
+  Latency latency;
+  latency.add(is_full ? 0 : m.now - std::min(m.now, m.actions.find(last)->end));
   for (const Link& link : chain) {
     Cause cause = cause_of(m, *link.action);
     Part& part = parts[cause.what];
     cause.time.ticks = part.cause.time.ticks + link.time;
     part.cause = std::move(cause);
     part.sharing = std::max<int>(part.sharing, link.action->sharing);
-    on_the_way += link.after;
+    latency.add(m, link);
   }
   std::vector<Cause> out;
   for (auto& [what, part] : parts) {
     if (part.sharing > 1) part.cause.what += cat(", shared by up to ", part.sharing);
     out.push_back(std::move(part.cause));
   }
-  if (on_the_way > 0) {
-    Cause latency;
-    latency.what = "latency of the networks";
-    latency.time.ticks = on_the_way;
-    out.push_back(std::move(latency));
-  }
+  if (latency.total() > 0) out.push_back(latency.cause());
   std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.time > y.time; });
   return out;
 }

@@ -72,7 +72,7 @@ class WaitReader {
       const StreamState& r = m_.streams[to];
       const std::string start = cat(name_of(m_, s), ", phase ", s.phase.now().id, ", waits for ", name_of(m_, r));
       if (s.program->pcie) {
-        add(id, emptier(to), cat(start, ", which has no room for ", s.program->pcie->chunk_tiles, " tiles: ", fill(r)));
+        add(id, emptier(to), cat(start, ", which has no space for ", s.program->pcie->chunk_tiles, " tiles: ", fill(r)));
         continue;
       }
       if (r.phase.done()) {
@@ -99,7 +99,7 @@ class WaitReader {
     const std::string start = cat(name_of(m_, s), " waits ");
     if (s.storage.room() <= 0) {
       // Why it does not send what it holds is said there.
-      if (emptier(id) != id) add(id, emptier(id), cat(start, "for room to read into: it holds ", fill(s)));
+      if (emptier(id) != id) add(id, emptier(id), cat(start, "for space to read into: it holds ", fill(s)));
       return;
     }
     const ReadPiece piece = r.list.piece(r.requested, 1);
@@ -112,7 +112,7 @@ class WaitReader {
     const auto dram = static_cast<std::size_t>(s.program->write->dram);
     if (available(m_, s) <= 0) return lacks_tiles(id, s, "write");
     if (s.given / s.writing->per_input >= writable_entries(m_, dram))
-      queue(id, dram, true, cat(name_of(m_, s), " waits for room in queue '", m_.blob->dram[dram].queue, '\''));
+      queue(id, dram, true, cat(name_of(m_, s), " waits for space in queue '", m_.blob->dram[dram].queue, '\''));
   }
 
   void kernel(KernelId id, const KernelState& k) {
@@ -120,7 +120,7 @@ class WaitReader {
     const std::string name = name_of_kernel(m_, k);
     if (k.wait.what == KernelWait::For::room) {
       const StreamState& output = m_.streams[k.output];
-      return add(kernel_node(id), emptier(k.output), cat(name, " waits for room in its output: ", fill(output)));
+      return add(kernel_node(id), emptier(k.output), cat(name, " waits for space in its output: ", fill(output)));
     }
     const StreamId input = k.operands[k.wait.operand];
     const StreamState& s = m_.streams[input];
@@ -137,7 +137,7 @@ class WaitReader {
 
 std::vector<std::vector<Waiting>> wait_graph(const Machine& m) { return WaitReader(m).read(); }
 
-std::vector<Waiting> smallest_circle(const std::vector<std::vector<Waiting>>& graph) {
+std::vector<Waiting> shortest_cycle(const std::vector<std::vector<Waiting>>& graph) {
   std::vector<Waiting> best;
   for (WaitNode start = 0; start < graph.size(); ++start) {
     // Breadth first, back to the start.
@@ -155,14 +155,14 @@ std::vector<Waiting> smallest_circle(const std::vector<std::vector<Waiting>>& gr
         next.push_back(edge.on);
       }
     if (!closed) continue;
-    std::vector<Waiting> circle;
+    std::vector<Waiting> cycle;
     WaitNode at = start;
     do {
-      circle.push_back(*came[at].second);
+      cycle.push_back(*came[at].second);
       at = came[at].first;
     } while (at != start);
-    std::reverse(circle.begin(), circle.end());
-    if (best.empty() || circle.size() < best.size()) best = std::move(circle);
+    std::reverse(cycle.begin(), cycle.end());
+    if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
   }
   return best;
 }

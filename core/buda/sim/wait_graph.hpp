@@ -23,7 +23,7 @@ struct Waiting {
 // By node. A node that waits for nothing has no edges.
 std::vector<std::vector<Waiting>> wait_graph(const Machine& m);
 
-// The smallest circle: the edges along it, one node after the other. Empty where there is none.
-std::vector<Waiting> smallest_circle(const std::vector<std::vector<Waiting>>& graph);
+// The shortest cycle: the edges along it, one node after the other. Empty where there is none.
+std::vector<Waiting> shortest_cycle(const std::vector<std::vector<Waiting>>& graph);
 
 }  // namespace buda::sim

@@ -93,7 +93,7 @@ Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
   if (static_cast<std::int64_t>(entries.size()) > queue->room())
     return input_error(
         "GD013", {m_.netlist.file},
-        cat("queue '", name, "' has room for ", queue->room(), " of its ", queue->entries(), " entries, ", entries.size(), " are pushed"));
+        cat("queue '", name, "' has space for ", queue->room(), " of its ", queue->entries(), " entries, ", entries.size(), " are pushed"));
   for (auto& entry : entries) queue->append(std::move(entry));
   return success();
 }

@@ -57,7 +57,7 @@ Result<void> GridDevice::push(const std::string& name, const Tensor& entries) {
   const std::int64_t count = entries.shape()[0], room = queue.room() - link_.pushing(q);
   if (count > room)
     return input_error("SM013", {netlist_.file},
-                       cat("queue '", name, "' has room for ", room, " of its ", queue.entries(), " entries, ", count, " are pushed"));
+                       cat("queue '", name, "' has space for ", room, " of its ", queue.entries(), " entries, ", count, " are pushed"));
   index_tiles_.keep(name, queue.occupancy() + link_.pushing(q), entries);
   if (values_) BUDA_TRY(values_->push(q, queue.write_pointer(), entries));
   if (link_.takes_time()) {

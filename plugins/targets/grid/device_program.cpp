@@ -196,7 +196,7 @@ std::vector<Wait> GridDevice::waits() const {
     w.entries = wait.entries;
     w.reason = input_error("SM017", {netlist_.file},
                            cat("epoch ", running_->beginning.epoch, " waits for ",
-                               wait.for_room ? "room in queue '" : "an entry in queue '", queue.name, '\''));
+                               wait.for_room ? "space in queue '" : "an entry in queue '", queue.name, '\''));
     w.reason.node = queue.name;
     out.push_back(std::move(w));
   }

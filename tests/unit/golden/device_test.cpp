@@ -67,11 +67,11 @@ TEST(Queues, FullAndEmptyAreErrorsThatSayHowMuchThereIs) {
   TestHost host;
   auto device = open_device(add_text(2, 1), host);
   ASSERT_TRUE(device);
-  EXPECT_THAT(message((*device)->push("a", entries({1, 2, 3}))), HasSubstr("room for 2 of its 2 entries, 3 are pushed"));
+  EXPECT_THAT(message((*device)->push("a", entries({1, 2, 3}))), HasSubstr("space for 2 of its 2 entries, 3 are pushed"));
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
               HasSubstr("needs 1 entry of queue 'a' from 0 on, where there are 0; a chip would wait forever"));
   ASSERT_TRUE((*device)->push("a", entries({1, 2})));
-  EXPECT_THAT(message((*device)->push("a", entries({3}))), HasSubstr("room for 0"));
+  EXPECT_THAT(message((*device)->push("a", entries({3}))), HasSubstr("space for 0"));
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("reads ram 'w' at 0, where nothing was written yet"));
   ASSERT_TRUE((*device)->write("w", 0, entries({1})));
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 2}})),
@@ -119,7 +119,7 @@ TEST(Queues, WithoutEntriesHoldNothing) {
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("queue 'out' has no entries to write to"));
   auto other = open_device(add_text(0, 1), host);
   ASSERT_TRUE(other);
-  EXPECT_THAT(message((*other)->push("a", entries({1}))), HasSubstr("has room for 0 of its 0 entries, 1 are pushed"));
+  EXPECT_THAT(message((*other)->push("a", entries({1}))), HasSubstr("has space for 0 of its 0 entries, 1 are pushed"));
 }
 
 TEST(Queues, WhatWaitsMayBeOverwritten) {

@@ -159,7 +159,7 @@ TEST(Ethernet, RelaysHaveTheTilesThatPass) {
   EXPECT_EQ(blob.failure().diagnostics().front().code, "OV002");
 }
 
-TEST(Ethernet, RelaysInACircleAreRefused) {
+TEST(Ethernet, RelaysInACycleAreRefused) {
   PipeGraph graph = two().graph;
   auto link = std::find_if(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.ethernet_pipe; });
   ASSERT_NE(link, graph.pipes.end());

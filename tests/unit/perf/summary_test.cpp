@@ -57,7 +57,7 @@ TEST(Summary, SaysThroughputAndLimits) {
             "    1.0 %  other\n"
             "  to gain: --set op.exp.grid=[4,2] predicts 8000 cycles an input\n"
             "  ops by the part of the time that their kernels work\n"
-            "    90 %  'exp' on 2 cores, 14000 cycles an input (balancer: 13900, with its ways 14100); waits 5.0 % for room\n"
+            "    90 %  'exp' on 2 cores, 14000 cycles an input (balancer: 13900, with transfers 14100); waits 5.0 % for space in its output\n"
             "    25 %  'add' on 1 core, 10 cycles an input; waits 50 % for input 0\n"
             "  used\n"
             "    50 %  math units, of all workers\n"

@@ -66,7 +66,7 @@ TEST(ProgramOrder, WhoFillsAQueueComesFirst) {
   EXPECT_THAT(m.order(), ElementsAre("c", "b", "a", "e", "d"));
 }
 
-TEST(ProgramOrder, CirclesStayInFileOrder) {
+TEST(ProgramOrder, CyclesStayInFileOrder) {
   Maker m;
   m.queue("from_a", "a");
   m.queue("from_b", "b");

@@ -187,7 +187,7 @@ TEST(Deadlocks, ShortQueue) {
   ASSERT_EQ(r.problem, "");
   const std::size_t q = r.built.index->queue("q");
   expect_named(outcome_of(r, {{q, {0, 2, 0}}}),
-               {"the output of 'a' [0, 0] waits for room in queue 'q'", "input 0 of 'b' [1, 0] waits for entry 2 of queue 'q'"});
+               {"the output of 'a' [0, 0] waits for space in queue 'q'", "input 0 of 'b' [1, 0] waits for entry 2 of queue 'q'"});
   // It ends where the header tells of what has been read, or with all the room.
   for (const QueueEntries& enough : {QueueEntries{0, 2, 1}, QueueEntries{0, 4, 0}}) {
     auto other = r.start({{q, enough}});

@@ -101,7 +101,7 @@ TEST(Hang, HintsHelp) {
   EXPECT_EQ(RunOf(fork_and_join(tiles)).outcome(), "ended");
 }
 
-TEST(Hang, CirclesAreTheSmallest) {
+TEST(Hang, CyclesAreTheShortest) {
   RunOf r(fork_and_join(0));
   ASSERT_EQ(r.problem, "");
   auto run = r.start();
