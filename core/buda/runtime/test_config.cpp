@@ -1,10 +1,9 @@
 // Reading test-config.
 #include <buda/runtime/test_config.hpp>
 
+#include <buda/base/pattern.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
-
-#include <regex>
 
 namespace buda::runtime {
 namespace {
@@ -181,12 +180,8 @@ std::vector<std::string> names(const JsonNode* node) {
 }
 
 bool matches(const std::string& queue, const std::string& pattern) {
-  // A name that is no regular expression matches itself alone. (std::regex has no other way to say so.)
-  try {
-    return std::regex_search(queue, std::regex(pattern));
-  } catch (const std::regex_error&) {
-    return false;
-  }
+  const auto compiled = Pattern::compile(pattern);
+  return compiled && compiled->occurs_in(queue);
 }
 
 }  // namespace

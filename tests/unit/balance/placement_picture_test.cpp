@@ -3,7 +3,7 @@
 
 #include "unit/balance/fixture.hpp"
 
-#include <regex>
+#include <cstdio>
 
 namespace buda::balance {
 namespace {
@@ -40,10 +40,13 @@ struct Box {
 
 // The rectangles whose tooltip begins with `title`.
 std::vector<Box> boxes_of(const std::string& svg, const std::string& title) {
-  const std::regex rect("<rect x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\" height=\"([0-9.]+)\"[^>]*><title>" + title);
   std::vector<Box> out;
-  for (std::sregex_iterator it(svg.begin(), svg.end(), rect), end; it != end; ++it)
-    out.push_back({std::stod((*it)[1]), std::stod((*it)[2]), std::stod((*it)[3]), std::stod((*it)[4])});
+  for (std::size_t at = svg.find("<rect x="); at != std::string::npos; at = svg.find("<rect x=", at + 1)) {
+    Box box;
+    const char* format = "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"";
+    if (std::sscanf(svg.c_str() + at, format, &box.x, &box.y, &box.width, &box.height) != 4) continue;
+    if (svg.compare(svg.find('>', at) + 1, title.size() + 7, "<title>" + title) == 0) out.push_back(box);
+  }
   return out;
 }
 
@@ -91,9 +94,8 @@ TEST(PlacementPicture, AHundredEpochsAreARowOfPanelsBelowAnother) {
   std::vector<std::vector<ReportOp>> epochs;
   for (int e = 0; e < 100; ++e) epochs.push_back({placed_op("op" + std::to_string(e), {0, 0}, device.grid(), 1 + e)});
   const std::string svg = placement_svg(report_of(std::move(epochs), "e150"), device);
-  std::smatch size;
-  ASSERT_TRUE(std::regex_search(svg, size, std::regex("width=\"([0-9]+)\" height=\"([0-9]+)\"")));
-  const Box page{0, 0, std::stod(size[1]), std::stod(size[2])};
+  Box page;
+  ASSERT_EQ(std::sscanf(svg.c_str() + svg.find("width="), "width=\"%lf\" height=\"%lf\"", &page.width, &page.height), 2);
   EXPECT_LE(page.width, 2000);
   std::vector<Box> all;
   for (int e = 0; e < 100; ++e) {

@@ -1,6 +1,7 @@
 // Reading rules, the switches' rules, and matching.
 #include <buda/passes/formats/precision_rules.hpp>
 
+#include <buda/base/pattern.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <regex>
 
 namespace buda::passes {
 namespace {
@@ -179,31 +179,10 @@ Result<io::Node> parsed(std::string_view text) {
 
 // ---- matching
 
-// Names of models are short; one of this length is no name that a rule was written for.
-constexpr std::size_t kLongestName = 4096;
-
-using Expression = std::shared_ptr<const std::regex>;
-
-Result<Expression> compiled(const std::string& pattern) {
-  // The automaton that works in linear time: the usual one backtracks, and some expressions then never end.
-  auto flags = std::regex::ECMAScript;
-#ifdef __GLIBCXX__
-  flags |= std::regex_constants::__polynomial;
-#endif
-  try {
-    return Expression(std::make_shared<std::regex>(pattern, flags));
-  } catch (const std::regex_error& e) {
-    return usage_error("PA050", cat('\'', pattern, "' is not a regular expression: ", e.what()));
-  }
-}
-
-bool covers(const Expression& expression, const std::string& name) {
-  if (name.size() > kLongestName) return false;
-  try {
-    return std::regex_match(name, *expression);
-  } catch (const std::regex_error&) {
-    return false;
-  }
+Result<Pattern> compiled(const std::string& text) {
+  std::string why;
+  if (auto pattern = Pattern::compile(text, &why)) return *pattern;
+  return usage_error("PA050", cat('\'', text, "' is not a regular expression: ", why));
 }
 
 }  // namespace
@@ -235,7 +214,7 @@ Result<std::vector<PrecisionRule>> parse_precision_rules(std::string_view text) 
 }
 
 Result<RuleSelector> selector(const PrecisionRule& rule) {
-  Expression name, layer;
+  std::optional<Pattern> name, layer;
   if (rule.name_regex && !rule.name_regex->empty()) {
     BUDA_ASSIGN(name, compiled(*rule.name_regex));
   }
@@ -251,10 +230,10 @@ Result<RuleSelector> selector(const PrecisionRule& rule) {
     }
     if (layer) {
       auto tag = n.tags.find(kLayer);
-      if (tag == n.tags.end() || !covers(layer, tag->second)) return false;
+      if (tag == n.tags.end() || !layer->matches(tag->second)) return false;
     }
-    return !name || covers(name, n.name()) ||
-           std::any_of(n.origins.begin(), n.origins.end(), [&](const graph::Origin& o) { return covers(name, o.node); });
+    return !name || name->matches(n.name()) ||
+           std::any_of(n.origins.begin(), n.origins.end(), [&](const graph::Origin& o) { return name->matches(o.node); });
   });
 }
 

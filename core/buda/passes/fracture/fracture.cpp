@@ -15,6 +15,7 @@
 // Early, because the user names ops of his model. What cannot be split is an error (PA071): he asked for it.
 #include <buda/passes/fracture/fracture.hpp>
 
+#include <buda/base/pattern.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
@@ -25,7 +26,6 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <tuple>
 
 namespace buda::passes {
@@ -86,13 +86,10 @@ class Fracturer {
 
   std::vector<NodeId> matching(const std::string& expression) const {
     std::vector<NodeId> out;
-    try {
-      std::regex regex(expression, std::regex::ECMAScript);
-      for (NodeId id : g_.ids())
-        if (g_.node(id).is_op() && std::regex_match(g_.node(id).name(), regex)) out.push_back(id);
-    } catch (const std::regex_error&) {
-      // A name that no op has, and nothing else.
-    }
+    const auto pattern = Pattern::compile(expression);
+    if (!pattern) return out;  // a name that no op has, and nothing else
+    for (NodeId id : g_.ids())
+      if (g_.node(id).is_op() && pattern->matches(g_.node(id).name())) out.push_back(id);
     return out;
   }
 
