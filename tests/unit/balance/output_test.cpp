@@ -392,6 +392,23 @@ TEST(HostQueues, ThatAreTooLargeAreTold) {
   EXPECT_THAT(text_of(result.failure()), ::testing::HasSubstr("bytes of the host's memory, of which the chip reaches 1 channel"));
 }
 
+TEST(Dram, TheFirstQueueStandsForAllThatDoNotFit) {
+  BalanceOptions options;
+  options.batches = 4096;
+  DeviceGraph g("large");
+  auto x = g.input("x", {1, 1, 32, 32}, {32, 32});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    auto wide = g.op(cat(name, "_wide"), "nop", {graph::Edge(x, {graph::Tm::broadcast(graph::TmDim::r, 512)})}, {1, 1, 512 * 32, 32});
+    g.output(name, wide, {512 * 32, 32});
+  }
+  auto result = balance_with(g.graph, "e150", options);
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.failure().diagnostics().size(), 1u);
+  EXPECT_THAT(
+      result.failure().diagnostics().front().notes.front().message,
+      ::testing::MatchesRegex("[1-4] further queues do not fit; all queues together need [0-9]+ bytes of DRAM, and e150 has [0-9]+"));
+}
+
 TEST(Dram, SaysWithHowManyBatchesQueuesFit) {
   BalanceOptions options;
   options.batches = 4096;

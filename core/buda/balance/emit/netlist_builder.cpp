@@ -10,6 +10,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -57,10 +58,11 @@ class Builder {
       at += count;
       return buffers;
     };
+    Failure no_space;
     for (QueuePlan& plan : out_.queues.queues) {
       auto buffers = lies_on_host(plan) ? allocate_on_host(plan.queue, *problem_.device, on_host) : in_dram(plan);
       if (!buffers) {
-        failure_.add(std::move(buffers).failure());
+        no_space.add(std::move(buffers).failure());
         continue;
       }
       plan.queue.buffers = std::move(*buffers);
@@ -68,6 +70,22 @@ class Builder {
     }
     out_.dram_used = dram.used();
     for (std::size_t i = 0; i < out_.dram_used.size(); ++i) out_.dram_capacity.push_back(dram.capacity(i));
+    if (!no_space.empty()) failure_.add(first_without_space(std::move(no_space)));
+  }
+
+  // The first queue for which there is no space stands for the others: what helps is less in all of them.
+  Diagnostic first_without_space(Failure failure) const {
+    Diagnostic first = std::move(failure.diagnostics().front());
+    if (failure.diagnostics().size() == 1) return first;
+    std::uint64_t needed = 0;
+    for (const QueuePlan& plan : out_.queues.queues)
+      if (!lies_on_host(plan))
+        needed += buffer_bytes(plan.queue, *problem_.device).value_or(0) * static_cast<std::uint64_t>(plan.queue.grid.volume());
+    const std::uint64_t capacity = std::accumulate(out_.dram_capacity.begin(), out_.dram_capacity.end(), std::uint64_t{0});
+    first.notes.push_back({{},
+                           cat(failure.diagnostics().size() - 1, " further queues do not fit; all queues together need ", needed,
+                               " bytes of DRAM, and ", problem_.device->name, " has ", capacity)});
+    return first;
   }
 
   static bool is_for_host(const QueuePlan& plan) { return plan.role == QueueRole::input && plan.queue.grid.volume() == 1; }
