@@ -1,4 +1,5 @@
 // The policy that spreads each epoch's work over the chip.
+#include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
@@ -76,7 +77,8 @@ TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
   const Chosen c(uneven());
   const Choice small = by_size(c.space, false);
   PolicyContext context(c.space, 1);
-  const auto found = tightened(context, small);
+  PacedPlacer placer(context, PlaceGoal::first);
+  const auto found = tightened(placer, small);
   ASSERT_TRUE(found.ok()) << text_of(found.failure());
   EXPECT_TRUE(check_choice(c.space, *found).empty());
   EXPECT_LT(pipelined_cycles(*found), 0.9 * pipelined_cycles(small));
@@ -87,7 +89,8 @@ TEST(PacedEpochs, TakeAnotherPaceWhereTheChipHasRoom) {
   const Chosen c(uneven());
   const Choice large = by_size(c.space, true);
   PolicyContext context(c.space, 1);
-  const auto slow = paced(context, large, [](double, double interval) { return 2 * interval; });
+  PacedPlacer placer(context, PlaceGoal::first);
+  const auto slow = paced(placer, large, [](double, double interval) { return 2 * interval; });
   ASSERT_TRUE(slow.ok()) << text_of(slow.failure());
   EXPECT_TRUE(check_choice(c.space, *slow).empty());
   std::int64_t before = 0, after = 0;
@@ -95,7 +98,7 @@ TEST(PacedEpochs, TakeAnotherPaceWhereTheChipHasRoom) {
   for (const PlacedOp& op : slow->ops) after += op.model.cores();
   EXPECT_LT(after, before);
   // There is no faster one.
-  const auto same = paced(context, large, [](double, double) { return 0.0; });
+  const auto same = paced(placer, large, [](double, double) { return 0.0; });
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(*same, large);
 }
@@ -104,52 +107,121 @@ TEST(JoinedEpochs, AreTakenFromSeveralChoices) {
   const Chosen c(perceptron(8 * 32, {64, 256, 128, 64}), {"fc2"});
   const Choice large = by_size(c.space, true);
   PolicyContext context(c.space, 1);
-  auto slow = paced(context, large, [](double, double interval) { return 3 * interval; });
+  PacedPlacer placer(context, PlaceGoal::first);
+  auto slow = paced(placer, large, [](double, double interval) { return 3 * interval; });
   ASSERT_TRUE(slow.ok());
   ASSERT_EQ(slow->epochs(), large.epochs());
   ASSERT_GT(large.epochs(), 1);
   std::vector<std::size_t> from(static_cast<std::size_t>(large.epochs()), 0);
   from.back() = 1;
-  const auto both = joined(context, {&large, &*slow}, from);
+  const auto both = joined(placer, {&large, &*slow}, from);
   ASSERT_TRUE(both.ok()) << text_of(both.failure());
   EXPECT_TRUE(check_choice(c.space, *both).empty());
   for (std::size_t i = 0; i < both->ops.size(); ++i)
     EXPECT_EQ(both->ops[i], (large.ops[i].epoch == large.epochs() - 1 ? *slow : large).ops[i]) << i;
 }
 
+// Ops that mind the links stand as legally as others, with or without an eye on the op before.
+TEST(PacedEpochs, MindLinks) {
+  const Chosen c(uneven());
+  for (PlaceGoal goal : {PlaceGoal::links, PlaceGoal::pairs}) {
+    PolicyContext context(c.space, 1);
+    LinkModel links(context);
+    PacedPlacer placer(context, goal, &links);
+    for (double part : {1.0, 0.5, 0.1}) {
+      const auto choice = paced(placer, c.choice, [part](double, double interval) { return part * interval; });
+      ASSERT_TRUE(choice.ok()) << text_of(choice.failure());
+      EXPECT_TRUE(check_choice(c.space, *choice).empty());
+    }
+  }
+}
+
+// What is known of links while ops are placed is what streams bring later.
+TEST(LinkLoads, AreThoseOfTheReport) {
+  std::size_t compared = 0;
+  for (const auto& sizes : {std::vector<std::int64_t>{64, 2048, 1024, 128, 64}, {512, 512, 512, 512, 512, 512}, {2048, 256, 2048}}) {
+    BySize policy(true);
+    BalanceOptions options;
+    options.batches = 8;
+    auto balanced = balance_with(perceptron(8 * 32, sizes), "n150", options, policy);
+    ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+    ChoiceSpace space;
+    space.problem = &balanced->problem;
+    space.overrides.resize(balanced->problem.ops.size());
+    for (std::size_t i = 0; i < balanced->problem.ops.size(); ++i) space.models.emplace_back().models.push_back(balanced->choice.ops[i].model);
+    PolicyContext context(space, 1);
+    LinkModel model(context);
+    Choice unmoved = balanced->choice;
+    ASSERT_TRUE(for_each_epoch(context, unmoved, [&](std::size_t end) {
+                  LinkLoads loads(context, model);
+                  loads.follow(end);
+                  const auto& epoch = balanced->report.epochs[static_cast<std::size_t>(context.epoch())];
+                  for (const ReportPath& path : epoch.paths)
+                    if (path.kind == "NoC") {
+                      EXPECT_NEAR(loads.busiest(), static_cast<double>(path.cycles), 0.3 * static_cast<double>(path.cycles));
+                      ++compared;
+                    }
+                }).ok());
+  }
+  EXPECT_GE(compared, 3u);
+}
+
+TEST(RelievedLinks, AreNoBusierThanBefore) {
+  const Chosen c(uneven());
+  const Choice large = by_size(c.space, true);
+  PolicyContext context(c.space, 1);
+  LinkModel model(context);
+  const auto once = relieved(context, model, large);
+  ASSERT_TRUE(once.ok()) << text_of(once.failure());
+  EXPECT_TRUE(check_choice(c.space, once->choice).empty());
+  ASSERT_EQ(once->links.size(), static_cast<std::size_t>(large.epochs()));
+  EXPECT_TRUE(for_each_epoch(context, large, [&](std::size_t end) {
+                LinkLoads before(context, model);
+                before.follow(end);
+                EXPECT_LE(once->links[static_cast<std::size_t>(context.epoch())], before.busiest() * (1 + 1e-9));
+              }).ok());
+}
+
 // What an estimate says counts, and what cannot be built loses.
 TEST(Trials, CompareByTheEstimate) {
   const Chosen c(uneven());
   const Choice small = by_size(c.space, false), large = by_size(c.space, true);
-  auto of_epochs = [](const Choice& choice, double each) { return std::vector<double>(static_cast<std::size_t>(choice.epochs()), each); };
+  auto trial_of = [](const Choice& choice) {
+    Trial out;
+    out.choice = choice;
+    return out;
+  };
   for (bool small_is_best : {false, true}) {
     PolicyContext context(c.space, 1, [&](const Choice& choice) -> std::optional<std::vector<double>> {
       if (choice == c.choice) return std::nullopt;
-      return of_epochs(choice, (choice == small) == small_is_best ? 1 : 1e9);
+      return std::vector<double>(static_cast<std::size_t>(choice.epochs()), (choice == small) == small_is_best ? 1 : 1e9);
     });
-    Trials trials(context, 1);
+    LinkModel links(context);
+    Trials trials(context, links, 1);
     ASSERT_TRUE(trials.estimates());
-    EXPECT_TRUE(trials.estimated(c.choice).fails);
+    trials.estimate(trial_of(c.choice));
+    EXPECT_TRUE(trials.best()->fails);
     EXPECT_EQ(trials.best()->choice, c.choice);
-    trials.estimated(small);
-    EXPECT_EQ(trials.estimated(large).epochs.size(), static_cast<std::size_t>(large.epochs()));
-    trials.estimated(c.choice);
+    trials.estimate(trial_of(small));
+    trials.estimate(trial_of(large));
+    trials.estimate(trial_of(c.choice));
+    EXPECT_FALSE(trials.best()->fails);
     EXPECT_EQ(trials.best()->choice, small_is_best ? small : large);
   }
 }
 
-TEST(Trials, EndAfterAFewEstimates) {
+TEST(Trials, RateByOpsLinksAndDram) {
   const Chosen c(uneven());
-  std::size_t count = 0;
-  PolicyContext context(c.space, 1, [&](const Choice& choice) {
-    ++count;
-    return std::vector<double>(static_cast<std::size_t>(choice.epochs()), 1.0);
-  });
-  Trials trials(context, 1);
-  const std::size_t most = trials.left();
-  for (std::size_t i = 0; i < most + 5; ++i) trials.estimated(c.choice);
-  EXPECT_EQ(count, most);
-  EXPECT_EQ(trials.left(), 0u);
+  PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
+  LinkModel links(context);
+  Trials trials(context, links, 1);
+  const std::size_t before = trials.placements_left();
+  const Trial small = trials.rated(by_size(c.space, false)), large = trials.rated(by_size(c.space, true));
+  EXPECT_EQ(trials.placements_left() + 2, before);
+  EXPECT_FALSE(small.fails);
+  EXPECT_GE(small.cycles, pipelined_cycles(small.choice));
+  EXPECT_TRUE(large.is_better(small));
+  EXPECT_EQ(small.epochs.size(), static_cast<std::size_t>(small.choice.epochs()));
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

@@ -74,6 +74,12 @@ class Meter {
       }
       if (std::exchange(last, run.core) != run.core) ++changes;
     }
+    for (std::int32_t d : pipe.destinations) {
+      const auto destination = static_cast<std::size_t>(d);
+      if (destination >= brought_.size()) brought_.resize(destination + 1, {-1, 0});
+      auto& [last_pipe, pipes] = brought_[destination];
+      if (std::exchange(last_pipe, pipe_) != pipe_) cost_.pipes = std::max(cost_.pipes, ++pipes);
+    }
     cost_.sources = std::max(cost_.sources, sources);
     cost_.receiver_phases = std::max(cost_.receiver_phases, sources > 1 ? changes * most_turns(pipe.destinations) : changes);
     tiles_ = std::max(tiles_, tiles);
@@ -92,7 +98,8 @@ class Meter {
 
  private:
   EdgeCost cost_;
-  std::vector<std::int64_t> pipes_, runs_, seen_by_;  // by source
+  std::vector<std::int64_t> pipes_, runs_, seen_by_;            // by source
+  std::vector<std::pair<std::int64_t, std::int64_t>> brought_;  // by destination: the last pipe to it, and how many there are
   std::int64_t pipe_ = -1, tiles_ = 0;
 };
 

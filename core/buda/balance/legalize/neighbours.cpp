@@ -58,6 +58,7 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
     link.prologue = model.is_resident(i);
     link.sources = costs[i].sources;
     link.phases = costs[i].receiver_phases;
+    link.pipes = costs[i].pipes;
     if (link.from_queue) link.reads = dram_reads(costs[i], blocked, i, *problem.device);
     out.push_back(link);
   }
@@ -106,6 +107,36 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpMod
   return out;
 }
 
+// Beyond these, memory would be more than the time is worth.
+constexpr std::size_t kMostKnownCosts = 100'000;
+
+ModelShape shape_of(const OpModel& model) {
+  return {model.grid.rows,
+          model.grid.cols,
+          model.stream.parts,
+          static_cast<std::int32_t>(model.stream.direction),
+          model.block.t,
+          model.block.mblock_m,
+          model.block.mblock_n,
+          model.block.ublock_rt,
+          model.block.ublock_ct,
+          static_cast<std::int32_t>(model.order),
+          model.m_k,
+          model.u_kt,
+          model.buf_size_mb,
+          static_cast<std::int32_t>(model.resident)};
+}
+
+const std::variant<EdgeCost, std::string>& EdgeBook::cost_of(OpId op, const OpModel& model, std::size_t input, std::int32_t epoch,
+                                                             const PlacedOp* producer) const {
+  const int kind = producer == nullptr ? 0 : is_direct(problem_->op(op).operands[input], producer, epoch) ? 1 : 2;
+  const CostKey key{op.index(), input, kind, shape_of(model), producer == nullptr ? ModelShape{} : shape_of(producer->model)};
+  if (costs_.size() >= kMostKnownCosts) costs_.clear();
+  const auto [known, fresh] = costs_.try_emplace(key);
+  if (fresh) known->second = operand_cost(*problem_, op, model, input, epoch, producer);
+  return known->second;
+}
+
 std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure_anew(OpId op, const OpModel& model, std::int32_t epoch,
                                                                  const Lookup& placed) const {
   const OpSpec& spec = problem_->op(op);
@@ -126,8 +157,8 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure_anew(OpId op, const 
       return complain(
           "its producer streams and holds only some of its parts, and another op of the epoch reads it, too: one of them "
           "could wait for the other");
-    auto cost = operand_cost(*problem_, op, model, i, epoch, producer);
-    if (auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
+    const auto& cost = cost_of(op, model, i, epoch, producer);
+    if (const auto* reason = std::get_if<std::string>(&cost)) return complain(*reason);
     const EdgeCost& edge = std::get<EdgeCost>(cost);
     if (direct && edge.unread > 0 && problem_->op(from.op).users.size() == 1 && problem_->op(from.op).outputs == 0)
       return complain(cat("no core reads what ", edge.unread, " of its producer's cores compute; put a queue between them"));

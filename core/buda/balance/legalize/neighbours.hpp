@@ -3,9 +3,13 @@
 
 #include <buda/balance/solve/policy.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -46,6 +50,10 @@ std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem,
 // Whether an op of this model fits a core with what the queues of its sources cost it, whatever its other neighbours.
 bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model);
 
+// What of a model decides how its op takes and gives tensors.
+using ModelShape = std::array<std::int32_t, 14>;
+ModelShape shape_of(const OpModel& model);
+
 // Edge costs of ops as they are placed, so that no edge is walked twice.
 class EdgeBook {
  public:
@@ -80,6 +88,8 @@ class EdgeBook {
   // Whether an op but `reader` takes what `producer` gives directly, as far as they are entered.
   bool has_other_reader(OpId producer, OpId reader) const;
 
+  const std::variant<EdgeCost, std::string>& cost_of(OpId op, const OpModel& model, std::size_t input, std::int32_t epoch,
+                                                     const PlacedOp* producer) const;
   std::variant<Entry, Diagnostic> measure_anew(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
 
   const Problem* problem_;
@@ -92,6 +102,9 @@ class EdgeBook {
     Entry entry;
   };
   mutable std::optional<Measured> last_;
+  // Costs of operands by all that they depend on: policies ask for the same again and again.
+  using CostKey = std::tuple<std::size_t, std::size_t, int, ModelShape, ModelShape>;
+  mutable std::map<CostKey, std::variant<EdgeCost, std::string>> costs_;
 };
 
 }  // namespace buda::balance

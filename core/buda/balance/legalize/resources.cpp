@@ -76,12 +76,13 @@ Usage stream_usage(const Op& op, const Links& links, const device::DeviceDescrip
   return u;
 }
 
-Usage multicast_usage(const Op& op, const device::DeviceDescriptor& device) {
+Usage multicast_usage(const Op& op, const Links& links, const device::DeviceDescriptor& device) {
   Usage u{Resource::multicasts, 0, as_count(device.streams.multicast_per_core), {}};
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    if (is_shared(op, i)) u.parts.push_back({cat("input ", i), 1});
+    if (!is_shared(op, i)) continue;
+    u.parts.push_back({cat("input ", i), i < links.inputs.size() ? as_count(links.inputs[i].pipes) : 1});
+    u.used += u.parts.back().amount;
   }
-  u.used = u.parts.size();
   return u;
 }
 
@@ -272,7 +273,7 @@ std::vector<Usage> usages(const Op& op, const Links& links, const device::Device
   out.push_back(l1_usage(op, links, device, fused));
   out.push_back({Resource::dest, as_count(op.block.ublock_tiles()), as_count(device.dest_tiles(op.acc_format)), {}});
   out.push_back(stream_usage(op, links, device));
-  out.push_back(multicast_usage(op, device));
+  out.push_back(multicast_usage(op, links, device));
   append_dram(out, op, links, device);
   out.push_back(fan_out_usage(links, device));
   out.push_back(phase_usage(op, links, device));

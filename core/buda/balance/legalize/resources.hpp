@@ -81,6 +81,7 @@ struct InputLink {
   std::int64_t sources = 1;  // producer cores or queue buffers that one pipe gathers from
   std::int64_t reads = 0;    // entries of the DRAM read list of one pipe
   std::int64_t phases = 1;   // at the receiver
+  std::int64_t pipes = 1;    // that bring a core its tiles; each is multicast for itself where cores share them
 };
 struct OutputLink {
   bool to_queue = false;

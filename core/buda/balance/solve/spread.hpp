@@ -20,9 +20,6 @@ struct SpreadOptions {
 // for an input is taken. `context` must be empty; it holds the last trial afterwards.
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options);
 
-// Cycles of one input through all epochs of a choice: the slowest op of each.
-double pipelined_cycles(const Choice& choice);
-
 }  // namespace buda::balance
 
 #pragma GCC visibility pop

@@ -11,6 +11,32 @@ namespace {
 // Parts of an epoch's interval that are tried: the middle one, then the one beside it.
 constexpr double kMiddle = 0.75, kShorter = 0.6, kLonger = 0.88;
 
+// Where links decide: models that are compared while the busiest link is too slow, the cores that they may have for each of the first
+// one's, and the part of an op's cycles below which links do not matter.
+constexpr int kComparedModels = 6;
+constexpr std::int64_t kMostCoresForLinks = 4;
+constexpr double kIdleLinks = 0.6;
+
+// Models and places of the op before that are tried where its reader's links are too slow.
+constexpr std::size_t kOtherModels = 4, kOtherPlaces = 2;
+
+// Free places of a grid that touch the edge of the chip, or ops above or to the left, row by row: others would leave gaps.
+std::vector<Place> free_places(const PolicyContext& context, GridShape grid) {
+  const Placer& placer = context.placer();
+  std::vector<Place> out;
+  auto add_all = [&](GridShape shape, bool transposed) {
+    for (std::int32_t r = 0; r + shape.rows <= placer.chip().rows; ++r)
+      for (std::int32_t c = 0; c + shape.cols <= placer.chip().cols; ++c) {
+        if (!placer.is_free({{r, c}, shape})) continue;
+        if (placer.is_free({{r - 1, c}, shape}) && placer.is_free({{r, c - 1}, shape})) continue;
+        out.push_back({{r, c}, transposed});
+      }
+  };
+  add_all(grid, false);
+  if (out.empty() && context.options().allow_transpose && grid.rows != grid.cols) add_all({grid.cols, grid.rows}, true);
+  return out;
+}
+
 // Takes back the ops of an epoch from `begin` on, to place them anew.
 void begin_again(PolicyContext& context, std::size_t begin) {
   context.rewind(context.schedule()[begin]);
@@ -18,10 +44,11 @@ void begin_again(PolicyContext& context, std::size_t begin) {
 }
 
 // Whether ops [begin, end) stand in one epoch, none slower than it may be; otherwise they are taken back.
-bool fits_within(PolicyContext& context, std::size_t begin, std::size_t end, std::span<const double> cycles) {
+bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
+  PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
   for (std::size_t i = begin; i < end; ++i) {
-    const bool stands = place_within(context, i, i + 1, cycles.subspan(i - begin, 1)).ok() &&
+    const bool stands = placer.place(i, i + 1, cycles.subspan(i - begin, 1)).ok() &&
                         context.placed(schedule[i]).epoch == context.placed(schedule[begin]).epoch &&
                         context.placed(schedule[i]).model.cycles <= cycles[i - begin];
     if (stands) continue;
@@ -62,43 +89,147 @@ std::vector<double> cycles_of(const PolicyContext& context, const Choice& choice
 
 }  // namespace
 
-double source_bytes(const PolicyContext& context, OpId op, const OpModel& model) {
-  const OpSpec& spec = context.op(op);
-  const auto inputs = static_cast<double>(std::max(context.problem().microbatch, 1));
-  double out = 0;
-  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-    if (!spec.operands[i].from.source.valid()) continue;
-    const double bytes = static_cast<double>(spec.operands[i].shape.volume()) *
-                         tile_bytes(spec.op.inputs[i].format, TileDim{}, context.device().tile_alignment);
-    out += model.is_resident(i) ? bytes / inputs : bytes;
+PacedPlacer::PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel* links)
+    : context_(context), goal_(goal), model_(links), end_(context.schedule().size()), reads_(context.schedule().size()) {
+  if (goal != PlaceGoal::first) links_.emplace(context, *model_);
+}
+
+Result<void> PacedPlacer::place(std::size_t begin, std::size_t end, std::span<const double> cycles) {
+  for (std::size_t i = begin; i < end; ++i) BUDA_TRY(place_op(context_.schedule()[i], cycles[i - begin]));
+  return success();
+}
+
+const std::vector<PacedPlacer::SourceReads>& PacedPlacer::source_reads(OpId op) {
+  std::vector<SourceReads>& out = reads_[op.index()];
+  if (!out.empty()) return out;
+  const OpSpec& spec = context_.op(op);
+  const bool any = std::any_of(spec.operands.begin(), spec.operands.end(), [](const Operand& o) { return o.from.source.valid(); });
+  out.resize(context_.models(op).size());
+  for (std::size_t k = 0; any && k < out.size(); ++k) {
+    const OpModel& model = context_.models(op)[k];
+    const netlist::Op blocked = with_model(spec, model);
+    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+      if (!spec.operands[i].from.source.valid()) continue;
+      const double bytes = queue_bytes(context_, blocked, model, i);
+      const auto buffers = static_cast<double>(queue_buffers(context_, op, model, i, nullptr));
+      out[k].bytes += bytes;
+      out[k].cycles = std::max(out[k].cycles, channel_cycles(bytes / buffers, context_.device()));
+    }
   }
   return out;
 }
 
-Result<void> place_within(PolicyContext& context, std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  const auto cores = static_cast<double>(context.device().grid().volume());
-  for (std::size_t i = begin; i < end; ++i) {
-    const OpId op = context.schedule()[i];
-    const double most = cycles[i - begin], bytes = std::max(most, 1.0) * dram_rate(context.device());
-    // What is compared often is counted once.
-    const auto models = context.models(op);
-    std::vector<double> shares;
-    for (const OpModel& m : models) shares.push_back(static_cast<double>(m.cores()) / cores + source_bytes(context, op, m) / bytes);
-    auto preferred = [&](const OpModel& a, const OpModel& b) {
-      const bool keeps_up = a.cycles <= most;
-      if (keeps_up != (b.cycles <= most)) return keeps_up;
-      if (!keeps_up) return a.cycles != b.cycles ? a.cycles < b.cycles : a.cores() < b.cores();
-      const double of_a = shares[static_cast<std::size_t>(&a - models.data())], of_b = shares[static_cast<std::size_t>(&b - models.data())];
-      if (of_a != of_b) return of_a < of_b;
-      if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
-      return a.cycles < b.cycles;
-    };
-    BUDA_TRY(context.place_best(op, preferred));
-  }
-  return success();
+// What keeps up comes first, with the least share of cores and DRAM; then what is fastest.
+std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
+  const auto cores = static_cast<double>(context_.device().grid().volume());
+  const double bytes = std::max(most, 1.0) * dram_rate(context_.device());
+  const auto models = context_.models(op);
+  const std::vector<SourceReads>& reads = source_reads(op);
+  struct Rank {
+    const OpModel* model;
+    double cycles, share;
+  };
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    ranks.push_back(
+        {&models[i], std::max(models[i].cycles, reads[i].cycles), static_cast<double>(models[i].cores()) / cores + reads[i].bytes / bytes});
+  std::stable_sort(ranks.begin(), ranks.end(), [most](const Rank& a, const Rank& b) {
+    const bool keeps_up = a.cycles <= most;
+    if (keeps_up != (b.cycles <= most)) return keeps_up;
+    if (!keeps_up) return a.cycles != b.cycles ? a.cycles < b.cycles : a.model->cores() < b.model->cores();
+    if (a.share != b.share) return a.share < b.share;
+    if (a.model->stream.parts != b.model->stream.parts) return a.model->stream.parts < b.model->stream.parts;
+    return a.model->cycles < b.model->cycles;
+  });
+  std::vector<const OpModel*> out;
+  for (const Rank& rank : ranks) out.push_back(rank.model);
+  return out;
 }
 
-Result<Choice> tightened(PolicyContext& context, const Choice& choice) {
+Result<void> PacedPlacer::place_op(OpId op, double most) {
+  if (links_) {
+    if (place_by_links(op, most)) return success();
+    context_.next_epoch();
+    if (place_by_links(op, most)) return success();
+  }
+  const std::vector<const OpModel*> order = in_order(op, most);
+  std::vector<std::size_t> rank(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i] - context_.models(op).data())] = i;
+  auto rank_of = [&](const OpModel& m) { return rank[static_cast<std::size_t>(&m - context_.models(op).data())]; };
+  return context_.place_best(op, [&](const OpModel& a, const OpModel& b) { return rank_of(a) < rank_of(b); });
+}
+
+std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, const std::vector<const OpModel*>& order) {
+  std::optional<Spot> best;
+  std::int64_t first_cores = 0;
+  int compared = 0;
+  links_->follow(end_);
+  for (const OpModel* model : order) {
+    if (best && (compared >= kComparedModels || model->cycles > most || model->cores() > kMostCoresForLinks * first_cores)) break;
+    const std::vector<Place> places = free_places(context_, model->grid);
+    if (places.empty() || context_.objection(op, *model)) continue;
+    const Intake intake = model_->intakes.intake(op, *model, end_);
+    if (compared++ == 0) first_cores = model->cores();
+    for (const Place& place : places) {
+      const double links = std::max(links_->busiest_with(intake, *model, place), kIdleLinks * most);
+      if (!best || links < best->links) best = Spot{model, place, links};
+    }
+    if (best->links <= most) break;
+  }
+  return best;
+}
+
+bool PacedPlacer::place_by_links(OpId op, double most) {
+  const auto best = best_spot(op, most, in_order(op, most));
+  if (!best) return false;
+  if (goal_ == PlaceGoal::pairs && best->links > most && !context_.in_epoch().empty()) {
+    const OpId before = context_.in_epoch().back();
+    const auto& operands = context_.op(op).operands;
+    if (std::any_of(operands.begin(), operands.end(), [&](const Operand& o) { return o.from.op == before; })) {
+      place_pair(before, op, most, *best);
+      return true;
+    }
+  }
+  return context_.place_at(op, *best->model, best->place);
+}
+
+// The producer, which was placed last, stands where both together make the least of the busiest link.
+void PacedPlacer::place_pair(OpId producer, OpId op, double most, const Spot& found) {
+  struct Pair {
+    OpModel first;
+    Place place;
+    Spot second;
+  };
+  Pair best{context_.placed(producer).model, context_.placed(producer).place, found};
+  const bool begins = context_.in_epoch().size() == 1;
+  auto take_back = [&] {
+    context_.rewind(producer);
+    if (begins) context_.next_epoch();
+  };
+  const std::vector<const OpModel*> order = in_order(op, most);
+  std::size_t tried = 0;
+  for (const OpModel* model : in_order(producer, most)) {
+    if (tried > kOtherModels || model->cycles > most || best.second.links <= most) break;
+    take_back();
+    const std::vector<Place> places = free_places(context_, model->grid);
+    if (!places.empty()) ++tried;
+    // The first and the last of them.
+    for (std::size_t k = 0; k < std::min(kOtherPlaces, places.size()); ++k) {
+      if (context_.is_placed(producer)) take_back();
+      const Place place = k == 0 ? places.front() : places.back();
+      if (!context_.place_at(producer, *model, place)) continue;
+      const auto spot = best_spot(op, most, order);
+      if (spot && spot->links < best.second.links) best = {*model, place, *spot};
+    }
+    if (!context_.is_placed(producer)) context_.place_at(producer, best.first, best.place);
+  }
+  take_back();
+  context_.place_at(producer, best.first, best.place);
+  context_.place_at(op, *best.second.model, best.second.place);
+}
+
+Result<Choice> tightened(PacedPlacer& placer, const Choice& choice) {
+  PolicyContext& context = placer.context();
   const auto bounds = bounds_of(context, choice);
   if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
@@ -107,15 +238,17 @@ Result<Choice> tightened(PolicyContext& context, const Choice& choice) {
     const double interval = *std::max_element(own.begin(), own.end());
     auto at = [&](double part) { return std::vector<double>(end - begin, part * interval); };
     context.next_epoch();
-    const bool middle = fits_within(context, begin, end, at(kMiddle));
+    placer.expect_end(end);
+    const bool middle = fits_within(placer, begin, end, at(kMiddle));
     if (middle) begin_again(context, begin);
-    if (fits_within(context, begin, end, at(middle ? kShorter : kLonger))) continue;
-    BUDA_TRY(place_within(context, begin, end, at(middle ? kMiddle : 1)));
+    if (fits_within(placer, begin, end, at(middle ? kShorter : kLonger))) continue;
+    BUDA_TRY(placer.place(begin, end, at(middle ? kMiddle : 1)));
   }
   return context.choice();
 }
 
-Result<Choice> paced(PolicyContext& context, const Choice& choice, const Pace& pace) {
+Result<Choice> paced(PacedPlacer& placer, const Choice& choice, const Pace& pace) {
+  PolicyContext& context = placer.context();
   const auto bounds = bounds_of(context, choice);
   if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
@@ -125,22 +258,36 @@ Result<Choice> paced(PolicyContext& context, const Choice& choice, const Pace& p
     std::vector<double> cycles;
     for (double c : own) cycles.push_back(pace(c, interval));
     context.next_epoch();
-    if (fits_within(context, begin, end, cycles) || stand_as_in(context, begin, end, choice)) continue;
-    BUDA_TRY(place_within(context, begin, end, std::vector<double>(end - begin, interval)));
+    placer.expect_end(end);
+    if (fits_within(placer, begin, end, cycles) || stand_as_in(context, begin, end, choice)) continue;
+    BUDA_TRY(placer.place(begin, end, std::vector<double>(end - begin, interval)));
   }
   return context.choice();
 }
 
-Result<Choice> joined(PolicyContext& context, const std::vector<const Choice*>& choices, const std::vector<std::size_t>& from) {
+Result<Choice> joined(PacedPlacer& placer, const std::vector<const Choice*>& choices, const std::vector<std::size_t>& from) {
+  PolicyContext& context = placer.context();
   const auto bounds = bounds_of(context, *choices.front());
   if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
     context.next_epoch();
+    placer.expect_end(end);
     if (stand_as_in(context, begin, end, *choices[from[e]]) || stand_as_in(context, begin, end, *choices.front())) continue;
-    BUDA_TRY(place_within(context, begin, end, cycles_of(context, *choices.front(), begin, end)));
+    BUDA_TRY(placer.place(begin, end, cycles_of(context, *choices.front(), begin, end)));
   }
   return context.choice();
+}
+
+Result<void> for_each_epoch(PolicyContext& context, const Choice& choice, const std::function<void(std::size_t end)>& visit) {
+  const auto bounds = bounds_of(context, choice);
+  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
+    context.next_epoch();
+    if (!stand_as_in(context, bounds[e], bounds[e + 1], choice)) return internal_error("a choice does not stand a second time");
+    visit(bounds[e + 1]);
+  }
+  return success();
 }
 
 }  // namespace buda::balance

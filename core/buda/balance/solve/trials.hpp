@@ -1,6 +1,7 @@
 // Choices compared by what the report would say of them.
 #pragma once
 
+#include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
 
 #include <cstddef>
@@ -9,37 +10,49 @@
 
 namespace buda::balance {
 
+// Bytes per cycle that an epoch moves through queues: those of DRAM, or of the few links that pass what goes in and out of its ports.
+double queue_rate(const device::DeviceDescriptor& device);
+
+// Cycles of one input through all epochs of a choice: the slowest op of each.
+double pipelined_cycles(const Choice& choice);
+
 // A choice and its cycles.
 struct Trial {
   Choice choice;
   bool fails = false;          // it cannot be built: its queues do not fit DRAM, or there are no stream programs for it
   double cycles = 0;           // of one input, with its share of the change of epochs
-  std::vector<double> epochs;  // of each epoch with all its inputs, where they are estimated; empty where they are not
+  std::vector<double> epochs;  // of each epoch with all its inputs
   bool is_better(const Trial& other) const { return fails != other.fails ? other.fails : cycles < other.cycles; }
 };
 
-// Rates choices, as many by the context's estimate as its problem's size allows, and keeps the best.
+// Compares choices: many by what is known of them at once, few by the context's estimate.
 class Trials {
  public:
   // `inputs`: over which the change of epochs is divided.
-  Trials(const PolicyContext& context, double inputs);
+  Trials(PolicyContext& context, LinkModel& links, double inputs);
 
   // Whether the context estimates choices of this size at all.
   bool estimates() const { return estimates_; }
-  // Estimates that may still be made.
+  // How many choices may still be placed, and estimated.
+  std::size_t placements_left() const { return placements_; }
   std::size_t left() const { return left_; }
-  // Rates a choice by its ops alone: the slowest of each epoch.
-  Trial rated(Choice choice) const;
-  // Estimates it, as long as any are left. The trial is kept if it is better than those before.
-  Trial estimated(Choice choice);
+
+  // Rates a choice by the slowest op of each epoch, by what its queues move, and, where choices of this size are estimated, by its busiest
+  // link, which is relieved first. What the context holds is replaced.
+  Trial rated(Choice choice);
+  // The rating that the context's estimate gives, also where none is left. The best trial is kept.
+  void estimate(Trial trial);
   const std::optional<Trial>& best() const { return best_; }
   Trial take() { return std::move(*best_); }
 
  private:
-  const PolicyContext& context_;
+  void sum_up(Trial& trial) const;
+
+  PolicyContext& context_;
+  LinkModel& links_;
   double inputs_;
   bool estimates_;
-  std::size_t left_;
+  std::size_t placements_, left_;
   std::optional<Trial> best_;
 };
 

@@ -1,0 +1,229 @@
+// Routes of edges as messages, and messages as hops.
+#include <buda/balance/solve/link_loads.hpp>
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/balance/legalize/edge.hpp>
+#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/legalize/resources.hpp>
+#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/noc.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+using device::NocCoord;
+using netlist::MulticastAxis;
+
+GridCoord worker_of(const OpModel& model, const Place& place, std::int32_t core) {
+  const std::int32_t row = core / model.grid.cols, col = core % model.grid.cols;
+  return place.transposed ? GridCoord{place.at.row + col, place.at.col + row} : GridCoord{place.at.row + row, place.at.col + col};
+}
+
+// The core that takes the tiles of a destination; it passes them on along its row or column.
+GridCoord taking_core(const OpModel& model, MulticastAxis axis, std::int32_t destination) {
+  if (axis == MulticastAxis::row) return {destination, 0};
+  if (axis == MulticastAxis::column) return {model.grid.rows - 1, destination};
+  return {destination / model.grid.cols, destination % model.grid.cols};
+}
+
+// For each destination, by producer core, its share of the destination's tiles.
+std::vector<std::map<std::int32_t, double>> shares_of(const tiling::EdgeRoutes& routes, std::int64_t destinations) {
+  std::vector<std::map<std::int32_t, double>> out(static_cast<std::size_t>(destinations));
+  for (const tiling::PipeRoute& pipe : routes.pipes) {
+    std::map<std::int32_t, double> tiles;
+    for (const tiling::Run& run : pipe.tiles.runs())
+      if (run.core != tiling::kPaddingCore) tiles[run.core] += static_cast<double>(run.count);
+    const double turn = 1 / static_cast<double>(pipe.destinations.size());
+    for (std::int32_t destination : pipe.destinations)
+      for (const auto& [core, count] : tiles) out[static_cast<std::size_t>(destination)][core] += turn * count;
+  }
+  for (auto& shares : out) {
+    double sum = 0;
+    for (const auto& [core, share] : shares) sum += share;
+    for (auto& [core, share] : shares) share /= sum;
+  }
+  return out;
+}
+
+// Bytes of an operand that each of its destinations takes.
+double taken_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
+  const std::int64_t kept = blocked.inputs[input].kernel_broadcast.tiles;
+  const double bytes = static_cast<double>(kept > 0 ? kept : input_order(blocked, input).tiles()) *
+                       tile_bytes(blocked.inputs[input].format, input_tile_dim(blocked, input), context.device().tile_alignment);
+  return model.is_resident(input) ? bytes / static_cast<double>(std::max(context.problem().microbatch, 1)) : bytes;
+}
+
+// A large input of the model is one buffer, where the host reaches it directly.
+std::int32_t channel_of(const PolicyContext& context, const Operand& operand) {
+  const bool is_one = operand.from.source.valid() && !operand.constant && operand.shape.volume() > kSmallInputTiles;
+  const auto& window = context.device().dram.host_window;
+  return is_one && window ? window->channel : Intake::kAllChannels;
+}
+
+void add_multicast(const OpModel& model, MulticastAxis axis, double bytes, Intake& out) {
+  if (axis == MulticastAxis::row && model.grid.cols > 1)
+    for (std::int32_t r = 0; r < model.grid.rows; ++r) out.multicasts.push_back({{r, 0}, {r, model.grid.cols - 1}, bytes, 0});
+  if (axis == MulticastAxis::column && model.grid.rows > 1)
+    for (std::int32_t c = 0; c < model.grid.cols; ++c) out.multicasts.push_back({{model.grid.rows - 1, c}, {0, c}, bytes, 1});
+}
+
+// Columns are brought and passed on by network 1, and so is every second operand of which each core takes its own tiles.
+std::int32_t own_noc(MulticastAxis axis, std::size_t input) {
+  return axis == MulticastAxis::column || (axis == MulticastAxis::core && input % 2 == 1) ? 1 : 0;
+}
+
+// Of an operand from an op of the same epoch.
+std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, const OpModel& model, const netlist::Op& blocked,
+                                      std::size_t input, double bytes) {
+  const OpId from = context.op(op).operands[input].from.op;
+  const OpModel& producer = context.placed(from).model;
+  const auto maps = edge_maps(context.problem(), op, model, input, &producer);
+  if (!std::holds_alternative<netlist::EdgeMaps>(maps)) return std::nullopt;
+  const auto layout = tiling::layout_of(with_model(context.op(from), producer), context.problem().microbatch);
+  const auto routes = edge_routes(layout, std::get<netlist::EdgeMaps>(maps), blocked, input);
+  if (!std::holds_alternative<tiling::EdgeRoutes>(routes)) return std::nullopt;
+  const tiling::TileOrder order = input_order(blocked, input);
+  const auto shares = shares_of(std::get<tiling::EdgeRoutes>(routes), order.destinations());
+  Intake::Edge out{from, {}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input)};
+  for (std::size_t d = 0; d < shares.size(); ++d)
+    for (const auto& [core, share] : shares[d])
+      out.messages.push_back({core, taking_core(model, order.axis, static_cast<std::int32_t>(d)), share * bytes});
+  return out;
+}
+
+}  // namespace
+
+double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
+  return taken_bytes(context, blocked, model, input) * static_cast<double>(input_order(blocked, input).destinations());
+}
+
+std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer) {
+  return producer != nullptr ? producer->cores() : source_layout(context.problem(), op, model, input).grid.volume();
+}
+
+double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
+  return bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
+}
+
+const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& model, const netlist::Op& blocked, std::size_t input,
+                                                    double bytes) {
+  const OpModel& producer = context_.placed(context_.op(op).operands[input].from.op).model;
+  const auto [known, fresh] = edges_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
+  if (fresh) known->second = edge_from(context_, op, model, blocked, input, bytes);
+  return known->second;
+}
+
+Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
+  const PolicyContext& context = context_;
+  Intake out;
+  const OpSpec& spec = context.op(op);
+  const netlist::Op blocked = with_model(spec, model);
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const tiling::TileOrder order = input_order(blocked, i);
+    const double bytes = taken_bytes(context, blocked, model, i);
+    add_multicast(model, order.axis, bytes, out);
+    const OpId from = spec.operands[i].from.op;
+    if (!from.valid() || context.placed(from).epoch != context.epoch() || spec.operands[i].queued) {
+      const std::int32_t channel = channel_of(context, spec.operands[i]);
+      for (std::int32_t d = 0; d < order.destinations(); ++d) out.reads.push_back({taking_core(model, order.axis, d), bytes, channel});
+    } else if (const auto& from_op = edge(op, model, blocked, i, bytes)) {
+      out.edges.push_back(*from_op);
+    }
+  }
+  const auto is_later = [end](const OpUse& use) { return use.op.index() >= end; };
+  if (spec.outputs > 0 || std::any_of(spec.users.begin(), spec.users.end(), is_later))
+    out.written =
+        static_cast<double>(blocked.block.tiles()) * tile_bytes(blocked.out_format, blocked.tile_dim, context.device().tile_alignment);
+  return out;
+}
+
+ChipLinks::ChipLinks(const device::DeviceDescriptor& device)
+    : device_(device), size_(device.noc), rate_(std::max(device.cost.noc_bytes_per_cycle, 1e-9)) {
+  const auto columns = static_cast<std::size_t>(size_.x), rows = static_cast<std::size_t>(size_.y);
+  const auto node = [&](std::size_t n) { return NocCoord{static_cast<std::int32_t>(n % columns), static_cast<std::int32_t>(n / columns)}; };
+  for (std::int32_t noc : {0, 1})
+    for (std::size_t from = 0; from < columns * rows; ++from)
+      for (std::size_t to = 0; to < columns * rows; ++to) {
+        begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
+        if (noc == 0) nearer_.push_back(static_cast<std::uint8_t>(pipes::nearer_noc(node(from), node(to), size_)));
+        overlay::for_each_hop(noc, node(from), node(to), size_, [&](overlay::NocAxis axis, NocCoord at) {
+          const auto lane = static_cast<std::size_t>(2 * noc + (axis == overlay::NocAxis::x ? 0 : 1));
+          hops_.push_back(
+              static_cast<std::uint16_t>((lane * rows + static_cast<std::size_t>(at.y)) * columns + static_cast<std::size_t>(at.x)));
+        });
+      }
+  begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
+}
+
+void ChipLinks::add(const Intake& intake, const OpModel& model, const Place& place, const Standing& standing, double factor,
+                    std::vector<double>& bytes) const {
+  auto node = [&](GridCoord core) { return device_.noc_of_worker(worker_of(model, place, core.row * model.grid.cols + core.col)); };
+  for (const Intake::Edge& edge : intake.edges) {
+    const PlacedOp& producer = standing(edge.producer);
+    auto source = [&](std::int32_t core) { return device_.noc_of_worker(worker_of(producer.model, producer.place, core)); };
+    const std::int32_t turned = place.transposed ? 1 - edge.noc : edge.noc;
+    const std::int32_t noc = edge.noc == Intake::kNearerNoc ? nearer(source(0), node({0, 0})) : turned;
+    for (const Intake::Message& m : edge.messages) go(noc, source(m.from), node(m.to), factor * m.bytes, bytes);
+  }
+  for (const Intake::Multicast& m : intake.multicasts)
+    go(place.transposed ? 1 - m.noc : m.noc, node(m.from), node(m.last), factor * m.bytes, bytes);
+  if (intake.reads.empty() && intake.written <= 0) return;
+  // A queue's port is the one nearest to the first core, and a core reads all buffers of a queue by one network.
+  std::vector<NocCoord> ports;
+  for (const device::DramChannel& channel : device_.dram.channels)
+    ports.push_back(channel.ports.empty() ? node({0, 0})
+                                          : channel.ports[static_cast<std::size_t>(pipes::nearest_port(channel, node({0, 0}), size_))]);
+  const double each = factor / static_cast<double>(std::max<std::size_t>(ports.size(), 1));
+  for (const Intake::Read& r : intake.reads) {
+    const NocCoord to = node(r.to);
+    if (r.channel != Intake::kAllChannels) {
+      const NocCoord port = ports[static_cast<std::size_t>(r.channel)];
+      go(nearer(port, to), port, to, factor * r.bytes, bytes);
+      continue;
+    }
+    const auto by_1 = std::count_if(ports.begin(), ports.end(), [&](NocCoord port) { return nearer(port, to) == 1; });
+    const int noc = 2 * by_1 > static_cast<std::ptrdiff_t>(ports.size()) ? 1 : 0;
+    for (NocCoord port : ports) go(noc, port, to, each * r.bytes, bytes);
+  }
+  for (std::int32_t core = 0; intake.written > 0 && core < model.grid.volume(); ++core) {
+    const NocCoord from = node({core / model.grid.cols, core % model.grid.cols});
+    for (NocCoord port : ports) go(nearer(from, port), from, port, each * intake.written, bytes);
+  }
+}
+
+LinkLoads::LinkLoads(const PolicyContext& context, LinkModel& model) : context_(context), model_(model), bytes_(model.links.count(), 0) {}
+
+double LinkLoads::busiest_with(const Intake& intake, const OpModel& model, const Place& place) const {
+  std::vector<double> bytes = bytes_;
+  model_.links.add(
+      intake, model, place, [&](OpId op) -> const PlacedOp& { return context_.placed(op); }, 1, bytes);
+  return *std::max_element(bytes.begin(), bytes.end()) / model_.links.rate();
+}
+
+double LinkLoads::busiest() const { return *std::max_element(bytes_.begin(), bytes_.end()) / model_.links.rate(); }
+
+void LinkLoads::follow(std::size_t end) {
+  const auto& now = context_.in_epoch();
+  std::size_t same = 0;
+  while (same < stood_.size() && same < now.size() && stood_[same].op == now[same] && stood_[same].placed == context_.placed(now[same]))
+    ++same;
+  if (same < stood_.size()) {
+    stood_.clear();
+    std::fill(bytes_.begin(), bytes_.end(), 0);
+    same = 0;
+  }
+  for (std::size_t i = same; i < now.size(); ++i) {
+    const PlacedOp& op = context_.placed(now[i]);
+    model_.links.add(
+        model_.intakes.intake(now[i], op.model, end), op.model, op.place,
+        [&](OpId other) -> const PlacedOp& { return context_.placed(other); }, 1, bytes_);
+    stood_.push_back({now[i], op});
+  }
+}
+
+}  // namespace buda::balance

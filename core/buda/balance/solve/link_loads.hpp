@@ -1,0 +1,144 @@
+// What the ops of an epoch put on the links of the networks, as far as it is known while they are placed: before queues have channels, and
+// before later ops read a result.
+#pragma once
+
+#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/solve/policy.hpp>
+#include <buda/device/descriptor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace buda::balance {
+
+// What an op takes in and gives to queues, wherever it and its producers stand. Bytes of one input of the epoch.
+struct Intake {
+  // From a core of the producer, counted row by row, to one of the op's cores, by its row and column in the op.
+  struct Message {
+    std::int32_t from = 0;
+    GridCoord to;
+    double bytes = 0;
+  };
+  // An operand from an op of the same epoch: all its messages take one network. To a core that passes them on it is the nearer one, by the
+  // first cores of both ops.
+  struct Edge {
+    OpId producer;
+    std::vector<Message> messages;
+    std::int32_t noc = kNearerNoc;
+  };
+  static constexpr std::int32_t kNearerNoc = -1;
+  // From a core of the op along its row or column to others.
+  struct Multicast {
+    GridCoord from, last;
+    double bytes = 0;
+    std::int32_t noc = 0;
+  };
+  // From a queue.
+  struct Read {
+    GridCoord to;
+    double bytes = 0;
+    std::int32_t channel = kAllChannels;  // in equal parts, where it is not known
+  };
+  static constexpr std::int32_t kAllChannels = -1;
+  std::vector<Edge> edges;
+  std::vector<Read> reads;
+  std::vector<Multicast> multicasts;
+  double written = 0;  // by each core
+};
+
+// Bytes that all cores of an op read of operand `input` if it comes from a queue; of what is loaded before the epoch, an input's share.
+double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input);
+
+// The buffers that a queue for operand `input` of such an op has: those of the op that writes it (`producer`), or, without one, those that
+// the op itself asks for.
+std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer);
+// Cycles per input of a channel of DRAM that moves so many bytes.
+double channel_cycles(double bytes, const device::DeviceDescriptor& device);
+
+// Intakes, of which the messages are worked out once.
+class IntakeBook {
+ public:
+  explicit IntakeBook(const PolicyContext& context) : context_(context) {}
+
+  // The producers of the op must be placed; users from number `end` of the schedule on take its result from a queue. Edges without routes
+  // are left out.
+  Intake intake(OpId op, const OpModel& model, std::size_t end);
+
+ private:
+  const std::optional<Intake::Edge>& edge(OpId op, const OpModel& model, const netlist::Op& blocked, std::size_t input, double bytes);
+
+  const PolicyContext& context_;
+  using Key = std::tuple<std::size_t, std::size_t, ModelShape, ModelShape>;  // op, input, its model, the producer's
+  std::map<Key, std::optional<Intake::Edge>> edges_;
+};
+
+// The links of a chip by number, and what passes them.
+class ChipLinks {
+ public:
+  explicit ChipLinks(const device::DeviceDescriptor& device);
+
+  std::size_t count() const { return static_cast<std::size_t>(size_.x) * static_cast<std::size_t>(size_.y) * 4; }
+  // Bytes per cycle.
+  double rate() const { return rate_; }
+  // Adds the bytes of an op that stands at `place` to the links that they pass. `standing(op)`: a producer's PlacedOp.
+  using Standing = std::function<const PlacedOp&(OpId)>;
+  void add(const Intake& intake, const OpModel& model, const Place& place, const Standing& standing, double factor,
+           std::vector<double>& bytes) const;
+
+ private:
+  void go(std::int32_t noc, device::NocCoord from, device::NocCoord to, double amount, std::vector<double>& bytes) const {
+    const std::size_t way = way_of(noc, from, to);
+    for (std::uint32_t i = begins_[way]; i < begins_[way + 1]; ++i) bytes[hops_[i]] += amount;
+  }
+  std::int32_t nearer(device::NocCoord from, device::NocCoord to) const { return nearer_[way_of(0, from, to)]; }
+  std::size_t way_of(std::int32_t noc, device::NocCoord from, device::NocCoord to) const {
+    const auto columns = static_cast<std::size_t>(size_.x), nodes = columns * static_cast<std::size_t>(size_.y);
+    const auto number = [columns](device::NocCoord c) { return static_cast<std::size_t>(c.y) * columns + static_cast<std::size_t>(c.x); };
+    return (static_cast<std::size_t>(noc) * nodes + number(from)) * nodes + number(to);
+  }
+
+  const device::DeviceDescriptor& device_;
+  device::NocSize size_;
+  double rate_;
+  // The links of the way from each node to each other, by network.
+  std::vector<std::uint32_t> begins_;
+  std::vector<std::uint16_t> hops_;
+  std::vector<std::uint8_t> nearer_;  // which network is nearer, by way of network 0
+};
+
+// What placers and ratings have in common.
+struct LinkModel {
+  explicit LinkModel(const PolicyContext& context) : links(context.device()), intakes(context) {}
+  ChipLinks links;
+  IntakeBook intakes;
+};
+
+// The links of the present epoch, as ops are placed and taken back.
+class LinkLoads {
+ public:
+  LinkLoads(const PolicyContext& context, LinkModel& model);
+
+  // Cycles per input of the busiest link if the op stood there as well.
+  double busiest_with(const Intake& intake, const OpModel& model, const Place& place) const;
+  // Of those that stand.
+  double busiest() const;
+  // Takes up what stands in the present epoch, which ends before number `end` of the schedule.
+  void follow(std::size_t end);
+
+ private:
+  const PolicyContext& context_;
+  LinkModel& model_;
+  std::vector<double> bytes_;  // by link
+  struct Stood {
+    OpId op;
+    PlacedOp placed;
+  };
+  std::vector<Stood> stood_;
+};
+
+}  // namespace buda::balance
