@@ -167,7 +167,7 @@ class Protocol {
     BUDA_TRY(expect(says_so, "it does not say for which queue it waits, and why"));
     BUDA_TRY(device->push("x", entries({2})));
     BUDA_ASSIGN(progress, device->advance(Until::idle()));
-    BUDA_TRY(expect(progress.state == runtime::State::idle, "it does not go on when it has what it waited for"));
+    BUDA_TRY(expect(progress.state == runtime::State::idle, "it does not continue when the entries for which it waited have arrived"));
     BUDA_ASSIGN(Tensor late, device->pop("y", 2));
     BUDA_ASSIGN(auto other, open());
     BUDA_ASSIGN(Tensor at_once, run_on(*other, {1, 2}));
@@ -175,7 +175,7 @@ class Protocol {
     BUDA_TRY(device->start("run", {{"$p_loop_count", 1}}));
     BUDA_TRY(device->advance(Until::idle()));
     BUDA_TRY(device->start("run", {{"$p_loop_count", 1}}));  // gives up the one that waits
-    return refuses(device->run("run", {{"$p_loop_count", 1}}), "run(), which nobody serves, where the program waits");
+    return refuses(device->run("run", {{"$p_loop_count", 1}}), "run() of a program that waits for entries");
   }
 
   runtime::Target& target_;

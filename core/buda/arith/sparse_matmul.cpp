@@ -266,7 +266,7 @@ std::optional<Unable> check_sparse(const OpShapes& shapes) {
   if (is_integer(op.inputs[0].format) != is_integer(op.inputs[1].format))
     return Unable{"one operand holds integers and the other does not", "", false};
   if (a.requant || a.dequant || !a.sfpu_op.empty() || a.accumulate)
-    return Unable{"requant, dequant, sfpu_op and accumulate do not go with a sparse matmul", "", false};
+    return Unable{"requant, dequant, sfpu_op and accumulate cannot be combined with a sparse matmul", "", false};
   if (a.bias) return need_shape(shapes, 3, out, op.tile_dim);
   return std::nullopt;
 }

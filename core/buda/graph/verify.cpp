@@ -62,7 +62,7 @@ class Verifier {
     if (edge.tms.empty()) return;
     if (graph_.level == Level::tensor || on_host(graph_, n)) {
       report(n, "GR011",
-             cat("input ", i, " has the manipulation '", edge.tms.front().text(), "' on its edge, which belongs to device level"));
+             cat("input ", i, " has the manipulation '", edge.tms.front().text(), "' on its edge, which is legal at device level only"));
     } else if (!unknown) {
       auto type = graph_.type(edge);
       if (!type) report(n, "GR010", cat("input ", i, " from '", source.name(), "': ", type.failure().diagnostics().front().message));
@@ -104,7 +104,7 @@ class Verifier {
     } else if (is_device(n)) {
       check_device_type(n, type, what);
     } else if (type.format) {
-      report(n, "GR012", cat(what, ' ', type.text(), " names a device format, which belongs to device level"));
+      report(n, "GR012", cat(what, ' ', type.text(), " has a data format, which is legal at device level only"));
     }
   }
 

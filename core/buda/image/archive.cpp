@@ -94,7 +94,7 @@ Result<std::optional<std::string>> member_name(archive_entry* entry, const std::
   if (name.starts_with("./")) name.erase(0, 2);  // `tar -cf x -C dir .` writes these
   if (directory && (name.empty() || name == ".")) return std::optional<std::string>();
   if (!is_safe_name(name))
-    return input_error("IM004", {path}, cat("member '", printable(raw), "': a name must be relative and may not lead upwards"));
+    return input_error("IM004", {path}, cat("member '", printable(raw), "': a name must be relative and must not contain '..'"));
   if (directory) return std::optional<std::string>();
   bool link = archive_entry_symlink(entry) != nullptr || archive_entry_hardlink(entry) != nullptr;
   if (link || archive_entry_filetype(entry) != AE_IFREG)

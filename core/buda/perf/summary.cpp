@@ -34,7 +34,7 @@ std::string limits(const EpochSummary& epoch) {
 
 std::string op_line(const EpochSummary::Op& op) {
   std::string out = cat("    ", percent(op.busy), "  '", op.name, "' on ", op.cores, op.cores == 1 ? " core" : " cores", ", ",
-                        whole(op.kernel.cycles()), " cycles an input");
+                        whole(op.kernel.cycles()), " cycles per input");
   if (op.estimate > 0) out += cat(" (balancer: ", whole(op.estimate), ", with transfers ", whole(op.limiter), ")");
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].waits >= 0.01) out += cat("; waits ", percent(op.inputs[i].waits), " for input ", i);
@@ -67,15 +67,15 @@ std::string loads_text(const EpochSummary& epoch, bool memories) {
 std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime all) {
   constexpr std::size_t kMostOps = 8;
   std::string out = heading(epoch, number, all);
-  out += cat("  limited by, along the chain of causes that leads to its end (", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
+  out += cat("  limited by (critical path of ", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
   for (const std::string& advice : epoch.advice) out += cat("  to gain: ", advice, '\n');
   std::vector<const EpochSummary::Op*> ops;
   for (const auto& op : epoch.ops) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(), [](const auto* a, const auto* b) { return a->busy > b->busy; });
-  out += "  ops by the part of the time that their kernels work\n";
+  out += "  ops, by utilisation\n";
   for (std::size_t i = 0; i < ops.size() && i < kMostOps; ++i) out += op_line(*ops[i]);
   if (ops.size() > kMostOps) out += cat("    and ", ops.size() - kMostOps, " more\n");
-  out += "  used\n";
+  out += "  utilisation of resources\n";
   if (epoch.math_utilisation > 0) out += cat("    ", percent(epoch.math_utilisation), "  math units, of all workers\n");
   out += loads_text(epoch, true) + loads_text(epoch, false);
   return out;
@@ -114,10 +114,9 @@ std::string summary_text(const Summary& summary) {
   const auto slowest = std::max_element(summary.epochs.begin(), summary.epochs.end(),
                                         [](const auto& a, const auto& b) { return a.total.ticks < b.total.ticks; });
   if (slowest != summary.epochs.end() && !slowest->causes.empty())
-    out += cat("most time, ",
+    out += cat("longest epoch: ", slowest - summary.epochs.begin(), " '", slowest->graph, "', ",
                percent(static_cast<double>(slowest->total.ticks) / static_cast<double>(std::max<std::uint64_t>(summary.time.ticks, 1))),
-               ", in epoch ", slowest - summary.epochs.begin(), " '", slowest->graph, "', limited by ", slowest->causes.front().what, " (",
-               percent(slowest->causes.front().share), ")\n");
+               " of the time, limited by ", slowest->causes.front().what, " (", percent(slowest->causes.front().share), ")\n");
   for (std::size_t i = 0; i < summary.epochs.size(); ++i) out += epoch_text(summary.epochs[i], i, summary.time);
   return out;
 }

@@ -20,7 +20,7 @@ const schema::EnumNames<Cause::Kind>& describe_enum(const Cause::Kind*) {
 
 const schema::Record<Cause>& describe(const Cause*) {
   static const auto record =
-      schema::Record<Cause>("a part of the chain of causes that leads to the end of an epoch")
+      schema::Record<Cause>("a part of the critical path of an epoch")
           .required("what", &Cause::what, "a phrase for people")
           .required("kind", &Cause::kind,
                     "kernel, send (between cores), read or write (of a queue), host, load (of kernels and stream programs), latency")
@@ -37,7 +37,7 @@ const schema::Record<Pipe>& describe(const Pipe*) {
                                  .optional("memory", &Pipe::memory, "whether it comes from a queue, or goes to one")
                                  .required("bytes", &Pipe::bytes, "for one input; 0 for what is read before the epoch")
                                  .required("waits", &Pipe::waits, "part of the time that kernels wait for it, mean of the cores")
-                                 .required("moving", &Pipe::moving, "that part of it in which tiles were on their way")
+                                 .required("moving", &Pipe::moving, "the part of that fraction in which tiles were being transferred")
                                  .optional("z", &Pipe::z, "of the tensor, for one input")
                                  .optional("y", &Pipe::y, "rows")
                                  .optional("x", &Pipe::x, "columns");
@@ -61,7 +61,7 @@ const schema::Record<Op>& describe(const Op*) {
                                  .optional("formats", &Op::formats, "of the inputs, then of the output")
                                  .required("kernel", &Op::kernel, "cycles of a core for one input, without waiting")
                                  .optional("estimate", &Op::estimate, "the same as the balancer takes it")
-                                 .optional("limiter", &Op::limiter, "the balancer's estimate with the ways in and out")
+                                 .optional("limiter", &Op::limiter, "the balancer's estimate with the transfers of inputs and output")
                                  .optional("math", &Op::math, "cycles of these that the math unit works")
                                  .required("busy", &Op::busy, "part of the time that kernels work, mean of the cores")
                                  .required("inputs", &Op::inputs, "by number")

@@ -19,7 +19,7 @@ constexpr std::int64_t kInputsOfAFullPipeline = 8;
 // Streams of all cores of an op count together.
 std::string stream_of_op(const Machine& m, const StreamState& s) {
   const std::string& name = m.op_of(s);
-  const std::string op = name.empty() ? std::string("cores that pass tiles on") : cat('\'', name, '\'');
+  const std::string op = name.empty() ? std::string("relay cores") : cat('\'', name, '\'');
   switch (s.program->kind) {
     case overlay::StreamKind::input:
       return cat("input ", s.program->operand, " of ", op);
@@ -137,7 +137,7 @@ std::vector<Cause> causes_of(const Machine& m) {
   }
   std::vector<Cause> out;
   for (auto& [what, part] : parts) {
-    if (part.sharing > 1) part.cause.what += cat(", shared by up to ", part.sharing);
+    if (part.sharing > 1) part.cause.what += cat(", with up to ", part.sharing, " concurrent transfers");
     out.push_back(std::move(part.cause));
   }
   if (latency.total() > 0) out.push_back(latency.cause());

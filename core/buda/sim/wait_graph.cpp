@@ -22,7 +22,7 @@ class WaitReader {
       if (!s.phase.done() && s.program->sends()) sends(id, s);
       if (!s.phase.done() && s.writing != nullptr) writes(id, s);
       if (!s.phase.done() && s.kernel != kNone && !s.goes_on() && m_.kernels[s.kernel].done() && s.supply == Supply::received)
-        add(id, filler(id), cat(name_of(m_, s), " waits for tiles that its kernel does not take, phase ", s.phase.now().id));
+        add(id, filler(id), cat(name_of(m_, s), " waits for more tiles than its kernel takes, phase ", s.phase.now().id));
     }
     for (KernelId id = 0; id < m_.kernels.size(); ++id) kernel(id, m_.kernels[id]);
     return std::move(graph_);
@@ -63,7 +63,7 @@ class WaitReader {
     if (filler(s.owner) == id) return;  // it reads them itself, and why it cannot is said there
     add(id, filler(s.owner),
         cat(name_of(m_, s), " waits for tiles to ", to, ", phase ", s.phase.now().id, ": ", s.sending.sent, " of ", s.phase.now().messages,
-            " are gone"));
+            " sent"));
   }
 
   void sends(StreamId id, const StreamState& s) {
@@ -76,7 +76,7 @@ class WaitReader {
         continue;
       }
       if (r.phase.done()) {
-        add(id, to, cat(start, ", which has all that it takes"));
+        add(id, to, cat(start, ", which has received all of its tiles"));
         continue;
       }
       const StreamId sender = r.receiving.senders[static_cast<std::size_t>(r.phase.now().source)];

@@ -162,7 +162,8 @@ class ZipReader {
 
   Result<io::Bytes> unpacked(const DirectoryEntry& entry, const io::Bytes& packed) const {
     auto damaged = [&] {
-      return error(cat("member '", entry.name, "' is damaged: it does not give the ", entry.size, " bytes that the directory tells"));
+      return error(cat("member '", entry.name, "' is damaged: it does not have the ", entry.size,
+                       " bytes that the directory of the archive states"));
     };
     if (entry.method == static_cast<std::uint16_t>(ZipMethod::stored)) {
       if (entry.packed != entry.size) return damaged();

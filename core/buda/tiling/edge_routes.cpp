@@ -311,7 +311,7 @@ bool Router::collect_phased() {
       add_turns(out_.pipes[twins.pipes[twins.used++]], d, part.turns);
       ++matched;
     }
-    if (matched != out_.pipes.size()) return fail(cat("buffer ", w, " of the producer is taken by fewer destinations than its buffer 0"));
+    if (matched != out_.pipes.size()) return fail(cat("buffer ", w, " of the producer is read by fewer destinations than its buffer 0"));
   }
   return true;
 }

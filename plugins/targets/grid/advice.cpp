@@ -52,7 +52,7 @@ std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape work
   const Bound bound = least_period(epoch, op->name);
   const double cycles = std::max(epoch.period.cycles() * (1 - cause.share / 2), bound.cycles);
   const bool bounded = bound.cycles >= cycles;
-  return cat("--set op.", op->name, ".grid=[", grid->rows, ",", grid->cols, "] predicts ", whole(cycles), " cycles an input",
+  return cat("--set op.", op->name, ".grid=[", grid->rows, ",", grid->cols, "] predicts ", whole(cycles), " cycles per input",
              bounded ? cat(", then ", bound.what) : std::string());
 }
 
@@ -63,7 +63,7 @@ std::optional<std::string> more_inputs(const EpochSummary& epoch) {
   const Bound bound = least_period(epoch);
   const double cycles = (epoch.first_input.cycles() + (kInputs - 1) * bound.cycles) / kInputs;
   if (cycles > kWorthwhile * epoch.period.cycles()) return std::nullopt;
-  return cat("--microbatch ", whole(kInputs), " predicts ", whole(cycles), " cycles an input at best, then ", bound.what);
+  return cat("--microbatch ", whole(kInputs), " predicts ", whole(cycles), " cycles per input at best, then ", bound.what);
 }
 
 }  // namespace

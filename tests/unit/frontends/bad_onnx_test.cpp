@@ -220,8 +220,9 @@ TEST_F(BadOnnx, NodesOfAKindThatIsNotRead) {
   OnnxModel pad;
   pad.input("x", {1, 2}).whole("pads", {0, 1, 1, 0}).node("Pad", {"x", "pads"}, {"y"}).text("mode", "reflect").named("edge");
   pad.output("y");
-  expect_refused(pad.bytes(),
-                 {"node 'edge' (op type Pad, domain ai.onnx, opset 13): axis 0 of size 1 has nothing to continue its border with"});
+  expect_refused(
+      pad.bytes(),
+      {"node 'edge' (op type Pad, domain ai.onnx, opset 13): axis 0 of size 1 has no elements from which its border can be padded"});
   OnnxModel mask;
   mask.input("x", {2}).weight("t", {1}, {1}).weight("r", {}, {0.5}).node("Dropout", {"x", "r", "t"}, {"y", "mask"});
   mask.graph().mutable_initializer(0)->set_data_type(TensorProto::BOOL);

@@ -106,10 +106,11 @@ TEST(GraphVerify, ShapesAtBothLevels) {
   EXPECT_EQ(findings(g).size(), 1u);
   type.shape = {2};
   type.format = DataFormat::bfp8_b;
-  EXPECT_EQ(findings(g), Found{"GR012 node 'r': its type F32 [2] Bfp8_b names a device format, which belongs to device level"});
+  EXPECT_EQ(findings(g), Found{"GR012 node 'r': its type F32 [2] Bfp8_b has a data format, which is legal at device level only"});
   type.format.reset();
   g.set_input(g.find("r"), 0, Edge(g.find("x"), {Tm::transpose()}));
-  EXPECT_EQ(findings(g), Found{"GR011 node 'r': input 0 has the manipulation 'transpose' on its edge, which belongs to device level"});
+  EXPECT_EQ(findings(g),
+            Found{"GR011 node 'r': input 0 has the manipulation 'transpose' on its edge, which is legal at device level only"});
 
   g.level = Level::device;
   type.shape = {1, 1, 32, 33};

@@ -84,7 +84,7 @@ TEST(EltwiseBinary, SmallFloatsComputeInFp32) {
 
 TEST(EltwiseBinary, Refusals) {
   EXPECT_EQ(error_of("add", {f32({2, 3}, {1, 2, 3, 4, 5, 6}), f32({2}, {1, 2})}),
-            "OP003: the shapes [2, 3] and [2] do not go together: aligned at the right, sizes must be equal or 1");
+            "OP003: the shapes [2, 3] and [2] cannot be broadcast together: aligned at the right, sizes must be equal or 1");
   EXPECT_EQ(error_of("add", {f32({1}, {1}), i64({1}, {1})}), "OP004: inputs must have one element type; input 0 is F32, input 1 is I64");
   Tensor flag(Shape{1}, std::vector<Boolean>{{1}});
   EXPECT_EQ(error_of("multiply", {flag, flag}), "OP004: numbers are needed, not BOOL");

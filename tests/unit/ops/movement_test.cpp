@@ -17,7 +17,7 @@ TEST(Movement, Reshape) {
   EXPECT_EQ(run("reshape", {f32({0, 3}, {})}, {{"shape", Ints{3, 0}}}).shape(), (Shape{3, 0}));
   EXPECT_EQ(error_of("reshape", {x}, {{"shape", Ints{5, -1}}}),
             "OP003: a value of shape [2, 6] has 12 elements and cannot take the shape [5, -1]");
-  EXPECT_EQ(error_of("reshape", {x}, {{"shape", Ints{-1, -1}}}), "OP003: the shape [-1, -1] leaves more than one size open");
+  EXPECT_EQ(error_of("reshape", {x}, {{"shape", Ints{-1, -1}}}), "OP003: the shape [-1, -1] has more than one size of -1");
   EXPECT_EQ(error_of("reshape", {x}, {{"shape", Ints{-2, -6}}}), "OP003: the shape [-2, -6] is impossible");
   EXPECT_EQ(error_of("reshape", {f32({0}, {})}, {{"shape", Ints{0, -1}}}),
             "OP003: a value of shape [0] has 0 elements and cannot take the shape [0, -1]");

@@ -103,7 +103,7 @@ TEST(PlaceOps, NgramCounts) {
   attrs["weights"] = std::vector<double>{2, 3, 0.5};
   expect_near(run("ngram_counts", {i32({2, 2}, {5, 6, 7, 7})}, attrs), {2, 3}, {0, 0.5f, 2, 3, 0, 0});
   attrs["starts"] = Ints{0, 1};
-  EXPECT_EQ(error_of("ngram_counts", {x}, attrs), "OP003: the grams of 2 numbers cannot lie in places 1 to 4 of 4");
+  EXPECT_EQ(error_of("ngram_counts", {x}, attrs), "OP003: the grams of 2 numbers cannot be at positions 1 to 4 of 4");
 }
 
 TEST(PlaceOps, Tile) {
@@ -120,7 +120,7 @@ TEST(PlaceOps, BordersThatContinue) {
   expect_near(padded("edge"), {10}, {0, 0, 0, 0, 0, 1, 2, 2, 2, 2});
   expect_near(padded("wrap"), {10}, {2, 0, 1, 2, 0, 1, 2, 0, 1, 2});
   EXPECT_EQ(error_of("pad_continued", {counting({1})}, {{"before", Ints{1}}, {"after", Ints{0}}, {"mode", std::string("reflect")}}),
-            "OP003: axis 0 of size 1 has nothing to continue its border with");
+            "OP003: axis 0 of size 1 has no elements from which its border can be padded");
 }
 
 TEST(PlaceOps, Triangles) {

@@ -27,7 +27,7 @@ TEST(Summary, SaysThroughputAndLimits) {
     return out;
   };
   epoch.causes = {cause("kernel of 'exp'", 0.9), cause("latency of the networks", 0.09), cause("reads", 0.01)};
-  epoch.advice = {"--set op.exp.grid=[4,2] predicts 8000 cycles an input"};
+  epoch.advice = {"--set op.exp.grid=[4,2] predicts 8000 cycles per input"};
   EpochSummary::Op add, exp;
   add.name = "add";
   add.cores = 1;
@@ -46,23 +46,24 @@ TEST(Summary, SaysThroughputAndLimits) {
   epoch.loads = {{"NoC 0 1-1>2-1", 0.25, 8192}, {"DRAM 3 lower half", 0.125, 4096}};
   epoch.math_utilisation = 0.5;
   s.epochs = {epoch};
-  EXPECT_EQ(summary_text(s),
-            "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s; latency 40.0 us\n"
-            "most time, 100 %, in epoch 0 'fwd', limited by kernel of 'exp' (90 %)\n"
-            "\nepoch 0 'fwd': 1000000 cycles for 64 inputs, the first after 40000, then one every 15000; executed 2 times, 100 % of the "
-            "time\n"
-            "  limited by, along the chain of causes that leads to its end (250000 cycles)\n"
-            "    90 %  kernel of 'exp'\n"
-            "    9.0 %  latency of the networks\n"
-            "    1.0 %  other\n"
-            "  to gain: --set op.exp.grid=[4,2] predicts 8000 cycles an input\n"
-            "  ops by the part of the time that their kernels work\n"
-            "    90 %  'exp' on 2 cores, 14000 cycles an input (balancer: 13900, with transfers 14100); waits 5.0 % for space in its output\n"
-            "    25 %  'add' on 1 core, 10 cycles an input; waits 50 % for input 0\n"
-            "  used\n"
-            "    50 %  math units, of all workers\n"
-            "    12 %  DRAM 3 lower half, 4096 bytes\n"
-            "    25 %  NoC 0 1-1>2-1, 8192 bytes\n");
+  EXPECT_EQ(
+      summary_text(s),
+      "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s; latency 40.0 us\n"
+      "longest epoch: 0 'fwd', 100 % of the time, limited by kernel of 'exp' (90 %)\n"
+      "\nepoch 0 'fwd': 1000000 cycles for 64 inputs, the first after 40000, then one every 15000; executed 2 times, 100 % of the "
+      "time\n"
+      "  limited by (critical path of 250000 cycles)\n"
+      "    90 %  kernel of 'exp'\n"
+      "    9.0 %  latency of the networks\n"
+      "    1.0 %  other\n"
+      "  to gain: --set op.exp.grid=[4,2] predicts 8000 cycles per input\n"
+      "  ops, by utilisation\n"
+      "    90 %  'exp' on 2 cores, 14000 cycles per input (balancer: 13900, with transfers 14100); waits 5.0 % for space in its output\n"
+      "    25 %  'add' on 1 core, 10 cycles per input; waits 50 % for input 0\n"
+      "  utilisation of resources\n"
+      "    50 %  math units, of all workers\n"
+      "    12 %  DRAM 3 lower half, 4096 bytes\n"
+      "    25 %  NoC 0 1-1>2-1, 8192 bytes\n");
 }
 
 // Rows of a batch are what users count.

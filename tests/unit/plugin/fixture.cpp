@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -34,6 +35,11 @@ class Empty final : public buda::plugin::Frontend {
     if (source.path == "memory") throw std::bad_alloc();
     if (source.path == "crash") std::raise(SIGSEGV);
     if (source.path == "abort") std::abort();
+    if (source.path == "bad id") {
+      buda::graph::Graph graph(options.name);
+      graph.node(buda::graph::NodeId(static_cast<std::uint32_t>(source.path.size()) << 28)).origins.clear();
+      return graph;
+    }
     if (source.path == "who") return buda::graph::Graph(running_plugin());
     return buda::graph::Graph(options.name);
   }

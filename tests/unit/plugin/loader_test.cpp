@@ -121,7 +121,7 @@ TEST_F(Loader, ACrashIsThatOfThePluginThatRuns) {
     cli::install_signal_handlers("importer");
     static_cast<void>((*made)->import({how, {}}, {}, host_));
   };
-  for (const char* how : {"crash", "abort"})
+  for (const char* how : {"crash", "abort", "bad id"})
     EXPECT_EXIT(crash(how), ::testing::ExitedWithCode(cli::kBug),
                 "importer: error: crashed in the frontend of plugin 'fixture-plugin' 1.2");
 #endif

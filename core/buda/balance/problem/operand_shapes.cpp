@@ -37,7 +37,7 @@ std::vector<ShapeFinding> check_embedding(OpSpec& spec, const std::vector<TileSh
   const TileShape& out = spec.out;
   spec.op.attributes.num_indices = static_cast<std::int32_t>(out.rt * graph::kTileSide);
   if (!spec.operands[0].constant || !spec.operands[1].from.source.valid() || out.t != 1 || out.rt > graph::kTileSide)
-    return {{"BL043", "it looks up to 1024 numbers, which are an input of the model, up in one parameter"}};
+    return {{"BL043", "it must look up at most 1024 indices, which are an input of the model, in one table, which is a parameter"}};
   std::vector<ShapeFinding> findings;
   const TileShape needed[] = {{1, in[0].rt, out.ct}, {1, 1, out.rt}};
   for (std::size_t i = 0; i < 2; ++i)

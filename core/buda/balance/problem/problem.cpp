@@ -78,8 +78,7 @@ class ProblemBuilder {
         std::any_of(problem_.sources.begin(), problem_.sources.end(), [](const SourceSpec& s) { return s.loopback.has_value(); });
     if (problem_.batches > 1 && loops) return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
     if (std::int64_t{problem_.w} * problem_.batches > kMostEntries / 2)
-      return usage_error("BL017",
-                         cat(problem_.batches, " batches of ", problem_.w, " are more than queues can take at once, ", kMostEntries / 2));
+      return usage_error("BL017", cat(problem_.batches, " batches of ", problem_.w, " exceed the maximum for queues, ", kMostEntries / 2));
     problem_.microbatch = problem_.w * problem_.batches;
     return success();
   }
@@ -108,7 +107,7 @@ class ProblemBuilder {
         if (type.shape.rank() != 4 || type.shape[0] <= problem_.w) continue;
         // Two epochs' worth have to find room in a queue.
         if (type.shape[0] > kMostEntries / 2) {
-          fail(node_error("BL002", node, cat("w = ", type.shape[0], " is more than queues can take at once, ", kMostEntries / 2)));
+          fail(node_error("BL002", node, cat("w = ", type.shape[0], " exceeds the maximum for queues, ", kMostEntries / 2)));
           return;
         }
         problem_.w = static_cast<std::int32_t>(type.shape[0]);

@@ -58,7 +58,7 @@ std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model
     return objection_to(spec, "it must begin an epoch, and the current one already has ops");
   for (OpId other : in_epoch_)
     if (space_->overrides[other.index()].epoch_break == true && id < other)
-      return objection_to(spec, cat("op '", op(other).label, "', which comes after it, is to begin this epoch"));
+      return objection_to(spec, cat("op '", op(other).label, "', a later op, must begin this epoch"));
   auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
   auto measured = edges_->measure(id, model, epoch_, lookup);
   if (auto* d = std::get_if<Diagnostic>(&measured)) return std::move(*d);

@@ -110,7 +110,8 @@ class ExecuteChecker {
       return;
     }
     if (use.raw_reader && prologue)
-      error("NL630", s, Field::prologue, cat("'", s.queue, "' feeds an embedding or tilizer, which reads it as it goes: no prologue"));
+      error("NL630", s, Field::prologue,
+            cat("'", s.queue, "' feeds an embedding or tilizer, which reads it during the epoch: prologue must be false"));
     if (q.kind == QueueKind::queue && !q.from_outside() && epilogue) {
       error("NL634", s, Field::epilogue, cat("'", s.queue, "' is a queue that an op feeds; only rams are written in an epilogue"));
       epilogue = false;
@@ -119,7 +120,7 @@ class ExecuteChecker {
       error("NL631", s, prologue ? Field::prologue : Field::epilogue,
             cat("'", s.queue, "' is an output and takes no gradients; it has prologue and epilogue false"));
     if (use.reads && !use.writes && epilogue)
-      error("NL632", s, Field::epilogue, cat("'", s.queue, "' is an input, which nothing is written back to: no epilogue"));
+      error("NL632", s, Field::epilogue, cat("'", s.queue, "' is an input, to which no op writes: epilogue must be false"));
   }
 
   bool is_parameter(const std::string& name) const {

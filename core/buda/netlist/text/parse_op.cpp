@@ -219,7 +219,7 @@ void check_size(ParseContext& ctx, const io::Node& node, const Op& op) {
   const BlockShape& b = op.block;
   auto tiles = checked_product<std::int64_t>(
       std::vector<std::int64_t>{b.t, op.grid.rows, op.grid.cols, b.mblock_m, b.mblock_n, b.ublock_rt, b.ublock_ct});
-  if (!tiles || *tiles > kMostTiles) ctx.error("NL004", node, "its output holds more tiles than any memory");
+  if (!tiles || *tiles > kMostTiles) ctx.error("NL004", node, "its output has more tiles than any memory can hold");
 }
 
 }  // namespace

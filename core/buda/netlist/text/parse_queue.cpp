@@ -100,7 +100,7 @@ void check_size(ParseContext& ctx, const io::Node& node, const Queue& q) {
   auto tiles = checked_product<std::int64_t>(std::vector<std::int64_t>{q.block.t, q.grid.rows, q.grid.cols, q.block.mblock_m,
                                                                        q.block.mblock_n, q.block.ublock_rt, q.block.ublock_ct});
   if (tiles && *tiles <= kMostTiles) tiles = checked_mul(*tiles, std::int64_t{q.entries});
-  if (!tiles || *tiles > kMostQueueTiles) ctx.error("NL004", node, "it holds more tiles than any memory");
+  if (!tiles || *tiles > kMostQueueTiles) ctx.error("NL004", node, "it has more tiles than any memory can hold");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Result<Pool> pool_of(const Attrs& attrs) {
   for (std::size_t n = 1; n <= starts.size(); ++n) {
     std::int64_t begin = starts[n - 1], end = n < starts.size() ? starts[n] : static_cast<std::int64_t>(numbers.size());
     if (begin < 0 || end < begin || end > static_cast<std::int64_t>(numbers.size()) || (end - begin) % static_cast<std::int64_t>(n) != 0)
-      return shape_error(cat("the grams of ", n, " numbers cannot lie in places ", begin, " to ", end, " of ", numbers.size()));
+      return shape_error(cat("the grams of ", n, " numbers cannot be at positions ", begin, " to ", end, " of ", numbers.size()));
     for (auto at = numbers.begin() + begin; at != numbers.begin() + end; at += static_cast<std::ptrdiff_t>(n)) {
       if (next >= columns.size()) return shape_error(cat("there are more grams than the ", columns.size(), " columns named"));
       pool.emplace(Gram(at, at + static_cast<std::ptrdiff_t>(n)), static_cast<std::size_t>(columns[next++]));

@@ -45,7 +45,7 @@ Result<Product> product_of(const Shape& sa, const Shape& sb) {
   if (p.k != p.b[p.b.rank() - 2])
     return shape_error(cat("the inner sizes of ", sa.text(), " and ", sb.text(), " differ: ", p.k, " and ", p.b[p.b.rank() - 2]));
   auto batch = broadcast(leading(p.a, 2), leading(p.b, 2));
-  if (!batch) return shape_error(cat("the leading axes of ", sa.text(), " and ", sb.text(), " do not go together"));
+  if (!batch) return shape_error(cat("the leading axes of ", sa.text(), " and ", sb.text(), " cannot be broadcast together"));
   p.batch = std::move(*batch);
   p.result = p.batch;
   if (sa.rank() > 1) p.result.push_back(p.m);

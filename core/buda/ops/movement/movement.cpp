@@ -27,7 +27,7 @@ Result<std::vector<ValueType>> infer_reshape(const InferCall& call) {
   Shape known;
   for (std::size_t i = 0; i < out.rank(); ++i) {
     if (out[i] == -1) {
-      if (open) return shape_error(cat("the shape ", out.text(), " leaves more than one size open"));
+      if (open) return shape_error(cat("the shape ", out.text(), " has more than one size of -1"));
       open = i;
     } else {
       known.push_back(out[i]);

@@ -70,7 +70,7 @@ Result<std::vector<ValueType>> infer_continue(const InferCall& call) {
     if (before[i] < 0 || after[i] < 0) return shape_error("padding must not be negative; a slice removes elements");
     bool any = before[i] != 0 || after[i] != 0;
     if (any && (out[i] == 0 || (reflect && out[i] == 1)))
-      return shape_error(cat("axis ", i, " of size ", out[i], " has nothing to continue its border with"));
+      return shape_error(cat("axis ", i, " of size ", out[i], " has no elements from which its border can be padded"));
     auto sum = checked_add(before[i], after[i]);
     if (sum) sum = checked_add(*sum, out[i]);
     if (!sum) return shape_error("the result is too large");

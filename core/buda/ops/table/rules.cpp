@@ -29,7 +29,7 @@ Result<Shape> broadcast_all(std::span<const ValueType> inputs) {
     auto wider = broadcast(shape, inputs[i].shape);
     if (!wider)
       return shape_error(cat("the shapes ", shape.text(), " and ", inputs[i].shape.text(),
-                             " do not go together: aligned at the right, sizes must be equal or 1"));
+                             " cannot be broadcast together: aligned at the right, sizes must be equal or 1"));
     shape = std::move(*wider);
   }
   return shape;

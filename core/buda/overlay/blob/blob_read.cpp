@@ -76,7 +76,7 @@ class Checker {
       const Stream* r = blob_.find({c, d.first.stream});
       if (r == nullptr) return error("BB005", node, cat("core ", c, " has no stream ", d.first.stream));
       if (std::find(r->sources.begin(), r->sources.end(), self) == r->sources.end())
-        return error("BB006", node, cat("stream ", d.first.stream, " of core ", c, " does not know that it is sent to from here"));
+        return error("BB006", node, cat("stream ", d.first.stream, " of core ", c, " does not list this stream as its source"));
     }
   }
 

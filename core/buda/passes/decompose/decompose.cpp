@@ -215,7 +215,7 @@ class Decomposer {
       d.loc = graph_.node(id).loc;
       d.notes.push_back({{}, cat("the last ones were made by ", join(chain, ", "))});
     }
-    d.hint = "a rule must not produce an op that leads back to the op that it consumes";
+    d.hint = "a rule must not produce an op from which other rules produce the op that it replaces";
     return d;
   }
 

@@ -109,7 +109,7 @@ const Pipe* reading_pipe(const Checked& checked, const Buffer& target, const std
     }
     at = from;
   }
-  findings.error("PC010", target.op, cat(what, ": rows have to come by one pipe, which leads nowhere else"));
+  findings.error("PC010", target.op, cat(what, ": rows must come from one pipe, and this pipe must have no other receiver"));
   return nullptr;
 }
 
