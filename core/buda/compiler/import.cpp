@@ -2,7 +2,9 @@
 #include <buda/compiler/import.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
+#include <buda/plugin/frontend.hpp>
 #include <buda/plugin/guard.hpp>
 
 #include <algorithm>

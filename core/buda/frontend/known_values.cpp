@@ -1,6 +1,7 @@
 // Computing constant values.
 #include <buda/frontend/known_values.hpp>
 
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <algorithm>

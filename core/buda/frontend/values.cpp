@@ -2,6 +2,7 @@
 #include <buda/frontend/values.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 
 namespace buda::frontend {

@@ -3,6 +3,7 @@
 
 #include <buda/graph/dot.hpp>
 #include <buda/graph/fwd.hpp>
+#include <buda/graph/value_type.hpp>
 
 #include <string>
 #include <vector>

@@ -112,7 +112,7 @@ Result<OpAttributes> netlist_attributes(const graph::AttrMap& attrs, const std::
     } else if (!is_valid(*row, value)) {
       report(cat("attribute '", name, "': expected ", wanted(*row), ", found ", graph::attr_text(value)));
     } else {
-      std::visit([&](auto member) { assign(member, value); }, netlist::attribute_member(*row, out));
+      std::visit([&given = value](auto member) { assign(member, given); }, netlist::attribute_member(*row, out));
     }
   }
   if (!failure.empty()) return failure;

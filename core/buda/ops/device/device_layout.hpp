@@ -20,7 +20,9 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/tm.hpp>
+#include <buda/tensor/dtype.hpp>
 #include <buda/tensor/fwd.hpp>
+#include <buda/tensor/shape.hpp>
 
 #include <string_view>
 #include <vector>

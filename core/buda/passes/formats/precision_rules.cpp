@@ -90,7 +90,7 @@ class RuleReader {
     PrecisionRule probe;
     probe.name_regex = *pattern;
     if (auto compiled = selector(probe); !compiled) {
-      for (Diagnostic d : compiled.failure().diagnostics()) failure_.add(error(cat("'", key, "': ", d.message)));
+      for (const Diagnostic& d : compiled.failure().diagnostics()) failure_.add(error(cat("'", key, "': ", d.message)));
       return std::nullopt;
     }
     return pattern;
@@ -116,7 +116,7 @@ class RuleReader {
     }
     auto f = format_from_name(value.text());
     if (f) return *f;
-    for (Diagnostic d : f.failure().diagnostics()) {
+    for (const Diagnostic& d : f.failure().diagnostics()) {
       Diagnostic own = error(cat("'", key, "': ", d.message));
       own.hint = d.hint;
       failure_.add(std::move(own));

@@ -119,7 +119,8 @@ class EquivalenceCheck::Rounding {
       auto run = check_.evaluate(graph_, true);
       disturbed_ = run ? std::move(*run) : Run{};
     }
-    auto now = (run_.*tensors).find(name), disturbed = ((*disturbed_).*tensors).find(name);
+    const auto now = (run_.*tensors).find(name);
+    const auto disturbed = ((*disturbed_).*tensors).find(name);
     if (disturbed == ((*disturbed_).*tensors).end() || before.dtype() != now->second.dtype()) return false;
     auto change = compare(before, now->second), noise = compare(now->second, disturbed->second);
     if (!change || !noise || (change->not_finite != 0 && noise->not_finite == 0)) return false;

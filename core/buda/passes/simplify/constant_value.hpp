@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/graph/graph.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <optional>
 
