@@ -18,6 +18,22 @@ constexpr std::size_t kIndexInput = 2;
 
 bool is_sparse(const netlist::Op& op) { return op.attributes.identity && op.inputs.size() > kIndexInput; }
 
+using Products = std::vector<netlist::SparseProduct>;
+
+// Nothing where the tiles cannot be read.
+std::optional<Products> products_of(const netlist::Op& op, const arith::Value& index, std::int64_t core) {
+  const GridCoord place{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
+  auto products = arith::sparse_products(op, index, place);
+  if (auto* listed = std::get_if<Products>(&products)) return std::move(*listed);
+  return std::nullopt;
+}
+
+bool lists_any(const netlist::Op& op, const arith::Value& index) {
+  for (std::int64_t core = 0; core < op.grid.volume(); ++core)
+    if (const auto listed = products_of(op, index, core); listed && !listed->empty()) return true;
+  return false;
+}
+
 }  // namespace
 
 IndexTiles::IndexTiles(const netlist::Netlist& netlist) {
@@ -45,10 +61,10 @@ std::optional<cost::SparseCounts> IndexTiles::counts(const netlist::Op& op, std:
   auto gather = arith::Gather::make(found->second->tiles, input.maps);
   if (!std::holds_alternative<arith::Gather>(gather)) return std::nullopt;
   const arith::ValuePtr index = std::get<arith::Gather>(gather).apply(found->second, arith::Mode::exact, 1);
-  const GridCoord place{static_cast<std::int32_t>(core / op.grid.cols), static_cast<std::int32_t>(core % op.grid.cols)};
-  auto products = arith::sparse_products(op, *index, place);
-  const auto* listed = std::get_if<std::vector<netlist::SparseProduct>>(&products);
-  if (listed == nullptr || listed->empty()) return std::nullopt;
+  const auto listed = products_of(op, *index, core);
+  if (!listed) return std::nullopt;
+  // A core may have nothing to do. Where none has, zeros stand in for an index that nobody has given.
+  if (listed->empty() && !lists_any(op, *index)) return std::nullopt;
   return cost::count_sparse_products(op, *listed);
 }
 

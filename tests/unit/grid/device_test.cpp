@@ -6,6 +6,9 @@
 
 #include "unit/sim/run_of.hpp"
 
+#include <algorithm>
+#include <random>
+
 namespace buda::grid {
 namespace {
 
@@ -88,6 +91,33 @@ TEST(GridDevice, SlicesDoNotMatter) {
   }
   EXPECT_GT(slices, 10);
   EXPECT_EQ(sliced.device->summary()->time, whole.device->summary()->time);
+}
+
+// Wherever a run is cut, the same happens at the same time.
+TEST(GridDevice, AThousandSlicesAreOneRun) {
+  Opened whole, sliced;
+  ASSERT_NE(whole.device, nullptr);
+  whole.push(8);
+  sliced.push(8);
+  ASSERT_TRUE(whole.device->run("p", {{"$p_loop_count", 4}}).ok());
+  const auto expected = whole.device->summary();
+  std::vector<std::uint64_t> cuts(1000);
+  std::mt19937_64 random(18);
+  for (std::uint64_t& cut : cuts) cut = random() % expected->time.ticks;
+  std::sort(cuts.begin(), cuts.end());
+  ASSERT_TRUE(sliced.device->start("p", {{"$p_loop_count", 4}}).ok());
+  for (std::uint64_t cut : cuts) {
+    auto progress = sliced.device->advance(Until::at({cut}));
+    ASSERT_TRUE(progress.ok());
+    ASSERT_EQ(progress->state, State::running);
+  }
+  auto last = sliced.device->advance(Until::idle());
+  ASSERT_TRUE(last.ok());
+  EXPECT_EQ(last->state, State::idle);
+  const auto summary = sliced.device->summary();
+  EXPECT_EQ(summary->time, expected->time);
+  EXPECT_EQ(summary->epochs, expected->epochs);
+  EXPECT_EQ(perf::summary_text(*summary), perf::summary_text(*expected));
 }
 
 TEST(GridDevice, WaitsForTheHost) {

@@ -65,6 +65,34 @@ TEST(IndexTiles, EveryRowOfCoresHasItsCounts) {
   EXPECT_EQ(second->tiles, 1);
 }
 
+// A core without products only puts out zeros: it must not be taken for one that nothing is known of.
+TEST(IndexTiles, ACoreWithoutProductsHasNothingToMultiply) {
+  const netlist::Netlist n = sparse_netlist();
+  const netlist::Op& op = n.graphs[0].ops[0];
+  const auto& device = device::shipped("n150");
+  IndexTiles tiles(n);
+  tiles.keep("index", 0, index_entry(op, {{{.row = 0, .act = 0}, {.row = 1, .act = 2}}, {}}));
+  const auto busy = tiles.counts(op, 0), idle = tiles.counts(op, 1);
+  ASSERT_TRUE(busy && idle);
+  EXPECT_EQ(idle->strips, 0);
+  EXPECT_EQ(idle->ublocks, 0);
+  EXPECT_EQ(idle->tiles, 0);
+  const auto kernel = cost::kernel_cycles(op, nullptr, device, &*idle);
+  EXPECT_EQ(kernel.math, 0);
+  EXPECT_LT(kernel.total, cost::kernel_cycles(op, nullptr, device, &*busy).total);
+  EXPECT_LT(kernel.total, cost::kernel_cycles(op, nullptr, device).total);
+}
+
+// Parameters that nobody has given are zeros.
+TEST(IndexTiles, AnIndexOfNothingTellsNothing) {
+  const netlist::Netlist n = sparse_netlist();
+  const netlist::Op& op = n.graphs[0].ops[0];
+  IndexTiles tiles(n);
+  tiles.keep("index", 0, index_entry(op, {{}, {}}));
+  EXPECT_FALSE(tiles.counts(op, 0));
+  EXPECT_FALSE(tiles.counts(op, 1));
+}
+
 // What is printed beside the simulated time knows the counts, too: that of the core with the most products.
 TEST(IndexTiles, EstimatesOfTheSummaryUseTheCounts) {
   const netlist::Netlist n = sparse_netlist();
