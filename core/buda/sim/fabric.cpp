@@ -1,6 +1,7 @@
 // Fair shares in integers.
 #include <buda/sim/fabric.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -24,17 +25,22 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes) {
     Resource& r = resources_[id];
     ++r.transfers;
     r.bytes += bytes;
-    if (r.cost * r.transfers <= slowest) continue;
-    slowest = r.cost * r.transfers;
+    r.under_way += bytes;
+    const std::uint64_t time = r.cost * std::min(bytes * r.transfers, r.under_way);
+    if (time <= slowest) continue;
+    slowest = time;
     out.slowest = id;
     out.sharing = r.transfers;
   }
-  out.duration = jitter_.of(((bytes * slowest) >> kCostBits) + 1);
+  out.duration = jitter_.of((slowest >> kCostBits) + 1);
   return out;
 }
 
-void Fabric::end(const Path& path) {
-  for (ResourceId id : path.resources) --resources_[id].transfers;
+void Fabric::end(const Path& path, std::uint64_t bytes) {
+  for (ResourceId id : path.resources) {
+    --resources_[id].transfers;
+    resources_[id].under_way -= bytes;
+  }
 }
 
 double Fabric::utilisation(ResourceId id, Ticks time) const {

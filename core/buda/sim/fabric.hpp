@@ -2,8 +2,9 @@
 // that are under way.
 //
 // A transfer takes its share when it starts and keeps it to its end: of every resource on its path one part in as many as there are
-// transfers then. Transfers are short (a few KiB), so shares follow the load closely, and a start costs as much as its path is long. Of
-// five models of contention this came as near to traces of Wormhole as a fluid model that is solved anew at every change (decision 0020).
+// transfers then, and takes no longer than the bytes of all of them. Transfers are short (a few KiB), so shares follow the load closely,
+// and a start costs as much as its path is long. Of five models of contention this came as near to traces of Wormhole as a fluid model that
+// is solved anew at every change (decision 0020).
 #pragma once
 
 #include <buda/sim/jitter.hpp>
@@ -36,13 +37,14 @@ class Fabric {
   };
   // The path has at least one resource.
   Started start(const Path& path, std::uint64_t bytes);
-  void end(const Path& path);
+  void end(const Path& path, std::uint64_t bytes);
 
   struct Resource {
     std::string name;
     std::uint64_t cost = 0;  // 2^-20 ticks per byte
     std::uint32_t transfers = 0;
-    std::uint64_t bytes = 0;  // all that has passed
+    std::uint64_t under_way = 0;  // bytes of these transfers
+    std::uint64_t bytes = 0;      // all that has passed
   };
   const std::vector<Resource>& resources() const { return resources_; }
   // Part of `time` that the bytes of a resource take at its full rate.

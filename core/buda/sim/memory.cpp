@@ -109,7 +109,7 @@ void on_served(Machine& m, StreamId id) {
   Reading& r = *m.streams[id].reading;
   // Shares differ, so that a later request may be served first.
   const auto chunk = std::find_if(r.served.begin(), r.served.end(), [&](const Chunk& c) { return c.action == m.cause; });
-  m.fabric.end(r.paths[chunk->way]);
+  m.fabric.end(r.paths[chunk->way], static_cast<std::uint64_t>(chunk->tiles * m.streams[id].program->message_bytes));
   r.served.erase(chunk);
 }
 

@@ -89,7 +89,7 @@ void on_sent(Machine& m, StreamId id) {
   Sending& sending = s.sending;
   const Chunk chunk = sending.chunk;
   const Path& path = s.writing != nullptr ? s.writing->path : sending.connections[chunk.way].path;
-  m.fabric.end(path);
+  m.fabric.end(path, static_cast<std::uint64_t>(chunk.tiles * s.program->message_bytes));
   sending.busy = false;
   sending.flights.push(chunk);
   sending.last_arrival = std::max(sending.last_arrival, m.now + path.latency);

@@ -204,12 +204,12 @@ class Replayer {
   void begin_transfer(std::uint32_t t) {
     const Transfer& transfer = transfers_[t];
     const Ticks duration = fabric_.start(*transfer.path, transfer.bytes).duration;
-    if (ablation_ == Ablation::all) fabric_.end(*transfer.path);
+    if (ablation_ == Ablation::all) fabric_.end(*transfer.path, transfer.bytes);
     events_.add(now_ + duration, sim::EventKind::served, t, 0);
   }
 
   void end_transfer(std::uint32_t t) {
-    if (ablation_ != Ablation::all) fabric_.end(*transfers_[t].path);
+    if (ablation_ != Ablation::all) fabric_.end(*transfers_[t].path, transfers_[t].bytes);
     events_.add(now_ + transfers_[t].back, sim::EventKind::read, t, 0);
   }
 

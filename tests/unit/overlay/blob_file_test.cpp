@@ -74,7 +74,7 @@ TEST(BlobFile, BadKeysAndValues) {
 TEST(BlobFile, BadConnections) {
   expect_error("\"to\": [[1, 4]]", "\"to\": [[1, 5]]", "BB005", 8, 105, "core 1 has no stream 5");
   expect_error("\"to\": [[1, 4]]", "\"to\": [[7, 4]]", "BB005", 8, 105, "there are no cores 7 to 7");
-  expect_error("\"to\": [[1, 4]]", "\"to\": [[0, 4]]", "BB006", 8, 105, "does not know that it is sent to");
+  expect_error("\"to\": [[1, 4]]", "\"to\": [[0, 4]]", "BB006", 8, 105, "does not list this stream as its source");
   expect_error("\"from\": [[0, 24]]", "\"from\": [[0, 24], [0, 25]]", "BB005", 10, 113, "core 0 has no stream 25");
   expect_error("{\"dram\": 0}", "{\"dram\": 3}", "BB005", 7, 115, "no DRAM buffer 3");
 }

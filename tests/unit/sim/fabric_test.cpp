@@ -26,11 +26,21 @@ TEST(Fabric, SharesAreTakenAtTheStart) {
   EXPECT_NEAR(cycles(second.duration), 200, 0.2) << "half of the link, less than all of the other";
   EXPECT_EQ(second.slowest, link);
   EXPECT_EQ(second.sharing, 2u);
-  fabric.end(path);
-  fabric.end(both);
+  fabric.end(path, 1000);
+  fabric.end(both, 1000);
   EXPECT_NEAR(cycles(fabric.start(both, 1000).duration), 125, 0.2);
   EXPECT_EQ(fabric.resources()[link].bytes, 3000u);
   EXPECT_NEAR(fabric.utilisation(link, ticks_of(600)), 0.5, 1e-4);
+}
+
+// A large transfer among small ones goes on when they are done: it takes no longer than the bytes of all of them.
+TEST(Fabric, SmallTransfersDoNotHoldUpALargeOne) {
+  Fabric fabric;
+  const Path path{{fabric.add("link", 10)}, 0};
+  for (int i = 0; i < 99; ++i) fabric.start(path, 10);
+  const auto large = fabric.start(path, 10'000);
+  EXPECT_NEAR(cycles(large.duration), 1099, 0.2);
+  EXPECT_EQ(large.sharing, 100u);
 }
 
 }  // namespace
