@@ -94,8 +94,10 @@ class Tensor {
   std::span<const T> as() const {
     assert(kDTypeOf<T> == dtype_);
     if (kDTypeOf<T> != dtype_) return {};
-    return {reinterpret_cast<const T*>(aligned_ ? aligned_->data() : bytes_.data()), size_};
+    return {static_cast<const T*>(elements()), size_};
   }
+  // The first of them, for who knows the type by its dtype.
+  const void* elements() const { return aligned_ ? aligned_->data() : bytes_.data(); }
 
   // The same elements under another shape of the same volume; nothing is copied.
   Result<Tensor> reshaped(Shape shape) const;

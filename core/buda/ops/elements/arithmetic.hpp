@@ -2,8 +2,7 @@
 // element type as NumPy's do.
 #pragma once
 
-#include <buda/ops/elements/buffer.hpp>
-#include <buda/ops/elements/strided.hpp>
+#include <buda/ops/elements/loops.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
@@ -73,45 +72,36 @@ T smaller(T a, T b) {
 
 // out[i] = f(in[i]) in the compute type, converted back to the tensor's own.
 template <class T, class F>
-Result<Tensor> mapped(const Tensor& in, unsigned threads, F&& f) {
-  Tensor source = in.cast(kDTypeOf<T>);
-  BUDA_ASSIGN(Buffer out, Buffer::make(kDTypeOf<T>, in.shape()));
-  const T* x = source.as<T>().data();
-  T* y = out.as<T>().data();
-  in_chunks(threads, static_cast<std::int64_t>(in.size()), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
-  });
-  return std::move(out).take().cast(in.dtype());
+Result<Tensor> mapped(const Tensor& in, unsigned threads, const F& f) {
+  return map_elements(in, kDTypeOf<T>, threads, {&f, [](const void* formula, const void* from, void* to, std::int64_t count) {
+                                                   const F& f = *static_cast<const F*>(formula);
+                                                   const T* x = static_cast<const T*>(from);
+                                                   T* y = static_cast<T*>(to);
+                                                   for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+                                                 }});
 }
 
-// out = f(a, b) with NumPy's broadcasting to `shape`.
+// out = f(a, b) with NumPy's broadcasting to `shape`, in the compute type, converted back to that of `a`.
 template <class T, class F>
-Result<Tensor> combined(const Tensor& a, const Tensor& b, const Shape& shape, unsigned threads, F&& f) {
-  Tensor sa = a.cast(kDTypeOf<T>), sb = b.cast(kDTypeOf<T>);
-  BUDA_ASSIGN(Buffer out, Buffer::make(kDTypeOf<T>, shape));
-  const T* x = sa.as<T>().data();
-  const T* y = sb.as<T>().data();
-  T* z = out.as<T>().data();
-  StridedWalk<2> walk(shape, {broadcast_strides(a.shape(), shape), broadcast_strides(b.shape(), shape)});
-  auto [step_a, step_b] = walk.inner_strides();
-  in_chunks(threads, walk.count(), [&, da = step_a, db = step_b](std::int64_t begin, std::int64_t end) {
-    walk.run(begin, end, [&](std::int64_t at, const std::array<std::int64_t, 2>& offsets, std::int64_t length) {
-      const T* p = x + offsets[0];
-      const T* q = y + offsets[1];
-      T* r = z + at;
-      // The common cases apart, so that the compiler can use vector instructions.
-      if (da == 1 && db == 1) {
-        for (std::int64_t i = 0; i < length; ++i) r[i] = f(p[i], q[i]);
-      } else if (da == 1 && db == 0) {
-        for (std::int64_t i = 0; i < length; ++i) r[i] = f(p[i], *q);
-      } else if (da == 0 && db == 1) {
-        for (std::int64_t i = 0; i < length; ++i) r[i] = f(*p, q[i]);
-      } else {
-        for (std::int64_t i = 0; i < length; ++i) r[i] = f(p[i * da], q[i * db]);
-      }
-    });
-  });
-  return std::move(out).take().cast(a.dtype());
+Result<Tensor> combined(const Tensor& a, const Tensor& b, const Shape& shape, unsigned threads, const F& f) {
+  CombineLoop loop{&f, [](const void* formula, Run a, Run b, void* to, std::int64_t count) {
+                     const F& f = *static_cast<const F*>(formula);
+                     const T* p = static_cast<const T*>(a.first);
+                     const T* q = static_cast<const T*>(b.first);
+                     T* r = static_cast<T*>(to);
+                     // The common cases apart, so that the compiler can use vector instructions.
+                     if (a.step == 1 && b.step == 1) {
+                       for (std::int64_t i = 0; i < count; ++i) r[i] = f(p[i], q[i]);
+                     } else if (a.step == 1 && b.step == 0) {
+                       for (std::int64_t i = 0; i < count; ++i) r[i] = f(p[i], *q);
+                     } else if (a.step == 0 && b.step == 1) {
+                       for (std::int64_t i = 0; i < count; ++i) r[i] = f(*p, q[i]);
+                     } else {
+                       for (std::int64_t i = 0; i < count; ++i) r[i] = f(p[i * a.step], q[i * b.step]);
+                     }
+                   }};
+  BUDA_ASSIGN(Tensor out, combine_elements(a, b, shape, kDTypeOf<T>, kDTypeOf<T>, threads, loop));
+  return out.cast(a.dtype());
 }
 
 }  // namespace buda::ops

@@ -13,11 +13,10 @@ namespace {
 template <class F>
 Result<std::vector<Tensor>> activated(const EvaluateCall& call, std::string_view first, std::string_view second, F f) {
   double a = first.empty() ? 0 : call.attrs.real(first), b = second.empty() ? 0 : call.attrs.real(second);
-  return visit_compute<false>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
+  return one_tensor(visit_compute<false>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return one_tensor(
-        mapped<T>(call.inputs[0], call.threads, [f, a = static_cast<T>(a), b = static_cast<T>(b)](T x) -> T { return f(x, a, b); }));
-  });
+    return mapped<T>(call.inputs[0], call.threads, [f, a = static_cast<T>(a), b = static_cast<T>(b)](T x) -> T { return f(x, a, b); });
+  }));
 }
 
 // ln(1 + e^x) without overflow, and without losing a small e^x beside 1.
@@ -62,25 +61,25 @@ Result<std::vector<Tensor>> evaluate_mish(const EvaluateCall& call) {
 
 Result<std::vector<Tensor>> evaluate_shrink(const EvaluateCall& call) {
   double lambda = call.attrs.real("lambda"), bias = call.attrs.real("bias");
-  return visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
+  return one_tensor(visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
     // Integers are compared and moved as reals: lambda may have a fraction.
-    return one_tensor(mapped<T>(call.inputs[0], call.threads, [lambda, bias](T x) -> T {
+    return mapped<T>(call.inputs[0], call.threads, [lambda, bias](T x) -> T {
       using Real = std::conditional_t<std::is_integral_v<T>, double, T>;
       auto v = static_cast<Real>(x);
       if (v < -static_cast<Real>(lambda)) return static_cast<T>(v + static_cast<Real>(bias));
       if (v > static_cast<Real>(lambda)) return static_cast<T>(v - static_cast<Real>(bias));
       return is_nan(v) ? x : T{0};
-    }));
-  });
+    });
+  }));
 }
 
 Result<std::vector<Tensor>> evaluate_prelu(const EvaluateCall& call) {
-  return visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
+  return one_tensor(visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return one_tensor(combined<T>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads,
-                                  [](T x, T slope) -> T { return x < 0 ? wrapping_multiply(slope, x) : x; }));
-  });
+    return combined<T>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads,
+                       [](T x, T slope) -> T { return x < 0 ? wrapping_multiply(slope, x) : x; });
+  }));
 }
 
 template <Accepts kAccepts>

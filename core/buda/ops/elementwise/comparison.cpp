@@ -1,7 +1,9 @@
 // Operations with booleans: comparisons, logic, tests of floating-point numbers, selection; and conversion between element types.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/elements/copy.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
@@ -28,27 +30,22 @@ Result<std::vector<ValueType>> infer_logic(const InferCall& call) {
 }
 
 template <class T, class F>
-Result<Tensor> compared(const Tensor& a, const Tensor& b, const Shape& shape, unsigned threads, F f) {
-  Tensor sa = a.cast(kDTypeOf<T>), sb = b.cast(kDTypeOf<T>);
-  BUDA_ASSIGN(Buffer out, Buffer::make(DType::boolean, shape));
-  const T* x = sa.as<T>().data();
-  const T* y = sb.as<T>().data();
-  Boolean* z = out.as<Boolean>().data();
-  StridedWalk<2> walk(shape, {broadcast_strides(a.shape(), shape), broadcast_strides(b.shape(), shape)});
-  auto [step_a, step_b] = walk.inner_strides();
-  in_chunks(threads, walk.count(), [&, da = step_a, db = step_b](std::int64_t begin, std::int64_t end) {
-    walk.run(begin, end, [&](std::int64_t at, const std::array<std::int64_t, 2>& offsets, std::int64_t length) {
-      for (std::int64_t i = 0; i < length; ++i) z[at + i] = truth(f(x[offsets[0] + i * da], y[offsets[1] + i * db]));
-    });
-  });
-  return std::move(out).take();
+CombineLoop comparing() {
+  static constexpr F kFormula{};
+  return {&kFormula, [](const void* formula, Run a, Run b, void* to, std::int64_t count) {
+            const F& f = *static_cast<const F*>(formula);
+            const T* p = static_cast<const T*>(a.first);
+            const T* q = static_cast<const T*>(b.first);
+            auto* r = static_cast<Boolean*>(to);
+            for (std::int64_t i = 0; i < count; ++i) r[i] = truth(f(p[i * a.step], q[i * b.step]));
+          }};
 }
 
 template <class F>
 Result<std::vector<Tensor>> evaluate_comparison(const EvaluateCall& call) {
-  return visit_compute<true>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
-    return one_tensor(compared<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads, F{}));
-  });
+  const DType compute = compute_dtype(call.inputs[0].dtype());
+  CombineLoop loop = visit_compute<true>(compute, [](auto tag) { return comparing<typename decltype(tag)::type, F>(); });
+  return one_tensor(combine_elements(call.inputs[0], call.inputs[1], call.outputs[0].shape, compute, DType::boolean, call.threads, loop));
 }
 
 struct Equal {

@@ -83,9 +83,9 @@ Result<std::vector<ValueType>> infer_tensor(const InferCall& call) {
 template <class F>
 Result<std::vector<Tensor>> evaluate_both(const EvaluateCall& call) {
   const Shape& shape = call.outputs[0].shape;
-  return visit_compute<true>(compute_dtype(call.outputs[0].dtype), [&](auto tag) {
-    return one_tensor(combined<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], shape, call.threads, F{}));
-  });
+  return one_tensor(visit_compute<true>(compute_dtype(call.outputs[0].dtype), [&](auto tag) {
+    return combined<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], shape, call.threads, F{});
+  }));
 }
 
 OpDef binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {

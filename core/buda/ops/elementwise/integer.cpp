@@ -95,9 +95,9 @@ struct Remainder {
 
 template <class F>
 Result<std::vector<Tensor>> evaluate_numbers(const EvaluateCall& call) {
-  return visit_compute<true>(compute_dtype(call.outputs[0].dtype), [&](auto tag) {
-    return one_tensor(combined<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads, F{}));
-  });
+  return one_tensor(visit_compute<true>(compute_dtype(call.outputs[0].dtype), [&](auto tag) {
+    return combined<typename decltype(tag)::type>(call.inputs[0], call.inputs[1], call.outputs[0].shape, call.threads, F{});
+  }));
 }
 
 OpDef integer_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, decltype(OpDef::infer) infer = infer_integers) {

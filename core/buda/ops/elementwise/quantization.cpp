@@ -4,6 +4,8 @@
 // the nearest and to even, as ONNX's QuantizeLinear has it; what the integer type cannot hold becomes its nearest value.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/elementwise/unary_evaluation.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>

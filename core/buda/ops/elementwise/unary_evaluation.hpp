@@ -13,9 +13,9 @@ namespace buda::ops {
 // f is a generic lambda; attributes that it needs are bound when it is made, by `make(attrs)`.
 template <bool kIntegersToo, class Make>
 Result<std::vector<Tensor>> evaluate_with(const EvaluateCall& call, Make make) {
-  return visit_compute<kIntegersToo>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
-    return one_tensor(mapped<typename decltype(tag)::type>(call.inputs[0], call.threads, make(tag)));
-  });
+  return one_tensor(visit_compute<kIntegersToo>(compute_dtype(call.inputs[0].dtype()), [&](auto tag) {
+    return mapped<typename decltype(tag)::type>(call.inputs[0], call.threads, make(tag));
+  }));
 }
 
 // An evaluation without attributes: BUDA_UNARY(name, takes integers, expression of x and T).

@@ -5,7 +5,9 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/elements/copy.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/indexing/embedding.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>

@@ -4,6 +4,7 @@
 // everything in argmax and topk, and smaller in argmin, as in NumPy. Sums are taken in fp64 (integers: in 64 bits).
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/indexing/ngrams.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>

@@ -8,6 +8,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>

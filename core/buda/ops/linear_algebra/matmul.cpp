@@ -7,6 +7,8 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/device_attribute.hpp>

@@ -5,6 +5,7 @@
 // results are zeros from there on; backwards it begins at its own end.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/recurrent/activation_function.hpp>
 #include <buda/ops/table/evaluate_call.hpp>

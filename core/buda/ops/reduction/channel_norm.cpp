@@ -2,6 +2,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>

@@ -4,6 +4,8 @@
 // which changes nothing mathematically and keeps every exponential at or below 1.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>

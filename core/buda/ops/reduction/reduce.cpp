@@ -9,6 +9,8 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/elements/strided.hpp>
 #include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>

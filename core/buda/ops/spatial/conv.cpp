@@ -4,6 +4,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/spatial/columns.hpp>
 #include <buda/ops/spatial/conv_dnnl.hpp>

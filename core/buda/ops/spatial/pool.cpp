@@ -5,6 +5,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/spatial/columns.hpp>
 #include <buda/ops/spatial/pool.hpp>
 #include <buda/ops/table/evaluate_call.hpp>

@@ -5,8 +5,10 @@
 // of the input takes part, and the weights are normalised to a sum of 1. Axes are independent of each other, so they are resized one after
 // the other, the last one first. The rules of coordinates and rounding are those of ONNX's Resize, which were collected from the
 // frameworks.
+#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
+#include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/spatial/resize.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
