@@ -2,6 +2,7 @@
 #include <buda/base/text.hpp>
 
 #include <cctype>
+#include <charconv>
 #include <cmath>
 
 namespace buda {
@@ -42,6 +43,38 @@ std::optional<T> parse_integer(std::string_view text) {
 
 std::string to_text(double value) { return shortest(value); }
 std::string to_text(float value) { return shortest(value); }
+
+void append_text(std::string& out, const TextPiece& piece) {
+  char buffer[24];
+  switch (piece.kind_) {
+    case TextPiece::Kind::text:
+      out += piece.text_;
+      break;
+    case TextPiece::Kind::character:
+      out += piece.character_;
+      break;
+    case TextPiece::Kind::boolean:
+      out += piece.boolean_ ? "true" : "false";
+      break;
+    case TextPiece::Kind::f64:
+      out += to_text(piece.f64_);
+      break;
+    case TextPiece::Kind::f32:
+      out += to_text(piece.f32_);
+      break;
+    case TextPiece::Kind::i64:
+      out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, piece.i64_).ptr);
+      break;
+    case TextPiece::Kind::u64:
+      out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, piece.u64_).ptr);
+  }
+}
+
+std::string concatenated(std::initializer_list<TextPiece> pieces) {
+  std::string out;
+  for (const TextPiece& piece : pieces) append_text(out, piece);
+  return out;
+}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;

@@ -1,9 +1,9 @@
 // Text without locale: joining values into messages, numbers in their shortest exact form, parsing that rejects what is left over.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,27 +17,45 @@ namespace buda {
 std::string to_text(double value);
 std::string to_text(float value);
 
-namespace detail {
-inline void append(std::string& out, std::string_view v) { out += v; }
-inline void append(std::string& out, const char* v) { out += v; }
-inline void append(std::string& out, const std::string& v) { out += v; }
-inline void append(std::string& out, char v) { out += v; }
-inline void append(std::string& out, bool v) { out += v ? "true" : "false"; }
-inline void append(std::string& out, double v) { out += to_text(v); }
-inline void append(std::string& out, float v) { out += to_text(v); }
-template <std::integral T>
-void append(std::string& out, T v) {
-  char buffer[24];
-  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
-}
-}  // namespace detail
+// A value that becomes text. It refers to a text, which must outlive it. Not a template, so that the thousands of messages that are put
+// together from values cost little code.
+class TextPiece {
+ public:
+  TextPiece(std::string_view v) : kind_(Kind::text), text_(v) {}
+  TextPiece(const char* v) : kind_(Kind::text), text_(v) {}
+  TextPiece(const std::string& v) : kind_(Kind::text), text_(v) {}
+  TextPiece(char v) : kind_(Kind::character), character_(v) {}
+  TextPiece(bool v) : kind_(Kind::boolean), boolean_(v) {}
+  TextPiece(double v) : kind_(Kind::f64), f64_(v) {}
+  TextPiece(float v) : kind_(Kind::f32), f32_(v) {}
+  template <std::signed_integral T>
+  TextPiece(T v) : kind_(Kind::i64), i64_(v) {}
+  template <std::unsigned_integral T>
+  TextPiece(T v) : kind_(Kind::u64), u64_(v) {}
+
+ private:
+  friend void append_text(std::string& out, const TextPiece& piece);
+
+  enum class Kind : std::uint8_t { text, character, boolean, f64, f32, i64, u64 };
+  Kind kind_;
+  union {
+    std::string_view text_;
+    char character_;
+    bool boolean_;
+    double f64_;
+    float f32_;
+    std::int64_t i64_;
+    std::uint64_t u64_;
+  };
+};
+
+void append_text(std::string& out, const TextPiece& piece);
+std::string concatenated(std::initializer_list<TextPiece> pieces);
 
 // cat("grid ", rows, 'x', cols): everything in one string.
 template <class... Args>
 std::string cat(const Args&... args) {
-  std::string out;
-  (detail::append(out, args), ...);
-  return out;
+  return concatenated({TextPiece(args)...});
 }
 
 template <class Range>
@@ -47,7 +65,7 @@ std::string join(const Range& range, std::string_view separator) {
   for (const auto& v : range) {
     if (!first) out += separator;
     first = false;
-    detail::append(out, v);
+    append_text(out, v);
   }
   return out;
 }

@@ -20,7 +20,7 @@ class YamlEntry {
     out_ += indent_;
     out_ += key;
     out_ += ": ";
-    detail::append(out_, value);
+    append_text(out_, value);
     out_ += '\n';
     return *this;
   }

@@ -30,7 +30,7 @@ void add_list(std::string& out, const List& list) {
     if (!first) out += ", ";
     first = false;
     if constexpr (std::is_signed_v<std::decay_t<decltype(v)>>) {
-      detail::append(out, v);
+      append_text(out, v);
     } else {
       add_number(out, v);
     }
@@ -77,10 +77,10 @@ bool add_value(std::string& out, const Buffer& b, const BufferKey& key) {
       out += value ? '1' : '0';
       return value;
     } else if constexpr (std::is_integral_v<V>) {
-      detail::append(out, value);
+      append_text(out, value);
       return value != 0;
     } else {
-      if (value) detail::append(out, *value);
+      if (value) append_text(out, *value);
       return value.has_value();
     }
   };
@@ -165,11 +165,11 @@ void add_pipe(std::string& out, const Pipe& p, const BufferIndex& buffers) {
   if (p.ethernet_pipe) key("ethernet_pipe") += '1';
   if (p.mmio_downstream) {
     key("mmio_pipe") += '1';
-    detail::append(key("mmio_pipe_downstream"), *p.mmio_downstream);
+    append_text(key("mmio_pipe_downstream"), *p.mmio_downstream);
   }
   add_list(key("input_list"), p.inputs);
-  detail::append(key("pipe_periodic_repeat"), p.periodic_repeat);
-  detail::append(key("pipe_consumer_repeat"), p.consumer_repeat);
+  append_text(key("pipe_periodic_repeat"), p.periodic_repeat);
+  append_text(key("pipe_consumer_repeat"), p.consumer_repeat);
   key("output_list");
   if (p.outputs.size() == 1) {
     add_list(out, p.outputs.front());
@@ -181,21 +181,21 @@ void add_pipe(std::string& out, const Pipe& p, const BufferIndex& buffers) {
     }
     out += ']';
   }
-  detail::append(key("incoming_noc_id"), p.incoming_noc);
-  detail::append(key("outgoing_noc_id"), p.outgoing_noc);
-  detail::append(key("outgoing_vc"), p.outgoing_vc);
-  detail::append(key("incoming_vc"), p.incoming_vc);
-  if (p.op_input_dram_io_buf_size_tiles != 0) detail::append(key("op_input_dram_io_buf_size_tiles"), p.op_input_dram_io_buf_size_tiles);
+  append_text(key("incoming_noc_id"), p.incoming_noc);
+  append_text(key("outgoing_noc_id"), p.outgoing_noc);
+  append_text(key("outgoing_vc"), p.outgoing_vc);
+  append_text(key("incoming_vc"), p.incoming_vc);
+  if (p.op_input_dram_io_buf_size_tiles != 0) append_text(key("op_input_dram_io_buf_size_tiles"), p.op_input_dram_io_buf_size_tiles);
   if (p.direct_mcast) key("direct_mcast") += '1';
   if (p.disable_gather_optimization) key("dis_gather_opt") += '1';
-  if (p.ethernet_chan) detail::append(key("ethernet_chan"), *p.ethernet_chan);
+  if (p.ethernet_chan) append_text(key("ethernet_chan"), *p.ethernet_chan);
   add_cores(key("mcast_core_rc"), p.mcast_core);
   if (!p.output_padding.empty()) add_list(key("output_padding_list"), p.output_padding);
   if (p.reads_dram()) {
     add_list(key("dram_pipe_total_readers"), p.dram_total_readers);
     add_list(key("dram_pipe_reader_index"), p.dram_reader_index);
-    detail::append(key("dram_pipe_num_forks"), p.dram_num_forks);
-    detail::append(key("dram_pipe_fork_index"), p.dram_fork_index);
+    append_text(key("dram_pipe_num_forks"), p.dram_num_forks);
+    append_text(key("dram_pipe_fork_index"), p.dram_fork_index);
   }
   out += '\n';
 }

@@ -31,13 +31,13 @@ void add(std::string& out, T value) {
   if constexpr (std::is_same_v<T, bool>) {
     out += value ? '1' : '0';
   } else {
-    detail::append(out, value);
+    append_text(out, value);
   }
 }
 
 template <class T>
 void add(std::string& out, const std::optional<T>& value) {
-  if (value) detail::append(out, *value);
+  if (value) append_text(out, *value);
 }
 
 template <class T, class Item>
@@ -56,7 +56,7 @@ void add_runs(std::string& out, const NumberRuns& runs, std::span<const NumberRu
     if (i > 0) out += ", ";
     const std::uint64_t first = items[i].first + offset;
     if (items[i].shape == NumberRuns::kNumber) {
-      detail::append(out, first);
+      append_text(out, first);
       continue;
     }
     const NumberRuns::Shape& shape = runs.shape(items[i].shape);
