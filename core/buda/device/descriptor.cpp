@@ -16,6 +16,20 @@ std::optional<std::int32_t> position(const std::vector<std::int32_t>& sorted, st
 
 }  // namespace
 
+CostParameters::CostParameters() = default;
+CostParameters::CostParameters(const CostParameters&) = default;
+CostParameters::CostParameters(CostParameters&&) noexcept = default;
+CostParameters& CostParameters::operator=(const CostParameters&) = default;
+CostParameters& CostParameters::operator=(CostParameters&&) noexcept = default;
+CostParameters::~CostParameters() = default;
+
+DeviceDescriptor::DeviceDescriptor() = default;
+DeviceDescriptor::DeviceDescriptor(const DeviceDescriptor&) = default;
+DeviceDescriptor::DeviceDescriptor(DeviceDescriptor&&) noexcept = default;
+DeviceDescriptor& DeviceDescriptor::operator=(const DeviceDescriptor&) = default;
+DeviceDescriptor& DeviceDescriptor::operator=(DeviceDescriptor&&) noexcept = default;
+DeviceDescriptor::~DeviceDescriptor() = default;
+
 std::string NocCoord::text() const { return cat(x, '-', y); }
 
 std::optional<GridCoord> DeviceDescriptor::worker_at(NocCoord c) const {

@@ -94,10 +94,10 @@ struct DestRegister {
 
 // What an op may ask of the chip; the validator and the balancer go by these, never by the name of the architecture.
 struct Features {
-  bool fp32_accumulate = false;   // acc_df Float32
+  bool fp32_accumulate = false;       // acc_df Float32
   bool fp32_copy_needs_fp32 = false;  // with which ops that copy their input into the register take Float32 only
-  bool int32_accumulate = false;  // acc_df Int32 and the integer formats
-  bool l1_accumulate = false;     // the packer adds to what is in L1
+  bool int32_accumulate = false;      // acc_df Int32 and the integer formats
+  bool l1_accumulate = false;         // the packer adds to what is in L1
   bool stochastic_rounding = false;
   bool small_tiles = false;              // tile_dim other than 32x32
   bool sfpu_on_pack = false;             // sfpu_execution_thread: pack
@@ -140,6 +140,14 @@ struct StreamLimits {
 
 // Parameters of the estimators, with their sources in the device file.
 struct CostParameters {
+  // Out of line, as the device's: most who ask for a parameter copy none.
+  CostParameters();
+  CostParameters(const CostParameters&);
+  CostParameters(CostParameters&&) noexcept;
+  CostParameters& operator=(const CostParameters&);
+  CostParameters& operator=(CostParameters&&) noexcept;
+  ~CostParameters();
+
   double clock_ghz = 0;
   double math_cycles_per_tile = 0;  // 32x32x32 tile product at LoFi, the hardware's peak
   double dram_channel_gbs = 0;      // 1e9 bytes per second of one channel, measured, shared by its ports
@@ -156,6 +164,14 @@ struct CostParameters {
 };
 
 struct DeviceDescriptor {
+  // Out of line, since most who ask for a property copy none.
+  DeviceDescriptor();
+  DeviceDescriptor(const DeviceDescriptor&);
+  DeviceDescriptor(DeviceDescriptor&&) noexcept;
+  DeviceDescriptor& operator=(const DeviceDescriptor&);
+  DeviceDescriptor& operator=(DeviceDescriptor&&) noexcept;
+  ~DeviceDescriptor();
+
   std::string base;                      // in files: the descriptor whose values this one starts from; empty once loaded
   std::string name;                      // "n150"
   std::string summary;                   // one line for lists

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,15 @@ struct Note {
 // node: name of the graph node, op or queue concerned, if there is one.
 // hint: what the reader can do about it, as a command or a sentence; may be empty.
 // data: facts for programs (needed, available, resource, …), written by --diagnostics=json.
+// Its special members are not inline: nearly every function can fail, and none is slow because of it.
 struct Diagnostic {
+  Diagnostic();
+  Diagnostic(const Diagnostic&);
+  Diagnostic(Diagnostic&&) noexcept;
+  Diagnostic& operator=(const Diagnostic&);
+  Diagnostic& operator=(Diagnostic&&) noexcept;
+  ~Diagnostic();
+
   Severity severity = Severity::error;
   Fault fault = Fault::input;
   std::string code;
@@ -53,14 +62,14 @@ struct Diagnostic {
 };
 
 // Shorthand for the common forms; further fields are set on the result.
-Diagnostic input_error(std::string code, SourceLoc loc, std::string message);
-Diagnostic usage_error(std::string code, std::string message);
+Diagnostic input_error(std::string_view code, SourceLoc loc, std::string message);
+Diagnostic usage_error(std::string_view code, std::string message);
 Diagnostic internal_error(std::string message);
-Diagnostic warning(std::string code, SourceLoc loc, std::string message);
-Diagnostic note(std::string code, SourceLoc loc, std::string message);
+Diagnostic warning(std::string_view code, SourceLoc loc, std::string message);
+Diagnostic note(std::string_view code, SourceLoc loc, std::string message);
 
 // "resource 'l1' of op 'mm': 900 KiB needed, 512 KiB available" as data and as a message; fault is `fit`.
-Diagnostic does_not_fit(std::string code, std::string node, std::string resource, std::uint64_t needed, std::uint64_t available,
+Diagnostic does_not_fit(std::string_view code, std::string node, std::string resource, std::uint64_t needed, std::uint64_t available,
                         std::string message, std::string hint);
 
 }  // namespace buda

@@ -3,9 +3,8 @@
 
 #include <buda/diag/diagnostic.hpp>
 
-#include <initializer_list>
+#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,23 +12,31 @@
 
 namespace buda {
 
-// One or more errors. A stage that can go on after an error collects all it finds before it gives up.
+// One or more errors, or none: then it costs no more than a null pointer. A stage that can go on after an error collects all it finds
+// before it gives up.
 class [[nodiscard]] Failure {
  public:
   Failure() = default;
-  Failure(Diagnostic d) { diagnostics_.push_back(std::move(d)); }  // NOLINT: implicit on purpose, `return input_error(…);`
-  explicit Failure(std::vector<Diagnostic> d) : diagnostics_(std::move(d)) {}
+  Failure(Diagnostic&& d);       // NOLINT: implicit on purpose, `return input_error(…);`
+  Failure(const Diagnostic& d);  // NOLINT
+  explicit Failure(std::vector<Diagnostic> d);
+  Failure(const Failure& other);
+  Failure(Failure&&) noexcept = default;
+  Failure& operator=(const Failure& other);
+  Failure& operator=(Failure&&) noexcept = default;
+  ~Failure() = default;
 
-  void add(Diagnostic d) { diagnostics_.push_back(std::move(d)); }
-  void add(Failure f) {
-    for (auto& d : f.diagnostics_) diagnostics_.push_back(std::move(d));
-  }
-  bool empty() const { return diagnostics_.empty(); }
-  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  std::vector<Diagnostic>& diagnostics() { return diagnostics_; }
+  void add(Diagnostic d);
+  void add(Failure f);
+  bool empty() const;
+  const std::vector<Diagnostic>& diagnostics() const;
+  std::vector<Diagnostic>& diagnostics();
 
  private:
-  std::vector<Diagnostic> diagnostics_;
+  struct Delete {
+    void operator()(std::vector<Diagnostic>* list) const;
+  };
+  std::unique_ptr<std::vector<Diagnostic>, Delete> list_;
 };
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <stdexcept>
 
 namespace buda::graph {
 namespace {
@@ -29,7 +30,18 @@ bool reorder(std::vector<NodeId>& current, const std::vector<NodeId>& order) {
 
 }  // namespace
 
+Graph::Graph(std::string graph_name, Level graph_level) : name(std::move(graph_name)), level(graph_level) {}
+Graph::Graph(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
 std::string_view level_name(Level level) { return level == Level::tensor ? "tensor" : "device"; }
+
+void Graph::no_such_node(NodeId id) const {
+  throw std::out_of_range(cat("graph '", name, "' has no node with id ", id.index(), "; its ids are below ", nodes_.places()));
+}
 
 NodeId Graph::find(std::string_view node_name) const { return names_.find(nodes_, node_name); }
 

@@ -32,7 +32,13 @@ namespace buda::graph {
 // Costs: adding, connecting and erasing take constant time for the name and for each edge; copies take linear time and share tensors.
 class Graph {  // wide because it alone sees how nodes, names and uses are kept in step
  public:
-  explicit Graph(std::string graph_name = "", Level graph_level = Level::tensor) : name(std::move(graph_name)), level(graph_level) {}
+  explicit Graph(std::string graph_name = "", Level graph_level = Level::tensor);
+  // Out of line, since most who look into a graph copy none.
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
 
   std::string name;
   Level level = Level::tensor;
@@ -44,9 +50,10 @@ class Graph {  // wide because it alone sees how nodes, names and uses are kept 
   // One more than the largest id ever given: the size for tables indexed by id.
   std::size_t id_bound() const { return nodes_.places(); }
   bool contains(NodeId id) const { return id.index() < nodes_.places() && nodes_[id.index()] != nullptr; }
-  // The node must be contained.
-  const Node& node(NodeId id) const { return *nodes_[id.index()]; }
-  Node& node(NodeId id) { return *nodes_[id.index()]; }
+  // Throws std::out_of_range for an id that is not contained, which only a mistake of the program asks for; a plugin's is reported as its
+  // own.
+  const Node& node(NodeId id) const { return *nodes_[place(id)]; }
+  Node& node(NodeId id) { return *nodes_[place(id)]; }
 
   // An invalid id when there is none. find() looks among all nodes but outputs, find_output() among outputs.
   NodeId find(std::string_view node_name) const;
@@ -95,6 +102,11 @@ class Graph {  // wide because it alone sees how nodes, names and uses are kept 
   bool order_outputs(const std::vector<NodeId>& order);
 
  private:
+  std::size_t place(NodeId id) const {
+    if (!contains(id)) no_such_node(id);
+    return id.index();
+  }
+  [[noreturn]] void no_such_node(NodeId id) const;
   NameIndex& names_for(NodeKind kind) { return kind == NodeKind::output ? output_names_ : names_; }
   bool name_taken(std::string_view candidate) const;
   void connect_all(Node& user, std::vector<Edge> inputs);
