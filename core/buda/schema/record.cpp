@@ -68,5 +68,55 @@ io::Node object_schema(const std::string& doc, const FormatId* format, std::vect
   return node;
 }
 
+void FieldTable::add(std::string_view name, std::string_view doc, bool required, std::ptrdiff_t offset, const MemberType& type) {
+  fields_.push_back({std::string(name), std::string(doc), required, offset, &type});
+}
+
+void FieldTable::read(const io::Node& node, void* out, Reader& reader) const {
+  if (!node.is_map()) {
+    reader.error(io::node_error("SC001", node, cat("expected ", doc_, " (a map), found ", node.describe())));
+    return;
+  }
+  if (format_) {
+    if (auto header = check_header(node, *format_); !header) {
+      reader.error(std::move(header).failure());
+      return;
+    }
+  }
+  std::vector<std::string> known;
+  if (format_) known.push_back("schema");
+  for (const auto& field : fields_) known.push_back(field.name);
+  check_keys(node, doc_, known, reader);
+  for (const auto& field : fields_) {
+    if (const io::Node* value = node.find(field.name)) {
+      field.type->read(*value, static_cast<char*>(out) + field.offset, reader);
+    } else if (field.required) {
+      missing_key(node, doc_, field.name, reader);
+    }
+  }
+}
+
+io::Node FieldTable::write(const void* value, const void* standard) const {
+  io::Node node = io::Node::map();
+  if (format_) node.add("schema", io::Node::string(format_->text()));
+  for (const auto& field : fields_) {
+    const void* member = static_cast<const char*>(value) + field.offset;
+    if (field.required || !field.type->equal(member, static_cast<const char*>(standard) + field.offset))
+      node.add(field.name, field.type->write(member));
+  }
+  return node;
+}
+
+io::Node FieldTable::json_schema() const {
+  std::vector<std::pair<std::string, io::Node>> properties;
+  std::vector<std::string> required;
+  if (format_) required.push_back("schema");
+  for (const auto& field : fields_) {
+    properties.emplace_back(field.name, with_doc(field.type->json_schema(), field.doc));
+    if (field.required) required.push_back(field.name);
+  }
+  return object_schema(doc_, format_ ? &*format_ : nullptr, std::move(properties), required);
+}
+
 }  // namespace detail
 }  // namespace buda::schema

@@ -17,9 +17,10 @@
 
 #include <buda/schema/codec.hpp>
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,102 +39,88 @@ struct FormatId {
 Result<void> check_header(const io::Node& top, const FormatId& format);
 
 namespace detail {
-// The parts of a record that do not depend on its type. `known` are the field names in order.
+
+// The parts of a record that readers without one use, too. `known` are the names of the fields, in order.
 void check_keys(const io::Node& node, const std::string& what, const std::vector<std::string>& known, Reader& reader);
 void missing_key(const io::Node& node, const std::string& what, const std::string& key, Reader& reader);
 io::Node object_schema(const std::string& doc, const FormatId* format, std::vector<std::pair<std::string, io::Node>> properties,
                        const std::vector<std::string>& required);
 io::Node with_doc(io::Node schema, const std::string& doc);
-}  // namespace detail
 
-template <class T>
-class Record {
+// How members of one type are read, written, compared and described, whatever struct they are in.
+struct MemberType {
+  void (*read)(const io::Node& node, void* member, Reader& reader);
+  io::Node (*write)(const void* member);
+  bool (*equal)(const void* a, const void* b);
+  io::Node (*json_schema)();
+};
+template <class M>
+inline constexpr MemberType kMemberType{
+    [](const io::Node& node, void* member, Reader& reader) { Codec<M>::read(node, *static_cast<M*>(member), reader); },
+    [](const void* member) { return Codec<M>::write(*static_cast<const M*>(member)); },
+    [](const void* a, const void* b) { return *static_cast<const M*>(a) == *static_cast<const M*>(b); },
+    [] { return Codec<M>::json_schema(); }};
+
+// A record without the type of its struct, so that a format of many fields is a table and not code: members are found by their offset.
+class FieldTable {
  public:
-  explicit Record(std::string doc) : doc_(std::move(doc)) {}
-  Record(std::string doc, FormatId format) : doc_(std::move(doc)), format_(std::move(format)) {}
+  FieldTable(std::string_view doc, std::optional<FormatId> format) : doc_(doc), format_(std::move(format)) {}
+  void add(std::string_view name, std::string_view doc, bool required, std::ptrdiff_t offset, const MemberType& type);
 
-  // A key that must be there, and is always written.
-  template <class M>
-  Record& required(std::string name, M T::*member, std::string doc) {
-    return add(std::move(name), member, std::move(doc), true);
-  }
-  // A key that may be absent; the member then keeps its default, and a member with its default value is not written.
-  template <class M>
-  Record& optional(std::string name, M T::*member, std::string doc) {
-    return add(std::move(name), member, std::move(doc), false);
-  }
-
-  void read(const io::Node& node, T& out, Reader& reader) const {
-    if (!node.is_map()) {
-      reader.error(io::node_error("SC001", node, "expected " + doc_ + " (a map), found " + node.describe()));
-      return;
-    }
-    if (format_) {
-      if (auto header = check_header(node, *format_); !header) {
-        reader.error(std::move(header).failure());
-        return;
-      }
-    }
-    std::vector<std::string> known;
-    if (format_) known.push_back("schema");
-    for (const auto& field : fields_) known.push_back(field.name);
-    detail::check_keys(node, doc_, known, reader);
-    for (const auto& field : fields_) {
-      if (const io::Node* value = node.find(field.name)) {
-        field.read(*value, out, reader);
-      } else if (field.required) {
-        detail::missing_key(node, doc_, field.name, reader);
-      }
-    }
-  }
-
-  io::Node write(const T& value) const {
-    io::Node node = io::Node::map();
-    if (format_) node.add("schema", io::Node::string(format_->text()));
-    for (const auto& field : fields_)
-      if (auto text = field.write(value)) node.add(field.name, std::move(*text));
-    return node;
-  }
-
-  io::Node json_schema() const {
-    std::vector<std::pair<std::string, io::Node>> properties;
-    std::vector<std::string> required;
-    if (format_) required.push_back("schema");
-    for (const auto& field : fields_) {
-      properties.emplace_back(field.name, detail::with_doc(field.schema(), field.doc));
-      if (field.required) required.push_back(field.name);
-    }
-    return detail::object_schema(doc_, format_ ? &*format_ : nullptr, std::move(properties), required);
-  }
-
+  void read(const io::Node& node, void* out, Reader& reader) const;
+  // `standard` is a struct of default values.
+  io::Node write(const void* value, const void* standard) const;
+  io::Node json_schema() const;
   const std::optional<FormatId>& format() const { return format_; }
 
  private:
   struct Field {
     std::string name;
     std::string doc;
-    bool required;
-    std::function<void(const io::Node&, T&, Reader&)> read;
-    std::function<std::optional<io::Node>(const T&)> write;
-    std::function<io::Node()> schema;
+    bool required = false;
+    std::ptrdiff_t offset = 0;
+    const MemberType* type = nullptr;
   };
-
-  template <class M>
-  Record& add(std::string name, M T::*member, std::string doc, bool required) {
-    Field field{std::move(name), std::move(doc), required, {}, {}, {}};
-    field.read = [member](const io::Node& node, T& out, Reader& reader) { Codec<M>::read(node, out.*member, reader); };
-    field.write = [member, required](const T& value) -> std::optional<io::Node> {
-      if (!required && value.*member == T{}.*member) return std::nullopt;
-      return Codec<M>::write(value.*member);
-    };
-    field.schema = [] { return Codec<M>::json_schema(); };
-    fields_.push_back(std::move(field));
-    return *this;
-  }
 
   std::string doc_;
   std::optional<FormatId> format_;
   std::vector<Field> fields_;
+};
+
+}  // namespace detail
+
+template <class T>
+class Record {
+ public:
+  explicit Record(std::string_view doc) : table_(doc, std::nullopt) {}
+  Record(std::string_view doc, FormatId format) : table_(doc, std::move(format)) {}
+
+  // A key that must be there, and is always written.
+  template <class M>
+  Record& required(std::string_view name, M T::*member, std::string_view doc) {
+    table_.add(name, doc, true, offset(member), detail::kMemberType<M>);
+    return *this;
+  }
+  // A key that may be absent; the member then keeps its default, and a member with its default value is not written.
+  template <class M>
+  Record& optional(std::string_view name, M T::*member, std::string_view doc) {
+    table_.add(name, doc, false, offset(member), detail::kMemberType<M>);
+    return *this;
+  }
+
+  void read(const io::Node& node, T& out, Reader& reader) const { table_.read(node, &out, reader); }
+  io::Node write(const T& value) const { return table_.write(&value, &standard_); }
+  io::Node json_schema() const { return table_.json_schema(); }
+  const std::optional<FormatId>& format() const { return table_.format(); }
+
+ private:
+  template <class M>
+  std::ptrdiff_t offset(M T::*member) const {
+    return reinterpret_cast<const char*>(&(standard_.*member)) - reinterpret_cast<const char*>(&standard_);
+  }
+
+  T standard_{};
+  detail::FieldTable table_;
 };
 
 template <class T>
