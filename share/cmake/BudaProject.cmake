@@ -39,6 +39,12 @@ if(BUDA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${BUDA_CCACHE}")
 endif()
 
+# GNU ld takes three times as long.
+find_program(BUDA_LLD ld.lld)
+if(BUDA_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+
 # Warnings and sanitizers of our own code; never passed on to users of the installed package.
 add_library(buda_warnings INTERFACE)
 target_compile_options(buda_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual

@@ -111,7 +111,8 @@ class Convolutions : public ::testing::TestWithParam<std::tuple<std::string, Kin
 };
 
 TEST_P(Convolutions, EveryPolicyComputesThem) {
-  const auto& [device, kind] = GetParam();
+  const auto& device = std::get<0>(GetParam());
+  const auto& kind = std::get<1>(GetParam());
   for (bool upwards : {false, true})
     for (std::uint64_t policy : {0, 1, 2}) {
       const graph::Graph graph = kind.make(upwards);
@@ -123,7 +124,8 @@ TEST_P(Convolutions, EveryPolicyComputesThem) {
 }
 
 TEST_P(Convolutions, StreamedOrNotTheyAreTheSame) {
-  const auto& [device, kind] = GetParam();
+  const auto& device = std::get<0>(GetParam());
+  const auto& kind = std::get<1>(GetParam());
   std::set<bool> epochs;
   auto run = [&](const std::string& taps, const std::string& behind, bool upwards) {
     BalanceOptions options;

@@ -102,7 +102,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
     for (const ReportEpoch& epoch : result->report.epochs)
       for (const ReportOp& op : epoch.ops)
         for (const auto& [resource, used] : laid_out.used.at(op.name)) {
-          auto row = std::find_if(op.resources.begin(), op.resources.end(), [&](const ReportUsage& r) { return r.resource == resource; });
+          auto row = std::find_if(op.resources.begin(), op.resources.end(), [&, name = resource](const ReportUsage& r) { return r.resource == name; });
           ASSERT_NE(row, op.resources.end());
           EXPECT_EQ(row->used, used) << "seed " << seed << ": " << op.name << ", " << resource;
         }
