@@ -55,6 +55,12 @@ double dram_bytes(const std::vector<RelaxedOp>& ops, std::size_t begin, std::siz
   return bytes;
 }
 
+double written_bytes(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t end) {
+  double bytes = 0;
+  for (std::size_t i = begin; i < end; ++i) bytes += ops[i].last_user >= end ? ops[i].result_bytes : 0;
+  return bytes;
+}
+
 struct Cost {
   double interval = kNever, total = kNever;
 };
@@ -65,7 +71,8 @@ Cost epoch_cost(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, std:
   const TriedPace pace = best_pace(ops, begin, end, chip.cores);
   const double bound = std::max(pace.interval, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
   const double first = std::max(pace.latency, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
-  return {bound, bound + (chip.cycles_per_epoch + first - bound) / chip.inputs_per_epoch};
+  const double queues = chip.cycles_per_written_byte * written_bytes(ops, begin, end);
+  return {bound, bound + (chip.cycles_per_epoch + first - bound) / chip.inputs_per_epoch + queues};
 }
 
 // Over all subsets of cuts.
@@ -114,6 +121,7 @@ TEST(RelaxedEpochs, NoCutsCostLess) {
     chip.dram_bytes_per_cycle = static_cast<double>(1 + rng.below(8));
     chip.inputs_per_epoch = static_cast<double>(1 + rng.below(64));
     chip.cycles_per_epoch = static_cast<double>(rng.below(1000));
+    chip.cycles_per_written_byte = static_cast<double>(rng.below(3)) / 2;
     double sum = 0;
     std::size_t next = 0;
     const auto epochs = relaxed_epochs(ops, chip);
@@ -127,6 +135,12 @@ TEST(RelaxedEpochs, NoCutsCostLess) {
     }
     ASSERT_EQ(next, ops.size());
     EXPECT_NEAR(sum, least_cost(ops, chip), 1e-9 * sum) << "round " << round;
+    const std::vector<double> rest = relaxed_rest(ops, chip);
+    ASSERT_EQ(rest.size(), ops.size() + 1);
+    for (const RelaxedEpoch& e : epochs) {
+      EXPECT_NEAR(rest[e.begin], sum, 1e-9 * rest[0]) << "round " << round;
+      sum -= epoch_cost(ops, chip, e.begin, e.end).total;
+    }
     several += epochs.size() > 1 ? 1 : 0;
   }
   EXPECT_GT(several, 50u);

@@ -1,4 +1,5 @@
 // The policy that spreads each epoch's work over the chip.
+#include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
@@ -77,7 +78,8 @@ TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
   const Chosen c(uneven());
   const Choice small = by_size(c.space, false);
   PolicyContext context(c.space, 1);
-  PacedPlacer placer(context, PlaceGoal::first);
+  LinkModel links(context);
+  PacedPlacer placer(context, PlaceGoal::first, links);
   const auto found = tightened(placer, small);
   ASSERT_TRUE(found.ok()) << text_of(found.failure());
   EXPECT_TRUE(check_choice(c.space, *found).empty());
@@ -85,55 +87,106 @@ TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
   for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(found->ops[i].epoch, small.ops[i].epoch) << i;
 }
 
-TEST(PacedEpochs, TakeAnotherPaceWhereTheChipHasRoom) {
-  const Chosen c(uneven());
-  const Choice large = by_size(c.space, true);
-  PolicyContext context(c.space, 1);
-  PacedPlacer placer(context, PlaceGoal::first);
-  const auto slow = paced(placer, large, [](double, double interval) { return 2 * interval; });
-  ASSERT_TRUE(slow.ok()) << text_of(slow.failure());
-  EXPECT_TRUE(check_choice(c.space, *slow).empty());
-  std::int64_t before = 0, after = 0;
-  for (const PlacedOp& op : large.ops) before += op.model.cores();
-  for (const PlacedOp& op : slow->ops) after += op.model.cores();
-  EXPECT_LT(after, before);
-  // There is no faster one.
-  const auto same = paced(placer, large, [](double, double) { return 0.0; });
-  ASSERT_TRUE(same.ok());
-  EXPECT_EQ(*same, large);
-}
-
-TEST(JoinedEpochs, AreTakenFromSeveralChoices) {
-  const Chosen c(perceptron(8 * 32, {64, 256, 128, 64}), {"fc2"});
-  const Choice large = by_size(c.space, true);
-  PolicyContext context(c.space, 1);
-  PacedPlacer placer(context, PlaceGoal::first);
-  auto slow = paced(placer, large, [](double, double interval) { return 3 * interval; });
-  ASSERT_TRUE(slow.ok());
-  ASSERT_EQ(slow->epochs(), large.epochs());
-  ASSERT_GT(large.epochs(), 1);
-  std::vector<std::size_t> from(static_cast<std::size_t>(large.epochs()), 0);
-  from.back() = 1;
-  const auto both = joined(placer, {&large, &*slow}, from);
-  ASSERT_TRUE(both.ok()) << text_of(both.failure());
-  EXPECT_TRUE(check_choice(c.space, *both).empty());
-  for (std::size_t i = 0; i < both->ops.size(); ++i)
-    EXPECT_EQ(both->ops[i], (large.ops[i].epoch == large.epochs() - 1 ? *slow : large).ops[i]) << i;
-}
-
 // Ops that mind the links stand as legally as others, with or without an eye on the op before.
-TEST(PacedEpochs, MindLinks) {
+TEST(TightenedEpochs, MindLinks) {
   const Chosen c(uneven());
   for (PlaceGoal goal : {PlaceGoal::links, PlaceGoal::pairs}) {
     PolicyContext context(c.space, 1);
     LinkModel links(context);
-    PacedPlacer placer(context, goal, &links);
-    for (double part : {1.0, 0.5, 0.1}) {
-      const auto choice = paced(placer, c.choice, [part](double, double interval) { return part * interval; });
-      ASSERT_TRUE(choice.ok()) << text_of(choice.failure());
-      EXPECT_TRUE(check_choice(c.space, *choice).empty());
-    }
+    PacedPlacer placer(context, goal, links);
+    const auto found = tightened(placer, c.choice);
+    ASSERT_TRUE(found.ok()) << text_of(found.failure());
+    EXPECT_TRUE(check_choice(c.space, *found).empty());
   }
+}
+
+// The context's first epoch of a choice stands, and ends before the number that is returned.
+std::size_t stand_first(PolicyContext& context, const Choice& choice) {
+  const auto bounds = bounds_of(context, choice);
+  EXPECT_TRUE(stand_as_in(context, bounds[0], bounds[1], choice));
+  return bounds[1];
+}
+
+TEST(Pack, PlacesWhatFitsInAnyOrder) {
+  const Chosen c(uneven());
+  PolicyContext context(c.space, 1);
+  LinkModel links(context);
+  PacedPlacer placer(context, PlaceGoal::first, links);
+  const std::size_t end = stand_first(context, c.choice);
+  placer.expect_end(end);
+  double slowest = 0;
+  for (OpId op : context.in_epoch()) slowest = std::max(slowest, placer.cycles(op));
+  ASSERT_TRUE(placer.pack(0, end, std::vector<double>(end, 2 * slowest)));
+  EXPECT_EQ(context.in_epoch().size(), end);
+  for (OpId op : context.in_epoch()) EXPECT_LE(placer.cycles(op), 2 * slowest);
+  // Nothing is so fast; then the epoch is empty.
+  EXPECT_FALSE(placer.pack(0, end, std::vector<double>(end, 1.0)));
+  EXPECT_TRUE(context.in_epoch().empty());
+}
+
+// Loading a queue's tensor takes a core longer than taking it from cores beside it, and a model without queues nothing of the kind.
+TEST(QueueTimes, CountReadsAndWrites) {
+  const Chosen c(perceptron(8 * 32, {64, 256, 128, 64}));
+  PolicyContext context(c.space, 1);
+  QueueTimes times(context);
+  const OpId op = context.schedule()[1];
+  for (const OpModel& model : context.models(op)) {
+    EXPECT_EQ(times.cycles(op, model, {}), model.cycles);
+    EXPECT_GE(times.cycles(op, model, {1, false}), model.cycles);
+    EXPECT_GE(times.cycles(op, model, {1, true}), times.cycles(op, model, {0, true}));
+  }
+  Choice split = by_size(c.space, true);
+  for (std::size_t i = 0; i < split.ops.size(); ++i) split.ops[i].epoch = i < 2 ? 0 : 1;
+  EXPECT_EQ(ways_in_choice(context, split, context.schedule()[1]).read, 0u);
+  EXPECT_TRUE(ways_in_choice(context, split, context.schedule()[1]).written);
+  EXPECT_EQ(ways_in_choice(context, split, context.schedule()[2]).read, 1u);
+}
+
+// A column of cores is fed through its own links unless as many rows stand beside it.
+TEST(PairLinks, AreLeastBetweenEqualRows) {
+  const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
+  PolicyContext context(c.space, 1);
+  LinkModel model(context);
+  const OpId op = context.schedule()[1];
+  const auto with_grid = [&](OpId id, GridShape grid) {
+    const auto all = context.models(id);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const OpModel& m) { return m.grid == grid; });
+    EXPECT_NE(found, all.end());
+    return *found;
+  };
+  const OpModel column = with_grid(op, {8, 1});
+  const double beside = model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {8, 1}));
+  EXPECT_GT(beside, 0);
+  EXPECT_GT(model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {1, 8})), 2 * beside);
+}
+
+TEST(Hastened, GivesIdleCoresToTheLongestWay) {
+  const Chosen c(perceptron(8 * 32, {64, 64, 64}));
+  PolicyContext context(c.space, 1);
+  StandingEpoch epoch;
+  for (std::size_t i = 0; i < 2; ++i) epoch.ops.push_back(context.schedule()[i]);
+  epoch.cycles = {100, 60};
+  epoch.interval = 100;
+  const std::vector<std::vector<CoreCost>> choices{{{1, 100}, {2, 50}, {8, 40}}, {{1, 60}, {4, 15}}};
+  EXPECT_EQ(hastened(context, epoch, choices, 0), epoch.cycles);
+  EXPECT_EQ(hastened(context, epoch, choices, 1), (std::vector<double>{50, 60}));
+  EXPECT_EQ(hastened(context, epoch, choices, 4), (std::vector<double>{50, 15}));
+  EXPECT_EQ(hastened(context, epoch, choices, 10), (std::vector<double>{40, 15}));
+}
+
+TEST(EpochSearch, MakesSlowEpochsFaster) {
+  const Chosen c(uneven());
+  PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
+  LinkModel links(context);
+  Trials trials(context, links, 64);
+  std::vector<PacedPlacer> placers;
+  placers.emplace_back(context, PlaceGoal::first, links);
+  const Trial small = trials.rated(by_size(c.space, false));
+  EpochSearch search(placers, trials, false);
+  const Trial better = search.improved(small, 0);
+  EXPECT_LT(better.cycles, 0.8 * small.cycles);
+  EXPECT_TRUE(check_choice(c.space, better.choice).empty());
+  EXPECT_EQ(better.choice.epochs(), small.choice.epochs());
 }
 
 // What is known of links while ops are placed is what streams bring later.
@@ -148,7 +201,8 @@ TEST(LinkLoads, AreThoseOfTheReport) {
     ChoiceSpace space;
     space.problem = &balanced->problem;
     space.overrides.resize(balanced->problem.ops.size());
-    for (std::size_t i = 0; i < balanced->problem.ops.size(); ++i) space.models.emplace_back().models.push_back(balanced->choice.ops[i].model);
+    for (std::size_t i = 0; i < balanced->problem.ops.size(); ++i)
+      space.models.emplace_back().models.push_back(balanced->choice.ops[i].model);
     PolicyContext context(space, 1);
     LinkModel model(context);
     Choice unmoved = balanced->choice;
@@ -171,15 +225,17 @@ TEST(RelievedLinks, AreNoBusierThanBefore) {
   const Choice large = by_size(c.space, true);
   PolicyContext context(c.space, 1);
   LinkModel model(context);
-  const auto once = relieved(context, model, large);
-  ASSERT_TRUE(once.ok()) << text_of(once.failure());
-  EXPECT_TRUE(check_choice(c.space, once->choice).empty());
-  ASSERT_EQ(once->links.size(), static_cast<std::size_t>(large.epochs()));
+  Choice moved = large;
   EXPECT_TRUE(for_each_epoch(context, large, [&](std::size_t end) {
                 LinkLoads before(context, model);
                 before.follow(end);
-                EXPECT_LE(once->links[static_cast<std::size_t>(context.epoch())], before.busiest() * (1 + 1e-9));
+                const RelievedEpoch epoch = relieved_epoch(context, model, end);
+                EXPECT_LE(epoch.links, before.busiest() * (1 + 1e-9));
+                EXPECT_GE(epoch.latency, epoch.slowest);
+                ASSERT_EQ(epoch.ops.size(), context.in_epoch().size());
+                for (std::size_t i = 0; i < epoch.ops.size(); ++i) moved.ops[context.in_epoch()[i].index()] = epoch.ops[i];
               }).ok());
+  EXPECT_TRUE(check_choice(c.space, moved).empty());
 }
 
 // What an estimate says counts, and what cannot be built loses.
@@ -215,9 +271,9 @@ TEST(Trials, RateByOpsLinksAndDram) {
   PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
   LinkModel links(context);
   Trials trials(context, links, 1);
-  const std::size_t before = trials.placements_left();
+  const std::size_t before = trials.ops_left();
   const Trial small = trials.rated(by_size(c.space, false)), large = trials.rated(by_size(c.space, true));
-  EXPECT_EQ(trials.placements_left() + 2, before);
+  EXPECT_EQ(trials.ops_left() + 2 * c.problem.ops.size(), before);
   EXPECT_FALSE(small.fails);
   EXPECT_GE(small.cycles, pipelined_cycles(small.choice));
   EXPECT_TRUE(large.is_better(small));

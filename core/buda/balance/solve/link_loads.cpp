@@ -77,11 +77,27 @@ std::int32_t own_noc(MulticastAxis axis, std::size_t input) {
   return axis == MulticastAxis::column || (axis == MulticastAxis::core && input % 2 == 1) ? 1 : 0;
 }
 
+// One for each core and channel.
+void merge_reads(std::vector<Intake::Read>& reads) {
+  const auto key = [](const Intake::Read& r) { return std::tuple(r.to, r.channel); };
+  std::stable_sort(reads.begin(), reads.end(), [&](const Intake::Read& a, const Intake::Read& b) { return key(a) < key(b); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (kept > 0 && key(reads[kept - 1]) == key(reads[i])) {
+      reads[kept - 1].bytes += reads[i].bytes;
+    } else {
+      reads[kept++] = reads[i];
+    }
+  }
+  reads.resize(kept);
+}
+
 // Of an operand from an op of the same epoch.
-std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, const OpModel& model, const netlist::Op& blocked,
-                                      std::size_t input, double bytes) {
+std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input,
+                                      const OpModel& producer) {
   const OpId from = context.op(op).operands[input].from.op;
-  const OpModel& producer = context.placed(from).model;
+  const netlist::Op blocked = with_model(context.op(op), model);
+  const double bytes = taken_bytes(context, blocked, model, input);
   const auto maps = edge_maps(context.problem(), op, model, input, &producer);
   if (!std::holds_alternative<netlist::EdgeMaps>(maps)) return std::nullopt;
   const auto layout = tiling::layout_of(with_model(context.op(from), producer), context.problem().microbatch);
@@ -99,7 +115,9 @@ std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, con
 }  // namespace
 
 double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
-  return taken_bytes(context, blocked, model, input) * static_cast<double>(input_order(blocked, input).destinations());
+  // What is kept is loaded by each core for itself.
+  const std::int64_t readers = model.is_resident(input) ? model.cores() : input_order(blocked, input).destinations();
+  return taken_bytes(context, blocked, model, input) * static_cast<double>(readers);
 }
 
 std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer) {
@@ -110,12 +128,38 @@ double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
   return bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
 }
 
-const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& model, const netlist::Op& blocked, std::size_t input,
-                                                    double bytes) {
-  const OpModel& producer = context_.placed(context_.op(op).operands[input].from.op).model;
+const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
   const auto [known, fresh] = edges_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
-  if (fresh) known->second = edge_from(context_, op, model, blocked, input, bytes);
+  if (fresh) known->second = edge_from(context_, op, model, input, producer);
   return known->second;
+}
+
+double PairLinks::cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
+  const auto [known, fresh] = cycles_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
+  if (!fresh) return known->second;
+  if (const auto& edge = intakes_.edge(op, model, input, producer)) known->second = least_cycles(model, *edge, producer);
+  return known->second;
+}
+
+double PairLinks::least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const {
+  const GridShape chip = context_.placer().chip(), grid = model.grid, other = producer.grid;
+  // The op to the right of its producer, to the left, below and above.
+  const std::pair<GridCoord, GridCoord> sides[] = {
+      {{0, other.cols}, {0, 0}}, {{0, 0}, {0, grid.cols}}, {{other.rows, 0}, {0, 0}}, {{0, 0}, {grid.rows, 0}}};
+  Intake intake;
+  intake.edges.push_back(edge);
+  std::optional<double> least;
+  for (const auto& [own, others] : sides) {
+    if (!chip.contains({own.row + grid.rows - 1, own.col + grid.cols - 1})) continue;
+    if (!chip.contains({others.row + other.rows - 1, others.col + other.cols - 1})) continue;
+    const PlacedOp standing{producer, 0, {others, false}};
+    std::vector<double> bytes(links_.count(), 0);
+    links_.add(
+        intake, model, {own, false}, [&](OpId) -> const PlacedOp& { return standing; }, 1, bytes);
+    const double most = *std::max_element(bytes.begin(), bytes.end()) / links_.rate();
+    least = std::min(least.value_or(most), most);
+  }
+  return least.value_or(0);
 }
 
 Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
@@ -126,15 +170,21 @@ Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const tiling::TileOrder order = input_order(blocked, i);
     const double bytes = taken_bytes(context, blocked, model, i);
+    if (model.is_resident(i)) {
+      for (std::int32_t core = 0; core < model.cores(); ++core)
+        out.reads.push_back({{core / model.grid.cols, core % model.grid.cols}, bytes, Intake::kAllChannels});
+      continue;
+    }
     add_multicast(model, order.axis, bytes, out);
     const OpId from = spec.operands[i].from.op;
     if (!from.valid() || context.placed(from).epoch != context.epoch() || spec.operands[i].queued) {
       const std::int32_t channel = channel_of(context, spec.operands[i]);
       for (std::int32_t d = 0; d < order.destinations(); ++d) out.reads.push_back({taking_core(model, order.axis, d), bytes, channel});
-    } else if (const auto& from_op = edge(op, model, blocked, i, bytes)) {
+    } else if (const auto& from_op = edge(op, model, i, context.placed(from).model)) {
       out.edges.push_back(*from_op);
     }
   }
+  merge_reads(out.reads);
   const auto is_later = [end](const OpUse& use) { return use.op.index() >= end; };
   if (spec.outputs > 0 || std::any_of(spec.users.begin(), spec.users.end(), is_later))
     out.written =
@@ -172,28 +222,37 @@ void ChipLinks::add(const Intake& intake, const OpModel& model, const Place& pla
   }
   for (const Intake::Multicast& m : intake.multicasts)
     go(place.transposed ? 1 - m.noc : m.noc, node(m.from), node(m.last), factor * m.bytes, bytes);
-  if (intake.reads.empty() && intake.written <= 0) return;
-  // A queue's port is the one nearest to the first core, and a core reads all buffers of a queue by one network.
-  std::vector<NocCoord> ports;
-  for (const device::DramChannel& channel : device_.dram.channels)
-    ports.push_back(channel.ports.empty() ? node({0, 0})
-                                          : channel.ports[static_cast<std::size_t>(pipes::nearest_port(channel, node({0, 0}), size_))]);
-  const double each = factor / static_cast<double>(std::max<std::size_t>(ports.size(), 1));
-  for (const Intake::Read& r : intake.reads) {
-    const NocCoord to = node(r.to);
-    if (r.channel != Intake::kAllChannels) {
-      const NocCoord port = ports[static_cast<std::size_t>(r.channel)];
-      go(nearer(port, to), port, to, factor * r.bytes, bytes);
-      continue;
-    }
-    const auto by_1 = std::count_if(ports.begin(), ports.end(), [&](NocCoord port) { return nearer(port, to) == 1; });
-    const int noc = 2 * by_1 > static_cast<std::ptrdiff_t>(ports.size()) ? 1 : 0;
-    for (NocCoord port : ports) go(noc, port, to, each * r.bytes, bytes);
-  }
+  const NocCoord first = node({0, 0});
+  for (const Intake::Read& r : intake.reads)
+    for (const Share& share : queue_ways(first, node(r.to), r.channel)) bytes[share.link] += factor * share.part * r.bytes;
   for (std::int32_t core = 0; intake.written > 0 && core < model.grid.volume(); ++core) {
     const NocCoord from = node({core / model.grid.cols, core % model.grid.cols});
-    for (NocCoord port : ports) go(nearer(from, port), from, port, each * intake.written, bytes);
+    for (const Share& share : queue_ways(first, from, kWrites)) bytes[share.link] += factor * share.part * intake.written;
   }
+}
+
+const std::vector<ChipLinks::Share>& ChipLinks::queue_ways(NocCoord first, NocCoord core, std::int32_t channel) const {
+  const auto [known, fresh] = queue_ways_.try_emplace({way_of(0, first, core), channel});
+  if (!fresh) return known->second;
+  // A queue's port is the one nearest to the first core, and a core reads all buffers of a queue by one network.
+  std::vector<NocCoord> ports;
+  for (const device::DramChannel& c : device_.dram.channels)
+    ports.push_back(c.ports.empty() ? first : c.ports[static_cast<std::size_t>(pipes::nearest_port(c, first, size_))]);
+  std::vector<double> parts(count(), 0);
+  const double each = 1 / static_cast<double>(std::max<std::size_t>(ports.size(), 1));
+  if (channel == kWrites) {
+    for (NocCoord port : ports) go(nearer(core, port), core, port, each, parts);
+  } else if (channel != Intake::kAllChannels) {
+    const NocCoord port = ports[static_cast<std::size_t>(channel)];
+    go(nearer(port, core), port, core, 1, parts);
+  } else {
+    const auto by_1 = std::count_if(ports.begin(), ports.end(), [&](NocCoord port) { return nearer(port, core) == 1; });
+    const int noc = 2 * by_1 > static_cast<std::ptrdiff_t>(ports.size()) ? 1 : 0;
+    for (NocCoord port : ports) go(noc, port, core, each, parts);
+  }
+  for (std::size_t link = 0; link < parts.size(); ++link)
+    if (parts[link] > 0) known->second.push_back({static_cast<std::uint16_t>(link), parts[link]});
+  return known->second;
 }
 
 LinkLoads::LinkLoads(const PolicyContext& context, LinkModel& model) : context_(context), model_(model), bytes_(model.links.count(), 0) {}

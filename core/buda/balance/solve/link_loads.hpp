@@ -4,6 +4,7 @@
 
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/solve/policy.hpp>
+#include <buda/balance/solve/queue_times.hpp>
 #include <buda/device/descriptor.hpp>
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace buda::balance {
@@ -68,10 +70,10 @@ class IntakeBook {
   // The producers of the op must be placed; users from number `end` of the schedule on take its result from a queue. Edges without routes
   // are left out.
   Intake intake(OpId op, const OpModel& model, std::size_t end);
+  // Operand `input` alone, from an op of the same epoch with that model.
+  const std::optional<Intake::Edge>& edge(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
  private:
-  const std::optional<Intake::Edge>& edge(OpId op, const OpModel& model, const netlist::Op& blocked, std::size_t input, double bytes);
-
   const PolicyContext& context_;
   using Key = std::tuple<std::size_t, std::size_t, ModelShape, ModelShape>;  // op, input, its model, the producer's
   std::map<Key, std::optional<Intake::Edge>> edges_;
@@ -105,17 +107,49 @@ class ChipLinks {
   const device::DeviceDescriptor& device_;
   device::NocSize size_;
   double rate_;
+  // The links that a core's bytes pass from or to the buffers of a queue, and the part of the bytes on each. The port of a channel depends
+  // on the op's first core.
+  struct Share {
+    std::uint16_t link;
+    double part;
+  };
+  static constexpr std::int32_t kWrites = -2;  // or the number of a channel, or kAllChannels
+  const std::vector<Share>& queue_ways(device::NocCoord first, device::NocCoord core, std::int32_t channel) const;
+  mutable std::map<std::pair<std::size_t, std::int32_t>, std::vector<Share>> queue_ways_;
+
   // The links of the way from each node to each other, by network.
   std::vector<std::uint32_t> begins_;
   std::vector<std::uint16_t> hops_;
   std::vector<std::uint8_t> nearer_;  // which network is nearer, by way of network 0
 };
 
+// What an edge puts on the busiest link if nothing else does and its ops stand side by side. A column of cores, for example, is fed through
+// the links of that column unless its producer has as many rows.
+class PairLinks {
+ public:
+  PairLinks(const PolicyContext& context, const ChipLinks& links, IntakeBook& intakes)
+      : context_(context), links_(links), intakes_(intakes) {}
+
+  // Cycles per input.
+  double cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
+
+ private:
+  double least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const;
+
+  const PolicyContext& context_;
+  const ChipLinks& links_;
+  IntakeBook& intakes_;
+  std::map<std::tuple<std::size_t, std::size_t, ModelShape, ModelShape>, double> cycles_;
+};
+
 // What placers and ratings have in common.
 struct LinkModel {
-  explicit LinkModel(const PolicyContext& context) : links(context.device()), intakes(context) {}
+  explicit LinkModel(const PolicyContext& context)
+      : links(context.device()), intakes(context), pairs(context, links, intakes), times(context) {}
   ChipLinks links;
   IntakeBook intakes;
+  PairLinks pairs;
+  QueueTimes times;
 };
 
 // The links of the present epoch, as ops are placed and taken back.

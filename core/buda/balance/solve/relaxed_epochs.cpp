@@ -115,30 +115,32 @@ class DramTraffic {
     const RelaxedOp& o = ops_[op];
     bytes_ += o.dram_bytes;
     for (const auto& operand : o.operands) bytes_ += operand.bytes;
-    if (o.last_user >= end_) bytes_ += o.result_bytes;
+    if (o.last_user >= end_) {
+      bytes_ += o.result_bytes;
+      written_ += o.result_bytes;
+    }
     for (const auto& reader : readers_[op])
       if (reader.other < end_) bytes_ -= reader.bytes;
     return bytes_;
   }
+  // Of results that later epochs read.
+  double written() const { return written_; }
 
  private:
   const std::vector<RelaxedOp>& ops_;
   std::size_t end_;
   const std::vector<std::vector<RelaxedOp::Edge>>& readers_;
-  double bytes_ = 0;
+  double bytes_ = 0, written_ = 0;
 };
 
-}  // namespace
-
-std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
+// Calls visit(begin, end, cost, interval) for the ops [begin, end) of every epoch that fits the chip: `end` ascending, for each of them
+// `begin` descending. The cost is that of one input.
+template <class Visit>
+void for_each_epoch_of(const std::vector<RelaxedOp>& ops, const Thresholds& thresholds, const RelaxedChip& chip, Visit visit) {
   // By op the edges to those that read it.
   std::vector<std::vector<RelaxedOp::Edge>> readers(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i)
     for (const auto& operand : ops[i].operands) readers[operand.other].push_back({i, operand.bytes});
-  const Thresholds thresholds(ops, goal);
-  std::vector<double> best(ops.size() + 1, kNever), interval(ops.size() + 1, 0);
-  std::vector<std::size_t> from(ops.size() + 1, 0);
-  best[0] = 0;
   for (std::size_t end = 1; end <= ops.size(); ++end) {
     Segment segment(thresholds, end, chip.cores);
     DramTraffic traffic(ops, end, readers);
@@ -149,15 +151,42 @@ std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, cons
       const double dram = traffic.add(begin) / chip.dram_bytes_per_cycle;
       const double bound = std::max(segment.slowest(), dram);
       const double first = chip.cycles_per_epoch + std::max(segment.latency(), dram);
-      const double cost = best[begin] + bound + (first - bound) / chip.inputs_per_epoch;
-      if (cost < best[end]) {
-        best[end] = cost;
-        from[end] = begin;
-        interval[end] = bound;
-      }
+      const double queues = chip.cycles_per_written_byte * traffic.written();
+      visit(begin, end, bound + (first - bound) / chip.inputs_per_epoch + queues, bound);
       if (ops[begin].begins_epoch) break;
     }
   }
+}
+
+}  // namespace
+
+std::vector<double> relaxed_rest(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
+  struct Reach {
+    std::size_t end;
+    double cost;
+  };
+  std::vector<std::vector<Reach>> parts(ops.size());
+  for_each_epoch_of(ops, Thresholds(ops, goal), chip, [&](std::size_t begin, std::size_t end, double cost, double) {
+    parts[begin].push_back({end, cost});
+  });
+  std::vector<double> out(ops.size() + 1, kNever);
+  out.back() = 0;
+  for (std::size_t begin = ops.size(); begin-- > 0;)
+    for (const Reach& part : parts[begin]) out[begin] = std::min(out[begin], part.cost + out[part.end]);
+  return out;
+}
+
+std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
+  const Thresholds thresholds(ops, goal);
+  std::vector<double> best(ops.size() + 1, kNever), interval(ops.size() + 1, 0);
+  std::vector<std::size_t> from(ops.size() + 1, 0);
+  best[0] = 0;
+  for_each_epoch_of(ops, thresholds, chip, [&](std::size_t begin, std::size_t end, double cost, double bound) {
+    if (best[begin] + cost >= best[end]) return;
+    best[end] = best[begin] + cost;
+    from[end] = begin;
+    interval[end] = bound;
+  });
   std::vector<RelaxedEpoch> out;
   for (std::size_t end = ops.size(); end > 0; end = from[end]) out.push_back({from[end], end, interval[end], {}});
   std::reverse(out.begin(), out.end());

@@ -36,6 +36,8 @@ struct RelaxedChip {
   double dram_bytes_per_cycle = 1;
   double inputs_per_epoch = 64;  // over which what an epoch takes once is divided
   double cycles_per_epoch = 0;   // to change from one epoch to the next
+  // What a byte of a result that later epochs read counts for beside its traffic: their queues take room in DRAM.
+  double cycles_per_written_byte = 0;
 };
 
 // What the cores of an epoch are shared out for: that its slowest op is fast, or that one input comes through all its ops soon.
@@ -54,6 +56,9 @@ struct RelaxedEpoch {
 // of an epoch * choices of an op).
 std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
                                          RelaxedGoal goal = RelaxedGoal::interval);
+
+// By op, the least total of cycles per input that it and all ops after it take if it begins an epoch; 0 after the last.
+std::vector<double> relaxed_rest(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal = RelaxedGoal::interval);
 
 // Of choices in any order those that no other beats, as RelaxedOp has them.
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);

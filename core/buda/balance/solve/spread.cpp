@@ -2,12 +2,13 @@
 #include <buda/balance/solve/spread.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
-#include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -17,13 +18,17 @@ namespace buda::balance {
 namespace {
 
 // Shares of the chip's cores that are planned with.
-constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55};
-// Parts of what queues could move, where their tensors do not fit DRAM.
-constexpr double kQueueRates[] = {1.0, 0.25, 0.05, 0.01};
+constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55, 0.95, 0.85, 0.75, 0.62};
+// By how many times its traffic a byte in a queue counts more, where queues do not fit DRAM.
+constexpr double kQueuePrices[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 8, 32, 128};
 // An op that takes so many times what it may belongs to the next epoch.
 constexpr double kLate = 1.1;
 // Ops that are looked at to end the next epoch well.
 constexpr std::size_t kOpsAhead = 160;
+// An epoch may end earlier than it must by one in so many of its ops.
+constexpr std::size_t kLastOps = 3;
+// First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
+constexpr std::size_t kFewestImproved = 3, kMostImproved = 8, kPlacementsForImproved = 5;
 // Of fewer inputs, the way of the first through an epoch counts as well as the interval between them.
 constexpr double kFewInputs = 16;
 
@@ -31,26 +36,28 @@ double bytes_of(const netlist::TileShape& shape, DataFormat format, const device
   return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
 }
 
-RelaxedOp relaxed(const PolicyContext& context, OpId id, double inputs) {
+// What a choice reads from DRAM for every input holds it up; what all read counts for the epoch as well.
+RelaxedOp relaxed(const PolicyContext& context, QueueTimes& times, OpId id) {
   const OpSpec& spec = context.op(id);
+  const double rate = dram_rate(context.device());
   RelaxedOp out;
   std::vector<CoreCost> choices;
-  for (const OpModel& m : context.models(id)) choices.push_back({m.cores(), m.cycles});
+  const auto models = context.models(id);
+  const auto& reads = times.source_reads(id);
+  for (std::size_t i = 0; i < models.size(); ++i)
+    choices.push_back({models[i].cores(), std::max({models[i].cycles, reads[i].cycles, reads[i].bytes / rate})});
   out.choices = best_choices(std::move(choices));
   out.begins_epoch = context.overrides()[id.index()].epoch_break == true;
   out.last_user = id.index();
   for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
   out.result_bytes = bytes_of(spec.out, spec.op.out_format, context.device());
   if (spec.outputs > 0) out.dram_bytes += out.result_bytes;
-  const auto& best = context.models(id).back();
-  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-    const double bytes = bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device());
-    if (spec.operands[i].from.op.valid()) {
-      out.operands.push_back({spec.operands[i].from.op.index(), bytes});
-    } else {
-      out.dram_bytes += best.is_resident(i) ? bytes / inputs : bytes;
-    }
-  }
+  for (std::size_t i = 0; i < spec.operands.size(); ++i)
+    if (spec.operands[i].from.op.valid())
+      out.operands.push_back(
+          {spec.operands[i].from.op.index(), bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device())});
+  const auto fewer = [](const QueueTimes::SourceReads& a, const QueueTimes::SourceReads& b) { return a.bytes < b.bytes; };
+  out.dram_bytes += std::min_element(reads.begin(), reads.end(), fewer)->bytes;
   return out;
 }
 
@@ -105,10 +112,40 @@ std::vector<RelaxedOp> next_ops(const std::vector<RelaxedOp>& ops, std::size_t b
   return out;
 }
 
-// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, and what follows is cut anew.
-Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
+// Whether ops [begin, end] fit an epoch if they are packed anew; otherwise [begin, end) stand as before.
+bool is_packed_with(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
   PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
+  std::vector<PlacedOp> before;
+  for (std::size_t i = begin; i < end; ++i) before.push_back(context.placed(schedule[i]));
+  if (placer.pack(begin, end + 1, cycles.first(end + 1 - begin))) return true;
+  for (std::size_t i = begin; i < end; ++i) context.place_at(schedule[i], before[i - begin].model, before[i - begin].place);
+  return false;
+}
+
+// Where an epoch of ops that have room until `end` ends best: not much earlier, but where little passes to later epochs.
+std::size_t best_end(const std::vector<RelaxedOp>& ops, const std::vector<double>& rest, const RelaxedChip& chip, std::size_t begin,
+                     std::size_t end) {
+  std::size_t best = end;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t at = end; at > begin && end - at <= (end - begin) / kLastOps; --at) {
+    double written = 0;
+    for (std::size_t i = begin; i < at; ++i)
+      if (ops[i].last_user >= at) written += ops[i].result_bytes;
+    const double cost = rest[at] + (chip.cycles_per_written_byte + 1 / chip.dram_bytes_per_cycle) * written;
+    if (cost >= least) continue;
+    least = cost;
+    best = at;
+  }
+  return best;
+}
+
+// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew.
+Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal,
+                               bool ends_early) {
+  PolicyContext& context = placer.context();
+  const auto& schedule = context.schedule();
+  const std::vector<double> rest = ends_early ? relaxed_rest(ops, chip, goal) : std::vector<double>{};
   if (!schedule.empty()) context.rewind(schedule.front());
   for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
     const RelaxedEpoch epoch = relaxed_epochs(next_ops(ops, begin), chip, goal).front();
@@ -118,8 +155,10 @@ Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>
       const double most = epoch.cycles[end - begin];
       BUDA_TRY(placer.place(end, end + 1, std::span(&most, 1)));
       const PlacedOp& placed = context.placed(schedule[end]);
-      const bool keeps_up = placed.epoch == context.placed(schedule[begin]).epoch && placed.model.cycles <= kLate * most;
+      const bool keeps_up = placed.epoch == context.placed(schedule[begin]).epoch && placer.cycles(schedule[end]) <= kLate * most;
       if (keeps_up || end == begin) continue;
+      if (placer.goal() == PlaceGoal::pairs && is_packed_with(placer, begin, end, epoch.cycles)) continue;
+      if (ends_early) end = best_end(ops, rest, chip, begin, end);
       context.rewind(schedule[end]);
       break;
     }
@@ -132,6 +171,7 @@ struct Plan {
   RelaxedGoal goal = RelaxedGoal::interval;
   double share = 1;            // of the chip's cores
   double bytes_per_cycle = 0;  // of queues
+  bool ends_early = false;     // whether an epoch may end before it must
 };
 
 // Those that differ most come first.
@@ -142,7 +182,8 @@ std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::De
   for (double share : kShares)
     for (double rate : rates)
       for (RelaxedGoal goal : {RelaxedGoal::latency, RelaxedGoal::interval})
-        if (goal == RelaxedGoal::interval || (inputs < kFewInputs && trials.estimates())) out.push_back({goal, share, rate});
+        if (goal == RelaxedGoal::interval || (inputs < kFewInputs && trials.estimates()))
+          out.push_back({goal, share, rate, rate == rates.front()});
   return out;
 }
 
@@ -153,89 +194,99 @@ void add_trial(Trial trial, std::vector<Trial>& out) {
              std::move(trial));
 }
 
-// Placements of the plans, in turns by all placers.
+// The chip as a plan shares it out.
+RelaxedChip planned_chip(RelaxedChip chip, const Plan& plan, double price, const device::DeviceDescriptor& device) {
+  chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * plan.share), 1);
+  chip.dram_bytes_per_cycle = plan.bytes_per_cycle;
+  chip.cycles_per_written_byte = price / plan.bytes_per_cycle;
+  return chip;
+}
+
+// Bytes of results that later epochs read.
+double written_bytes(const std::vector<RelaxedOp>& ops, const std::vector<RelaxedEpoch>& epochs) {
+  double out = 0;
+  for (const RelaxedEpoch& epoch : epochs)
+    for (std::size_t i = epoch.begin; i < epoch.end; ++i)
+      if (ops[i].last_user >= epoch.end) out += ops[i].result_bytes;
+  return out;
+}
+
+// The price of queues, which rises until they fit DRAM.
+class QueuePrice {
+ public:
+  explicit QueuePrice(const PolicyContext& context) : room_(room_of_queues(context)) {}
+
+  // The chip of a plan at the lowest price, from the present one on, at which its queues fit.
+  RelaxedChip chip_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan,
+                       const device::DeviceDescriptor& device) {
+    RelaxedChip out = planned_chip(chip, plan, kQueuePrices[at_], device);
+    while (written_bytes(ops, relaxed_epochs(ops, out, plan.goal)) > room_ && raise())
+      out = planned_chip(chip, plan, kQueuePrices[at_], device);
+    return out;
+  }
+  // Raises it until the queues of a plan have less in them; false where they never have.
+  bool raise_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan, const device::DeviceDescriptor& device) {
+    const auto written = [&] {
+      return written_bytes(ops, relaxed_epochs(ops, planned_chip(chip, plan, kQueuePrices[at_], device), plan.goal));
+    };
+    const double before = written();
+    while (raise())
+      if (written() < before) return true;
+    return false;
+  }
+
+ private:
+  // False at the highest.
+  bool raise() { return at_ + 1 < std::size(kQueuePrices) && ++at_ > 0; }
+
+  double room_;
+  std::size_t at_ = 0;
+};
+
+// Placements of the plans, in turns by all placers, until half of the ops that may be placed are, or all where none fits DRAM.
 Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, const std::vector<RelaxedOp>& ops,
-                                        RelaxedChip chip) {
+                                        const RelaxedChip& chip) {
   std::vector<Trial> out;
   Failure failure;
-  const device::DeviceDescriptor& device = placers.front().context().device();
-  const auto cores = static_cast<double>(device.grid().volume());
-  const std::size_t least = trials.placements_left() / 2;
-  for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, device)) {
-    chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(cores * plan.share), 1);
-    chip.dram_bytes_per_cycle = plan.bytes_per_cycle;
-    for (PacedPlacer& placer : placers) {
-      if (!out.empty() && trials.estimates() && trials.placements_left() <= least) return out;
-      auto choice =
-          trials.estimates() ? place_by_and_by(placer, ops, chip, plan.goal) : place(placer, relaxed_epochs(ops, chip, plan.goal));
-      if (choice) {
-        add_trial(trials.rated(std::move(*choice)), out);
-      } else {
-        failure = std::move(choice).failure();
+  const PolicyContext& context = placers.front().context();
+  const std::size_t least = trials.ops_left() / 2;
+  QueuePrice price(context);
+  for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, context.device())) {
+    // The same plan again where queues fit only while shapes are left out of account.
+    for (bool again = true; again;) {
+      const RelaxedChip planned = price.chip_for(ops, chip, plan, context.device());
+      bool fits = false;
+      for (PacedPlacer& placer : placers) {
+        if (!out.empty() && trials.estimates() && trials.ops_left() <= (out.front().fails ? 0 : least)) return out;
+        auto choice = trials.estimates() ? place_by_and_by(placer, ops, planned, plan.goal, plan.ends_early)
+                                         : place(placer, relaxed_epochs(ops, planned, plan.goal));
+        if (choice) {
+          Trial trial = trials.rated(std::move(*choice));
+          fits = fits || !trial.fails;
+          add_trial(std::move(trial), out);
+        } else {
+          failure = std::move(choice).failure();
+        }
       }
+      again = !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, context.device());
     }
   }
   if (out.empty()) return failure;
   return out;
 }
 
-// The plans placed in the first free places, until one can be built: with cuts through smaller and smaller tensors, so that their queues
-// fit DRAM.
-void estimate_plain(PacedPlacer& placer, Trials& trials, const std::vector<RelaxedOp>& ops, RelaxedChip chip) {
+// The plans placed in the first free places, until one can be built.
+void estimate_plain(PacedPlacer& placer, Trials& trials, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip) {
   const device::DeviceDescriptor& device = placer.context().device();
-  for (double part : kQueueRates)
+  for (double price : kQueuePrices)
     for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, device)) {
-      chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * plan.share), 1);
-      chip.dram_bytes_per_cycle = part * plan.bytes_per_cycle;
-      auto choice = place(placer, relaxed_epochs(ops, chip, plan.goal));
+      auto choice = place(placer, relaxed_epochs(ops, planned_chip(chip, plan, price, device), plan.goal));
       if (!choice) continue;
-      Trial trial;
-      trial.choice = std::move(*choice);
+      Trial trial = trials.rated(std::move(*choice));
+      if (trial.fails && trials.best()) continue;
       trials.estimate(std::move(trial));
       if (!trials.best()->fails) return;
     }
-}
-
-// Of each epoch the best of several trials of the same epochs.
-std::optional<Choice> join_best(PacedPlacer& placer, const std::vector<Trial>& several) {
-  std::vector<const Choice*> choices;
-  for (const Trial& t : several) choices.push_back(&t.choice);
-  std::vector<std::size_t> from(several.front().epochs.size(), 0);
-  for (std::size_t e = 0; e < from.size(); ++e)
-    for (std::size_t k = 1; k < several.size(); ++k)
-      if (several[k].epochs[e] < several[from[e]].epochs[e]) from[e] = k;
-  auto choice = joined(placer, choices, from);
-  if (!choice) return std::nullopt;
-  return std::move(*choice);
-}
-
-// The epochs of a trial placed at other paces; of each epoch the best that is found. The rounds end when none is better.
-Trial improved(std::vector<PacedPlacer>& placers, Trials& trials, Trial start, bool few) {
-  std::vector<Pace> paces;
-  for (double part : {0.8, 1.0, 0.6, 1.3, 0.9, 0.45, 0.7}) {
-    paces.push_back([part](double, double interval) { return part * interval; });
-    if (few) paces.push_back([part](double own, double) { return part * own; });
-    // Those that do not hold the epoch up: the first input comes through sooner.
-    if (part < 0.75) paces.push_back([part](double own, double interval) { return own > 0.8 * interval ? own : part * own; });
-  }
-  for (bool is_better = true; is_better && trials.placements_left() > 0;) {
-    std::vector<Trial> others{start};
-    for (const Pace& pace : paces)
-      for (PacedPlacer& placer : placers) {
-        if (trials.placements_left() == 0) break;
-        auto choice = paced(placer, start.choice, pace);
-        if (choice && choice->epochs() == start.choice.epochs()) others.push_back(trials.rated(std::move(*choice)));
-      }
-    auto choice = join_best(placers.front(), others);
-    is_better = false;
-    if (choice) others.push_back(trials.rated(std::move(*choice)));
-    for (Trial& other : others)
-      if (other.is_better(start)) {
-        start = std::move(other);
-        is_better = true;
-      }
-  }
-  return start;
 }
 
 }  // namespace
@@ -244,23 +295,26 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
   chip.cycles_per_epoch = kEpochChangeCycles;
-  std::vector<RelaxedOp> ops;
-  for (OpId id : context.schedule()) ops.push_back(relaxed(context, id, chip.inputs_per_epoch));
   LinkModel links(context);
+  std::vector<RelaxedOp> ops;
+  for (OpId id : context.schedule()) ops.push_back(relaxed(context, links.times, id));
   Trials trials(context, links, chip.inputs_per_epoch);
   std::vector<PlaceGoal> goals{PlaceGoal::first};
   // Where choices are not estimated, nothing tells whether links hold an epoch up.
   if (trials.estimates()) goals = {PlaceGoal::pairs, PlaceGoal::first};
   std::vector<PacedPlacer> placers;
-  for (PlaceGoal goal : goals) placers.emplace_back(context, goal, &links);
+  for (PlaceGoal goal : goals) placers.emplace_back(context, goal, links);
   BUDA_ASSIGN(std::vector<Trial> first, first_trials(placers, trials, ops, chip));
   if (!trials.estimates()) {
     auto choice = tightened(placers.front(), first.front().choice);
     if (choice) add_trial(trials.rated(std::move(*choice)), first);
     return std::move(first.front().choice);
   }
-  const Trial start = first.front();
-  trials.estimate(improved(placers, trials, start, chip.inputs_per_epoch < kFewInputs));
+  EpochSearch search(placers, trials, chip.inputs_per_epoch < kFewInputs);
+  const std::size_t improved =
+      std::min(first.size(), std::clamp(trials.ops_left() / (kPlacementsForImproved * ops.size()), kFewestImproved, kMostImproved));
+  for (std::size_t i = 0; i < improved; ++i)
+    trials.estimate(search.improved(first[i], trials.ops_left() * (improved - 1 - i) / (improved - i)));
   for (Trial& trial : first)
     if (trials.left() > 0 || trials.best()->fails) trials.estimate(std::move(trial));
   // Without any care for links, ops stand elsewhere.

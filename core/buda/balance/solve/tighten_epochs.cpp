@@ -4,6 +4,8 @@
 #include <buda/balance/cost/cost.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -37,28 +39,35 @@ std::vector<Place> free_places(const PolicyContext& context, GridShape grid) {
   return out;
 }
 
-// Takes back the ops of an epoch from `begin` on, to place them anew.
+// Of ops [begin, end) of a choice.
+std::vector<double> cycles_of(PacedPlacer& placer, const Choice& choice, std::size_t begin, std::size_t end) {
+  std::vector<double> out;
+  for (std::size_t i = begin; i < end; ++i) out.push_back(placer.cycles(placer.context().schedule()[i], choice));
+  return out;
+}
+
+}  // namespace
+
 void begin_again(PolicyContext& context, std::size_t begin) {
-  context.rewind(context.schedule()[begin]);
+  if (context.is_placed(context.schedule()[begin])) context.rewind(context.schedule()[begin]);
   context.next_epoch();
 }
 
-// Whether ops [begin, end) stand in one epoch, none slower than it may be; otherwise they are taken back.
 bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
   PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
   for (std::size_t i = begin; i < end; ++i) {
     const bool stands = placer.place(i, i + 1, cycles.subspan(i - begin, 1)).ok() &&
                         context.placed(schedule[i]).epoch == context.placed(schedule[begin]).epoch &&
-                        context.placed(schedule[i]).model.cycles <= cycles[i - begin];
+                        placer.cycles(schedule[i]) <= cycles[i - begin];
     if (stands) continue;
+    if (placer.goal() == PlaceGoal::pairs) return placer.pack(begin, end, cycles);
     begin_again(context, begin);
     return false;
   }
   return true;
 }
 
-// Whether ops [begin, end) stand as a choice has them; otherwise they are taken back.
 bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice) {
   const auto& schedule = context.schedule();
   for (std::size_t i = begin; i < end; ++i) {
@@ -70,7 +79,6 @@ bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, con
   return true;
 }
 
-// Where the epochs of a choice begin in the schedule, and its end.
 std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& choice) {
   const auto& schedule = context.schedule();
   std::vector<std::size_t> out;
@@ -80,17 +88,8 @@ std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& c
   return out;
 }
 
-// Of ops [begin, end) of a choice.
-std::vector<double> cycles_of(const PolicyContext& context, const Choice& choice, std::size_t begin, std::size_t end) {
-  std::vector<double> out;
-  for (std::size_t i = begin; i < end; ++i) out.push_back(choice.ops[context.schedule()[i].index()].model.cycles);
-  return out;
-}
-
-}  // namespace
-
-PacedPlacer::PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel* links)
-    : context_(context), goal_(goal), model_(links), end_(context.schedule().size()), reads_(context.schedule().size()) {
+PacedPlacer::PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel& links)
+    : context_(context), goal_(goal), model_(&links), end_(context.schedule().size()) {
   if (goal != PlaceGoal::first) links_.emplace(context, *model_);
 }
 
@@ -99,24 +98,136 @@ Result<void> PacedPlacer::place(std::size_t begin, std::size_t end, std::span<co
   return success();
 }
 
-const std::vector<PacedPlacer::SourceReads>& PacedPlacer::source_reads(OpId op) {
-  std::vector<SourceReads>& out = reads_[op.index()];
-  if (!out.empty()) return out;
-  const OpSpec& spec = context_.op(op);
-  const bool any = std::any_of(spec.operands.begin(), spec.operands.end(), [](const Operand& o) { return o.from.source.valid(); });
-  out.resize(context_.models(op).size());
-  for (std::size_t k = 0; any && k < out.size(); ++k) {
-    const OpModel& model = context_.models(op)[k];
-    const netlist::Op blocked = with_model(spec, model);
-    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-      if (!spec.operands[i].from.source.valid()) continue;
-      const double bytes = queue_bytes(context_, blocked, model, i);
-      const auto buffers = static_cast<double>(queue_buffers(context_, op, model, i, nullptr));
-      out[k].bytes += bytes;
-      out[k].cycles = std::max(out[k].cycles, channel_cycles(bytes / buffers, context_.device()));
+namespace {
+
+// Ops of one epoch that choose models together, and then get places for them.
+class Pack {
+ public:
+  struct Block {
+    OpId op;
+    double most;                         // cycles that it may take
+    std::vector<const OpModel*> models;  // that keep up, best first
+    const OpModel* model = nullptr;
+    Place place;
+  };
+
+  // `first`: the op of the first block, of a run of the schedule.
+  Pack(const PolicyContext& context, LinkModel& links, std::vector<Block> blocks)
+      : context_(context), links_(links), blocks_(std::move(blocks)) {}
+
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+  // Every op gets the best of its models that goes with those of its producers. Where none does, a producer gets another one.
+  void choose_models() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      blocks_[i].model = first_that_suits(i);
+      if (blocks_[i].model == nullptr && !choose_with_producer(i)) blocks_[i].model = blocks_[i].models.front();
     }
   }
-  return out;
+
+  // The largest first, each in the first free place. An op without room takes another model that has.
+  bool find_places() {
+    std::vector<std::size_t> order(blocks_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return blocks_[a].model->cores() > blocks_[b].model->cores(); });
+    Placer chip(context_.placer().chip());
+    return std::all_of(order.begin(), order.end(), [&](std::size_t i) { return find_place(i, chip); });
+  }
+
+ private:
+  bool find_place(std::size_t i, Placer& chip) {
+    Block& block = blocks_[i];
+    std::vector<const OpModel*> models{block.model};
+    for (const OpModel* m : block.models)
+      if (m != block.model && suits(i, *m)) models.push_back(m);
+    for (const OpModel* model : models) {
+      const auto place = chip.find(model->grid, context_.options().allow_transpose);
+      if (!place) continue;
+      block.model = model;
+      block.place = *place;
+      chip.take(Placer::rect_of(model->grid, *place));
+      return true;
+    }
+    return false;
+  }
+
+  const OpModel* first_that_suits(std::size_t i) {
+    auto found = std::find_if(blocks_[i].models.begin(), blocks_[i].models.end(), [&](const OpModel* m) { return suits(i, *m); });
+    return found == blocks_[i].models.end() ? nullptr : *found;
+  }
+
+  bool choose_with_producer(std::size_t i) {
+    for (const Operand& operand : context_.op(blocks_[i].op).operands) {
+      Block* producer = find(operand.from.op);
+      if (producer == nullptr) continue;
+      const OpModel* before = producer->model;
+      std::size_t tried = 0;
+      for (const OpModel* m : producer->models) {
+        if (tried == kOtherModels) break;
+        if (m == before || !suits(static_cast<std::size_t>(producer - blocks_.data()), *m)) continue;
+        ++tried;
+        producer->model = m;
+        if ((blocks_[i].model = first_that_suits(i)) != nullptr) return true;
+      }
+      producer->model = before;
+    }
+    return false;
+  }
+
+  // Whether the edges from and to those ops that have models leave no link too busy.
+  bool suits(std::size_t i, const OpModel& model) {
+    const OpSpec& spec = context_.op(blocks_[i].op);
+    for (std::size_t k = 0; k < spec.operands.size(); ++k)
+      if (const Block* producer = find(spec.operands[k].from.op); producer != nullptr && producer->model != nullptr)
+        if (links_.pairs.cycles(blocks_[i].op, model, k, *producer->model) > blocks_[i].most) return false;
+    for (const OpUse& use : spec.users)
+      if (const Block* reader = find(use.op); reader != nullptr && reader->model != nullptr)
+        if (links_.pairs.cycles(use.op, *reader->model, use.input, model) > reader->most) return false;
+    return true;
+  }
+
+  // Nothing for ops of other epochs.
+  Block* find(OpId op) {
+    auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& block) { return block.op == op; });
+    return found == blocks_.end() ? nullptr : &*found;
+  }
+
+  const PolicyContext& context_;
+  LinkModel& links_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+bool PacedPlacer::pack(std::size_t begin, std::size_t end, std::span<const double> cycles) {
+  begin_again(context_, begin);
+  std::vector<Pack::Block> blocks;
+  std::int64_t cores = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const OpId op = context_.schedule()[i];
+    const double most = cycles[i - begin];
+    Pack::Block block{op, most, in_order(op, most), nullptr, {}};
+    std::erase_if(block.models, [&](const OpModel* m) { return this->cycles(op, *m) > most; });
+    if (block.models.empty()) return false;
+    cores += block.models.front()->cores();
+    if (cores > context_.placer().chip().volume()) return false;
+    blocks.push_back(std::move(block));
+  }
+  Pack pack(context_, *model_, std::move(blocks));
+  pack.choose_models();
+  if (!pack.find_places()) return false;
+  for (const Pack::Block& block : pack.blocks()) {
+    // Another model of the same grid where neighbours object to the first.
+    const bool stands = context_.place_at(block.op, *block.model, block.place) ||
+                        std::any_of(block.models.begin(), block.models.end(), [&](const OpModel* m) {
+                          return m->grid == block.model->grid && context_.place_at(block.op, *m, block.place);
+                        });
+    if (stands) continue;
+    begin_again(context_, begin);
+    return false;
+  }
+  return true;
 }
 
 // What keeps up comes first, with the least share of cores and DRAM; then what is fastest.
@@ -124,15 +235,16 @@ std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
   const auto cores = static_cast<double>(context_.device().grid().volume());
   const double bytes = std::max(most, 1.0) * dram_rate(context_.device());
   const auto models = context_.models(op);
-  const std::vector<SourceReads>& reads = source_reads(op);
+  const std::vector<QueueTimes::SourceReads>& reads = model_->times.source_reads(op);
+  const QueueWays ways = ways_in_epoch(context_, op, end_);
   struct Rank {
     const OpModel* model;
     double cycles, share;
   };
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < models.size(); ++i)
-    ranks.push_back(
-        {&models[i], std::max(models[i].cycles, reads[i].cycles), static_cast<double>(models[i].cores()) / cores + reads[i].bytes / bytes});
+    ranks.push_back({&models[i], std::max(model_->times.cycles(op, models[i], ways), reads[i].cycles),
+                     static_cast<double>(models[i].cores()) / cores + reads[i].bytes / bytes});
   std::stable_sort(ranks.begin(), ranks.end(), [most](const Rank& a, const Rank& b) {
     const bool keeps_up = a.cycles <= most;
     if (keeps_up != (b.cycles <= most)) return keeps_up;
@@ -165,7 +277,7 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
   int compared = 0;
   links_->follow(end_);
   for (const OpModel* model : order) {
-    if (best && (compared >= kComparedModels || model->cycles > most || model->cores() > kMostCoresForLinks * first_cores)) break;
+    if (best && (compared >= kComparedModels || cycles(op, *model) > most || model->cores() > kMostCoresForLinks * first_cores)) break;
     const std::vector<Place> places = free_places(context_, model->grid);
     if (places.empty() || context_.objection(op, *model)) continue;
     const Intake intake = model_->intakes.intake(op, *model, end_);
@@ -209,7 +321,7 @@ void PacedPlacer::place_pair(OpId producer, OpId op, double most, const Spot& fo
   const std::vector<const OpModel*> order = in_order(op, most);
   std::size_t tried = 0;
   for (const OpModel* model : in_order(producer, most)) {
-    if (tried > kOtherModels || model->cycles > most || best.second.links <= most) break;
+    if (tried > kOtherModels || cycles(producer, *model) > most || best.second.links <= most) break;
     take_back();
     const std::vector<Place> places = free_places(context_, model->grid);
     if (!places.empty()) ++tried;
@@ -234,7 +346,7 @@ Result<Choice> tightened(PacedPlacer& placer, const Choice& choice) {
   if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
-    const auto own = cycles_of(context, choice, begin, end);
+    const auto own = cycles_of(placer, choice, begin, end);
     const double interval = *std::max_element(own.begin(), own.end());
     auto at = [&](double part) { return std::vector<double>(end - begin, part * interval); };
     context.next_epoch();
@@ -243,38 +355,6 @@ Result<Choice> tightened(PacedPlacer& placer, const Choice& choice) {
     if (middle) begin_again(context, begin);
     if (fits_within(placer, begin, end, at(middle ? kShorter : kLonger))) continue;
     BUDA_TRY(placer.place(begin, end, at(middle ? kMiddle : 1)));
-  }
-  return context.choice();
-}
-
-Result<Choice> paced(PacedPlacer& placer, const Choice& choice, const Pace& pace) {
-  PolicyContext& context = placer.context();
-  const auto bounds = bounds_of(context, choice);
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
-  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
-    const std::size_t begin = bounds[e], end = bounds[e + 1];
-    const auto own = cycles_of(context, choice, begin, end);
-    const double interval = *std::max_element(own.begin(), own.end());
-    std::vector<double> cycles;
-    for (double c : own) cycles.push_back(pace(c, interval));
-    context.next_epoch();
-    placer.expect_end(end);
-    if (fits_within(placer, begin, end, cycles) || stand_as_in(context, begin, end, choice)) continue;
-    BUDA_TRY(placer.place(begin, end, std::vector<double>(end - begin, interval)));
-  }
-  return context.choice();
-}
-
-Result<Choice> joined(PacedPlacer& placer, const std::vector<const Choice*>& choices, const std::vector<std::size_t>& from) {
-  PolicyContext& context = placer.context();
-  const auto bounds = bounds_of(context, *choices.front());
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
-  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
-    const std::size_t begin = bounds[e], end = bounds[e + 1];
-    context.next_epoch();
-    placer.expect_end(end);
-    if (stand_as_in(context, begin, end, *choices[from[e]]) || stand_as_in(context, begin, end, *choices.front())) continue;
-    BUDA_TRY(placer.place(begin, end, cycles_of(context, *choices.front(), begin, end)));
   }
   return context.choice();
 }

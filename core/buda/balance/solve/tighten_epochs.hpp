@@ -19,16 +19,27 @@ enum class PlaceGoal : std::uint8_t { first, links, pairs };
 // Places ops of the schedule in its order.
 class PacedPlacer {
  public:
-  // `links` is needed for goals that mind them.
-  PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel* links = nullptr);
+  PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel& links);
 
   PolicyContext& context() const { return context_; }
+  PlaceGoal goal() const { return goal_; }
   // Places ops [begin, end) of the schedule, each with the model that takes at most its number of `cycles` per input (one number for each
   // op) and the least of what they share: the chip's cores, and what DRAM moves in so many cycles. Where none is so fast, with the fastest;
   // in further epochs where the present one has no room.
   Result<void> place(std::size_t begin, std::size_t end, std::span<const double> cycles);
+  // Places ops [begin, end) of the schedule together in an epoch of their own, the largest grids first, none slower than it may be. False,
+  // and the epoch is empty, where they do not go together so. What stood from `begin` on is taken back.
+  bool pack(std::size_t begin, std::size_t end, std::span<const double> cycles);
   // Where the epoch of the ops that are placed next is to end.
   void expect_end(std::size_t end) { end_ = end; }
+  // Of an op of the present epoch, with the queues around it.
+  double cycles(OpId op) { return cycles(op, context_.placed(op).model); }
+  // Of an op if it stood there with a model.
+  double cycles(OpId op, const OpModel& model) { return model_->times.cycles(op, model, ways_in_epoch(context_, op, end_)); }
+  // Of an op of a choice.
+  double cycles(OpId op, const Choice& choice) {
+    return model_->times.cycles(op, choice.ops[op.index()].model, ways_in_choice(context_, choice, op));
+  }
 
  private:
   Result<void> place_op(OpId op, double most);
@@ -44,31 +55,24 @@ class PacedPlacer {
   void place_pair(OpId producer, OpId op, double most, const Spot& found);
 
   PolicyContext& context_;
-  // What a model reads from sources for each input: all bytes, and cycles of the channel that has the largest buffer.
-  struct SourceReads {
-    double bytes = 0, cycles = 0;
-  };
-  const std::vector<SourceReads>& source_reads(OpId op);
-
   PlaceGoal goal_;
   LinkModel* model_;
   std::optional<LinkLoads> links_;
   std::size_t end_;
-  std::vector<std::vector<SourceReads>> reads_;  // by op and model, where they were asked for
 };
 
 // The same epochs of the same ops, which are contiguous in the schedule, each placed for a shorter interval if its ops fit the chip then.
 // What the context holds is replaced. A failure where an op does not fit beside models that its producers got anew.
 Result<Choice> tightened(PacedPlacer& placer, const Choice& choice);
 
-// The cycles that an op may take that takes `own` in an epoch whose slowest op takes `interval`.
-using Pace = std::function<double(double own, double interval)>;
-// The same epochs of the same ops, each placed at another pace if its ops fit the chip then, and otherwise as it was.
-Result<Choice> paced(PacedPlacer& placer, const Choice& choice, const Pace& pace);
-
-// A choice of the epochs of several, which have the same ops: epoch e as choices[from[e]] has it. A failure where epochs do not go
-// together.
-Result<Choice> joined(PacedPlacer& placer, const std::vector<const Choice*>& choices, const std::vector<std::size_t>& from);
+// Where the epochs of a choice begin in the schedule, and its end.
+std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& choice);
+// Takes back the ops of an epoch from `begin` on, to place them anew.
+void begin_again(PolicyContext& context, std::size_t begin);
+// Whether ops [begin, end) stand in one epoch, none slower than it may be; otherwise they are taken back.
+bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles);
+// Whether ops [begin, end) stand as a choice has them; otherwise they are taken back.
+bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice);
 
 // Places the ops of a choice again, epoch by epoch, and visits each epoch; it ends before number `end` of the schedule.
 Result<void> for_each_epoch(PolicyContext& context, const Choice& choice, const std::function<void(std::size_t end)>& visit);

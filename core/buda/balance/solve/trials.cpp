@@ -9,18 +9,23 @@
 #include <buda/balance/solve/tighten_epochs.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 namespace buda::balance {
 namespace {
 
 // Ops that are placed in all trials together, about a second's worth, and the most trials; the same for estimates. Larger problems are
 // rated by their ops.
-constexpr std::size_t kPlacedOps = 6'000, kFewestPlacements = 6, kMostPlacements = 42;
-constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 6;
+constexpr std::size_t kPlacedOps = 5'000, kFewestPlacements = 6, kMostPlacements = 80;
+constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 10;
 constexpr std::size_t kLargestProblem = 2'000;
-// The part of DRAM that queues between epochs may take.
-constexpr double kFullDram = 0.85;
+// The part of DRAM that may be filled: some of it remains unused where buffers are large.
+constexpr double kFullDram = 0.95;
+
+// Buffers of a queue that are told from one another.
+constexpr std::int64_t kMostBuffers = 64;
 
 // What queues move passes those links that are near the ports of DRAM: about so many links' worth at a time.
 constexpr double kLinksOfQueues = 2.5;
@@ -29,61 +34,50 @@ double tensor_bytes(const netlist::TileShape& shape, DataFormat format, const de
   return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
 }
 
-// Cycles per input that DRAM needs for each epoch: at least for the mean of its channels, and for the largest buffer.
-std::vector<double> dram_cycles(const PolicyContext& context, const Choice& choice) {
-  const auto epochs = static_cast<std::size_t>(choice.epochs());
-  std::vector<double> bytes(epochs, 0), largest(epochs, 0), out;
-  for (OpId id : context.schedule()) {
-    const OpSpec& spec = context.op(id);
-    const PlacedOp& op = choice.ops[id.index()];
-    const auto e = static_cast<std::size_t>(op.epoch);
-    auto is_elsewhere = [&](OpId other) { return choice.ops[other.index()].epoch != op.epoch; };
-    auto add = [&](double moved, std::int64_t buffers) {
-      bytes[e] += moved;
-      largest[e] = std::max(largest[e], moved / static_cast<double>(std::max<std::int64_t>(buffers, 1)));
-    };
-    const netlist::Op blocked = with_model(spec, op.model);
-    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-      const OpId from = spec.operands[i].from.op;
-      if (from.valid() && !is_elsewhere(from)) continue;
-      add(queue_bytes(context, blocked, op.model, i),
-          queue_buffers(context, id, op.model, i, from.valid() ? &choice.ops[from.index()].model : nullptr));
-    }
-    if (spec.outputs > 0 || std::any_of(spec.users.begin(), spec.users.end(), [&](const OpUse& use) { return is_elsewhere(use.op); }))
-      add(tensor_bytes(spec.out, spec.op.out_format, context.device()), op.model.cores());
-  }
-  for (std::size_t e = 0; e < epochs; ++e)
-    out.push_back(std::max(bytes[e] / dram_rate(context.device()), channel_cycles(largest[e], context.device())));
-  return out;
+// Bytes of the fullest channel if buffers are dealt out, the largest first, each to the channel that has least.
+double fullest_channel(std::vector<double> buffers, std::size_t channels) {
+  std::sort(buffers.begin(), buffers.end(), std::greater<>());
+  std::vector<double> loads(std::max<std::size_t>(channels, 1), 0);
+  for (double bytes : buffers) *std::min_element(loads.begin(), loads.end()) += bytes;
+  return *std::max_element(loads.begin(), loads.end());
 }
 
-// Whether the queues between epochs would fill DRAM, before anything else is in it. Some of it remains unused where buffers are large.
+// Cycles per input that DRAM needs for the context's present epoch, which ends before number `end` of the schedule, if no other epoch had a
+// say in where its buffers are.
+double dram_cycles(const PolicyContext& context, std::size_t end) {
+  std::vector<double> buffers;
+  auto add = [&](double moved, std::int64_t count) {
+    const std::int64_t parts = std::clamp<std::int64_t>(count, 1, kMostBuffers);
+    buffers.insert(buffers.end(), static_cast<std::size_t>(parts), moved / static_cast<double>(parts));
+  };
+  for (OpId id : context.in_epoch()) {
+    const OpSpec& spec = context.op(id);
+    const OpModel& model = context.placed(id).model;
+    const QueueWays ways = ways_in_epoch(context, id, end);
+    const netlist::Op blocked = with_model(spec, model);
+    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+      const OpId from = spec.operands[i].from.op;
+      if (from.valid() && (ways.read >> i & 1) == 0) continue;
+      add(queue_bytes(context, blocked, model, i),
+          queue_buffers(context, id, model, i, from.valid() ? &context.placed(from).model : nullptr));
+    }
+    if (spec.outputs > 0 || ways.written) add(tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores());
+  }
+  return channel_cycles(fullest_channel(std::move(buffers), context.device().dram.channels.size()), context.device());
+}
+
+// Whether DRAM would not hold the queues between epochs.
 bool fills_dram(const PolicyContext& context, const Choice& choice) {
-  const DramAllocator dram(context.device());
-  const auto channels = static_cast<double>(context.device().dram.channels.size());
-  const auto largest = static_cast<double>(dram.largest_block());
   double all = 0, most = 0;
   for (OpId id : context.schedule()) {
     const OpSpec& spec = context.op(id);
-    const PlacedOp& op = choice.ops[id.index()];
-    if (std::none_of(spec.users.begin(), spec.users.end(), [&](const OpUse& u) { return choice.ops[u.op.index()].epoch != op.epoch; }))
-      continue;
-    const double bytes =
-        static_cast<double>(epoch_entries(context.problem())) * tensor_bytes(spec.out, spec.op.out_format, context.device());
+    if (!ways_in_choice(context, choice, id).written) continue;
+    const double bytes = tensor_bytes(spec.out, spec.op.out_format, context.device());
     all += bytes;
-    most = std::max(most, bytes / static_cast<double>(op.model.cores()));
+    most = std::max(most, bytes / static_cast<double>(choice.ops[id.index()].model.cores()));
   }
-  return all > kFullDram * largest * channels || most > largest;
-}
-
-// Cycles of the slowest op of each epoch.
-std::vector<double> slowest_ops(const Choice& choice) {
-  std::vector<double> out(static_cast<std::size_t>(choice.epochs()), 0);
-  for (const PlacedOp& op : choice.ops) {
-    double& cycles = out[static_cast<std::size_t>(op.epoch)];
-    cycles = std::max(cycles, op.model.cycles);
-  }
-  return out;
+  const auto largest = static_cast<double>(DramAllocator(context.device()).largest_block());
+  return all > room_of_queues(context) || most * static_cast<double>(epoch_entries(context.problem())) > largest;
 }
 
 }  // namespace
@@ -92,15 +86,27 @@ double queue_rate(const device::DeviceDescriptor& device) {
   return std::min(dram_rate(device), kLinksOfQueues * std::max(device.cost.noc_bytes_per_cycle, 1e-9));
 }
 
+double room_of_queues(const PolicyContext& context) {
+  const DramAllocator dram(context.device());
+  double room = 0;
+  for (std::size_t c = 0; c < context.device().dram.channels.size(); ++c) room += kFullDram * static_cast<double>(dram.capacity(c));
+  for (const SourceSpec& source : context.problem().sources) room -= tensor_bytes(source.shape, source.format, context.device());
+  return std::max(room, 0.0) / static_cast<double>(epoch_entries(context.problem()));
+}
+
 double pipelined_cycles(const Choice& choice) {
-  const std::vector<double> slowest = slowest_ops(choice);
+  std::vector<double> slowest(static_cast<std::size_t>(choice.epochs()), 0);
+  for (const PlacedOp& op : choice.ops) {
+    double& cycles = slowest[static_cast<std::size_t>(op.epoch)];
+    cycles = std::max(cycles, op.model.cycles);
+  }
   return std::accumulate(slowest.begin(), slowest.end(), 0.0);
 }
 
 Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
     : context_(context), links_(links), inputs_(inputs), estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
-  placements_ = estimates_ ? std::clamp(kPlacedOps / ops, kFewestPlacements, kMostPlacements) : kFewestPlacements;
+  ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
   left_ = estimates_ ? std::clamp(kEstimatedOps / ops, kFewestEstimates, kMostEstimates) : 0;
 }
 
@@ -110,26 +116,33 @@ void Trials::sum_up(Trial& trial) const {
                  static_cast<double>(trial.epochs.size()) * kEpochChangeCycles / inputs_;
 }
 
-Trial Trials::rated(Choice choice) {
-  if (placements_ > 0) --placements_;
-  Trial out;
-  std::vector<double> links(static_cast<std::size_t>(choice.epochs()), 0), latency = links;
-  if (estimates_) {
-    if (auto better = relieved(context_, links_, choice)) {
-      choice = std::move(better->choice);
-      links = std::move(better->links);
-      latency = std::move(better->latency);
-    }
-  }
-  const std::vector<double> slowest = slowest_ops(choice), dram = dram_cycles(context_, choice);
+RatedEpoch Trials::rated_epoch(std::size_t end) {
+  RelievedEpoch relieved = relieved_epoch(context_, links_, end);
+  const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max(relieved.slowest, path);
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
-  for (std::size_t e = 0; e < slowest.size(); ++e) {
-    const double path = std::max(dram[e], links[e]), interval = std::max(slowest[e], path);
-    out.epochs.push_back(std::max({latency[e], slowest[e], path}) + more * interval);
-  }
+  return {std::move(relieved.ops), std::max(relieved.latency, path) + more * interval};
+}
+
+Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {
+  Trial out;
   out.fails = fills_dram(context_, choice);
   out.choice = std::move(choice);
+  out.epochs = std::move(epochs);
   sum_up(out);
+  return out;
+}
+
+Trial Trials::rated(Choice choice) {
+  count_ops(context_.schedule().size());
+  Choice better = choice;
+  std::vector<double> epochs;
+  auto visited = for_each_epoch(context_, choice, [&](std::size_t end) {
+    const RatedEpoch rated = rated_epoch(end);
+    epochs.push_back(rated.cycles);
+    for (std::size_t i = 0; i < rated.ops.size(); ++i) better.ops[context_.in_epoch()[i].index()] = rated.ops[i];
+  });
+  Trial out = summed_up(std::move(better), std::move(epochs));
+  out.fails = out.fails || !visited.ok();
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -12,6 +13,9 @@ namespace buda::balance {
 
 // Bytes per cycle that an epoch moves through queues: those of DRAM, or of the few links that pass what goes in and out of its ports.
 double queue_rate(const device::DeviceDescriptor& device);
+
+// Bytes that the results of one input which later epochs read may have together, so that their queues fit DRAM beside the model's sources.
+double room_of_queues(const PolicyContext& context);
 
 // Cycles of one input through all epochs of a choice: the slowest op of each.
 double pipelined_cycles(const Choice& choice);
@@ -25,6 +29,12 @@ struct Trial {
   bool is_better(const Trial& other) const { return fails != other.fails ? other.fails : cycles < other.cycles; }
 };
 
+// An epoch with the places of its ops that are best for the links, and the cycles that all inputs take.
+struct RatedEpoch {
+  std::vector<PlacedOp> ops;
+  double cycles = 0;
+};
+
 // Compares choices: many by what is known of them at once, few by the context's estimate.
 class Trials {
  public:
@@ -33,13 +43,18 @@ class Trials {
 
   // Whether the context estimates choices of this size at all.
   bool estimates() const { return estimates_; }
-  // How many choices may still be placed, and estimated.
-  std::size_t placements_left() const { return placements_; }
+  // How many ops may still be placed, and choices estimated.
+  std::size_t ops_left() const { return ops_left_; }
   std::size_t left() const { return left_; }
+  void count_ops(std::size_t placed) { ops_left_ -= std::min(placed, ops_left_); }
 
   // Rates a choice by the slowest op of each epoch, by what its queues move, and, where choices of this size are estimated, by its busiest
   // link, which is relieved first. What the context holds is replaced.
   Trial rated(Choice choice);
+  // The same for the context's present epoch, which ends before number `end` of the schedule.
+  RatedEpoch rated_epoch(std::size_t end);
+  // A trial of rated epochs.
+  Trial summed_up(Choice choice, std::vector<double> epochs) const;
   // The rating that the context's estimate gives, also where none is left. The best trial is kept.
   void estimate(Trial trial);
   const std::optional<Trial>& best() const { return best_; }
@@ -52,7 +67,7 @@ class Trials {
   LinkModel& links_;
   double inputs_;
   bool estimates_;
-  std::size_t placements_, left_;
+  std::size_t ops_left_, left_;
   std::optional<Trial> best_;
 };
 
