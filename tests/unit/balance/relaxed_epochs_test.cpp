@@ -135,11 +135,13 @@ TEST(RelaxedEpochs, NoCutsCostLess) {
     }
     ASSERT_EQ(next, ops.size());
     EXPECT_NEAR(sum, least_cost(ops, chip), 1e-9 * sum) << "round " << round;
-    const std::vector<double> rest = relaxed_rest(ops, chip);
-    ASSERT_EQ(rest.size(), ops.size() + 1);
+    const RelaxedCuts cuts(ops, chip);
+    EXPECT_EQ(cuts.rest(ops.size()), 0);
+    double rest = sum;
     for (const RelaxedEpoch& e : epochs) {
-      EXPECT_NEAR(rest[e.begin], sum, 1e-9 * rest[0]) << "round " << round;
-      sum -= epoch_cost(ops, chip, e.begin, e.end).total;
+      EXPECT_NEAR(cuts.rest(e.begin), rest, 1e-9 * sum) << "round " << round;
+      rest -= epoch_cost(ops, chip, e.begin, e.end).total;
+      EXPECT_EQ(cuts.epoch_from(e.begin).cycles.size(), cuts.epoch_from(e.begin).end - e.begin);
     }
     several += epochs.size() > 1 ? 1 : 0;
   }

@@ -158,21 +158,42 @@ void for_each_epoch_of(const std::vector<RelaxedOp>& ops, const Thresholds& thre
   }
 }
 
+// What the ops of an epoch may take: for the interval all the same, for the latency as they share the cores.
+std::vector<double> cycles_of_ops(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal, const RelaxedEpoch& epoch) {
+  std::vector<double> out(epoch.end - epoch.begin, epoch.interval);
+  if (goal == RelaxedGoal::interval) return out;
+  const std::vector<RelaxedOp> own(ops.begin() + static_cast<std::ptrdiff_t>(epoch.begin),
+                                   ops.begin() + static_cast<std::ptrdiff_t>(epoch.end));
+  const Thresholds thresholds(own, goal);
+  Segment segment(thresholds, own.size(), chip.cores);
+  for (std::size_t i = own.size(); i-- > 0;) segment.add(i);
+  for (std::size_t i = 0; i < own.size(); ++i) out[i] = segment.cycles(i);
+  return out;
+}
+
 }  // namespace
 
-std::vector<double> relaxed_rest(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal) {
+RelaxedCuts::RelaxedCuts(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal)
+    : ops_(ops), chip_(chip), goal_(goal), best_(ops.size() + 1) {
   struct Reach {
     std::size_t end;
-    double cost;
+    double cost, interval;
   };
-  std::vector<std::vector<Reach>> parts(ops.size());
-  for_each_epoch_of(ops, Thresholds(ops, goal), chip, [&](std::size_t begin, std::size_t end, double cost, double) {
-    parts[begin].push_back({end, cost});
+  std::vector<std::vector<Reach>> epochs(ops.size());
+  for_each_epoch_of(ops, Thresholds(ops, goal), chip, [&](std::size_t begin, std::size_t end, double cost, double interval) {
+    epochs[begin].push_back({end, cost, interval});
   });
-  std::vector<double> out(ops.size() + 1, kNever);
-  out.back() = 0;
-  for (std::size_t begin = ops.size(); begin-- > 0;)
-    for (const Reach& part : parts[begin]) out[begin] = std::min(out[begin], part.cost + out[part.end]);
+  for (std::size_t begin = ops.size(); begin-- > 0;) {
+    best_[begin].rest = kNever;
+    for (const Reach& epoch : epochs[begin])
+      if (const double rest = epoch.cost + best_[epoch.end].rest; rest < best_[begin].rest)
+        best_[begin] = {epoch.end, epoch.interval, rest};
+  }
+}
+
+RelaxedEpoch RelaxedCuts::epoch_from(std::size_t begin) const {
+  RelaxedEpoch out{begin, best_[begin].end, best_[begin].interval, {}};
+  out.cycles = cycles_of_ops(ops_, chip_, goal_, out);
   return out;
 }
 
@@ -190,13 +211,7 @@ std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, cons
   std::vector<RelaxedEpoch> out;
   for (std::size_t end = ops.size(); end > 0; end = from[end]) out.push_back({from[end], end, interval[end], {}});
   std::reverse(out.begin(), out.end());
-  for (RelaxedEpoch& epoch : out) {
-    epoch.cycles.assign(epoch.end - epoch.begin, epoch.interval);
-    if (goal == RelaxedGoal::interval) continue;
-    Segment segment(thresholds, epoch.end, chip.cores);
-    for (std::size_t i = epoch.end; i-- > epoch.begin;) segment.add(i);
-    for (std::size_t i = epoch.begin; i < epoch.end; ++i) epoch.cycles[i - epoch.begin] = segment.cycles(i);
-  }
+  for (RelaxedEpoch& epoch : out) epoch.cycles = cycles_of_ops(ops, chip, goal, epoch);
   return out;
 }
 

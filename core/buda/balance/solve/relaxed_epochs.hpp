@@ -57,8 +57,27 @@ struct RelaxedEpoch {
 std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
                                          RelaxedGoal goal = RelaxedGoal::interval);
 
-// By op, the least total of cycles per input that it and all ops after it take if it begins an epoch; 0 after the last.
-std::vector<double> relaxed_rest(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal = RelaxedGoal::interval);
+// The same cuts of what remains of a schedule, from any op on. They take more memory.
+class RelaxedCuts {
+ public:
+  // `ops` must outlive it.
+  RelaxedCuts(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal = RelaxedGoal::interval);
+
+  // The least total of cycles per input of ops [begin, the last]; 0 behind the last.
+  double rest(std::size_t begin) const { return best_[begin].rest; }
+  // The first epoch of theirs.
+  RelaxedEpoch epoch_from(std::size_t begin) const;
+
+ private:
+  struct Best {
+    std::size_t end = 0;
+    double interval = 0, rest = 0;
+  };
+  const std::vector<RelaxedOp>& ops_;
+  RelaxedChip chip_;
+  RelaxedGoal goal_;
+  std::vector<Best> best_;  // by first op
+};
 
 // Of choices in any order those that no other beats, as RelaxedOp has them.
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);

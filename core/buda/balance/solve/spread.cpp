@@ -23,8 +23,6 @@ constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55, 0.95, 0.85, 0.75, 0.62};
 constexpr double kQueuePrices[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 8, 32, 128};
 // An op that takes so many times what it may belongs to the next epoch.
 constexpr double kLate = 1.1;
-// Ops that are looked at to end the next epoch well.
-constexpr std::size_t kOpsAhead = 160;
 // An epoch may end earlier than it must by one in so many of its ops.
 constexpr std::size_t kLastOps = 3;
 // First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
@@ -92,26 +90,6 @@ Result<Choice> place(PacedPlacer& placer, const std::vector<RelaxedEpoch>& epoch
   return context.choice();
 }
 
-// The next ops from number `begin` on as a schedule of their own: what they take from ops before comes through queues. So many are more
-// than an epoch holds.
-std::vector<RelaxedOp> next_ops(const std::vector<RelaxedOp>& ops, std::size_t begin) {
-  const std::size_t end = std::min(begin + kOpsAhead, ops.size());
-  std::vector<RelaxedOp> out(ops.begin() + static_cast<std::ptrdiff_t>(begin), ops.begin() + static_cast<std::ptrdiff_t>(end));
-  for (RelaxedOp& op : out) {
-    std::vector<RelaxedOp::Edge> operands;
-    for (const RelaxedOp::Edge& operand : op.operands) {
-      if (operand.other < begin) {
-        op.dram_bytes += operand.bytes;
-      } else {
-        operands.push_back({operand.other - begin, operand.bytes});
-      }
-    }
-    op.operands = std::move(operands);
-    op.last_user -= begin;
-  }
-  return out;
-}
-
 // Whether ops [begin, end] fit an epoch if they are packed anew; otherwise [begin, end) stand as before.
 bool is_packed_with(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
   PolicyContext& context = placer.context();
@@ -124,7 +102,7 @@ bool is_packed_with(PacedPlacer& placer, std::size_t begin, std::size_t end, std
 }
 
 // Where an epoch of ops that have room until `end` ends best: not much earlier, but where little passes to later epochs.
-std::size_t best_end(const std::vector<RelaxedOp>& ops, const std::vector<double>& rest, const RelaxedChip& chip, std::size_t begin,
+std::size_t best_end(const std::vector<RelaxedOp>& ops, const RelaxedCuts& cuts, const RelaxedChip& chip, std::size_t begin,
                      std::size_t end) {
   std::size_t best = end;
   double least = std::numeric_limits<double>::infinity();
@@ -132,7 +110,7 @@ std::size_t best_end(const std::vector<RelaxedOp>& ops, const std::vector<double
     double written = 0;
     for (std::size_t i = begin; i < at; ++i)
       if (ops[i].last_user >= at) written += ops[i].result_bytes;
-    const double cost = rest[at] + (chip.cycles_per_written_byte + 1 / chip.dram_bytes_per_cycle) * written;
+    const double cost = cuts.rest(at) + (chip.cycles_per_written_byte + 1 / chip.dram_bytes_per_cycle) * written;
     if (cost >= least) continue;
     least = cost;
     best = at;
@@ -145,20 +123,20 @@ Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>
                                bool ends_early) {
   PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
-  const std::vector<double> rest = ends_early ? relaxed_rest(ops, chip, goal) : std::vector<double>{};
+  const RelaxedCuts cuts(ops, chip, goal);
   if (!schedule.empty()) context.rewind(schedule.front());
   for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
-    const RelaxedEpoch epoch = relaxed_epochs(next_ops(ops, begin), chip, goal).front();
+    const RelaxedEpoch epoch = cuts.epoch_from(begin);
     context.next_epoch();
-    placer.expect_end(begin + epoch.end);
-    for (end = begin; end < begin + epoch.end; ++end) {
+    placer.expect_end(epoch.end);
+    for (end = begin; end < epoch.end; ++end) {
       const double most = epoch.cycles[end - begin];
       BUDA_TRY(placer.place(end, end + 1, std::span(&most, 1)));
       const PlacedOp& placed = context.placed(schedule[end]);
       const bool keeps_up = placed.epoch == context.placed(schedule[begin]).epoch && placer.cycles(schedule[end]) <= kLate * most;
       if (keeps_up || end == begin) continue;
       if (placer.goal() == PlaceGoal::pairs && is_packed_with(placer, begin, end, epoch.cycles)) continue;
-      if (ends_early) end = best_end(ops, rest, chip, begin, end);
+      if (ends_early) end = best_end(ops, cuts, chip, begin, end);
       context.rewind(schedule[end]);
       break;
     }
@@ -254,10 +232,11 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
   for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, context.device())) {
     // The same plan again where queues fit only while shapes are left out of account.
     for (bool again = true; again;) {
-      const RelaxedChip planned = price.chip_for(ops, chip, plan, context.device());
+      const RelaxedChip planned =
+          trials.estimates() ? price.chip_for(ops, chip, plan, context.device()) : planned_chip(chip, plan, 0, context.device());
       bool fits = false;
       for (PacedPlacer& placer : placers) {
-        if (!out.empty() && trials.estimates() && trials.ops_left() <= (out.front().fails ? 0 : least)) return out;
+        if (!out.empty() && trials.ops_left() <= (trials.estimates() && out.front().fails ? 0 : least)) return out;
         auto choice = trials.estimates() ? place_by_and_by(placer, ops, planned, plan.goal, plan.ends_early)
                                          : place(placer, relaxed_epochs(ops, planned, plan.goal));
         if (choice) {
@@ -268,7 +247,7 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
           failure = std::move(choice).failure();
         }
       }
-      again = !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, context.device());
+      again = trials.estimates() && !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, context.device());
     }
   }
   if (out.empty()) return failure;

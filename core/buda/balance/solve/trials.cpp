@@ -80,6 +80,16 @@ bool fills_dram(const PolicyContext& context, const Choice& choice) {
   return all > room_of_queues(context) || most * static_cast<double>(epoch_entries(context.problem())) > largest;
 }
 
+// The context's present epoch without regard to links.
+RelievedEpoch as_it_stands(const PolicyContext& context, QueueTimes& times, std::size_t end) {
+  RelievedEpoch out;
+  for (OpId id : context.in_epoch()) {
+    out.ops.push_back(context.placed(id));
+    out.slowest = std::max(out.slowest, times.cycles(id, out.ops.back().model, ways_in_epoch(context, id, end)));
+  }
+  return out;
+}
+
 }  // namespace
 
 double queue_rate(const device::DeviceDescriptor& device) {
@@ -117,7 +127,7 @@ void Trials::sum_up(Trial& trial) const {
 }
 
 RatedEpoch Trials::rated_epoch(std::size_t end) {
-  RelievedEpoch relieved = relieved_epoch(context_, links_, end);
+  RelievedEpoch relieved = estimates_ ? relieved_epoch(context_, links_, end) : as_it_stands(context_, links_.times, end);
   const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max(relieved.slowest, path);
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
   return {std::move(relieved.ops), std::max(relieved.latency, path) + more * interval};
