@@ -26,7 +26,7 @@ constexpr double kLate = 1.1;
 // An epoch may end earlier than it must by one in so many of its ops.
 constexpr std::size_t kLastOps = 3;
 // First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
-constexpr std::size_t kFewestImproved = 3, kMostImproved = 8, kPlacementsForImproved = 5;
+constexpr std::size_t kFewestImproved = 2, kMostImproved = 8, kPlacementsForImproved = 12;
 // Of fewer inputs, the way of the first through an epoch counts as well as the interval between them.
 constexpr double kFewInputs = 16;
 

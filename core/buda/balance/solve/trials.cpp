@@ -18,7 +18,7 @@ namespace {
 
 // Ops that are placed in all trials together, about a second's worth, and the most trials; the same for estimates. Larger problems are
 // rated by their ops.
-constexpr std::size_t kPlacedOps = 5'000, kFewestPlacements = 6, kMostPlacements = 80;
+constexpr std::size_t kPlacedOps = 6'000, kFewestPlacements = 6, kMostPlacements = 80;
 constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 10;
 constexpr std::size_t kLargestProblem = 2'000;
 // The part of DRAM that may be filled: some of it remains unused where buffers are large.
