@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import perf_check
+
 CPU_MODELS = ["mlp", "elementwise", "attention", "cnn"]
 INPUTS_OF_AN_EPOCH = [1, 16]
 # Of the time or period of an epoch.
@@ -201,6 +203,8 @@ def check(tools, netlist, work):
         expect(run(tools, netlist, work / f"level{level}", "--perf-level", level) == summary, f"level {level} changes the summary")
     check_sums(summary)
     check_headers(work / "all", summary)
+    faults = perf_check.check(work / "all", tables=True)
+    expect(not faults, "; ".join(faults[:3]))
     check_trace(work / "level2", summary)
     check_moved(work / "all", summary)
     check_tables(work / "all", summary)
