@@ -96,10 +96,11 @@ def main():
         copy_tree(source, copy)
         for patch in PATCHES:
             run("patch", "-p1", "--no-backup-if-mismatch", "-i", source / "tests/adding" / patch, cwd=copy)
-        out = copy / "build"
+        # With the same options and at the same depth, so that the compiler cache has what the patches leave as it is.
+        out = copy / (build.relative_to(source) if build.is_relative_to(source) else "build")
         env = {"BUDA_SOURCE_DIR": str(copy)}
-        run(cmake, "-S", copy, "-B", out, "-G", "Ninja", f"-DCMAKE_BUILD_TYPE={cached(build, 'CMAKE_BUILD_TYPE')}",
-            f"-DCMAKE_CXX_COMPILER={cached(build, 'CMAKE_CXX_COMPILER')}", "-DBUDA_BUILD_BENCHMARKS=OFF", env=env)
+        same = [f"-D{variable}={cached(build, variable)}" for variable in ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BUDA_WERROR", "BUDA_UNITY")]
+        run(cmake, "-S", copy, "-B", out, "-G", "Ninja", *same, "-DBUDA_BUILD_BENCHMARKS=OFF", env=env)
         run(cmake, "--build", out, "--target", *TARGETS, env=env)
 
         # The page of the op and its example are written from the row.
