@@ -14,6 +14,9 @@ MODULES = "base diag io schema perf tensor graph ops frontend device passes host
 THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib)")
 # Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
 FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")
+# A program that holds libbuda's objects and loads a plugin has libbuda twice, with one of each exported symbol: a global that is made at
+# the start of both would be destroyed twice.
+SHARED_GLOBAL = re.compile(r"^(?:extern const|inline const|extern) std::(?!(?:string_view|array)\b)")
 # A code has one meaning, so one module gives it; these have the same meaning in two.
 GIVEN_BY_TWO_MODULES = set("CL003 CL005 GR006 GR020 IO002 IO005 PA071 RT024 SC001 TP002".split())
 LIMITS = {".cpp": 600, ".hpp": 250, ".h": 250}
@@ -83,6 +86,8 @@ def check_file(root, path, problems):
     if module_of(path) == "cli":
         return
     for number, line in enumerate(without_comments(text).splitlines(), 1):
+        if path.suffix == ".hpp" and SHARED_GLOBAL.match(line):
+            problems.append(f"{path}:{number}: a global with a constructor in a header; make it a function")
         if match := FORBIDDEN.search(line):
             problems.append(f"{path}:{number}: {match.group().strip()} below tool_main")
 

@@ -20,7 +20,7 @@
 
 namespace buda::compiler {
 
-const std::vector<plugin::Kind> kPluginKinds = {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy};
+std::vector<plugin::Kind> plugin_kinds() { return {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy}; }
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The whole compiler in one call: what `buda compile` does, without processes and files in between.
 //
 //   plugin::Registries plugins;
-//   BUDA_TRY(plugin::load_plugins(path, compiler::kPluginKinds, plugins, host));
+//   BUDA_TRY(plugin::load_plugins(path, compiler::plugin_kinds(), plugins, host));
 //   BUDA_ASSIGN(image::Image image, buda::compile({"digits.onnx", bytes}, {}, plugins, host));
 //   BUDA_ASSIGN(auto model, runtime::load_image(std::move(image), "digits"));
 //
@@ -26,7 +26,7 @@
 namespace buda::compiler {
 
 // The kinds of plugins that a compilation uses.
-extern const std::vector<plugin::Kind> kPluginKinds;
+std::vector<plugin::Kind> plugin_kinds();
 
 struct CompileOptions {
   std::string device = "n150";   // name of a device descriptor, or its file

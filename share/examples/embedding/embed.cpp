@@ -25,7 +25,7 @@ Result<void> compile_and_run(const std::string& prefix, const std::string& path,
   Program host(*files, messages);
   host.share_dir = prefix + "/share/buda";
   plugin::Registries plugins;
-  std::vector<plugin::Kind> kinds = compiler::kPluginKinds;
+  std::vector<plugin::Kind> kinds = compiler::plugin_kinds();
   kinds.push_back(plugin::Kind::target);
   plugin::SearchPath search;
   search.installed_directory = prefix + "/lib/buda/plugins/abi1";
