@@ -1,15 +1,15 @@
-// Costs of kernels against measurements of silicon.
-//
-//   silicon fit DIR SHARE       fits the rows of SHARE/devices to DIR and writes them; DIR is a folder as measurements.hpp describes it
-//   silicon judge DIR SHARE     predicts DIR by the rows as they are; exit code 1 where a class misses its goal
-//   silicon sim DIR SHARE [N]   the same of held-out predictions, taken through the simulator, of every Nth measurement
-//   silicon noc DIR SHARE       replays the traces of Wormhole's networks in DIR; exit code 1 where the goals are missed
-//   silicon page DIR SHARE DOC  writes the page DOC/silicon.md and its drawing from held-out predictions
+// Predicted times against measurements of silicon (docs/conformance/silicon.md); `silicon --help` lists the commands.
 #include "costs_section.hpp"
+#include "drawing.hpp"
 #include "fits.hpp"
+#include "gemm.hpp"
 #include "measurements.hpp"
+#include "netlist_rates.hpp"
 #include "noc_traces.hpp"
 #include "page.hpp"
+#include "placement.hpp"
+#include "sensitivity.hpp"
+#include "system_section.hpp"
 #include "table.hpp"
 #include "through_sim.hpp"
 
@@ -19,15 +19,20 @@
 #include <buda/io/host.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace buda::silicon {
 namespace {
+
+constexpr const char* kWormhole = "wormhole_b0";
+constexpr double kWithoutLinks = 15, kWithoutContention = 40;  // mean errors, per cent, that leaving them out has to cause
 
 std::set<std::string> archs_of(const std::vector<Measurement>& measurements) {
   std::set<std::string> out;
@@ -55,7 +60,7 @@ Result<int> fit(Host& host, const std::vector<Measurement>& measurements) {
   return 0;
 }
 
-Result<int> judge(Host& host, const std::vector<Measurement>& measurements) {
+Result<int> ops(Host& host, const std::vector<Measurement>& measurements) {
   std::vector<Prediction> predictions;
   for (const std::string& arch : archs_of(measurements)) {
     BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host, arch));
@@ -103,54 +108,139 @@ Result<int> sim(Host& host, const std::vector<Measurement>& measurements, std::s
   return std::all_of(classes.begin(), classes.end(), [](const ClassErrors& c) { return c.reached(); }) ? 0 : 1;
 }
 
-Result<int> page(Host& host, const std::vector<Measurement>& measurements, const std::string& folder) {
+// What the parts of the fabric are worth is shown by leaving them out: then the error has to be large.
+Result<int> noc(Host& host, const std::string& folder, Ablation ablation) {
+  BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
+  Replay replay;
+  replay.ablation = ablation;
+  BUDA_ASSIGN(const auto times, replay_traces(host, folder, device, replay));
+  replay.starts_only = true;
+  BUDA_ASSIGN(const auto from_starts, replay_traces(host, folder, device, replay));
+  const bool same = std::equal(times.begin(), times.end(), from_starts.begin(),
+                               [](const TraceTime& a, const TraceTime& b) { return a.predicted == b.predicted; });
+  const TraceErrors errors = errors_of(times);
+  std::printf("%srecorded times after the starts of kernels change %s\n", trace_table(times).c_str(), same ? "nothing" : "predictions");
+  if (!same) return 1;
+  if (ablation == Ablation::none) return errors.reached() ? 0 : 1;
+  return errors.mean >= (ablation == Ablation::links ? kWithoutLinks : kWithoutContention) ? 0 : 1;
+}
+
+Result<int> dram(Host& host) {
+  BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
+  const auto speeds = placement_speeds(device);
+  std::printf("%s", placement_table(speeds).c_str());
+  return std::all_of(speeds.begin(), speeds.end(), [](const PlacementSpeed& s) { return s.reached(); }) ? 0 : 1;
+}
+
+Result<int> gemm(Host& host, const std::string& file) {
+  BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
+  BUDA_ASSIGN(const auto rows, gemms(host, file, device));
+  std::printf("%s%.0f %% of %zu rows within 25 %%; goal: two thirds\n", gemm_table(rows).c_str(), 100 * part_within(rows), rows.size());
+  return part_within(rows) * 3 >= 2 ? 0 : 1;
+}
+
+Result<std::vector<NetlistRate>> rates_of(Host& host, const std::vector<CheckedNetlist>& checked) {
+  std::vector<NetlistRate> out;
+  for (const CheckedNetlist& one : checked) {
+    BUDA_ASSIGN(auto rates, netlist_rates(one, one.device, {}, host));
+    out.insert(out.end(), rates.begin(), rates.end());
+  }
+  return out;
+}
+
+Result<int> netlists(Host& host, const std::string& folder) {
+  BUDA_ASSIGN(const auto checked, checked_netlists(host, folder));
+  BUDA_ASSIGN(const auto rates, rates_of(host, checked));
+  std::printf("%s", rate_table(rates).c_str());
+  return std::all_of(rates.begin(), rates.end(), [](const NetlistRate& r) { return r.reached(); }) ? 0 : 1;
+}
+
+Result<SystemResults> system_results(Host& host, const std::string& folder, const std::string& netlist_folder) {
+  BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
+  const std::string traces = folder + "/noc_traces";
+  SystemResults out;
+  BUDA_ASSIGN(out.traces, replay_traces(host, traces, device, {}));
+  BUDA_ASSIGN(const auto no_links, replay_traces(host, traces, device, {.ablation = Ablation::links, .change = {}}));
+  BUDA_ASSIGN(const auto nothing, replay_traces(host, traces, device, {.ablation = Ablation::all, .change = {}}));
+  out.without_links = errors_of(no_links);
+  out.without_contention = errors_of(nothing);
+  out.placement = placement_speeds(device);
+  BUDA_ASSIGN(const auto checked, checked_netlists(host, netlist_folder));
+  BUDA_ASSIGN(out.netlists, rates_of(host, checked));
+  BUDA_ASSIGN(out.gemms, gemms(host, folder + "/n150_gemm.csv", device));
+  BUDA_ASSIGN(out.network_sensitivity, network_sensitivity(host, traces, device));
+  BUDA_ASSIGN(out.netlist_sensitivity, netlist_sensitivity(host, checked));
+  return out;
+}
+
+Result<int> page(Host& host, const std::string& folder, const std::string& netlist_folder, const std::string& docs) {
+  BUDA_ASSIGN(const std::vector<Measurement> measurements, read_measurements(host, folder));
   const std::vector<Prediction> predictions = held_out(measurements);
   BUDA_ASSIGN(const Simulated simulated, simulate(host, measurements, predictions, 1));
-  BUDA_TRY(host.fs().write(folder + "/silicon.svg", drawing(predictions)));
-  BUDA_TRY(host.fs().write(folder + "/silicon.md", page_text(predictions, simulated)));
+  BUDA_ASSIGN(const SystemResults system, system_results(host, folder, netlist_folder));
+  BUDA_TRY(host.fs().write(docs + "/silicon.svg", drawing(class_panels(predictions))));
+  BUDA_TRY(host.fs().write(docs + "/silicon-system.svg", drawing(system_panels(system))));
+  BUDA_TRY(host.fs().write(docs + "/silicon.md", page_text(predictions, simulated, system_text(system))));
   return 0;
 }
 
-// What the parts of the fabric are worth is shown by leaving them out.
-Result<int> noc(Host& host, const std::string& folder) {
-  BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host, "wormhole_b0"));
-  BUDA_ASSIGN(const auto times, replay_traces(host, folder, device, Ablation::none));
-  BUDA_ASSIGN(const auto no_links, replay_traces(host, folder, device, Ablation::links));
-  BUDA_ASSIGN(const auto nothing, replay_traces(host, folder, device, Ablation::all));
-  std::printf("%swithout links: mean %.1f %%; without contention: mean %.1f %%\n", trace_table(times).c_str(), errors_of(no_links).mean,
-              errors_of(nothing).mean);
-  return errors_of(times).reached() ? 0 : 1;
+// A command with its operands, in order; nothing where there is no such command.
+std::optional<Result<int>> run(const std::vector<std::string>& args, Host& host) {
+  const std::size_t count = args.size();
+  const std::string command = count == 0 ? "" : args[0];
+  if (command == "dram" && count == 1) return dram(host);
+  if (command == "noc" && count == 2) return noc(host, args[1], Ablation::none);
+  if (command == "noc" && count == 4 && args[2] == "--ablate" && args[3] == "links") return noc(host, args[1], Ablation::links);
+  if (command == "noc" && count == 4 && args[2] == "--ablate" && args[3] == "all") return noc(host, args[1], Ablation::all);
+  if (command == "netlists" && count == 2) return netlists(host, args[1]);
+  if (command == "gemm" && count == 2) return gemm(host, args[1]);
+  if (command == "page" && count == 4) return page(host, args[1], args[2], args[3]);
+  const bool of_ops = (count == 2 && (command == "ops" || command == "fit")) || ((count == 2 || count == 3) && command == "sim");
+  if (!of_ops) return std::nullopt;
+  auto measurements = read_measurements(host, args[1]);
+  if (!measurements) return measurements.failure();
+  if (command == "fit") return fit(host, *measurements);
+  if (command == "ops") return ops(host, *measurements);
+  return sim(host, *measurements, count == 3 ? static_cast<std::size_t>(std::max(std::atoi(args[2].c_str()), 1)) : 1);
 }
 
-Result<int> run(const std::vector<std::string>& args, Host& host) {
-  if (args[0] == "noc") {
-    host.share_dir = args[2];
-    return noc(host, args[1]);
-  }
-  BUDA_ASSIGN(std::vector<Measurement> measurements, read_measurements(host, args[1]));
-  host.share_dir = args[2];
-  if (args[0] == "fit") return fit(host, measurements);
-  if (args[0] == "judge") return judge(host, measurements);
-  if (args[0] == "sim") return sim(host, measurements, args.size() == 4 ? std::max(std::atoi(args[3].c_str()), 1) : 1);
-  return page(host, measurements, args[3]);
-}
+constexpr const char* kUsage =
+    "usage: silicon [--share SHARE] COMMAND\n"
+    "  ops DIR                       predicts the measurements of single ops in DIR/ops by the rows of SHARE/devices\n"
+    "  sim DIR [N]                   the same of held-out predictions, taken through the simulator, of every Nth measurement\n"
+    "  noc DIR [--ablate links|all]  replays the traces of Wormhole's networks in DIR; without links, or without contention, the error "
+    "has\n"
+    "                                to be large\n"
+    "  dram                          bandwidth of DRAM, by where the cores are\n"
+    "  netlists DIR                  executes the netlists below DIR whose section performance-check expects something\n"
+    "  gemm FILE                     utilisation of matrix products on 64 cores of an n150\n"
+    "  fit DIR                       fits the rows of SHARE/devices to DIR/ops and writes them there\n"
+    "  page DIR NETLISTS DOC         writes DOC/silicon.md and its drawings\n"
+    "DIR is only read; tests/bench/silicon/measurements.hpp has its format. Exit code: 1 where a goal is missed, 2 for errors.\n";
 
 }  // namespace
 }  // namespace buda::silicon
 
 int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
-  bool fits = args.size() == 3 && (args[0] == "fit" || args[0] == "judge" || args[0] == "noc");
-  fits = fits || (args.size() == 4 && args[0] == "page") || ((args.size() == 3 || args.size() == 4) && args[0] == "sim");
-  if (!fits) {
-    std::fputs("usage: silicon fit|judge|noc DIR SHARE, silicon sim DIR SHARE [N], or silicon page DIR SHARE DOC\n", stderr);
-    return 2;
-  }
   auto fs = buda::io::make_real_file_system();
   buda::CollectingSink sink;
   buda::Host host(*fs, sink);
+  host.share_dir = BUDA_SHARE_DIR;
+  if (args.size() >= 2 && args[0] == "--share") {
+    host.share_dir = args[1];
+    args.erase(args.begin(), args.begin() + 2);
+  }
+  if (args.size() == 1 && args[0] == "--help") {
+    std::fputs(buda::silicon::kUsage, stdout);
+    return 0;
+  }
   auto done = buda::silicon::run(args, host);
-  if (done) return *done;
-  for (const auto& d : done.failure().diagnostics()) std::fprintf(stderr, "%s\n", d.message.c_str());
+  if (!done) {
+    std::fputs(buda::silicon::kUsage, stderr);
+    return 2;
+  }
+  if (*done) return **done;
+  for (const auto& d : done->failure().diagnostics()) std::fprintf(stderr, "%s\n", d.message.c_str());
   return 2;
 }

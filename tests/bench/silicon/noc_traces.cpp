@@ -4,7 +4,6 @@
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/sim/event_queue.hpp>
-#include <buda/sim/topology.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,9 +39,10 @@ struct NocTrace {
   std::vector<Processor> processors;
 };
 
-// Cycles from one step of a processor to the next, as the two traced kernels take them: one reads L1, the other DRAM.
+// Cycles from one step of a processor to the next, as the two traced kernels take them: one reads L1, the other DRAM. `nothing`: from the
+// start of a kernel without reads to its barrier.
 struct IssueCosts {
-  double first, gap, barrier, after_barrier = 94;
+  double first, gap, barrier, after_barrier = 94, nothing = 105;
 };
 constexpr IssueCosts kOfL1{212, 147, 118}, kOfDram{172, 124, 100};
 
@@ -101,8 +101,14 @@ Result<NocTrace> parse_trace(std::string_view text, const std::string& file, con
 
 class Replayer {
  public:
-  Replayer(const NocTrace& trace, const device::DeviceDescriptor& device, Ablation ablation)
-      : trace_(trace), device_(device), ablation_(ablation), costs_(trace.of_dram ? kOfDram : kOfL1), topology_(device, fabric_) {}
+  Replayer(const NocTrace& trace, const device::DeviceDescriptor& device, const Replay& how)
+      : trace_(trace),
+        device_(device),
+        ablation_(how.ablation),
+        issue_(how.change.issue),
+        costs_(trace.of_dram ? kOfDram : kOfL1),
+        varied_(device, how.change),
+        fabric_(varied_.fabric()) {}
 
   double run() {
     state_.resize(trace_.processors.size());
@@ -154,12 +160,15 @@ class Replayer {
       return;
     }
     if (++s.step == processor.steps.size()) return;
-    step_at(now_ + sim::ticks_of(cycles_between(step, processor.steps[s.step])), p);
+    const TraceStep& next = processor.steps[s.step];
+    const Ticks recorded = next.kind == TraceStep::Kind::start ? sim::ticks_of(next.time) : 0;
+    step_at(std::max(recorded, now_ + sim::ticks_of(issue_ * cycles_between(step, next))), p);
   }
 
   double cycles_between(const TraceStep& step, const TraceStep& next) const {
     using Step = TraceStep::Kind;
-    if (step.kind == Step::start) return next.kind == Step::read ? costs_.first : next.time - step.time;
+    if (next.kind == Step::start) return 0;
+    if (step.kind == Step::start) return next.kind == Step::read ? costs_.first : costs_.nothing;
     if (step.kind == Step::read) return next.kind == Step::read ? costs_.gap : costs_.barrier;
     return step.kind == Step::wait ? 10 : costs_.after_barrier;
   }
@@ -185,9 +194,9 @@ class Replayer {
     there.noc = from;
     const bool memory = std::any_of(device_.dram.channels.begin(), device_.dram.channels.end(),
                                     [&](const auto& c) { return std::count(c.ports.begin(), c.ports.end(), from) > 0; });
-    sim::Path made = memory ? topology_.read(buffer_at(from), here, p.noc) : topology_.send(there, p.noc, {&here});
+    sim::Path made = memory ? varied_.read(buffer_at(from), here, p.noc) : varied_.between(there, here, p.noc);
     // The request goes on from here to there, the same way round.
-    if (!memory) made.latency += topology_.send(here, p.noc, {&there}).latency;
+    if (!memory) made.latency += varied_.between(here, there, p.noc).latency;
     if (ablation_ == Ablation::links)
       std::erase_if(made.resources, [&](sim::ResourceId id) { return fabric_.resources()[id].name.starts_with("NoC"); });
     it->second = std::move(made);
@@ -224,15 +233,24 @@ class Replayer {
   const NocTrace& trace_;
   const device::DeviceDescriptor& device_;
   Ablation ablation_;
+  double issue_;
   IssueCosts costs_;
-  sim::Fabric fabric_;
-  sim::Topology topology_;
+  VariedFabric varied_;
+  sim::Fabric& fabric_;
   sim::EventQueue events_;
   std::map<std::tuple<std::int32_t, NocCoord, NocCoord>, sim::Path> paths_;
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
   Ticks now_ = 0, end_ = 0;
 };
+
+// Without what was recorded after the kernels' starts.
+NocTrace starts_of(NocTrace trace) {
+  for (Processor& p : trace.processors)
+    for (TraceStep& step : p.steps)
+      if (step.kind != TraceStep::Kind::start) step.time = 0;
+  return trace;
+}
 
 double quantile(std::vector<double> values, double part) {
   std::sort(values.begin(), values.end());
@@ -243,7 +261,7 @@ double quantile(std::vector<double> values, double part) {
 }  // namespace
 
 Result<std::vector<TraceTime>> replay_traces(Host& host, const std::string& folder, const device::DeviceDescriptor& device,
-                                             Ablation ablation) {
+                                             const Replay& how) {
   BUDA_ASSIGN(auto names, host.fs().list(folder));
   std::sort(names.begin(), names.end());
   std::vector<TraceTime> out;
@@ -252,7 +270,9 @@ Result<std::vector<TraceTime>> replay_traces(Host& host, const std::string& fold
     const std::string path = cat(folder, '/', name);
     BUDA_ASSIGN(io::Bytes bytes, host.fs().read(path));
     BUDA_ASSIGN(NocTrace trace, parse_trace(bytes.view(), path, device));
-    out.push_back({trace.name, trace.span, Replayer(trace, device, ablation).run()});
+    const double span = trace.span;
+    const NocTrace replayed = how.starts_only ? starts_of(std::move(trace)) : std::move(trace);
+    out.push_back({replayed.name, span, Replayer(replayed, device, how).run()});
   }
   return out;
 }
@@ -282,6 +302,13 @@ std::string trace_table(const std::vector<TraceTime>& times) {
   std::snprintf(line, sizeof line, "%zu traces: mean %.1f %%, median %.1f %%, 90th percentile %.1f %%, maximum %.1f %%\n", times.size(),
                 e.mean, e.median, e.p90, e.max);
   return out + line;
+}
+
+std::vector<TraceTime> worst_traces(std::vector<TraceTime> times, std::size_t count) {
+  std::stable_sort(times.begin(), times.end(),
+                   [](const TraceTime& a, const TraceTime& b) { return std::abs(a.error()) > std::abs(b.error()); });
+  times.resize(std::min(times.size(), count));
+  return times;
 }
 
 }  // namespace buda::silicon

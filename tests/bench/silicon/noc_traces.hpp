@@ -5,10 +5,13 @@
 // was recorded after a kernel's start is used.
 #pragma once
 
+#include "varied_fabric.hpp"
+
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,9 +27,15 @@ struct TraceTime {
 // What is left out of the fabric, to see what it is worth: nothing, the links, or all contention.
 enum class Ablation { none, links, all };
 
+struct Replay {
+  Ablation ablation = Ablation::none;
+  bool starts_only = false;  // forget the recorded times but those of kernels' starts; predictions are the same
+  FabricChange change;
+};
+
 // All traces of a folder, by name.
 Result<std::vector<TraceTime>> replay_traces(Host& host, const std::string& folder, const device::DeviceDescriptor& device,
-                                             Ablation ablation);
+                                             const Replay& how);
 
 // Mean, median, 90th percentile and maximum of the absolute errors, per cent.
 struct TraceErrors {
@@ -36,5 +45,6 @@ struct TraceErrors {
 };
 TraceErrors errors_of(const std::vector<TraceTime>& times);
 std::string trace_table(const std::vector<TraceTime>& times);
+std::vector<TraceTime> worst_traces(std::vector<TraceTime> times, std::size_t count);
 
 }  // namespace buda::silicon
