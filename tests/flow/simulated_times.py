@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What target grid reports of a run: that times and bytes are conserved, causes predict, files have their columns, and equal runs are equal.
+"""What target grid reports of a run: that times and bytes are conserved, causes predict, the size of transfers does
+not matter, files have their columns, and equal runs are equal.
 
     simulated_times.py BUILD_DIR SOURCE_DIR [NETLIST.yaml...]
 
@@ -22,8 +23,8 @@ INPUTS_OF_AN_EPOCH = [1, 16]
 # Of the time or period of an epoch.
 MOST_WRONG_PREDICTION = 0.01
 MOST_EFFECT_OF_OTHERS = 0.005
-# Where transfers limit, who shares a link with whom changes with every time: the convolutions' epoch of 16 inputs by 2.75 %.
-MOST_EFFECT_ON_TRANSFERS = 0.03
+# Of the size of transfers, on cycles per input.
+MOST_EFFECT_OF_CHUNKS = 0.03
 
 OP_PERF = ("name, type, epoch, grid, tiles, cycles, limiter_cycles, " + ", ".join(f"estimated input bandwidth {i}" for i in range(8)) +
            ", estimated output bandwidth 0")
@@ -189,10 +190,18 @@ def check_causes(tools, netlist, work, summary):
         if epoch["inputs"] > 1 and share:
             predicted = min(predicted, ahead_of_others(epoch, name))
         told.append(f"{share:.0%}: {effect:.2%} ({predicted:.2%})")
-        by_kernel = epoch["causes"][0]["kind"] == "kernel"
-        most = MOST_WRONG_PREDICTION if share else MOST_EFFECT_OF_OTHERS if by_kernel else MOST_EFFECT_ON_TRANSFERS
+        most = MOST_WRONG_PREDICTION if share else MOST_EFFECT_OF_OTHERS
         expect(abs(effect - predicted) <= most, f"'{name}', {share:.0%} of the causes, 5 % faster: the epoch takes {effect:.2%} less, not {predicted:.2%}")
     return ", ".join(told)
+
+
+def check_chunks(tools, netlist, work, summary):
+    """Transfers of several tiles take the time of single ones."""
+    single = run(tools, netlist, work / "single", "--perf-level", "0", "--set", "target.grid.chunk-tiles=1")
+    for usual, epoch in zip(summary["epochs"], single["epochs"]):
+        difference = time_of(usual) / time_of(epoch) - 1
+        expect(abs(difference) <= MOST_EFFECT_OF_CHUNKS,
+               f"'{epoch['graph']}' takes {time_of(epoch)} cycles with transfers of single tiles, usually {difference:+.2%}")
 
 
 def check(tools, netlist, work):
@@ -208,6 +217,7 @@ def check(tools, netlist, work):
     check_trace(work / "level2", summary)
     check_moved(work / "all", summary)
     check_tables(work / "all", summary)
+    check_chunks(tools, netlist, work, summary)
     return check_causes(tools, netlist, work, summary)
 
 

@@ -17,6 +17,15 @@ std::int64_t together(const Storage& storage) {
   return std::max(there, storage.at_once - there % storage.at_once);
 }
 
+// Tiles that leave a buffer together. Their room is free when the last has left, although silicon frees that of each: were they a large
+// part of the buffer, whoever fills it would wait for a transfer instead of a tile. With an eighth of it times agree with those of single
+// tiles.
+std::int64_t leave_together(const Machine& m, const StreamState& s) {
+  constexpr std::int64_t kParts = 8;
+  if (s.supply == Supply::kept) return m.chunk_tiles;
+  return std::clamp<std::int64_t>(m.storage_of(s).capacity / kParts, 1, m.chunk_tiles);
+}
+
 // Messages that a receiver takes from the sender now.
 std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, const StreamState& r) {
   if (!r.loaded) return 0;
@@ -51,7 +60,7 @@ void try_send(Machine& m, StreamId id) {
   if (sending.busy || !s.loaded || s.phase.done() || m.wrong) return;
   const overlay::Phase& phase = s.phase.now();
   const std::int64_t bytes = s.program->message_bytes;
-  const std::int64_t most_tiles = std::min(m.chunk_tiles, std::max<std::int64_t>(kChunkBytes / bytes, 1));
+  const std::int64_t most_tiles = std::min(leave_together(m, s), std::max<std::int64_t>(kChunkBytes / bytes, 1));
   std::int64_t count =
       std::min({phase.messages - sending.sent, available(m, s), s.program->pcie ? s.program->pcie->chunk_tiles : most_tiles});
   const auto way = static_cast<std::uint32_t>(phase.destination);

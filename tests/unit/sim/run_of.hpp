@@ -46,8 +46,9 @@ struct RunOf {
 
   // Executes the present stream programs.
   Result<EpochRun> start(const EntriesByQueue& entries = {}) const {
-    return EpochRun::make(
-        {*built.index, *built.device, built.epochs.front(), built.padding, std::make_shared<const overlay::Blob>(blob), cores}, entries);
+    EpochSetup setup{*built.index, *built.device, built.epochs.front(), built.padding, std::make_shared<const overlay::Blob>(blob), cores};
+    setup.chunk_tiles = chunk_tiles;
+    return EpochRun::make(setup, entries);
   }
   // "ended", "waits", "deadlocked: …" with its notes, or the errors.
   std::string outcome(const EntriesByQueue& entries = {}) const {
@@ -81,6 +82,7 @@ struct RunOf {
   const pipes::Built& built = *shared;
   overlay::Blob blob;
   FixedCore cores;
+  std::int64_t chunk_tiles = 8;
   std::string problem;
 
  private:
