@@ -36,7 +36,8 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 # Paths are taken relative to the source folder, so that other checkouts, and the copies that tests make, find what this one compiled.
 find_program(BUDA_CCACHE ccache)
 if(BUDA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${BUDA_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_PCH_EXTSUM=true
+    "CCACHE_SLOPPINESS=pch_defines,time_macros" "${BUDA_CCACHE}")
 endif()
 
 # GNU ld takes three times as long.
@@ -64,6 +65,12 @@ if(BUDA_FUZZ)
   target_compile_options(buda_warnings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# What stands in tests only: its own speed does not matter, and what it calls in libbuda is optimised all the same.
+add_library(buda_test_code INTERFACE)
+target_link_libraries(buda_test_code INTERFACE buda_warnings)
+target_compile_options(buda_test_code INTERFACE $<$<CONFIG:Release>:-O0>)
+
+include(BudaPrecompiled)
 find_package(Threads REQUIRED)
 
 # Makes the object library TARGET a part of libbuda, of which only what public headers declare is seen from outside (docs/decisions/0019).
@@ -128,6 +135,7 @@ function(buda_module name)
   endif()
   target_include_directories(buda_${name} PRIVATE "${PROJECT_SOURCE_DIR}/core")
   target_link_libraries(buda_${name} PRIVATE buda_warnings Threads::Threads ${libraries})
+  buda_use_precompiled(buda_${name} library)
   buda_part(buda_${name} ${libraries})
   target_sources(buda_private INTERFACE $<TARGET_OBJECTS:buda_${name}>)
   foreach(library IN LISTS libraries)
@@ -139,10 +147,12 @@ endfunction()
 # pieces all over memory. Sanitizers bring their own.
 if(NOT BUDA_SANITIZE)
   find_package(mimalloc REQUIRED)
+  add_library(buda_mimalloc OBJECT "${PROJECT_SOURCE_DIR}/apps/allocator.cpp")
+  target_link_libraries(buda_mimalloc PRIVATE buda_warnings mimalloc)
 endif()
 function(buda_allocator target)
   if(NOT BUDA_SANITIZE)
-    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/apps/allocator.cpp")
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:buda_mimalloc>)
     target_link_libraries(${target} PRIVATE mimalloc)
   endif()
 endfunction()
@@ -155,21 +165,18 @@ function(buda_app name)
   add_library(app_${name} OBJECT options.cpp run.cpp ${arg_SOURCES})
   target_include_directories(app_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(app_${name} PUBLIC buda_headers PRIVATE buda_warnings ${arg_LINK})
+  buda_use_precompiled(app_${name} library)
   buda_part(app_${name} ${arg_LINK})
   # The target has a prefix, because the library's target is called like one of the tools.
   add_executable(tool_${name} main.cpp)
   set_target_properties(tool_${name} PROPERTIES OUTPUT_NAME ${name})
   target_include_directories(tool_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(tool_${name} PRIVATE buda buda_warnings)
+  buda_use_precompiled(tool_${name} library)
   buda_allocator(tool_${name})
   set_property(GLOBAL APPEND PROPERTY BUDA_APPS tool_${name})
   install(TARGETS tool_${name} RUNTIME DESTINATION bin)
 endfunction()
-
-# What stands in tests only: its own speed does not matter, and what it calls in libbuda is optimised all the same.
-add_library(buda_test_code INTERFACE)
-target_link_libraries(buda_test_code INTERFACE buda_warnings)
-target_compile_options(buda_test_code INTERFACE $<$<CONFIG:Release>:-O0>)
 
 # buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast.
 function(buda_unit_test name)
@@ -177,6 +184,7 @@ function(buda_unit_test name)
   add_executable(unit_${name} ${arg_SOURCES})
   target_include_directories(unit_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(unit_${name} PRIVATE buda_private buda_test_code GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
+  buda_use_precompiled(unit_${name} tests)
   set_target_properties(unit_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests"
     # GoogleTest's templates cost more than the tests themselves.
     UNITY_BUILD_BATCH_SIZE 40)

@@ -61,7 +61,7 @@ std::string excerpt(const SourceLoc& loc, const SourceLineFn& source_line) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   bool utf8 = is_valid_utf8(text);
   for (char c : text) {
@@ -87,7 +87,7 @@ std::string quoted(std::string_view text) {
 
 // The fields of a place, for an object that may have others before and after.
 void add_place(std::string& out, const SourceLoc& loc) {
-  if (!loc.file.empty()) out += cat(", \"file\": ", quoted(loc.file));
+  if (!loc.file.empty()) out += cat(", \"file\": ", json_string(loc.file));
   if (loc.line != 0) out += cat(", \"line\": ", loc.line);
   if (loc.column != 0) out += cat(", \"column\": ", loc.column);
 }
@@ -140,24 +140,25 @@ std::string format_text(const Diagnostic& d, const DiagnosticStyle& style, const
 
 std::string format_json(const Diagnostic& d) {
   std::string out = cat("{\"severity\": \"", severity_name(d.severity), '"');
-  if (!d.code.empty()) out += cat(", \"code\": ", quoted(d.code));
+  if (!d.code.empty()) out += cat(", \"code\": ", json_string(d.code));
   if (d.severity == Severity::error) out += cat(", \"fault\": \"", fault_name(d.fault), '"');
   add_place(out, d.loc);
-  if (!d.node.empty()) out += cat(", \"node\": ", quoted(d.node));
-  out += cat(", \"message\": ", quoted(d.message));
+  if (!d.node.empty()) out += cat(", \"node\": ", json_string(d.node));
+  out += cat(", \"message\": ", json_string(d.message));
   if (!d.notes.empty()) {
     out += ", \"notes\": [";
     for (std::size_t i = 0; i < d.notes.size(); ++i) {
-      out += cat(i == 0 ? "" : ", ", "{\"message\": ", quoted(d.notes[i].message));
+      out += cat(i == 0 ? "" : ", ", "{\"message\": ", json_string(d.notes[i].message));
       add_place(out, d.notes[i].loc);
       out += '}';
     }
     out += ']';
   }
-  if (!d.hint.empty()) out += cat(", \"hint\": ", quoted(d.hint));
+  if (!d.hint.empty()) out += cat(", \"hint\": ", json_string(d.hint));
   if (!d.data.empty()) {
     out += ", \"data\": {";
-    for (std::size_t i = 0; i < d.data.size(); ++i) out += cat(i == 0 ? "" : ", ", quoted(d.data[i].first), ": ", quoted(d.data[i].second));
+    for (std::size_t i = 0; i < d.data.size(); ++i)
+      out += cat(i == 0 ? "" : ", ", json_string(d.data[i].first), ": ", json_string(d.data[i].second));
     out += '}';
   }
   return out + "}\n";

@@ -16,7 +16,7 @@
 namespace buda::perf {
 namespace {
 
-std::string quoted(const std::string& text) { return io::json_line(io::Node::string(text)); }
+std::string json_string(const std::string& text) { return io::json_line(io::Node::string(text)); }
 
 class Trace {
  public:
@@ -43,7 +43,7 @@ class Trace {
  private:
   static std::string metadata(const char* what, std::int64_t process, std::int64_t track, const std::string& name) {
     return cat("{\"ph\": \"M\", \"name\": \"", what, "\", \"pid\": ", process, ", \"tid\": ", track,
-               ", \"args\": {\"name\": ", quoted(name), "}},\n");
+               ", \"args\": {\"name\": ", json_string(name), "}},\n");
   }
 
   static std::string title(const Entity& e) {
@@ -98,7 +98,7 @@ class Trace {
       case EventKind::dram_read:
       case EventKind::dram_write: {
         const char* what = event.kind == EventKind::transfer ? "send" : event.kind == EventKind::dram_read ? "read" : "write";
-        return {what, cat("\"bytes\": ", event.a, ", \"slowest\": ", quoted(recording_.entities()[event.b].name))};
+        return {what, cat("\"bytes\": ", event.a, ", \"slowest\": ", json_string(recording_.entities()[event.b].name))};
       }
       case EventKind::host_push:
         return {"host pushes", cat("\"entries\": ", event.a)};
@@ -115,7 +115,7 @@ class Trace {
     const std::int64_t on = track(event, process);
     const auto [name, arguments] = name_and_arguments(event);
     events_ +=
-        cat("{\"ph\": \"X\", \"name\": ", quoted(name), ", \"pid\": ", process, ", \"tid\": ", on, ", \"ts\": ", time(event.begin.ticks),
+        cat("{\"ph\": \"X\", \"name\": ", json_string(name), ", \"pid\": ", process, ", \"tid\": ", on, ", \"ts\": ", time(event.begin.ticks),
             ", \"dur\": ", time(event.end.ticks - event.begin.ticks), ", \"args\": {", arguments, "}},\n");
   }
 

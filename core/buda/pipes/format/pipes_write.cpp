@@ -24,7 +24,7 @@ constexpr std::size_t kPiece = 1 << 16;
 
 // Values as JSON.
 
-std::string quoted(std::string_view text) { return io::json_line(io::Node::string(std::string(text))); }
+std::string json_string(std::string_view text) { return io::json_line(io::Node::string(std::string(text))); }
 
 template <std::integral T>
 void add(std::string& out, T value) {
@@ -87,10 +87,10 @@ void add(std::string& out, const std::vector<CoreCoord>& cores) {
 void add_special_member(std::string& out, const Buffer& b, SpecialKey key) {
   switch (key) {
     case SpecialKey::op:
-      out += quoted(b.op);
+      out += json_string(b.op);
       return;
     case SpecialKey::type:
-      out += quoted(buffer_type_name(b.type));
+      out += json_string(buffer_type_name(b.type));
       return;
     case SpecialKey::chip:
       out += cat('[', b.chip, ']');
@@ -280,9 +280,9 @@ class Writer {
       pipe_kinds.put(p, target == nullptr ? Operand{} : Operand{target->op, target->type, target->operand, p.reads_dram()});
     }
     std::string head = cat("{\"schema\": \"", kPipesFormat, "\",\n");
-    if (!graph_.device.empty()) head += cat("\"device\": ", quoted(graph_.device), ",\n");
+    if (!graph_.device.empty()) head += cat("\"device\": ", json_string(graph_.device), ",\n");
     head += "\"graphs\": [";
-    for (std::size_t i = 0; i < graph_.graphs.size(); ++i) head += cat(i > 0 ? ", " : "", quoted(graph_.graphs[i]));
+    for (std::size_t i = 0; i < graph_.graphs.size(); ++i) head += cat(i > 0 ? ", " : "", json_string(graph_.graphs[i]));
     BUDA_TRY(put(head + ']'));
     BUDA_TRY(list("buffer_kinds", buffer_kinds.size(), [&](std::size_t i) { return buffer_kinds.kind_line(i); }));
     BUDA_TRY(list("buffers", graph_.buffers.size(), [&](std::size_t i) { return buffer_kinds.line(i, graph_.buffers[i]); }));
