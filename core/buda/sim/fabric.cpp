@@ -9,38 +9,77 @@ namespace buda::sim {
 namespace {
 
 constexpr int kCostBits = 20;
+// Virtual channels of writes to memory, which choose one, and of answers, which are spread over four (tt-isa-documentation of Wormhole).
+constexpr std::array<std::uint64_t, 2> kChannels{1, 4};
 
 }  // namespace
 
 ResourceId Fabric::add(std::string name, double bytes_per_cycle) {
   const double ticks_per_byte = static_cast<double>(perf::SimTime::kPerCycle) / bytes_per_cycle;
-  resources_.push_back({std::move(name), static_cast<std::uint64_t>(std::llround(std::ldexp(ticks_per_byte, kCostBits))), 0, 0});
+  resources_.push_back({std::move(name), static_cast<std::uint64_t>(std::llround(std::ldexp(ticks_per_byte, kCostBits)))});
   return static_cast<ResourceId>(resources_.size() - 1);
+}
+
+// 2^-20 ticks per byte that a transfer waits on a resource for those before it that are held up by what it does not pass itself.
+std::uint64_t Fabric::waiting_behind(const Path& path, const Resource& resource) const {
+  const auto traffic = static_cast<std::size_t>(path.traffic);
+  std::uint64_t slowness = 0, transfers = 0;
+  for (const Held& held : resource.held[traffic]) {
+    if (resources_[held.by].walk == walks_) continue;
+    slowness += held.slowness;
+    transfers += held.transfers;
+  }
+  return transfers == 0 ? 0 : slowness / transfers / kChannels[traffic];
+}
+
+void Fabric::hold(const Path& path, const Started& started, bool begins) {
+  for (ResourceId id : path.resources) {
+    if (id == started.slowest) return;
+    auto& all = resources_[id].held[static_cast<std::size_t>(path.traffic)];
+    auto held = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.by == started.slowest; });
+    if (begins) {
+      if (held == all.end()) held = all.insert(held, {started.slowest, 0, 0});
+      ++held->transfers;
+      held->slowness += started.slowness;
+    } else {
+      held->slowness -= started.slowness;
+      if (--held->transfers == 0) all.erase(held);
+    }
+  }
 }
 
 Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes) {
   Started out;
+  const bool queues = path.traffic != Traffic::apart;
+  if (queues) {
+    ++walks_;
+    for (ResourceId id : path.resources) resources_[id].walk = walks_;
+  }
   std::uint64_t slowest = 0;
   for (ResourceId id : path.resources) {
     Resource& r = resources_[id];
     ++r.transfers;
     r.bytes += bytes;
     r.under_way += bytes;
-    const std::uint64_t time = r.cost * std::min(bytes * r.transfers, r.under_way);
+    std::uint64_t time = r.cost * std::min(bytes * r.transfers, r.under_way);
+    if (queues) time += waiting_behind(path, r) * bytes;
     if (time <= slowest) continue;
     slowest = time;
     out.slowest = id;
     out.sharing = r.transfers;
   }
   out.duration = jitter_.of((slowest >> kCostBits) + 1);
+  out.slowness = bytes == 0 ? 0 : slowest / bytes;
+  if (queues) hold(path, out, true);
   return out;
 }
 
-void Fabric::end(const Path& path, std::uint64_t bytes) {
+void Fabric::end(const Path& path, std::uint64_t bytes, const Started& started) {
   for (ResourceId id : path.resources) {
     --resources_[id].transfers;
     resources_[id].under_way -= bytes;
   }
+  if (path.traffic != Traffic::apart) hold(path, started, false);
 }
 
 double Fabric::utilisation(ResourceId id, Ticks time) const {

@@ -5,11 +5,16 @@
 // transfers then, and takes no longer than the bytes of all of them. Transfers are short (a few KiB), so shares follow the load closely,
 // and a start costs as much as its path is long. Of five models of contention this came as near to traces of Wormhole as a fluid model that
 // is solved anew at every change (decision 0020).
+//
+// A transfer that is held up further on fills the buffers of the routers before it, so that others wait behind it which go elsewhere
+// (head-of-line blocking), unless they are on another virtual channel: on every resource they wait for one transfer like the average of
+// those that are held up, divided by the number of channels.
 #pragma once
 
 #include <buda/sim/jitter.hpp>
 #include <buda/sim/time.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,9 +24,13 @@ namespace buda::sim {
 
 using ResourceId = std::uint32_t;
 
+// Transfers of one kind wait behind each other in routers.
+enum class Traffic : std::uint8_t { writes, answers, apart };
+
 struct Path {
-  std::vector<ResourceId> resources;  // each once
+  std::vector<ResourceId> resources;  // each once, from source to sink
   Ticks latency = 0;                  // of a first byte, without contention
+  Traffic traffic = Traffic::apart;
 };
 
 class Fabric {
@@ -32,27 +41,41 @@ class Fabric {
 
   struct Started {
     Ticks duration = 0;
-    ResourceId slowest = 0;     // the resource that decides it
-    std::uint32_t sharing = 0;  // transfers on that resource, this one included
+    ResourceId slowest = 0;      // the resource that decides it
+    std::uint32_t sharing = 0;   // transfers on that resource, this one included
+    std::uint64_t slowness = 0;  // 2^-20 ticks per byte
   };
   // The path has at least one resource.
   Started start(const Path& path, std::uint64_t bytes);
-  void end(const Path& path, std::uint64_t bytes);
+  void end(const Path& path, std::uint64_t bytes, const Started& started);
+
+  // Transfers on a resource that are held up by another, further on.
+  struct Held {
+    ResourceId by = 0;
+    std::uint32_t transfers = 0;
+    std::uint64_t slowness = 0;  // of all together
+  };
 
   struct Resource {
     std::string name;
     std::uint64_t cost = 0;  // 2^-20 ticks per byte
     std::uint32_t transfers = 0;
-    std::uint64_t under_way = 0;  // bytes of these transfers
-    std::uint64_t bytes = 0;      // all that has passed
+    std::uint64_t under_way = 0;                 // bytes of these transfers
+    std::uint64_t bytes = 0;                     // all that has passed
+    std::array<std::vector<Held>, 2> held = {};  // by Traffic
+    std::uint64_t walk = 0;                      // number of the last start that passed here
   };
   const std::vector<Resource>& resources() const { return resources_; }
   // Part of `time` that the bytes of a resource take at its full rate.
   double utilisation(ResourceId id, Ticks time) const;
 
  private:
+  std::uint64_t waiting_behind(const Path& path, const Resource& resource) const;
+  void hold(const Path& path, const Started& started, bool begins);
+
   std::vector<Resource> resources_;
   Jitter jitter_;
+  std::uint64_t walks_ = 0;
 };
 
 }  // namespace buda::sim

@@ -55,6 +55,7 @@ struct Chunk {
   std::int64_t tiles = 0;
   std::uint32_t way = 0;  // connection, or buffer of the read list
   std::uint32_t action = kNoAction;
+  Fabric::Started started;  // while it takes up the path
 };
 
 struct Connection {

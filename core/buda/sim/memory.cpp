@@ -97,8 +97,8 @@ void try_read(Machine& m, StreamId id) {
     const std::uint32_t action = m.actions.add({m.now, r.last_answer, id, m.cause, started.slowest,
                                                 static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::read});
     if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
-    r.requests.push({count, way, action});
-    r.served.push_back({count, way, action});
+    r.requests.push({count, way, action, {}});
+    r.served.push_back({count, way, action, started});
     m.tiles_moved += static_cast<std::uint64_t>(count);
     m.events.add(m.now + started.duration, EventKind::served, id, action);
     m.events.add(r.last_answer, EventKind::read, id, action);
@@ -109,7 +109,7 @@ void on_served(Machine& m, StreamId id) {
   Reading& r = *m.streams[id].reading;
   // Shares differ, so that a later request may be served first.
   const auto chunk = std::find_if(r.served.begin(), r.served.end(), [&](const Chunk& c) { return c.action == m.cause; });
-  m.fabric.end(r.paths[chunk->way], static_cast<std::uint64_t>(chunk->tiles * m.streams[id].program->message_bytes));
+  m.fabric.end(r.paths[chunk->way], static_cast<std::uint64_t>(chunk->tiles * m.streams[id].program->message_bytes), chunk->started);
   r.served.erase(chunk);
 }
 
@@ -153,7 +153,7 @@ void try_write(Machine& m, StreamId id) {
                                               static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::write});
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
   s.sending.busy = true;
-  s.sending.chunk = {count, 0, action};
+  s.sending.chunk = {count, 0, action, started};
   m.tiles_moved += static_cast<std::uint64_t>(count);
   m.events.add(m.now + started.duration, EventKind::sent, id, action);
 }

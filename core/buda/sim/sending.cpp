@@ -88,7 +88,7 @@ void try_send(Machine& m, StreamId id) {
                                               static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::send});
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * bytes));
   sending.busy = true;
-  sending.chunk = {count, way, action};
+  sending.chunk = {count, way, action, started};
   m.tiles_moved += static_cast<std::uint64_t>(count);
   m.events.add(m.now + started.duration, EventKind::sent, id, action);
 }
@@ -98,7 +98,7 @@ void on_sent(Machine& m, StreamId id) {
   Sending& sending = s.sending;
   const Chunk chunk = sending.chunk;
   const Path& path = s.writing != nullptr ? s.writing->path : sending.connections[chunk.way].path;
-  m.fabric.end(path, static_cast<std::uint64_t>(chunk.tiles * s.program->message_bytes));
+  m.fabric.end(path, static_cast<std::uint64_t>(chunk.tiles * s.program->message_bytes), chunk.started);
   sending.busy = false;
   sending.flights.push(chunk);
   sending.last_arrival = std::max(sending.last_arrival, m.now + path.latency);

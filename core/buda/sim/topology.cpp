@@ -101,14 +101,16 @@ Path Topology::read(const overlay::DramBuffer& buffer, const overlay::Core& to, 
   Path path;
   path.resources.push_back(memory(buffer));
   const std::size_t hops = add_way(path, to.chip, noc, buffer.port, {to.noc});
+  path.traffic = Traffic::answers;
   path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
   return path;
 }
 
 Path Topology::write(const overlay::Core& from, const overlay::DramBuffer& buffer, std::int32_t noc) {
   Path path;
-  path.resources.push_back(memory(buffer));
   const std::size_t hops = add_way(path, from.chip, noc, from.noc, {buffer.port});
+  path.resources.push_back(memory(buffer));
+  path.traffic = Traffic::writes;
   path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
   return path;
 }

@@ -145,6 +145,7 @@ class Replayer {
     const sim::Path* path = nullptr;
     std::uint64_t bytes = 0;
     Ticks back = 0;  // latency of the answer
+    sim::Fabric::Started started;
   };
 
   void step_at(Ticks time, std::uint32_t p) { events_.add(time, sim::EventKind::stepped, p, 0); }
@@ -206,19 +207,19 @@ class Replayer {
   void request(std::uint32_t p, const TraceStep& step) {
     const sim::Path& way = path(trace_.processors[p], step.from);
     ++state_[p].outstanding;
-    transfers_.push_back({p, &way, step.bytes + 32, way.latency / 2});
+    transfers_.push_back({p, &way, step.bytes + 32, way.latency / 2, {}});
     events_.add(now_ + (way.latency - way.latency / 2), sim::EventKind::opened, static_cast<std::uint32_t>(transfers_.size() - 1), 0);
   }
 
   void begin_transfer(std::uint32_t t) {
-    const Transfer& transfer = transfers_[t];
-    const Ticks duration = fabric_.start(*transfer.path, transfer.bytes).duration;
-    if (ablation_ == Ablation::all) fabric_.end(*transfer.path, transfer.bytes);
-    events_.add(now_ + duration, sim::EventKind::served, t, 0);
+    Transfer& transfer = transfers_[t];
+    transfer.started = fabric_.start(*transfer.path, transfer.bytes);
+    if (ablation_ == Ablation::all) fabric_.end(*transfer.path, transfer.bytes, transfer.started);
+    events_.add(now_ + transfer.started.duration, sim::EventKind::served, t, 0);
   }
 
   void end_transfer(std::uint32_t t) {
-    if (ablation_ != Ablation::all) fabric_.end(*transfers_[t].path, transfers_[t].bytes);
+    if (ablation_ != Ablation::all) fabric_.end(*transfers_[t].path, transfers_[t].bytes, transfers_[t].started);
     events_.add(now_ + transfers_[t].back, sim::EventKind::read, t, 0);
   }
 

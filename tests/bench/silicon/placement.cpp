@@ -63,13 +63,16 @@ double gbs(const device::DeviceDescriptor& device, const std::vector<Stream>& st
   for (std::uint32_t i = 0; i < streams.size(); ++i)
     for (int request = 0; request < kRequests; ++request) events.add(0, sim::EventKind::opened, i, 0);
   std::uint64_t bytes = 0;
+  std::vector<sim::Fabric::Started> started;  // by cause of their ends
   while (events.next_time() < sim::ticks_of(kCycles)) {
     const sim::Event event = events.take();
     const sim::Path& path = paths[event.entity];
     if (event.kind == sim::EventKind::opened) {
-      events.add(event.time + varied.fabric().start(path, kRequestBytes).duration, sim::EventKind::served, event.entity, 0);
+      const auto cause = static_cast<std::uint32_t>(started.size());
+      started.push_back(varied.fabric().start(path, kRequestBytes));
+      events.add(event.time + started.back().duration, sim::EventKind::served, event.entity, cause);
     } else {
-      varied.fabric().end(path, kRequestBytes);
+      varied.fabric().end(path, kRequestBytes, started[event.cause]);
       bytes += kRequestBytes;
       events.add(event.time + path.latency, sim::EventKind::opened, event.entity, 0);
     }
@@ -78,7 +81,10 @@ double gbs(const device::DeviceDescriptor& device, const std::vector<Stream>& st
 }
 
 // Each stream's core where its way meets the fewest links that are taken, then where it is shortest.
-std::vector<Stream> apart(const device::DeviceDescriptor& device, std::int32_t noc) {
+std::vector<Stream> apart(const device::DeviceDescriptor& device, bool reads, std::int32_t noc) {
+  const auto way_of = [&](NocCoord port, NocCoord core, std::set<NocLink>& links) {
+    overlay::add_route(noc, reads ? port : core, reads ? core : port, device.noc, links);
+  };
   std::set<NocLink> taken;
   std::vector<NocCoord> free = workers(device);
   std::vector<Stream> out;
@@ -87,14 +93,14 @@ std::vector<Stream> apart(const device::DeviceDescriptor& device, std::int32_t n
     std::size_t best = 0;
     for (std::size_t i = 0; i < free.size(); ++i) {
       std::set<NocLink> way;
-      overlay::add_route(noc, port, free[i], device.noc, way);
+      way_of(port, free[i], way);
       const auto shared =
           static_cast<std::size_t>(std::count_if(way.begin(), way.end(), [&](const NocLink& link) { return taken.contains(link); }));
       if (std::pair(shared, way.size()) >= least) continue;
       least = {shared, way.size()};
       best = i;
     }
-    overlay::add_route(noc, port, free[best], device.noc, taken);
+    way_of(port, free[best], taken);
     out.push_back({port, free[best]});
     free.erase(free.begin() + static_cast<std::ptrdiff_t>(best));
   }
@@ -122,10 +128,11 @@ double random_gbs(const device::DeviceDescriptor& device, bool reads, std::int32
 }  // namespace
 
 std::vector<PlacementSpeed> placement_speeds(const device::DeviceDescriptor& device, const FabricChange& change) {
-  // Measured: tt-isa-documentation, DRAMTile; of a range its middle.
-  return {{"reads, cores placed apart", 265, gbs(device, apart(device, 0), true, 0, change), 5},
+  // Measured: tt-isa-documentation, DRAMTile; of a range its middle. Writes choose one virtual channel.
+  return {{"reads, cores placed apart", 265, gbs(device, apart(device, true, 0), true, 0, change), 5},
           {"reads, random cores, NoC 0", 190, random_gbs(device, true, 0, change), 10},
           {"reads, random cores, NoC 1", 80, random_gbs(device, true, 1, change), 35},
+          {"writes, cores placed apart", 261.5, gbs(device, apart(device, false, 0), false, 0, change), 5},
           {"writes, random cores, NoC 0", 54, random_gbs(device, false, 0, change), 35},
           {"writes, random cores, NoC 1", 144.5, random_gbs(device, false, 1, change), 35}};
 }

@@ -56,9 +56,9 @@ std::string memories(const SystemResults& r) {
       "200 draws. How the measured programs issued their requests is not known; here each core has 16 of 2 KiB under way.\n"
       "\n",
       placement_table(r.placement),
-      "\nOn shared links the model is too fast: on chips a transfer that waits at a router holds back those behind it (head-of-line "
-      "blocking), and\n"
-      "writes on NoC 0 share a virtual channel. Neither is modelled; random writes on NoC 0 miss their goal for it.\n"
+      "\nA transfer that waits at a router holds back those behind it on the same virtual channel (head-of-line blocking). The measured "
+      "writes\n"
+      "use one channel, as streams do; answers of reads are spread over four. Nothing of this was fitted.\n"
       "\n");
 }
 
