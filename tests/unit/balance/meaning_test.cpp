@@ -122,6 +122,33 @@ TEST_P(Meaning, OfARepeatedAndTransposedTileIsKept) {
   expect_same_meaning(g.graph, *result, 1);
 }
 
+// So it does with a small operand that all matrices of a product take, and with a row that all rows of all matrices take (a mask).
+TEST_P(Meaning, OfOperandsThatAllMatricesTakeIsKept) {
+  DeviceGraph g;
+  const auto values_of = [](std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = 0.01f * static_cast<float>(i % 37);
+    return values;
+  };
+  const Shape scores{1, 6, 96, 160};
+  auto x = g.input("x", scores, {1, 6, 96, 160});
+  auto mask = g.constant("mask", Tensor(Shape{1, 1, 32, 160}, values_of(32 * 160)));
+  auto ones = g.constant("ones", Tensor(Shape{1, 1, 160, 32}, values_of(160 * 32)));
+  for (auto id : {mask, ones}) g.graph.node(id).outputs[0].format = DataFormat::float16_b;
+  const auto copies = graph::Tm::broadcast(graph::TmDim::z, 6);
+  auto masked = g.op("masked", "multiply", {x, graph::Edge(mask, {copies, graph::Tm::broadcast(graph::TmDim::r, 3)})}, scores);
+  auto sums = g.op("sums", "matmul", {masked, graph::Edge(ones, {copies})}, {1, 6, 96, 32});
+  g.output("y", sums, {1, 6, 96, 32});
+  auto result = balance_with(g.graph, GetParam(), {}, *some_policy(2));
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  const auto kept_by = [&](std::size_t op) {
+    return with_model(result->problem.ops.at(op), result->choice.ops.at(op).model).inputs.at(1).kernel_broadcast.tiles;
+  };
+  EXPECT_GT(kept_by(0), 0);
+  EXPECT_EQ(kept_by(1), 5);
+  expect_same_meaning(g.graph, *result, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Boards, Meaning, ::testing::Values("e75", "n150"), [](const auto& tested) { return tested.param; });
 
 }  // namespace

@@ -394,9 +394,13 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
 
 namespace {
 
+// A larger operand is not asked of DRAM for every input if L1 can hold it for all matrices and inputs.
+constexpr std::int64_t kMostKeptForAllMatrices = 32;
+
 // Tiles of a constant that a core reads again and again, so that its kernel keeps them and reads them as often as it needs
-// (kernel_broadcast): a row of tiles that all rows of an elementwise op or of a product with bias take, a single tile, or the right operand
-// of a product that streams along its rows. 0 where there is no such repetition, or too little to be worth a second copy of them.
+// (kernel_broadcast): a row of tiles that all rows of an elementwise op or of a product with bias take, a single tile, the right operand
+// of a product that streams along its rows, or a small one that all matrices of a product take. 0 where there is no such repetition, or too
+// little to be worth a second copy of them.
 std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input) {
   using netlist::TmKind;
   const Operand& operand = spec.operands[input];
@@ -413,16 +417,21 @@ std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input)
   if (!only) return 0;
   const OpClass kind = netlist::op_class(op.type);
   const bool by_row = (kind == OpClass::matmul || kind == OpClass::depthwise) ? input > 1 : kind == OpClass::binary;
-  const auto is = [&](std::size_t i, TmKind k, netlist::Dim d) { return tms[i].kind == k && tms[i].dim == d; };
+  const auto is_along = [](const netlist::Tm& tm, netlist::Dim d) { return tm.kind == TmKind::broadcast && tm.dim == d; };
+  // Copies of a matrix come first; what follows cuts and broadcasts each of them alike.
+  auto rest = std::find_if_not(tms.begin(), tms.end(), [&](const netlist::Tm& tm) { return is_along(tm, netlist::Dim::z); });
+  const auto left = tms.end() - rest;
   const std::int64_t all = input_order(op, input).tiles();
   std::int64_t tiles = 0;
   if (single) {
     tiles = 1;
-  } else if (by_row && operand.shape.rt == 1 && is(0, TmKind::broadcast, netlist::Dim::r) &&
-             (tms.size() == 1 || tms[1].kind == TmKind::vslice)) {
+  } else if (by_row && operand.shape.rt == 1 && left > 0 && is_along(rest[0], netlist::Dim::r) &&
+             (left == 1 || rest[1].kind == TmKind::vslice)) {
     tiles = std::int64_t{op.block.mblock_n} * op.block.ublock_tiles();
-  } else if (kind == OpClass::matmul && input == 1 && tms.size() == 2 && is(0, TmKind::broadcast, netlist::Dim::c) &&
-             tms[1].kind == TmKind::hslice && tms[1].factor == tms[0].factor) {
+  } else if (kind == OpClass::matmul && input == 1 && left == 2 && is_along(rest[0], netlist::Dim::c) && rest[1].kind == TmKind::hslice &&
+             rest[1].factor == rest[0].factor) {
+    tiles = all / op.block.t;
+  } else if (kind == OpClass::matmul && input == 1 && left == 0 && all / op.block.t <= kMostKeptForAllMatrices) {
     tiles = all / op.block.t;
   }
   return 2 * tiles < all ? tiles : 0;
