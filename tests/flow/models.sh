@@ -22,10 +22,12 @@ for model in $models; do
   runner "$model.graph.json" --target cpu --inputs "$model.inputs.npz" --threads 3 -o three.npz -q
   cmp one.npz three.npz
 done
-# Placed on a board of each architecture, with every stage's own check, they give what PyTorch does within the chip's formats.
+# Placed on a board of each architecture, with every stage's own check, they give what PyTorch does within the chip's formats, and move
+# what was estimated.
 for model in $models; do
   for device in n150 e150; do
-    buda compile "$model.onnx" -o "$model.tti" --device "$device" --check -q
+    buda compile "$model.onnx" -o "$model.tti" --device "$device" --check --build-dir "$model.$device" -q
+    python3 "$source/tests/flow/traffic.py" "$build/bin" "$model.$device/$model.yaml" "$model.$device/$model.pipes"
     buda run "$model.tti" --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --pcc 0.99 -q
   done
 done

@@ -135,7 +135,7 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
 
 Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const BalanceOptions& options, Host& host) {
   BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues));
-  BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues.placement));
+  BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues));
   if (options.forked_inputs) fork_dram_inputs(built.netlist, built.queues);
   BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, host));
   return built;

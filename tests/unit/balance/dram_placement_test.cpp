@@ -1,4 +1,5 @@
 // Channels of buffers: even loads against exhaustive search, room, PyBuda's algorithms; and what is expected to move, against the streams.
+#include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>
 #include <buda/balance/queues/load_placement.hpp>
 
@@ -55,6 +56,52 @@ TEST(ByLoad, OneEpochIsNearTheOptimum) {
     best += least;
   }
   EXPECT_LE(static_cast<double>(sum), 1.02 * static_cast<double>(best));
+}
+
+TEST(DividedLayouts, HoldTheSameTensorInPartsOfOneSide) {
+  tiling::TileLayout layout;
+  layout.grid = {1, 2};
+  layout.block = {.t = 3, .mblock_m = 2, .mblock_n = 1, .ublock_rt = 3, .ublock_ct = 5};
+  const auto divided = divided_layouts(layout, 6);
+  std::vector<GridShape> grids;
+  for (const tiling::TileLayout& d : divided) {
+    EXPECT_EQ(d.shape(), layout.shape());
+    grids.push_back(d.grid);
+  }
+  EXPECT_EQ(grids, (std::vector<GridShape>{{2, 2}, {3, 2}, {1, 10}, {6, 2}}));
+}
+
+TEST(EpochMeans, TellWhatABufferHasOfAChannelsMean) {
+  const auto moves = [](std::int32_t epoch, bool written, std::uint64_t bytes) { return BufferUse{{{epoch, false, written, bytes}}, {}}; };
+  const QueueUse large{moves(0, false, 600)}, parts{moves(0, false, 100), moves(0, false, 100)}, result{moves(0, true, 800)};
+  const QueueUse later{moves(1, false, 90)};
+  const EpochMeans means({large, parts, result, later}, 4, 100);
+  EXPECT_DOUBLE_EQ(means.busiest_share(large), 3);  // 600 of 200 read through each channel; of 400 in all it would be 1.5
+  EXPECT_DOUBLE_EQ(means.busiest_share(parts), 0.5);
+  EXPECT_DOUBLE_EQ(means.busiest_share(result), 2);
+  EXPECT_DOUBLE_EQ(means.busiest_share(later), 0);  // an epoch that reads too little to count
+}
+
+// An input and weights that one core after the other reads would each keep one channel busy.
+TEST(ByLoad, LargeBuffersOfAnEpochAreDivided) {
+  const auto most_to_mean = [](const BalanceOptions& options) {
+    DeviceGraph g;
+    auto x = g.input("x", {1, 1, 512, 2048}, {512, 2048});
+    auto y = g.linear("fc", x, 512, 2048, 64);
+    g.output("y", y, {512, 64});
+    auto result = balance_with(g.graph, "n150", options, *some_policy(2));
+    EXPECT_TRUE(result.ok());
+    double most = 0, sum = 0;
+    for (const ChannelBytes& c : result->built.laid_out.loads.at(0).channels) {
+      most = std::max(most, static_cast<double>(c.read + c.before));
+      sum += static_cast<double>(c.read + c.before);
+    }
+    return most * 6 / sum;
+  };
+  EXPECT_LE(most_to_mean({}), 1.25);
+  BalanceOptions whole;
+  whole.queues.divided_from = UINT64_MAX;
+  EXPECT_GT(most_to_mean(whole), 2);
 }
 
 // Two epochs that read the same buffers in different amounts: what is even for one alone is not for the other.

@@ -59,6 +59,7 @@ TEST_P(Exactness, NoChoiceChangesABit) {
       BalanceOptions options;
       options.models.allow_transpose = choice % 2 == 0;
       options.models.resident_parameters = choice % 3 != 0;
+      if (choice > 2) options.queues.divided_from = 0;
       options.overrides = overrides_of(graph, seed + choice);
       auto balanced = balance_with(graph, GetParam(), options, *some_policy(choice));
       // An override may be one that cannot be met.

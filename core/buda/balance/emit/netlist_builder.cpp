@@ -4,18 +4,26 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/fused.hpp>
+#include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>
 #include <buda/balance/queues/host_memory.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace buda::balance {
 namespace {
+
+// A buffer that is more than so much of what a channel moves in an epoch, or reads, on average is divided.
+constexpr double kMostShare = 0.5;
+// Each part may cost its readers streams and phases.
+constexpr std::int64_t kMostParts = 16;
 
 class Builder {
  public:
@@ -24,12 +32,13 @@ class Builder {
     for (const QueuePlan& plan : out_.queues.queues) out_.uses.emplace_back(static_cast<std::size_t>(plan.queue.grid.volume()));
   }
 
-  Result<BuiltNetlist> run(DramAlgorithm algorithm) {
+  Result<BuiltNetlist> run(const QueueOptions& options) {
     netlist::Netlist& n = out_.netlist;
     n.arch = problem_.device->arch;
     n.archs = {n.arch};
     measure();
-    place_queues(algorithm);
+    if (options.placement == DramAlgorithm::by_load && failure_.empty()) divide_queues(options.divided_from);
+    place_queues(options.placement);
     const std::int32_t epochs = choice_.epochs();
     for (std::int32_t e = 0; e < epochs; ++e) {
       netlist::Graph g;
@@ -99,11 +108,7 @@ class Builder {
       const QueuePlan& plan = out_.queues.queues[q];
       const std::uint64_t bytes = buffer_bytes(plan.queue, *problem_.device).value_or(0);
       std::optional<std::int32_t> epoch;
-      if (plan.writer.valid()) {
-        const PlacedOp& writer = choice_.ops[plan.writer.index()];
-        epoch = writer.epoch;
-        add_writer(placed_op(plan.writer), {writer.epoch, false, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
-      }
+      if (plan.writer.valid()) epoch = choice_.ops[plan.writer.index()].epoch;
       if (lies_on_host(plan)) continue;
       for (const BufferUse& use : out_.uses[q]) out.push_back({bytes, is_for_host(plan), epoch, use});
     }
@@ -147,6 +152,68 @@ class Builder {
       }
       book_.enter(id, std::move(entry));
     }
+    for (std::size_t q = 0; q < out_.uses.size(); ++q) {
+      const QueuePlan& plan = out_.queues.queues[q];
+      if (!plan.writer.valid()) continue;
+      const std::int32_t epoch = choice_.ops[plan.writer.index()].epoch;
+      add_writer(placed_op(plan.writer), {epoch, false, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
+    }
+  }
+
+  // Where one buffer of a queue that the host fills keeps its channel much busier than the others, channels share its parts instead. What
+  // ops write has their blocking.
+  void divide_queues(std::uint64_t least_read) {
+    const EpochMeans means(out_.uses, problem_.device->dram.channels.size(), least_read);
+    for (std::size_t q = 0; q < out_.uses.size(); ++q) {
+      const QueuePlan& plan = out_.queues.queues[q];
+      const bool is_divisible = !plan.writer.valid() && plan.source.valid() && plan.encoded == nullptr && !lies_on_host(plan) &&
+                                plan.queue.layout != netlist::QueueLayout::flat;
+      if (is_divisible && means.busiest_share(out_.uses[q]) > kMostShare) divide_queue(q, means);
+    }
+  }
+
+  struct Division {
+    TileLayout layout;
+    QueueUse use;
+    std::map<OpId, EdgeBook::Entry> entries;  // of its readers
+    std::int64_t reads = 0;                   // of all readers
+    double share = 0;
+  };
+
+  // Of the layouts that are even enough, or come closest to it, the one that takes the fewest reads.
+  void divide_queue(std::size_t q, const EpochMeans& means) {
+    QueuePlan& plan = out_.queues.queues[q];
+    std::optional<Division> best;
+    for (const TileLayout& layout : divided_layouts(tiling::layout_of(plan.queue), kMostParts)) {
+      auto division = divided(q, layout);
+      if (!division) continue;
+      division->share = std::max(means.busiest_share(division->use), kMostShare);
+      if (!best || std::pair(division->share, division->reads) < std::pair(best->share, best->reads)) best = std::move(division);
+    }
+    if (!best || best->share >= means.busiest_share(out_.uses[q])) return;
+    plan.queue.grid = best->layout.grid;
+    plan.queue.block = best->layout.block;
+    out_.uses[q] = std::move(best->use);
+    for (auto& [reader, entry] : best->entries) book_.enter(reader, std::move(entry));
+  }
+
+  // Nothing if a reader cannot take the queue in this layout.
+  std::optional<Division> divided(std::size_t q, const TileLayout& layout) const {
+    Division out{layout, QueueUse(static_cast<std::size_t>(layout.grid.volume())), {}, 0, 0};
+    for (const OpUse& reader : out_.queues.queues[q].readers) {
+      const netlist::Op op = placed_op(reader.op);
+      auto routes = edge_routes(layout, maps_of(reader.op, reader.input), op, reader.input);
+      if (std::holds_alternative<std::string>(routes)) return std::nullopt;
+      const auto& routed = std::get<tiling::EdgeRoutes>(routes);
+      const EdgeCost cost = cost_of_routes(routed, layout);
+      add_reader(routed, op, access_of(reader.op, reader.input, op, q), out.use);
+      out.reads += dram_reads(cost, op, reader.input, *problem_.device);
+      EdgeBook::Entry& entry = out.entries.try_emplace(reader.op, book_.entry(reader.op)).first->second;
+      entry.costs[reader.input] = cost;
+      const Links links = book_.links(reader.op, choice_.ops[reader.op.index()].model, entry, {});
+      if (std::holds_alternative<Diagnostic>(judge(problem_.op(reader.op), op, links, *problem_.device, ""))) return std::nullopt;
+    }
+    return out;
   }
 
   // What is kept in L1 each core reads for itself, but shares of a matmul's right operand, which its columns hand on.
@@ -216,8 +283,8 @@ class Builder {
 
 }  // namespace
 
-Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, DramAlgorithm algorithm) {
-  return Builder(problem, choice, std::move(queues)).run(algorithm);
+Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, const QueueOptions& options) {
+  return Builder(problem, choice, std::move(queues)).run(options);
 }
 
 }  // namespace buda::balance

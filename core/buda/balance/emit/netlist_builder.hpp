@@ -25,9 +25,10 @@ struct BuiltNetlist {
   LaidOut laid_out;            // filled in later
 };
 
-// Gives queues their addresses, in channels that `algorithm` chooses, and ops their places, inputs and overlay sizes; one graph per epoch.
+// Gives queues their addresses, in channels as `options` say, and ops their places, inputs and overlay sizes; one graph per epoch. Queues
+// whose buffers are too large for channels to share what an epoch reads are divided into more.
 // Every op is judged once more with the links that it really has. Fails when DRAM is full, or an op does not fit, with all findings.
-Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, DramAlgorithm algorithm);
+Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, const QueueOptions& options);
 
 }  // namespace buda::balance
 

@@ -41,9 +41,14 @@ struct QueueSet {
   std::vector<std::vector<std::size_t>> feeds;  // by OpId and input: index into queues, or kNoQueue where an op feeds it directly
 };
 
+// Bytes that an epoch reads from which on large buffers are divided.
+inline constexpr std::uint64_t kDividedFrom = 1'000'000;
+
 struct QueueOptions {
   std::int32_t batches = 2;  // of the model's inputs and outputs, that queues of the host hold
   DramAlgorithm placement = DramAlgorithm::by_load;
+  // By load: epochs that read so many bytes have the large buffers divided that the host fills, so that channels share them.
+  std::uint64_t divided_from = kDividedFrom;
   bool inputs_on_host = false;   // queues of inputs lie in the host's memory, but those of rows (layout flat)
   bool outputs_on_host = false;  // and those of outputs
 };
@@ -51,6 +56,7 @@ struct QueueOptions {
 // - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.
 //   What tilizers read lies row by row (layout flat).
 // - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.
+// - Large buffers of both may be divided later, by what epochs read (build_netlist).
 // - Outputs and queues between ops have the blocking of the op that writes them. One is shared by all readers in later epochs, and one by
 //   the readers of the same epoch for which a queue is demanded.
 // - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an

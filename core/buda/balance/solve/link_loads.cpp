@@ -5,6 +5,7 @@
 #include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/queues/queues.hpp>
 #include <buda/overlay/routes.hpp>
 #include <buda/pipes/noc/noc.hpp>
 
@@ -58,9 +59,11 @@ double taken_bytes(const PolicyContext& context, const netlist::Op& blocked, con
   return model.is_resident(input) ? bytes / static_cast<double>(std::max(context.problem().microbatch, 1)) : bytes;
 }
 
-// A large input of the model is one buffer, where the host reaches it directly.
-std::int32_t channel_of(const PolicyContext& context, const Operand& operand) {
-  const bool is_one = operand.from.source.valid() && !operand.constant && operand.shape.volume() > kSmallInputTiles;
+// An input of the model is one buffer, where the host reaches it directly, or so large that it is divided among the channels; small ones
+// are blocked as their reader takes them.
+std::int32_t channel_of(const PolicyContext& context, const Operand& operand, double bytes_read) {
+  const bool is_one = operand.from.source.valid() && !operand.constant && operand.shape.volume() > kSmallInputTiles &&
+                      bytes_read * std::max(context.problem().microbatch, 1) < static_cast<double>(kDividedFrom);
   const auto& window = context.device().dram.host_window;
   return is_one && window ? window->channel : Intake::kAllChannels;
 }
@@ -178,7 +181,7 @@ Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
     add_multicast(model, order.axis, bytes, out);
     const OpId from = spec.operands[i].from.op;
     if (!from.valid() || context.placed(from).epoch != context.epoch() || spec.operands[i].queued) {
-      const std::int32_t channel = channel_of(context, spec.operands[i]);
+      const std::int32_t channel = channel_of(context, spec.operands[i], bytes * static_cast<double>(order.destinations()));
       for (std::int32_t d = 0; d < order.destinations(); ++d) out.reads.push_back({taking_core(model, order.axis, d), bytes, channel});
     } else if (const auto& from_op = edge(op, model, i, context.placed(from).model)) {
       out.edges.push_back(*from_op);
