@@ -165,9 +165,10 @@ class Drawn final : public Policy {
   Rng rng_;
 };
 
-// One of several policies, by the remainder of a number.
+// One of several policies, by the remainder of a number; whether it is the one that draws models.
+inline bool draws_models(std::uint64_t number) { return number % 6 == 1; }
 inline std::unique_ptr<Policy> some_policy(std::uint64_t number) {
-  if (number % 6 == 1) return std::make_unique<Drawn>(number);
+  if (draws_models(number)) return std::make_unique<Drawn>(number);
   if (number % 3 == 2) return std::make_unique<Spread>();
   return std::make_unique<BySize>(number % 3 == 0);
 }
