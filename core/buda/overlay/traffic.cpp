@@ -125,6 +125,7 @@ class Loads {
       const DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.read->buffers[i].dram)];
       const std::uint64_t moved = tiles[i] * passes * bytes(s);
       (s.read->before_epoch ? channel(d).before : channel(d).read) += moved;
+      count_half(d, moved);
       connect(core.chip, s.noc_in, d.port, core.noc, moved);
     }
   }
@@ -133,7 +134,12 @@ class Loads {
     const DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.write->dram)];
     const std::uint64_t moved = static_cast<std::uint64_t>(s.write->after_epoch ? s.write->chunk_tiles : s.messages()) * bytes(s);
     (s.write->after_epoch ? channel(d).after : channel(d).written) += moved;
+    count_half(d, moved);
     connect(core.chip, s.noc_out, core.noc, d.port, moved);
+  }
+
+  void count_half(const DramBuffer& d, std::uint64_t moved) {
+    if (!d.host && device_.dram.bank_bytes > kDramHalf && d.address >= kDramHalf) channel(d).upper += moved;
   }
 
   ChannelLoad& channel(const DramBuffer& d) {

@@ -19,12 +19,16 @@ struct LinkLoad {
   friend bool operator==(const LinkLoad&, const LinkLoad&) = default;
 };
 
+// Channels of more bytes have two halves, each with half of the channel's rate.
+inline constexpr std::uint64_t kDramHalf = std::uint64_t{1} << 30;
+
 struct ChannelLoad {
   std::int32_t chip = 0;
   bool host = false;
   std::int32_t channel = 0;
   std::uint64_t read = 0, written = 0;  // while the epoch runs
   std::uint64_t before = 0, after = 0;
+  std::uint64_t upper = 0;  // of all these, those that the upper half moves
   friend bool operator==(const ChannelLoad&, const ChannelLoad&) = default;
 };
 
@@ -46,10 +50,10 @@ struct PcieLoad {
 
 // What nothing passes through is not listed.
 struct Traffic {
-  std::vector<LinkLoad> links;        // most loaded first
-  std::vector<ChannelLoad> channels;  // by chip, DRAM before host, number
+  std::vector<LinkLoad> links;         // most loaded first
+  std::vector<ChannelLoad> channels;   // by chip, DRAM before host, number
   std::vector<EthernetLoad> ethernet;  // by chip and channel
-  std::vector<PcieLoad> pcie;         // by chip
+  std::vector<PcieLoad> pcie;          // by chip
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 

@@ -2,7 +2,9 @@
 #include <buda/sim/topology.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/cost/network.hpp>
 #include <buda/overlay/routes.hpp>
+#include <buda/overlay/traffic.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,10 +16,8 @@ namespace {
 using device::NocCoord;
 using overlay::NocLink;
 
-// As tt-npe has them for Wormhole, from measurements; taken over for the others. Bytes per cycle.
-constexpr double kLinkRate = 30, kInterfaceRate = 28.1;
-// Request and response: a fixed part, and one for each link that either crosses.
-constexpr double kLatencyCycles = 70, kHopCycles = 9.09;
+using cost::kHopCycles, cost::kInterfaceRate, cost::kLatencyCycles, cost::kLinkRate;
+
 // Of an access to DRAM, beyond that of the network.
 constexpr double kMemoryCycles = 130;
 // Of an Ethernet link, likewise.
@@ -48,9 +48,8 @@ ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
   if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz);
   const double rate = cost.dram_channel_gbs / cost.clock_ghz;
   const std::string channel = cat("DRAM ", several_chips_ ? cat(buffer.chip, '.') : std::string(), buffer.channel);
-  constexpr std::uint64_t kHalf = std::uint64_t{1} << 30;
-  if (device_.dram.bank_bytes <= kHalf) return known(channel, rate);
-  return known(cat(channel, (buffer.address & kHalf) != 0 ? " upper half" : " lower half"), rate / 2);
+  if (device_.dram.bank_bytes <= overlay::kDramHalf) return known(channel, rate);
+  return known(cat(channel, (buffer.address & overlay::kDramHalf) != 0 ? " upper half" : " lower half"), rate / 2);
 }
 
 std::size_t Topology::add_way(Path& path, std::int32_t chip, std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to) {

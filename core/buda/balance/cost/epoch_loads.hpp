@@ -13,6 +13,7 @@ namespace buda::balance {
 // What a channel of DRAM moves in an epoch, with all its inputs: while it runs, before it and after it. Bytes.
 struct ChannelBytes {
   std::uint64_t read = 0, written = 0, before = 0, after = 0;
+  std::uint64_t upper = 0;  // of all these, those that the upper half of a large channel moves
   std::uint64_t sum() const { return read + written + before + after; }
   friend bool operator==(const ChannelBytes&, const ChannelBytes&) = default;
 };

@@ -48,6 +48,12 @@ void add_dram(const std::vector<ChannelBytes>& channels, double inputs, const de
   for (std::size_t i = 0; i < channels.size(); ++i)
     dram.add(static_cast<double>(channels[i].sum()), [&] { return cat("DRAM channel ", i); });
   dram.finish(inputs, out);
+  if (out.empty() || device.dram.bank_bytes <= overlay::kDramHalf) return;
+  // The busier half of a channel has half of the rate.
+  std::uint64_t half = 0;
+  for (const ChannelBytes& c : channels) half = std::max({half, c.upper, c.sum() - c.upper});
+  const double rate = bytes_per_cycle(device.cost.dram_channel_gbs, device) / 2;
+  if (rate > 0) out.back().cycles = std::max(out.back().cycles, static_cast<double>(half) / inputs / rate);
 }
 
 void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
@@ -80,11 +86,10 @@ void add_pcie(const overlay::Traffic& traffic, std::int32_t chip, double inputs,
 }
 
 void add_ethernet(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
-                std::vector<PathLoad>& out) {
+                  std::vector<PathLoad>& out) {
   PathMeter links("Ethernet", 2 * device.eth.size(), bytes_per_cycle(device.cost.eth_link_gbs, device));
   for (const auto& c : traffic.ethernet) {
-    if (c.link.chip == chip)
-      links.add(static_cast<double>(c.bytes), [&] { return cat("Ethernet channel ", c.link.channel, ", sending"); });
+    if (c.link.chip == chip) links.add(static_cast<double>(c.bytes), [&] { return cat("Ethernet channel ", c.link.channel, ", sending"); });
     if (c.link.to_chip == chip)
       links.add(static_cast<double>(c.bytes), [&] { return cat("Ethernet channel ", c.link.to_channel, ", receiving"); });
   }
@@ -108,7 +113,7 @@ EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int
   out.channels.resize(device.dram.channels.size());
   for (const auto& c : traffic.channels)
     if (c.chip == chip && !c.host && static_cast<std::size_t>(c.channel) < out.channels.size())
-      out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after};
+      out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after, c.upper};
   const auto count = static_cast<double>(std::max<std::int64_t>(inputs, 1));
   add_dram(out.channels, count, device, out.paths);
   add_links(traffic, chip, count, device, out.paths);

@@ -4,6 +4,7 @@
 #include <buda/balance/models/fused.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/emit/report_summary.hpp>
@@ -169,6 +170,7 @@ class Maker {
         built_(built),
         candidates_(candidates),
         writes_queue_(problem.ops.size(), false),
+        in_pipeline_(problem.ops.size(), 0),
         limiter_(problem.ops.size(), 0),
         done_(problem.ops.size(), 0) {
     for (const QueuePlan& q : built.queues.queues)
@@ -182,11 +184,14 @@ class Maker {
       epoch_ = static_cast<std::int32_t>(e);
       dram_bytes_ = 0;
       slowest_ = 0;
+      pipeline_.clear();
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
       for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
       const std::int64_t busiest = add_loads(e, epoch);
-      epoch.cycles = std::max(latency(by_epoch[e]), busiest) + (problem_.microbatch - 1) * slowest_;
+      const cost::PipelineTimes times = cost::pipeline_times(pipeline_);
+      count_interval(whole(times.interval), "buffers between ops");
+      epoch.cycles = std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.cycles += epoch.cycles;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
@@ -215,11 +220,15 @@ class Maker {
     for (const ChannelBytes& c : loads.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
     const PathLoad* path = loads.slowest();
     if (path == nullptr) return 0;
-    if (whole(path->cycles) > slowest_) {
-      slowest_ = whole(path->cycles);
-      slowest_limiter_ = path->busiest;
-    }
+    count_interval(whole(path->cycles), path->busiest);
     return whole(path->cycles);
+  }
+
+  // Something beside the ops that inputs cannot follow each other faster for.
+  void count_interval(std::int64_t cycles, const std::string& limiter) {
+    if (cycles <= slowest_) return;
+    slowest_ = cycles;
+    slowest_limiter_ = limiter;
   }
 
   void add_op(OpId id, const netlist::Op& op, ReportEpoch& epoch) {
@@ -282,6 +291,20 @@ class Maker {
     r.cycles.output = whole(c.output);
     r.cycles.limiter = whole(c.limiter());
     dram_bytes_ += c.dram_bytes;
+    add_to_pipeline(id, op, traffic, c);
+  }
+
+  void add_to_pipeline(OpId id, const netlist::Op& op, const Traffic& traffic, const OpCycles& c) {
+    cost::PipelineOp out = pipeline_op(op, c.kernel, traffic.output_to_dram ? c.output : 0);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (traffic.input_prologue[i]) continue;
+      const OpId from = problem_.op(id).operands[i].from.op;
+      out.inputs.push_back(traffic.input_from_dram[i] ? queue_input(op, i, c.inputs[i], *problem_.device)
+                                                      : pipeline_input(op, i, built_.links[id.index()].inputs[i].flow,
+                                                                       in_pipeline_[from.index()], *problem_.device));
+    }
+    in_pipeline_[id.index()] = pipeline_.size();
+    pipeline_.push_back(std::move(out));
   }
 
   // Until the first input is through: the longest way through the epoch's ops, each taking an input as a whole.
@@ -302,9 +325,11 @@ class Maker {
   const Choice& choice_;
   const BuiltNetlist& built_;
   const std::vector<std::int64_t>& candidates_;
-  std::vector<bool> writes_queue_;     // by op
-  std::vector<std::int64_t> limiter_;  // by op
-  std::vector<std::int64_t> done_;     // by op: cycles from the begin of its epoch until the first input is through
+  std::vector<bool> writes_queue_;          // by op
+  std::vector<cost::PipelineOp> pipeline_;  // of the epoch
+  std::vector<std::size_t> in_pipeline_;    // by op: its number there
+  std::vector<std::int64_t> limiter_;       // by op
+  std::vector<std::int64_t> done_;          // by op: cycles from the begin of its epoch until the first input is through
   std::int32_t epoch_ = 0;
   double dram_bytes_ = 0;  // of one input, of the epoch's ops
   std::int64_t slowest_ = 0, most_ = -1;

@@ -55,7 +55,11 @@ std::int64_t most_turns(std::vector<std::int32_t> destinations) {
 // Counts one pipe after the other. Padding takes no part in it.
 class Meter {
  public:
-  explicit Meter(std::int64_t sources) : pipes_(static_cast<std::size_t>(sources)), runs_(pipes_.size()), seen_by_(pipes_.size(), -1) {}
+  Meter(std::int64_t sources, std::int64_t window)
+      : window_(static_cast<double>(window)),
+        pipes_(static_cast<std::size_t>(sources)),
+        runs_(pipes_.size()),
+        seen_by_(pipes_.size(), -1) {}
 
   void add(const PipeRoute& pipe) {
     ++pipe_;
@@ -81,13 +85,20 @@ class Meter {
       if (std::exchange(last_pipe, pipe_) != pipe_) cost_.pipes = std::max(cost_.pipes, ++pipes);
     }
     cost_.sources = std::max(cost_.sources, sources);
+    add_flow(pipe, sources > 1 ? changes : 0, tiles);
     cost_.receiver_phases = std::max(cost_.receiver_phases, sources > 1 ? changes * most_turns(pipe.destinations) : changes);
     tiles_ = std::max(tiles_, tiles);
   }
 
   // The producer's buffers are filled for `windows` windows of every `inputs` inputs.
-  EdgeCost cost(std::int64_t granularity, std::int64_t windows, std::int64_t inputs) const {
+  EdgeCost cost(const EdgeRoutes& routes, std::int64_t windows, std::int64_t inputs) const {
     EdgeCost out = cost_;
+    const std::int64_t granularity = routes.granularity;
+    const double per_input = static_cast<double>(windows) / static_cast<double>(inputs);
+    out.flow.turns *= per_input;
+    out.flow.tiles *= per_input;
+    out.flow.window = 1 / per_input;
+    out.flow.in_order = !routes.scattered;
     out.granularity = granularity;
     out.fan_out = *std::max_element(pipes_.begin(), pipes_.end());
     out.sender_phases = *std::max_element(runs_.begin(), runs_.end());
@@ -97,7 +108,22 @@ class Meter {
   }
 
  private:
+  // A tile may go when the pipe has come to it and its core has given it: by how much the core has to be ahead.
+  void add_flow(const PipeRoute& pipe, std::int64_t turns, std::int64_t tiles) {
+    EdgeFlow& flow = cost_.flow;
+    flow.turns = std::max(flow.turns, static_cast<double>(turns));
+    flow.tiles = std::max(flow.tiles, static_cast<double>(tiles));
+    double come = 0;
+    for (const Run& run : pipe.tiles.runs()) {
+      come += static_cast<double>(run.count);
+      if (run.core == tiling::kPaddingCore) continue;
+      flow.lead =
+          std::max(flow.lead, static_cast<double>(run.first + run.count) / window_ - come / static_cast<double>(pipe.tiles.tiles()));
+    }
+  }
+
   EdgeCost cost_;
+  double window_;
   std::vector<std::int64_t> pipes_, runs_, seen_by_;            // by source
   std::vector<std::pair<std::int64_t, std::int64_t>> brought_;  // by destination: the last pipe to it, and how many there are
   std::int64_t pipe_ = -1, tiles_ = 0;
@@ -200,10 +226,10 @@ std::variant<EdgeRoutes, std::string> edge_routes(const TileLayout& producer, co
 }
 
 EdgeCost cost_of_routes(const EdgeRoutes& routes, const TileLayout& producer) {
-  Meter meter(producer.grid.volume());
+  Meter meter(producer.grid.volume(), producer.window_tiles());
   for (const PipeRoute& pipe : routes.pipes) meter.add(pipe);
   const std::int64_t t = producer.block.t, both = std::lcm(t, producer.buffered_t);
-  return meter.cost(routes.granularity, both / producer.buffered_t, both / t);
+  return meter.cost(routes, both / producer.buffered_t, both / t);
 }
 
 std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {

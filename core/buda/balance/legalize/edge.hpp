@@ -36,6 +36,7 @@ struct EdgeCost {
   std::int64_t pieces = 0;           // most pieces of one pipe, for one input
   std::int64_t unread = 0;           // sources that no pipe takes from
   std::int64_t pipes = 1;            // that bring tiles to one destination, most
+  EdgeFlow flow = {};
 };
 
 // The routes of an edge, or why there are none: the shapes do not fit, or a stack needs a deeper buffer. O(lines of tiles that the consumer

@@ -59,6 +59,7 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
     link.sources = costs[i].sources;
     link.phases = costs[i].receiver_phases;
     link.pipes = costs[i].pipes;
+    link.flow = costs[i].flow;
     if (link.from_queue) link.reads = dram_reads(costs[i], blocked, i, *problem.device);
     out.push_back(link);
   }

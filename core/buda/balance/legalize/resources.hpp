@@ -74,6 +74,15 @@ tiling::TileOrder input_order(const netlist::Op& op, std::size_t input);
 // The kernel's buffer of an input.
 tiling::InputBuffer input_buffer(const netlist::Op& op, std::size_t input, const device::DeviceDescriptor& device);
 
+// What decides how fast an edge brings tiles. Of its slowest pipe, for one input, with the turns of all its destinations.
+struct EdgeFlow {
+  double turns = 0;      // of sources: both ends of a stream meet each time
+  double tiles = 0;      // that come
+  double window = 1;     // part of a producer core's result that is shown at once
+  bool in_order = true;  // whether the room of each tile is free when it has gone; otherwise that of a window
+  double lead = 0;       // part of the window by which a producer core has to be ahead of the pipe
+};
+
 // What is known of an op's surroundings; what is not known counts as the simplest case.
 struct InputLink {
   bool from_queue = false;
@@ -82,6 +91,7 @@ struct InputLink {
   std::int64_t reads = 0;    // entries of the DRAM read list of one pipe
   std::int64_t phases = 1;   // at the receiver
   std::int64_t pipes = 1;    // that bring a core its tiles; each is multicast for itself where cores share them
+  EdgeFlow flow = {};
 };
 struct OutputLink {
   bool to_queue = false;

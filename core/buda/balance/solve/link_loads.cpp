@@ -2,11 +2,13 @@
 #include <buda/balance/solve/link_loads.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/flow.hpp>
 #include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/overlay/routes.hpp>
+#include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/noc.hpp>
 
 #include <algorithm>
@@ -108,7 +110,8 @@ std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, con
   if (!std::holds_alternative<tiling::EdgeRoutes>(routes)) return std::nullopt;
   const tiling::TileOrder order = input_order(blocked, input);
   const auto shares = shares_of(std::get<tiling::EdgeRoutes>(routes), order.destinations());
-  Intake::Edge out{from, {}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input)};
+  Intake::Edge out{from, {}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input), {}};
+  out.input = pipeline_input(blocked, input, cost_of_routes(std::get<tiling::EdgeRoutes>(routes), layout).flow, 0, context.device());
   for (std::size_t d = 0; d < shares.size(); ++d)
     for (const auto& [core, share] : shares[d])
       out.messages.push_back({core, taking_core(model, order.axis, static_cast<std::int32_t>(d)), share * bytes});
@@ -128,7 +131,9 @@ std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel&
 }
 
 double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
-  return bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
+  // Queues are given out from the low end, so that they lie in one half of a large channel.
+  const double halves = device.dram.bank_bytes > overlay::kDramHalf ? 2 : 1;
+  return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
 }
 
 const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {

@@ -5,6 +5,7 @@
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/balance/solve/queue_times.hpp>
+#include <buda/cost/pipeline.hpp>
 #include <buda/device/descriptor.hpp>
 
 #include <cstddef>
@@ -32,6 +33,7 @@ struct Intake {
     OpId producer;
     std::vector<Message> messages;
     std::int32_t noc = kNearerNoc;
+    cost::PipelineInput input = {};  // but for the producer's number
   };
   static constexpr std::int32_t kNearerNoc = -1;
   // From a core of the op along its row or column to others.

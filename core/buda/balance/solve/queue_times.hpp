@@ -35,7 +35,6 @@ class QueueTimes {
   // By model of the op.
   const std::vector<SourceReads>& source_reads(OpId op);
 
- private:
   // OpModel::cycles counts all ops beside each other.
   struct Times {
     std::vector<double> read;  // of each operand, through a queue
@@ -43,6 +42,7 @@ class QueueTimes {
   };
   const Times& times(OpId op, const OpModel& model);
 
+ private:
   const PolicyContext& context_;
   // By op and model, where they were asked for.
   std::vector<std::vector<Times>> times_;

@@ -114,7 +114,11 @@ double pipelined_cycles(const Choice& choice) {
 }
 
 Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
-    : context_(context), links_(links), inputs_(inputs), estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
+    : context_(context),
+      links_(links),
+      flow_(context, links),
+      inputs_(inputs),
+      estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
   left_ = estimates_ ? std::clamp(kEstimatedOps / ops, kFewestEstimates, kMostEstimates) : 0;
@@ -127,10 +131,11 @@ void Trials::sum_up(Trial& trial) const {
 }
 
 RatedEpoch Trials::rated_epoch(std::size_t end) {
+  const cost::PipelineTimes flow = estimates_ ? flow_.times(end) : cost::PipelineTimes{};
   RelievedEpoch relieved = estimates_ ? relieved_epoch(context_, links_, end) : as_it_stands(context_, links_.times, end);
-  const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max(relieved.slowest, path);
+  const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max({relieved.slowest, path, flow.interval});
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
-  return {std::move(relieved.ops), std::max(relieved.latency, path) + more * interval};
+  return {std::move(relieved.ops), std::max({relieved.latency, path, flow.first}) + more * interval};
 }
 
 Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {

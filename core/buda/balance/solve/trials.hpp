@@ -1,6 +1,7 @@
 // Choices compared by what the report would say of them.
 #pragma once
 
+#include <buda/balance/solve/flow_times.hpp>
 #include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
 
@@ -65,6 +66,7 @@ class Trials {
 
   PolicyContext& context_;
   LinkModel& links_;
+  FlowTimes flow_;
   double inputs_;
   bool estimates_;
   std::size_t ops_left_, left_;

@@ -1,0 +1,48 @@
+// How fast inputs pass through ops that stand beside each other: what buffers between them hold, what an op gives only when it has taken
+// all, and what it costs streams to take turns. docs/internals/balancing.md, "Cost", says where the figures come from.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace buda::cost {
+
+// Parts and counts are those of the tensor of one input, as one core gives or takes it.
+struct PipelineInput {
+  static constexpr std::size_t kQueue = static_cast<std::size_t>(-1);
+  std::size_t from = kQueue;  // the op that gives it, an earlier one
+  double transfer = 0;        // cycles to bring it to a core
+  double latency = 0;         // cycles from where a tile was sent to where it is used
+  double block = 1;           // part that the kernel takes and frees at once
+  double room = 2;            // that the kernel's buffer holds
+  double window = 1;          // part of the producer's result that is shown at once
+  bool in_order = true;       // whether each tile's room is free when it is sent; otherwise that of a window
+  double lead = 0;            // part of a window by which the producer has to be ahead
+};
+
+struct PipelineOp {
+  double kernel = 0;               // cycles
+  double rounds = 1;               // in each, the kernel first gathers, then gives
+  double gathers = 0;              // part of a round in which it gives nothing
+  bool gathers_in_output = false;  // where the results will be
+  double room = 2;                 // that the output's buffer holds
+  double write = 0;                // cycles to write the result to a queue; 0: no queue takes it
+  std::vector<PipelineInput> inputs;
+};
+
+// Cycles until all ops have done with the first input, and from one input to the next when many have come.
+struct PipelineTimes {
+  double first = 0, interval = 0;
+};
+
+// `ops`: in an order in which each is behind those that it takes from. An input is followed in parts, kPipelineParts of them; whatever is
+// smaller than a part counts as one. O(ops and inputs of ops).
+PipelineTimes pipeline_times(std::span<const PipelineOp> ops);
+inline constexpr std::size_t kPipelineParts = 24;
+
+}  // namespace buda::cost
+
+#pragma GCC visibility pop
