@@ -20,9 +20,12 @@ import perf_check
 
 CPU_MODELS = ["mlp", "elementwise", "attention", "cnn"]
 INPUTS_OF_AN_EPOCH = [1, 16]
+INPUTS_WITH_A_PERIOD = 8
 # Of the time or period of an epoch.
 MOST_WRONG_PREDICTION = 0.01
 MOST_EFFECT_OF_OTHERS = 0.005
+# Where transfers take most of the time: a kernel that ends earlier changes the order in which they meet on links, and who waits there.
+MOST_EFFECT_OF_ORDER = 0.02
 # Of the size of transfers, on cycles per input.
 MOST_EFFECT_OF_CHUNKS = 0.03
 
@@ -139,7 +142,7 @@ def check_moved(folder, summary):
 def check_sums(summary):
     for epoch in summary["epochs"]:
         expect(sum(c["cycles"] for c in epoch["causes"]) == epoch["span"], "causes add up to their span")
-        if epoch["inputs"] < 8:
+        if epoch["inputs"] < INPUTS_WITH_A_PERIOD:
             expect(epoch["span"] == epoch["cycles"], "causes span the epoch")
         expect(0 < epoch["span"] <= epoch["cycles"], "causes span a part of the epoch")
         for op in epoch["ops"]:
@@ -167,13 +170,19 @@ def check_tables(folder, summary):
 
 
 def time_of(epoch):
-    return epoch["period"] if epoch["inputs"] > 1 else epoch["cycles"]
+    """What the causes add up to: a period, or the whole of an epoch of few inputs."""
+    return epoch["period"] if epoch["inputs"] >= INPUTS_WITH_A_PERIOD else epoch["cycles"]
 
 
 def ahead_of_others(epoch, name):
     """By which part an op's kernel takes longer than that of any other: what remains of a saving when another one takes over."""
     own = next(op["kernel"] for op in epoch["ops"] if op["name"] == name)
     return max(0, 1 - max([op["kernel"] for op in epoch["ops"] if op["name"] != name], default=0) / own)
+
+
+def mostly_transfers(epoch):
+    kinds = ("send", "read", "write", "latency")
+    return sum(c["share"] for c in epoch["causes"] if c["kind"] in kinds) > 0.5
 
 
 def check_causes(tools, netlist, work, summary):
@@ -190,7 +199,7 @@ def check_causes(tools, netlist, work, summary):
         if epoch["inputs"] > 1 and share:
             predicted = min(predicted, ahead_of_others(epoch, name))
         told.append(f"{share:.0%}: {effect:.2%} ({predicted:.2%})")
-        most = MOST_WRONG_PREDICTION if share else MOST_EFFECT_OF_OTHERS
+        most = MOST_EFFECT_OF_ORDER if mostly_transfers(epoch) else MOST_WRONG_PREDICTION if share else MOST_EFFECT_OF_OTHERS
         expect(abs(effect - predicted) <= most, f"'{name}', {share:.0%} of the causes, 5 % faster: the epoch takes {effect:.2%} less, not {predicted:.2%}")
     return ", ".join(told)
 

@@ -125,7 +125,7 @@ WITNESSES = {
     "enable-tm-cpu-fallback": [Witness("moved", idle=["--enable-cpu-fallback=false"])],
     "tm-cpu-fallback-max-depth": [Witness("moved", ["0"], given=["--enable-tm-cpu-fallback"], idle=[])],
     # balancer
-    "policy": [Witness("mlp")],
+    "policy": [Witness("tall")],
     "scheduler": [Witness("branches")],
     "dram-placement": [Witness("mlp")],
     "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
