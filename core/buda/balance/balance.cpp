@@ -2,6 +2,7 @@
 #include <buda/balance/balance.hpp>
 
 #include <buda/balance/emit/forked_inputs.hpp>
+#include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
@@ -188,6 +189,7 @@ Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::De
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
   out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);
+  add_bounds(space, out.choice, options.queues, out.report);
   return success();
 }
 

@@ -285,12 +285,17 @@ TEST(Report, SummaryHasTheFactsOfTheReport) {
   const ReportOp& slowest = ops[0].cycles.limiter >= ops[1].cycles.limiter ? ops[0] : ops[1];
   EXPECT_EQ(r.totals.bottleneck_op, slowest.name);
   EXPECT_EQ(r.totals.limiter, limiter_name(slowest.cycles));
-  EXPECT_THAT(report_summary(r), ElementsAre("perceptron on n150: 2 ops in 1 epoch, at most 2 of 72 cores in use",
-                                             cat("estimate: ", r.totals.inputs_per_second, " inputs/s (", r.totals.cycles,
-                                                 " cycles for an input), limited by ", r.totals.limiter.starts_with("input") ? "" : "the ",
-                                                 r.totals.limiter, " of op '", slowest.name, "' (", slowest.cycles.limiter, " cycles)"),
-                                             cat(bytes_text(parameters), " of parameters; queues use ", bytes_text(dram), " of ",
-                                                 bytes_text(capacity), " of DRAM")));
+  const ReportBound &schedule = *r.totals.schedule_bound, &any = *r.totals.universal_bound;
+  EXPECT_THAT(
+      report_summary(r),
+      ElementsAre(
+          "perceptron on n150: 2 ops in 1 epoch, at most 2 of 72 cores in use",
+          cat("estimate: ", r.totals.inputs_per_second, " inputs/s (", r.totals.cycles, " cycles for an input), limited by ",
+              r.totals.limiter.starts_with("input") ? "" : "the ", r.totals.limiter, " of op '", slowest.name, "' (",
+              slowest.cycles.limiter, " cycles)"),
+          cat("lower bound: ", schedule.cycles, " cycles for plans with this order of ops (the estimate is ", schedule.gap,
+              " % above it), ", any.cycles, " for any plan, because of the slowest op (the ", "estimate is ", any.gap, " % above it)"),
+          cat(bytes_text(parameters), " of parameters; queues use ", bytes_text(dram), " of ", bytes_text(capacity), " of DRAM")));
 }
 
 TEST(Report, RatesHaveThreeDigits) {

@@ -70,6 +70,19 @@ void expect_loads_of_streams(const BuiltNetlist& built, const std::string& label
   }
 }
 
+// No plan is faster than the bounds say, as a whole or in an epoch.
+void expect_bounds_below(const PlacementReport& report, const std::string& label) {
+  const ReportTotals& t = report.totals;
+  ASSERT_TRUE(t.schedule_bound && t.universal_bound) << label;
+  EXPECT_GT(t.universal_bound->cycles, 0) << label;
+  EXPECT_LE(t.universal_bound->cycles, t.schedule_bound->cycles) << label;
+  EXPECT_LE(t.schedule_bound->cycles, t.cycles) << label;
+  for (const ReportEpoch& epoch : report.epochs) {
+    EXPECT_LE(epoch.bound, epoch.cycles) << label << ", epoch " << epoch.graph;
+    EXPECT_FALSE(epoch.ended_by.empty()) << label << ", epoch " << epoch.graph;
+  }
+}
+
 class Random : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
@@ -81,6 +94,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 5 != 0;
     if (seed % 2 == 0) options.queues.divided_from = 0;
+    options.batches = seed % 3 == 0 ? 1 : 8;
     auto result = balance_with(graph, GetParam(), options, *some_policy(seed));
     if (!result.ok()) {
       ++refused;
@@ -115,6 +129,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
           EXPECT_GE(as_bytes(input_buffer(op, i, board(GetParam()))), laid_out.l1.at(op.name).at(cat("input ", i)))
               << "seed " << seed << ": " << op.name << ", input " << i;
     expect_loads_of_streams(result->built, cat("seed ", seed));
+    expect_bounds_below(result->report, cat("seed ", seed));
     // The resource model says the same of the netlist that was read back.
     for (const auto& g : parsed->graphs)
       for (const auto& op : g.ops) EXPECT_TRUE(l1_usage(op, {}, board(GetParam())).fits()) << "seed " << seed << ": " << op.name;

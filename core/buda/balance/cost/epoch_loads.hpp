@@ -1,6 +1,7 @@
 // How long the bytes of an epoch keep the chip's paths busy: DRAM channels, links of the networks, PCIe, Ethernet.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,10 +28,18 @@ struct PathLoad {
   double cycles = 0;    // that the busiest needs
 };
 
+// Of one input.
+struct LinkBytes {
+  std::string link;  // "link 1-2 to 2-2 of NoC 0"
+  double bytes = 0;
+};
+inline constexpr std::size_t kListedLinks = 8;
+
 // What one chip moves in an epoch.
 struct EpochLoads {
   std::vector<ChannelBytes> channels;  // of DRAM, by number; empty where they are not known
   std::vector<PathLoad> paths;         // of the kinds that anything passes through: DRAM, NoC, PCIe, Ethernet
+  std::vector<LinkBytes> links;        // of the networks, the busiest first, kListedLinks at most
 
   // The one that needs most cycles, or null.
   const PathLoad* slowest() const;

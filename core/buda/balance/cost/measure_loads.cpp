@@ -56,14 +56,17 @@ void add_dram(const std::vector<ChannelBytes>& channels, double inputs, const de
   if (rate > 0) out.back().cycles = std::max(out.back().cycles, static_cast<double>(half) / inputs / rate);
 }
 
-void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device,
-               std::vector<PathLoad>& out) {
+std::string link_name(const overlay::LinkLoad& l) { return cat("link ", l.from.text(), " to ", l.to.text(), " of NoC ", l.noc); }
+
+void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device, EpochLoads& out) {
   const auto count = static_cast<std::size_t>(device.noc.x) * static_cast<std::size_t>(device.noc.y) * 4;
   PathMeter links("NoC", count, device.cost.noc_bytes_per_cycle);
   for (const auto& l : traffic.links)
-    if (l.chip == chip)
-      links.add(static_cast<double>(l.bytes), [&] { return cat("link ", l.from.text(), " to ", l.to.text(), " of NoC ", l.noc); });
-  links.finish(inputs, out);
+    if (l.chip == chip) {
+      links.add(static_cast<double>(l.bytes), [&] { return link_name(l); });
+      if (out.links.size() < kListedLinks) out.links.push_back({link_name(l), static_cast<double>(l.bytes) / inputs});
+    }
+  links.finish(inputs, out.paths);
 }
 
 // One path in each direction: what the chip reads from the host, or is sent by others, and what it writes or sends.
@@ -116,7 +119,7 @@ EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int
       out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after, c.upper};
   const auto count = static_cast<double>(std::max<std::int64_t>(inputs, 1));
   add_dram(out.channels, count, device, out.paths);
-  add_links(traffic, chip, count, device, out.paths);
+  add_links(traffic, chip, count, device, out);
   add_pcie(traffic, chip, count, device, out.paths);
   add_ethernet(traffic, chip, count, device, out.paths);
   return out;

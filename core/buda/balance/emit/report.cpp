@@ -70,6 +70,7 @@ const schema::Record<ReportOp>& describe(const ReportOp*) {
           .optional("resident_inputs", &ReportOp::resident_inputs, "inputs that are loaded before the epoch and kept in L1")
           .required("candidates", &ReportOp::candidates, "legal implementations that the policy chose from")
           .required("cycles", &ReportOp::cycles, "expected cycles of one input")
+          .optional("limiter", &ReportOp::limiter, "what these are the time of: kernel, input N or output")
           .required("resources", &ReportOp::resources, "what one of its cores takes");
   return record;
 }
@@ -81,6 +82,22 @@ const schema::Record<ReportPath>& describe(const ReportPath*) {
                                  .required("bytes", &ReportPath::bytes, "that pass through it")
                                  .required("mean", &ReportPath::mean, "bytes that pass through one of the chip's, on average")
                                  .required("cycles", &ReportPath::cycles, "expected cycles that it needs");
+  return record;
+}
+
+const schema::Record<ReportLink>& describe(const ReportLink*) {
+  static const auto record = schema::Record<ReportLink>("what passes over a link of a network for one input")
+                                 .required("link", &ReportLink::link, "from which node to which, of which network")
+                                 .required("bytes", &ReportLink::bytes, "that pass over it");
+  return record;
+}
+
+const schema::Record<ReportBound>& describe(const ReportBound*) {
+  static const auto record =
+      schema::Record<ReportBound>("a lower bound of the cycles of plans")
+          .required("cycles", &ReportBound::cycles, "that no plan can beat, in one iteration of the program's loop")
+          .required("gap", &ReportBound::gap, "by how many percent the plan's cycles are above it")
+          .optional("limiter", &ReportBound::limiter, "what of the problem it follows from: cores, slowest op or DRAM");
   return record;
 }
 
@@ -98,8 +115,16 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
                                  .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
+                                 .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
+                                 .optional("limiter", &ReportEpoch::limiter,
+                                           "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
+                                           "channel or link, or buffers between ops")
+                                 .optional("bound", &ReportEpoch::bound, "cycles that the same ops take in one epoch at least")
+                                 .optional("gap", &ReportEpoch::gap, "by how many percent the epoch's cycles are above the bound")
+                                 .optional("ended_by", &ReportEpoch::ended_by, "why the next op of the schedule is not in the epoch")
                                  .optional("paths", &ReportEpoch::paths, "the busiest path of each kind on which anything moves")
                                  .optional("channels", &ReportEpoch::channels, "what each channel of DRAM moves, in order")
+                                 .optional("links", &ReportEpoch::links, "the busiest links of the networks, the busiest first")
                                  .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
                                  .required("ops", &ReportEpoch::ops, "its ops, in execution order");
   return record;
@@ -139,6 +164,8 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
           .optional("limiter", &ReportTotals::limiter,
                     "what limits it: kernel, input N or output, or a path of its epoch: DRAM channel N, a link")
+          .optional("schedule_bound", &ReportTotals::schedule_bound, "for plans whose epochs are sections of the schedule")
+          .optional("universal_bound", &ReportTotals::universal_bound, "for all plans")
           .optional("parameter_bytes", &ReportTotals::parameter_bytes, "bytes of the queues of parameters and constants")
           .required("dram", &ReportTotals::dram, "channels of the chip, in order");
   return record;
@@ -190,7 +217,9 @@ class Maker {
       for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
       const std::int64_t busiest = add_loads(e, epoch);
       const cost::PipelineTimes times = cost::pipeline_times(pipeline_);
-      count_interval(whole(times.interval), "buffers between ops");
+      count_interval(whole(times.interval), kBetweenOps);
+      epoch.interval = slowest_;
+      epoch.limiter = slowest_limiter_;
       epoch.cycles = std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.cycles += epoch.cycles;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
@@ -218,6 +247,7 @@ class Maker {
     const EpochLoads loads = is_known ? built_.laid_out.loads[e] : loads_spread_evenly(dram_bytes_, *problem_.device);
     for (const PathLoad& p : loads.paths) epoch.paths.push_back({p.kind, p.busiest, whole(p.most), whole(p.mean), whole(p.cycles)});
     for (const ChannelBytes& c : loads.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
+    for (const LinkBytes& l : loads.links) epoch.links.push_back({l.link, whole(l.bytes)});
     const PathLoad* path = loads.slowest();
     if (path == nullptr) return 0;
     count_interval(whole(path->cycles), path->busiest);
@@ -258,7 +288,7 @@ class Maker {
     }
     if (r.cycles.limiter > slowest_ || epoch.ops.empty()) {
       slowest_ = r.cycles.limiter;
-      slowest_limiter_ = limiter_name(r.cycles);
+      slowest_limiter_ = r.limiter;
       epoch.slowest_op = r.name;
     }
     limiter_[id.index()] = r.cycles.limiter;
@@ -290,6 +320,7 @@ class Maker {
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);
     r.cycles.limiter = whole(c.limiter());
+    r.limiter = limiter_name(r.cycles);
     dram_bytes_ += c.dram_bytes;
     add_to_pipeline(id, op, traffic, c);
   }

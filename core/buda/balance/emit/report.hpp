@@ -7,6 +7,7 @@
 #include <buda/schema/record.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ReportCycles {
 
 // What `limiter` is the time of: "kernel", "input 0" (its transfer), "output".
 std::string limiter_name(const ReportCycles& cycles);
+// The limiter of an epoch whose inputs wait for room in the buffers between its ops.
+inline constexpr const char* kBetweenOps = "buffers between ops";
 
 struct ReportOp {
   std::string name;  // in the netlist
@@ -54,6 +57,7 @@ struct ReportOp {
   std::vector<std::int64_t> resident_inputs;
   std::int64_t candidates = 0;  // legal implementations that there were
   ReportCycles cycles;
+  std::string limiter;  // limiter_name(cycles)
   std::vector<ReportUsage> resources;
   friend bool operator==(const ReportOp&, const ReportOp&) = default;
 };
@@ -63,6 +67,13 @@ struct ReportPath {
   std::string kind, busiest;
   std::int64_t bytes = 0, mean = 0, cycles = 0;
   friend bool operator==(const ReportPath&, const ReportPath&) = default;
+};
+
+// Bytes of one input.
+struct ReportLink {
+  std::string link;
+  std::int64_t bytes = 0;
+  friend bool operator==(const ReportLink&, const ReportLink&) = default;
 };
 
 // What a channel of DRAM moves in an epoch, with all inputs of one iteration of the loop. Bytes.
@@ -75,8 +86,14 @@ struct ReportEpoch {
   std::string graph;
   std::int64_t cores = 0;
   std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
+  std::int64_t interval = 0;            // between inputs
+  std::string limiter;                  // what the interval is the time of: of the slowest op, a path, or kBetweenOps
+  std::int64_t bound = 0;               // cycles that the same ops take in an epoch at least; 0 where nothing is known
+  double gap = 0;                       // of `cycles` above it, percent
+  std::string ended_by;                 // why the next op is not in it; empty where nothing is known
   std::vector<ReportPath> paths;        // of the kinds on which anything moves: DRAM, NoC, PCIe, Ethernet
   std::vector<ReportTraffic> channels;  // by number; empty where streams are not known
+  std::vector<ReportLink> links;        // of the networks, the busiest first, a few
   std::string slowest_op;
   std::vector<ReportOp> ops;
   friend bool operator==(const ReportEpoch&, const ReportEpoch&) = default;
@@ -101,6 +118,14 @@ struct ReportChannel {
   friend bool operator==(const ReportChannel&, const ReportChannel&) = default;
 };
 
+// Cycles of one iteration that no plan can beat (solve/bounds.hpp), and by how many percent the plan's cycles are above them.
+struct ReportBound {
+  std::int64_t cycles = 0;
+  double gap = 0;
+  std::string limiter;  // "cores", "slowest op", "DRAM"; of the universal bound
+  friend bool operator==(const ReportBound&, const ReportBound&) = default;
+};
+
 struct ReportTotals {
   std::int64_t ops = 0;
   std::int64_t epochs = 0;
@@ -109,7 +134,9 @@ struct ReportTotals {
   std::int64_t cycles = 0;      // of one iteration, through all epochs
   double inputs_per_second = 0;
   std::string bottleneck_op;
-  std::string limiter;                // of that op, or the path for which its epoch waits
+  std::string limiter;  // of that op, or the path for which its epoch waits
+  // Of plans that follow the schedule, as this one does, and of all plans.
+  std::optional<ReportBound> schedule_bound, universal_bound;
   std::uint64_t parameter_bytes = 0;  // of the queues of parameters and constants
   std::vector<ReportChannel> dram;    // by channel
   friend bool operator==(const ReportTotals&, const ReportTotals&) = default;

@@ -1,0 +1,61 @@
+// From the bounds of a problem to the gaps of a plan.
+#include <buda/balance/emit/report_bounds.hpp>
+
+#include <buda/balance/emit/report_summary.hpp>
+#include <buda/balance/solve/bounds.hpp>
+#include <buda/balance/solve/epoch_ends.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace buda::balance {
+namespace {
+
+// Plans of more ops are not placed once more to tell why their epochs end.
+constexpr std::size_t kMostExplained = 20'000;
+
+// Cycles of plans are whole.
+std::int64_t whole_bound(double cycles) { return static_cast<std::int64_t>(std::floor(std::min(cycles, 9e18))); }
+
+ReportBound bound_of(double bound, const ReportTotals& totals) {
+  const std::int64_t cycles = whole_bound(bound);
+  return {cycles, gap_above(static_cast<double>(totals.cycles), static_cast<double>(cycles)), ""};
+}
+
+void add_epoch_bounds(const ScheduleBound& bound, const Choice& choice, PlacementReport& report) {
+  std::size_t begin = 0;
+  for (std::size_t e = 0; e < report.epochs.size(); ++e) {
+    std::size_t end = begin;
+    while (end < choice.ops.size() && choice.ops[end].epoch == static_cast<std::int32_t>(e)) ++end;
+    ReportEpoch& epoch = report.epochs[e];
+    epoch.bound = whole_bound(bound.of_epoch(begin, end));
+    epoch.gap = gap_above(static_cast<double>(epoch.cycles), static_cast<double>(epoch.bound));
+    begin = end;
+  }
+}
+
+}  // namespace
+
+double gap_above(double cycles, double bound) { return bound > 0 ? three_digits(100 * (cycles - bound) / bound) : 0; }
+
+void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptions& queues, PlacementReport& report) {
+  if (choice.ops.empty()) return;
+  std::vector<BoundedOp> ops = bounded_ops(space, queues);
+  const BoundedChip chip = bounded_chip(space);
+  const UniversalBound universal = universal_bound(ops, chip);
+  report.totals.universal_bound = bound_of(universal.cycles(), report.totals);
+  report.totals.universal_bound->limiter = universal.limiter();
+  if (!follows_schedule(choice)) return;
+  const ScheduleBound schedule(std::move(ops), chip);
+  report.totals.schedule_bound = bound_of(std::max(schedule.cycles(), universal.cycles()), report.totals);
+  add_epoch_bounds(schedule, choice, report);
+  if (choice.ops.size() > kMostExplained) return;
+  std::vector<double> intervals;
+  for (const ReportEpoch& epoch : report.epochs) intervals.push_back(static_cast<double>(epoch.interval));
+  const std::vector<std::string> ends = epoch_ends(space, choice, intervals);
+  for (std::size_t e = 0; e < report.epochs.size() && e < ends.size(); ++e) report.epochs[e].ended_by = ends[e];
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,16 @@
+// What the report tells of a plan beside others: how far it is from the best that there could be, and why its epochs end where they do.
+#pragma once
+
+#include <buda/balance/emit/report.hpp>
+#include <buda/balance/queues/queues.hpp>
+#include <buda/balance/solve/policy.hpp>
+
+namespace buda::balance {
+
+// Fills in bounds and gaps of the whole and of epochs, and what ended these.
+void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptions& queues, PlacementReport& report);
+
+// By how many percent, with three digits.
+double gap_above(double cycles, double bound);
+
+}  // namespace buda::balance
