@@ -231,6 +231,16 @@ std::vector<EpochRun::FullInput> EpochRun::full_inputs() const {
   return out;
 }
 
+std::vector<std::string> EpochRun::outputs_in_cycle() const {
+  std::vector<std::string> out;
+  for (const Waiting& edge : shortest_cycle(wait_graph(*m_))) {
+    if (edge.on >= m_->streams.size() || m_->streams[edge.on].supply != Supply::kernel) continue;
+    const std::string& op = m_->op_of(m_->streams[edge.on]);
+    if (std::find(out.begin(), out.end(), op) == out.end()) out.push_back(op);
+  }
+  return out;
+}
+
 perf::EpochSummary EpochRun::summary() const { return summary_of(*m_, graph_); }
 
 }  // namespace buda::sim

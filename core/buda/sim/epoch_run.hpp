@@ -95,6 +95,8 @@ class EpochRun {
     std::int64_t tiles = 0;  // that fit
   };
   std::vector<FullInput> full_inputs() const;
+  // Ops whose output is in that cycle: it is full, or is sent in an order that its size decides.
+  std::vector<std::string> outputs_in_cycle() const;
   // What has arrived by now; null where that is not kept.
   std::shared_ptr<const Arrivals> arrivals() const;
   // Of one execution, this one.

@@ -48,7 +48,14 @@ void Fabric::hold(const Path& path, const Started& started, bool begins) {
   }
 }
 
-Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes) {
+void Fabric::add_backlog(Resource& resource, std::uint64_t bytes, Ticks now) {
+  const Ticks passed = now - resource.seen;
+  resource.backlog = passed > resource.backlog >> kCostBits ? 0 : resource.backlog - (passed << kCostBits);
+  resource.backlog += bytes * resource.cost;
+  resource.seen = now;
+}
+
+Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes, Ticks now) {
   Started out;
   const bool queues = path.traffic != Traffic::apart;
   if (queues) {
@@ -61,7 +68,9 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes) {
     ++r.transfers;
     r.bytes += bytes;
     r.under_way += bytes;
+    add_backlog(r, bytes, now);
     std::uint64_t time = r.cost * std::min(bytes * r.transfers, r.under_way);
+    time = std::max(time, r.backlog - std::min(r.backlog, r.cost * r.under_way));
     if (queues) time += waiting_behind(path, r) * bytes;
     if (time <= slowest) continue;
     slowest = time;

@@ -6,6 +6,10 @@
 // and a start costs as much as its path is long. Of five models of contention this came as near to traces of Wormhole as a fluid model that
 // is solved anew at every change (decision 0020).
 //
+// What starts first keeps a larger share than is left for it, so a resource can be ahead of its full rate. No transfer ends before the
+// resource has had time for all that has started but is not under way any more, and so a resource is never ahead by more than the transfers
+// that share it.
+//
 // A transfer that is held up further on fills the buffers of the routers before it, so that others wait behind it which go elsewhere
 // (head-of-line blocking), unless they are on another virtual channel: on every resource they wait for one transfer like the average of
 // those that are held up, divided by the number of channels.
@@ -45,8 +49,8 @@ class Fabric {
     std::uint32_t sharing = 0;   // transfers on that resource, this one included
     std::uint64_t slowness = 0;  // 2^-20 ticks per byte
   };
-  // The path has at least one resource.
-  Started start(const Path& path, std::uint64_t bytes);
+  // The path has at least one resource. `now` is not before that of an earlier start.
+  Started start(const Path& path, std::uint64_t bytes, Ticks now);
   void end(const Path& path, std::uint64_t bytes, const Started& started);
 
   // Transfers on a resource that are held up by another, further on.
@@ -62,6 +66,8 @@ class Fabric {
     std::uint32_t transfers = 0;
     std::uint64_t under_way = 0;                 // bytes of these transfers
     std::uint64_t bytes = 0;                     // all that has passed
+    std::uint64_t backlog = 0;                   // 2^-20 ticks after `seen` in which all that has started would pass at the full rate
+    Ticks seen = 0;                              // the last start
     std::array<std::vector<Held>, 2> held = {};  // by Traffic
     std::uint64_t walk = 0;                      // number of the last start that passed here
   };
@@ -70,6 +76,7 @@ class Fabric {
   double utilisation(ResourceId id, Ticks time) const;
 
  private:
+  static void add_backlog(Resource& resource, std::uint64_t bytes, Ticks now);
   std::uint64_t waiting_behind(const Path& path, const Resource& resource) const;
   void hold(const Path& path, const Started& started, bool begins);
 

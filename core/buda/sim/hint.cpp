@@ -1,19 +1,28 @@
-// Doubling, then bisection.
+// Of inputs: doubling, then bisection. Of outputs: one size after the other that the rules of netlists allow.
 #include <buda/sim/hint.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/overlay/epoch_compiler.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace buda::sim {
 namespace {
 
-constexpr std::int64_t kMostTimes = 64;
+constexpr std::int32_t kMostTimes = 64;
+constexpr int kMostOutputTrials = 12;
 
-bool ends_with(EpochSetup setup, const EntriesByQueue& entries, const EpochRun::FullInput& input, std::int64_t tiles) {
-  setup.input_tiles[{input.op, input.operand}] = tiles;
+bool ends(const EpochSetup& setup, const EntriesByQueue& entries) {
   auto run = EpochRun::make(setup, entries);
   if (!run) return false;
   const auto state = run->advance(kForever);
   return state && *state == RunState::ended;
+}
+
+bool ends_with(EpochSetup setup, const EntriesByQueue& entries, const EpochRun::FullInput& input, std::int64_t tiles) {
+  setup.input_tiles[{input.op, input.operand}] = tiles;
+  return ends(setup, entries);
 }
 
 std::string in_netlist(const EpochSetup& setup, const EpochRun::FullInput& input, std::int64_t tiles) {
@@ -24,7 +33,60 @@ std::string in_netlist(const EpochSetup& setup, const EpochRun::FullInput& input
   return out + "]";
 }
 
+// Mblocks of an output beyond those that it has: twice what divides t, and then t doubled again and again (rule NL304).
+std::vector<std::int32_t> larger_outputs(const netlist::Op& op) {
+  std::vector<std::int32_t> halves;
+  const std::int32_t t = std::max(op.block.t, 1);
+  for (std::int32_t half = 1; half < t; ++half)
+    if (t % half == 0) halves.push_back(half);
+  for (std::int32_t times = 1; times <= kMostTimes; times *= 2) halves.push_back(times * t);
+  std::vector<std::int32_t> out;
+  for (const std::int32_t half : halves)
+    if (2 * half > op.buf_size_mb) out.push_back(2 * half);
+  return out;
+}
+
+netlist::Op* op_named(netlist::Netlist& netlist, const std::string& name) {
+  for (netlist::Graph& graph : netlist.graphs)
+    for (netlist::Op& op : graph.ops)
+      if (op.name == name) return &op;
+  return nullptr;
+}
+
+enum class Trial { ends, stops, does_not_fit };
+
+Trial try_netlist(const netlist::Netlist& netlist, const StoppedEpoch& of, Host& host, const EntriesByQueue& entries) {
+  auto compiler = overlay::EpochCompiler::make(netlist, of.device, "", host);
+  if (!compiler || of.epoch >= compiler->epochs().size()) return Trial::does_not_fit;
+  const pipes::Epoch& epoch = compiler->epochs()[of.epoch];
+  auto pipes = compiler->pipes(epoch);
+  if (!pipes) return Trial::does_not_fit;
+  auto blob = compiler->streams(*pipes);
+  if (!blob) return Trial::does_not_fit;
+  const auto shared = std::make_shared<const overlay::Blob>(std::move(*blob));
+  EpochSetup setup{compiler->index(), compiler->device(), epoch, compiler->padding(), shared, of.cores};
+  setup.check_tiles = false;
+  return ends(setup, entries) ? Trial::ends : Trial::stops;
+}
+
 }  // namespace
+
+std::string output_hint_for(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries, const EpochRun& stopped) {
+  int trials = 0;
+  for (const std::string& name : stopped.outputs_in_cycle()) {
+    netlist::Netlist changed = of.netlist;
+    netlist::Op* op = op_named(changed, name);
+    if (op == nullptr) continue;
+    for (const std::int32_t mblocks : larger_outputs(*op)) {
+      if (trials++ == kMostOutputTrials) return "";
+      op->buf_size_mb = mblocks;
+      const Trial trial = try_netlist(changed, of, host, entries);
+      if (trial == Trial::ends) return cat("op '", name, "': buf_size_mb: ", mblocks);
+      if (trial == Trial::does_not_fit) break;
+    }
+  }
+  return "";
+}
 
 std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped) {
   for (const EpochRun::FullInput& input : stopped.full_inputs()) {

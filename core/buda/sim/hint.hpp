@@ -1,9 +1,12 @@
-// What makes an epoch go on that stopped in a cycle: a larger buffer of one input, as the netlist can ask for it.
+// What makes an epoch go on that stopped in a cycle: a larger buffer of one input, or of the output of an op, as the netlist can ask for it.
 #pragma once
 
+#include <buda/io/host.hpp>
+#include <buda/netlist/model/netlist.hpp>
 #include <buda/sim/epoch_run.hpp>
 #include <buda/sim/epoch_setup.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace buda::sim {
@@ -12,5 +15,17 @@ namespace buda::sim {
 // room that helps is the hint: "op 'add_9': input_buf_min_size_tiles: [64, 0]". Empty where none helps. `stopped` began as `setup` and
 // `entries` say.
 std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped);
+
+// A netlist whose temporal epoch `epoch` has stopped.
+struct StoppedEpoch {
+  const netlist::Netlist& netlist;
+  const device::DeviceDescriptor& device;
+  std::size_t epoch = 0;
+  const CoreModel& cores;
+};
+
+// The same for outputs of the cycle: their size decides in which order their tiles go where, so the epoch is compiled again for each size,
+// a dozen times at most. "op 'mul_3': buf_size_mb: 4".
+std::string output_hint_for(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries, const EpochRun& stopped);
 
 }  // namespace buda::sim

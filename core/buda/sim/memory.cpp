@@ -92,7 +92,7 @@ void try_read(Machine& m, StreamId id) {
     r.requested += count;
     s.storage.reserved += count;
     const Path& path = r.paths[way];
-    const auto started = m.fabric.start(path, static_cast<std::uint64_t>(count * s.program->message_bytes));
+    const auto started = m.fabric.start(path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
     r.last_answer = std::max(r.last_answer, m.now + started.duration + path.latency);
     const std::uint32_t action = m.actions.add({m.now, r.last_answer, id, m.cause, started.slowest,
                                                 static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::read});
@@ -148,7 +148,7 @@ void try_write(Machine& m, StreamId id) {
   const std::int64_t entry = (s.given + count - 1) / s.writing->per_input;
   if (entry >= writable_entries(m, dram)) return;
   if (m.check_tiles) each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
-  const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes));
+  const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
   const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
                                               static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::write});
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));

@@ -12,6 +12,8 @@ namespace buda::sim {
 
 struct ProgramEpochs::State {
   overlay::EpochCompiler compiler;
+  const netlist::Netlist* netlist = nullptr;
+  Host* host = nullptr;
 };
 
 ProgramEpochs::ProgramEpochs(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -21,7 +23,7 @@ ProgramEpochs::~ProgramEpochs() = default;
 
 Result<ProgramEpochs> ProgramEpochs::make(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
   BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
-  return ProgramEpochs(std::make_unique<State>(State{std::move(compiler)}));
+  return ProgramEpochs(std::make_unique<State>(State{std::move(compiler), &netlist, &host}));
 }
 
 Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const overlay::Blob> blob, const CoreModel& cores,
@@ -48,6 +50,7 @@ Diagnostic ProgramEpochs::why(std::size_t epoch, std::shared_ptr<const overlay::
   const overlay::EpochCompiler& c = state_->compiler;
   Diagnostic d = stopped.why();
   d.hint = hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, {}, 8, false}, entries, stopped);
+  if (d.hint.empty()) d.hint = output_hint_for({*state_->netlist, c.device(), epoch, cores}, *state_->host, entries, stopped);
   return d;
 }
 

@@ -23,7 +23,7 @@ namespace buda::sim {
 
 class ProgramEpochs {
  public:
-  // The netlist obeys the rules, and outlives this.
+  // The netlist obeys the rules; it and the host outlive this.
   static Result<ProgramEpochs> make(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
   ProgramEpochs(ProgramEpochs&&) noexcept;
   ProgramEpochs& operator=(ProgramEpochs&&) noexcept;

@@ -83,7 +83,7 @@ void try_send(Machine& m, StreamId id) {
         }
       }
     });
-  const auto started = m.fabric.start(connection.path, static_cast<std::uint64_t>(count * bytes));
+  const auto started = m.fabric.start(connection.path, static_cast<std::uint64_t>(count * bytes), m.now);
   const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
                                               static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::send});
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * bytes));

@@ -213,7 +213,10 @@ class Replayer {
 
   void begin_transfer(std::uint32_t t) {
     Transfer& transfer = transfers_[t];
-    transfer.started = fabric_.start(*transfer.path, transfer.bytes);
+    // Without contention each transfer is over before the next begins, an age later.
+    constexpr Ticks kAge = Ticks{1} << 40;
+    if (ablation_ == Ablation::all) ages_ += kAge;
+    transfer.started = fabric_.start(*transfer.path, transfer.bytes, ablation_ == Ablation::all ? ages_ : now_);
     if (ablation_ == Ablation::all) fabric_.end(*transfer.path, transfer.bytes, transfer.started);
     events_.add(now_ + transfer.started.duration, sim::EventKind::served, t, 0);
   }
@@ -242,7 +245,7 @@ class Replayer {
   std::map<std::tuple<std::int32_t, NocCoord, NocCoord>, sim::Path> paths_;
   std::vector<State> state_;
   std::vector<Transfer> transfers_;
-  Ticks now_ = 0, end_ = 0;
+  Ticks now_ = 0, end_ = 0, ages_ = 0;
 };
 
 // Without what was recorded after the kernels' starts.

@@ -69,7 +69,7 @@ double gbs(const device::DeviceDescriptor& device, const std::vector<Stream>& st
     const sim::Path& path = paths[event.entity];
     if (event.kind == sim::EventKind::opened) {
       const auto cause = static_cast<std::uint32_t>(started.size());
-      started.push_back(varied.fabric().start(path, kRequestBytes));
+      started.push_back(varied.fabric().start(path, kRequestBytes, event.time));
       events.add(event.time + started.back().duration, sim::EventKind::served, event.entity, cause);
     } else {
       varied.fabric().end(path, kRequestBytes, started[event.cause]);
