@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks the folder that `runner --perf DIR --perf-level 3` has written.
 
-    perf_check.py DIR         on every core, steps and waits follow one another without gaps: their sum is the core's lifetime exactly
+    perf_check.py DIR         on every core, steps and waits follow one another without gaps: their sum is the core's lifetime exactly; of the
+                              transfers that a resource decides, no more pass it in 10,000 cycles than it can carry, beyond one for each
+                              that shares it
     perf_check.py --csv DIR   also: the headers of the tables are those of TT-Buda and TT-Metal to the byte, and their numbers are what
                               the events of the trace give
 
@@ -90,6 +92,47 @@ def conservation(cores, fault):
                 break
 
 
+WINDOW, BIN = 10000 * TICKS, 1000 * TICKS
+
+
+def capacity(folder, summary, fault):
+    """What passes a resource in any window, of the transfers whose rate it decides."""
+    with gzip.open(folder / "trace.json.gz") as file:
+        events = json.load(file)["traceEvents"]
+    rates = {}  # bytes per tick, by resource
+    for epoch in summary["epochs"]:
+        for load in epoch["loads"]:
+            if load["utilisation"] > 0:
+                rates[load["resource"]] = load["bytes"] / load["utilisation"] / epoch["cycles"] / TICKS
+    passed = collections.defaultdict(lambda: collections.defaultdict(float))   # bytes, by resource and bin
+    largest = collections.defaultdict(lambda: collections.defaultdict(dict))   # the same, of each track: a transfer that is under way
+    for event in events:
+        if event["ph"] != "X" or event["name"] not in ("send", "read", "write"):
+            continue
+        resource, size = event["args"]["slowest"], event["args"]["bytes"]
+        begin = event["ts"] * 1e-6 * summary["clock_hz"] * TICKS
+        end = begin + max(event["dur"] * 1e-6 * summary["clock_hz"] * TICKS, 1)
+        for at in range(int(begin // BIN), int(end // BIN) + 1):
+            part = min(end, (at + 1) * BIN) - max(begin, at * BIN)
+            passed[resource][at] += size * part / (end - begin)
+            tracks = largest[resource][at]
+            tracks[event["pid"], event["tid"]] = max(size, tracks.get((event["pid"], event["tid"]), 0))
+    for resource, bins in sorted(passed.items()):
+        for first in bins:
+            window = range(first, first + WINDOW // BIN)
+            total = sum(bins.get(at, 0) for at in window)
+            if resource not in rates or total <= rates[resource] * WINDOW:
+                continue
+            sharers = {}
+            for at in window:
+                for track, size in largest[resource].get(at, {}).items():
+                    sharers[track] = max(size, sharers.get(track, 0))
+            if total > rates[resource] * WINDOW + sum(sharers.values()):
+                fault(f"{resource} carries {total:.0f} bytes in the 10,000 cycles from {first * BIN // TICKS} on, and can carry "
+                      f"{rates[resource] * WINDOW:.0f}; {len(sharers)} transfers share it")
+                break
+
+
 def first_line(path, fault, expected, whole=True):
     lines = path.read_text().split("\n")
     if lines[0] != expected and (whole or not lines[0].startswith(expected + ",")):
@@ -120,6 +163,7 @@ def check(folder, tables):
     faults = []
     executions, cores = read_trace(folder, summary["clock_hz"])
     conservation(cores, faults.append)
+    capacity(folder, summary, faults.append)
     if tables:
         headers(folder, faults.append)
     if tables and not faults:

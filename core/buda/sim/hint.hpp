@@ -1,4 +1,5 @@
-// What makes an epoch go on that stopped in a cycle: a larger buffer of one input, or of the output of an op, as the netlist can ask for it.
+// What makes an epoch go on that stopped in a cycle: a larger buffer of one input, or of the output of an op, as the netlist can ask for
+// it.
 #pragma once
 
 #include <buda/io/host.hpp>

@@ -95,7 +95,7 @@ void compare_random(int wanted, std::uint64_t seed, int chips, const std::string
   EXPECT_EQ(compared, wanted);
 }
 
-TEST(Values, RandomNetlistsAsOnGolden) { compare_random(pipes::netlists_wanted(60), 31, 1, "wormhole_b0"); }
+TEST(Values, RandomNetlistsAsOnGolden) { compare_random(pipes::netlists_wanted(200), 31, 1, "wormhole_b0"); }
 
 TEST(Values, RandomNetlistsOfTwoChipsAsOnGolden) { compare_random(pipes::netlists_wanted(20), 32, 2, "n300"); }
 

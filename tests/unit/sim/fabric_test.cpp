@@ -131,8 +131,8 @@ class Streams {
   std::map<ResourceId, std::vector<Passed>> passed_;
 };
 
-// A large transfer takes no longer than all that is under way, and the small ones beside it end before it: together they would pass at twice
-// the rate.
+// A large transfer takes no longer than all that is under way, and the small ones beside it end before it: together they would pass at
+// twice the rate.
 TEST(Fabric, SmallTransfersBesideALargeOneDoNotPassForFree) {
   Fabric fabric;
   const ResourceId link = fabric.add("link", 30);

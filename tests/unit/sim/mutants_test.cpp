@@ -111,7 +111,7 @@ std::string verdict(const RunOf& original, const Blob& mutant) {
 
 TEST(Mutants, AreSeen) {
   Rng rng(41);
-  const int wanted = pipes::netlists_wanted(400);
+  const int wanted = pipes::netlists_wanted(1000);
   std::map<std::string, int> verdicts;
   int made = 0;
   for (int round = 0; made < wanted && round < 20 * wanted; ++round) {
