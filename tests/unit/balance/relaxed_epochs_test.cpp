@@ -61,6 +61,13 @@ double written_bytes(const std::vector<RelaxedOp>& ops, std::size_t begin, std::
   return bytes;
 }
 
+double slowest_edge(const std::vector<RelaxedOp>& ops, std::size_t begin, std::size_t end) {
+  double cycles = 0;
+  for (std::size_t i = begin; i < end; ++i)
+    for (const auto& o : ops[i].operands) cycles = std::max(cycles, o.other >= begin ? o.cycles : 0);
+  return cycles;
+}
+
 struct Cost {
   double interval = kNever, total = kNever;
 };
@@ -69,7 +76,7 @@ Cost epoch_cost(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, std:
   for (std::size_t i = begin + 1; i < end; ++i)
     if (ops[i].begins_epoch) return {};
   const TriedPace pace = best_pace(ops, begin, end, chip.cores);
-  const double bound = std::max(pace.interval, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
+  const double bound = std::max({pace.interval, slowest_edge(ops, begin, end), dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle});
   const double first = std::max(pace.latency, dram_bytes(ops, begin, end) / chip.dram_bytes_per_cycle);
   const double queues = chip.cycles_per_written_byte * written_bytes(ops, begin, end);
   return {bound, bound + (chip.cycles_per_epoch + first - bound) / chip.inputs_per_epoch + queues};
@@ -104,7 +111,8 @@ std::vector<RelaxedOp> random_ops(Rng& rng) {
     ops[i].last_user = i;
     for (std::uint64_t n = i == 0 ? 0 : rng.below(3); n > 0; --n) {
       const std::size_t producer = rng.below(i);
-      ops[i].operands.push_back({producer, static_cast<double>(rng.below(300))});
+      ops[i].operands.push_back(
+          {producer, static_cast<double>(rng.below(300)), rng.below(3) == 0 ? static_cast<double>(rng.below(400)) : 0});
       ops[producer].last_user = i;
     }
   }

@@ -152,12 +152,49 @@ TEST(PairLinks, AreLeastBetweenEqualRows) {
     const auto all = context.models(id);
     const auto found = std::find_if(all.begin(), all.end(), [&](const OpModel& m) { return m.grid == grid; });
     EXPECT_NE(found, all.end());
-    return *found;
+    OpModel out = *found;
+    out.kernel_cycles = 1;  // so that the links decide
+    return out;
   };
   const OpModel column = with_grid(op, {8, 1});
   const double beside = model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {8, 1}));
   EXPECT_GT(beside, 0);
   EXPECT_GT(model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {1, 8})), 2 * beside);
+}
+
+// A producer whose buffer holds one result waits until its reader has taken it.
+TEST(PairLinks, AreSlowerBehindASingleBuffer) {
+  const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
+  PolicyContext context(c.space, 1);
+  LinkModel model(context);
+  const OpId op = context.schedule()[1], before = context.schedule()[0];
+  std::size_t slower = 0;
+  for (const OpModel& reader : context.models(op))
+    for (const OpModel& producer : context.models(before)) {
+      if (producer.grid != reader.grid || producer.buf_size_mb < 2) continue;
+      OpModel single = producer;
+      single.buf_size_mb = 1;
+      const double both = model.pairs.cycles(op, reader, 0, producer), with_one = model.pairs.cycles(op, reader, 0, single);
+      // Some cannot stand in one epoch.
+      if (both == 0 || with_one == 0) continue;
+      EXPECT_GE(both, 0.99 * std::max(producer.kernel_cycles, reader.kernel_cycles));
+      slower += with_one > 1.1 * both ? 1 : 0;
+    }
+  EXPECT_GT(slower, 0u);
+}
+
+TEST(PacedPlacer, KnowsTheEdgesOfAnEpoch) {
+  const Chosen c(uneven());
+  PolicyContext context(c.space, 1);
+  LinkModel links(context);
+  PacedPlacer placer(context, PlaceGoal::pairs, links);
+  const std::size_t end = stand_first(context, c.choice);
+  ASSERT_GT(end, 1u);
+  const std::vector<OpId> ops(context.in_epoch());
+  const std::vector<double> edges = placer.edge_cycles(ops);
+  const double first = links.pairs.cycles(ops[1], context.placed(ops[1]).model, 0, context.placed(ops[0]).model);
+  EXPECT_EQ(edges[0], first);
+  EXPECT_GE(edges[1], first);
 }
 
 TEST(Hastened, GivesIdleCoresToTheLongestWay) {

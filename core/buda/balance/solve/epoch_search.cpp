@@ -2,6 +2,7 @@
 #include <buda/balance/solve/epoch_search.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,6 +13,8 @@ namespace {
 
 // The part of the ops left that one pass may place.
 constexpr double kPassShare = 0.5;
+// Edges that count as slow beside the slowest one.
+constexpr double kSlowEdges = 0.8;
 
 // Whether ops from number `begin` on stand so; otherwise they are taken back.
 bool stand(PolicyContext& context, std::size_t begin, const std::vector<PlacedOp>& ops) {
@@ -94,6 +97,7 @@ EpochSearch::EpochSearch(std::vector<PacedPlacer>& placers, Trials& trials, bool
     });
   };
   for (double part : {0.8, 1.0, 0.6, 1.3, 0.9, 0.45, 0.7}) {
+    paces_.push_back([this, part](const StandingEpoch& epoch) { return with_fast_edges(epoch, part - 0.15); });
     add([part](double, double interval) { return part * interval; });
     if (few) add([part](double own, double) { return part * own; });
     // Those that do not hold the epoch up: the first input comes through sooner.
@@ -113,6 +117,21 @@ std::vector<double> EpochSearch::with_idle_cores(const StandingEpoch& epoch, dou
   return hastened(context, epoch, choices, static_cast<std::int64_t>(share * static_cast<double>(epoch.idle)));
 }
 
+double EpochSearch::fastest(OpId op) {
+  double out = std::numeric_limits<double>::infinity();
+  for (const OpModel& model : placers_.front().context().models(op)) out = std::min(out, placers_.front().cycles(op, model));
+  return out;
+}
+
+// Ops whose edges are slower than all ops become faster, the others as slow as the slowest: they leave cores to them.
+std::vector<double> EpochSearch::with_fast_edges(const StandingEpoch& epoch, double part) {
+  const double slowest = *std::max_element(epoch.edges.begin(), epoch.edges.end());
+  std::vector<double> out(epoch.cycles.size(), epoch.interval);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (epoch.edges[i] > std::max(epoch.interval, kSlowEdges * slowest)) out[i] = std::max(part * epoch.cycles[i], fastest(epoch.ops[i]));
+  return out;
+}
+
 Trial EpochSearch::improved(Trial start, std::size_t least) {
   next_.assign(start.epochs.size(), 0);
   while (trials_.ops_left() > least && sweep(start, least)) {
@@ -129,6 +148,7 @@ RatedEpoch EpochSearch::best_of(std::size_t epoch, std::size_t begin, std::size_
     now.cycles.push_back(placers_.front().cycles(now.ops.back()));
   }
   now.interval = *std::max_element(now.cycles.begin(), now.cycles.end());
+  now.edges = placers_.front().edge_cycles(now.ops);
   now.idle = context.placer().free_cores();
   std::size_t& next = next_[epoch];
   for (const std::size_t last = next + tries; next < last && trials_.ops_left() > 0; ++next) {

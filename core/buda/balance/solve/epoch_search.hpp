@@ -15,8 +15,9 @@ namespace buda::balance {
 struct StandingEpoch {
   std::vector<OpId> ops;
   std::vector<double> cycles;
-  double interval = 0;    // of the slowest op
-  std::int64_t idle = 0;  // cores without an op
+  std::vector<double> edges;  // of the slowest edge of each op to others of the epoch
+  double interval = 0;        // of the slowest op
+  std::int64_t idle = 0;      // cores without an op
 };
 
 // The cycles that each op may take in another placement.
@@ -47,6 +48,9 @@ class EpochSearch {
   Trials& trials_;
   std::vector<Pace> paces_;
   std::vector<double> with_idle_cores(const StandingEpoch& epoch, double share);
+  std::vector<double> with_fast_edges(const StandingEpoch& epoch, double part);
+  // Cycles of the op's fastest model.
+  double fastest(OpId op);
 
   std::vector<std::size_t> next_;  // by epoch: the number of the next try
 };

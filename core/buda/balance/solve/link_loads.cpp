@@ -145,8 +145,17 @@ const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& mode
 double PairLinks::cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
   const auto [known, fresh] = cycles_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
   if (!fresh) return known->second;
-  if (const auto& edge = intakes_.edge(op, model, input, producer)) known->second = least_cycles(model, *edge, producer);
+  if (const auto& edge = intakes_.edge(op, model, input, producer))
+    known->second = std::max(least_cycles(model, *edge, producer), interval(op, model, *edge, producer));
   return known->second;
+}
+
+double PairLinks::interval(OpId op, const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const {
+  cost::PipelineOp ops[] = {pipeline_op(with_model(context_.op(edge.producer), producer), producer.kernel_cycles, 0),
+                            pipeline_op(with_model(context_.op(op), model), model.kernel_cycles, 0)};
+  ops[1].inputs.push_back(edge.input);
+  ops[1].inputs.back().from = 0;
+  return cost::pipeline_times(ops).interval;
 }
 
 double PairLinks::least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const {

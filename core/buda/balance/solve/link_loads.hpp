@@ -125,8 +125,9 @@ class ChipLinks {
   std::vector<std::uint8_t> nearer_;  // which network is nearer, by way of network 0
 };
 
-// What an edge puts on the busiest link if nothing else does and its ops stand side by side. A column of cores, for example, is fed through
-// the links of that column unless its producer has as many rows.
+// How fast inputs can pass between two ops that stand side by side, with nothing else in the epoch: what the edge puts on the busiest link,
+// and what the buffers between them allow. A column of cores, for example, is fed through the links of that column unless its producer has
+// as many rows; a producer whose buffer holds one result waits until it is taken.
 class PairLinks {
  public:
   PairLinks(const PolicyContext& context, const ChipLinks& links, IntakeBook& intakes)
@@ -136,6 +137,7 @@ class PairLinks {
   double cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
  private:
+  double interval(OpId op, const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const;
   double least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const;
 
   const PolicyContext& context_;

@@ -140,16 +140,19 @@ void for_each_epoch_of(const std::vector<RelaxedOp>& ops, const Thresholds& thre
   // By op the edges to those that read it.
   std::vector<std::vector<RelaxedOp::Edge>> readers(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i)
-    for (const auto& operand : ops[i].operands) readers[operand.other].push_back({i, operand.bytes});
+    for (const auto& operand : ops[i].operands) readers[operand.other].push_back({i, operand.bytes, operand.cycles});
   for (std::size_t end = 1; end <= ops.size(); ++end) {
     Segment segment(thresholds, end, chip.cores);
     DramTraffic traffic(ops, end, readers);
+    double edges = 0;
     for (std::size_t begin = end; begin-- > 0;) {
       const bool fits = segment.add(begin);
       // An op that fits no chip stands alone.
       if (!fits && begin + 1 < end) break;
       const double dram = traffic.add(begin) / chip.dram_bytes_per_cycle;
-      const double bound = std::max(segment.slowest(), dram);
+      for (const auto& reader : readers[begin])
+        if (reader.other < end) edges = std::max(edges, reader.cycles);
+      const double bound = std::max({segment.slowest(), edges, dram});
       const double first = chip.cycles_per_epoch + std::max(segment.latency(), dram);
       const double queues = chip.cycles_per_written_byte * traffic.written();
       visit(begin, end, bound + (first - bound) / chip.inputs_per_epoch + queues, bound);

@@ -25,6 +25,7 @@ struct RelaxedOp {
   struct Edge {
     std::size_t other = 0;
     double bytes = 0;
+    double cycles = 0;  // from one input to the next if both are in one epoch, as far as is known
   };
   std::vector<Edge> operands;  // from earlier ops
   double result_bytes = 0;
@@ -52,8 +53,8 @@ struct RelaxedEpoch {
 
 // The cuts of the least total of cycles per input. The ops of an epoch share the chip by the goal: at the shortest interval for which the
 // least cores of all together fit, or so that no core would save more cycles at another op. The first input takes as long as all ops one
-// after the other, or as its DRAM traffic, and the change of epochs; each further one as long as the slowest op or the traffic. O(ops * ops
-// of an epoch * choices of an op).
+// after the other, or as its DRAM traffic, and the change of epochs; each further one as long as the slowest op, the slowest edge between
+// two of them, or the traffic. O(ops * ops of an epoch * choices of an op).
 std::vector<RelaxedEpoch> relaxed_epochs(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
                                          RelaxedGoal goal = RelaxedGoal::interval);
 

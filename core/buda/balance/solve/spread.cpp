@@ -150,6 +150,7 @@ struct Plan {
   double share = 1;            // of the chip's cores
   double bytes_per_cycle = 0;  // of queues
   bool ends_early = false;     // whether an epoch may end before it must
+  bool learned = false;        // whether it counts what edges were seen to slow epochs down
 };
 
 // Those that differ most come first.
@@ -157,11 +158,16 @@ std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::De
   std::vector<double> rates{queue_rate(device)};
   if (trials.estimates() && rates.front() < dram_rate(device)) rates.push_back(dram_rate(device));
   std::vector<Plan> out;
-  for (double share : kShares)
+  auto add = [&](double share, bool learned) {
     for (double rate : rates)
       for (RelaxedGoal goal : {RelaxedGoal::latency, RelaxedGoal::interval})
         if (goal == RelaxedGoal::interval || (inputs < kFewInputs && trials.estimates()))
-          out.push_back({goal, share, rate, rate == rates.front()});
+          out.push_back({goal, share, rate, rate == rates.front(), learned});
+  };
+  for (double share : kShares) {
+    add(share, false);
+    if (trials.estimates()) add(share, true);
+  }
   return out;
 }
 
@@ -221,15 +227,54 @@ class QueuePrice {
   std::size_t at_ = 0;
 };
 
+// What edges between ops of one epoch take: the least of all trials. Nothing is known of those that were never in one epoch.
+class EdgeRecord {
+ public:
+  EdgeRecord(const PolicyContext& context, LinkModel& links, const std::vector<RelaxedOp>& ops)
+      : context_(context), links_(links), ops_(ops), known_(ops.size()) {
+    for (std::size_t i = 0; i < ops.size(); ++i) known_[i].resize(ops[i].operands.size(), false);
+  }
+
+  // The ops with what is known.
+  const std::vector<RelaxedOp>& ops() const { return ops_; }
+
+  void learn(const Choice& choice) {
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      const OpId id = context_.schedule()[i];
+      const PlacedOp& placed = choice.ops[id.index()];
+      std::size_t edge = 0;
+      for (std::size_t k = 0; k < context_.op(id).operands.size(); ++k) {
+        const OpId from = context_.op(id).operands[k].from.op;
+        if (!from.valid()) continue;
+        const std::size_t at = edge++;
+        const PlacedOp& producer = choice.ops[from.index()];
+        if (producer.epoch != placed.epoch) continue;
+        const double cycles = links_.pairs.cycles(id, placed.model, k, producer.model);
+        double& known = ops_[i].operands[at].cycles;
+        known = known_[i][at] ? std::min(known, cycles) : cycles;
+        known_[i][at] = true;
+      }
+    }
+  }
+
+ private:
+  const PolicyContext& context_;
+  LinkModel& links_;
+  std::vector<RelaxedOp> ops_;
+  std::vector<std::vector<bool>> known_;  // by op and edge
+};
+
 // Placements of the plans, in turns by all placers, until half of the ops that may be placed are, or all where none fits DRAM.
-Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, const std::vector<RelaxedOp>& ops,
-                                        const RelaxedChip& chip) {
+Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links,
+                                        const std::vector<RelaxedOp>& all_ops, const RelaxedChip& chip) {
   std::vector<Trial> out;
   Failure failure;
   const PolicyContext& context = placers.front().context();
   const std::size_t least = trials.ops_left() / 2;
   QueuePrice price(context);
+  EdgeRecord edges(context, links, all_ops);
   for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, context.device())) {
+    const std::vector<RelaxedOp>& ops = plan.learned ? edges.ops() : all_ops;
     // The same plan again where queues fit only while shapes are left out of account.
     for (bool again = true; again;) {
       const RelaxedChip planned =
@@ -242,6 +287,7 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
         if (choice) {
           Trial trial = trials.rated(std::move(*choice));
           fits = fits || !trial.fails;
+          if (trials.estimates()) edges.learn(trial.choice);
           add_trial(std::move(trial), out);
         } else {
           failure = std::move(choice).failure();
@@ -283,7 +329,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   if (trials.estimates()) goals = {PlaceGoal::pairs, PlaceGoal::first};
   std::vector<PacedPlacer> placers;
   for (PlaceGoal goal : goals) placers.emplace_back(context, goal, links);
-  BUDA_ASSIGN(std::vector<Trial> first, first_trials(placers, trials, ops, chip));
+  BUDA_ASSIGN(std::vector<Trial> first, first_trials(placers, trials, links, ops, chip));
   if (!trials.estimates()) {
     auto choice = tightened(placers.front(), first.front().choice);
     if (choice) add_trial(trials.rated(std::move(*choice)), first);

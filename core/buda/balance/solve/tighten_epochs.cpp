@@ -15,9 +15,11 @@ constexpr double kMiddle = 0.75, kShorter = 0.6, kLonger = 0.88;
 
 // Where links decide: models that are compared while the busiest link is too slow, the cores that they may have for each of the first
 // one's, and the part of an op's cycles below which links do not matter.
-constexpr int kComparedModels = 6;
+constexpr int kComparedModels = 6, kMostCompared = 24;
 constexpr std::int64_t kMostCoresForLinks = 4;
 constexpr double kIdleLinks = 0.6;
+// The part of that time which a model with more cores must come down to.
+constexpr double kWorthCores = 0.85;
 
 // Models and places of the op before that are tried where its reader's links are too slow.
 constexpr std::size_t kOtherModels = 4, kOtherPlaces = 2;
@@ -175,7 +177,7 @@ class Pack {
     return false;
   }
 
-  // Whether the edges from and to those ops that have models leave no link too busy.
+  // Whether the edges from and to those ops that have models keep up.
   bool suits(std::size_t i, const OpModel& model) {
     const OpSpec& spec = context_.op(blocks_[i].op);
     for (std::size_t k = 0; k < spec.operands.size(); ++k)
@@ -274,21 +276,50 @@ Result<void> PacedPlacer::place_op(OpId op, double most) {
 std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, const std::vector<const OpModel*>& order) {
   std::optional<Spot> best;
   std::int64_t first_cores = 0;
-  int compared = 0;
+  int compared = 0, seen = 0;
   links_->follow(end_);
   for (const OpModel* model : order) {
-    if (best && (compared >= kComparedModels || cycles(op, *model) > most || model->cores() > kMostCoresForLinks * first_cores)) break;
+    if (best && (++seen > kMostCompared || compared >= kComparedModels || cycles(op, *model) > most ||
+                 model->cores() > kMostCoresForLinks * first_cores))
+      break;
     const std::vector<Place> places = free_places(context_, model->grid);
     if (places.empty() || context_.objection(op, *model)) continue;
     const Intake intake = model_->intakes.intake(op, *model, end_);
-    if (compared++ == 0) first_cores = model->cores();
+    if (!best) first_cores = model->cores();
+    double least = kIdleLinks * most;
+    for (std::size_t i = 0; i < context_.op(op).operands.size(); ++i) least = std::max(least, edge_cycles(op, *model, i).value_or(0));
+    const double worth = best && model->cores() > best->model->cores() ? kWorthCores * best->links : best ? best->links : 0;
+    if (best && least >= worth) continue;
+    ++compared;
+    std::optional<Spot> own;
     for (const Place& place : places) {
-      const double links = std::max(links_->busiest_with(intake, *model, place), kIdleLinks * most);
-      if (!best || links < best->links) best = Spot{model, place, links};
+      const double links = std::max(links_->busiest_with(intake, *model, place), least);
+      if (!own || links < own->links) own = Spot{model, place, links};
     }
+    if (!best || own->links < worth) best = own;
     if (best->links <= most) break;
   }
   return best;
+}
+
+std::optional<double> PacedPlacer::edge_cycles(OpId op, const OpModel& model, std::size_t input) {
+  const Operand& operand = context_.op(op).operands[input];
+  const OpId from = operand.from.op;
+  if (!from.valid() || operand.queued || model.is_resident(input) || context_.placed(from).epoch != context_.epoch()) return std::nullopt;
+  return model_->pairs.cycles(op, model, input, context_.placed(from).model);
+}
+
+std::vector<double> PacedPlacer::edge_cycles(const std::vector<OpId>& ops) {
+  std::vector<double> out(ops.size(), 0);
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    for (std::size_t k = 0; k < context_.op(ops[i]).operands.size(); ++k) {
+      const auto cycles = edge_cycles(ops[i], context_.placed(ops[i]).model, k);
+      if (!cycles) continue;
+      const auto producer = std::find(ops.begin(), ops.end(), context_.op(ops[i]).operands[k].from.op);
+      for (double* slowest : {&out[i], producer == ops.end() ? nullptr : &out[static_cast<std::size_t>(producer - ops.begin())]})
+        if (slowest != nullptr) *slowest = std::max(*slowest, *cycles);
+    }
+  return out;
 }
 
 bool PacedPlacer::place_by_links(OpId op, double most) {

@@ -36,6 +36,8 @@ class PacedPlacer {
   double cycles(OpId op) { return cycles(op, context_.placed(op).model); }
   // Of an op if it stood there with a model.
   double cycles(OpId op, const OpModel& model) { return model_->times.cycles(op, model, ways_in_epoch(context_, op, end_)); }
+  // Of the slowest edge to an op of the present epoch, or from it, by their order in the schedule.
+  std::vector<double> edge_cycles(const std::vector<OpId>& ops);
   // Of an op of a choice.
   double cycles(OpId op, const Choice& choice) {
     return model_->times.cycles(op, choice.ops[op.index()].model, ways_in_choice(context_, choice, op));
@@ -51,6 +53,8 @@ class PacedPlacer {
   };
   std::vector<const OpModel*> in_order(OpId op, double most);
   std::optional<Spot> best_spot(OpId op, double most, const std::vector<const OpModel*>& order);
+  // Null where the operand comes from no op of the present epoch.
+  std::optional<double> edge_cycles(OpId op, const OpModel& model, std::size_t input);
   bool place_by_links(OpId op, double most);
   void place_pair(OpId producer, OpId op, double most, const Spot& found);
 
