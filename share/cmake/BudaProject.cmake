@@ -32,6 +32,9 @@ set(CMAKE_INSTALL_LIBDIR lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 # The two trees have the same shape. CMake's own path for the build tree would be padded with empty entries, which mean the current folder.
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+# A tool or plugin is the same whatever libbuda's functions do: it is linked anew when its own objects change, as they do when what they call is
+# declared otherwise.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 
 # Paths are taken relative to the source folder, so that other checkouts, and the copies that tests make, find what this one compiled.
 find_program(BUDA_CCACHE ccache)

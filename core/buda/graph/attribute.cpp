@@ -1,16 +1,20 @@
-// Attributes as text, and their comparison.
+// Attributes as text, their comparison, and what their types are made of.
 #include <buda/graph/attribute.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/fused_body.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <stdexcept>
 
 namespace buda::graph {
 namespace {
 
-bool same_real(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_real(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 template <class T>
 std::string value_text(const T& v) {
@@ -37,6 +41,50 @@ SharedBody::SharedBody(FusedBody body) : body_(std::make_shared<const FusedBody>
 
 bool operator==(const SharedBody& a, const SharedBody& b) { return a.body_ == b.body_ || *a == *b; }
 
+Attr::Attr() = default;
+Attr::Attr(std::string value) : AttrAlternatives(std::move(value)) {}
+Attr::Attr(const char* value) : AttrAlternatives(std::string(value)) {}
+Attr::Attr(std::vector<std::int64_t> value) : AttrAlternatives(std::move(value)) {}
+Attr::Attr(std::vector<double> value) : AttrAlternatives(std::move(value)) {}
+Attr::Attr(std::vector<std::string> value) : AttrAlternatives(std::move(value)) {}
+Attr::Attr(SharedBody value) : AttrAlternatives(std::move(value)) {}
+Attr::Attr(std::in_place_t, bool value) : AttrAlternatives(value) {}
+Attr::Attr(std::in_place_t, std::int64_t value) : AttrAlternatives(value) {}
+Attr::Attr(std::in_place_t, double value) : AttrAlternatives(value) {}
+Attr::Attr(const Attr&) = default;
+Attr::Attr(Attr&&) noexcept = default;
+Attr& Attr::operator=(const Attr&) = default;
+Attr& Attr::operator=(Attr&&) noexcept = default;
+Attr::~Attr() = default;
+
+bool operator==(const Attr& a, const Attr& b) { return static_cast<const AttrAlternatives&>(a) == static_cast<const AttrAlternatives&>(b); }
+
+AttrMap::AttrMap() = default;
+AttrMap::AttrMap(std::initializer_list<Entry> entries) {
+  for (const Entry& e : entries) emplace(e.name, e.value);
+}
+AttrMap::AttrMap(const AttrMap&) = default;
+AttrMap::AttrMap(AttrMap&&) noexcept = default;
+AttrMap& AttrMap::operator=(const AttrMap&) = default;
+AttrMap& AttrMap::operator=(AttrMap&&) noexcept = default;
+AttrMap::~AttrMap() = default;
+
+AttrMap::iterator AttrMap::find(std::string_view name) { return map::find(name); }
+AttrMap::const_iterator AttrMap::find(std::string_view name) const { return map::find(name); }
+bool AttrMap::contains(std::string_view name) const { return map::find(name) != end(); }
+const Attr& AttrMap::at(std::string_view name) const {
+  const auto found = map::find(name);
+  if (found == end()) throw std::out_of_range(cat("no attribute '", name, "'"));
+  return found->second;
+}
+Attr& AttrMap::operator[](std::string_view name) {
+  const auto found = lower_bound(name);
+  if (found != end() && found->first == name) return found->second;
+  return emplace_hint(found, name, Attr())->second;
+}
+
+bool operator==(const AttrMap& a, const AttrMap& b) { return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin()); }
+
 std::string_view attr_type_name(AttrType type) {
   switch (type) {
     case AttrType::boolean:
@@ -60,7 +108,7 @@ std::string_view attr_type_name(AttrType type) {
 }
 
 std::string attr_text(const Attr& a) {
-  return std::visit([](const auto& v) { return value_text(v); }, a);
+  return std::visit([](const auto& v) { return value_text(v); }, static_cast<const AttrAlternatives&>(a));
 }
 
 bool same_attr(const Attr& a, const Attr& b) {

@@ -122,9 +122,10 @@ Graph::FoundOrder Graph::find_order() const {
 }
 
 std::vector<NodeId> Graph::topological_order() const {
-  if (auto kept = order_.get()) {
-    if (kept->size() != live_) std::erase_if(*kept, [this](NodeId id) { return !contains(id); });
-    return std::move(*kept);
+  std::vector<NodeId> kept;
+  if (order_.get(kept)) {
+    if (kept.size() != live_) std::erase_if(kept, [this](NodeId id) { return !contains(id); });
+    return kept;
   }
   FoundOrder found = find_order();
   if (found.lasts) order_.keep(found.nodes);
@@ -169,7 +170,7 @@ bool Graph::name_taken(std::string_view candidate) const { return find(candidate
 std::string Graph::fresh_name(std::string_view wanted) const {
   std::string base(wanted.empty() ? "node" : wanted);
   if (!name_taken(base)) return base;
-  auto& next = next_suffix_[base];
+  std::uint32_t& next = next_suffix_.of(base);
   for (;;) {
     std::string candidate = cat(base, '.', ++next);
     if (!name_taken(candidate)) return candidate;

@@ -5,7 +5,6 @@
 // verifier and the tools.
 #pragma once
 
-#include <buda/base/keyed_hash.hpp>
 #include <buda/graph/kept_order.hpp>
 #include <buda/graph/level.hpp>
 #include <buda/graph/name_index.hpp>
@@ -16,7 +15,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -129,7 +127,7 @@ class Graph {  // wide because it alone sees how nodes, names and uses are kept 
   std::vector<NodeId> inputs_;
   std::vector<NodeId> outputs_;
   // Where fresh_name goes on, by base: keeps many nodes with equal bases linear.
-  mutable std::unordered_map<std::string, std::uint32_t, KeyedHash> next_suffix_;
+  mutable Suffixes next_suffix_;
   mutable KeptOrder order_;
 };
 

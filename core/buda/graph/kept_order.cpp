@@ -3,6 +3,11 @@
 
 namespace buda::graph {
 
+KeptOrder::KeptOrder() = default;
+KeptOrder::KeptOrder(const KeptOrder& /*other*/) {}
+KeptOrder::KeptOrder(KeptOrder&& other) noexcept { other.drop(); }
+KeptOrder::~KeptOrder() = default;
+
 KeptOrder& KeptOrder::operator=(const KeptOrder& /*other*/) {
   drop();
   return *this;
@@ -14,18 +19,20 @@ KeptOrder& KeptOrder::operator=(KeptOrder&& other) noexcept {
   return *this;
 }
 
-std::optional<std::vector<NodeId>> KeptOrder::get() const {
+bool KeptOrder::get(std::vector<NodeId>& order) const {
   std::lock_guard lock(mutex_);
-  return order_;
+  if (known_) order = order_;
+  return known_;
 }
 
 void KeptOrder::keep(const std::vector<NodeId>& order) {
   std::lock_guard lock(mutex_);
   order_ = order;
+  known_ = true;
 }
 
 void KeptOrder::append(NodeId id) {
-  if (order_) order_->push_back(id);
+  if (known_) order_.push_back(id);
 }
 
 }  // namespace buda::graph

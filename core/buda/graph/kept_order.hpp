@@ -4,7 +4,6 @@
 #include <buda/graph/node_id.hpp>
 
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -15,23 +14,25 @@ namespace buda::graph {
 // nobody changes can be read by all; changes are the graph's own, as all others. A copy starts empty, and a move leaves both empty.
 class KeptOrder {
  public:
-  KeptOrder() = default;
-  KeptOrder(const KeptOrder& /*other*/) {}
-  KeptOrder(KeptOrder&& other) noexcept { other.drop(); }
+  KeptOrder();
+  KeptOrder(const KeptOrder& /*other*/);
+  KeptOrder(KeptOrder&& other) noexcept;
   KeptOrder& operator=(const KeptOrder& /*other*/);
   KeptOrder& operator=(KeptOrder&& other) noexcept;
-  ~KeptOrder() = default;
+  ~KeptOrder();
 
-  std::optional<std::vector<NodeId>> get() const;
+  // False where there is none.
+  bool get(std::vector<NodeId>& order) const;
   void keep(const std::vector<NodeId>& order);
 
   // A node that comes after all others.
   void append(NodeId id);
-  void drop() noexcept { order_.reset(); }
+  void drop() noexcept { known_ = false; }
 
  private:
   mutable std::mutex mutex_;
-  std::optional<std::vector<NodeId>> order_;
+  bool known_ = false;
+  std::vector<NodeId> order_;
 };
 
 }  // namespace buda::graph

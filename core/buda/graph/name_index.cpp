@@ -3,6 +3,7 @@
 
 #include <buda/base/keyed_hash.hpp>
 
+#include <unordered_map>
 #include <utility>
 
 namespace buda::graph {
@@ -57,6 +58,22 @@ void NameIndex::resize(std::size_t slots) {
     while (slots_[place].id.valid()) place = after(place);
     slots_[place] = slot;
   }
+}
+
+struct Suffixes::Table {
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> numbers;
+};
+
+Suffixes::Suffixes() = default;
+Suffixes::Suffixes(const Suffixes& other) : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
+Suffixes::Suffixes(Suffixes&&) noexcept = default;
+Suffixes& Suffixes::operator=(const Suffixes& other) { return *this = Suffixes(other); }
+Suffixes& Suffixes::operator=(Suffixes&&) noexcept = default;
+Suffixes::~Suffixes() = default;
+
+std::uint32_t& Suffixes::of(const std::string& base) {
+  if (!table_) table_ = std::make_unique<Table>();
+  return table_->numbers[base];
 }
 
 }  // namespace buda::graph

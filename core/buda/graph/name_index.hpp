@@ -1,4 +1,4 @@
-// Nodes by name.
+// Nodes by name, and the numbers that make names differ.
 #pragma once
 
 #include <buda/graph/node.hpp>
@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +42,23 @@ class NameIndex {
 
   std::vector<Slot> slots_;  // a power of two, or none; at most half of them are taken
   std::size_t taken_ = 0;
+};
+
+// A number for each text, 0 at first. A copy has numbers of its own.
+class Suffixes {
+ public:
+  Suffixes();
+  Suffixes(const Suffixes& other);
+  Suffixes(Suffixes&&) noexcept;
+  Suffixes& operator=(const Suffixes& other);
+  Suffixes& operator=(Suffixes&&) noexcept;
+  ~Suffixes();
+
+  std::uint32_t& of(const std::string& base);
+
+ private:
+  struct Table;
+  std::unique_ptr<Table> table_;  // null while there are no numbers
 };
 
 }  // namespace buda::graph

@@ -1,9 +1,27 @@
 // Places in chunks of equal size.
 #include <buda/graph/node_pool.hpp>
 
+#include <array>
 #include <utility>
 
 namespace buda::graph {
+namespace {
+
+constexpr std::size_t kNodesOfAChunk = 64;
+
+}  // namespace
+
+struct NodePool::Chunk {
+  std::array<std::optional<Node>, kNodesOfAChunk> slots;
+};
+
+NodePool::NodePool() = default;
+NodePool::NodePool(NodePool&&) noexcept = default;
+NodePool& NodePool::operator=(const NodePool& other) { return *this = NodePool(other); }
+NodePool& NodePool::operator=(NodePool&&) noexcept = default;
+NodePool::~NodePool() = default;
+
+std::optional<Node>& NodePool::slot(std::size_t place) { return chunks_[place / kNodesOfAChunk]->slots[place % kNodesOfAChunk]; }
 
 NodePool::NodePool(const NodePool& other) {
   chunks_.reserve(other.chunks_.size());
@@ -15,7 +33,7 @@ NodePool::NodePool(const NodePool& other) {
 }
 
 void NodePool::add_place() {
-  if (places() % kChunk == 0) chunks_.push_back(std::make_unique<Chunk>());
+  if (places() % kNodesOfAChunk == 0) chunks_.push_back(std::make_unique<Chunk>());
   nodes_.push_back(nullptr);
 }
 

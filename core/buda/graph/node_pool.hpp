@@ -3,7 +3,6 @@
 
 #include <buda/graph/node.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -18,12 +17,12 @@ namespace buda::graph {
 // A node never moves, and the place of one that was erased stays empty.
 class NodePool {
  public:
-  NodePool() = default;
+  NodePool();
   NodePool(const NodePool& other);
-  NodePool(NodePool&&) noexcept = default;
-  NodePool& operator=(const NodePool& other) { return *this = NodePool(other); }
-  NodePool& operator=(NodePool&&) noexcept = default;
-  ~NodePool() = default;
+  NodePool(NodePool&&) noexcept;
+  NodePool& operator=(const NodePool& other);
+  NodePool& operator=(NodePool&&) noexcept;
+  ~NodePool();
 
   std::size_t places() const { return nodes_.size(); }
   // Null where the place is empty.
@@ -35,10 +34,9 @@ class NodePool {
   void erase(std::size_t place);
 
  private:
-  static constexpr std::size_t kChunk = 64;
-  using Chunk = std::array<std::optional<Node>, kChunk>;
+  struct Chunk;
 
-  std::optional<Node>& slot(std::size_t place) { return (*chunks_[place / kChunk])[place % kChunk]; }
+  std::optional<Node>& slot(std::size_t place);
   void add_place();
 
   std::vector<std::unique_ptr<Chunk>> chunks_;
