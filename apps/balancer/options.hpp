@@ -15,6 +15,7 @@ struct Options : compiler::BalancerOptions {
   std::string report;   // empty: beside the netlist
   std::string picture;  // empty: none
   std::string device = "n150";
+  std::string settings;  // empty: not asked for
 };
 
 BUDA_EXPORT cli::ToolSpec tool(Options& options);

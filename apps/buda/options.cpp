@@ -10,7 +10,7 @@ namespace {
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
-  set.text("device", o.device, "NAME|FILE", "device to compile for: a name of share/buda/devices or a descriptor file");
+  cli::declare_device(set, o.device, "device to compile for: a name of share/buda/devices or a descriptor file");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
   set.texts("value", o.values, "NAME=FILE", "makes an input that determines shapes constant; FILE contains one tensor");

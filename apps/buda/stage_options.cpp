@@ -16,7 +16,7 @@ namespace buda::driver {
 namespace {
 
 // What the driver says to the stages: where their files are, and what they are called.
-constexpr std::array<std::string_view, 7> kChosenByDriver = {"output", "format", "plan", "report", "name", "netlist", "build"};
+constexpr std::array<std::string_view, 8> kChosenByDriver = {"output", "format", "plan", "report", "name", "netlist", "build", "settings"};
 
 bool is_chosen_by_driver(const std::string& name) {
   return std::find(kChosenByDriver.begin(), kChosenByDriver.end(), name) != kChosenByDriver.end();

@@ -32,6 +32,8 @@ BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   plan = base + ".plan.json";
   report = base + ".report.json";
   pipes = base + ".pipes";
+  optimizer_settings = base + ".optimizer.json";
+  balancer_settings = base + ".balancer.json";
 }
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
@@ -45,7 +47,7 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
 
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
   StageCommand c = begin(o, host, "optimizer", files.device, {files.graph});
-  c.argv.insert(c.argv.end(), {"--device", o.device});
+  c.argv.insert(c.argv.end(), {"--device", o.device, "--settings", files.optimizer_settings});
   if (!o.level.empty()) c.argv.push_back("-O" + o.level);
   if (o.check) c.argv.push_back("--verify");
   return c;
@@ -53,7 +55,8 @@ StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, cons
 
 StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
   StageCommand c = begin(o, host, "balancer", files.netlist, {files.device});
-  c.argv.insert(c.argv.end(), {"--device", o.device, "--plan", files.plan, "--report", files.report});
+  c.argv.insert(c.argv.end(),
+                {"--device", o.device, "--plan", files.plan, "--report", files.report, "--settings", files.balancer_settings});
   if (!o.policy.empty()) c.argv.insert(c.argv.end(), {"--policy", o.policy});
   if (auto op = o.stage_options.find("op"); op != o.stage_options.end())
     for (const auto& [key, value] : op->second) c.argv.insert(c.argv.end(), {"--set", cat("op.", key, '=', value)});
@@ -75,8 +78,9 @@ StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const 
 }
 
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
-  StageCommand c =
-      begin(o, host, "tti-pack", image, {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--device", o.device});
+  StageCommand c = begin(o, host, "tti-pack", image,
+                         {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--settings", files.optimizer_settings,
+                          "--settings", files.balancer_settings, "--device", o.device});
   // The image's own folder is the user's; the depfile stays with the other intermediate files.
   std::string moved = files.netlist + ".tti.d";
   for (auto& a : c.argv)

@@ -24,6 +24,7 @@ struct BuildFiles {
   std::string plan;
   std::string report;
   std::string pipes;  // folder of netlist2pipe's and pipegen's
+  std::string optimizer_settings, balancer_settings;
 };
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);

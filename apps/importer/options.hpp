@@ -9,10 +9,10 @@
 namespace buda::importer {
 
 struct Options {
-  std::string model;                     // "-": standard input
-  std::string output;                    // empty: output_path() decides
-  std::string frontend;                  // empty: the one that recognises the model
-  std::string name;                      // of the graph; empty: the frontend decides
+  std::string model;     // "-": standard input
+  std::string output;    // empty: output_path() decides
+  std::string frontend;  // empty: the one that recognises the model
+  std::string name;      // of the graph; empty: the frontend decides
   bool copy_tensors = false;
   std::vector<std::string> dims;         // NAME=N
   std::vector<std::string> values = {};  // NAME=FILE

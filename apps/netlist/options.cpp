@@ -60,7 +60,7 @@ cli::ToolSpec check_command(Options& o) {
   spec.declare = [&o](cli::OptionSet& set) {
     set.positionals("NETLIST", o.files, 1, "netlists; - for standard input");
     declare_format(o, set, "the report");
-    set.text("device", o.device, "NAME|FILE", "validate for this device; default: the full grid of each of the netlist's architectures");
+    cli::declare_device(set, o.device, "validate for this device; default: the full grid of each of the netlist's architectures");
     set.integer("chips", o.chips, "N", "number of chips; 0: that of the device, or without --device as many as the netlist uses")
         .range(0, 256);
     set.flag("for-run", o.for_run, "violations of rules that only concern execution are errors instead of warnings");
@@ -111,7 +111,7 @@ cli::ToolSpec cost_command(Options& o) {
   spec.reads = "the netlist and the device descriptor.";
   spec.declare = [&o, declare](cli::OptionSet& set) {
     declare(set);
-    set.text("device", o.device, "NAME|FILE", "the device; default: the full grid of each of the netlist's architectures");
+    cli::declare_device(set, o.device, "the device; default: the full grid of each of the netlist's architectures");
     set.integer("slowest", o.slowest, "N", "number of ops to show of each epoch, the slowest first; 0: all").range(0, 1000000);
   };
   return spec;

@@ -27,7 +27,7 @@ cli::ToolSpec tool(Options& o) {
              "standard "
              "output")
         .also("-o");
-    set.text("device", o.device, "NAME|FILE", "device of the pipes; default: the full grid of the netlist's architecture");
+    cli::declare_device(set, o.device, "device of the pipes; default: the full grid of the netlist's architecture");
     set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
     set.text("arch", o.arch, "NAME", "architecture to use if the netlist lists several; default: the device's");
     set.choice("format", o.format, {"yaml", "json"},

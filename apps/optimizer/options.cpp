@@ -32,7 +32,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("output", o.output, "FILE",
            "the optimized graph; default: GRAPH's name with .device.graph.json, in the current folder; - is standard output")
       .also("-o");
-  set.text("device", o.device, "NAME|FILE", "device to lower for: a name of share/buda/devices or a descriptor file");
+  set.path("settings", o.settings, "FILE", "write the options in effect to FILE, as tti-pack --settings reads them");
+  cli::declare_device(set, o.device, "device to lower for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);
   declare_passes(set, o);
 }

@@ -14,6 +14,7 @@ struct Options : compiler::OptimizerOptions {
   std::string graph;
   std::string output;  // empty: output_path()
   std::string device = "n150";
+  std::string settings;  // empty: not asked for
   std::string pipeline;  // empty: share/pipelines/default.yaml
   bool list_passes = false;
   std::string passes;  // names with commas between them; empty: the pipeline

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
+#include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
@@ -68,6 +69,9 @@ class Optimizer {
     if (!o_.dump_dir.empty()) BUDA_TRY(host_.fs().make_directories(o_.dump_dir));
     BUDA_ASSIGN(compiler::Optimized done, compiler::optimize(graph, device, o_, {host_.plugins, host_.plugin_options}, host_, how));
     report(done, graph);
+    if (!o_.settings.empty())
+      BUDA_TRY(
+          host_.fs().write(o_.settings, compiler::settings_text(compiler::settings_in_effect(o_, host_.plugin_options)), host_.write_mode));
     return graph::write_graph(host_.fs(), graph, output_path(o_), host_.write_mode);
   }
 

@@ -27,8 +27,8 @@ cli::ToolSpec tool(Options& o) {
     set.path("output", o.output, "FILE",
              "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output")
         .also("-o");
-    set.text("device", o.device, "NAME|FILE",
-             "device of the stream programs; default: the device that the pipes were made for, or n150 if they do not name one");
+    cli::declare_device(set, o.device,
+                        "device of the stream programs; default: the device that the pipes were made for, or n150 if they do not name one");
     set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",

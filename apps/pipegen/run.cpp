@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
+#include <buda/device/device_name.hpp>
 #include <buda/device/load.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
@@ -44,7 +45,8 @@ Result<device::DeviceDescriptor> load_device(const Options& o, const std::string
   constexpr const char* kUsual = "n150";
   if (!o.device.empty() || made_for.empty()) return device::load_device(host, o.device.empty() ? kUsual : o.device);
   const auto shipped = device::known_devices(host);
-  if (std::find(shipped.begin(), shipped.end(), made_for) != shipped.end()) return device::load_device(host, made_for);
+  BUDA_ASSIGN(const auto name, device::parse_device_name(made_for));
+  if (std::find(shipped.begin(), shipped.end(), name.board) != shipped.end()) return device::load_device(host, made_for);
   Diagnostic d = input_error("OV041", {file, 0, 0}, cat("the pipes were made for the device of '", made_for, "', which is not installed"));
   d.hint = cat("give the path of that descriptor: --device PATH/", made_for);
   return d;

@@ -9,7 +9,7 @@ namespace {
 void declare(cli::OptionSet& set, Options& o) {
   set.positionals("PLUGIN", o.plugins, 1, "plugin files, KIND_NAME.so");
   set.texts("sample", o.samples, "FILE", "a model that a frontend reads, or a graph with an op that a decomposition replaces");
-  set.text("device", o.device, "NAME|FILE", "the device on which targets run, unless they represent a device");
+  cli::declare_device(set, o.device, "the device on which targets run, unless they represent a device");
   set.real("max-error", o.max_error, "E", "maximum error of an element after a decomposition, relative to the value's largest element")
       .at_least(0);
   set.real("min-correlation", o.min_correlation, "R", "minimum correlation of a target's outputs with the reference").range(-1, 1);

@@ -22,7 +22,8 @@ Result<void> load(const Options& o, cli::ToolHost& host) {
     if (auto loaded = plugin::load_plugin(file, host.plugins, host); !loaded) failure.add(std::move(loaded).failure());
   if (!failure.empty()) return failure;
   plugin::SearchPath path;
-  path.installed_directory = (std::filesystem::path(host.bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
+  path.installed_directory =
+      (std::filesystem::path(host.bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
   return plugin::load_plugins(path, {Kind::frontend, Kind::decomposition, Kind::policy, Kind::target}, host.plugins, host);
 }
 

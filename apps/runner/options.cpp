@@ -10,6 +10,7 @@ namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "image (.tti), netlist (.yaml) or graph (.graph.json); - for standard input");
+  set.text("model", o.of_image, "NAME", "of an image that holds several models (tti-merge): the one to run");
   set.texts("inputs", o.inputs, "[NAME=]FILE|DIR",
             "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only "
             "input); DIR: its input_0.pb, input_1.pb, …, by position");
@@ -19,7 +20,7 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.text("target", o.target, "NAME",
            "executes the model; --list-plugins lists the targets, cpu evaluates graphs; default: golden, for a graph cpu");
-  set.text("device", o.device, "NAME|FILE", "device descriptor; default: that of the image, or the one that the plan names");
+  cli::declare_device(set, o.device, "device descriptor; default: that of the image, or the one that the plan names");
   set.choice("formats", o.formats, {"fp32", "exact"},
              "how a graph is evaluated: fp32: in full precision; exact: in the data formats and the precision that the optimizer chose");
   set.path("streams", o.streams, "DIR",

@@ -11,6 +11,7 @@ namespace buda::runner {
 
 struct Options {
   std::string model;
+  std::string of_image;               // model of a merged image
   std::vector<std::string> inputs;    // FILE or NAME=FILE
   std::string output;                 // empty: output_path() decides
   std::string target;                 // empty: golden, for a graph cpu

@@ -10,11 +10,13 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
+#include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
+#include <buda/runtime/merged_session.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
@@ -164,9 +166,12 @@ class Runner {
     }
     if (!o_.trace.empty()) tracer_ = runtime::traced(*target_, trace_);
     if (kind == Kind::image) {
-      BUDA_ASSIGN(auto model, runtime::load_image(o_.model, bytes));
+      BUDA_ASSIGN(auto image, image::read_image(bytes, o_.model));
+      if (!o_.of_image.empty()) return run_one_of(std::move(image));
+      BUDA_ASSIGN(auto model, runtime::load_image(o_.model, std::move(image)));
       return run_model(std::move(model));
     }
+    if (!o_.of_image.empty()) return usage_error("RN001", "option --model: only an image holds several models");
     const std::string plan = !o_.plan.empty() ? o_.plan : host_plan::plan_file_for(o_.model);
     if (!o_.bare && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
       BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
@@ -177,24 +182,47 @@ class Runner {
 
   bool bare_only() const { return o_.stimulus || o_.test || !o_.programs.empty(); }
 
-  Result<NamedTensors> run_model(runtime::Model model) {
+  Result<void> check_planned() const {
     if (bare_only()) return usage_error("RN001", "options --stimulus, --test and --program are for bare netlists");
     if (!params_.parameters.empty())
       return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
+    return success();
+  }
+
+  Result<NamedTensors> run_model(runtime::Model model) {
+    BUDA_TRY(check_planned());
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
+    if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
     if (model.uses_device()) BUDA_TRY(check(model.program.netlist, device));
     if (!products_.files.empty()) model.products = std::move(products_);
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
-    if (watch_ && (session->device() == nullptr || !session->device()->observe(*watch_)))
+    return run_session(*session);
+  }
+
+  // One model of a merged image; the device holds all of them.
+  Result<NamedTensors> run_one_of(image::Image image) {
+    BUDA_TRY(check_planned());
+    BUDA_ASSIGN(auto models, runtime::load_models(o_.model, std::move(image)));
+    BUDA_ASSIGN(auto device, descriptor(models.whole.plan.device, models.whole.device));
+    if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
+    BUDA_TRY(check(models.whole.program.netlist, device));
+    if (!products_.files.empty()) models.whole.products = std::move(products_);
+    BUDA_ASSIGN(auto merged, runtime::MergedSession::open(std::move(models), used_target(), device, host_));
+    BUDA_ASSIGN(runtime::Session * session, merged->session(o_.of_image));
+    return run_session(*session);
+  }
+
+  Result<NamedTensors> run_session(runtime::Session& session) {
+    if (watch_ && (session.device() == nullptr || !session.device()->observe(*watch_)))
       host_.report(warning("RT024", {}, "no device of this run reports intermediate results: nothing is dumped or traced"));
-    if (params_.sink != nullptr && session->device() != nullptr) session->device()->record(*params_.sink, params_.level);
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session->ports().inputs))));
-    output_order_ = names_of(session->ports().outputs);
-    BUDA_ASSIGN(auto outputs, session->run(inputs));
-    tell(session->batches());
-    tell(session->telemetry());
-    if (session->device() != nullptr) summary_ = session->device()->summary();
-    if (summary_) summary_->rows = rows_of_run(*session);
+    if (params_.sink != nullptr && session.device() != nullptr) session.device()->record(*params_.sink, params_.level);
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session.ports().inputs))));
+    output_order_ = names_of(session.ports().outputs);
+    BUDA_ASSIGN(auto outputs, session.run(inputs));
+    tell(session.batches());
+    tell(session.telemetry());
+    if (session.device() != nullptr) summary_ = session.device()->summary();
+    if (summary_) summary_->rows = rows_of_run(session);
     return outputs;
   }
 

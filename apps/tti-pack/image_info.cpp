@@ -8,6 +8,7 @@
 #include <buda/runtime/ports.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace buda::tti_pack {
 
@@ -51,12 +52,29 @@ const schema::Record<InfoMember>& describe(const InfoMember*) {
   return record;
 }
 
+const schema::Record<InfoModel>& describe(const InfoModel*) {
+  static const auto record = schema::Record<InfoModel>("a model of an image that holds several")
+                                 .required("name", &InfoModel::name, "name by which it is chosen")
+                                 .required("prefix", &InfoModel::prefix, "beginning of the names of its parts in the netlist")
+                                 .required("programs", &InfoModel::programs, "its programs, in order");
+  return record;
+}
+
 const schema::Record<ImageInfo>& describe(const ImageInfo*) {
   static const auto record = schema::Record<ImageInfo>("the description of an image", {"buda.image-info", 1})
+                                 .required("versions", &ImageInfo::versions, "versions of the programs that made the image, by name")
                                  .required("model", &ImageInfo::model, "name of the model")
                                  .required("device", &ImageInfo::device, "device that it was compiled for")
                                  .required("arch", &ImageInfo::arch, "architecture of that device")
+                                 .required("chip_ids", &ImageInfo::chip_ids, "chips of the device")
+                                 .required("backend", &ImageInfo::backend, "kind of device: Golden, Silicon")
                                  .required("grid", &ImageInfo::grid, "its workers, rows by columns")
+                                 .required("harvested_rows", &ImageInfo::harvested_rows, "for each chip a mask of NoC rows without workers")
+                                 .required("training", &ImageInfo::training, "whether the model was compiled for training")
+                                 .required("input_shapes", &ImageInfo::input_shapes, "shapes of the inputs, in order")
+                                 .required("target_shapes", &ImageInfo::target_shapes, "shapes of the targets of training, in order")
+                                 .required("settings", &ImageInfo::settings, "settings of the compiler that were in effect, by name")
+                                 .required("models", &ImageInfo::models, "of a merged image, its models; else empty")
                                  .required("bytes", &ImageInfo::bytes, "size of the image")
                                  .required("inputs", &ImageInfo::inputs, "what is pushed for each batch")
                                  .required("outputs", &ImageInfo::outputs, "what is popped after each batch")
@@ -131,30 +149,85 @@ std::string tensor_table(const std::vector<InfoTensor>& tensors) {
 
 }  // namespace
 
-Result<ImageInfo> image_info(const image::Image& image, const image::Members& members, const netlist::Netlist& netlist,
-                             std::size_t file_bytes) {
-  const auto& d = image.device;
+Result<ImageInfo> image_info(const image::DeviceJson& d, const image::Members& members, const netlist::Netlist& netlist,
+                             std::map<std::string, std::string> settings, std::size_t file_bytes) {
   ImageInfo out;
+  out.versions = d.versions;
   out.model = d.name;
   out.device = d.plan.device;
-  out.arch = d.arch;
+  out.arch = d.plan.arch;
+  out.chip_ids = d.chip_ids;
+  out.backend = d.backend;
   out.grid = d.grid;
+  out.harvested_rows = d.harvested_rows;
+  out.training = d.training;
+  for (const auto& t : d.plan.inputs) out.input_shapes.push_back(t.shape);
+  out.target_shapes = d.target_shapes;
+  out.settings = std::move(settings);
   out.bytes = file_bytes;
   out.inputs = tensors(d.plan.inputs);
   out.outputs = tensors(d.plan.outputs);
-  for (const auto& segment : d.plan.segments) out.programs.insert(out.programs.end(), segment.programs.begin(), segment.programs.end());
+  auto add_programs = [](const host_plan::HostPlan& plan, std::vector<std::string>& to) {
+    for (const auto& segment : plan.segments) to.insert(to.end(), segment.programs.begin(), segment.programs.end());
+  };
+  add_programs(d.plan, out.programs);
+  for (const auto& part : d.models) {
+    add_programs(part.plan, out.programs);
+    out.models.push_back({part.name, part.prefix, {}});
+    add_programs(part.plan, out.models.back().programs);
+  }
   BUDA_ASSIGN(auto epochs, netlist::static_epochs(netlist));
   out.epochs = epochs.size();
   for (const auto& g : netlist.graphs) out.graphs.push_back(graph(g));
   for (const auto& q : netlist.queues) out.queues.push_back(queue(q));
-  out.parameters = image.parameters.size();
-  for (const auto& [name, tensor] : image.parameters) out.parameter_bytes += tensor.bytes().size();
-  for (const auto& [name, bytes] : members) out.members.push_back({name, bytes.size()});
+  for (const auto& [name, bytes] : members) {
+    out.members.push_back({name, bytes.size()});
+    if (!name.starts_with("tensors/")) continue;
+    ++out.parameters;
+    out.parameter_bytes += bytes.size();
+  }
   return out;
 }
 
+namespace {
+
+// The names of TT-Buda's enumerations: "Wormhole_B0".
+std::string enum_name(const std::string& arch) {
+  std::string out = arch;
+  bool first = true;
+  for (char& c : out) {
+    if (first && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    first = c == '_';
+  }
+  return out;
+}
+
+// "[0]" for whole chips, the mask of a single chip alone, else one for each.
+std::string harvested_text(const std::vector<std::int64_t>& masks) {
+  if (std::all_of(masks.begin(), masks.end(), [](auto mask) { return mask == 0; })) return "[0]";
+  return masks.size() == 1 ? cat(masks.front()) : list(masks);
+}
+
+std::string guide_sections(const ImageInfo& info) {
+  std::string out = "Image Info...\n- Version Info:\n";
+  for (const auto& [name, version] : info.versions) out += cat("      - ", name, ": ", version, '\n');
+  out += cat("- Device Name: ", info.device.empty() ? info.model : info.device, "\n\nDevice Info...\n");
+  out += cat("- arch: BackendDevice.", enum_name(info.arch), "\n- chip_ids: ", list(info.chip_ids), '\n');
+  out += cat("- backend device type: BackendType.", info.backend, "\n- grid size: ", list(info.grid), '\n');
+  out += cat("- harvested rows: ", harvested_text(info.harvested_rows), "\n\nCompilation Graph State...\n");
+  out += cat("- training: ", info.training ? "True" : "False", "\n- ordered input shapes: ", list(info.input_shapes), '\n');
+  return out + cat("- ordered targets shapes: ", list(info.target_shapes), '\n');
+}
+
+}  // namespace
+
 std::string image_info_text(const ImageInfo& info) {
-  std::string out = cat(info.model, " for ", info.device, " (", info.arch, ", grid ", list(info.grid), "), ", bytes_text(info.bytes), '\n');
+  std::string out = cat(guide_sections(info), "\nmodel ", info.model, ", ", bytes_text(info.bytes), '\n');
+  if (!info.models.empty()) {
+    Rows rows = {{"name", "prefix", "programs"}};
+    for (const auto& m : info.models) rows.push_back({m.name, m.prefix, list(m.programs)});
+    out += cat("\nmodels\n", table(rows));
+  }
   out += cat("\ninputs\n", tensor_table(info.inputs), "\noutputs\n", tensor_table(info.outputs));
   Rows rows = {{"name", "chip", "ops", "cores", "inputs per epoch"}};
   for (const auto& g : info.graphs) rows.push_back({g.name, cat(g.chip), cat(g.ops), cat(g.cores), cat(g.inputs_per_epoch)});
@@ -163,6 +236,9 @@ std::string image_info_text(const ImageInfo& info) {
   for (const auto& q : info.queues)
     rows.push_back({q.name, q.kind, cat(q.entries), list(q.shape), q.format, q.location, bytes_text(q.bytes), q.input});
   out += cat("\nqueues\n", table(rows));
+  rows.clear();
+  for (const auto& [name, value] : info.settings) rows.push_back({name, value});
+  if (!rows.empty()) out += cat("\nsettings\n", table(rows));
   rows.clear();
   for (const auto& m : info.members) rows.push_back({bytes_text(m.bytes), m.name});
   return out + cat("\nmembers\n", table(rows));

@@ -7,6 +7,7 @@
 #include <buda/schema/record.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,28 @@ struct InfoMember {
   friend bool operator==(const InfoMember&, const InfoMember&) = default;
 };
 
-struct ImageInfo {
+// A model of an image that holds several.
+struct InfoModel {
+  std::string name;
+  std::string prefix;
+  std::vector<std::string> programs;
+  friend bool operator==(const InfoModel&, const InfoModel&) = default;
+};
+
+struct ImageInfo {  // wide because each part of an image has a list
+  std::map<std::string, std::string> versions;
   std::string model;
   std::string device;
   std::string arch;
+  std::vector<std::int64_t> chip_ids;
+  std::string backend;
   GridShape grid;
-  std::uint64_t bytes = 0;  // of the file
+  std::vector<std::int64_t> harvested_rows;  // a mask of NoC rows for each chip
+  bool training = false;
+  std::vector<std::vector<std::int64_t>> input_shapes, target_shapes;
+  std::map<std::string, std::string> settings;
+  std::vector<InfoModel> models;  // of several
+  std::uint64_t bytes = 0;        // of the file
   std::vector<InfoTensor> inputs, outputs;
   std::vector<std::string> programs;
   std::uint64_t epochs = 0;
@@ -68,13 +85,14 @@ const schema::Record<InfoTensor>& describe(const InfoTensor*);
 const schema::Record<InfoGraph>& describe(const InfoGraph*);
 const schema::Record<InfoQueue>& describe(const InfoQueue*);
 const schema::Record<InfoMember>& describe(const InfoMember*);
+const schema::Record<InfoModel>& describe(const InfoModel*);
 const schema::Record<ImageInfo>& describe(const ImageInfo*);
 
 // `members` and `netlist` are those of the image; `file_bytes` its size.
-Result<ImageInfo> image_info(const image::Image& image, const image::Members& members, const netlist::Netlist& netlist,
-                             std::size_t file_bytes);
+Result<ImageInfo> image_info(const image::DeviceJson& description, const image::Members& members, const netlist::Netlist& netlist,
+                             std::map<std::string, std::string> settings, std::size_t file_bytes);
 
-// For people: a table each of inputs, outputs, graphs, queues and members.
+// For people: the sections of PyBuda's guide, then a table each of inputs, outputs, graphs, queues, settings and members.
 std::string image_info_text(const ImageInfo& info);
 
 }  // namespace buda::tti_pack

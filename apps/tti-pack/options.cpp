@@ -70,7 +70,16 @@ cli::ToolSpec tool(Options& o) {
     set.path("netlist", o.netlist, "FILE", "netlist of the model");
     set.path("plan", o.plan, "FILE", "host plan; default: the netlist's name with .plan.json");
     set.path("build", o.build, "DIR", "folder of compiled products (stream programs, kernels), packed as it is, without .d and .log files");
-    set.text("device", o.device, "NAME|FILE", "device that it was compiled for; default: the one that the plan names");
+    set.choice(
+           "tensor-format", o.tensors, {"backend", "backend_tilized", "npy", "safetensors"},
+           "how weights are stored: backend: raw bytes; backend_tilized: in the format and blocking of their queues; npy, safetensors: as "
+           "files of these formats. Integers are not tilized")
+        .known_as("tti_dump_format");
+    set.flag("raw", o.raw, "the same as --tensor-format backend, which is the default").environment("PYBUDA_TTI_BACKEND_FORMAT");
+    set.flag("tilized", o.tilized, "the same as --tensor-format backend_tilized").environment("PYBUDA_TTI_BACKEND_TILIZED_FORMAT");
+    set.texts("settings", o.settings, "FILE",
+              "options of a stage that were in effect, as its --settings has written them; the image tells them");
+    cli::declare_device(set, o.device, "device that it was compiled for; default: the one that the plan names");
     set.path("output", o.output, "FILE", "the image; default: the netlist's name with .tti, in the current folder; - for standard output")
         .also("-o");
   };

@@ -4,16 +4,20 @@
 #include <buda/cli/tool.hpp>
 
 #include <string>
+#include <vector>
 
 namespace buda::tti_pack {
 
 struct Options {
   std::string netlist;
-  std::string plan;    // empty: beside the netlist
-  std::string build;   // empty: no products of the compiler
-  std::string device;  // empty: the one that the plan names
-  std::string output;  // image, or folder of `extract`
-  std::string image;   // of `info` and `extract`
+  std::string plan;                   // empty: beside the netlist
+  std::string build;                  // empty: no products of the compiler
+  std::string device;                 // empty: the one that the plan names
+  std::vector<std::string> settings;  // files with the options of the stages
+  std::string tensors = "backend";
+  bool raw = false, tilized = false;  // by the variables of PyBuda
+  std::string output;                 // image, or folder of `extract`
+  std::string image;                  // of `info` and `extract`
   bool json = false;
 };
 

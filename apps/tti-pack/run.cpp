@@ -2,6 +2,7 @@
 #include "apps/tti-pack/run.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
 #include <buda/image/image.hpp>
 #include <buda/runtime/model.hpp>
@@ -45,6 +46,12 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const host_plan::H
   return device;
 }
 
+image::TensorStore store_of(const Options& o) {
+  using image::TensorStore;
+  if (o.tilized || o.tensors == "backend_tilized") return TensorStore::tilized;
+  return o.tensors == "npy" ? TensorStore::npy : o.tensors == "safetensors" ? TensorStore::safetensors : TensorStore::raw;
+}
+
 }  // namespace
 
 Result<void> pack(const Options& o, Host& host) {
@@ -56,11 +63,16 @@ Result<void> pack(const Options& o, Host& host) {
   BUDA_ASSIGN(image::Image image,
               runtime::make_image(std::move(model), device, o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist)));
 
+  for (const std::string& file : o.settings) {
+    BUDA_ASSIGN(auto settings, compiler::read_settings(host.fs(), file));
+    image.settings.merge(settings);
+  }
+
   std::size_t weights = 0;
   for (const auto& [queue, tensor] : image.parameters) weights += tensor.bytes().size();
   host.log(1, cat(image.parameters.size(), " parameters (", bytes_text(weights), "), ", image.build.size(), " compiled files"));
   BUDA_ASSIGN(auto out, host.fs().create(image_path(o), host.write_mode));
-  BUDA_TRY(image::write_image(*out, std::move(image), host.threads));
+  BUDA_TRY(image::write_image(*out, std::move(image), host.threads, store_of(o)));
   return out->commit();
 }
 

@@ -49,6 +49,7 @@ def tools(work, inputs):
         Tool("tti-pack (plan)", plan, ".plan.json", ["tti-pack", "--netlist", work / "m.yaml", "--plan", "IN", "--build", work / "m.pipes", "-o", "OUT"]),
         Tool("tti-pack info", work / "m.tti", ".tti", ["tti-pack", "info", "IN"], product=False),
         Tool("tti-pack extract", work / "m.tti", ".tti", ["tti-pack", "extract", "IN", "-o", "OUT"]),
+        Tool("tti-merge", work / "m.tti", ".tti", ["tti-merge", "-mbl", ".", "-mdl", "in", "-mml", "OUT"]),
         Tool("runner", work / "m.tti", ".tti", ["runner", "IN", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (netlist)", work / "m.yaml", ".yaml", ["runner", "IN", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),

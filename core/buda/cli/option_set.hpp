@@ -32,4 +32,8 @@ class OptionSet : public schema::OptionSet {
   std::vector<Positional> positionals_;
 };
 
+// --device NAME|FILE and --harvested-rows R,…, which both go to `device`: a name for device::load_device. Config files and --set know them
+// as PyBuda does: device_config, backend_device_descriptor_path and harvested_rows, too.
+void declare_device(OptionSet& set, std::string& device, std::string summary);
+
 }  // namespace buda::cli

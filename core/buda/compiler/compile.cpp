@@ -8,6 +8,7 @@
 #include <buda/compiler/model_name.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>
+#include <buda/compiler/settings.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/refer.hpp>
@@ -95,7 +96,10 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   BUDA_ASSIGN(model.products.files,
               compiler::epoch_products(model.program.netlist, device, device::device_label(options.device), host, proceed));
   const std::string netlist_name = model.path;
-  return runtime::make_image(std::move(model), device, netlist_name);
+  BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, netlist_name));
+  image.settings = compiler::settings_in_effect(options.optimizer, options.plugins);
+  image.settings.merge(compiler::settings_in_effect(options.balancer, options.plugins));
+  return image;
 }
 
 }  // namespace buda

@@ -1,8 +1,14 @@
-// What follows the last slash.
+// What follows the last slash, under the project's name of a board.
 #include <buda/device/label.hpp>
+
+#include <buda/device/device_name.hpp>
 
 namespace buda::device {
 
-std::string device_label(const std::string& name_or_path) { return name_or_path.substr(name_or_path.rfind('/') + 1); }
+std::string device_label(const std::string& name_or_path) {
+  auto name = parse_device_name(name_or_path);
+  const std::string text = name ? name->text() : name_or_path;
+  return text.substr(text.rfind('/') + 1);
+}
 
 }  // namespace buda::device

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/device/device_name.hpp>
 #include <buda/device/format.hpp>
 #include <buda/io/yaml.hpp>
 
@@ -35,6 +36,29 @@ Diagnostic unknown_device(Host& host, const std::string& name, SourceLoc loc) {
     d.hint = "the path of a device descriptor is accepted, too";
   }
   return d;
+}
+
+// Switches off the workers of these rows, and of no others.
+Result<void> harvest(DeviceDescriptor& device, const std::vector<std::int32_t>& rows) {
+  std::vector<std::int32_t> there = device.workers.y;
+  there.insert(there.end(), device.harvested_y.begin(), device.harvested_y.end());
+  std::sort(there.begin(), there.end());
+  device.workers.y.clear();
+  for (auto row : there)
+    if (!std::binary_search(rows.begin(), rows.end(), row)) device.workers.y.push_back(row);
+  for (auto row : rows)
+    if (!std::binary_search(there.begin(), there.end(), row)) {
+      std::vector<std::string> texts;
+      for (auto y : there) texts.push_back(cat(y));
+      return input_error("DV021", {},
+                         cat("row ", row, " of device '", device.name, "' cannot be harvested: workers are in rows ", join(texts, ", ")));
+    }
+  if (device.workers.y.empty())
+    return input_error("DV021", {},
+                       cat("device '", device.name, "' has no workers left when all of its ", there.size(), " rows are harvested"));
+  device.harvested_y = rows;
+  device.name = DeviceName{device.name, "", rows}.text();
+  return success();
 }
 
 class Loader {
@@ -92,7 +116,23 @@ class Loader {
 
 }  // namespace
 
-Result<DeviceDescriptor> load_device(Host& host, const std::string& name_or_path) { return Loader(host).load(name_or_path, {}); }
+Result<DeviceDescriptor> load_device(Host& host, const std::string& name_or_path) {
+  BUDA_ASSIGN(const DeviceName name, parse_device_name(name_or_path));
+  if (name.board.empty() && !name.rows.empty()) {
+    Diagnostic d = usage_error("DV021", "harvested rows are given without the device whose rows they are");
+    d.hint = "name the device, too: --device NAME|FILE";
+    return d;
+  }
+  const std::string of_pybuda = cat(name.family, '_', name.board);
+  auto is_installed = [&](const std::string& board) { return host.fs().exists(cat(folder(host), '/', board, kSuffix)); };
+  // A file of that very name comes first.
+  const bool translated = !name.family.empty() && !is_installed(of_pybuda);
+  if (translated && !is_installed(name.board)) return unknown_device(host, of_pybuda, {});
+  BUDA_ASSIGN(DeviceDescriptor device, Loader(host).load(name.family.empty() || translated ? name.board : of_pybuda, {}));
+  if (translated && family_of(device.arch) != name.family) return unknown_device(host, of_pybuda, {});
+  if (!name.rows.empty()) BUDA_TRY(harvest(device, name.rows));
+  return device;
+}
 
 std::vector<std::string> known_devices(Host& host) {
   std::vector<std::string> names;

@@ -16,7 +16,8 @@ namespace buda::device {
 
 // A name ("n150") is looked up as <host.share_dir>/devices/<name>.yaml; what has a slash in it or ends in .yaml or .yml is a path. A file
 // is either a descriptor of ours (buda.device/1) or a SoC descriptor of TT-Buda, whose grid, DRAM, ethernet and sizes then replace those of
-// the architecture's full grid.
+// the architecture's full grid. Names of PyBuda ("gs_e150", "wh_n150") mean the same boards, and ":harvested_rows=1,11" behind a name or a
+// path switches off just these rows of workers (device_name.hpp).
 Result<DeviceDescriptor> load_device(Host& host, const std::string& name_or_path);
 
 // The names that load_device knows, sorted.

@@ -1,11 +1,13 @@
 // The layout of images.
 #include <buda/image/image.hpp>
 
-#include <buda/base/checked.hpp>
+#include "buda/image/tensor_member.hpp"
+
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/checksum.hpp>
 #include <buda/io/json.hpp>
+#include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
 #include <map>
@@ -23,57 +25,39 @@ constexpr std::string_view kBuildFolder = "backend_build_binaries/";
 constexpr std::string_view kTensorFolder = "tensors/";
 
 // A tensor's name as part of a file name: letters, digits, '.', '_' and '-'; numbered where that makes two names equal.
-std::string tensor_member(const std::string& name, std::set<std::string>& taken) {
+std::string tensor_stem(const std::string& name, std::set<std::string>& taken) {
   std::string safe;
   for (char c : name) {
     bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     safe += keep ? c : '_';
   }
-  std::string stem = cat(kTensorFolder, "torch.Tensor.", safe);
-  std::string member = stem + ".bin";
-  for (int n = 2; !taken.insert(member).second; ++n) member = cat(stem, '_', n, ".bin");
-  return member;
+  const std::string stem = cat(kTensorFolder, "torch.Tensor.", safe);
+  std::string numbered = stem;
+  for (int n = 2; !taken.insert(numbered).second; ++n) numbered = cat(stem, '_', n);
+  return numbered;
 }
 
-Result<TensorEntry> entry_for(const std::string& queue, const Tensor& tensor, std::string member) {
-  auto format = host_format(tensor.dtype());
-  if (!format)
-    return input_error(
-        "IM007", {},
-        cat("parameter for queue '", queue, "': elements of type ", dtype_name(tensor.dtype()), " cannot be stored in an image"));
-  TensorEntry entry;
-  entry.bin = std::move(member);
-  entry.itemsize = static_cast<std::int64_t>(dtype_size(tensor.dtype()));
-  entry.shape = tensor.shape().dims();
-  for (auto stride : tensor.shape().strides()) entry.strides.push_back(stride * entry.itemsize);
-  entry.dim = static_cast<std::int64_t>(tensor.shape().rank());
-  entry.format = *format;
-  return entry;
-}
+// The queues by name, of a netlist that tilized tensors refer to; of no netlist otherwise.
+class Queues {
+ public:
+  static Result<Queues> of(const Image& image, bool needed) {
+    Queues out;
+    if (!needed) return out;
+    netlist::ParseOptions options;
+    options.arch = image.device.plan.arch;
+    BUDA_ASSIGN(out.netlist_, netlist::parse_netlist(image.netlist.view(), image.netlist_name, options));
+    for (std::size_t i = 0; i < out.netlist_.queues.size(); ++i) out.by_name_.emplace(out.netlist_.queues[i].name, i);
+    return out;
+  }
+  const netlist::Queue* find(const std::string& name) const {
+    auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : &netlist_.queues[found->second];
+  }
 
-Result<Tensor> tensor_from(const std::string& queue, const TensorEntry& entry, const Members& members) {
-  auto wrong = [&](const std::string& why) {
-    return input_error("IM007", {std::string(kDeviceFile)}, cat("tensor for queue '", queue, "': ", why));
-  };
-  auto dtype = dtype_of_host_format(entry.format);
-  if (!dtype) return wrong(cat("format '", entry.format, "' is not one that a host tensor can have"));
-  if (entry.itemsize != static_cast<std::int64_t>(dtype_size(*dtype)))
-    return wrong(cat("an itemsize of ", entry.itemsize, " does not belong to ", entry.format));
-  Shape shape(entry.shape);
-  if (entry.dim != static_cast<std::int64_t>(entry.shape.size()))
-    return wrong(cat("dim is ", entry.dim, ", but the shape is ", shape.text()));
-  auto size = tensor_bytes(*dtype, shape);
-  if (!size) return wrong(cat("the shape ", shape.text(), " has no volume"));
-  std::vector<std::int64_t> strides;
-  for (auto stride : shape.strides()) strides.push_back(stride * entry.itemsize);
-  if (strides != entry.strides)
-    return wrong(cat("strides are ", list_text(entry.strides), ", row-major ones would be ", list_text(strides)));
-  auto member = members.find(entry.bin);
-  if (member == members.end()) return wrong(cat("member '", entry.bin, "' is missing"));
-  if (static_cast<std::uint64_t>(*size) != member->second.size())
-    return wrong(cat("member '", entry.bin, "' has ", member->second.size(), " bytes, the shape ", shape.text(), " needs ", *size));
-  return Tensor::from_bytes(*dtype, std::move(shape), member->second);
-}
+ private:
+  netlist::Netlist netlist_;
+  std::map<std::string, std::size_t> by_name_;
+};
 
 Result<void> verify(const Members& members, const std::string& path) {
   auto list = members.find(std::string(kChecksumFile));
@@ -106,23 +90,24 @@ std::map<std::string, std::string> digests_of(const Members& members, unsigned t
 
 }  // namespace
 
-Result<void> write_image(io::OutputFile& out, Image image, unsigned threads) {
+Result<void> write_image(io::OutputFile& out, Image image, unsigned threads, TensorStore store) {
   Members members;
   image.device.netlist = image.netlist_name;
   image.device.tensors.clear();
   std::set<std::string> taken;
+  BUDA_ASSIGN(const auto queues, Queues::of(image, store == TensorStore::tilized));
   for (const auto& [queue, tensor] : image.parameters) {
-    BUDA_ASSIGN(auto entry, entry_for(queue, tensor, tensor_member(queue, taken)));
-    // The view keeps its tensor alive.
-    members[entry.bin] = io::Bytes(std::make_shared<Tensor>(tensor), tensor.bytes());
-    image.device.tensors.emplace(queue, std::move(entry));
+    BUDA_ASSIGN(auto stored, store_tensor(queue, tensor, queues.find(queue), store, tensor_stem(queue, taken)));
+    members[stored.entry.bin] = std::move(stored.bytes);
+    image.device.tensors.emplace(queue, std::move(stored.entry));
   }
   for (const auto& [name, bytes] : image.build) members[cat(kBuildFolder, name)] = bytes;
   for (const auto& [name, bytes] : image.extras) members[name] = bytes;
   members[image.netlist_name] = image.netlist;
   members[std::string(kDeviceFile)] = io::Bytes(io::json_pretty(device_json(image.device)));
-  members[std::string(kConfigFile)] = io::Bytes(std::string("{}\n"));
-
+  io::Node settings = io::Node::map();
+  for (const auto& [key, value] : image.settings) settings.add(key, io::Node::string(value));
+  members[std::string(kConfigFile)] = io::Bytes(io::json_pretty(settings));
   members[std::string(kChecksumFile)] = io::Bytes(checksum_text(digests_of(members, threads)));
 
   Members with_folder;
@@ -147,20 +132,72 @@ Result<Image> read_image(const io::Bytes& bytes, const std::string& path) {
   return read_image(members, path);
 }
 
-Result<Image> read_image(const Members& members, const std::string& path) {
+namespace {
+
+Result<io::Node> description_node(const Members& members, const std::string& path) {
   auto device_file = members.find(std::string(kDeviceFile));
   if (device_file == members.end()) return input_error("IM005", {path}, cat("not a TTI image: it has no ", kDeviceFile));
-  BUDA_ASSIGN(auto top, io::parse_json(device_file->second.view(), cat(path, ":", kDeviceFile)));
+  return io::parse_json(device_file->second.view(), cat(path, ":", kDeviceFile));
+}
+
+Result<void> find_netlist(const Members& members, const DeviceJson& description, const std::string& path) {
+  if (members.contains(description.netlist)) return success();
+  return input_error("IM005", {path}, cat("the netlist '", description.netlist, "' named by ", kDeviceFile, " is missing"));
+}
+
+// A pickle is a program; who reads it runs it. They are named, so that nobody wonders.
+void tell_of_pickles(Failure& failure, const Members& members) {
+  std::vector<std::string> pickles;
+  for (const auto& [name, bytes] : members)
+    if (name.starts_with(kTensorFolder) && (name.ends_with(".pkl") || name.ends_with(".pickle"))) pickles.push_back(name);
+  if (pickles.empty()) return;
+  for (Diagnostic& d : failure.diagnostics())
+    if (d.code == "IM006")
+      d.notes.push_back({{},
+                         cat(pickles.size(), pickles.size() == 1 ? " tensor is" : " tensors are", " pickled (", pickles.front(),
+                             pickles.size() == 1 ? ")" : ", …)", ": pickles are programs, and none is executed here")});
+}
+
+}  // namespace
+
+Result<DeviceJson> read_description(const Members& members, const std::string& path) {
+  BUDA_ASSIGN(auto top, description_node(members, path));
+  BUDA_ASSIGN(auto description, describe_device_json(top));
+  BUDA_TRY(find_netlist(members, description, path));
+  return description;
+}
+
+Result<std::map<std::string, std::string>> read_settings(const Members& members, const std::string& path) {
+  std::map<std::string, std::string> out;
+  auto file = members.find(std::string(kConfigFile));
+  if (file == members.end()) return out;
+  BUDA_ASSIGN(auto top, io::parse_json(file->second.view(), cat(path, ":", kConfigFile)));
+  if (!top.is_map()) return io::node_error("IM005", top, "expected a map, found " + top.describe());
+  for (std::size_t i = 0; i < top.size(); ++i)
+    out[top.keys()[i]] = top.items()[i].is_scalar() ? top.items()[i].text() : io::json_line(top.items()[i]);
+  return out;
+}
+
+Result<Image> read_image(const Members& members, const std::string& path) {
+  BUDA_ASSIGN(auto top, description_node(members, path));
   Image image;
-  BUDA_ASSIGN(image.device, read_device_json(top));
-  auto netlist = members.find(image.device.netlist);
-  if (netlist == members.end())
-    return input_error("IM005", {path}, cat("the netlist '", image.device.netlist, "' named by ", kDeviceFile, " is missing"));
+  auto device = read_device_json(top);
+  if (!device) {
+    tell_of_pickles(device.failure(), members);
+    return std::move(device).failure();
+  }
+  image.device = std::move(*device);
+  BUDA_ASSIGN(image.settings, read_settings(members, path));
+  BUDA_TRY(find_netlist(members, image.device, path));
+  const auto netlist = members.find(image.device.netlist);
   image.netlist_name = netlist->first;
   image.netlist = netlist->second;
   std::set<std::string> known = {std::string(kDeviceFile), std::string(kConfigFile), std::string(kChecksumFile), image.netlist_name};
-  for (const auto& [queue, entry] : image.device.tensors) {
-    BUDA_ASSIGN(auto tensor, tensor_from(queue, entry, members));
+  const auto& entries = image.device.tensors;
+  BUDA_ASSIGN(const auto queues,
+              Queues::of(image, std::any_of(entries.begin(), entries.end(), [](const auto& e) { return is_tilized(e.second); })));
+  for (const auto& [queue, entry] : entries) {
+    BUDA_ASSIGN(auto tensor, tensor_of_entry(queue, entry, members, queues.find(queue)));
     image.parameters.emplace(queue, std::move(tensor));
     known.insert(entry.bin);
   }

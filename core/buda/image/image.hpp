@@ -5,6 +5,7 @@
 #include <buda/image/device_json.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,10 +22,19 @@ struct Image {
   Members build;            // products of the compiler, by their names below its output folder
   NamedTensors parameters;  // by queue; as they are pushed: (w, z, r, c), with all transforms of the plan done
   Members extras;           // further members at the top: the device descriptor, host graphs
+  // What the compiler was told, by its names: compile_and_runtime_config.json.
+  std::map<std::string, std::string> settings;
 };
 
+// Name of the member that holds the device descriptor (buda.device/1, without a base).
+inline constexpr const char* kDeviceMember = "device.yaml";
+
+// How parameters are stored: as raw bytes; in the format and blocking of their queues, so that nothing is left to do when they are pushed;
+// or as files that other programs read. What cannot be stored as tiles (integers, queues that are not tilized) is stored raw.
+enum class TensorStore : std::uint8_t { raw, tilized, npy, safetensors };
+
 // `threads`: that compute checksums; the bytes do not depend on it.
-Result<void> write_image(io::OutputFile& out, Image image, unsigned threads = 1);
+Result<void> write_image(io::OutputFile& out, Image image, unsigned threads = 1, TensorStore store = TensorStore::raw);
 
 // Reads the members of an image, without their top folder, and verifies their checksums; an error names the member that is not what it was.
 // An archive of TT-Buda without checksums by member is taken as it is.
@@ -33,6 +43,11 @@ Result<Members> read_members(const io::Bytes& bytes, const std::string& path);
 // The parts of an image, from the archive or from its members. Tensors share the archive's memory.
 Result<Image> read_image(const io::Bytes& bytes, const std::string& path);
 Result<Image> read_image(const Members& members, const std::string& path);
+
+// The description alone, of archives of TT-Buda, too. Tensors are not looked at.
+Result<DeviceJson> read_description(const Members& members, const std::string& path);
+// The settings with which an image was compiled; empty where it has none. Values that are no texts are taken as they are written.
+Result<std::map<std::string, std::string>> read_settings(const Members& members, const std::string& path);
 
 // Whether a file begins as a tar or zip archive does, so that it is no netlist and no graph.
 bool looks_like_image(std::string_view head);

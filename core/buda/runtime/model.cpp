@@ -2,18 +2,18 @@
 #include <buda/runtime/model.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/device/format.hpp>
-#include <buda/device/load.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/io/yaml.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace buda::runtime {
 namespace {
@@ -33,11 +33,42 @@ Result<void> check_segments(const host_plan::HostPlan& plan, const std::string& 
   return success();
 }
 
-Result<device::DeviceDescriptor> embedded_device(std::string_view text, const std::string& where) {
-  BUDA_ASSIGN(auto top, io::parse_yaml(text, where));
-  BUDA_ASSIGN(auto device, schema::read<device::DeviceDescriptor>(top));
-  if (auto errors = device::check_device(device, {where}); !errors.empty()) return Failure(std::move(errors));
-  return device;
+bool runs_host_graphs(const host_plan::HostPlan& plan) {
+  return std::any_of(plan.segments.begin(), plan.segments.end(), [](const auto& s) { return s.kind == host_plan::SegmentKind::host; });
+}
+
+Result<netlist::Netlist> netlist_of(const image::Image& image, const std::string& path) {
+  netlist::ParseOptions options;
+  options.arch = image.device.plan.arch;
+  return netlist::parse_netlist(image.netlist.view(), cat(path, ":", image.netlist_name), options);
+}
+
+// The graphs lie in the image with their tensors, as in a folder.
+Result<HostGraphs> host_graphs_of(const image::Image& image, const host_plan::HostPlan& plan) {
+  if (!runs_host_graphs(plan)) return HostGraphs();
+  io::MemoryFileSystem files;
+  for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
+  return load_host_graphs(files, plan, "");
+}
+
+// What of a netlist has names that begin with the prefix.
+netlist::Netlist part_of(const netlist::Netlist& whole, const std::string& prefix) {
+  netlist::Netlist out;
+  out.file = whole.file;
+  out.archs = whole.archs;
+  out.arch = whole.arch;
+  auto take = [&](const auto& from, auto& to) {
+    std::copy_if(from.begin(), from.end(), std::back_inserter(to), [&](const auto& item) { return item.name.starts_with(prefix); });
+  };
+  take(whole.queues, out.queues);
+  take(whole.graphs, out.graphs);
+  take(whole.programs, out.programs);
+  std::set<std::string> fused;
+  for (const auto& g : out.graphs)
+    for (const auto& op : g.ops) fused.insert(op.attributes.fused_op_id);
+  std::copy_if(whole.fused_ops.begin(), whole.fused_ops.end(), std::back_inserter(out.fused_ops),
+               [&](const auto& f) { return fused.contains(f.id); });
+  return out;
 }
 
 }  // namespace
@@ -53,27 +84,55 @@ Result<Model> load_image(const std::string& path, const io::Bytes& bytes) {
 }
 
 Result<Model> load_image(const std::string& path, image::Image image) {
+  if (!image.device.models.empty()) {
+    std::vector<std::string> names;
+    for (const auto& part : image.device.models) names.push_back(part.name);
+    Diagnostic d = input_error("RT003", {path}, cat("the image holds several models: ", join(names, ", ")));
+    d.hint = "choose one of them: runner --model NAME";
+    return d;
+  }
   BUDA_TRY(check_segments(image.device.plan, path));
   Model model;
   model.path = path;
-  netlist::ParseOptions options;
-  options.arch = image.device.plan.arch;
-  BUDA_ASSIGN(model.program.netlist, netlist::parse_netlist(image.netlist.view(), cat(path, ":", image.netlist_name), options));
-  if (auto member = image.extras.find(kDeviceMember); member != image.extras.end()) {
-    BUDA_ASSIGN(model.device, embedded_device(member->second.view(), cat(path, ":", kDeviceMember)));
+  BUDA_ASSIGN(model.program.netlist, netlist_of(image, path));
+  if (image.extras.contains(image::kDeviceMember)) {
+    BUDA_ASSIGN(model.device, image::embedded_device(image, path));
   }
-  const auto& segments = image.device.plan.segments;
-  if (std::any_of(segments.begin(), segments.end(), [](const auto& s) { return s.kind == host_plan::SegmentKind::host; })) {
-    // The graphs lie in the image with their tensors, as in a folder.
-    io::MemoryFileSystem files;
-    for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
-    BUDA_ASSIGN(model.host_graphs, load_host_graphs(files, image.device.plan, ""));
-  }
+  BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, image.device.plan));
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
   model.products = {path, std::move(image.build)};
   model.parameters = std::move(image.parameters);
   return model;
+}
+
+Result<MergedModel> load_models(const std::string& path, image::Image image) {
+  MergedModel out;
+  if (image.device.models.empty()) {
+    BUDA_ASSIGN(out.whole, load_image(path, std::move(image)));
+    out.models.push_back(out.whole);
+    return out;
+  }
+  BUDA_ASSIGN(out.whole.program.netlist, netlist_of(image, path));
+  BUDA_ASSIGN(out.whole.device, image::embedded_device(image, path));
+  for (const image::ModelPart& part : image.device.models) {
+    BUDA_TRY(check_segments(part.plan, path));
+    Model model;
+    model.path = path;
+    model.device = out.whole.device;
+    model.plan = part.plan;
+    model.plan.model = part.name;
+    model.program.netlist = part_of(out.whole.program.netlist, part.prefix);
+    BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, part.plan));
+    for (const auto& [queue, tensor] : image.parameters)
+      if (queue.starts_with(part.prefix)) model.parameters.emplace(queue, tensor);
+    out.models.push_back(std::move(model));
+  }
+  out.whole.path = path;
+  out.whole.text = image.netlist;
+  out.whole.plan = std::move(image.device.plan);
+  out.whole.products = {path, std::move(image.build)};
+  return out;
 }
 
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path) {

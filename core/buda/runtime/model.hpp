@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -40,9 +41,18 @@ struct Model {
   bool uses_device() const;
 };
 
-// A .tti image: from its file, and from its parts, for which `path` stands in messages.
+// A .tti image: from its file, and from its parts, for which `path` stands in messages. RT003: it holds several models.
 Result<Model> load_image(const std::string& path, const io::Bytes& bytes);
 Result<Model> load_image(const std::string& path, image::Image image);
+
+// The models of an image that holds several (tti-merge). A device is loaded with the whole; each model knows its part of the netlist.
+struct MergedModel {
+  Model whole;                // its plan runs nothing
+  std::vector<Model> models;  // plan.model is the name by which one is chosen
+};
+// Of an image with one model: that model, under its name, and the same as the whole.
+Result<MergedModel> load_models(const std::string& path, image::Image image);
+
 // A netlist with its plan; files that the plan names are read from the plan's folder.
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path);
 
@@ -55,9 +65,6 @@ Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std:
 
 // The graphs of the plan's host segments, read from `folder`.
 Result<HostGraphs> load_host_graphs(io::FileSystem& fs, const host_plan::HostPlan& plan, const std::string& folder);
-
-// Name of the image's member that holds its device descriptor (buda.device/1, without a base).
-inline constexpr const char* kDeviceMember = "device.yaml";
 
 // The folder of a path, with its slash; "" for a bare name.
 std::string folder_of(const std::string& path);

@@ -6,6 +6,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
+#include <buda/image/device_match.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/runtime/ports.hpp>
@@ -17,15 +18,13 @@ namespace {
 
 image::DeviceJson describe_model(const host_plan::HostPlan& plan, const device::DeviceDescriptor& device, std::int64_t microbatch) {
   image::DeviceJson out;
+  out.versions["openbuda_version"] = image::toolchain_version();
   out.name = plan.model;
   out.arch = plan.arch;
   out.chip_ids.clear();
   for (std::int32_t chip = 0; chip < device.chips; ++chip) out.chip_ids.push_back(chip);
   out.grid = device.grid();
-  std::int64_t mask = 0;
-  for (auto y : device.harvested_y)
-    if (y >= 0 && y < 62) mask |= std::int64_t{1} << y;
-  out.harvested_rows.assign(out.chip_ids.size(), mask);
+  out.harvested_rows.assign(out.chip_ids.size(), image::harvest_mask(device));
   out.microbatch = microbatch;
   out.plan = plan;
   return out;
@@ -68,7 +67,7 @@ Result<image::Image> make_image(Model model, const device::DeviceDescriptor& dev
   image.device.plan.parameters.clear();
   image.netlist = std::move(model.text);
   image.parameters = std::move(model.parameters);
-  image.extras[kDeviceMember] = io::Bytes(io::json_pretty(schema::write(device)));
+  image.extras[image::kDeviceMember] = io::Bytes(io::json_pretty(schema::write(device)));
   image.build = std::move(model.products.files);
   return image;
 }

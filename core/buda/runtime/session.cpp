@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/image/device_match.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/state.hpp>
@@ -21,15 +22,30 @@ Failure in_context(const std::string& what, Failure failure) {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host) {
+// Everything that can be checked without a device.
+Result<std::unique_ptr<Session>> Session::prepare(Model model, Host& host) {
   std::unique_ptr<Session> session(new Session(std::move(model), host));
   BUDA_ASSIGN(session->ports_, bind_ports(session->model_.plan, session->model_.program.netlist, session->model_.parameters));
   BUDA_TRY(session->check_host_graphs());
   session->find_unread();
+  if (session->model_.uses_device()) BUDA_TRY(session->find_programs());
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host) {
+  if (model.device) BUDA_TRY(image::check_same_device(*model.device, descriptor, model.path));
+  BUDA_ASSIGN(auto session, prepare(std::move(model), host));
   if (!session->model_.uses_device()) return session;
-  BUDA_TRY(session->find_programs());
   BUDA_TRY(complete_program(session->model_.program, target.needs(), session->model_.products, descriptor, host));
   BUDA_ASSIGN(session->device_, target.open(session->model_.program, descriptor, host));
+  BUDA_TRY(session->push_parameters());
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::open_on(Model model, std::shared_ptr<Device> device, Host& host) {
+  BUDA_ASSIGN(auto session, prepare(std::move(model), host));
+  if (!session->model_.uses_device()) return session;
+  session->device_ = std::move(device);
   BUDA_TRY(session->push_parameters());
   return session;
 }

@@ -24,11 +24,14 @@
 
 namespace buda::runtime {
 
-class Session {
+class Session {  // wide because opening and each step of a run have a method of their own
  public:
   // Checks the plan against the netlist and the host's graphs, opens the target, and writes the parameters into their rams. The target and
   // the host must outlive the session. A model that runs on the host as a whole opens no target.
+  // A descriptor of another kind than that of the model's image is refused (IM010 to IM013).
   static Result<std::unique_ptr<Session>> open(Model model, Target& target, const device::DeviceDescriptor& descriptor, Host& host);
+  // The same on a device that is open, and loaded with a program of which the model's is a part. Null for a model of the host.
+  static Result<std::unique_ptr<Session>> open_on(Model model, std::shared_ptr<Device> device, Host& host);
 
   // One tensor per input of the model, by name; gives one per output. Inputs in the model's shapes are one batch. Where all of them have
   // another first size n than the model's b, and the outputs have b first too, they run as ceil(n / b) batches, the last one filled up with
@@ -54,6 +57,7 @@ class Session {
     NamedTensors outputs;
   };
 
+  static Result<std::unique_ptr<Session>> prepare(Model model, Host& host);
   Result<void> check_host_graphs() const;
   void find_unread();
   Result<void> find_programs();
@@ -81,7 +85,7 @@ class Session {
   Batches batches_;
   NamedTensors host_states_;  // by input: those that the host computes
   bool has_states_ = false;   // the first step was
-  std::unique_ptr<Device> device_;
+  std::shared_ptr<Device> device_;
 };
 
 // The parameter by which the programs of a model are told how many batches wait in their queues.

@@ -30,11 +30,12 @@ BoundOption& OptionSet::flag(std::string name, bool& target, std::string summary
 }
 
 BoundOption& OptionSet::flag(std::string name, std::optional<bool>& target, std::string summary) {
-  return add(std::move(name), OptionType::flag, "", "", std::move(summary), [&target](const auto& texts) {
-    OptionValues values;
-    values.set("v", texts.back());
-    target = values.flag("v");
-  });
+  return add(std::move(name), OptionType::flag, "", target ? (*target ? "true" : "false") : "", std::move(summary),
+             [&target](const auto& texts) {
+               OptionValues values;
+               values.set("v", texts.back());
+               target = values.flag("v");
+             });
 }
 
 BoundOption& OptionSet::count(std::string name, unsigned& target, std::string summary) {
@@ -88,7 +89,7 @@ BoundOption& OptionSet::path(std::string name, std::string& target, std::string 
 }
 
 BoundOption& OptionSet::texts(std::string name, std::vector<std::string>& target, std::string value_name, std::string summary) {
-  auto& option = add(std::move(name), OptionType::text, std::move(value_name), "", std::move(summary),
+  auto& option = add(std::move(name), OptionType::text, std::move(value_name), join(target, "; "), std::move(summary),
                      [&target](const auto& texts) { target = texts; });
   option.spec.repeatable = true;
   return option;

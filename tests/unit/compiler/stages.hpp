@@ -26,7 +26,8 @@ inline const plugin::Registries& build_plugins() {
     auto fs = io::make_real_file_system();
     CollectingSink sink;
     Host host(*fs, sink);
-    EXPECT_TRUE(plugin::load_plugins(path, {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy}, *loaded, host));
+    EXPECT_TRUE(plugin::load_plugins(
+        path, {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy, plugin::Kind::target}, *loaded, host));
     return loaded;
   }();
   return *registries;

@@ -1,4 +1,5 @@
 // The device files that ship: they load, and say what the boards' data sheets say.
+#include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/host.hpp>
@@ -46,6 +47,42 @@ TEST_F(Shipped, GridsAreThoseOfTheBoards) {
   EXPECT_EQ(load("n300").grid().volume() * load("n300").chips, 128);
   EXPECT_EQ(load("grayskull").grid(), (GridShape{10, 12}));
   EXPECT_EQ(load("wormhole_b0").grid(), (GridShape{10, 8}));
+}
+
+// The names of PyBuda's guide.
+TEST_F(Shipped, NamesOfPyBudaMeanTheSameBoards) {
+  for (const char* name : {"gs_e75", "gs_e150", "gs_e300", "wh_n150", "wh_n300"}) {
+    EXPECT_EQ(load(name), load(std::string(name).substr(3))) << name;
+    EXPECT_EQ(device_label(name), std::string(name).substr(3));
+  }
+  for (const char* wrong : {"gs_n150", "wh_e150", "gs_e151", "bh_n150"}) {
+    auto device = load_device(host_, wrong);
+    ASSERT_FALSE(device.ok()) << wrong;
+    EXPECT_THAT(device.failure().diagnostics().front().message, ::testing::HasSubstr(std::string("device '") + wrong + "' is unknown"));
+  }
+}
+
+// The guide's example: rows 1 and 11 of a Grayskull leave a grid of 8 x 12.
+TEST_F(Shipped, RowsAreHarvestedByHand) {
+  DeviceDescriptor d = load("gs_e150:harvested_rows=11,1");
+  EXPECT_EQ(d.grid(), (GridShape{8, 12}));
+  EXPECT_EQ(d.harvested_y, (std::vector<std::int32_t>{1, 11}));
+  EXPECT_EQ(d.workers.y, (std::vector<std::int32_t>{2, 3, 4, 5, 7, 8, 9, 10}));
+  EXPECT_EQ(d.name, "e150:harvested_rows=1,11");
+  EXPECT_EQ(load(d.name), d);
+  EXPECT_EQ(device_label("gs_e150:harvested_rows=[ 11, 1 ]"), d.name);
+  // Instead of the row that the board lacks, not besides it.
+  EXPECT_EQ(load("n150:harvested_rows=3").workers.y, (std::vector<std::int32_t>{1, 2, 4, 5, 7, 8, 9, 10, 11}));
+  auto error = [&](const std::string& name) {
+    auto device = load_device(host_, name);
+    return device.ok() ? std::string("(no error)") : device.failure().diagnostics().front().message;
+  };
+  for (int row : {0, 6, 12})
+    EXPECT_EQ(error("e150:harvested_rows=" + std::to_string(row)),
+              "row " + std::to_string(row) + " of device 'e150' cannot be harvested: workers are in rows 1, 2, 3, 4, 5, 7, 8, 9, 10, 11");
+  EXPECT_THAT(error("e150:harvested_rows=1;2"), ::testing::HasSubstr("are no list of rows"));
+  EXPECT_THAT(error("e150:harvested_rows=1,2,3,4,5,7,8,9,10,11"), ::testing::HasSubstr("no workers left"));
+  EXPECT_THAT(error(":harvested_rows=1"), ::testing::HasSubstr("without the device"));
 }
 
 TEST_F(Shipped, NothingStandsOnTwoPlaces) {

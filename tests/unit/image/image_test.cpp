@@ -4,6 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/image/checksum.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tile_layout.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,10 +39,10 @@ Image small_image() {
   return image;
 }
 
-std::string bytes_of(const Image& image) {
+std::string bytes_of(const Image& image, TensorStore store = TensorStore::raw) {
   io::MemoryFileSystem fs;
   auto out = fs.create("m.tti", io::WriteMode::always);
-  auto written = write_image(**out, image);
+  auto written = write_image(**out, image, 1, store);
   EXPECT_TRUE(written) << written.failure().diagnostics().front().message;
   EXPECT_TRUE((*out)->commit());
   return std::string(fs.find("m.tti")->view());
@@ -175,6 +176,130 @@ TEST(Image, TensorEntriesAreCheckedAgainstTheirBytes) {
   EXPECT_THAT(with_entry([&](std::string&, Members& m) { m.erase("unzipped_tti/tensors/torch.Tensor.fc1_w.bin"); }),
               HasSubstr("is missing"));
   EXPECT_THAT(with_entry([&](std::string&, Members& m) { m.erase("unzipped_tti/mlp.yaml"); }), HasSubstr("netlist 'mlp.yaml'"));
+}
+
+// An image whose netlist has the queues of its parameters: a ram of 2 x 2 buffers and one of integers.
+Image image_with_queues(const std::string& format, const std::string& order) {
+  Image image = small_image();
+  image.netlist = io::Bytes(
+      "devices: {arch: wormhole_b0}\nqueues:\n"
+      "  w: {type: ram, input: HOST, entries: 2, grid_size: [2, 2], t: 3, mblock: [2, 1], ublock: [1, 2], ublock_order: " +
+      order + ", df: " + format +
+      ", target_device: 0, loc: dram, dram: [[0, 0x20000000], [1, 0x20000000], [2, 0x20000000], [3, 0x20000000]]}\n"
+      "  n: {type: ram, input: HOST, entries: 1, grid_size: [1, 1], t: 1, mblock: [1, 1], ublock: [1, 1], ublock_order: r, df: RawUInt32, "
+      "target_device: 0, loc: dram, dram: [[4, 0x20000000]]}\n"
+      "graphs: {}\nprograms: []\n");
+  image.parameters.clear();
+  std::vector<float> values(2 * 3 * 128 * 128);
+  // Numbers of few bits, so that every format of eight bits of mantissa and a common exponent holds them.
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 61) / 64;
+  image.parameters.emplace("w", Tensor(Shape{2, 3, 128, 128}, std::move(values)));
+  image.parameters.emplace("n", Tensor(Shape{1, 1, 32, 32}, std::vector<std::int32_t>(1024, 7)));
+  return image;
+}
+
+TEST(Image, ParametersAreStoredInFourForms) {
+  const Image image = image_with_queues("Float16_b", "r");
+  for (TensorStore store : {TensorStore::raw, TensorStore::tilized, TensorStore::npy, TensorStore::safetensors}) {
+    auto again = parse(bytes_of(image, store));
+    ASSERT_TRUE(again) << error_of(again);
+    EXPECT_EQ(again->parameters, image.parameters) << static_cast<int>(store);
+    const char* ending[] = {".bin", ".tbin", ".npy", ".safetensors"};
+    EXPECT_THAT(again->device.tensors.at("w").bin, testing::EndsWith(ending[static_cast<int>(store)]));
+    if (store == TensorStore::tilized)
+      EXPECT_THAT(again->device.tensors.at("n").bin, testing::EndsWith(".bin")) << "integers are not tilized";
+  }
+}
+
+// A tile has a header of 16 bytes, and for Bfp8_b 64 exponents. Buffer (0, 1) begins with the tile at row 0, column 64.
+TEST(Image, TilizedParametersLieAsInTheirQueue) {
+  const Image image = image_with_queues("Bfp8_b", "c");
+  auto members = read_archive(io::Bytes(bytes_of(image, TensorStore::tilized)), "m.tti");
+  ASSERT_TRUE(members);
+  const std::string_view tiles = members->at("unzipped_tti/tensors/torch.Tensor.w.tbin").view();
+  const std::size_t tile = 1120, buffer = 2 * 3 * 4 * tile;  // 16 + 64 + 1024, filled up to 32
+  ASSERT_EQ(tiles.size(), 4 * buffer);
+  auto again = parse(bytes_of(image, TensorStore::tilized));
+  ASSERT_TRUE(again) << error_of(again);
+  EXPECT_EQ(again->parameters, image.parameters);
+  EXPECT_EQ(again->device.tensors.at("w").num_buffers, 4);
+  EXPECT_EQ(again->device.tensors.at("w").buf_size_bytes, static_cast<std::int64_t>(buffer));
+  // Of a tile of the file, the value at its place in the model.
+  const auto values = image.parameters.at("w").as<float>();
+  auto expect_tile = [&](std::size_t number, std::size_t entry, std::size_t t, std::size_t row, std::size_t column) {
+    std::vector<float> datums(1024);
+    ASSERT_TRUE(unpack_matrix({DataFormat::bfp8_b}, tiles.substr(number * tile, tile), std::span<float>(datums), 32, 32)) << number;
+    for (std::size_t r = 0; r < 32; ++r)
+      for (std::size_t c = 0; c < 32; ++c)
+        ASSERT_EQ(datums[r * 32 + c], values[((entry * 3 + t) * 128 + row + r) * 128 + column + c]) << number;
+  };
+  // Of the first buffer: a ublock of two tiles, the ublock below it, then the next t; after 12 tiles the second entry. A buffer has 24.
+  expect_tile(0, 0, 0, 0, 0);
+  expect_tile(1, 0, 0, 0, 32);
+  expect_tile(2, 0, 0, 32, 0);
+  expect_tile(4, 0, 1, 0, 0);
+  expect_tile(12, 1, 0, 0, 0);
+  expect_tile(24, 0, 0, 0, 64);
+  expect_tile(48 + 3, 0, 0, 96, 32);
+  expect_tile(95, 1, 2, 96, 96);
+}
+
+TEST(Image, LiesAboutTilizedParametersAreFound) {
+  auto with = [&](const std::string& from, const std::string& to) {
+    auto members = read_archive(io::Bytes(bytes_of(image_with_queues("Bfp8_b", "r"), TensorStore::tilized)), "m.tti");
+    members->erase("unzipped_tti/checksum.txt");
+    std::string json(members->at("unzipped_tti/device.json").view());
+    auto at = json.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    json.replace(at, from.size(), to);
+    (*members)["unzipped_tti/device.json"] = io::Bytes(json);
+    io::MemoryFileSystem fs;
+    auto out = fs.create("a", io::WriteMode::always);
+    EXPECT_TRUE(write_archive(**out, *members));
+    EXPECT_TRUE((*out)->commit());
+    return error_of(parse(std::string(fs.find("a")->view())));
+  };
+  EXPECT_EQ(with("\"buf_size_bytes\"", "\"buffer_size_bytes\""), "(no error)") << "the other name of TT-Buda";
+  EXPECT_THAT(with("\"num_buffers\": 4", "\"num_buffers\": 5"), HasSubstr("it has 5 buffers of 26880 bytes, the queue has 4 of 26880"));
+  EXPECT_THAT(with("\"Bfp8_b\"", "\"Float16_b\""), HasSubstr("its tiles are Float16_b, the queue's are Bfp8_b"));
+  EXPECT_THAT(with("[2, 3, 128, 128]", "[2, 3, 128, 64]"), HasSubstr("its shape is [2, 3, 128, 64], the queue's is [2, 3, 128, 128]"));
+  EXPECT_THAT(with("torch.Tensor.w.tbin", "torch.Tensor.n.bin"), HasSubstr("not one that a host tensor can have"));
+}
+
+// A pickle is named, and what it would do is not done.
+TEST(Image, ArchivesWithPicklesAreRefusedByName) {
+  auto members = read_archive(io::Bytes(bytes_of(small_image())), "m.tti");
+  members->erase("unzipped_tti/checksum.txt");
+  std::string json(members->at("unzipped_tti/device.json").view());
+  json.replace(json.find("\"host_plan\""), 11, "\"other_plan\"");
+  (*members)["unzipped_tti/device.json"] = io::Bytes(json);
+  (*members)["unzipped_tti/tensors/torch.Tensor.w.pkl"] = io::Bytes(std::string("cos\nsystem\n(S'touch /nowhere'\ntR."));
+  io::MemoryFileSystem fs;
+  auto out = fs.create("a", io::WriteMode::always);
+  ASSERT_TRUE(write_archive(**out, *members));
+  ASSERT_TRUE((*out)->commit());
+  const io::Bytes archive(std::string(fs.find("a")->view()));
+  auto image = read_image(archive, "m.tti");
+  ASSERT_FALSE(image);
+  const Diagnostic& d = image.failure().diagnostics().front();
+  EXPECT_EQ(d.code, "IM006");
+  ASSERT_EQ(d.notes.size(), 1u);
+  EXPECT_EQ(d.notes[0].message, "1 tensor is pickled (tensors/torch.Tensor.w.pkl): pickles are programs, and none is executed here");
+  // It can be described all the same.
+  auto there = read_members(archive, "m.tti");
+  ASSERT_TRUE(there);
+  auto description = read_description(*there, "m.tti");
+  ASSERT_TRUE(description) << description.failure().diagnostics().front().message;
+  EXPECT_EQ(description->plan.inputs.front().queue, "q_in");
+  EXPECT_EQ(description->plan.inputs.front().shape, (std::vector<std::int64_t>{4, 8}));
+}
+
+TEST(Image, SettingsComeBack) {
+  Image image = small_image();
+  image.settings = {{"optimizer.opt-level", "1"}, {"PYBUDA_AMP_LIGHT", "2"}};
+  auto again = parse(bytes_of(image));
+  ASSERT_TRUE(again) << error_of(again);
+  EXPECT_EQ(again->settings, image.settings);
 }
 
 TEST(Image, IsToldFromOtherFiles) {

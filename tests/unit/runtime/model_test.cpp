@@ -108,7 +108,7 @@ TEST_F(ModelTest, Image) {
   ASSERT_TRUE(y);
   EXPECT_EQ(y->at("y"), Tensor(Shape{2, 3}, std::vector<float>{3, 6, 9, 12, 15, 18}));
 
-  image.extras[kDeviceMember] = io::Bytes(std::string("schema: buda.device/1\nname: broken\n"));
+  image.extras[image::kDeviceMember] = io::Bytes(std::string("schema: buda.device/1\nname: broken\n"));
   out = host_.files.create("m.tti", io::WriteMode::always);
   ASSERT_TRUE(image::write_image(**out, image));
   ASSERT_TRUE((*out)->commit());
