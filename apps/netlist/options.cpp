@@ -65,6 +65,7 @@ cli::ToolSpec check_command(Options& o) {
         .range(0, 256);
     set.flag("for-run", o.for_run, "violations of rules that only concern execution are errors instead of warnings");
     set.flag("fit", o.fit, "also lay out L1, streams and phases of each core, with the code of netlist2pipe and pipegen");
+    set.flag("liveness", o.liveness, "decide whether the epochs can deadlock; also lays them out, as --fit does");
   };
   return spec;
 }

@@ -19,6 +19,7 @@ struct Options {
   std::int64_t chips = 0;                     // of `check`; 0: as the device has, or as the netlist uses
   bool for_run = false;                       // of `check`
   bool fit = false;                           // of `check`
+  bool liveness = false;                      // of `check`
   std::int64_t slowest = 5;                   // of `cost`: ops per epoch; 0: all
   std::vector<std::string> programs, params;  // of `plan`
 };

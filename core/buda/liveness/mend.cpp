@@ -1,0 +1,197 @@
+// Doubling, then bisection; each value is tried on the whole epoch.
+#include <buda/liveness/mend.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/liveness/epoch_decision.hpp>
+#include <buda/liveness/queue_entries.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/model/index.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace buda::liveness {
+namespace {
+
+using netlist::Netlist;
+
+constexpr std::int64_t kMostTimes = 64;
+constexpr std::size_t kMostBuffers = 8;  // of a cycle
+constexpr int kMostChanges = 4;
+
+netlist::Op* find_op(Netlist& netlist, const std::string& name) {
+  for (auto& graph : netlist.graphs)
+    for (auto& op : graph.ops)
+      if (op.name == name) return &op;
+  return nullptr;
+}
+
+netlist::Queue* find_queue(Netlist& netlist, const std::string& name) {
+  const auto found = std::find_if(netlist.queues.begin(), netlist.queues.end(), [&](const auto& q) { return q.name == name; });
+  return found == netlist.queues.end() ? nullptr : &*found;
+}
+
+void apply(Netlist& netlist, const Change& change) {
+  const auto value = static_cast<std::int32_t>(change.value);
+  if (change.kind == FullBuffer::Kind::queue) {
+    if (auto* queue = find_queue(netlist, change.name)) queue->entries = value;
+    return;
+  }
+  auto* op = find_op(netlist, change.name);
+  if (op == nullptr) return;
+  if (change.kind == FullBuffer::Kind::output) {
+    op->buf_size_mb = value;
+  } else if (static_cast<std::size_t>(change.operand) < op->inputs.size()) {
+    op->inputs[static_cast<std::size_t>(change.operand)].min_buffer_tiles = value;
+  }
+}
+
+// The values of an option that can be tried, by number: 0 is what the netlist has.
+struct Values {
+  std::int64_t first = 1, unit = 1;
+  std::int64_t at(std::int64_t number) const { return first + number * unit; }
+};
+
+class Mending {
+ public:
+  Mending(const Netlist& netlist, const device::DeviceDescriptor& device, Host& host, std::int32_t epoch)
+      : netlist_(netlist), device_(device), host_(host), epoch_(epoch) {}
+
+  std::vector<Change> find(Deadlock deadlock) {
+    while (changes_.size() < kMostChanges) {
+      // Inputs grow by single tiles, outputs by mblocks, of all cores of their ops.
+      std::stable_sort(deadlock.full.begin(), deadlock.full.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
+      std::optional<Change> kept;
+      std::optional<FullBuffer> moved;
+      Deadlock next;
+      for (std::size_t i = 0; i < std::min(deadlock.full.size(), kMostBuffers); ++i)
+        if (enough(deadlock.full[i], kept, next)) {
+          return changes_;
+        } else if (kept && !moved) {
+          moved = deadlock.full[i];
+        }
+      if (!kept) return {};
+      changes_.push_back(*kept);
+      kept_.push_back(*moved);
+      deadlock = std::move(next);
+    }
+    return {};
+  }
+
+ private:
+  // Decides the epoch with the changes and one more. Nothing where that breaks a rule, or cannot be laid out.
+  std::optional<Decision> with(const Change& change) const {
+    Netlist changed = netlist_;
+    for (const Change& c : changes_) apply(changed, c);
+    apply(changed, change);
+    for (const Diagnostic& d : netlist::check_netlist(changed, device_))
+      if (d.severity == Severity::error) return std::nullopt;
+    auto compiler = overlay::EpochCompiler::make(changed, device_, "", host_);
+    if (!compiler) return std::nullopt;
+    auto starts = beginnings(changed, compiler->epochs());
+    if (!starts) return std::nullopt;
+    std::optional<Decision> out;
+    for (std::size_t e = 0; e < compiler->epochs().size(); ++e) {
+      const pipes::Epoch& epoch = compiler->epochs()[e];
+      if (epoch.number != epoch_) continue;
+      auto pipes = compiler->pipes(epoch);
+      if (!pipes) return std::nullopt;
+      auto blob = compiler->streams(*pipes);
+      if (!blob) return std::nullopt;
+      for (const EntriesByQueue& entries : (*starts)[e]) {
+        auto decision = decide({*compiler, epoch, *pipes, *blob}, entries);
+        if (!decision) return std::nullopt;
+        out = std::move(*decision);
+        if (out->deadlock) return out;
+      }
+    }
+    return out;
+  }
+
+  Values values_of(const FullBuffer& buffer) const {
+    if (buffer.kind != FullBuffer::Kind::output) return {buffer.capacity, 1};
+    for (const auto& graph : netlist_.graphs)
+      for (const auto& op : graph.ops)
+        if (op.name == buffer.op) return {std::max(op.buf_size_mb, 1) / 2 * 2, 2};  // above 1 in halves
+    return {};
+  }
+
+  // The smallest of the values between one that is not enough and one that is.
+  template <class F>
+  Change bisect(F&& change, std::int64_t too_few, std::int64_t enough) const {
+    while (enough - too_few > 1) {
+      const std::int64_t between = too_few + (enough - too_few) / 2;
+      const auto decision = with(change(between));
+      (decision && !decision->deadlock ? enough : too_few) = between;
+    }
+    return change(enough);
+  }
+
+  // Whether a larger buffer is enough, which is then among the changes. Else, if it moves the deadlock and none was kept before, it is
+  // kept.
+  bool enough(const FullBuffer& buffer, std::optional<Change>& kept, Deadlock& next) {
+    const Values values = values_of(buffer);
+    auto change = [&](std::int64_t number) { return Change{buffer.kind, buffer.op, buffer.operand, values.at(number)}; };
+    std::int64_t too_few = 0, number = 1;
+    for (;; number *= 2) {
+      if (change(number).value > kMostTimes * std::max<std::int64_t>(values.first, values.unit)) return false;
+      auto decision = with(change(number));
+      if (!decision) return false;
+      if (!decision->deadlock) break;
+      const auto& full = decision->deadlock->full;
+      const bool moved = std::none_of(full.begin(), full.end(), [&](const FullBuffer& b) {
+        return b.kind == buffer.kind && b.op == buffer.op && b.operand == buffer.operand;
+      });
+      if (moved && !full.empty() && !kept) {
+        kept = change(number);
+        next = std::move(*decision->deadlock);
+      }
+      too_few = number;
+    }
+    changes_.push_back(bisect(change, too_few, number));
+    // Those before were doubled until they moved the deadlock.
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      auto earlier = [&](std::int64_t n) { return Change{kept_[i].kind, kept_[i].op, kept_[i].operand, values_of(kept_[i]).at(n)}; };
+      const Values own = values_of(kept_[i]);
+      changes_[i] = bisect(earlier, 0, (changes_[i].value - own.first) / own.unit);
+    }
+    return true;
+  }
+
+  const Netlist& netlist_;
+  const device::DeviceDescriptor& device_;
+  Host& host_;
+  const std::int32_t epoch_;
+  std::vector<Change> changes_;
+  std::vector<FullBuffer> kept_;  // whose changes moved the deadlock
+};
+
+}  // namespace
+
+std::vector<Change> mend(const Netlist& netlist, const device::DeviceDescriptor& device, Host& host, std::int32_t epoch,
+                         const Deadlock& deadlock) {
+  return Mending(netlist, device, host, epoch).find(deadlock);
+}
+
+std::string in_netlist(const Netlist& netlist, const std::vector<Change>& changes) {
+  Netlist changed = netlist;
+  for (const Change& change : changes) apply(changed, change);
+  std::vector<std::string> out;
+  for (const Change& change : changes) {
+    std::string text;
+    if (change.kind == FullBuffer::Kind::queue) {
+      text = cat("queue '", change.name, "': entries: ", change.value);
+    } else if (change.kind == FullBuffer::Kind::output) {
+      text = cat("op '", change.name, "': buf_size_mb: ", change.value);
+    } else {
+      std::vector<std::int32_t> tiles;
+      for (const auto& input : find_op(changed, change.name)->inputs) tiles.push_back(input.min_buffer_tiles);
+      text = cat("op '", change.name, "': input_buf_min_size_tiles: [", join(tiles, ", "), ']');
+    }
+    if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
+  }
+  return join(out, "; ");
+}
+
+}  // namespace buda::liveness

@@ -1,0 +1,88 @@
+// Proofs and refusals of single epochs.
+#include <buda/liveness/liveness.hpp>
+
+#include "unit/liveness/judge.hpp"
+#include "unit/liveness/mutants.hpp"
+#include "unit/sim/run_of.hpp"
+
+namespace buda::liveness {
+namespace {
+
+using pipes::op_text, pipes::queue_text;
+
+EpochLiveness only_epoch(const std::string& text, const std::string& device = "wormhole_b0") {
+  const pipes::Built built(text, device);
+  EXPECT_EQ(built.problem, "");
+  auto epochs = check_liveness(*built.netlist, *built.device, device::source_host());
+  EXPECT_TRUE(epochs.ok()) << (epochs.ok() ? "" : pipes::messages(epochs.failure()));
+  return epochs ? epochs->front() : EpochLiveness{};
+}
+
+TEST(Liveness, AStateThatComesBackProvesAnyNumberOfInputs) {
+  const EpochLiveness epoch = only_epoch(sim::two_ops(100));
+  EXPECT_FALSE(epoch.deadlock);
+  EXPECT_EQ(epoch.inputs, 100);
+  EXPECT_LT(epoch.ran, 10);
+  EXPECT_GT(epoch.equals, 0);
+  EXPECT_EQ(epoch.kernels, 2u);
+  EXPECT_TRUE(epoch.fork_joins.empty());
+}
+
+TEST(Liveness, AnEpochOfOneInputRunsToItsEnd) {
+  const EpochLiveness epoch = only_epoch(sim::two_ops(1));
+  EXPECT_FALSE(epoch.deadlock);
+  EXPECT_EQ(epoch.ran, 1);
+  EXPECT_EQ(epoch.equals, 0);
+}
+
+// The outputs of two columns of cores are gathered by the multicast of each row, whose phases have as many tiles as fit.
+TEST(Liveness, PhasesOfMulticastsDoNotKeepAStateFromComingBack) {
+  const std::string shape = "t: 1, mblock: [1, 1], ublock: [1, 3]";
+  const EpochLiveness epoch = only_epoch(pipes::netlist_text(
+      queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000) +
+          queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 2], ublock: [3, 1]", 1, 0x28000000) +
+          queue_text("y", "mm", "grid_size: [1, 2], t: 1, mblock: [1, 1], ublock: [1, 1]", 2, 0x30000000),
+      op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", shape + ", ublock_order: r, buf_size_mb: 2") +
+          op_text("mm", "matmul", "a, w", 2, "grid_loc: [1, 0], grid_size: [1, 2]",
+                  "t: 1, mblock: [1, 1], ublock: [1, 1], ublock_order: r, buf_size_mb: 2", "attributes: {m_k: 1, u_kt: 3}"),
+      997));
+  EXPECT_FALSE(epoch.deadlock);
+  EXPECT_GT(epoch.equals, 0);
+  EXPECT_LT(epoch.ran, 20);
+}
+
+TEST(Liveness, PathsThatMeetAgainAreNamed) {
+  const EpochLiveness epoch = only_epoch(families().front().text({}));
+  ASSERT_TRUE(epoch.deadlock);
+  ASSERT_EQ(epoch.fork_joins.size(), 1u);
+  EXPECT_EQ(epoch.fork_joins.front(), (ForkJoin{"fork", "join"}));
+  EXPECT_EQ(epoch.deadlock->node, "join");
+  EXPECT_NE(epoch.deadlock->message.find("join 'join' waits for tiles that fork 'fork' cannot give"), std::string::npos)
+      << epoch.deadlock->message;
+  EXPECT_GT(epoch.deadlock->loc.line, 0u);
+}
+
+// A queue between two ops of an epoch: without updates of its header while the epoch runs it has to hold all inputs.
+std::string through_queue(int entries, int frees) {
+  const std::string pointers = "prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0";
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  auto queue = [&](const char* name, const char* input, unsigned base, int count) {
+    return queue_text(name, input, "grid_size: [1, 1], " + shape, 1, base, cat("type: queue, entries: ", count));
+  };
+  return pipes::netlist_text(queue("x", "HOST", 0x20000000, 8) + queue("q", "a", 0x28000000, entries) + queue("y", "b", 0x30000000, 8),
+                             op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
+                                 op_text("b", "nop", "q", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block),
+                             4, cat("x: {", pointers, "}, q: {", pointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: ", frees, "}"));
+}
+
+TEST(Liveness, AQueueThatIsTooShortForTheInputs) {
+  const EpochLiveness epoch = only_epoch(through_queue(2, 0));
+  ASSERT_TRUE(epoch.deadlock);
+  EXPECT_EQ(epoch.deadlock->hint, "queue 'q': entries: 4");
+  EXPECT_FALSE(only_epoch(through_queue(4, 0)).deadlock);
+  // The header tells the writer of every entry that is read.
+  EXPECT_FALSE(only_epoch(through_queue(2, 1)).deadlock);
+}
+
+}  // namespace
+}  // namespace buda::liveness
