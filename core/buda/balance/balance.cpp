@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace buda::balance {
 namespace {
@@ -68,7 +69,7 @@ void enumerate_models(const Problem& problem, const ModelOptions& options, const
 }
 
 // Ops stream where they do not fit otherwise or an override says so, and next to such ops, so that these can hand their parts over within
-// an epoch.
+// an epoch; or everywhere, if the options say so.
 void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
   const std::size_t count = problem.ops.size();
   const std::vector<std::size_t> first = first_alike(problem);
@@ -77,7 +78,7 @@ void set_models(const Problem& problem, const ModelOptions& options, unsigned th
   whole.t_streaming = false;
   enumerate_models(problem, whole, first, std::vector<bool>(count, true), threads, space);
   if (!options.t_streaming) return;
-  std::vector<bool> streams(count, false);
+  std::vector<bool> streams(count, options.stream_all);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& stream = space.overrides[i].stream;
     if (!space.models[i].models.empty() && !(stream && stream->parts > 1)) continue;
@@ -102,6 +103,23 @@ void pad_misfits(Problem& problem, const ModelOptions& options, ChoiceSpace& spa
   }
 }
 
+// Takes models away that options exclude, but never all of an op.
+void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
+  for (LegalModels& legal : space.models) {
+    std::vector<OpModel>& models = legal.models;
+    const auto has_one_row = [](const OpModel& m) { return m.grid.rows == 1; };
+    if (options.one_row && std::any_of(models.begin(), models.end(), has_one_row))
+      std::erase_if(models, [&](const OpModel& m) { return !has_one_row(m); });
+    if (options.all_steps) continue;
+    std::map<std::tuple<std::int32_t, std::int32_t, std::string>, std::int32_t> largest;
+    const auto kind = [](const OpModel& m) {
+      return std::tuple(m.grid.rows, m.grid.cols, cat(direction_name(m.stream.direction), m.stream.parts));
+    };
+    for (const OpModel& m : models) largest[kind(m)] = std::max(largest[kind(m)], m.u_kt);
+    std::erase_if(models, [&](const OpModel& m) { return m.u_kt < largest[kind(m)]; });
+  }
+}
+
 // Models of all ops; ops without any are reported together.
 Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, const std::map<std::string, std::string>& overrides,
                                const ModelOptions& options, Host& host) {
@@ -109,9 +127,12 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
   space.problem = &problem;
   space.options = options;
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, overrides));
+  for (std::size_t i = 0; i < problem.ops.size(); ++i)
+    for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
   add_breaks(graph, problem, space.overrides, host);
   set_models(problem, options, host.threads, space);
   pad_misfits(problem, options, space);
+  apply_preferences(options, space);
   Failure failure;
   std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
@@ -181,6 +202,7 @@ Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::De
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
   ModelOptions model_options = options.models;
   model_options.inputs_per_epoch = out.problem.microbatch;
+  model_options.stream_all = policy.streams_all();
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
   auto estimate = [&](const Choice& choice) { return estimated_cycles(out.problem, choice, options, host); };

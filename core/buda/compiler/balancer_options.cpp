@@ -25,6 +25,13 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.flag("t-streaming", o.t_streaming, "compute results that do not fit in L1 in parts, one after the other on the same cores")
       .known_as("enable_t_streaming");
   set.flag("manual-t-streaming", o.manual_t_streaming, "stream only results for which op.NAME.t-stream is set");
+  set.flag("enumerate-u-kt", o.enumerate_u_kt, "consider every step of the inner dimension that fits, not only the largest for each grid")
+      .known_as("enable_enumerate_u_kt");
+  set.flag("single-buffer-fallback", o.single_buffer_fallback, "hold a result once where it does not fit in L1 twice")
+      .known_as("enable_single_buffer_fallback")
+      .environment("PYBUDA_ENABLE_SINGLE_BUFFER_FALLBACK");
+  set.flag("place-on-one-row", o.place_on_one_row, "give ops one row of cores, as far as they have such a grid")
+      .known_as("place_on_one_row");
   set.flag("disable-l1-accumulate", o.disable_l1_accumulate, "do not accumulate partial sums of matmuls in L1 by the packer (l1_acc)")
       .environment("PYBUDA_DISABLE_L1_ACCUMULATE");
   set.flag("input-queues-on-host", o.input_queues_on_host, "keep queues of the model's inputs in the host's memory instead of DRAM")

@@ -21,6 +21,9 @@ struct BalancerOptions {
   bool dram_parameters = false;
   bool t_streaming = true;
   bool manual_t_streaming = false;
+  bool enumerate_u_kt = true;
+  bool single_buffer_fallback = true;
+  bool place_on_one_row = false;
   bool disable_l1_accumulate = false;
   bool input_queues_on_host = false;
   bool output_queues_on_host = false;

@@ -18,6 +18,9 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   out.models.resident_parameters = !o.dram_parameters;
   out.models.t_streaming = o.t_streaming && !o.manual_t_streaming;
   out.models.l1_accumulate = !o.disable_l1_accumulate;
+  out.models.all_steps = o.enumerate_u_kt;
+  out.models.single_buffer_fallback = o.single_buffer_fallback;
+  out.models.one_row = o.place_on_one_row;
   out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
@@ -30,14 +33,18 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   return out;
 }
 
-// PyBuda writes policies like MinimizeGrid; here they are called minimize_grid. Names that are known as they stand stay so.
+// PyBuda writes policies like MinimizeGrid; here they are called minimize_grid. Names that are known as they stand stay so; `default` is
+// the policy that is taken where none is named.
 std::string policy_name(const std::string& given, const plugin::Registry<balance::Policy>& policies) {
   if (policies.find(given) != nullptr) return given;
+  if (given == "default") return BalancerOptions{}.policy;
   std::string out;
   for (std::size_t i = 0; i < given.size(); ++i) {
     char c = given[i];
     bool upper = c >= 'A' && c <= 'Z';
-    if (upper && i > 0 && !(given[i - 1] >= 'A' && given[i - 1] <= 'Z')) out += '_';
+    const bool follows_lower = i > 0 && !(given[i - 1] >= 'A' && given[i - 1] <= 'Z');
+    const bool ends_capitals = i > 0 && i + 1 < given.size() && given[i + 1] >= 'a' && given[i + 1] <= 'z';  // the G of TGrid
+    if (upper && (follows_lower || ends_capitals)) out += '_';
     out += upper ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return policies.find(out) != nullptr ? out : given;

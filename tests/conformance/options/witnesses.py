@@ -70,6 +70,8 @@ MODELS = [
           ("y", "tanh", ["t"], None), ("out", "output", ["y"], None), ("present_1", "output", ["t"], None)),
     graph("wide", ("x", "input", [], [32, 288]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
     # 211 rows of tiles: no number of cores shares them.
+    # A result that L1 holds once on the largest grid, but not twice.
+    graph("once", ("x", "input", [], [224, 102400]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
     graph("tall", ("x", "input", [], [6752, 1024]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
 ]
 
@@ -125,13 +127,16 @@ WITNESSES = {
     "enable-tm-cpu-fallback": [Witness("moved", idle=["--enable-cpu-fallback=false"])],
     "tm-cpu-fallback-max-depth": [Witness("moved", ["0"], given=["--enable-tm-cpu-fallback"], idle=[])],
     # balancer
-    "policy": [Witness("tall")],
+    "policy": [Witness("stride")],
     "scheduler": [Witness("branches")],
     "dram-placement": [Witness("mlp")],
     "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
     "dram-parameters": [Witness("mlp")],
     "t-streaming": [Witness("tall")],
     "manual-t-streaming": [Witness("tall", ["true"])],
+    "enumerate-u-kt": [Witness("mlp", ["false"], given=["--policy", "random", "--seed", "3"])],
+    "single-buffer-fallback": [Witness("once", ["false"])],
+    "place-on-one-row": [Witness("mlp", ["true"], given=["--policy", "single_op_per_epoch"])],
     "disable-l1-accumulate": [Witness("mlp", ["true"], given=["--set", "op.fc2.u_kt=1"])],
     "input-queues-on-host": [Witness("mlp", ["true"])],
     "output-queues-on-host": [Witness("mlp", ["true"])],
@@ -142,6 +147,10 @@ WITNESSES = {
     "op.NAME.mblock": [Witness("mlp", ["op.fc2.mblock=[2,1]"])],
     "op.NAME.ublock": [Witness("mlp", ["op.fc2.ublock=[1,1]"], given=["--policy", "minimize_grid"])],
     "op.NAME.u_kt": [Witness("mlp", ["op.fc2.u_kt=1"])],
+    "op.NAME.buf_size_mb": [Witness("mlp", ["op.fc2.buf_size_mb=4"])],
+    "op.NAME.input-buffer-multiplier": [Witness("mlp", ["op.fc2.input-buffer-multiplier=0:4"])],
+    "op.NAME.place": [Witness("mlp", ["op.fc2.place=[3,2]"])],
+    "op.NAME.transpose": [Witness("chain", ["op.a.transpose=true"], given=["--set", "op.a.grid=[1,2]"])],
     "op.NAME.t-stream": [Witness("mlp", ["op.fc2.t-stream=[2,1]"])],
     "op.NAME.t-stream-dir": [Witness("tall", ["op.a.t-stream-dir=n"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),

@@ -108,6 +108,20 @@ TEST(Edge, StacksTakeFromEachWindowOfAShallowProducer) {
   EXPECT_THAT(reason_of(producer, stack, tall, 0), ::testing::HasSubstr("after tiles of its buffer"));
 }
 
+// As the activations of a convolution whose selection is computed in two parts, and which itself is computed in parts.
+TEST(Edge, WhatFollowsAStackNeedsAllMatricesInTheBuffer) {
+  Op nop = make(OpType::nop, {1, 1}, {4, 1, 1, 1, 1}, 1);
+  EdgeMaps cut{{}, {Tm::vstack(2), Tm::vslice(4)}, {}};
+  TileLayout producer{{1, 1}, {2, 2, 1, 1, 1}, UblockOrder::r, 1};
+  EXPECT_THAT(reason_of(producer, cut, nop, 0), ::testing::HasSubstr("must hold all 2 matrices at once, not 1"));
+  producer.buffered_t = 2;
+  EXPECT_EQ(cost_of(producer, cut, nop, 0).sources, 1);
+  // Slices before the stack that make up for it leave each matrix for itself.
+  EdgeMaps apart{{}, {Tm::vslice(2), Tm::hstack(2), Tm::hslice(2)}, {}};
+  producer.buffered_t = 1;
+  EXPECT_EQ(cost_of(producer, apart, nop, 0).sources, 1);
+}
+
 TEST(Edge, EachTurnOfADestinationIsAPhaseOfTheSender) {
   // Four windows of two rows of tiles, two of which go to each of two rows of cores.
   Op nop = make(OpType::nop, {2, 1}, {1, 4, 1, 1, 1}, 1);

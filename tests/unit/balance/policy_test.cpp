@@ -34,14 +34,14 @@ std::string first_message(const std::vector<Diagnostic>& all) { return all.empty
 
 TEST(Placer, TakesTheFirstFreePlace) {
   Placer p({4, 6});
-  EXPECT_EQ(p.find({2, 3}, false), (Place{{0, 0}, false}));
+  EXPECT_EQ(p.find({2, 3}, {}), (Place{{0, 0}, false}));
   p.take({{0, 0}, {2, 3}});
   EXPECT_EQ(p.free_cores(), 18);
-  EXPECT_EQ(p.find({2, 3}, false), (Place{{0, 3}, false}));
-  EXPECT_EQ(p.find({1, 6}, false), (Place{{2, 0}, false}));
-  EXPECT_EQ(p.find({4, 4}, false), std::nullopt);
-  EXPECT_EQ(p.find({6, 1}, false), std::nullopt);
-  EXPECT_EQ(p.find({6, 1}, true), (Place{{2, 0}, true}));
+  EXPECT_EQ(p.find({2, 3}, {}), (Place{{0, 3}, false}));
+  EXPECT_EQ(p.find({1, 6}, {}), (Place{{2, 0}, false}));
+  EXPECT_EQ(p.find({4, 4}, {}), std::nullopt);
+  EXPECT_EQ(p.find({6, 1}, {}), std::nullopt);
+  EXPECT_EQ(p.find({6, 1}, {.transposed = true}), (Place{{2, 0}, true}));
   EXPECT_FALSE(p.is_free({{1, 2}, {1, 1}}));
   EXPECT_FALSE(p.is_free({{3, 5}, {2, 1}}));
   EXPECT_FALSE(p.is_free({{-1, 0}, {1, 1}}));
@@ -49,7 +49,44 @@ TEST(Placer, TakesTheFirstFreePlace) {
   EXPECT_EQ(p.free_cores(), 24);
   p.take({{1, 1}, {3, 5}});
   p.clear();
-  EXPECT_EQ(p.find({4, 6}, false), (Place{{0, 0}, false}));
+  EXPECT_EQ(p.find({4, 6}, {}), (Place{{0, 0}, false}));
+}
+
+TEST(Placer, KeepsToAFixedPlace) {
+  Placer p({4, 6});
+  EXPECT_EQ(p.find({2, 3}, {.at = GridCoord{1, 2}}), (Place{{1, 2}, false}));
+  EXPECT_EQ(p.find({2, 3}, {.at = GridCoord{3, 2}}), std::nullopt);
+  EXPECT_EQ(p.find({2, 3}, {.at = GridCoord{1, 4}, .transposed = true}), (Place{{1, 4}, true}));
+  p.take({{1, 2}, {1, 1}});
+  EXPECT_EQ(p.find({2, 3}, {.at = GridCoord{1, 2}, .transposed = true}), std::nullopt);
+}
+
+TEST(Placer, KeepsToAnOrientation) {
+  Placer p({4, 6});
+  const PlaceRule turned{.at = {}, .upright = false, .transposed = true};
+  EXPECT_EQ(p.find({3, 2}, turned), (Place{{0, 0}, true}));
+  EXPECT_EQ(p.find({2, 2}, turned), (Place{{0, 0}, true}));
+  EXPECT_EQ(p.find({6, 5}, turned), std::nullopt);
+  EXPECT_TRUE(turned.fits({6, 4}, {4, 6}));
+  EXPECT_FALSE(turned.fits({4, 6}, {4, 6}));
+  EXPECT_FALSE(turned.allows({{0, 0}, false}));
+}
+
+TEST(PolicyContext, PlacesOpsWhereTheUserWants) {
+  Space s(perceptron(288, {256, 256}));
+  s.space.overrides[0].place = GridCoord{2, 3};
+  PolicyContext c(s.space, 1);
+  OpId a = c.schedule()[0];
+  EXPECT_FALSE(c.place_at(a, smallest(c, a), {{0, 0}, false}));
+  EXPECT_FALSE(c.place(a, largest(c, a))) << "it does not fit below and to the right";
+  ASSERT_TRUE(c.place(a, smallest(c, a)));
+  EXPECT_EQ(c.placed(a).place, (Place{{2, 3}, false}));
+  for (OpId op : c.schedule())
+    if (op != a) ASSERT_TRUE(c.place_best(op, [](const OpModel& m, const OpModel& n) { return m.cores() < n.cores(); }).ok());
+  Choice choice = *c.choice();
+  EXPECT_THAT(check_choice(s.space, choice), ::testing::IsEmpty());
+  choice.ops[0].place.at = {0, 1};
+  EXPECT_THAT(first_message(check_choice(s.space, choice)), HasSubstr("placed at [0, 1], which the options or its override do not allow"));
 }
 
 TEST(PolicyContext, PlacesAndTakesBack) {

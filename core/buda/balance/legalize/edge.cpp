@@ -41,6 +41,32 @@ void fit_side(std::int64_t size, std::int32_t& grid, std::int32_t& blocks, std::
   blocks = static_cast<std::int32_t>(left / grid * blocks);
 }
 
+// Whether stacks join matrices of which the producer's buffer shows only some at a time, and other manipulations follow. TT-Buda's
+// net2pipe follows such stacks by pipes that repeat with each content of the buffer, and requires that nothing but stacks come last;
+// otherwise the buffer must hold all matrices, or all that are stacked.
+bool cuts_stack_in_parts(const TileLayout& producer, const EdgeMaps& maps) {
+  std::int64_t slack = 1, stacked = 1;  // matrices that slices have made of one; factors of all stacks
+  bool spans = false, hstacked = false, vstacked = false, padded = false, follows = false;
+  for (const Tm& tm : maps.tms) {
+    const bool stack = tm.kind == TmKind::hstack || tm.kind == TmKind::vstack;
+    if (tm.kind == TmKind::hslice || tm.kind == TmKind::vslice) slack *= tm.factor;
+    if (stack) {
+      bool& before = tm.kind == TmKind::hstack ? hstacked : vstacked;
+      follows |= before || padded;
+      before = true;
+      spans |= slack % tm.factor != 0;
+      slack = slack % tm.factor == 0 ? slack / tm.factor : 1;
+      stacked *= tm.factor;
+    } else if (tm.kind == TmKind::pad) {
+      follows |= padded;
+      padded = true;
+    } else {
+      follows |= hstacked || vstacked || padded;
+    }
+  }
+  return spans && follows && producer.buffered_t % stacked != 0 && producer.buffered_t % producer.block.t != 0;
+}
+
 // Turns of the destination that has the most of them.
 std::int64_t most_turns(std::vector<std::int32_t> destinations) {
   std::sort(destinations.begin(), destinations.end());
@@ -216,6 +242,9 @@ std::variant<EdgeRoutes, std::string> edge_routes(const TileLayout& producer, co
   auto made = LineMap::make(producer.shape(), maps);
   if (auto* error = std::get_if<netlist::MapError>(&made)) return error->reason;
   const auto& map = std::get<LineMap>(made);
+  if (cuts_stack_in_parts(producer, maps))
+    return cat("it stacks matrices and manipulates the result, for which the producer's output buffer must hold all ", producer.block.t,
+               " matrices at once, not ", producer.buffered_t);
   const TileOrder order = input_order(consumer, input);
   if (map.shape() != order.needed()) return cat("it arrives as ", map.shape().text(), " where ", order.needed().text(), " is needed");
   if (order.needed().volume() > kMaxMeasuredTiles)

@@ -12,14 +12,20 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys = {"grid",     "mblock",       "ublock",          "u_kt",
-                                                   "t-stream", "t-stream-dir", "dram-parameters", "epoch-break"};
+constexpr std::array<std::string_view, 12> kKeys = {"grid",     "mblock",       "ublock",          "u_kt",
+                                                    "t-stream", "t-stream-dir", "buf_size_mb",     "input-buffer-multiplier",
+                                                    "place",    "transpose",    "dram-parameters", "epoch-break"};
 
 // Fields of PyBuda's OpOverride that have other names here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPybudaKeys = {{{"grid_shape", "grid"},
-                                                                                       {"t_stream_shape", "t-stream"},
-                                                                                       {"t_stream_dir", "t-stream-dir"},
-                                                                                       {"force_dram_parameters", "dram-parameters"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPybudaKeys = {
+    {{"grid_shape", "grid"},
+     {"t_stream_shape", "t-stream"},
+     {"t_stream_dir", "t-stream-dir"},
+     {"force_dram_parameters", "dram-parameters"},
+     {"input_buffer_multiplier", "input-buffer-multiplier"},
+     {"output_buffer_multiplier", "buf_size_mb"},
+     {"start", "place"},
+     {"transpose_op", "transpose"}}};
 
 std::string_view own_key(std::string_view key) {
   for (const auto& [theirs, ours] : kPybudaKeys)
@@ -33,16 +39,39 @@ std::optional<std::int32_t> positive(std::string_view text) {
   return static_cast<std::int32_t>(*value);
 }
 
-// "[2, 4]", "(2, 4)", "2,4" or "2x4".
-std::optional<std::array<std::int32_t, 2>> pair(std::string_view text) {
+std::optional<std::int32_t> natural(std::string_view text) { return trim(text) == "0" ? std::optional(0) : positive(text); }
+
+std::string_view without_brackets(std::string_view text) {
   text = trim(text);
-  if ((text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')')))
+  if (text.size() >= 2 && ((text.front() == '[' && text.back() == ']') || (text.front() == '(' && text.back() == ')') ||
+                           (text.front() == '{' && text.back() == '}')))
     text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+// "[2, 4]", "(2, 4)", "2,4" or "2x4".
+template <class Number>
+std::optional<std::array<std::int32_t, 2>> pair(std::string_view text, Number&& number) {
+  text = without_brackets(text);
   auto parts = split(text, text.find(',') != std::string_view::npos ? ',' : 'x');
   if (parts.size() != 2) return std::nullopt;
-  auto a = positive(parts[0]), b = positive(parts[1]);
+  auto a = number(parts[0]), b = number(parts[1]);
   if (!a || !b) return std::nullopt;
   return std::array{*a, *b};
+}
+std::optional<std::array<std::int32_t, 2>> pair(std::string_view text) { return pair(text, positive); }
+
+// "0:4", "0:4,1:2" or "{0: 4, 1: 2}": numbers of operands, and of the inputs that their buffers hold.
+std::optional<std::vector<std::pair<std::size_t, std::int32_t>>> by_operand(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::int32_t>> out;
+  for (const auto& one : split(without_brackets(text), ',')) {
+    auto parts = split(one, ':');
+    if (parts.size() != 2) return std::nullopt;
+    auto operand = natural(parts[0]), count = positive(parts[1]);
+    if (!operand || !count) return std::nullopt;
+    out.emplace_back(static_cast<std::size_t>(*operand), *count);
+  }
+  return out;
 }
 
 std::optional<bool> boolean(std::string_view text) {
@@ -74,6 +103,24 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
     out.u_kt = *n;
     return "";
   }
+  if (key == "buf_size_mb") {
+    auto n = positive(value);
+    if (!n) return want("a positive integer");
+    out.buf_size_mb = *n;
+    return "";
+  }
+  if (key == "input-buffer-multiplier") {
+    auto buffers = by_operand(value);
+    if (!buffers) return want("numbers of operands and of inputs, as in 0:4");
+    out.buffered_inputs = std::move(*buffers);
+    return "";
+  }
+  if (key == "place") {
+    auto p = pair(value, natural);
+    if (!p) return want("row and column of the first core, as in [0,3]");
+    out.place = GridCoord{(*p)[0], (*p)[1]};
+    return "";
+  }
   if (key == "t-stream") {
     auto p = pair(value);
     if (!p || ((*p)[0] > 1 && (*p)[1] > 1)) return want("parts along r or along c, as in [4,1] or [1,4]");
@@ -86,8 +133,17 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
   }
   auto b = boolean(value);
   if (!b) return want("true or false");
+  if (key == "transpose") out.transposed = *b;
   if (key == "dram-parameters") out.dram_parameters = *b;
   if (key == "epoch-break") out.epoch_break = *b;
+  return "";
+}
+
+// What is wrong with the operands that an override names; empty if nothing.
+std::string missing_operand(const OpSpec& spec, const OpOverride& overrides) {
+  for (const auto& [operand, count] : overrides.buffered_inputs)
+    if (operand >= spec.operands.size())
+      return cat("there is no operand ", operand, "; the op has ", spec.operands.size(), ", numbered from 0");
   return "";
 }
 
@@ -121,6 +177,7 @@ std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
   if (overrides.mblock)
     out += std::abs(model.block.mblock_m - (*overrides.mblock)[0]) + std::abs(model.block.mblock_n - (*overrides.mblock)[1]);
   if (overrides.u_kt) out += std::abs(model.u_kt - *overrides.u_kt);
+  if (overrides.buf_size_mb) out += std::abs(model.buf_size_mb - *overrides.buf_size_mb);
   if (overrides.stream)
     out += std::abs(model.stream.parts - overrides.stream->parts) +
            (cuts_rows(model.stream.direction) == cuts_rows(overrides.stream->direction) ? 0 : 1);
@@ -156,6 +213,12 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& overrides, const d
     if (std::string why = broken_stream(spec, overrides); !why.empty()) return why;
   const netlist::TileShape out = held_shape(spec.out, held_result(spec, overrides.stream.value_or(Stream{})));
   const char* whole = overrides.stream && overrides.stream->parts > 1 ? "a part's " : "the result's ";
+  if (overrides.place && (overrides.place->row >= chip.rows || overrides.place->col >= chip.cols))
+    return cat("place [", overrides.place->row, ',', overrides.place->col, "] is outside ", device.name, " (", chip.rows, 'x', chip.cols,
+               " workers)");
+  if (overrides.place && overrides.grid && !overrides.place_rule(false).fits(*overrides.grid, chip))
+    return cat("grid ", overrides.grid->rows, 'x', overrides.grid->cols, " at place [", overrides.place->row, ',', overrides.place->col,
+               "] exceeds ", device.name, " (", chip.rows, 'x', chip.cols, " workers)");
   if (overrides.grid) {
     if (overrides.grid->rows > chip.rows || overrides.grid->cols > chip.cols)
       return cat("grid ", overrides.grid->rows, 'x', overrides.grid->cols, " does not fit ", device.name, " (", chip.rows, 'x', chip.cols,
@@ -206,6 +269,8 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
       failure.add(unknown_op(problem, name, key));
     } else if (std::string why = store(word, value, out[found->second]); !why.empty()) {
       failure.add(usage_error("BL022", cat("op.", key, ": ", why)));
+    } else if (std::string missing = missing_operand(problem.ops[found->second], out[found->second]); !missing.empty()) {
+      failure.add(usage_error("BL022", cat("op.", key, ": ", missing)));
     } else {
       out[found->second].given.push_back(cat("op.", key, '=', value));
     }

@@ -124,10 +124,14 @@ std::vector<Stream> Candidates::streams() const {
   return out;
 }
 
+// Of any chip: longer ones are no grid, and their number may not fit one's coordinates.
+constexpr std::int64_t kLargestSide = 1 << 16;
+
 std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
   GridShape chip = device_.grid();
+  const PlaceRule rule = (overrides_ != nullptr ? *overrides_ : OpOverride{}).place_rule(options_.allow_transpose);
   auto fits = [&](std::int64_t r, std::int64_t c) {
-    return (r <= chip.rows && c <= chip.cols) || (options_.allow_transpose && c <= chip.rows && r <= chip.cols);
+    return r <= kLargestSide && c <= kLargestSide && rule.fits({static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)}, chip);
   };
   std::vector<GridShape> out;
   for (std::int64_t r : divisors(rows))
@@ -245,6 +249,11 @@ bool Candidates::offer(OpModel model) {
   // read a queue in a later one.
   const std::int64_t wanted = model.stream.parts > 1 ? model.block.t : spec_.depth;
   Usage l1;
+  if (overrides_ != nullptr && overrides_->buf_size_mb) {
+    if (fits_with(model, *overrides_->buf_size_mb, l1)) return keep(model, l1);
+    out_.rejections.count(Rejection::l1, model, std::move(l1));
+    return false;
+  }
   bool fits = fits_with(model, 2 * wanted, l1);
   if (fits && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
   if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
@@ -476,6 +485,9 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
       op.inputs[i].kernel_broadcast.tiles = static_cast<std::int32_t>(tiles);
     } else if (model.is_resident(i)) {
       op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
+    } else if (spec.operands[i].buffered_inputs > 0) {
+      op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(
+          std::min<std::int64_t>(spec.operands[i].buffered_inputs * input_order(op, i).tiles(), netlist::kMostDimension));
     }
   }
   return op;

@@ -9,6 +9,7 @@
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/balance/models/sparse_use.hpp>
 #include <buda/balance/models/stream.hpp>
+#include <buda/balance/place/placer.hpp>
 #include <buda/balance/problem/problem.hpp>
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,11 +52,17 @@ struct OpOverride {
   std::optional<std::int32_t> u_kt;
   std::optional<Stream> stream;  // direction r: along r or rz; c likewise
   std::optional<StreamDirection> stream_direction;
+  std::optional<std::int32_t> buf_size_mb;
+  // Operands, and how many whole inputs a core's buffer for each holds at least.
+  std::vector<std::pair<std::size_t, std::int32_t>> buffered_inputs;
+  std::optional<GridCoord> place;       // of the first core
+  std::optional<bool> transposed;       // true: only turned by 90 degrees; false: never
   std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
   std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
-  bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction; }
+  bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction || buf_size_mb; }
+  PlaceRule place_rule(bool allow_transpose) const { return {place, !transposed.value_or(false), transposed.value_or(allow_transpose)}; }
   // Whether a result of so many matrices may be cut so.
   bool allows(const Stream& cut, std::int64_t matrices) const;
 };
@@ -64,7 +72,10 @@ struct ModelOptions {
   bool resident_parameters = true;     // parameters may stay in L1
   bool single_buffer_fallback = true;  // an output that does not fit twice may stand once
   bool t_streaming = true;             // results may be cut into parts along t
+  bool stream_all = false;             // also those that fit as a whole
   bool l1_accumulate = true;           // packers may add partial sums in L1
+  bool all_steps = true;               // every step of the inner dimension, not only the largest that fits
+  bool one_row = false;                // one row of cores for each op that has such a grid
   std::int64_t inputs_per_epoch = 1;   // over which the load of a parameter that stays in L1 is divided
 };
 

@@ -43,9 +43,10 @@ struct OpUse {
 // Where operand i comes from; format and maps are in op.inputs[i].
 struct Operand {
   Origin from;
-  netlist::TileShape shape;  // as it leaves its producer
-  bool constant = false;     // a parameter or constant: the same for all inputs
-  bool queued = false;       // the user wants a queue on this edge, whatever the epochs
+  netlist::TileShape shape;          // as it leaves its producer
+  bool constant = false;             // a parameter or constant: the same for all inputs
+  bool queued = false;               // the user wants a queue on this edge, whatever the epochs
+  std::int64_t buffered_inputs = 0;  // whole inputs that a core's buffer holds at least, if the user wants that
 };
 
 // How a splice puts its inputs together; dim is none for any other op.

@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // What an op costs at least. Bytes are those of one input.
@@ -77,5 +75,3 @@ BoundedChip bounded_chip(const ChoiceSpace& space);
 bool follows_schedule(const Choice& choice);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -29,7 +29,7 @@ std::string why_apart(const PolicyContext& context, OpId next, double interval) 
   std::optional<Diagnostic> objection;
   std::size_t tried = 0;
   for (const OpModel& model : context.models(next)) {
-    if (!context.placer().find(model.grid, context.options().allow_transpose)) continue;
+    if (!context.placer().find(model.grid, context.place_rule(next))) continue;
     if (++tried > kTriedModels && (fastest || objection)) break;
     auto found = context.objection(next, model);
     if (!found) fastest = std::min(fastest.value_or(model.cycles), model.cycles);

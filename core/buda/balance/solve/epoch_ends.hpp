@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Of each epoch what keeps the next op of the schedule out of it, as a sentence: an epoch break of the user, no room, the limits of its
@@ -17,5 +15,3 @@ namespace buda::balance {
 std::vector<std::string> epoch_ends(const ChoiceSpace& space, const Choice& choice, const std::vector<double>& intervals);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

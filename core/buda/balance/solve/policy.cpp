@@ -31,6 +31,14 @@ std::vector<std::pair<OpId, std::vector<EdgeBook::ExtraUse>>> direct_producers(c
   return out;
 }
 
+// Indices of models, those that are preferred first; among equals the order of the models.
+std::vector<std::size_t> by_preference(std::span<const OpModel> models, const PolicyContext::Preference& preferred) {
+  std::vector<std::size_t> order(models.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return preferred(models[a], models[b]); });
+  return order;
+}
+
 }  // namespace
 
 std::int32_t Choice::epochs() const {
@@ -88,33 +96,35 @@ void PolicyContext::put(OpId id, const OpModel& model, const Place& place) {
 }
 
 bool PolicyContext::place(OpId id, const OpModel& model) {
-  auto spot = placer_.find(model.grid, options().allow_transpose);
+  auto spot = placer_.find(model.grid, place_rule(id));
   if (!spot || objection(id, model)) return false;
   put(id, model, *spot);
   return true;
 }
 
 bool PolicyContext::place_at(OpId id, const OpModel& model, Place place) {
-  if (place.transposed && !options().allow_transpose) return false;
-  if (!placer_.is_free(Placer::rect_of(model.grid, place)) || objection(id, model)) return false;
+  if (!place_rule(id).allows(place) || !placer_.is_free(Placer::rect_of(model.grid, place)) || objection(id, model)) return false;
   put(id, model, place);
   return true;
 }
 
-Result<void> PolicyContext::place_best(OpId id, const Preference& preferred) {
+bool PolicyContext::place_preferred(OpId id, const Preference& preferred) {
   auto all = models(id);
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return preferred(all[a], all[b]); });
-  auto try_all = [&] { return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return place(id, all[i]); }); };
-  if (try_all()) return success();
+  std::vector<std::size_t> order = by_preference(all, preferred);
+  return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return place(id, all[i]); });
+}
+
+Result<void> PolicyContext::place_best(OpId id, const Preference& preferred) {
+  if (place_preferred(id, preferred)) return success();
   if (!in_epoch_.empty()) {
     next_epoch();
-    if (try_all()) return success();
+    if (place_preferred(id, preferred)) return success();
   }
   // The whole chip is free: what is left are objections, and that to the first choice says most.
-  auto why = objection(id, all[order.front()]);
-  Diagnostic d = why ? std::move(*why) : objection_to(op(id), cat(all[order.front()].text(), " does not fit on the chip"));
+  auto all = models(id);
+  const OpModel& first = all[by_preference(all, preferred).front()];
+  auto why = objection(id, first);
+  Diagnostic d = why ? std::move(*why) : objection_to(op(id), cat(first.text(), " does not fit on the chip"));
   d.code = "BL014";
   d.message = cat("op '", op(id).label, "': none of its ", all.size(),
                   " implementations fits in an epoch of its own; the preferred one: ", d.message);
@@ -176,8 +186,9 @@ void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Di
       out.push_back(internal_error(cat("op '", name, "' was put into epoch ", p.epoch)));
       continue;
     }
-    if (p.place.transposed && !space.options.allow_transpose)
-      out.push_back(internal_error(cat("op '", name, "' was transposed, which is not allowed")));
+    if (const PlaceRule rule = space.overrides[i].place_rule(space.options.allow_transpose); !rule.allows(p.place))
+      out.push_back(internal_error(cat("op '", name, "' was placed at [", p.place.at.row, ", ", p.place.at.col, "]",
+                                       p.place.transposed ? ", transposed" : "", ", which the options or its override do not allow")));
     auto& placer = epochs.try_emplace(p.epoch, problem.device->grid()).first->second;
     GridRect rect = Placer::rect_of(p.model.grid, p.place);
     if (placer.is_free(rect)) {

@@ -84,6 +84,8 @@ class PolicyContext {
   const OpSpec& op(OpId id) const { return space_->problem->op(id); }
   // What the user overrides, by OpId; models() and placing comply with it.
   const std::vector<OpOverride>& overrides() const { return space_->overrides; }
+  // Where the op may stand, by the user's override and the options.
+  PlaceRule place_rule(OpId op) const { return space_->overrides[op.index()].place_rule(options().allow_transpose); }
 
   // ---- what is decided
 
@@ -104,8 +106,11 @@ class PolicyContext {
   bool place(OpId op, const OpModel& model);
   // The same at a certain place.
   bool place_at(OpId op, const OpModel& model, Place place);
-  // Places the op with the model that is preferred among those that can stand here; if there is none, begins an epoch and tries again. The
-  // failure tells why none can stand in an epoch of its own.
+  // Places the op with the model that is preferred among those that can stand in the present epoch. False, and nothing is done, if none
+  // can.
+  bool place_preferred(OpId op, const Preference& preferred);
+  // As place_preferred(); if no model can stand here, begins an epoch and tries again. The failure tells why none can stand in an epoch of
+  // its own.
   Result<void> place_best(OpId op, const Preference& preferred);
   // Begins an epoch; does nothing when the present one is empty.
   void next_epoch();
@@ -138,6 +143,8 @@ class Policy {
  public:
   virtual ~Policy() = default;
   virtual Result<Choice> choose(PolicyContext& context) = 0;
+  // Whether ops that fit without streaming get models that stream as well. They have several times as many models then.
+  virtual bool streams_all() const { return false; }
 };
 
 // Is every op placed once, with a legal model, inside the chip, overlapping nobody, not before its producers, at epoch breaks where the

@@ -23,7 +23,7 @@ class MovableEpoch {
       number_[op.index()] = ops_.size();
       const PlacedOp& placed = context.placed(op);
       const double cycles = model.times.cycles(op, placed.model, ways_in_epoch(context, op, end));
-      ops_.push_back({op, placed, cycles, model.intakes.intake(op, placed.model, end), {}});
+      ops_.push_back({op, placed, cycles, model.intakes.intake(op, placed.model, end), {}, context.place_rule(op)});
     }
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       limit_ = std::max(limit_, ops_[i].cycles * links_.rate());
@@ -66,6 +66,7 @@ class MovableEpoch {
     double cycles;
     Intake intake;
     std::vector<std::size_t> readers;
+    PlaceRule rule;
   };
 
   double busiest() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
@@ -126,6 +127,7 @@ class MovableEpoch {
       Place other = ops_[k].placed.place;
       other.at.row += from.origin.row - to.origin.row;
       other.at.col += from.origin.col - to.origin.col;
+      if (!ops_[k].rule.allows(other)) return {};
       out.push_back({k, other});
     }
     out.push_back({i, place});
@@ -161,7 +163,7 @@ class MovableEpoch {
     add_all(touched, -1);
     const std::vector<double> without = std::exchange(bytes_, all);
     for (const Place& place : all_places(ops_[i].placed.model.grid, from.transposed)) {
-      if (place == from) continue;
+      if (place == from || !ops_[i].rule.allows(place)) continue;
       const auto moves = moves_to(i, place);
       if (moves.empty()) continue;
       std::vector<Move> back;

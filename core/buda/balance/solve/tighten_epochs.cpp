@@ -24,10 +24,16 @@ constexpr double kWorthCores = 0.85;
 // Models and places of the op before that are tried where its reader's links are too slow.
 constexpr std::size_t kOtherModels = 4, kOtherPlaces = 2;
 
-// Free places of a grid that touch the edge of the chip, or ops above or to the left, row by row: others would leave gaps.
-std::vector<Place> free_places(const PolicyContext& context, GridShape grid) {
+// Free places of an op's grid that touch the edge of the chip, or ops above or to the left, row by row: others would leave gaps. Only one
+// where the user fixed it.
+std::vector<Place> free_places(const PolicyContext& context, OpId op, GridShape grid) {
   const Placer& placer = context.placer();
+  const PlaceRule rule = context.place_rule(op);
   std::vector<Place> out;
+  if (rule.at) {
+    if (auto place = placer.find(grid, rule)) out.push_back(*place);
+    return out;
+  }
   auto add_all = [&](GridShape shape, bool transposed) {
     for (std::int32_t r = 0; r + shape.rows <= placer.chip().rows; ++r)
       for (std::int32_t c = 0; c + shape.cols <= placer.chip().cols; ++c) {
@@ -36,8 +42,8 @@ std::vector<Place> free_places(const PolicyContext& context, GridShape grid) {
         out.push_back({{r, c}, transposed});
       }
   };
-  add_all(grid, false);
-  if (out.empty() && context.options().allow_transpose && grid.rows != grid.cols) add_all({grid.cols, grid.rows}, true);
+  if (rule.upright) add_all(grid, false);
+  if (out.empty() && rule.transposed && (!rule.upright || grid.rows != grid.cols)) add_all({grid.cols, grid.rows}, true);
   return out;
 }
 
@@ -127,12 +133,15 @@ class Pack {
     }
   }
 
-  // The largest first, each in the first free place. An op without room takes another model that has.
+  // Ops whose place is fixed first, then the largest, each in the first free place. An op without room takes another model that has.
   bool find_places() {
     std::vector<std::size_t> order(blocks_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return blocks_[a].model->cores() > blocks_[b].model->cores(); });
+    const auto is_fixed = [&](std::size_t i) { return context_.place_rule(blocks_[i].op).at.has_value(); };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (is_fixed(a) != is_fixed(b)) return is_fixed(a);
+      return blocks_[a].model->cores() > blocks_[b].model->cores();
+    });
     Placer chip(context_.placer().chip());
     return std::all_of(order.begin(), order.end(), [&](std::size_t i) { return find_place(i, chip); });
   }
@@ -144,7 +153,7 @@ class Pack {
     for (const OpModel* m : block.models)
       if (m != block.model && suits(i, *m)) models.push_back(m);
     for (const OpModel* model : models) {
-      const auto place = chip.find(model->grid, context_.options().allow_transpose);
+      const auto place = chip.find(model->grid, context_.place_rule(block.op));
       if (!place) continue;
       block.model = model;
       block.place = *place;
@@ -282,7 +291,7 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
     if (best && (++seen > kMostCompared || compared >= kComparedModels || cycles(op, *model) > most ||
                  model->cores() > kMostCoresForLinks * first_cores))
       break;
-    const std::vector<Place> places = free_places(context_, model->grid);
+    const std::vector<Place> places = free_places(context_, op, model->grid);
     if (places.empty() || context_.objection(op, *model)) continue;
     const Intake intake = model_->intakes.intake(op, *model, end_);
     if (!best) first_cores = model->cores();
@@ -354,7 +363,7 @@ void PacedPlacer::place_pair(OpId producer, OpId op, double most, const Spot& fo
   for (const OpModel* model : in_order(producer, most)) {
     if (tried > kOtherModels || cycles(producer, *model) > most || best.second.links <= most) break;
     take_back();
-    const std::vector<Place> places = free_places(context_, model->grid);
+    const std::vector<Place> places = free_places(context_, producer, model->grid);
     if (!places.empty()) ++tried;
     // The first and the last of them.
     for (std::size_t k = 0; k < std::min(kOtherPlaces, places.size()); ++k) {
