@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::liveness {
 
 // Paths that leave an op, or a queue, and meet again.
@@ -44,4 +42,3 @@ Result<std::vector<EpochLiveness>> check_liveness(const netlist::Netlist& netlis
 
 }  // namespace buda::liveness
 
-#pragma GCC visibility pop

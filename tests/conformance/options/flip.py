@@ -156,15 +156,18 @@ class Trial:
 
 def claimed_environment(page):
     """The variables of the paragraph behind the table."""
-    return set(re.findall(r"`(PYBUDA_[A-Z0-9_]+)`", page.read_text().split("Environment variables that are understood:")[1]))
+    return set(re.findall(r"`(PYBUDA_[A-Z0-9_]+)`", page.read_text().split("Environment variables that are understood:")[1].split("\n\n")[0]))
 
 
 def main():
     build, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     page = source / "docs/options.md"
     options = {}  # name -> (stage, option)
+    about_the_run = set()  # spellings of the others
     for stage in STAGES:
         for option in options_of(stage, build):
+            if option["name"] in NOT_ABOUT_THE_MODEL:
+                about_the_run.update(spellings(option))
             if option["name"] not in NOT_ABOUT_THE_MODEL:
                 options[option["name"]] = (stage, option)
         for key in family_keys_of(stage, build):
@@ -179,7 +182,8 @@ def main():
         if row.stage not in STAGES:
             continue
         if row.is_option():
-            problems += [f"docs/options.md:{row.line}: '{name}' is no option that is tried" for name in row.names if name not in known]
+            problems += [f"docs/options.md:{row.line}: '{name}' is no option that is tried" for name in row.names
+                         if name not in known | about_the_run]
         problems += [f"docs/options.md:{row.line}: {key} is no key that is tried" for key in row.family_keys() if key not in options]
     variables = {option["environment"] for _, option in options.values() if "environment" in option}
     problems += [f"docs/options.md: {name}: understood, or claimed to be, but not both" for name in variables ^ claimed_environment(page)]
