@@ -7,7 +7,9 @@ For each model NAME.onnx, NAME.inputs.npz and NAME.outputs.npz; for the netlist 
 formulas of the operators and without any of our tools. Needs python3-onnx and NumPy; the tests need neither, for they use what is written.
 """
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 from onnx import TensorProto, checker, helper, numpy_helper, save
@@ -222,7 +224,17 @@ def blocks(out):
     np.savez_compressed(out / "blocks.outputs.npz", y=(s @ s.transpose(0, 1, 3, 2)).astype(np.float32))
 
 
+def small_tflite(_):
+    """A TensorFlow Lite model, written by hand as JSON: the sample of its frontend. Needs flatbuffers-compiler."""
+    here = pathlib.Path(__file__).resolve().parent
+    frontend = here.parents[1] / "plugins" / "frontends" / "tflite"
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "small.json"
+        source.write_text((here / "small.tflite.json").read_text())
+        subprocess.run(["flatc", "-b", "-o", frontend / "samples", frontend / "schema.fbs", source], check=True)
+
+
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
-    for make in (mlp, attention, cnn, lstm, elementwise, blocks):
+    for make in (mlp, attention, cnn, lstm, elementwise, blocks, small_tflite):
         make(folder)

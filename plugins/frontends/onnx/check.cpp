@@ -8,6 +8,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/frontend/unsupported.hpp>
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>
@@ -59,32 +60,13 @@ std::string unsupported_reason(const Model& model, const NodeProto& node) {
 
 // All nodes with operators that are not read, as one error with a note for each operator.
 void check_operators(const Model& model, Failure& failure) {
-  constexpr std::size_t kNamesShown = 8;
-  struct Group {
-    const NodeProto* first = nullptr;
-    std::vector<std::string> names;
-  };
-  std::map<std::pair<std::string, std::string>, Group> groups;
+  frontend::UnsupportedOps found;
   for_each_node(model.proto->graph(), [&](const NodeProto& node) {
     if (is_supported(model, node)) return;
-    Group& group = groups[{node.domain(), node.op_type()}];
-    if (group.first == nullptr) group.first = &node;
-    group.names.push_back(node.name());
+    found.add(cat(domain_name(node.domain()), '.', node.op_type()),
+              cat("op type ", node.op_type(), " (", domain_text(model, node.domain()), ')'), unsupported_reason(model, node), node.name());
   });
-  if (groups.empty()) return;
-  Diagnostic d = model.error("ON030", groups.size() == 1 ? "the model uses an operator that is not supported"
-                                                         : cat("the model uses ", groups.size(), " operators that are not supported"));
-  for (const auto& [key, group] : groups) {
-    std::vector<std::string> shown(group.names.begin(),
-                                   group.names.begin() + static_cast<std::ptrdiff_t>(std::min(group.names.size(), kNamesShown)));
-    std::string more = group.names.size() > shown.size() ? cat(", and ", group.names.size() - shown.size(), " more") : "";
-    d.notes.push_back({{},
-                       cat("op type ", key.second, " (", domain_text(model, key.first), "): ", unsupported_reason(model, *group.first),
-                           "; used by ", group.names.size(), group.names.size() == 1 ? " node: " : " nodes: ", join(shown, ", "), more)});
-    d.data.emplace_back(cat("unsupported.", domain_name(key.first), '.', key.second), join(group.names, ", "));
-  }
-  if (groups.size() == 1) d.node = groups.begin()->second.names.front();
-  failure.add(std::move(d));
+  if (!found.empty()) failure.add(found.report(model.error("ON030", "")));
 }
 
 // libonnx's text is a sentence, a blank line and "==> Context: …"; the context repeats what our own message says.

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
+#include <buda/frontend/known_argument.hpp>
 
 #include <onnx/onnx_pb.h>
 
@@ -85,30 +86,7 @@ Result<Shape> NodeImport::shape(std::size_t i) const {
 bool NodeImport::is_known(std::size_t i) const { return has_input(i) && values_->store().tensor(operand(i)) != nullptr; }
 
 Result<Tensor> NodeImport::known(const Operand& value, std::string_view what) const {
-  if (const Tensor* tensor = values_->store().tensor(value)) return *tensor;
-  Diagnostic d = refuse(cat("its ", what, " is computed at run time; it must be constant"));
-  if (value != nullptr)
-    if (auto inputs = values_->store().known.inputs_behind(value->ref); !inputs.empty()) {
-      d.hint = hint_for_unknown(inputs);
-      d.data.emplace_back("values", join(inputs, ","));
-    }
-  return d;
-}
-
-// A value given with --value is the same in every run. That suits an input that only steers the model: shapes, axes, bounds and conditions
-// are short lists or single numbers beside the data. An input that is the data must not be advised to be given so.
-std::string NodeImport::hint_for_unknown(const std::vector<std::string>& inputs) const {
-  constexpr std::int64_t kLongestArgument = 64;
-  const auto& graph = builder_->graph();
-  std::vector<std::string> data;
-  for (const auto& name : inputs) {
-    const Shape& shape = graph.node(graph.find(name)).outputs[0].shape;
-    bool steers = shape.rank() <= 1 && shape.volume().value_or(kLongestArgument + 1) <= kLongestArgument;
-    if (!steers || graph.inputs().size() == inputs.size()) data.push_back(name);
-  }
-  if (data.empty()) return cat("give the value of what it depends on: --value ", join(inputs, "=FILE --value "), "=FILE");
-  return cat("it depends on the data of each run ('", join(data, "', '"), "'), and --value would fix ", data.size() == 1 ? "that" : "these",
-             " for all runs; export the model with this part constant, or leave the node out and compute it before or after the model");
+  return frontend::known_argument(*this, values_->store(), value, what);
 }
 
 Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {

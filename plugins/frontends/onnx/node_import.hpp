@@ -150,7 +150,6 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   const ::onnx::AttributeProto* find(std::string_view name) const;
   Result<Tensor> read_attribute(std::string_view name, Result<Tensor> read) const;
   const std::string& input_name(std::size_t i) const;
-  std::string hint_for_unknown(const std::vector<std::string>& inputs) const;
   const std::string& output_name(std::size_t i) const;
   ops::Builder& named(std::string_view name);
 

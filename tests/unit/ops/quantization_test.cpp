@@ -19,6 +19,32 @@ TEST(Quantization, RoundsToEvenAndSaturates) {
             (std::vector<std::int8_t>{-3, -3, -1, -1, -3, 127, -128, 0}));
 }
 
+TEST(Quantization, RoundsHalvesAwayFromZeroOnRequest) {
+  Tensor x = f32({4}, {1, 3, -1, -3});
+  EXPECT_EQ(elements<std::int8_t>(run("quantize", {x, f32({}, {2}), i8({}, {0})}, {{"ties", std::string("away")}})),
+            (std::vector<std::int8_t>{1, 2, -1, -2}));
+}
+
+// Factors 1, 1/2 and 1/4: a product is rounded to the nearest, halves up, and then shifted, halves away from zero. So 5/4 becomes 2.
+TEST(Quantization, RequantizesInIntegers) {
+  constexpr std::int32_t kHalf = 1 << 30;
+  auto scaled = [&](std::vector<std::int32_t> x, std::int32_t shift, std::int8_t zero) {
+    auto size = static_cast<std::int64_t>(x.size());
+    return elements<std::int8_t>(run("requantize", {i32({size}, std::move(x)), i32({}, {kHalf}), i32({}, {shift}), i8({}, {zero})}));
+  };
+  EXPECT_EQ(scaled({7, -7, 200, -200}, 1, 0), (std::vector<std::int8_t>{7, -7, 127, -128}));
+  EXPECT_EQ(scaled({3, -3, 4}, 0, 10), (std::vector<std::int8_t>{12, 9, 12}));
+  EXPECT_EQ(scaled({6, -6, 5, 4}, -1, 0), (std::vector<std::int8_t>{2, -2, 2, 1}));
+  // Sums of 64 bits are rounded once, halves up.
+  Tensor wide({4}, std::vector<std::int64_t>{3, -3, 5, std::int64_t{1} << 20});
+  EXPECT_EQ(elements<std::int32_t>(run("requantize", {wide, i32({}, {kHalf}), i32({}, {0}), i32({}, {1})})),
+            (std::vector<std::int32_t>{3, 0, 4, (1 << 19) + 1}));
+  EXPECT_EQ(
+      elements<std::int32_t>(run("requantize", {i32({2, 2}, {8, 8, 8, 8}), i32({2}, {kHalf, kHalf}), i32({2}, {1, -1}), i32({}, {0})})),
+      (std::vector<std::int32_t>{8, 2, 8, 2}));
+  EXPECT_EQ(error_of("requantize", {f32({1}, {1}), i32({}, {1}), i32({}, {1}), i8({}, {0})}), "OP004: x is F32; I32 or I64 is needed");
+}
+
 TEST(Quantization, AlongAnAxis) {
   Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6}), scale = f32({3}, {1, 0.5f, 2}), zero = u8({3}, {0, 10, 100});
   Tensor q = run("quantize", {x, scale, zero});

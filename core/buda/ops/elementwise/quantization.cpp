@@ -1,7 +1,8 @@
-// Between real numbers and small integers or 8-bit floats: quantize, dequantize, round_float8.
+// Between real numbers and small integers or 8-bit floats: quantize, dequantize, requantize, round_float8.
 //
 // A scale and a zero point hold for the whole value, or (as vectors) for each slice along an axis. The arithmetic is fp32's, rounding to
-// the nearest and to even, as ONNX's QuantizeLinear has it; what the integer type cannot hold becomes its nearest value.
+// the nearest and to even, as ONNX's QuantizeLinear has it, or away from zero, as TensorFlow Lite has it; what the integer type cannot hold
+// becomes its nearest value. requantize is TensorFlow Lite's arithmetic of integers alone.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/buffer.hpp>
@@ -85,6 +86,7 @@ Result<std::vector<Tensor>> evaluate_quantize(const EvaluateCall& call) {
   BUDA_ASSIGN(Given g, Given::of(call, DType::f32));
   BUDA_ASSIGN(Buffer out, Buffer::make(DType::i64, call.outputs[0].shape));
   Limits limits = limits_of(call.outputs[0].dtype);
+  bool away = call.attrs.text("ties") == "away";
   const float* x = g.x.as<float>().data();
   const float* scale = g.scale.as<float>().data();
   const std::int64_t* zero = g.zero.as<std::int64_t>().data();
@@ -92,7 +94,8 @@ Result<std::vector<Tensor>> evaluate_quantize(const EvaluateCall& call) {
   in_chunks(call.threads, static_cast<std::int64_t>(g.x.size()), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::size_t s = g.slices.of(i);
-      double rounded = static_cast<double>(std::nearbyint(x[i] / scale[s])) + static_cast<double>(zero[s]);
+      float steps = x[i] / scale[s];
+      double rounded = static_cast<double>(away ? std::round(steps) : std::nearbyint(steps)) + static_cast<double>(zero[s]);
       // NaN is nowhere; like Tensor::cast, 0.
       y[i] = rounded == rounded ? static_cast<std::int64_t>(std::clamp(rounded, limits.least, limits.most)) : 0;
     }
@@ -114,6 +117,72 @@ Result<std::vector<Tensor>> evaluate_dequantize(const EvaluateCall& call) {
     }
   });
   return std::vector<Tensor>{std::move(out).take().cast(call.outputs[0].dtype)};
+}
+
+Result<std::vector<ValueType>> infer_requantize(const InferCall& call) {
+  const auto& [x, multiplier, shift, zero] = std::tie(call.inputs[0], call.inputs[1], call.inputs[2], call.inputs[3]);
+  if (x.dtype != DType::i32 && x.dtype != DType::i64) return dtype_error(cat("x is ", dtype_name(x.dtype), "; I32 or I64 is needed"));
+  if (multiplier.dtype != DType::i32 || shift.dtype != DType::i32)
+    return dtype_error(
+        cat("the multiplier is ", dtype_name(multiplier.dtype), " and the shift ", dtype_name(shift.dtype), "; I32 is needed"));
+  if (!is_small_integer(zero.dtype) || zero.shape.volume() != 1)
+    return dtype_error(
+        cat("the zero point is ", dtype_name(zero.dtype), ' ', zero.shape.text(), "; one integer of at most 32 bits is needed"));
+  BUDA_TRY(slices_of(x.shape, multiplier.shape, shift.shape, call.attrs));
+  return one(zero.dtype, x.shape);
+}
+
+// x 2^left multiplier / 2^31, rounded to the nearest (halves up); what leaves 32 bits on the way to the left wraps around.
+std::int64_t high_half(std::int32_t x, std::int32_t multiplier, int left) {
+  auto moved = static_cast<std::int32_t>(static_cast<std::uint32_t>(x) << left);
+  if (moved == multiplier && moved == std::numeric_limits<std::int32_t>::min()) return std::numeric_limits<std::int32_t>::max();
+  std::int64_t product = std::int64_t{moved} * multiplier;
+  std::int64_t nudge = product >= 0 ? std::int64_t{1} << 30 : 1 - (std::int64_t{1} << 30);
+  return (product + nudge) / (std::int64_t{1} << 31);
+}
+
+// x / 2^right, rounded to the nearest, halves away from zero.
+std::int64_t rounded_shift(std::int64_t x, int right) {
+  std::int64_t mask = (std::int64_t{1} << right) - 1;
+  std::int64_t rest = x & mask, threshold = (mask >> 1) + (x < 0 ? 1 : 0);
+  return (x >> right) + (rest > threshold ? 1 : 0);
+}
+
+std::int64_t scaled_fixed(std::int32_t x, std::int32_t multiplier, std::int32_t shift) {
+  int left = std::clamp(shift, 0, 31), right = std::clamp(-shift, 0, 31);
+  return rounded_shift(high_half(x, multiplier, left), right);
+}
+
+// Of sums of 64 bits: the multiplier loses its lower half, and there is one rounding, halves up.
+std::int64_t scaled_fixed(std::int64_t x, std::int32_t multiplier, std::int32_t shift) {
+  std::int64_t half = multiplier < 0x7fff0000 ? (std::int64_t{multiplier} + (1 << 15)) >> 16 : 0x7fff;
+  int right = std::clamp(15 - shift, 1, 62);
+  auto product = static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(half) + (std::uint64_t{1} << (right - 1));
+  return static_cast<std::int32_t>(static_cast<std::int64_t>(product) >> right);
+}
+
+template <class T>
+Result<std::vector<Tensor>> requantized(const EvaluateCall& call) {
+  BUDA_ASSIGN(Slices slices, slices_of(call.inputs[0].shape(), call.inputs[1].shape(), call.inputs[2].shape(), call.attrs));
+  BUDA_ASSIGN(Buffer out, Buffer::make(DType::i64, call.outputs[0].shape));
+  Limits limits = limits_of(call.outputs[0].dtype);
+  const T* x = call.inputs[0].as<T>().data();
+  const std::int32_t* multiplier = call.inputs[1].as<std::int32_t>().data();
+  const std::int32_t* shift = call.inputs[2].as<std::int32_t>().data();
+  std::int64_t zero = call.inputs[3].cast(DType::i64).template as<std::int64_t>()[0];
+  auto least = static_cast<std::int64_t>(limits.least), most = static_cast<std::int64_t>(limits.most);
+  std::int64_t* y = out.as<std::int64_t>().data();
+  in_chunks(call.threads, static_cast<std::int64_t>(call.inputs[0].size()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::size_t s = slices.of(i);
+      y[i] = std::clamp(scaled_fixed(x[i], multiplier[s], shift[s]) + zero, least, most);
+    }
+  });
+  return std::vector<Tensor>{std::move(out).take().cast(call.outputs[0].dtype)};
+}
+
+Result<std::vector<Tensor>> evaluate_requantize(const EvaluateCall& call) {
+  return call.inputs[0].dtype() == DType::i64 ? requantized<std::int64_t>(call) : requantized<std::int32_t>(call);
 }
 
 double two_per_element(std::span<const ValueType>, std::span<const ValueType> outputs, const Attrs&) {
@@ -140,11 +209,16 @@ std::vector<OpDef> quantization_ops() {
   OpDef quantize{.name = "quantize",
                  .level = Level::tensor,
                  .family = "quantization",
-                 .summary = "x / scale, rounded to the nearest and to even, plus the zero point; in the zero point's type, saturating",
+                 .summary = "x / scale, rounded to the nearest, plus the zero point; in the zero point's type, saturating",
                  .inputs = {"x", "scale", "zero_point"},
                  .least_inputs = 3,
                  .most_inputs = 3,
-                 .attrs = {{"dim", AttrType::integer, std::int64_t{1}, "the axis that several scales and zero points are for", {}}},
+                 .attrs = {{"dim", AttrType::integer, std::int64_t{1}, "the axis that several scales and zero points are for", {}},
+                           {"ties",
+                            AttrType::text,
+                            std::string("even"),
+                            "what halves are rounded to: the even neighbour, or the one away from zero",
+                            {"even", "away"}}},
                  .infer = infer_quantize,
                  .evaluate = evaluate_quantize,
                  .flops = two_per_element};
@@ -152,7 +226,22 @@ std::vector<OpDef> quantization_ops() {
   dequantize.name = "dequantize";
   dequantize.summary = "(x - zero point) * scale, in the scale's type";
   dequantize.infer = infer_dequantize;
+  dequantize.attrs.pop_back();
   dequantize.evaluate = evaluate_dequantize;
+  OpDef requantize{
+      .name = "requantize",
+      .level = Level::tensor,
+      .family = "quantization",
+      .summary =
+          "x * multiplier * 2^(shift - 31) plus the zero point, in the zero point's type, saturating; in integers, rounded as TensorFlow "
+          "Lite does: twice for x in I32 (halves up, then away from zero), once for I64, with the upper half of the multiplier",
+      .inputs = {"x", "multiplier", "shift", "zero_point"},
+      .least_inputs = 4,
+      .most_inputs = 4,
+      .attrs = {{"dim", AttrType::integer, std::int64_t{1}, "the axis that several multipliers and shifts are for", {}}},
+      .infer = infer_requantize,
+      .evaluate = evaluate_requantize,
+      .flops = two_per_element};
   OpDef round_float8{
       .name = "round_float8",
       .level = Level::tensor,
@@ -166,7 +255,7 @@ std::vector<OpDef> quantization_ops() {
       .infer = infer_round_float8,
       .evaluate = evaluate_round_float8,
       .flops = two_per_element};
-  return {std::move(quantize), std::move(dequantize), std::move(round_float8)};
+  return {std::move(quantize), std::move(dequantize), std::move(requantize), std::move(round_float8)};
 }
 
 }  // namespace buda::ops

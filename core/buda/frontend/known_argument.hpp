@@ -1,0 +1,21 @@
+// Arguments of operators that must be known while importing, because they decide about types.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/frontend/op_import.hpp>
+#include <buda/frontend/values.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <string_view>
+
+#pragma GCC visibility push(default)
+
+namespace buda::frontend {
+
+// The tensor that a value is. If it depends on inputs of the model, the operator is refused, with the advice to fix those that only steer
+// it (--value). `what` the value is stands in the message: "axes (input 1, 'axes')".
+Result<Tensor> known_argument(const OpImport& op, ValueStore& store, const Operand& value, std::string_view what);
+
+}  // namespace buda::frontend
+
+#pragma GCC visibility pop

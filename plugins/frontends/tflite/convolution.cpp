@@ -1,0 +1,167 @@
+// Convolutions. The file has images with channels last and kernels as [outputs, rows, columns, inputs]; ours have channels first.
+#include "node_import.hpp"
+#include "quantized.hpp"
+#include "window.hpp"
+
+#include <buda/base/text.hpp>
+
+namespace buda::tflite_frontend {
+namespace {
+
+namespace format = tflite_format;
+using Ref = NodeImport::Ref;
+using frontend::Dims;
+
+struct Convolution {
+  ops::AttrMap attrs;
+  Dims weights_order;  // of axes, from the file's to ours
+  format::Activation activation = format::Activation::NONE;
+};
+
+ops::Builder& image_builder(NodeImport& n) { return n.result(); }
+
+Result<void> convolve_integers(NodeImport& n, Convolution c) {
+  DType sum_in = sum_type(n);
+  Ref x = centred(n, 0, n.channels_first(n.input(0)), sum_in, "x");
+  Ref stored = n.input(1);
+  stored = n.step("weights.first").transpose(stored, c.weights_order);
+  Ref w = centred(n, 1, stored, sum_in, "weights");
+  std::vector<graph::Edge> inputs{x, w};
+  if (n.has_input(2)) inputs.emplace_back(n.cast(n.input(2), sum_in, "bias"));
+  Ref sum = n.step("sum").op("conv2d", std::move(inputs), std::move(c.attrs));
+  n.output(n.channels_last(rescaled_products(n, sum, 1, c.activation, image_builder)));
+  return success();
+}
+
+Result<void> convolve(NodeImport& n, Convolution c) {
+  if (n.is_exact() && has_integer_products(n)) return convolve_integers(n, std::move(c));
+  Ref x = n.channels_first(n.number(0));
+  Ref w = n.number(1);
+  w = n.step("weights.first").transpose(w, c.weights_order);
+  std::vector<graph::Edge> inputs{x, w};
+  if (n.has_input(2)) inputs.emplace_back(n.number(2));
+  Ref y = n.before(c.activation).op("conv2d", std::move(inputs), std::move(c.attrs));
+  BUDA_ASSIGN(y, n.activated(y, c.activation));
+  n.output_number(n.channels_last(y));
+  return success();
+}
+
+Result<void> import_conv(NodeImport& n) {
+  const auto& o = n.options<format::Conv2DOptions>();
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(Shape w, n.shape(1));
+  if (w.rank() != 4) return n.refuse(cat("its weights are ", w.text(), "; [outputs, rows, columns, inputs] is needed"));
+  BUDA_ASSIGN(auto window, window_of(n, x, {w[1], w[2]}, {o.stride_h(), o.stride_w()}, {o.dilation_h(), o.dilation_w()}, o.padding()));
+  Convolution c{window.attrs(), {0, 3, 1, 2}, o.activation()};
+  if (w[3] < 1 || x[3] % w[3] != 0) return n.refuse(cat("its input ", x.text(), " has no groups of ", w[3], " channels"));
+  if (x[3] != w[3]) c.attrs["groups"] = x[3] / w[3];
+  return convolve(n, std::move(c));
+}
+
+// One group for each channel; output channel c * multiplier + m is the m-th one of input channel c, here as there.
+Result<void> import_depthwise_conv(NodeImport& n) {
+  const auto& o = n.options<format::DepthwiseConv2DOptions>();
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(Shape w, n.shape(1));
+  if (w.rank() != 4 || w[0] != 1) return n.refuse(cat("its weights are ", w.text(), "; [1, rows, columns, outputs] is needed"));
+  BUDA_ASSIGN(auto window, window_of(n, x, {w[1], w[2]}, {o.stride_h(), o.stride_w()}, {o.dilation_h(), o.dilation_w()}, o.padding()));
+  Convolution c{window.attrs(), {3, 0, 1, 2}, o.activation()};
+  if (x[3] != 1) c.attrs["groups"] = x[3];
+  return convolve(n, std::move(c));
+}
+
+// The padding with which the result has the wanted size, as the format has it: that of the convolution of which this is the transpose. What
+// is cut off less than the result needs is added at the end.
+Result<ops::AttrMap> transposed_attrs(NodeImport& n, const Shape& x, const Shape& w, const Dims& result, Dims stride,
+                                      format::Padding padding) {
+  Dims before(2), after(2), more(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::int64_t size = result[i + 1], kernel = w[i + 1];
+    if (size < 1 || size > kLargestWindow || stride[i] < 1 || stride[i] > kLargestWindow)
+      return n.refuse(cat("its result ", list_text(result), " or stride ", list_text(stride), " is impossible"));
+    std::int64_t windows = padding == format::Padding::SAME ? (size + stride[i] - 1) / stride[i] : (size + stride[i] - kernel) / stride[i];
+    std::int64_t total = std::max<std::int64_t>(0, (windows - 1) * stride[i] + kernel - size);
+    before[i] = total / 2;
+    after[i] = (x[i + 1] - 1) * stride[i] + kernel - before[i] - size;
+    if (after[i] < 0) more[i] = -after[i];
+    after[i] = std::max<std::int64_t>(after[i], 0);
+  }
+  frontend::WindowArguments window{{w[1], w[2]}, std::move(stride), {1, 1}, {before[0], before[1], after[0], after[1]}};
+  ops::AttrMap attrs = window.attrs();
+  if (more[0] != 0 || more[1] != 0) attrs["output_padding"] = more;
+  return attrs;
+}
+
+// Inputs: the shape of the result, weights [outputs, rows, columns, inputs], x, bias.
+Result<void> import_transpose_conv(NodeImport& n) {
+  const auto& o = n.options<format::TransposeConvOptions>();
+  BUDA_ASSIGN(Dims result, n.result_shape(0));
+  BUDA_ASSIGN(Shape w, n.shape(1));
+  BUDA_ASSIGN(Shape x, n.shape(2));
+  if (w.rank() != 4 || x.rank() != 4 || result.size() != 4)
+    return n.refuse(
+        cat("its input is ", x.text(), ", its weights ", w.text(), " and its result ", list_text(result), "; four axes are needed"));
+  BUDA_ASSIGN(auto attrs, transposed_attrs(n, x, w, result, {o.stride_h(), o.stride_w()}, o.padding()));
+  if (n.is_exact() && has_integer_products(n)) {
+    // Products of integers are exact in F64, in which this operation computes.
+    DType sum_in = sum_type(n);
+    Ref image = n.cast(centred(n, 2, n.channels_first(n.input(2)), sum_in, "x"), DType::f64, "x.wide");
+    Ref stored = n.input(1);
+    stored = n.step("weights.first").transpose(stored, {3, 0, 1, 2});
+    Ref kernel = n.cast(centred(n, 1, stored, sum_in, "weights"), DType::f64, "weights.wide");
+    std::vector<graph::Edge> inputs{image, kernel};
+    if (n.has_input(3)) inputs.emplace_back(n.cast(n.input(3), DType::f64, "bias"));
+    Ref sum = n.step("sum.wide").op("conv2d_transpose", std::move(inputs), std::move(attrs));
+    sum = n.cast(sum, sum_in, "sum");
+    n.output(n.channels_last(rescaled_products(n, sum, 1, o.activation(), image_builder)));
+    return success();
+  }
+  Ref image = n.channels_first(n.number(2));
+  Ref kernel = n.number(1);
+  kernel = n.step("weights.first").transpose(kernel, {3, 0, 1, 2});
+  std::vector<graph::Edge> inputs{image, kernel};
+  if (n.has_input(3)) inputs.emplace_back(n.number(3));
+  Ref y = n.before(o.activation()).op("conv2d_transpose", std::move(inputs), std::move(attrs));
+  BUDA_ASSIGN(y, n.activated(y, o.activation()));
+  n.output_number(n.channels_last(y));
+  return success();
+}
+
+Result<void> import_conv_3d(NodeImport& n) {
+  const auto& o = n.options<format::Conv3DOptions>();
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(Shape w, n.shape(1));
+  if (x.rank() != 5 || w.rank() != 5)
+    return n.refuse(cat("its input is ", x.text(), " and its weights ", w.text(), "; five axes are needed"));
+  frontend::WindowArguments window{
+      {w[0], w[1], w[2]}, {o.stride_d(), o.stride_h(), o.stride_w()}, {o.dilation_d(), o.dilation_h(), o.dilation_w()}, Dims(6, 0)};
+  for (const auto* list : {&window.kernel, &window.stride, &window.dilation})
+    for (auto v : *list)
+      if (v < 1 || v > kLargestWindow) return n.refuse(cat("its window ", list_text(window.kernel), " or stride has ", v));
+  for (auto size : x)
+    if (size > kLargestWindow) return n.refuse(cat("its input ", x.text(), " is too large"));
+  if (o.padding() == format::Padding::SAME) window.padding = frontend::same_padding({x[1], x[2], x[3]}, window, false);
+  Ref image = n.number(0), kernel = n.number(1);
+  image = n.step("first").transpose(image, {0, 4, 1, 2, 3});
+  kernel = n.step("weights.first").transpose(kernel, {4, 3, 0, 1, 2});
+  std::vector<graph::Edge> inputs{image, kernel};
+  if (n.has_input(2)) inputs.emplace_back(n.number(2));
+  Ref y = n.step("convolved").op("conv3d", std::move(inputs), window.attrs());
+  y = n.before(o.activation()).transpose(y, {0, 2, 3, 4, 1});
+  BUDA_ASSIGN(y, n.activated(y, o.activation()));
+  n.output_number(y);
+  return success();
+}
+
+constexpr OpImporter kConvolutionOps[] = {
+    {Code::CONV_2D, import_conv, {}, Exactness::exact},
+    {Code::CONV_3D, import_conv_3d},
+    {Code::DEPTHWISE_CONV_2D, import_depthwise_conv, {}, Exactness::exact},
+    {Code::TRANSPOSE_CONV, import_transpose_conv, {}, Exactness::exact},
+};
+
+}  // namespace
+
+std::span<const OpImporter> convolution_ops() { return kConvolutionOps; }
+
+}  // namespace buda::tflite_frontend

@@ -1,0 +1,98 @@
+// The inputs of a model: their sizes, and values that the user fixed.
+//
+// The format marks a size as open and stores one all the same (usually 1), with which its interpreter runs unless it is told another; so
+// does this frontend. `--dim INPUT.AXIS=N` gives another, also where the file does not mark the size as open: what depends on it is
+// computed anew, and an operator that has the old size built in says so.
+#include "model.hpp"
+
+#include <buda/base/spelling.hpp>
+#include <buda/base/text.hpp>
+#include <buda/plugin/model_source.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace buda::tflite_frontend {
+namespace {
+
+class InputResolver {
+ public:
+  InputResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), options_(&options) {}
+
+  void input(std::int32_t tensor) {
+    const TensorInfo& info = model_->tensors[static_cast<std::size_t>(tensor)];
+    if (!inputs_.insert(info.name).second) failure_.add(model_->error("TF032", cat("has two inputs named '", info.name, "'")));
+    if (!info.dtype) {
+      refuse(info, cat("has elements of ", info.type_name, "; only numbers and booleans of at most 64 bits are supported"));
+      return;
+    }
+    ModelInput out{static_cast<std::size_t>(tensor), info.shape, std::nullopt};
+    for (std::size_t axis = 0; axis < info.shape.rank(); ++axis) {
+      std::string place = cat(info.name, '.', axis);
+      places_.insert(place);
+      if (auto given = options_->dims.find(place); given != options_->dims.end()) out.shape[axis] = given->second;
+    }
+    if (!out.shape.volume()) {
+      refuse(info, cat("has the impossible shape ", out.shape.text()));
+      return;
+    }
+    if (auto fixed = options_->values.find(info.name); fixed != options_->values.end()) fix(info, out, fixed->second);
+    model_->pushed.push_back(std::move(out));
+  }
+
+  Result<void> finish() {
+    for (const auto& [name, value] : options_->dims)
+      if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value, ": the model has no dimension '", name, '\''), name, places_);
+    for (const auto& [name, value] : options_->values)
+      if (inputs_.count(name) == 0) unknown(cat("--value ", name, ": the model has no input '", name, '\''), name, inputs_);
+    if (!failure_.empty()) return std::move(failure_);
+    return success();
+  }
+
+ private:
+  // The value must be one that the input could have.
+  void fix(const TensorInfo& info, ModelInput& input, const Tensor& value) {
+    bool fits = value.dtype() == *info.dtype && value.shape().rank() == info.shape.rank();
+    for (std::size_t axis = 0; fits && axis < info.shape.rank(); ++axis)
+      fits = info.open_axes[axis] || value.shape()[axis] == input.shape[axis];
+    if (!fits) {
+      refuse(info, cat("has type ", dtype_name(*info.dtype), " and shape ", input.shape.text(), "; the value given is ", value.describe()));
+      return;
+    }
+    input.shape = value.shape();
+    input.value = value;
+  }
+
+  void refuse(const TensorInfo& info, std::string_view reason) {
+    Diagnostic d = model_->error("TF021", cat("input '", info.name, "' ", reason));
+    d.node = info.name;
+    failure_.add(std::move(d));
+  }
+
+  void unknown(std::string message, const std::string& name, const std::set<std::string>& all) {
+    std::vector<std::string> known(all.begin(), all.end());
+    Diagnostic d = usage_error("TF022", std::move(message));
+    if (auto near = nearest_word(name, known))
+      d.hint = cat("did you mean '", *near, "'?");
+    else
+      d.hint = known.empty() ? "it has none" : cat("it has: ", join(known, ", "));
+    d.loc = model_->error("", "").loc;
+    failure_.add(std::move(d));
+  }
+
+  Model* model_;
+  const plugin::ImportOptions* options_;
+  std::set<std::string> inputs_;
+  std::set<std::string> places_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options) {
+  InputResolver resolver(model, options);
+  for (auto tensor : model.inputs) resolver.input(tensor);
+  return resolver.finish();
+}
+
+}  // namespace buda::tflite_frontend

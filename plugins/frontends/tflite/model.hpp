@@ -1,0 +1,94 @@
+// A TensorFlow Lite model on its way to becoming a graph: what was read from the file, and checked.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::plugin {
+struct ImportOptions;
+struct ModelSource;
+}  // namespace buda::plugin
+namespace buda::tflite_format {
+struct Operator;
+}  // namespace buda::tflite_format
+
+namespace buda::tflite_frontend {
+
+// A stored number q stands for scale * (q - zero point): one of each, or one for each slice along an axis.
+struct Quantization {
+  std::vector<float> scales;
+  std::vector<std::int64_t> zero_points;  // as many
+  std::int64_t axis = 0;
+
+  bool per_slice() const { return scales.size() > 1; }
+  friend bool operator==(const Quantization&, const Quantization&) = default;
+};
+
+// A tensor of the file: a constant, an input, or what an operator computes.
+struct TensorInfo {
+  std::string name;
+  std::string type_name;        // as the format spells it
+  std::optional<DType> dtype;   // none: a type that is not supported
+  Shape shape;                  // with 1 where the size is open
+  std::vector<bool> open_axes;  // the axes whose sizes are open
+  std::optional<Quantization> quantization;
+  std::optional<Tensor> value;
+  bool is_variable = false;
+  std::string unreadable;  // why not, of a constant whose elements are not read
+
+  // Do its integers stand for other numbers?
+  bool is_quantized() const { return quantization.has_value() && dtype && is_integer(*dtype); }
+};
+
+// An operator of the file. It has no name there: it is called after its first result, as tools for this format do.
+struct OperatorInfo {
+  std::size_t index = 0;  // in the file
+  std::int32_t code = 0;  // BuiltinOperator
+  std::string type;       // "CONV_2D"; of a custom operator its own name
+  bool custom = false;
+  int version = 1;
+  std::string name;
+  std::vector<std::int32_t> inputs, outputs;  // tensors; -1: none
+  const tflite_format::Operator* record = nullptr;
+};
+
+// What the user pushes.
+struct ModelInput {
+  std::size_t tensor = 0;
+  Shape shape;
+  std::optional<Tensor> value;  // fixed by the user
+};
+
+struct Model {
+  std::string path;  // as given, for messages
+  std::string file;  // without folders, for provenance
+  io::Bytes bytes;   // of the file; records refer to it
+  std::vector<TensorInfo> tensors;
+  std::vector<OperatorInfo> operators;
+  std::vector<std::int32_t> inputs, outputs;
+  std::vector<ModelInput> pushed;
+
+  // An error of the file as a whole.
+  Diagnostic error(std::string code, std::string message) const;
+};
+
+// "node 'fc1' (op type CONV_2D, operator 3, version 1): <reason>": every refusal of an operator has this form.
+Diagnostic node_error(const Model& model, const OperatorInfo& op, std::string code, std::string reason);
+
+// Verifies the file's structure, and reads the tensors and operators of its main subgraph. Constants refer to the file's bytes.
+Result<Model> read_model(const plugin::ModelSource& source);
+
+// Fills model.pushed. Reports every size and value that was given for no input.
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options);
+
+// Is every operator read here, and every value computed before it is used?
+Result<void> check_model(const Model& model);
+
+}  // namespace buda::tflite_frontend

@@ -1,0 +1,182 @@
+// Access to one operator.
+#include "node_import.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/frontend/known_argument.hpp>
+
+#include <algorithm>
+
+namespace buda::tflite_frontend {
+namespace {
+
+struct QuantizationTensors {
+  Tensor scale, zero_point;
+  ops::AttrMap attrs;
+};
+
+QuantizationTensors tensors_of(const TensorInfo& info) {
+  const Quantization& q = *info.quantization;
+  auto count = static_cast<std::int64_t>(q.scales.size());
+  Shape shape = q.per_slice() ? Shape{count} : Shape{};
+  QuantizationTensors out{
+      Tensor(shape, std::vector<float>(q.scales)), Tensor(shape, std::vector<std::int64_t>(q.zero_points)).cast(*info.dtype), {}};
+  if (q.per_slice()) out.attrs["dim"] = q.axis;
+  return out;
+}
+
+}  // namespace
+
+using Ref = graph::ValueRef;
+
+graph::ValueRef dequantized(ops::Builder& b, graph::ValueRef value, const TensorInfo& info, const std::string& name) {
+  auto q = tensors_of(info);
+  Ref scale = b.named(b.graph().fresh_name(cat(name, ".scale"))).constant(std::move(q.scale));
+  if (dtype_size(*info.dtype) > 4) {
+    // Only sums have 64 bits: the bias of 16-bit operators, one axis without a zero point.
+    Ref real = b.named(b.graph().fresh_name(cat(name, ".number"))).op("cast", {value}, {{"dtype", std::string("F32")}});
+    return b.named(b.graph().fresh_name(cat(name, ".real"))).multiply(real, scale);
+  }
+  Ref zero = b.named(b.graph().fresh_name(cat(name, ".zero_point"))).constant(std::move(q.zero_point));
+  return b.named(b.graph().fresh_name(cat(name, ".real"))).op("dequantize", {value, scale, zero}, std::move(q.attrs));
+}
+
+graph::ValueRef requantized(ops::Builder& b, graph::ValueRef value, const TensorInfo& info, const std::string& name) {
+  auto q = tensors_of(info);
+  Ref scale = b.named(b.graph().fresh_name(cat(name, ".scale"))).constant(std::move(q.scale));
+  Ref zero = b.named(b.graph().fresh_name(cat(name, ".zero_point"))).constant(std::move(q.zero_point));
+  q.attrs["ties"] = std::string("away");
+  return b.named(b.graph().fresh_name(name)).op("quantize", {value, scale, zero}, std::move(q.attrs));
+}
+
+const TensorInfo& NodeImport::input_info(std::size_t i) const { return info(has_input(i) ? op_->inputs[i] : -1); }
+
+const TensorInfo& NodeImport::output_info(std::size_t i) const { return info(has_output(i) ? op_->outputs[i] : -1); }
+
+const TensorInfo& NodeImport::info(std::int32_t tensor) const {
+  static const TensorInfo kNone;
+  return tensor < 0 ? kNone : state_->model->tensors[static_cast<std::size_t>(tensor)];
+}
+
+Operand NodeImport::operand(std::size_t i) const {
+  return has_input(i) ? state_->values[static_cast<std::size_t>(op_->inputs[i])] : nullptr;
+}
+
+Ref NodeImport::input(std::size_t i) { return state_->store.ref(operand(i)); }
+
+Ref NodeImport::number(std::size_t i) {
+  Ref value = input(i);
+  const auto* type = state_->builder->graph().type(value);
+  if (type == nullptr || is_float(type->dtype) || !input_info(i).is_quantized()) return value;
+  Ref& known = state_->numbers[op_->inputs[i]];
+  if (!known.valid()) known = dequantized(*state_->builder, value, input_info(i), input_info(i).name);
+  return known;
+}
+
+Ref NodeImport::moved(std::size_t i) { return state_->arithmetic == Arithmetic::real ? number(i) : input(i); }
+
+Result<graph::ValueType> NodeImport::type(std::size_t i) const {
+  if (!has_input(i)) return refuse(cat("input ", i, " is missing"));
+  auto value = operand(i);
+  if (value != nullptr && value->tensor)
+    return graph::ValueType{.dtype = value->tensor->dtype(), .shape = value->tensor->shape(), .format = {}};
+  if (value != nullptr)
+    if (const auto* type = state_->builder->graph().type(value->ref)) return *type;
+  return refuse("a value that it uses has no type");
+}
+
+Result<Shape> NodeImport::shape(std::size_t i) const {
+  BUDA_ASSIGN(auto t, type(i));
+  return t.shape;
+}
+
+Result<Shape> NodeImport::shape_of(Ref value) const {
+  if (const auto* type = state_->builder->graph().type(value)) return type->shape;
+  return refuse("a value that it uses has no type");
+}
+
+bool NodeImport::is_known(std::size_t i) const { return has_input(i) && state_->store.tensor(operand(i)) != nullptr; }
+
+Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
+  if (!has_input(i)) return refuse(cat("its ", what, " (input ", i, ") is missing"));
+  return frontend::known_argument(*this, state_->store, operand(i), cat(what, " (input ", i, ", '", input_info(i).name, "')"));
+}
+
+Result<NodeImport::Dims> NodeImport::known_integers(std::size_t i, std::string_view what) const {
+  BUDA_ASSIGN(Tensor tensor, known(i, what));
+  if (!is_integer(tensor.dtype())) return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a list of integers"));
+  Tensor wide = tensor.cast(DType::i64);
+  auto elements = wide.as<std::int64_t>();
+  return Dims(elements.begin(), elements.end());
+}
+
+Result<std::int64_t> NodeImport::known_integer(std::size_t i, std::string_view what) const {
+  BUDA_ASSIGN(Dims list, known_integers(i, what));
+  if (list.size() != 1) return refuse(cat("its ", what, " (input ", i, ") has ", list.size(), " elements, not one"));
+  return list[0];
+}
+
+Result<NodeImport::Dims> NodeImport::result_shape(std::size_t i) const {
+  const TensorInfo& stated = output_info(0);
+  bool open = std::find(stated.open_axes.begin(), stated.open_axes.end(), true) != stated.open_axes.end();
+  if (is_known(i) || open || stated.shape.rank() == 0) return known_integers(i, "shape of the result");
+  return stated.shape.dims();
+}
+
+Ref NodeImport::cast(Ref value, DType to, std::string_view step_name) {
+  return step(step_name).op("cast", {value}, {{"dtype", std::string(dtype_name(to))}});
+}
+
+ops::Builder& NodeImport::named(std::string_view name) { return state_->builder->named(state_->builder->graph().fresh_name(name)); }
+
+ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(op_->name, '.', suffix)); }
+
+ops::Builder& NodeImport::before(tflite_format::Activation activation) {
+  return activation == tflite_format::Activation::NONE ? result() : step("linear");
+}
+
+Result<Ref> NodeImport::activated(Ref value, tflite_format::Activation activation) {
+  using A = tflite_format::Activation;
+  switch (activation) {
+    case A::NONE:
+      return value;
+    case A::RELU:
+      return result().relu(value);
+    case A::RELU_N1_TO_1:
+      return result().clip(value, -1, 1);
+    case A::RELU6:
+      return result().clip(value, 0, 6);
+    case A::TANH:
+      return result().tanh(value);
+    default:
+      break;
+  }
+  return refuse(cat("its activation ", static_cast<int>(activation), " (SIGN_BIT is 5) is not supported"));
+}
+
+void NodeImport::output(Ref value, std::size_t i) {
+  if (!has_output(i)) return;
+  auto tensor = static_cast<std::size_t>(op_->outputs[i]);
+  state_->values[tensor] = computed_value(output_info(i).name, value);
+}
+
+Ref NodeImport::quantized(Ref value, const TensorInfo& to) { return requantized(*state_->builder, value, to, cat(op_->name, ".stored")); }
+
+void NodeImport::output_number(Ref value, std::size_t i) {
+  if (!has_output(i)) return;
+  const auto* type = state_->builder->graph().type(value);
+  const TensorInfo& to = output_info(i);
+  if (type == nullptr || !is_float(type->dtype) || !to.is_quantized() || state_->arithmetic == Arithmetic::real) return output(value, i);
+  output(quantized(value, to), i);
+}
+
+void NodeImport::output_known(Tensor tensor, std::size_t i) {
+  if (!has_output(i)) return;
+  const auto& name = output_info(i).name;
+  state_->values[static_cast<std::size_t>(op_->outputs[i])] = known_value(name, std::move(tensor), Role::constant, name);
+}
+
+void NodeImport::output_input(std::size_t input) {
+  if (has_output(0)) state_->values[static_cast<std::size_t>(op_->outputs[0])] = operand(input);
+}
+
+}  // namespace buda::tflite_frontend

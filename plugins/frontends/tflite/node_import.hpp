@@ -1,0 +1,149 @@
+// What the importer of an operator works with: one operator of the file, its options and inputs, and the graph being built.
+//
+//   Result<void> import_tanh(NodeImport& n) {
+//     n.output_number(n.result().tanh(n.number(0)));
+//     return success();
+//   }
+//
+// A quantised tensor can be had in two ways: as it is stored, in integers (`input`), or as the numbers that it stands for (`number`).
+#pragma once
+
+#include "layouts.hpp"
+#include "model.hpp"
+#include "op_table.hpp"
+
+#include <buda/frontend/axes.hpp>
+#include <buda/frontend/op_import.hpp>
+#include <buda/frontend/values.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+
+#include <schema_generated.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace buda::tflite_frontend {
+
+using frontend::computed_value;
+using frontend::known_value;
+using frontend::Operand;
+using frontend::Role;
+
+// What quantised integers become.
+enum class Arithmetic {
+  exact,  // integers, with the reference's rounding
+  real,   // the numbers that they stand for, without rounding between operators
+};
+
+// The values of a subgraph, by tensor, and what all operators share.
+struct ImportState {
+  ImportState(const Model& m, ops::Builder& b, Arithmetic a)
+      : model(&m), builder(&b), arithmetic(a), store(b.graph(), m.file), values(m.tensors.size()) {}
+
+  const Model* model;
+  ops::Builder* builder;
+  Arithmetic arithmetic;
+  frontend::ValueStore store;
+  std::vector<Operand> values;
+  std::map<std::int32_t, graph::ValueRef> numbers;  // of quantised tensors: those that they stand for
+  Layouts layouts;
+};
+
+// A table of options without any field, which has all its standard values.
+template <class T>
+const T& standard_options() {
+  struct Empty {
+    std::uint16_t vtable_bytes = 4, table_bytes = 4;
+    std::int32_t to_vtable = 4;
+  };
+  static constexpr Empty kEmpty;
+  return *reinterpret_cast<const T*>(&kEmpty.to_vtable);
+}
+
+class NodeImport : public frontend::OpImport {  // wide because it is all that importers of operators see of one
+ public:
+  using Ref = graph::ValueRef;
+  using Dims = std::vector<std::int64_t>;
+
+  NodeImport(ImportState& state, const OperatorInfo& op, const OpImporter& importer) : state_(&state), op_(&op), importer_(&importer) {}
+
+  const OpImporter& importer() const { return *importer_; }
+  Layouts& layouts() { return state_->layouts; }
+
+  // The operator's options; those that the file leaves out have their standard values.
+  template <class T>
+  const T& options() const {
+    const auto* given = op_->record->builtin_options_as<T>();
+    return given == nullptr ? standard_options<T>() : *given;
+  }
+
+  // Is the result quantised, and to be computed in integers?
+  bool is_exact() const { return state_->arithmetic == Arithmetic::exact && has_output(0) && output_info(0).is_quantized(); }
+
+  // ---- inputs, which all exist and were imported; an optional one may not be there
+
+  std::size_t input_count() const { return op_->inputs.size(); }
+  bool has_input(std::size_t i) const { return i < input_count() && op_->inputs[i] >= 0; }
+  // What the file says of it; nothing of one that is not there.
+  const TensorInfo& input_info(std::size_t i) const;
+  // The value as it is stored: integers where a tensor is quantised, unless real numbers have taken their place.
+  Ref input(std::size_t i);
+  // The numbers that it stands for.
+  Ref number(std::size_t i);
+  // As operators want it that only move elements: as it is stored, but real numbers where these are computed with.
+  Ref moved(std::size_t i);
+  Operand operand(std::size_t i) const;
+  Result<graph::ValueType> type(std::size_t i) const;
+  Result<Shape> shape(std::size_t i) const;
+  // An input that must be known while importing, because it decides about types. `what` it is, for the message.
+  Result<Tensor> known(std::size_t i, std::string_view what) const;
+  Result<Dims> known_integers(std::size_t i, std::string_view what) const;
+  Result<std::int64_t> known_integer(std::size_t i, std::string_view what) const;
+  bool is_known(std::size_t i) const;
+  // The shape of result 0, which input i is: if that is not known, the one that the file states for the result, where that is not open.
+  Result<Dims> result_shape(std::size_t i) const;
+  Result<Shape> shape_of(Ref value) const;
+  // A value of another element type.
+  Ref cast(Ref value, DType to, std::string_view step_name);
+
+  // ---- results
+
+  ops::Builder& result() override { return named(op_->name); }
+  ops::Builder& step(std::string_view suffix) override;
+  std::size_t output_count() const { return op_->outputs.size(); }
+  bool has_output(std::size_t i) const { return i < output_count(); }
+  const TensorInfo& output_info(std::size_t i) const;
+  // The result as it is stored.
+  void output(Ref value, std::size_t i = 0);
+  // The result as the numbers that it stands for: quantised where the file says so.
+  void output_number(Ref value, std::size_t i = 0);
+  void output_known(Tensor tensor, std::size_t i = 0);
+  // The result is the input, unchanged.
+  void output_input(std::size_t input);
+  // The builder for what an activation follows: it gives the operator's name where there is none.
+  ops::Builder& before(tflite_format::Activation activation);
+  Result<Ref> activated(Ref value, tflite_format::Activation activation);
+  // A result that was computed with channels first, as the file has it.
+  Ref channels_last(Ref value) { return layouts().channels_last(step("last"), value); }
+  Ref channels_first(Ref value) { return layouts().channels_first(step("first"), value); }
+
+  Diagnostic refuse(std::string reason) const override { return node_error(*state_->model, *op_, "TF040", std::move(reason)); }
+
+ private:
+  const TensorInfo& info(std::int32_t tensor) const;
+  Ref quantized(Ref value, const TensorInfo& to);
+  ops::Builder& named(std::string_view name);
+
+  ImportState* state_;
+  const OperatorInfo* op_;
+  const OpImporter* importer_;
+};
+
+// The numbers that a stored value stands for, as nodes called after the tensor.
+graph::ValueRef dequantized(ops::Builder& builder, graph::ValueRef value, const TensorInfo& info, const std::string& name);
+// The opposite: the nearest stored numbers, halves away from zero.
+graph::ValueRef requantized(ops::Builder& builder, graph::ValueRef value, const TensorInfo& info, const std::string& name);
+
+}  // namespace buda::tflite_frontend

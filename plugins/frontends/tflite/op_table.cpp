@@ -1,0 +1,85 @@
+// The families of operators, put together.
+#include "op_table.hpp"
+
+#include <schema_generated.h>
+
+#include <algorithm>
+#include <map>
+
+namespace buda::tflite_frontend {
+namespace {
+
+const std::map<std::int32_t, const OpImporter*>& table() {
+  static const auto* built = [] {
+    auto* out = new std::map<std::int32_t, const OpImporter*>;
+    for (auto family : {elementwise_ops(), linear_ops(), convolution_ops(), pooling_ops(), shape_ops(), slicing_ops(), indexing_ops(),
+                        reduction_ops(), normalization_ops(), resizing_ops(), quantization_ops()})
+      for (const auto& op : family) out->emplace(static_cast<std::int32_t>(op.code), &op);
+    return out;
+  }();
+  return *built;
+}
+
+}  // namespace
+
+std::string_view out_of_scope(std::int32_t code) {
+  switch (static_cast<Code>(code)) {
+    case Code::RANDOM_STANDARD_NORMAL:
+    case Code::RANDOM_UNIFORM:
+    case Code::MULTINOMIAL:
+      return "its result is random, while a compiled model gives the same result for the same input";
+    case Code::HASHTABLE:
+    case Code::HASHTABLE_FIND:
+    case Code::HASHTABLE_IMPORT:
+    case Code::HASHTABLE_LOOKUP:
+    case Code::HASHTABLE_SIZE:
+    case Code::LSH_PROJECTION:
+    case Code::SKIP_GRAM:
+      return "tables and strings are not supported: a chip computes with numbers";
+    case Code::CALL_ONCE:
+    case Code::VAR_HANDLE:
+    case Code::READ_VARIABLE:
+    case Code::ASSIGN_VARIABLE:
+      return "variables that keep their values between runs are not supported";
+    case Code::SVDF:
+    case Code::LSTM:
+    case Code::RNN:
+    case Code::UNIDIRECTIONAL_SEQUENCE_LSTM:
+    case Code::UNIDIRECTIONAL_SEQUENCE_RNN:
+    case Code::BIDIRECTIONAL_SEQUENCE_LSTM:
+    case Code::BIDIRECTIONAL_SEQUENCE_RNN:
+      return "recurrent operators are not read yet";
+    case Code::IF:
+    case Code::WHILE:
+    case Code::CALL:
+      return "control flow is not read yet";
+    case Code::NON_MAX_SUPPRESSION_V4:
+    case Code::NON_MAX_SUPPRESSION_V5:
+    case Code::UNIQUE:
+    case Code::WHERE:
+      return "the size of its result depends on values, while a compiled model has fixed shapes";
+    case Code::DELEGATE:
+      return "it stands for code outside of the file";
+    default:
+      break;
+  }
+  if (code >= static_cast<std::int32_t>(Code::STABLEHLO_LOGISTIC) && code <= static_cast<std::int32_t>(Code::STABLEHLO_CASE))
+    return "operators of StableHLO inside this format are not read";
+  return *tflite_format::EnumNameBuiltinOperator(static_cast<Code>(code)) == '\0' ? "unknown to the format's version 3" : "not read yet";
+}
+
+const OpImporter* find_importer(std::int32_t code) {
+  auto it = table().find(code);
+  return it == table().end() ? nullptr : it->second;
+}
+
+std::string_view name_of(const OpImporter& importer) { return tflite_format::EnumNameBuiltinOperator(importer.code); }
+
+std::vector<const OpImporter*> all_importers() {
+  std::vector<const OpImporter*> out;
+  for (const auto& [code, importer] : table()) out.push_back(importer);
+  std::sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return name_of(*a) < name_of(*b); });
+  return out;
+}
+
+}  // namespace buda::tflite_frontend

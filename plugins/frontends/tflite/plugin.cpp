@@ -1,0 +1,72 @@
+// The frontend `tflite`: models of TensorFlow Lite (docs/formats/tflite.md says what is read).
+#include "graph_import.hpp"
+#include "model.hpp"
+#include "op_table.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/graph/refer.hpp>
+#include <buda/plugin/frontend.hpp>
+#include <buda/plugin/plugin.hpp>
+
+#include <exception>
+
+namespace buda::tflite_frontend {
+namespace {
+
+// "models/kws.tflite" gives "kws".
+std::string graph_name_for(const std::string& path) {
+  if (path == io::kStdStream) return "model";
+  std::string name = path.substr(path.rfind('/') + 1);
+  auto dot = name.rfind('.');
+  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+class TfliteFrontend final : public plugin::Frontend {
+ public:
+  explicit TfliteFrontend(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
+
+  int recognizes(std::string_view head, const std::string& file_name) const override {
+    if (head.size() >= 8 && head.substr(4, 4) == "TFL3") return 100;
+    return to_lower(file_name).ends_with(".tflite") ? 40 : 0;
+  }
+
+  Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
+    try {
+      BUDA_ASSIGN(Model model, read_model(source));
+      Failure failure;
+      if (auto inputs = resolve_inputs(model, options); !inputs) failure.add(std::move(inputs).failure());
+      if (auto checked = check_model(model); !checked) failure.add(std::move(checked).failure());
+      if (!failure.empty()) return failure;
+      BUDA_ASSIGN(graph::Graph graph,
+                  import_graph(model, options.name.empty() ? graph_name_for(source.path) : options.name, arithmetic_, host));
+      refer_to_file(graph, source.bytes, source.path);
+      return graph;
+    } catch (const std::bad_alloc&) {
+      return input_error("TF005", {source.path}, "does not fit in this machine's memory");
+    }
+  }
+
+ private:
+  Arithmetic arithmetic_;
+};
+
+}  // namespace
+}  // namespace buda::tflite_frontend
+
+BUDA_PLUGIN(.name = "tflite", .version = "1.0", .description = "reads TensorFlow Lite models", .license = "Apache-2.0") {
+  using buda::tflite_frontend::Arithmetic;
+  buda::schema::OptionSpec arithmetic{
+      .name = "arithmetic",
+      .type = buda::schema::OptionType::choice,
+      .summary = "quantised models: exact: integers with the reference's rounding; real: the numbers that they stand for"};
+  arithmetic.choices = {"exact", "real"};
+  arithmetic.default_text = "exact";
+  registrar.add_frontend(
+      {.name = "tflite",
+       .summary = "TensorFlow Lite models (.tflite)",
+       .options = {arithmetic},
+       .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
+         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<buda::tflite_frontend::TfliteFrontend>(
+             options.text("arithmetic") == "real" ? Arithmetic::real : Arithmetic::exact));
+       }});
+}
