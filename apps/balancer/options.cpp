@@ -9,6 +9,8 @@ namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("GRAPH", o.graph, "graph at device level, as the optimizer writes it; - for standard input");
+  set.flag("from-netlist", o.from_netlist,
+           "GRAPH is a netlist for one chip: place its ops anew, with the same formats and inputs per epoch, and compare the plans");
   set.path("output", o.output, "FILE",
            "the netlist; default: GRAPH's name with .yaml, in the current folder; - for standard output; then plan and report are written "
            "only if their options are given")
@@ -32,17 +34,21 @@ cli::ToolSpec tool(Options& o) {
       "epoch by epoch, creates the queues and assigns their addresses in DRAM. Besides the netlist it writes the host plan, which assigns "
       "tensors to queues, and the placement report. An op that does not fit is reported with what it needs, what is available, and the "
       "smallest change that makes it fit.";
-  spec.reads = "the graph and its tensor files; the device descriptor; the policy plugin.";
+  spec.reads = "the graph and its tensor files, or a netlist; the device descriptor; the policy plugin.";
   spec.writes =
       "the netlist; NETLIST.plan.json; NETLIST.report.json; the picture, if asked for; and, if the graph contains tensors that are not in "
       "a file, NETLIST.safetensors.";
   spec.example =
       "balancer digits.device.graph.json --device n150 -o digits.yaml\n"
-      "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v";
+      "optimizer digits.graph.json -o - | balancer - -o digits.yaml --set op.fc1.grid=[1,2] -v\n"
+      "balancer --from-netlist bert.yaml --device e150 -o better.yaml";
   spec.plugins = {plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   // At tensor level: a model that the host runs as a whole.
-  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::device_graph, cli::FileKind::tensor_graph}}}; };
+  spec.inputs = [&o] {
+    if (o.from_netlist) return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::netlist}}};
+    return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::device_graph, cli::FileKind::tensor_graph}}};
+  };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return products(o); };
   return spec;

@@ -10,10 +10,11 @@ namespace buda::balancer {
 
 struct Options : compiler::BalancerOptions {
   std::string graph;
-  std::string output;   // the netlist
-  std::string plan;     // empty: beside the netlist
-  std::string report;   // empty: beside the netlist
-  std::string picture;  // empty: none
+  bool from_netlist = false;  // `graph` is a netlist
+  std::string output;         // the netlist
+  std::string plan;           // empty: beside the netlist
+  std::string report;         // empty: beside the netlist
+  std::string picture;        // empty: none
   std::string device = "n150";
   std::string settings;  // empty: not asked for
 };

@@ -39,7 +39,7 @@ OutputFiles output_files(const Options& options) {
   OutputFiles out;
   out.netlist = cli::product_path(options.output, options.graph, ".yaml");
   bool to_stream = out.netlist == io::kStdStream;
-  out.plan = !options.plan.empty() ? options.plan : to_stream ? "" : host_plan::plan_file_for(out.netlist);
+  out.plan = options.from_netlist ? "" : !options.plan.empty() ? options.plan : to_stream ? "" : host_plan::plan_file_for(out.netlist);
   out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";
   out.picture = options.picture;
   if (!out.plan.empty() && out.plan != io::kStdStream) {

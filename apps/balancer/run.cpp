@@ -3,16 +3,52 @@
 
 #include "apps/balancer/output.hpp"
 
+#include <buda/balance/emit/report_summary.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/text/parse.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace buda::balancer {
+namespace {
+
+// Valid for the device.
+Result<netlist::Netlist> read_given(const Options& o, const device::DeviceDescriptor& device, Host& host) {
+  if (!o.plan.empty()) return usage_error("BA002", "a netlist has no host plan: --plan cannot be given with --from-netlist");
+  if (o.microbatch != 1)
+    return usage_error("BA002", "the netlist says how many inputs an epoch has: --microbatch cannot be given with --from-netlist");
+  BUDA_ASSIGN(auto bytes, host.fs().read(o.graph));
+  BUDA_ASSIGN(auto netlist, netlist::parse_netlist(bytes.view(), o.graph == io::kStdStream ? "<stdin>" : o.graph, {.arch = device.arch}));
+  Failure failure;
+  for (Diagnostic& d : netlist::check_netlist(netlist, device, {netlist::CheckLevel::run}))
+    if (d.severity == Severity::error) failure.add(std::move(d));
+  if (!failure.empty()) return failure;
+  return netlist;
+}
+
+Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& device, cli::ToolHost& host) {
+  BUDA_ASSIGN(const auto given, read_given(o, device, host));
+  BUDA_ASSIGN(auto placed, compiler::place_netlist(given, device, o, {host.plugins, host.plugin_options}, host));
+  const balance::PlacementReport& report = placed.balanced.report;
+  // The table has the summary at its end; without it, that alone is told.
+  const std::vector<std::string> table = balance::report_table(report), summary = balance::report_summary(report);
+  for (std::size_t i = 0; i < table.size(); ++i) host.log(i + summary.size() < table.size() ? 1 : 0, table[i]);
+  return write_outputs(output_files(o), placed.segments, placed.balanced, placed.netlist, host);
+}
+
+}  // namespace
 
 Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
+  if (o.from_netlist) return run_from_netlist(o, device, host);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   BUDA_ASSIGN(auto placed, compiler::place(std::move(graph), device, o, {host.plugins, host.plugin_options}, host));
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);

@@ -120,8 +120,8 @@ void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
   }
 }
 
-// Models of all ops; ops without any are reported together.
-Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, const std::map<std::string, std::string>& overrides,
+// Models of all ops; ops without any are reported together. `graph`: null where the problem comes from a netlist.
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const std::map<std::string, std::string>& overrides,
                                const ModelOptions& options, Host& host) {
   ChoiceSpace space;
   space.problem = &problem;
@@ -129,7 +129,7 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
-  add_breaks(graph, problem, space.overrides, host);
+  if (graph != nullptr) add_breaks(*graph, problem, space.overrides, host);
   set_models(problem, options, host.threads, space);
   pad_misfits(problem, options, space);
   apply_preferences(options, space);
@@ -148,7 +148,8 @@ Result<ChoiceSpace> make_space(const graph::Graph& graph, Problem& problem, cons
       failure.add(illegal_override(spec, own, free, *problem.device));
     }
   }
-  std::vector<std::string> hints = remedies(graph, problem, misfits, options, host);
+  std::vector<std::string> hints(misfits.size());
+  if (graph != nullptr) hints = remedies(*graph, problem, misfits, options, host);
   for (std::size_t i = 0; i < misfits.size(); ++i)
     failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
   if (!failure.empty()) return failure;
@@ -196,15 +197,14 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
   return Failure(std::move(findings));
 }
 
-// From the normalized graph in its order to the netlist and its report.
-Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
-                       const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+// From the problem to the netlist and its report.
+Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const BalanceOptions& options,
+                           Host& host, Balanced& out) {
   ModelOptions model_options = options.models;
   model_options.inputs_per_epoch = out.problem.microbatch;
   model_options.stream_all = policy.streams_all();
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
-  BUDA_ASSIGN(ChoiceSpace space, make_space(out.graph, out.problem, options.overrides, model_options, host));
+  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options.overrides, model_options, host));
   auto estimate = [&](const Choice& choice) { return estimated_cycles(out.problem, choice, options, host); };
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate));
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
@@ -213,6 +213,13 @@ Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::De
   out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);
   add_bounds(space, out.choice, options.queues, out.report);
   return success();
+}
+
+// From the normalized graph in its order.
+Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
+                       const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  return place_problem(&out.graph, policy, policy_name, options, host, out);
 }
 
 // Queues between epochs hold two microbatches: where they do not fit DRAM, half of one may, or a quarter. `fits` tries it.
@@ -246,6 +253,13 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
     return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
   });
   return failure;
+}
+
+Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host) {
+  Balanced out;
+  out.problem = std::move(problem);
+  BUDA_TRY(place_problem(nullptr, policy, policy_name, options, host, out));
+  return out;
 }
 
 }  // namespace buda::balance

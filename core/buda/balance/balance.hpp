@@ -40,6 +40,8 @@ struct Balanced {
 // `policy_name` is for messages and the report.
 Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
                          const BalanceOptions& options, Host& host);
+// The same of a problem that was made otherwise (problem/from_netlist.hpp); the result has no graph. Its batches are the problem's.
+Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host);
 
 }  // namespace buda::balance
 

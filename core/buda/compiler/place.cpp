@@ -1,13 +1,19 @@
 // From options to what balancing reads, and the steps from a graph to a checked netlist.
 #include <buda/compiler/place.hpp>
 
+#include <buda/balance/cost/netlist_times.hpp>
 #include <buda/balance/emit/product_check.hpp>
+#include <buda/balance/emit/report_bounds.hpp>
+#include <buda/balance/emit/report_summary.hpp>
+#include <buda/balance/problem/from_netlist.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 namespace buda::compiler {
 namespace {
@@ -66,13 +72,43 @@ balance::Balanced nothing_placed(const std::string& model, const device::DeviceD
 
 }  // namespace
 
+namespace {
+
+struct NamedPolicy {
+  std::string name;
+  std::unique_ptr<balance::Policy> policy;
+};
+Result<NamedPolicy> policy_of(const BalancerOptions& o, const PluginSet& plugins, Host& host) {
+  const plugin::Registries& all = plugins.registries;
+  NamedPolicy out;
+  out.name = policy_name(o.policy, all.policies);
+  auto given = plugins.options.find("policy." + out.name);
+  BUDA_ASSIGN(out.policy, plugin::make(all, all.policies, plugin::Kind::policy, out.name,
+                                       given == plugins.options.end() ? schema::OptionValues{} : given->second, host));
+  return out;
+}
+
+balance::ReportGiven given_plan(const std::vector<balance::EpochTimes>& epochs, const balance::ReportTotals& placed) {
+  balance::ReportGiven out;
+  std::int64_t most = -1;
+  for (const balance::EpochTimes& epoch : epochs) {
+    ++out.epochs;
+    out.cycles += epoch.cycles;
+    if (epoch.cycles <= most) continue;
+    most = epoch.cycles;
+    out.limiter = epoch.graph + ": " + epoch.limiter;
+  }
+  if (placed.universal_bound)
+    out.gap = balance::gap_above(static_cast<double>(out.cycles), static_cast<double>(placed.universal_bound->cycles));
+  out.speedup = balance::three_digits(static_cast<double>(out.cycles) / static_cast<double>(std::max<std::int64_t>(placed.cycles, 1)));
+  return out;
+}
+
+}  // namespace
+
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
-  const plugin::Registries& all = plugins.registries;
-  const std::string name = policy_name(o.policy, all.policies);
-  auto given = plugins.options.find("policy." + name);
-  BUDA_ASSIGN(auto policy, plugin::make(all, all.policies, plugin::Kind::policy, name,
-                                        given == plugins.options.end() ? schema::OptionValues{} : given->second, host));
+  BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
@@ -81,13 +117,27 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   Placed out;
   BUDA_ASSIGN(out.segments, balance::split_segments(std::move(graph)));
   if (out.segments.device) {
-    BUDA_ASSIGN(out.balanced, balance::balance(std::move(*out.segments.device), device, *policy, name, balance_options(o), host));
+    BUDA_ASSIGN(out.balanced,
+                balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, balance_options(o), host));
   } else {
-    out.balanced = nothing_placed(model, device, name);
+    out.balanced = nothing_placed(model, device, policy.name);
     host.log(1, "the host runs the whole model; there is nothing to place");
   }
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
   if (out.segments.device) BUDA_TRY(balance::check_product(out.balanced, out.netlist));
+  return out;
+}
+
+Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const BalancerOptions& o,
+                             const PluginSet& plugins, Host& host) {
+  BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
+  Placed out;
+  BUDA_ASSIGN(const auto given, balance::netlist_times(netlist, device, host));
+  BUDA_ASSIGN(auto problem, balance::problem_from_netlist(netlist, device));
+  BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, balance_options(o), host));
+  out.balanced.report.given = given_plan(given, out.balanced.report.totals);
+  out.netlist = netlist::write_netlist(out.balanced.built.netlist);
+  BUDA_TRY(balance::check_product(out.balanced, out.netlist));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <string>
 
@@ -26,6 +27,11 @@ struct Placed {
 // outlive the result. An op that does not fit is reported with what it needs, what there is, and the nearest change that makes it fit.
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& options, const PluginSet& plugins,
                      Host& host);
+
+// Places the ops of a netlist anew, with the same formats and as many inputs per epoch, and checks the result like place(). The netlist
+// must be valid for the device. The result has neither segments nor a graph; its report tells of the given plan beside the new one.
+Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const BalancerOptions& options,
+                             const PluginSet& plugins, Host& host);
 
 }  // namespace buda::compiler
 

@@ -54,7 +54,7 @@ Result<void> check_product(const Balanced& b, const std::string& text) {
   for (Diagnostic& d : netlist::check_netlist(*parsed, *b.problem.device, {netlist::CheckLevel::run})) {
     if (d.severity != Severity::error) continue;
     const OpSpec* op = op_called(b.problem, d.node);
-    failure.add(op != nullptr && concerns_graph(d.code) ? of_graph(b, std::move(d), *op) : of_ours(std::move(d)));
+    failure.add(op != nullptr && op->node.valid() && concerns_graph(d.code) ? of_graph(b, std::move(d), *op) : of_ours(std::move(d)));
   }
   if (!failure.empty()) return failure;
   return success();

@@ -171,6 +171,16 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
   return record;
 }
 
+const schema::Record<ReportGiven>& describe(const ReportGiven*) {
+  static const auto record = schema::Record<ReportGiven>("the plan of a netlist whose ops were placed anew")
+                                 .required("epochs", &ReportGiven::epochs, "epochs")
+                                 .required("cycles", &ReportGiven::cycles, "expected cycles of one iteration of the program's loop")
+                                 .required("gap", &ReportGiven::gap, "by how many percent they are above the universal bound")
+                                 .required("speedup", &ReportGiven::speedup, "how many times the cycles of the new plan they are")
+                                 .required("limiter", &ReportGiven::limiter, "its longest epoch, and what limits that");
+  return record;
+}
+
 const schema::Record<PlacementReport>& describe(const PlacementReport*) {
   static const auto record =
       schema::Record<PlacementReport>("a placement report", {"buda.placement-report", 1})
@@ -179,6 +189,7 @@ const schema::Record<PlacementReport>& describe(const PlacementReport*) {
           .required("policy", &PlacementReport::policy, "policy that placed it")
           .required("microbatch", &PlacementReport::microbatch, "inputs that one iteration of the program's loop processes")
           .optional("batch", &PlacementReport::batch, "inputs that these are: the model's batch")
+          .optional("given", &PlacementReport::given, "the plan that the ops had before")
           .required("totals", &PlacementReport::totals, "sums over all epochs")
           .required("epochs", &PlacementReport::epochs, "epochs in order")
           .required("queues", &PlacementReport::queues, "queues and rams in the netlist's order");

@@ -142,12 +142,23 @@ struct ReportTotals {
   friend bool operator==(const ReportTotals&, const ReportTotals&) = default;
 };
 
+// The plan of the netlist from which the ops were taken (balancer --from-netlist), by the same estimate.
+struct ReportGiven {
+  std::int64_t epochs = 0;
+  std::int64_t cycles = 0;
+  double gap = 0;       // above the universal bound, percent
+  double speedup = 0;   // its cycles over those of the new plan
+  std::string limiter;  // of its longest epoch
+  friend bool operator==(const ReportGiven&, const ReportGiven&) = default;
+};
+
 struct PlacementReport {
   std::string model;
   std::string device;
   std::string policy;
   std::int32_t microbatch = 1;  // inputs of an iteration of the program's loop
   std::int64_t batch = 1;       // the same as the user counts them
+  std::optional<ReportGiven> given;
   ReportTotals totals;
   std::vector<ReportEpoch> epochs;
   std::vector<ReportQueue> queues;

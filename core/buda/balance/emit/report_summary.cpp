@@ -37,6 +37,11 @@ std::string bounds_text(const ReportTotals& t) {
   return cat(out, any.cycles, " for any plan, because of the ", any.limiter, " (", gap_text(any.gap), ')');
 }
 
+std::string given_text(const ReportGiven& given) {
+  return cat("given plan: ", given.cycles, " cycles in ", count_text(given.epochs, "epoch"), ", ", given.speedup,
+             " times those of the new plan; its longest epoch is limited by ", given.limiter);
+}
+
 }  // namespace
 
 // By way of the digits: a multiple of 0.1 as a product would show more of them.
@@ -62,6 +67,7 @@ std::vector<std::string> report_summary(const PlacementReport& report) {
           t.most_cores, " of ", t.chip_cores, " cores in use"),
       cat("estimate: ", t.inputs_per_second, " inputs/s (", t.cycles, " cycles for ",
           report.batch == 1 ? "an input" : cat("a batch of ", report.batch), "), limited by ", limiter_text(report))};
+  if (report.given) out.insert(out.begin(), given_text(*report.given));
   if (t.universal_bound) out.push_back(cat("lower bound: ", bounds_text(t)));
   out.push_back(
       cat(bytes_text(t.parameter_bytes), " of parameters; queues use ", bytes_text(used), " of ", bytes_text(capacity), " of DRAM"));

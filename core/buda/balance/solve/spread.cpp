@@ -6,6 +6,7 @@
 #include <buda/balance/solve/relaxed_epochs.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
+#include <buda/balance/solve/try_all.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -344,7 +345,13 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
     if (trials.left() > 0 || trials.best()->fails) trials.estimate(std::move(trial));
   // Without any care for links, ops stand elsewhere.
   if (trials.best()->fails) estimate_plain(placers.back(), trials, ops, chip);
-  return trials.take().choice;
+  Trial best = trials.take();
+  if (options.effort > 1 && !best.fails) {
+    const double cycles =
+        std::accumulate(best.epochs.begin(), best.epochs.end(), kEpochChangeCycles * static_cast<double>(best.epochs.size()));
+    if (auto better = best_of_all(context, links, cycles, {})) return std::move(*better);
+  }
+  return std::move(best.choice);
 }
 
 }  // namespace buda::balance

@@ -13,6 +13,8 @@ inline constexpr double kEpochChangeCycles = 50'000;
 
 struct SpreadOptions {
   double inputs_per_epoch = 0;  // over which what an epoch takes once is divided; 0: the problem's microbatch
+  // From 2 on all plans of a small problem are tried (try_all.hpp), and as many as the budget allows of a larger one.
+  std::int64_t effort = 1;
 };
 
 // Cuts the schedule as relaxed_epochs() would, gives every op the fewest cores with which it keeps up with its epoch, and places ops in the

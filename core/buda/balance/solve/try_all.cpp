@@ -1,0 +1,153 @@
+// Depth first over ops; a branch ends where its ops alone take as long as the best plan.
+#include <buda/balance/solve/try_all.hpp>
+
+#include <buda/balance/solve/flow_times.hpp>
+#include <buda/balance/solve/queue_times.hpp>
+#include <buda/balance/solve/spread.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace buda::balance {
+namespace {
+
+// Places in which a choice is estimated, at most.
+constexpr std::size_t kTriedPlaces = 30;
+
+class TryAll {
+ public:
+  TryAll(PolicyContext& context, LinkModel& links, double least, const TryAllBudget& budget)
+      : context_(context),
+        links_(links),
+        flow_(context, links),
+        budget_(budget),
+        inputs_(std::max(context.problem().microbatch, 1)),
+        least_(least) {}
+
+  std::optional<Choice> run() {
+    if (!context_.schedule().empty()) context_.rewind(context_.schedule().front());
+    extend(0, 0, 0);
+    return std::move(best_);
+  }
+
+ private:
+  bool is_over() const { return budget_.placements == 0 || budget_.estimates == 0; }
+
+  // The present epoch, which ends before number `end`, as the report counts it but for paths.
+  double epoch_cycles(std::size_t end) {
+    double slowest = 0, longest = 0;
+    std::map<OpId, double> done;
+    for (OpId id : context_.in_epoch()) {
+      const double own = std::round(links_.times.cycles(id, context_.placed(id).model, ways_in_epoch(context_, id, end)));
+      double start = 0;
+      for (const Operand& operand : context_.op(id).operands)
+        if (const auto from = done.find(operand.from.op); from != done.end()) start = std::max(start, from->second);
+      longest = std::max(longest, done[id] = start + own);
+      slowest = std::max(slowest, own);
+    }
+    const cost::PipelineTimes flow = flow_.times(end);
+    return kEpochChangeCycles + std::max(longest, std::round(flow.first)) + (inputs_ - 1) * std::max(slowest, std::round(flow.interval));
+  }
+
+  // Op number `next` with each model, in the present epoch and in a new one. `before`: cycles of the epochs that are closed; `slowest`: of
+  // the ops of the open one.
+  void extend(std::size_t next, double before, double slowest) {
+    const auto& schedule = context_.schedule();
+    if (next == schedule.size()) {
+      const double cycles = before + epoch_cycles(next);
+      if (cycles < least_) try_choice(cycles);
+      return;
+    }
+    try_models(next, before, slowest, false);
+    if (context_.in_epoch().empty()) return;
+    const double closed = before + epoch_cycles(next);
+    const PlacedOp last = context_.placed(schedule[next - 1]);
+    if (closed + kEpochChangeCycles < least_) try_models(next, closed, 0, true);
+    stand_again(next - 1, last);
+  }
+
+  void try_models(std::size_t next, double before, double slowest, bool in_new_epoch) {
+    const OpId op = context_.schedule()[next];
+    for (const OpModel& model : context_.models(op)) {
+      const double most = std::max(slowest, std::round(model.cycles));
+      if (before + kEpochChangeCycles + inputs_ * most >= least_ || is_over()) continue;
+      if (in_new_epoch) context_.next_epoch();
+      --budget_.placements;
+      if (!context_.place(op, model)) continue;
+      extend(next + 1, before, most);
+      context_.rewind(op);
+    }
+  }
+
+  // The epoch of op number `last` is the present one.
+  void stand_again(std::size_t last, const PlacedOp& placed) {
+    const OpId op = context_.schedule()[last];
+    context_.rewind(op);
+    if (context_.epoch() != placed.epoch) context_.next_epoch();
+    context_.place_at(op, placed.model, placed.place);
+  }
+
+  // `by_ops`: what the choice takes at least.
+  void try_choice(double by_ops) {
+    auto choice = context_.choice();
+    if (!choice) return;
+    tried_places_ = 0;
+    if (estimate(*choice) > by_ops) move(*choice, 0, by_ops);
+  }
+
+  double estimate(const Choice& choice) {
+    if (budget_.estimates == 0) return 0;
+    --budget_.estimates;
+    const auto epochs = context_.estimate(choice);
+    if (!epochs) return std::numeric_limits<double>::infinity();
+    const double cycles = std::accumulate(epochs->begin(), epochs->end(), kEpochChangeCycles * static_cast<double>(epochs->size()));
+    if (cycles < least_) {
+      least_ = cycles;
+      best_ = choice;
+    }
+    return cycles;
+  }
+
+  // The ops from number `next` on in all places.
+  void move(Choice& choice, std::size_t next, double by_ops) {
+    if (by_ops >= least_ || tried_places_ >= kTriedPlaces || is_over()) return;
+    if (next == choice.ops.size()) {
+      ++tried_places_;
+      estimate(choice);
+      return;
+    }
+    const PlacedOp original = choice.ops[next];
+    const GridShape chip = context_.device().grid(), shape = Placer::rect_of(original.model.grid, original.place).shape;
+    for (std::int32_t row = 0; row + shape.rows <= chip.rows; ++row)
+      for (std::int32_t col = 0; col + shape.cols <= chip.cols; ++col) {
+        choice.ops[next].place.at = {row, col};
+        const GridRect own{{row, col}, shape};
+        const auto is_in_the_way = [&](const PlacedOp& p) {
+          return p.epoch == original.epoch && Placer::rect_of(p.model.grid, p.place).overlaps(own);
+        };
+        if (std::none_of(choice.ops.begin(), choice.ops.begin() + static_cast<std::ptrdiff_t>(next), is_in_the_way))
+          move(choice, next + 1, by_ops);
+      }
+    choice.ops[next] = original;
+  }
+
+  PolicyContext& context_;
+  LinkModel& links_;
+  FlowTimes flow_;
+  TryAllBudget budget_;
+  double inputs_, least_;
+  std::optional<Choice> best_;
+  std::size_t tried_places_ = 0;
+};
+
+}  // namespace
+
+std::optional<Choice> best_of_all(PolicyContext& context, LinkModel& links, double least, const TryAllBudget& budget) {
+  return TryAll(context, links, least, budget).run();
+}
+
+}  // namespace buda::balance

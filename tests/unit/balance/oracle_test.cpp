@@ -1,0 +1,316 @@
+// Small problems on 3x3 workers, solved by trying everything: no bound is above the best plan, the search finds it or comes close, and what
+// is said not to fit does not.
+#include "unit/balance/fixture.hpp"
+#include "unit/balance/random_graph.hpp"
+
+#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/problem/schedule.hpp>
+#include <buda/balance/solve/bounds.hpp>
+#include <buda/balance/solve/flow_times.hpp>
+#include <buda/balance/solve/queue_times.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+
+namespace buda::balance {
+namespace {
+
+constexpr double kNoPlan = std::numeric_limits<double>::infinity();
+
+// Nine workers of an n150, some of them with little memory.
+device::DeviceDescriptor small_chip(bool has_little_memory) {
+  device::DeviceDescriptor out = board("n150");
+  out.workers.x.resize(3);
+  out.workers.y.resize(3);
+  if (has_little_memory) out.l1.size = out.l1.operands_begin + out.l1.reserved_end + (112u << 10);
+  return out;
+}
+
+// 2 to 6 products, exponentials and sums of 1 to 3 tiles a side.
+graph::Graph small_graph(std::uint64_t seed) {
+  Rng rng(seed);
+  DeviceGraph g(cat("small_", seed));
+  g.with_values = false;
+  struct Value {
+    graph::NodeId id;
+    std::int64_t rows, cols;
+  };
+  // Of many ops there are more plans, and of small ones fewer.
+  const bool are_many = rng.below(4) == 0;
+  const auto side = [&] { return 32 * static_cast<std::int64_t>(1 + rng.below(are_many ? 2 : 3)); };
+  const std::int64_t rows = side();
+  std::vector<Value> values{{g.input("x", {1, 1, rows, 32 * 2}, {rows, 32 * 2}), rows, 32 * 2}};
+  std::set<std::size_t> unread;
+  const std::size_t count = are_many ? 5 + rng.below(2) : 2 + rng.below(3);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = rng.below(3) == 0 ? rng.below(values.size()) : values.size() - 1;
+    const Value v = values[at];
+    unread.erase(at);
+    const std::string name = cat("op", i);
+    std::vector<std::size_t> alike;
+    for (std::size_t k = 0; k < values.size(); ++k)
+      if (k != at && values[k].cols == v.cols) alike.push_back(k);
+    if (const auto kind = rng.below(3); kind == 0 && !alike.empty()) {
+      const std::size_t other = alike[rng.below(alike.size())];
+      unread.erase(other);
+      values.push_back({g.op(name, "add", {v.id, values[other].id}, {1, 1, rows, v.cols}), rows, v.cols});
+    } else if (kind == 1) {
+      values.push_back({g.op(name, "exp", {v.id}, {1, 1, rows, v.cols}), rows, v.cols});
+    } else {
+      const std::int64_t cols = side();
+      const auto w = g.parameter(name + ".weight", {1, 1, v.cols, cols});
+      values.push_back({g.op(name, "matmul", {v.id, w}, {1, 1, rows, cols}), rows, cols});
+    }
+    unread.insert(values.size() - 1);
+  }
+  for (std::size_t at : unread) g.output(cat("y", at), values[at].id);
+  return std::move(g.graph);
+}
+
+// Tries all cuts of the schedule and all models of every op. Where ops stand decides only about links: of each choice the first free places
+// are estimated, and where the estimate is more than what models say, all others as well.
+class TriesEverything final : public Policy {
+ public:
+  // Plans of `enough` cycles or more are of no interest. Each epoch counts `per_epoch` more than the report says.
+  TriesEverything(double enough, double per_epoch) : per_epoch_(per_epoch), best_cycles_(enough) {}
+
+  Result<Choice> choose(PolicyContext& context) override {
+    LinkModel links(context);
+    FlowTimes flow(context, links);
+    context_ = &context;
+    links_ = &links;
+    flow_ = &flow;
+    inputs_ = std::max(context.problem().microbatch, 1);
+    if (!context.estimates()) return internal_error("no estimate");
+    extend(0, 0, 0);
+    if (best_) return *best_;
+    return internal_error("nothing better");
+  }
+
+  bool found() const { return best_.has_value(); }
+  double cycles() const { return best_cycles_; }
+  std::size_t estimated() const { return estimated_; }
+  // Whether nothing was left out for want of time.
+  bool is_complete() const { return nodes_ < kMostNodes; }
+  // Whether no estimate was below what models say: then nothing was left out that could be better.
+  bool is_sound() const { return sound_; }
+
+ private:
+  static constexpr std::size_t kMostPlaces = 40, kMostNodes = 20'000;
+
+  // What the report says of the present epoch before it looks at paths.
+  double epoch_cycles(std::size_t end) {
+    double slowest = 0, longest = 0;
+    std::map<OpId, double> done;
+    for (OpId id : context_->in_epoch()) {
+      const double own = std::round(links_->times.cycles(id, context_->placed(id).model, ways_in_epoch(*context_, id, end)));
+      double start = 0;
+      for (const Operand& operand : context_->op(id).operands)
+        if (auto from = done.find(operand.from.op); operand.from.op.valid() && from != done.end()) start = std::max(start, from->second);
+      longest = std::max(longest, done[id] = start + own);
+      slowest = std::max(slowest, own);
+    }
+    const cost::PipelineTimes times = flow_->times(end);
+    return per_epoch_ + std::max(longest, std::round(times.first)) + (inputs_ - 1) * std::max(slowest, std::round(times.interval));
+  }
+
+  // Op number `next` in every way, after epochs of `before` cycles; `slowest` of the ops of the present one.
+  void extend(std::size_t next, double before, double slowest) {
+    const auto& schedule = context_->schedule();
+    if (next == schedule.size()) {
+      const double cycles = before + epoch_cycles(next);
+      if (cycles < best_cycles_) estimate(cycles);
+      return;
+    }
+    for (const bool cuts : {false, true}) {
+      double closed = before, open = slowest;
+      if (cuts) {
+        if (context_->in_epoch().empty()) continue;
+        closed += epoch_cycles(next);
+        open = 0;
+        context_->next_epoch();
+      }
+      for (const OpModel& model : context_->models(schedule[next])) {
+        const double most = std::max(open, std::round(model.cycles));
+        if (closed + per_epoch_ + inputs_ * most >= best_cycles_ || nodes_ >= kMostNodes) continue;
+        ++nodes_;
+        if (context_->place(schedule[next], model)) {
+          extend(next + 1, closed, most);
+          context_->rewind(schedule[next]);
+          // Rewinding goes back to the epoch of the op before.
+          if (cuts) context_->next_epoch();
+        }
+      }
+      if (cuts && next > 0) restore(next);
+    }
+  }
+  // The epoch of the op before `next` is the present one again.
+  void restore(std::size_t next) {
+    const OpId last = context_->schedule()[next - 1];
+    const PlacedOp placed = context_->placed(last);
+    context_->rewind(last);
+    if (context_->epoch() != placed.epoch) context_->next_epoch();
+    ASSERT_TRUE(context_->place_at(last, placed.model, placed.place));
+  }
+
+  void estimate(double by_models) {
+    auto choice = context_->choice();
+    if (!choice) return;
+    if (estimate(*choice, by_models) > by_models) move(*choice, 0, by_models);
+  }
+
+  double estimate(const Choice& choice, double by_models) {
+    ++estimated_;
+    const auto epochs = context_->estimate(choice);
+    if (!epochs) return kNoPlan;
+    const double cycles = std::accumulate(epochs->begin(), epochs->end(), per_epoch_ * static_cast<double>(epochs->size()));
+    sound_ = sound_ && cycles >= by_models - 1;
+    if (cycles < best_cycles_) {
+      best_cycles_ = cycles;
+      best_ = choice;
+    }
+    return cycles;
+  }
+
+  // All places of the ops from `next` on, as many as are counted.
+  void move(Choice& choice, std::size_t next, double by_models) {
+    if (by_models >= best_cycles_ || places_ >= kMostPlaces) return;
+    if (next == choice.ops.size()) {
+      ++places_;
+      estimate(choice, by_models);
+      return;
+    }
+    const PlacedOp original = choice.ops[next];
+    for (std::int32_t row = 0; row + original.model.grid.rows <= 3; ++row)
+      for (std::int32_t col = 0; col + original.model.grid.cols <= 3; ++col) {
+        choice.ops[next].place = {{row, col}, false};
+        const GridRect own = Placer::rect_of(original.model.grid, choice.ops[next].place);
+        const auto is_in_the_way = [&](const PlacedOp& p) {
+          return p.epoch == original.epoch && Placer::rect_of(p.model.grid, p.place).overlaps(own);
+        };
+        if (std::any_of(choice.ops.begin(), choice.ops.begin() + static_cast<std::ptrdiff_t>(next), is_in_the_way)) continue;
+        move(choice, next + 1, by_models);
+      }
+    choice.ops[next] = original;
+    if (next == 0) places_ = 0;
+  }
+
+  PolicyContext* context_ = nullptr;
+  LinkModel* links_ = nullptr;
+  FlowTimes* flow_ = nullptr;
+  double inputs_ = 1, per_epoch_, best_cycles_;
+  std::optional<Choice> best_;
+  std::size_t estimated_ = 0, places_ = 0, nodes_ = 0;
+  bool sound_ = true;
+};
+
+Result<Balanced> balance_on(const device::DeviceDescriptor& chip, std::uint64_t seed, Policy& policy) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  BalanceOptions options;
+  constexpr std::int32_t kBatches[] = {1, 4, 32};
+  options.batches = kBatches[seed % 3];
+  return balance(small_graph(seed), chip, policy, "of the test", options, host);
+}
+
+// All grids, blocks, steps, buffers and cuts into parts that there are for an op, by the resource model alone.
+bool fits_somehow(const OpSpec& spec, const device::DeviceDescriptor& chip) {
+  std::vector<Stream> streams = streams_of(spec);
+  streams.push_back({});
+  for (const Stream& stream : streams) {
+    const netlist::TileShape held = held_shape(spec.out, held_result(spec, stream));
+    for (std::int64_t r : divisors(held.rt))
+      for (std::int64_t c : divisors(held.ct))
+        for (std::int64_t ur : divisors(held.rt / r))
+          for (std::int64_t uc : divisors(held.ct / c))
+            for (std::int64_t step : divisors(spec.inner))
+              for (std::int32_t depth : {1, 2}) {
+                if (r > 3 || c > 3 || ur * uc > chip.dest_tiles(spec.op.acc_format)) continue;
+                OpModel model;
+                model.stream = stream;
+                model.grid = {static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)};
+                model.block = {static_cast<std::int32_t>(held.t), static_cast<std::int32_t>(held.rt / r / ur),
+                               static_cast<std::int32_t>(held.ct / c / uc), static_cast<std::int32_t>(ur), static_cast<std::int32_t>(uc)};
+                if (spec.op.type == netlist::OpType::matmul) {
+                  model.u_kt = static_cast<std::int32_t>(step);
+                  model.m_k = static_cast<std::int32_t>(spec.inner / step);
+                }
+                model.buf_size_mb = depth;
+                if (l1_usage(with_model(spec, model), links_alone(spec, model), chip, nullptr).fits()) return true;
+              }
+  }
+  return false;
+}
+
+// Whether an op that was said to have no implementation has none.
+void expect_misfits(const Failure& failure, std::uint64_t seed, const device::DeviceDescriptor& chip) {
+  graph::Graph graph = small_graph(seed);
+  normalize(graph);
+  auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs, {}), chip, 1);
+  ASSERT_TRUE(problem.ok());
+  for (const Diagnostic& d : failure.diagnostics()) {
+    ASSERT_EQ(d.code, "BL011") << "seed " << seed << ": " << d.message;
+    for (const OpSpec& spec : problem->ops)
+      if (spec.node_name == d.node) EXPECT_FALSE(fits_somehow(spec, chip)) << "seed " << seed << ": " << d.message;
+  }
+}
+
+TEST(Oracle, BoundsSearchAndMisfitsAgainstAllPlans) {
+  const SeedRange seeds = seeds_wanted(25);
+  std::size_t solved = 0, equal = 0, within = 0, misfits = 0, estimated = 0, left_out = 0;
+  double worst = 0, sum = 0, bound_gap = 0;
+  for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
+    const device::DeviceDescriptor chip = small_chip(seed % 5 == 0);
+    Spread search;
+    auto plan = balance_on(chip, seed, search);
+    if (!plan) {
+      ++misfits;
+      expect_misfits(plan.failure(), seed, chip);
+      continue;
+    }
+    const auto of = [](const Balanced& b, double per_epoch) {
+      return static_cast<double>(b.report.totals.cycles) + per_epoch * static_cast<double>(b.choice.epochs());
+    };
+    // What the search minimizes counts changes of epochs; the report, and the bounds of it, do not.
+    TriesEverything by_report(of(*plan, 0), 0), oracle(of(*plan, kEpochChangeCycles), kEpochChangeCycles);
+    for (TriesEverything* tries : {&by_report, &oracle}) {
+      auto best = balance_on(chip, seed, *tries);
+      EXPECT_TRUE(tries->is_sound()) << "seed " << seed;
+      ASSERT_EQ(tries->found(), best.ok()) << "seed " << seed;
+      if (best) EXPECT_EQ(of(*best, tries == &oracle ? kEpochChangeCycles : 0), tries->cycles()) << "seed " << seed;
+    }
+    const auto bound = static_cast<double>(plan->report.totals.schedule_bound->cycles);
+    EXPECT_LE(bound, by_report.cycles()) << "seed " << seed;
+    EXPECT_LE(static_cast<double>(plan->report.totals.universal_bound->cycles), by_report.cycles()) << "seed " << seed;
+    const double cycles = of(*plan, kEpochChangeCycles), optimum = oracle.cycles();
+    const double gap = cycles / optimum - 1;
+    if (!oracle.is_complete()) {
+      ++left_out;
+      continue;
+    }
+    ++solved;
+    estimated += oracle.estimated() + by_report.estimated();
+    equal += gap < 1e-9 ? 1 : 0;
+    within += gap < 0.05 ? 1 : 0;
+    sum += gap;
+    worst = std::max(worst, gap);
+    bound_gap += by_report.cycles() / bound - 1;
+    if (!seeds.is_usual)
+      std::printf("seed %3d: %8.0f, best %8.0f (%.1f %%), by the report %8.0f, bound %8.0f\n", static_cast<int>(seed), cycles, optimum,
+                  100 * gap, by_report.cycles(), bound);
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(solved, 1));
+  std::printf(
+      "%zu solved, %zu equal to the best, %zu within 5 %%; mean gap %.2f %%, worst %.1f %%; best above bound by %.1f %%; %zu do not fit, "
+      "%zu are too large; "
+      "%zu estimates\n",
+      solved, equal, within, 100 * sum / count, 100 * worst, 100 * bound_gap / count, misfits, left_out, estimated);
+  EXPECT_GT(solved, 10u);
+}
+
+}  // namespace
+}  // namespace buda::balance
