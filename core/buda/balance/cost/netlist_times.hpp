@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 struct EpochTimes {
@@ -26,5 +24,3 @@ struct EpochTimes {
 Result<std::vector<EpochTimes>> netlist_times(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop
