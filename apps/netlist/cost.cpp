@@ -1,8 +1,7 @@
 // netlist cost: estimated cycles of each epoch and of its slowest ops, as a table or as JSON lines.
-#include "apps/netlist/cost.hpp"
-
 #include "apps/netlist/run.hpp"
 
+#include <buda/balance/cost/epoch_costs.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/check/validate.hpp>
@@ -13,6 +12,8 @@
 namespace buda::netlist_tool {
 namespace {
 
+using balance::EpochCost;
+using balance::OpCost;
 using io::Node;
 
 std::int64_t whole(double x) { return std::llround(x); }
@@ -26,8 +27,8 @@ std::string basis_text(const cost::KernelCycles& k) {
   return out;
 }
 
-double inputs_per_second(double cycles, const device::DeviceDescriptor& device) {
-  return cycles > 0 ? device.cost.clock_ghz * 1e9 / cycles : 0;
+double inputs_per_second(std::int64_t cycles, const device::DeviceDescriptor& device) {
+  return cycles > 0 ? device.cost.clock_ghz * 1e9 / static_cast<double>(cycles) : 0;
 }
 
 std::string op_line(const OpCost& c, std::size_t width) {
@@ -44,8 +45,8 @@ std::string path_line(const balance::PathLoad& p) {
 }
 
 std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::DeviceDescriptor& device) {
-  std::string out = cat('\'', e.graph->name, "': ", e.ops.size(), " ops on ", e.cores, " cores, ", whole(e.cycles()),
-                        " cycles per input, limited by ", e.limiter(), "; ", whole(inputs_per_second(e.cycles(), device)),
+  std::string out = cat('\'', e.graph->name, "': ", e.ops.size(), " ops on ", e.cores, " cores, ", e.interval(),
+                        " cycles per input, limited by ", e.limiter(), "; ", whole(inputs_per_second(e.interval(), device)),
                         " inputs/s; between cores ", bytes_text(static_cast<std::uint64_t>(e.noc_bytes())), '\n');
   for (const balance::PathLoad& p : e.loads.paths) out += path_line(p);
   std::vector<const OpCost*> order;
@@ -103,7 +104,7 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
   line.add("graph", Node::string(e.graph->name));
   line.add("chip", Node::integer(e.graph->target_device));
   line.add("cores", Node::integer(e.cores));
-  line.add("cycles", Node::integer(whole(e.cycles())));
+  line.add("cycles", Node::integer(e.interval()));
   line.add("limiter", Node::string(e.limiter()));
   line.add("dram_bytes", Node::integer(whole(e.dram_bytes())));
   line.add("noc_bytes", Node::integer(whole(e.noc_bytes())));
@@ -113,6 +114,13 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
   return io::json_line(line) + "\n";
 }
 
+Diagnostic loads_unknown(const Failure& failure, const device::DeviceDescriptor& device) {
+  const Diagnostic& first = failure.diagnostics().front();
+  return warning(
+      "NT002", first.loc,
+      cat("on ", device.name, ", loads of DRAM channels and links are not known, because streams cannot be laid out: ", first.message));
+}
+
 }  // namespace
 
 Result<void> cost(const Options& o, Host& host) {
@@ -120,18 +128,19 @@ Result<void> cost(const Options& o, Host& host) {
   BUDA_ASSIGN(auto devices, netlist::ValidationDevices::make(host, o.device));
   std::string out;
   for (const device::DeviceDescriptor& device : devices.devices_for(netlist)) {
-    const auto epochs = epoch_costs(netlist, device, host);
+    const auto [epochs, no_loads] = balance::netlist_costs(netlist, device, host);
+    if (!no_loads.empty()) host.report(loads_unknown(no_loads, device));
     if (o.format == "json") {
       for (const EpochCost& e : epochs) out += epoch_json(e, device);
       continue;
     }
-    double sum = 0;
+    std::int64_t sum = 0;
     out += cat(out.empty() ? "" : "\n", "on ", device.name, ":\n");
     for (const EpochCost& e : epochs) {
       out += epoch_text(e, static_cast<std::size_t>(o.slowest), device);
-      sum += e.cycles();
+      sum += e.interval();
     }
-    out += cat("all ", epochs.size(), " epochs: ", whole(sum), " cycles per input, ", whole(inputs_per_second(sum, device)), " inputs/s\n");
+    out += cat("all ", epochs.size(), " epochs: ", sum, " cycles per input, ", whole(inputs_per_second(sum, device)), " inputs/s\n");
   }
   return host.fs().write(o.output, out, host.write_mode);
 }

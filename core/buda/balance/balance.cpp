@@ -111,10 +111,8 @@ void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
     if (options.one_row && std::any_of(models.begin(), models.end(), has_one_row))
       std::erase_if(models, [&](const OpModel& m) { return !has_one_row(m); });
     if (options.all_steps) continue;
-    std::map<std::tuple<std::int32_t, std::int32_t, std::string>, std::int32_t> largest;
-    const auto kind = [](const OpModel& m) {
-      return std::tuple(m.grid.rows, m.grid.cols, cat(direction_name(m.stream.direction), m.stream.parts));
-    };
+    std::map<std::tuple<std::int32_t, std::int32_t, StreamDirection, std::int32_t>, std::int32_t> largest;
+    const auto kind = [](const OpModel& m) { return std::tuple(m.grid.rows, m.grid.cols, m.stream.direction, m.stream.parts); };
     for (const OpModel& m : models) largest[kind(m)] = std::max(largest[kind(m)], m.u_kt);
     std::erase_if(models, [&](const OpModel& m) { return m.u_kt < largest[kind(m)]; });
   }

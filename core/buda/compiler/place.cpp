@@ -1,7 +1,7 @@
 // From options to what balancing reads, and the steps from a graph to a checked netlist.
 #include <buda/compiler/place.hpp>
 
-#include <buda/balance/cost/netlist_times.hpp>
+#include <buda/balance/cost/epoch_costs.hpp>
 #include <buda/balance/emit/product_check.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
@@ -70,10 +70,6 @@ balance::Balanced nothing_placed(const std::string& model, const device::DeviceD
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 struct NamedPolicy {
   std::string name;
   std::unique_ptr<balance::Policy> policy;
@@ -88,15 +84,17 @@ Result<NamedPolicy> policy_of(const BalancerOptions& o, const PluginSet& plugins
   return out;
 }
 
-balance::ReportGiven given_plan(const std::vector<balance::EpochTimes>& epochs, const balance::ReportTotals& placed) {
+balance::ReportGiven given_plan(const std::vector<balance::EpochCost>& epochs, const balance::ReportTotals& placed) {
   balance::ReportGiven out;
   std::int64_t most = -1;
-  for (const balance::EpochTimes& epoch : epochs) {
+  for (const balance::EpochCost& epoch : epochs) {
+    if (!epoch.executed) continue;
+    const std::int64_t cycles = epoch.cycles();
     ++out.epochs;
-    out.cycles += epoch.cycles;
-    if (epoch.cycles <= most) continue;
-    most = epoch.cycles;
-    out.limiter = epoch.graph + ": " + epoch.limiter;
+    out.cycles += cycles;
+    if (cycles <= most) continue;
+    most = cycles;
+    out.limiter = epoch.graph->name + ": " + epoch.limiter();
   }
   if (placed.universal_bound)
     out.gap = balance::gap_above(static_cast<double>(out.cycles), static_cast<double>(placed.universal_bound->cycles));
@@ -132,10 +130,11 @@ Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::Devi
                              const PluginSet& plugins, Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
   Placed out;
-  BUDA_ASSIGN(const auto given, balance::netlist_times(netlist, device, host));
+  auto given = balance::netlist_costs(netlist, device, host);
+  if (!given.no_loads.empty()) return std::move(given.no_loads);
   BUDA_ASSIGN(auto problem, balance::problem_from_netlist(netlist, device));
   BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, balance_options(o), host));
-  out.balanced.report.given = given_plan(given, out.balanced.report.totals);
+  out.balanced.report.given = given_plan(given.epochs, out.balanced.report.totals);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
   BUDA_TRY(balance::check_product(out.balanced, out.netlist));
   return out;

@@ -35,6 +35,9 @@ struct LinkBytes {
 };
 inline constexpr std::size_t kListedLinks = 8;
 
+// The limiter of an epoch whose inputs wait for room in the buffers between its ops.
+inline constexpr const char* kBetweenOps = "buffers between ops";
+
 // What one chip moves in an epoch.
 struct EpochLoads {
   std::vector<ChannelBytes> channels;  // of DRAM, by number; empty where they are not known

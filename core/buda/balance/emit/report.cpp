@@ -86,7 +86,7 @@ const schema::Record<ReportPath>& describe(const ReportPath*) {
 }
 
 const schema::Record<ReportLink>& describe(const ReportLink*) {
-  static const auto record = schema::Record<ReportLink>("what passes over a link of a network for one input")
+  static const auto record = schema::Record<ReportLink>("bytes on one link of a network for one input")
                                  .required("link", &ReportLink::link, "from which node to which, of which network")
                                  .required("bytes", &ReportLink::bytes, "that pass over it");
   return record;

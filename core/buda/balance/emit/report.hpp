@@ -41,9 +41,6 @@ struct ReportCycles {
 
 // What `limiter` is the time of: "kernel", "input 0" (its transfer), "output".
 std::string limiter_name(const ReportCycles& cycles);
-// The limiter of an epoch whose inputs wait for room in the buffers between its ops.
-inline constexpr const char* kBetweenOps = "buffers between ops";
-
 struct ReportOp {
   std::string name;  // in the netlist
   std::string node;  // in the graph

@@ -1,0 +1,55 @@
+// What the ops of any netlist cost, epoch by epoch, by the estimate of the placement report.
+#pragma once
+
+#include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/epoch_loads.hpp>
+#include <buda/cost/kernel_cycles.hpp>
+#include <buda/cost/pipeline.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/netlist/model/netlist.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::balance {
+
+struct OpCost {
+  const netlist::Op* op = nullptr;
+  cost::KernelCycles kernel;
+  OpCycles cycles;  // of one input
+
+  std::string limiter() const;  // "math", "input 1", "output": what takes `cycles.limiter()`
+};
+
+// Whole cycles, as the report has them.
+struct EpochCost {
+  const netlist::Graph* graph = nullptr;
+  bool executed = false;    // by a program
+  std::vector<OpCost> ops;  // as in the graph
+  std::int64_t cores = 0;
+  EpochLoads loads;            // as streams are laid out; where they cannot be, what the ops move, spread over all channels
+  std::int64_t latency = 0;    // of the longest path through the ops, each taking an input as a whole
+  cost::PipelineTimes buffers;  // what the buffers between ops allow
+
+  std::size_t slowest() const;    // of `ops`; 0 without any
+  std::int64_t interval() const;  // between inputs: the slowest op, the busiest path, or the buffers between ops
+  std::int64_t cycles() const;    // of all inputs
+  std::string limiter() const;    // of the interval: "math of op 'fc1'", "DRAM channel 3", "buffers between ops"
+  double dram_bytes() const;
+  double noc_bytes() const;
+};
+
+struct NetlistCosts {
+  std::vector<EpochCost> epochs;  // all graphs, in the order of the file
+  Failure no_loads;               // why streams cannot be laid out, so that loads are not known; empty where they can
+};
+
+// Queues that a program loads before the first input cost a share of their transfer for each input; where the programs do not run, none do.
+// Of a sparse matmul it is not known how much of it is zero, which is guessed.
+NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
+
+}  // namespace buda::balance
