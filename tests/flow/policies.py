@@ -5,26 +5,16 @@
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from tools import Failed, run
 
 DEVICES = ["n150", "e150"]
 MICROBATCHES = [1, 64]
 # The default need not be better by chance than what is drawn or small: models of a few ops have many placements that are nearly as good.
 MARGIN = 1.05
 POLICIES = ["minimize_grid", "maximize_t_minimize_grid", "random", "single_op_per_epoch", "one_row", "nlp", "ribbon", "default"]
-
-
-class Failed(Exception):
-    pass
-
-
-def run(*args):
-    done = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(map(str, args))}: exit {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
 
 
 def cores(op):

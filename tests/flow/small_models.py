@@ -6,25 +6,15 @@
 A model runs as its graph on the host, and compiled for each device on golden: in the device's formats, and in fp32, where the result is nearly exact.
 """
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from tools import Failed, run
 
 DEVICES = ["n150", "e150"]
 NEARLY_EXACT = ["--rtol", "1e-4", "--atol", "1e-4"]
 IN_FORMATS = ["--pcc", "0.995"]
 FP32 = ["--set", "target.golden.mode=fp32"]
-
-
-class Failed(Exception):
-    pass
-
-
-def run(*args):
-    done = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(map(str, args))}: exit {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
 
 
 class Tools:

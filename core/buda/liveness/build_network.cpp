@@ -78,15 +78,8 @@ class Builder {
   void find_supply(Stream& s) {
     const overlay::Stream& p = *s.program;
     if (p.fork_of >= 0) s.owner = ids_.at({static_cast<std::int32_t>(s.core), p.fork_of});
-    const overlay::Stream& owner = *n_.streams[s.owner].program;
-    if (!p.sources.empty()) {
-      s.supply = Supply::received;
-    } else if (owner.read) {
-      s.supply = owner.read->before_epoch ? Supply::kept : Supply::memory;
-    } else {
-      s.supply = Supply::kernel;
-    }
-    s.buffer.capacity = p.message_bytes == 0 ? 0 : static_cast<std::int64_t>(p.bytes) / p.message_bytes;
+    s.supply = sim::supply_of(p, *n_.streams[s.owner].program);
+    s.buffer.capacity = sim::buffer_tiles(p);
   }
 
   void connect(StreamId id) {

@@ -22,7 +22,7 @@ bool is_live(Network& network, TokenRun& run, std::int64_t most, Decision& out) 
   out.ran = 0;
   for (std::int64_t input = 1; input <= most; ++input) {
     run.advance(input);
-    // Chunks of tiles may span inputs, so that an input may need what comes after it.
+    // A chunk of tiles may span two inputs: an input can then need tiles of the next one.
     if (!run.has_done(input)) break;
     out.ran = input;
     if (input == network.inputs || !may_repeat) continue;

@@ -9,6 +9,7 @@
 #include <buda/pipes/graph/pipe_graph.hpp>
 #include <buda/sim/kernel_plan.hpp>
 #include <buda/sim/read_list.hpp>
+#include <buda/sim/supply.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -26,13 +27,7 @@ using KernelId = std::uint32_t;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// Where the tiles come from that a stream sends, writes, or hands to a kernel.
-enum class Supply : std::uint8_t {
-  kernel,    // the output of the core's kernel
-  memory,    // a queue, while the epoch runs
-  kept,      // a queue, before the epoch: given again and again
-  received,  // another stream
-};
+using sim::Supply;
 
 // A buffer in L1. Counts are tiles since the epoch began.
 struct Buffer {

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <buda/overlay/blob/blob.hpp>
+#include <buda/sim/phase_cursor.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <vector>
 
 namespace buda::liveness {
 
@@ -20,27 +19,25 @@ class Phases {
   // streams repeats with the tiles that each input of the graph has.
   void merge();
 
-  bool done() const { return iteration_ >= iterations_; }
-  const overlay::Phase& now() const { return now_; }
-  std::int64_t iteration() const { return iteration_; }
+  bool done() const { return merged_ ? passed_ : cursor_.done(); }
+  const overlay::Phase& now() const { return merged_ ? whole_ : cursor_.now(); }
+  std::int64_t iteration() const { return merged_ ? (passed_ ? 1 : 0) : cursor_.iteration(); }
   // The id of the phase that follows in this iteration; kLast when this is the last one.
-  static constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  std::int64_t next_id() const;
+  static constexpr std::int64_t kLast = sim::PhaseCursor::kLast;
+  std::int64_t next_id() const { return merged_ ? kLast : cursor_.next_id(); }
   void next();
 
   bool merged() const { return merged_; }
-  std::int64_t iterations() const { return iterations_; }
-  // The place within an iteration.
-  std::size_t run() const { return run_; }
-  std::int64_t in_run() const { return at_; }
+  std::int64_t iterations() const { return merged_ ? 1 : cursor_.iterations(); }
+  // The place within an iteration, of phases that are not merged.
+  std::size_t run() const { return cursor_.run(); }
+  std::int64_t in_run() const { return cursor_.in_run(); }
 
  private:
-  const std::vector<overlay::PhaseRun>* runs_ = nullptr;
-  std::int64_t iterations_ = 0, iteration_ = 0, messages_ = 0;
-  std::size_t run_ = 0;
-  std::int64_t at_ = 0;
-  bool merged_ = false;
-  overlay::Phase now_;
+  sim::PhaseCursor cursor_;
+  std::int64_t messages_ = 0;
+  bool merged_ = false, passed_ = false;
+  overlay::Phase whole_;  // if merged
 };
 
 }  // namespace buda::liveness

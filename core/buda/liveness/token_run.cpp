@@ -191,7 +191,7 @@ void TokenRun::send(StreamId id) {
       Stream& r = n_.streams[to];
       r.buffer.put += count;
       r.received += count;
-      // What comes over PCIe may be ahead of the phase.
+      // Tiles that arrive over PCIe may belong to a later phase.
       while (!r.goes_on() && !r.phase.done() && r.received >= r.phase.now().messages) {
         const std::int64_t ahead = r.received - r.phase.now().messages;
         next_phase(to);

@@ -44,15 +44,8 @@ void find_supply(Building& b, StreamId id) {
   StreamState& s = b.m.streams[id];
   const Stream& p = *s.program;
   if (p.fork_of >= 0) s.owner = b.ids.at({static_cast<std::int32_t>(s.core), p.fork_of});
-  const Stream& owner = *b.m.streams[s.owner].program;
-  if (!p.sources.empty()) {
-    s.supply = Supply::received;
-  } else if (owner.read) {
-    s.supply = owner.read->before_epoch ? Supply::kept : Supply::memory;
-  } else {
-    s.supply = Supply::kernel;
-  }
-  s.storage.capacity = p.message_bytes == 0 ? 0 : static_cast<std::int64_t>(p.bytes) / p.message_bytes;
+  s.supply = supply_of(p, *b.m.streams[s.owner].program);
+  s.storage.capacity = buffer_tiles(p);
   if (p.kind != StreamKind::input) return;
   const auto larger = b.setup.input_tiles.find({b.blob().cores[s.core].op, p.operand});
   if (larger != b.setup.input_tiles.end()) s.storage.capacity = std::max(s.storage.capacity, larger->second);

@@ -13,6 +13,7 @@
 #include <buda/sim/read_list.hpp>
 #include <buda/sim/recorder.hpp>
 #include <buda/sim/ring.hpp>
+#include <buda/sim/supply.hpp>
 #include <buda/sim/tiles.hpp>
 
 #include <cstdint>
@@ -27,14 +28,6 @@ namespace buda::sim {
 using StreamId = std::uint32_t;  // in Machine::streams
 using KernelId = std::uint32_t;  // in Machine::kernels
 inline constexpr std::uint32_t kNone = 0xffffffff;
-
-// Where the tiles come from that a stream sends, writes, or hands to a kernel.
-enum class Supply : std::uint8_t {
-  kernel,    // the output of the core's kernel
-  memory,    // DRAM or the host's memory, while the epoch runs
-  kept,      // the same, read before: given again and again
-  received,  // another stream
-};
 
 // A buffer in L1. Counts are tiles since the epoch began.
 struct Storage {

@@ -23,6 +23,11 @@ class PhaseCursor {
   std::int64_t next_id() const;
   void next();
 
+  std::int64_t iterations() const { return iterations_; }
+  // The place within an iteration.
+  std::size_t run() const { return run_; }
+  std::int64_t in_run() const { return at_; }
+
  private:
   const std::vector<overlay::PhaseRun>* runs_ = nullptr;
   std::int64_t iterations_ = 0, iteration_ = 0;

@@ -117,7 +117,7 @@ void on_delivered(Machine& m, StreamId id) {
     StreamState& r = m.streams[to];
     r.storage.put += chunk.tiles;
     r.receiving.received += chunk.tiles;
-    // What comes over PCIe may be ahead of the phase.
+    // Tiles that arrive over PCIe may belong to a later phase.
     while (!r.goes_on() && !r.phase.done() && r.receiving.received >= r.phase.now().messages) {
       const std::int64_t ahead = r.receiving.received - r.phase.now().messages;
       next_phase(m, to);

@@ -11,6 +11,7 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/builder_errors.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/frontend.hpp>
@@ -209,15 +210,9 @@ class GraphImport final : public BodyImporter {
 
   // What the builder found wrong since the last call, said of the ONNX node at hand.
   void take_builder_errors(const ::onnx::NodeProto* node) {
-    auto status = builder_.status();
-    if (status) return;
-    const auto& all = status.failure().diagnostics();
-    for (; builder_errors_ < all.size(); ++builder_errors_) {
-      const Diagnostic& found = all[builder_errors_];
-      std::string said = cat("node '", found.node, "': ");
-      std::string message = found.message.starts_with(said) ? found.message.substr(said.size()) : found.message;
-      Diagnostic d = node == nullptr ? model_->error(found.code, cat('\'', found.node, "': ", message))
-                                     : node_error(*model_, *node, found.code, message);
+    for (const Diagnostic& found : frontend::new_errors(builder_, builder_errors_)) {
+      Diagnostic d = node == nullptr ? model_->error(found.code, cat('\'', found.node, "': ", found.message))
+                                     : node_error(*model_, *node, found.code, found.message);
       d.hint = found.hint;
       d.notes = found.notes;
       failure_.add(std::move(d));

@@ -6,6 +6,7 @@
 #include "graph_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/builder_errors.hpp>
 #include <buda/graph/value.hpp>
 
 namespace buda::tflite_frontend {
@@ -84,15 +85,9 @@ class GraphImport {
 
   // What the builder found wrong since the last call, said of the operator at hand.
   void take_builder_errors(const OperatorInfo* op) {
-    auto status = builder_.status();
-    if (status) return;
-    const auto& all = status.failure().diagnostics();
-    for (; builder_errors_ < all.size(); ++builder_errors_) {
-      const Diagnostic& found = all[builder_errors_];
-      std::string said = cat("node '", found.node, "': ");
-      std::string message = found.message.starts_with(said) ? found.message.substr(said.size()) : found.message;
-      Diagnostic d =
-          op == nullptr ? model_->error(found.code, cat('\'', found.node, "': ", message)) : node_error(*model_, *op, found.code, message);
+    for (const Diagnostic& found : frontend::new_errors(builder_, builder_errors_)) {
+      Diagnostic d = op == nullptr ? model_->error(found.code, cat('\'', found.node, "': ", found.message))
+                                   : node_error(*model_, *op, found.code, found.message);
       d.hint = found.hint;
       d.notes = found.notes;
       failure_.add(std::move(d));

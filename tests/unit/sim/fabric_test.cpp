@@ -74,7 +74,7 @@ TEST(Fabric, TransfersWaitBehindThoseThatAreHeldUp) {
   }
 }
 
-// Streams that send one transfer after the other, and what passes a resource in any ten thousand cycles.
+// Streams that send one transfer after the other, and the bytes that a resource transfers in any ten thousand cycles.
 class Streams {
  public:
   explicit Streams(Fabric& fabric) : fabric_(fabric) {}

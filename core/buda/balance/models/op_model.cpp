@@ -129,7 +129,8 @@ constexpr std::int64_t kLargestSide = 1 << 16;
 
 std::vector<GridShape> Candidates::grids(std::int64_t rows, std::int64_t cols) {
   GridShape chip = device_.grid();
-  const PlaceRule rule = (overrides_ != nullptr ? *overrides_ : OpOverride{}).place_rule(options_.allow_transpose);
+  const bool turns = options_.allow_transpose;
+  const PlaceRule rule = overrides_ != nullptr ? overrides_->place_rule(turns) : PlaceRule{.at = {}, .upright = true, .transposed = turns};
   auto fits = [&](std::int64_t r, std::int64_t c) {
     return r <= kLargestSide && c <= kLargestSide && rule.fits({static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)}, chip);
   };

@@ -45,7 +45,7 @@ class SectionBooks {
   }
   void add(std::size_t op) {
     const BoundedOp& o = ops_[op];
-    // What stands in the section needs not be read from an earlier one.
+    // Tensors that the section itself computes are not read from an earlier one.
     if (read_from_op_[op].section == section_) bytes_ -= read_from_op_[op].bytes;
     for (const auto& read : o.operands) count(read, read_from_op_);
     for (const auto& read : o.sources) count(read, read_from_source_);
