@@ -33,6 +33,11 @@ Result<netlist::Netlist> read_given(const Options& o, const device::DeviceDescri
   return netlist;
 }
 
+Result<void> write_settings(const Options& o, cli::ToolHost& host) {
+  if (o.settings.empty()) return success();
+  return host.fs().write(o.settings, compiler::settings_text(compiler::settings_in_effect(o, host.plugin_options)), host.write_mode);
+}
+
 Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& device, cli::ToolHost& host) {
   BUDA_ASSIGN(const auto given, read_given(o, device, host));
   BUDA_ASSIGN(auto placed, compiler::place_netlist(given, device, o, {host.plugins, host.plugin_options}, host));
@@ -40,6 +45,7 @@ Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& 
   // The table has the summary at its end; without it, that alone is told.
   const std::vector<std::string> table = balance::report_table(report), summary = balance::report_summary(report);
   for (std::size_t i = 0; i < table.size(); ++i) host.log(i + summary.size() < table.size() ? 1 : 0, table[i]);
+  BUDA_TRY(write_settings(o, host));
   return write_outputs(output_files(o), placed.segments, placed.balanced, placed.netlist, host);
 }
 
@@ -48,12 +54,11 @@ Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& 
 Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
-  if (!o.settings.empty())
-    BUDA_TRY(host.fs().write(o.settings, compiler::settings_text(compiler::settings_in_effect(o, host.plugin_options)), host.write_mode));
   if (o.from_netlist) return run_from_netlist(o, device, host);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   BUDA_ASSIGN(auto placed, compiler::place(std::move(graph), device, o, {host.plugins, host.plugin_options}, host));
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);
+  BUDA_TRY(write_settings(o, host));
   return write_outputs(files, placed.segments, placed.balanced, placed.netlist, host);
 }
 

@@ -11,6 +11,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cost/kernel_cycles.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tm.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/tiling/flat_rows.hpp>
