@@ -12,12 +12,12 @@
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
-#include <buda/netlist/check/check.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/merged_session.hpp>
 #include <buda/runtime/netlist_run.hpp>
+#include <buda/runtime/open_device.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
 #include <buda/runtime/trace.hpp>
@@ -193,7 +193,7 @@ class Runner {
     BUDA_TRY(check_planned());
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
-    if (model.uses_device()) BUDA_TRY(check(model.program.netlist, device));
+    if (model.uses_device()) BUDA_TRY(runtime::check_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     return run_session(*session);
@@ -205,7 +205,7 @@ class Runner {
     BUDA_ASSIGN(auto models, runtime::load_models(o_.model, std::move(image)));
     BUDA_ASSIGN(auto device, descriptor(models.whole.plan.device, models.whole.device));
     if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
-    BUDA_TRY(check(models.whole.program.netlist, device));
+    BUDA_TRY(runtime::check_rules(models.whole.program.netlist, device, host_));
     if (!products_.files.empty()) models.whole.products = std::move(products_);
     BUDA_ASSIGN(auto merged, runtime::MergedSession::open(std::move(models), used_target(), device, host_));
     BUDA_ASSIGN(runtime::Session * session, merged->session(o_.of_image));
@@ -297,20 +297,6 @@ class Runner {
     if (!device)
       for (auto& d : device.failure().diagnostics()) d.hint = "name the device with --device NAME|FILE";
     return device;
-  }
-
-  // Targets rely on a netlist that obeys the rules.
-  Result<void> check(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
-    Failure failure;
-    for (auto& d : netlist::check_netlist(netlist, device)) {
-      if (d.severity == Severity::error) {
-        failure.add(std::move(d));
-      } else {
-        host_.report(d);
-      }
-    }
-    if (!failure.empty()) return failure;
-    return success();
   }
 
   runtime::Target& used_target() { return tracer_ ? *tracer_ : *target_; }

@@ -62,11 +62,15 @@ buda run digits.tti --inputs "$digits/digits.images.npz" --expect "$digits/digit
 "$cmake" --install "$work/policy/build" --prefix "$prefix" > /dev/null
 balancer --list-plugins | grep -q "^policy $(name policy) "
 echo "used the out-of-tree policy $(name policy)"
-# An embedding program, against the installation alone.
-cp -r "$prefix/share/buda/examples/embedding" "$work/embedding"
-"$cmake" -S "$work/embedding" -B "$work/embedding/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/embedding.log"
-"$cmake" --build "$work/embedding/build" >> "$work/embedding.log"
+# Embedding programs, against the installation alone.
+for program in embedding embedding-runtime; do
+  cp -r "$prefix/share/buda/examples/$program" "$work/$program"
+  "$cmake" -S "$work/$program" -B "$work/$program/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$program.log"
+  "$cmake" --build "$work/$program/build" >> "$work/$program.log"
+done
 "$work/embedding/build/embed" "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" embedded.tti 2> /dev/null
+"$work/embedding-runtime/build/serve" "$prefix" golden embedded.tti "$digits/digits.images.npz" served.npz
+buda run embedded.tti --inputs "$digits/digits.images.npz" --expect served.npz --max-error 0 -q
 # Further plugins and boards touch no test of the tools: they pass beside all of these. (The decomposition replaces relu, which shows.)
 for kind in frontend target; do "$cmake" --install "$work/$kind/build" --prefix "$prefix" > /dev/null; done
 sed 's/^name: .*/name: n9000/' "$prefix/share/buda/devices/n150.yaml" > "$prefix/share/buda/devices/n9000.yaml"

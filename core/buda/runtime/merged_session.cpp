@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/device_match.hpp>
+#include <buda/runtime/open_device.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -15,8 +16,7 @@ Result<std::unique_ptr<MergedSession>> MergedSession::open(MergedModel models, T
   if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, descriptor, models.whole.path));
   std::shared_ptr<Device> device;
   if (std::any_of(models.models.begin(), models.models.end(), [](const Model& m) { return m.uses_device(); })) {
-    BUDA_TRY(complete_program(models.whole.program, target.needs(), models.whole.products, descriptor, host));
-    BUDA_ASSIGN(device, target.open(models.whole.program, descriptor, host));
+    BUDA_ASSIGN(device, open_device(models.whole, target, descriptor, host));
   }
   auto out = std::make_unique<MergedSession>();
   for (Model& model : models.models) {

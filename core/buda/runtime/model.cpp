@@ -135,6 +135,12 @@ Result<MergedModel> load_models(const std::string& path, image::Image image) {
   return out;
 }
 
+Result<MergedModel> load_models(Host& host, const std::string& path) {
+  BUDA_ASSIGN(auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(auto image, image::read_image(bytes, path));
+  return load_models(path, std::move(image));
+}
+
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path) {
   Model model;
   model.path = netlist_path;

@@ -52,6 +52,7 @@ struct MergedModel {
 };
 // Of an image with one model: that model, under its name, and the same as the whole.
 Result<MergedModel> load_models(const std::string& path, image::Image image);
+Result<MergedModel> load_models(Host& host, const std::string& path);
 
 // A netlist with its plan; files that the plan names are read from the plan's folder.
 Result<Model> load_planned(Host& host, const std::string& netlist_path, const std::string& plan_path);

@@ -5,8 +5,9 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/image/device_match.hpp>
-#include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/runtime/open_device.hpp>
+#include <buda/runtime/port_values.hpp>
 #include <buda/runtime/state.hpp>
 
 #include <algorithm>
@@ -36,9 +37,8 @@ Result<std::unique_ptr<Session>> Session::open(Model model, Target& target, cons
   if (model.device) BUDA_TRY(image::check_same_device(*model.device, descriptor, model.path));
   BUDA_ASSIGN(auto session, prepare(std::move(model), host));
   if (!session->model_.uses_device()) return session;
-  BUDA_TRY(complete_program(session->model_.program, target.needs(), session->model_.products, descriptor, host));
-  BUDA_ASSIGN(session->device_, target.open(session->model_.program, descriptor, host));
-  BUDA_TRY(session->push_parameters());
+  BUDA_ASSIGN(session->device_, open_device(session->model_, target, descriptor, host));
+  BUDA_TRY(push_parameters(session->model_, *session->device_, host));
   return session;
 }
 
@@ -46,7 +46,7 @@ Result<std::unique_ptr<Session>> Session::open_on(Model model, std::shared_ptr<D
   BUDA_ASSIGN(auto session, prepare(std::move(model), host));
   if (!session->model_.uses_device()) return session;
   session->device_ = std::move(device);
-  BUDA_TRY(session->push_parameters());
+  BUDA_TRY(push_parameters(session->model_, *session->device_, host));
   return session;
 }
 
@@ -138,20 +138,6 @@ Result<void> Session::find_programs() {
   return success();
 }
 
-Result<void> Session::push_parameters() {
-  const auto& queues = model_.program.netlist.queues;
-  std::size_t done = 0;
-  for (const auto& [name, tensor] : model_.parameters) {
-    host_.progress("loading parameters", done++, model_.parameters.size());
-    auto queue = std::find_if(queues.begin(), queues.end(), [&n = name](const auto& q) { return q.name == n; });
-    if (queue == queues.end()) return internal_error("a parameter's queue is gone");
-    BUDA_TRY(queue->kind == netlist::QueueKind::ram ? device_->write(name, 0, tensor) : device_->push(name, tensor));
-  }
-  // The device has them now.
-  model_.parameters.clear();
-  return success();
-}
-
 Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   BUDA_ASSIGN(batches_, plan_batches(ports_, inputs));
   NamedTensors given;
@@ -213,7 +199,7 @@ Result<void> Session::enter_states(const NamedTensors& inputs) {
       host_states_.insert_or_assign(t.name, std::move(value));
       continue;
     }
-    BUDA_ASSIGN(Tensor entries, host_plan::apply_transforms(value, t.transforms));
+    BUDA_ASSIGN(Tensor entries, entries_of(state.input, value));
     // The program has a pointer of its own to what it will read next, so that nothing can be popped from before it.
     if (auto done = has_states_ ? device_->write(t.queue, 0, entries) : device_->push(t.queue, entries); !done)
       return in_context(cat("input '", t.name, "'"), std::move(done).failure());
@@ -231,8 +217,8 @@ Result<NamedTensors> Session::final_states() {
       out.emplace(t.name, host_states_.at(state.input.tensor->name));
     } else if (!out.contains(t.name)) {
       BUDA_ASSIGN(Tensor entries, device_->read(t.queue, 0, ports_.microbatch));
-      BUDA_ASSIGN(Tensor value, host_plan::apply_transforms(entries, t.transforms));
-      out.emplace(t.name, ops::in_model_type(value, state.output.dtype));
+      BUDA_ASSIGN(Tensor value, value_of(state.output, entries));
+      out.emplace(t.name, std::move(value));
     }
   }
   return out;
@@ -277,7 +263,7 @@ Result<void> Session::push(const std::vector<Batch>& batches) {
   for (const Port& port : ports_.pushed) {
     std::vector<Tensor> queued;
     for (const Batch& batch : batches) {
-      BUDA_ASSIGN(auto tensor, host_plan::apply_transforms(batch.values.at(port.tensor->name), port.tensor->transforms));
+      BUDA_ASSIGN(auto tensor, entries_of(port, batch.values.at(port.tensor->name)));
       queued.push_back(std::move(tensor));
     }
     for (std::int64_t i = 0; i < idle; ++i) {
@@ -308,9 +294,9 @@ Result<void> Session::pop(std::vector<Batch>& batches) {
     const bool of_model = std::any_of(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor == port.tensor; });
     for (std::int64_t b = 0; b < count; ++b) {
       BUDA_ASSIGN(auto entries, rows_of(*popped, b * ports_.microbatch, ports_.microbatch));
-      BUDA_ASSIGN(auto tensor, host_plan::apply_transforms(entries, port.tensor->transforms));
+      BUDA_ASSIGN(auto tensor, value_of(port, entries));
       Batch& batch = batches[static_cast<std::size_t>(b)];
-      (of_model ? batch.outputs : batch.values).insert_or_assign(port.tensor->name, ops::in_model_type(tensor, port.dtype));
+      (of_model ? batch.outputs : batch.values).insert_or_assign(port.tensor->name, std::move(tensor));
     }
   }
   return success();

@@ -61,7 +61,6 @@ class Session {  // wide because opening and each step of a run have a method of
   Result<void> check_host_graphs() const;
   void find_unread();
   Result<void> find_programs();
-  Result<void> push_parameters();
   Result<void> enter_states(const NamedTensors& inputs);
   Result<NamedTensors> final_states();
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;

@@ -3,6 +3,11 @@
 
 namespace buda::runtime {
 
+std::optional<std::int64_t> Device::room(const std::string& queue) {
+  static_cast<void>(queue);
+  return std::nullopt;
+}
+
 Result<Progress> Device::advance(const Until& until) {
   static_cast<void>(until);
   return Progress{};

@@ -106,6 +106,8 @@ class Device {
   virtual Result<Tensor> pop(const std::string& queue, std::int64_t entries) = 0;
   // How many entries a queue of type `queue` holds: what can be popped now.
   virtual Result<std::int64_t> waiting(const std::string& queue) = 0;
+  // How many entries can be pushed now, where that is another number than those of the queue less those that wait.
+  virtual std::optional<std::int64_t> room(const std::string& queue);
   // Looks at slots without taking them: of a ram, or the present contents of a queue from its read pointer on.
   virtual Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) = 0;
 

@@ -58,6 +58,7 @@ class TracedDevice final : public Device {
     return device_->pop(queue, entries);
   }
   Result<std::int64_t> waiting(const std::string& queue) override { return device_->waiting(queue); }
+  std::optional<std::int64_t> room(const std::string& queue) override { return device_->room(queue); }
   Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override {
     trace_.push_back(Line("read").text("queue", queue).number("slot", slot).number("entries", entries).done());
     return device_->read(queue, slot, entries);

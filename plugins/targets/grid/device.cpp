@@ -107,6 +107,13 @@ Result<std::int64_t> GridDevice::waiting(const std::string& name) {
   return entries_for_host(q);
 }
 
+// What is on its way into a queue has its place there.
+std::optional<std::int64_t> GridDevice::room(const std::string& name) {
+  auto q = queues_->find_queue(name, kNotPushed);
+  if (!q) return std::nullopt;
+  return (*queues_)[*q].room() - link_.pushing(*q);
+}
+
 // Zeros must not be taken for results.
 Result<Tensor> GridDevice::read(const std::string& name, std::int64_t slot, std::int64_t entries) {
   BUDA_ASSIGN(std::size_t q, queues_->find(name));

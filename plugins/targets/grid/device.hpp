@@ -47,6 +47,7 @@ class GridDevice final : public runtime::Device {
   Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override;
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override;
   Result<std::int64_t> waiting(const std::string& queue) override;
+  std::optional<std::int64_t> room(const std::string& queue) override;
   Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override;
   Result<void> start(const std::string& program, const runtime::Parameters& parameters) override;
   Result<runtime::Progress> advance(const runtime::Until& until) override;

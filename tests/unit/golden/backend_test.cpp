@@ -1,0 +1,220 @@
+// Backends on a device with back-pressure: one thread, and several.
+#include "../device/source_devices.hpp"
+#include "../runtime/fixture.hpp"
+
+#include <buda/runtime/backend.hpp>
+#include <golden/device.hpp>
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+namespace buda::runtime::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Golden final : public runtime::Target {
+ public:
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
+    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {}, host));
+    return std::unique_ptr<runtime::Device>(std::move(device));
+  }
+};
+
+// y = 10 x, of two rows of three; queues of `entries` batches. As a state, y is the x of the next step.
+runtime::Model model(int entries, bool is_state = false) {
+  runtime::Model m = runtime::test::model(entries);
+  std::string text = runtime::test::netlist_text(entries);
+  for (const char* queue : {"q_x", "q_w", "q_y"}) {
+    const auto at = text.find("0x10000000", text.find(std::string(queue) + ":"));
+    text.replace(at, 10, std::string("0x") + std::to_string(10 + (queue[2] == 'x' ? 0 : queue[2] == 'w' ? 1 : 2)) + "000000");
+  }
+  text.erase(text.find("  - second:"));
+  if (is_state) {
+    text.erase(text.find("  q_y:"), text.find("graphs:") - text.find("  q_y:"));
+    text.replace(text.find("input: HOST"), 11, "input: op");
+    m.plan.inputs[0].loopback = "y";
+    m.plan.outputs[0].queue = "q_x";
+  }
+  m.program.netlist = runtime::test::parsed(text);
+  return m;
+}
+
+// Of numbers that the math unit has exactly.
+Tensor batch(int number) {
+  std::vector<float> v;
+  for (int i = 0; i < 6; ++i) v.push_back(static_cast<float>(10 * (number % 100) + i));
+  return Tensor(Shape{2, 3}, std::move(v));
+}
+
+Tensor times_ten(const Tensor& t) {
+  std::vector<float> v = t.to_f32();
+  for (float& x : v) x *= 10;
+  return Tensor(t.shape(), std::move(v));
+}
+
+class BackendTest : public testing::Test {
+ protected:
+  void open(int entries, bool is_state = false) {
+    runtime::MergedModel image;
+    image.whole = model(entries, is_state);
+    image.models.push_back(image.whole);
+    auto opened = Backend::open(std::move(image), target_, device::shipped("n150"), host_);
+    ASSERT_TRUE(opened) << error_of(opened);
+    backend_ = std::move(*opened);
+    x_ = *backend_->models().front().input("x");
+    y_ = *backend_->models().front().output("y");
+  }
+
+  TestHost host_;
+  Golden target_;
+  std::unique_ptr<Backend> backend_;
+  const runtime::Port* x_ = nullptr;
+  const runtime::Port* y_ = nullptr;
+};
+
+TEST_F(BackendTest, TellsWhatTheImageHolds) {
+  open(2);
+  const LoadedModel& m = backend_->models().front();
+  EXPECT_EQ(m.name, "m");
+  EXPECT_THAT(m.programs, ElementsAre("run_fwd"));
+  EXPECT_EQ(x_->shape, (Shape{2, 3}));
+  EXPECT_EQ(x_->queue->entries, 2);
+  EXPECT_EQ(x_->queue->format, DataFormat::float32);
+  EXPECT_EQ(x_->queue->layout, netlist::QueueLayout::tilized);
+  EXPECT_EQ(x_->queue->location, netlist::QueueLocation::dram);
+  EXPECT_THAT(error_of(backend_->model("n")), HasSubstr("RT003: the image has no model 'n'; it holds m"));
+  EXPECT_THAT(error_of(m.input("z")), HasSubstr("RT020: the model has no input 'z'; it has x"));
+  EXPECT_THAT(error_of(backend_->queue_state("q_z")), HasSubstr("RT054: the image has no queue 'q_z'"));
+  EXPECT_THAT(error_of(backend_->start("run_bwd")), HasSubstr("RT015: the image has no program 'run_bwd'"));
+  EXPECT_THAT(error_of(backend_->start("run_fwd")), HasSubstr("RT023: parameter '$p_loop_count' of program 'run_fwd' has no value"));
+}
+
+TEST_F(BackendTest, PushesRunsAndPops) {
+  open(2);
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  ASSERT_TRUE(backend_->push(*x_, batch(2).cast(DType::f64)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 2}}));
+  EXPECT_EQ(backend_->status().state, State::idle);
+  auto state = backend_->queue_state("q_y");
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->waiting, 2);
+  EXPECT_EQ(state->room, 0);
+  EXPECT_EQ(*backend_->get(*y_), times_ten(batch(1)));
+  EXPECT_EQ(*backend_->pop(*y_), times_ten(batch(1)));
+  EXPECT_EQ(*backend_->pop(*y_), times_ten(batch(2)));
+  EXPECT_EQ(backend_->telemetry().at("epochs"), 2);
+}
+
+TEST_F(BackendTest, ParametersAreReadAndWritten) {
+  open(2);
+  auto w = backend_->read("q_w", 0, 1);
+  ASSERT_TRUE(w) << error_of(w);
+  EXPECT_EQ(w->to_f32().front(), 10);
+  ASSERT_TRUE(backend_->write("q_w", 0, runtime::test::tile(100)));
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->pop(*y_), times_ten(times_ten(batch(1))));
+}
+
+TEST_F(BackendTest, EntriesPassUntransformed) {
+  open(2);
+  ASSERT_TRUE(backend_->push_entries("q_x", runtime::test::tile(3)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->pop_entries("q_y", 1), runtime::test::tile(30));
+  EXPECT_THAT(error_of(backend_->push_entries("q_x", batch(1))), HasSubstr("RT011"));
+  EXPECT_THAT(error_of(backend_->push_entries("q_x", *Tensor::zeros(DType::f32, Shape{3, 1, 32, 32}))),
+              HasSubstr("RT053: 3 entries are pushed into queue 'q_x', which has 2"));
+  EXPECT_THAT(error_of(backend_->push_entries("q_w", runtime::test::tile(3))), HasSubstr("RT054: the image has no queue 'q_w'"));
+  EXPECT_THAT(error_of(backend_->read("q_x", 0, 1)), HasSubstr("RT054: the image has no ram 'q_x'"));
+}
+
+TEST_F(BackendTest, WhatWaitsInVainSaysForWhatAndWhatHelps) {
+  open(2);
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  ASSERT_TRUE(backend_->push(*x_, batch(2)));
+  auto full = backend_->push(*x_, batch(3), 1ms);
+  EXPECT_THAT(error_of(full), HasSubstr("RT050: input 'x': queue 'q_x' has space for 0 of its 2 entries, 1 is pushed"));
+  EXPECT_EQ(full.failure().diagnostics()[0].hint, "run program 'run_fwd', which reads the queue");
+  EXPECT_TRUE(runtime::is_timeout(full.failure()));
+  auto empty = backend_->pop(*y_, 0ms);
+  EXPECT_THAT(error_of(empty), HasSubstr("RT051: output 'y': queue 'q_y' holds 0 entries, 1 is asked for"));
+  EXPECT_EQ(empty.failure().diagnostics()[0].hint, "run program 'run_fwd', which fills the queue");
+  // As the hint says.
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 2}}));
+  EXPECT_TRUE(backend_->push(*x_, batch(3), 0ms));
+  EXPECT_TRUE(backend_->pop(*y_, 0ms));
+}
+
+TEST_F(BackendTest, AProgramThatWaitsForTheHostTellsSoAndGoesOn) {
+  open(2);
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  auto late = backend_->run("run_fwd", {{"$p_loop_count", 4}}, 50ms);
+  EXPECT_THAT(error_of(late), HasSubstr("RT052: program 'run_fwd' has not ended in time, and goes on"));
+  EXPECT_EQ(late.failure().diagnostics()[0].hint, "program 'run_fwd' waits for 1 entry in queue 'q_x': push them");
+  EXPECT_EQ(backend_->status().state, State::needs_host);
+  EXPECT_EQ(backend_->status().program, "run_fwd");
+  for (int i = 2; i <= 4; ++i) {
+    EXPECT_EQ(*backend_->pop(*y_), times_ten(batch(i - 1)));
+    ASSERT_TRUE(backend_->push(*x_, batch(i)));
+  }
+  EXPECT_TRUE(backend_->wait());
+  EXPECT_EQ(*backend_->pop(*y_), times_ten(batch(4)));
+}
+
+TEST_F(BackendTest, CancelledProgramsLeaveTheDeviceUsable) {
+  open(2);
+  ASSERT_TRUE(backend_->start("run_fwd", {{"$p_loop_count", 4}}));
+  ASSERT_TRUE(backend_->start("run_fwd", {{"$p_loop_count", 4}}));
+  backend_->cancel();
+  EXPECT_EQ(backend_->status().state, State::idle);
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->pop(*y_), times_ten(batch(1)));
+}
+
+// Thousands of batches pass queues of two entries, with the pusher, the device and the popper on threads of their own.
+TEST_F(BackendTest, BackPressureKeepsAStreamWhole) {
+  open(2);
+  constexpr int kBatches = 2000;
+  ASSERT_TRUE(backend_->start("run_fwd", {{"$p_loop_count", kBatches}}));
+  std::thread pusher([&] {
+    for (int i = 0; i < kBatches; ++i) ASSERT_TRUE(backend_->push(*x_, batch(i)));
+  });
+  int wrong = 0;
+  for (int i = 0; i < kBatches; ++i) {
+    auto y = backend_->pop(*y_);
+    if (y && *y == times_ten(batch(i))) continue;
+    if (wrong++ == 0) ADD_FAILURE() << "batch " << i << ": " << error_of(y);
+  }
+  pusher.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(backend_->wait());
+}
+
+TEST_F(BackendTest, StatesStayOnTheDevice) {
+  open(2, true);
+  EXPECT_EQ(*backend_->get(*y_), *Tensor::zeros(DType::f32, Shape{2, 3}));
+  ASSERT_TRUE(backend_->push(*x_, batch(1)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->get(*y_), times_ten(batch(1)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->get(*y_), times_ten(times_ten(batch(1))));
+  ASSERT_TRUE(backend_->push(*x_, batch(2)));
+  ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*backend_->get(*y_), times_ten(batch(2)));
+  EXPECT_THAT(error_of(backend_->pop(*y_)), HasSubstr("RT056: output 'y' is what the next step begins with"));
+}
+
+TEST_F(BackendTest, ClosingGivesUpWhatRuns) {
+  open(2);
+  ASSERT_TRUE(backend_->start("run_fwd", {{"$p_loop_count", 4}}));
+  backend_.reset();
+}
+
+}  // namespace
+}  // namespace buda::runtime::test
