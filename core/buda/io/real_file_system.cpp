@@ -30,13 +30,13 @@ constexpr std::size_t kMapFrom = 1 << 16;
 class TemporaryNames {
  public:
   bool add(const std::string& path) {
+    char* copy = ::strdup(path.c_str());
+    if (copy == nullptr) return false;
     for (auto& slot : slots_) {
       char* expected = nullptr;
-      char* copy = ::strdup(path.c_str());
-      if (copy == nullptr) return false;
       if (slot.compare_exchange_strong(expected, copy)) return true;
-      ::free(copy);
     }
+    ::free(copy);
     return false;
   }
   void remove(const std::string& path) {
@@ -229,12 +229,13 @@ class RealFileSystem final : public FileSystem {
     std::string target = behind_links(path);
     static std::atomic<unsigned> counter{0};
     std::string temporary = cat(target, ".tmp-", static_cast<long>(::getpid()), '-', counter++);
+    // The name is in the table before the file exists: a signal between the two would leave the file.
+    if (!temporary_names().add(temporary)) return cannot("IO002", path, "written", EMFILE);
     int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) return cannot("IO002", path, "written", errno);
-    if (!temporary_names().add(temporary)) {
-      ::close(fd);
-      ::unlink(temporary.c_str());
-      return cannot("IO002", path, "written", EMFILE);
+    if (fd < 0) {
+      int error = errno;
+      temporary_names().remove(temporary);
+      return cannot("IO002", path, "written", error);
     }
     return std::unique_ptr<OutputFile>(new AtomicFile(fd, target, temporary, mode));
   }
