@@ -45,9 +45,9 @@ def netlist(graphs):
 
 
 def cost_of(command):
-    """CPU seconds and peak megabytes of a command: the least of three runs."""
+    """CPU seconds and peak megabytes of a command: the least of five runs."""
     runs = []
-    for _ in range(3):
+    for _ in range(5):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
