@@ -14,9 +14,7 @@ namespace buda::io {
 class Bytes {
  public:
   Bytes() = default;
-  explicit Bytes(std::string text) : owner_(std::make_shared<std::string>(std::move(text))) {
-    view_ = *std::static_pointer_cast<const std::string>(owner_);
-  }
+  explicit Bytes(std::string text);
   Bytes(std::shared_ptr<const void> owner, std::string_view view) : owner_(std::move(owner)), view_(view) {}
 
   std::string_view view() const { return view_; }

@@ -8,6 +8,19 @@
 
 namespace buda {
 
+Shape::Shape(std::initializer_list<std::int64_t> dims) : dims_(dims) {}
+Shape::Shape(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
+Shape::Shape(const Shape&) = default;
+Shape::Shape(Shape&&) noexcept = default;
+Shape& Shape::operator=(const Shape&) = default;
+Shape& Shape::operator=(Shape&&) noexcept = default;
+Shape::~Shape() = default;
+
+void Shape::push_back(std::int64_t size) { dims_.push_back(size); }
+
+bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+std::strong_ordering operator<=>(const Shape& a, const Shape& b) { return a.dims_ <=> b.dims_; }
+
 std::optional<std::size_t> Shape::axis(std::int64_t axis) const {
   auto rank = static_cast<std::int64_t>(dims_.size());
   if (axis < -rank || axis >= rank) return std::nullopt;

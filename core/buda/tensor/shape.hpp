@@ -1,6 +1,7 @@
 // The sizes of a tensor along its axes.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -18,8 +19,14 @@ namespace buda {
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<std::int64_t> dims) : dims_(dims) {}
-  explicit Shape(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
+  Shape(std::initializer_list<std::int64_t> dims);
+  explicit Shape(std::vector<std::int64_t> dims);
+  // Out of line, as a tensor's.
+  Shape(const Shape&);
+  Shape(Shape&&) noexcept;
+  Shape& operator=(const Shape&);
+  Shape& operator=(Shape&&) noexcept;
+  ~Shape();
 
   std::size_t rank() const { return dims_.size(); }
   std::int64_t operator[](std::size_t axis) const { return dims_[axis]; }
@@ -27,7 +34,7 @@ class Shape {
   const std::vector<std::int64_t>& dims() const { return dims_; }
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }
-  void push_back(std::int64_t size) { dims_.push_back(size); }
+  void push_back(std::int64_t size);
 
   // The axis that `axis` means, counted from the end where it is negative; nothing when it is outside [-rank, rank).
   std::optional<std::size_t> axis(std::int64_t axis) const;
@@ -41,8 +48,8 @@ class Shape {
   // "[2, 3]"; "[]" for a scalar.
   std::string text() const;
 
-  friend bool operator==(const Shape&, const Shape&) = default;
-  friend auto operator<=>(const Shape&, const Shape&) = default;
+  friend bool operator==(const Shape& a, const Shape& b);
+  friend std::strong_ordering operator<=>(const Shape& a, const Shape& b);
 
  private:
   std::vector<std::int64_t> dims_;

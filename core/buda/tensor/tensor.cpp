@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 
 namespace buda {
 namespace {
@@ -101,6 +103,42 @@ std::vector<To> converted_elements(const Tensor& tensor) {
 }
 
 }  // namespace
+
+Tensor::Tensor() : shape_{0} {}
+Tensor::Tensor(const Tensor&) = default;
+Tensor::Tensor(Tensor&&) noexcept = default;
+Tensor& Tensor::operator=(const Tensor&) = default;
+Tensor& Tensor::operator=(Tensor&&) noexcept = default;
+Tensor::~Tensor() = default;
+
+Tensor::Tensor(DType dtype, Shape shape, io::Bytes bytes, std::size_t size)
+    : dtype_(dtype), shape_(std::move(shape)), size_(size), bytes_(std::move(bytes)) {}
+
+template <class T>
+Tensor::Tensor(Shape shape, std::vector<T> elements) : dtype_(kDTypeOf<T>), shape_(std::move(shape)) {
+  assert(shape_.volume() == static_cast<std::int64_t>(elements.size()));
+  size_ = elements.size();
+  auto owner = std::make_shared<const std::vector<T>>(std::move(elements));
+  std::string_view view(reinterpret_cast<const char*>(owner->data()), size_ * sizeof(T));
+  bytes_ = io::Bytes(std::move(owner), view);
+}
+template Tensor::Tensor(Shape, std::vector<Boolean>);
+template Tensor::Tensor(Shape, std::vector<std::uint8_t>);
+template Tensor::Tensor(Shape, std::vector<std::int8_t>);
+template Tensor::Tensor(Shape, std::vector<std::uint16_t>);
+template Tensor::Tensor(Shape, std::vector<std::int16_t>);
+template Tensor::Tensor(Shape, std::vector<std::uint32_t>);
+template Tensor::Tensor(Shape, std::vector<std::int32_t>);
+template Tensor::Tensor(Shape, std::vector<std::uint64_t>);
+template Tensor::Tensor(Shape, std::vector<std::int64_t>);
+template Tensor::Tensor(Shape, std::vector<Half>);
+template Tensor::Tensor(Shape, std::vector<BFloat16>);
+template Tensor::Tensor(Shape, std::vector<float>);
+template Tensor::Tensor(Shape, std::vector<double>);
+
+bool operator==(const Tensor& a, const Tensor& b) {
+  return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ && a.bytes() == b.bytes();
+}
 
 std::optional<std::int64_t> tensor_bytes(DType dtype, const Shape& shape) {
   auto volume = shape.volume();

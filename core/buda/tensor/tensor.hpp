@@ -62,17 +62,18 @@ inline constexpr DType kDTypeOf = detail::DTypeOf<T>::value;
 class Tensor {
  public:
   // An empty f32 tensor of shape [0].
-  Tensor() : shape_{0} {}
+  Tensor();
+  // Out of line, since tensors are handed on in more places than are worth the code.
+  Tensor(const Tensor&);
+  Tensor(Tensor&&) noexcept;
+  Tensor& operator=(const Tensor&);
+  Tensor& operator=(Tensor&&) noexcept;
+  ~Tensor();
 
-  // Takes over the elements; there must be as many as the shape says (a program's duty: what comes from a file goes to from_bytes).
+  // Takes over the elements; there must be as many as the shape says (a program's duty: what comes from a file goes to from_bytes). For
+  // every T that kDTypeOf knows.
   template <class T>
-  Tensor(Shape shape, std::vector<T> elements) : dtype_(kDTypeOf<T>), shape_(std::move(shape)) {
-    assert(shape_.volume() == static_cast<std::int64_t>(elements.size()));
-    size_ = elements.size();
-    auto owner = std::make_shared<const std::vector<T>>(std::move(elements));
-    std::string_view view(reinterpret_cast<const char*>(owner->data()), size_ * sizeof(T));
-    bytes_ = io::Bytes(std::move(owner), view);
-  }
+  Tensor(Shape shape, std::vector<T> elements);
   template <class T>
   static Tensor scalar(T value) {
     return Tensor(Shape{}, std::vector<T>{value});
@@ -113,13 +114,10 @@ class Tensor {
   std::string describe() const;
 
   // Same type, same shape, same bytes; so NaN equals itself and -0 does not equal 0.
-  friend bool operator==(const Tensor& a, const Tensor& b) {
-    return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ && a.bytes() == b.bytes();
-  }
+  friend bool operator==(const Tensor& a, const Tensor& b);
 
  private:
-  Tensor(DType dtype, Shape shape, io::Bytes bytes, std::size_t size)
-      : dtype_(dtype), shape_(std::move(shape)), size_(size), bytes_(std::move(bytes)) {}
+  Tensor(DType dtype, Shape shape, io::Bytes bytes, std::size_t size);
 
   DType dtype_ = DType::f32;
   Shape shape_;

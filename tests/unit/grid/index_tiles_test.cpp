@@ -4,6 +4,8 @@
 #include "grid/op_facts.hpp"
 #include "unit/device/source_devices.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstring>

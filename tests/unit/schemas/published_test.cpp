@@ -1,6 +1,7 @@
 // schemas/: each published JSON Schema is the reader's own, and agrees with it on the examples, judged by another validator.
 // With BUDA_UPDATE_DOCS=1 in the environment the schemas are written anew.
 #include "apps/tti-pack/image_info.hpp"
+#include "unit/schemas/second_validator.hpp"
 
 #include <buda/balance/emit/report.hpp>
 #include <buda/base/text.hpp>
@@ -16,11 +17,6 @@
 #include <buda/pipes/format/pipes_file.hpp>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validator.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -96,14 +92,7 @@ class Published : public testing::TestWithParam<Format> {
 
   // What the schema says to an example.
   bool valid(const std::string& name) {
-    auto schema_json = nlohmann::json::parse(io::json_line(GetParam().schema()));
-    auto example_json = nlohmann::json::parse(text(name));
-    valijson::Schema schema;
-    valijson::SchemaParser parser;
-    valijson::adapters::NlohmannJsonAdapter schema_adapter(schema_json), example(example_json);
-    parser.populateSchema(schema_adapter, schema);
-    valijson::Validator validator;
-    return validator.validate(schema, example, nullptr);
+    return second_validator_accepts(io::json_line(GetParam().schema()), text(name));
   }
 
   std::unique_ptr<io::FileSystem> fs_ = io::make_real_file_system();
