@@ -1,45 +1,14 @@
 // One mutex guards the state; `busy_` says who has the device, so that nobody computes with the mutex held.
 #include <buda/runtime/device_worker.hpp>
 
-#include <algorithm>
+#include <buda/runtime/patience.hpp>
+
 #include <utility>
 
 namespace buda::runtime {
 
-using std::chrono::steady_clock;
-
-// A time-out as long as its type allows cannot be added to the time of day.
-constexpr std::chrono::hours kLongest{24 * 365};
-
-// When a call gives up.
-class DeviceWorker::Patience {
- public:
-  explicit Patience(Timeout timeout) : begin_(steady_clock::now()) {
-    if (timeout) end_ = begin_ + std::min<std::chrono::milliseconds>(*timeout, kLongest);
-  }
-
-  // Waits for what `holds` says; false when it does not come in time.
-  template <class Holds>
-  bool wait(DeviceWorker& worker, std::unique_lock<std::mutex>& lock, Holds holds) const {
-    while (!holds()) {
-      if (!end_ && worker.computes_) {
-        worker.changed_.wait(lock);
-        continue;
-      }
-      const auto end = end_ ? *end_ : std::max(begin_, worker.still_since_) + kPatience;
-      if (worker.changed_.wait_until(lock, end) == std::cv_status::no_timeout) continue;
-      if (end_ || !worker.computes_) return holds();
-    }
-    return true;
-  }
-
- private:
-  steady_clock::time_point begin_;
-  std::optional<steady_clock::time_point> end_;
-};
-
 DeviceWorker::DeviceWorker(std::shared_ptr<Device> device, std::map<std::string, std::string> slices)
-    : device_(std::move(device)), slices_(std::move(slices)), still_since_(steady_clock::now()), thread_([this] { work(); }) {}
+    : device_(std::move(device)), slices_(std::move(slices)), thread_([this] { work(); }) {}
 
 DeviceWorker::~DeviceWorker() {
   {
@@ -55,7 +24,7 @@ Result<bool> DeviceWorker::attempt(Timeout timeout, const std::function<Result<b
   std::unique_lock lock(mutex_);
   while (true) {
     ++callers_;
-    const bool mine = patience.wait(*this, lock, [&] { return !busy_; });
+    const bool mine = patience.wait(changed_, lock, stillness_, [&] { return !busy_; });
     --callers_;
     if (!mine) {
       changed_.notify_all();
@@ -71,7 +40,7 @@ Result<bool> DeviceWorker::attempt(Timeout timeout, const std::function<Result<b
     if (!done || *done) return done;
     if (failure_) return *failure_;
     const std::uint64_t seen = changes_;
-    if (!patience.wait(*this, lock, [&] { return changes_ != seen || failure_; })) return false;
+    if (!patience.wait(changed_, lock, stillness_, [&] { return changes_ != seen || failure_; })) return false;
   }
 }
 
@@ -88,7 +57,7 @@ Result<void> DeviceWorker::start(const std::string& program, const Parameters& p
 Result<bool> DeviceWorker::wait(Timeout timeout) {
   const Patience patience(timeout);
   std::unique_lock lock(mutex_);
-  const bool ended = patience.wait(*this, lock, [&] { return failure_ || (running_.empty() && pending_.empty()); });
+  const bool ended = patience.wait(changed_, lock, stillness_, [&] { return failure_ || (running_.empty() && pending_.empty()); });
   if (auto failure = taken_failure()) return std::move(*failure);
   return ended;
 }
@@ -108,17 +77,12 @@ BackendStatus DeviceWorker::status() const {
   status.queued = pending_.size();
   status.now = progress_.now;
   if (running_.empty()) return status;
-  status.state = computes_ ? State::running : progress_.state;
-  if (!computes_) status.waits = progress_.waits;
+  status.state = stillness_.computes() ? State::running : progress_.state;
+  if (!stillness_.computes()) status.waits = progress_.waits;
   return status;
 }
 
 std::optional<Failure> DeviceWorker::taken_failure() { return std::exchange(failure_, std::nullopt); }
-
-void DeviceWorker::set_still(bool still) {
-  computes_ = !still;
-  if (still) still_since_ = steady_clock::now();
-}
 
 void DeviceWorker::work() {
   std::unique_lock lock(mutex_);
@@ -131,14 +95,14 @@ void DeviceWorker::work() {
     cancelled_ = false;
     run(next, lock);
     running_.clear();
-    set_still(true);
+    stillness_.set(false);
     changed_.notify_all();
   }
 }
 
 void DeviceWorker::run(const Pending& next, std::unique_lock<std::mutex>& lock) {
   bool begins = true;
-  set_still(false);
+  stillness_.set(true);
   while (true) {
     changed_.wait(lock, [&] { return ends_ || cancelled_ || (!busy_ && callers_ == 0); });
     if (ends_ || cancelled_) return;
@@ -175,11 +139,11 @@ Result<State> DeviceWorker::slice(const std::string& program, bool begins, const
 }
 
 void DeviceWorker::leave_to_host(std::unique_lock<std::mutex>& lock) {
-  set_still(true);
+  stillness_.set(false);
   changed_.notify_all();
   const std::uint64_t seen = changes_;
   changed_.wait(lock, [&] { return ends_ || cancelled_ || changes_ != seen; });
-  set_still(false);
+  stillness_.set(true);
 }
 
 void DeviceWorker::fail(Failure failure) {

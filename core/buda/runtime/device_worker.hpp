@@ -6,10 +6,10 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/runtime/backend_status.hpp>
+#include <buda/runtime/patience.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/runtime/timeout.hpp>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -49,7 +49,6 @@ class DeviceWorker {
     std::string program;
     Parameters parameters;
   };
-  class Patience;
 
   void work();
   void run(const Pending& next, std::unique_lock<std::mutex>& lock);
@@ -57,7 +56,6 @@ class DeviceWorker {
   void leave_to_host(std::unique_lock<std::mutex>& lock);
   std::optional<Failure> taken_failure();
   void fail(Failure failure);
-  void set_still(bool still);
 
   std::shared_ptr<Device> device_;
   const std::map<std::string, std::string> slices_;
@@ -68,13 +66,12 @@ class DeviceWorker {
   std::string running_;
   Progress progress_;  // of the last slice
   std::optional<Failure> failure_;
-  std::uint64_t changes_ = 0;                          // of queues
-  std::size_t callers_ = 0;                            // that want the device now
-  bool busy_ = false;                                  // somebody has the device
-  bool cancelled_ = false;                             // what is at work
-  bool ends_ = false;                                  // the worker
-  std::chrono::steady_clock::time_point still_since_;  // meaningful where !computes_
-  bool computes_ = false;
+  std::uint64_t changes_ = 0;  // of queues
+  std::size_t callers_ = 0;    // that want the device now
+  bool busy_ = false;          // somebody has the device
+  bool cancelled_ = false;     // what is at work
+  bool ends_ = false;          // the worker
+  Stillness stillness_;
   std::thread thread_;
 };
 
