@@ -63,7 +63,7 @@ buda run digits.tti --inputs "$digits/digits.images.npz" --expect "$digits/digit
 balancer --list-plugins | grep -q "^policy $(name policy) "
 echo "used the out-of-tree policy $(name policy)"
 # Embedding programs, against the installation alone.
-for program in embedding embedding-runtime; do
+for program in embedding embedding-runtime generate; do
   cp -r "$prefix/share/buda/examples/$program" "$work/$program"
   "$cmake" -S "$work/$program" -B "$work/$program/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$program.log"
   "$cmake" --build "$work/$program/build" >> "$work/$program.log"

@@ -139,6 +139,13 @@ Result<void> Session::find_programs() {
 }
 
 Result<NamedTensors> Session::run(const NamedTensors& inputs) {
+  BUDA_ASSIGN(NamedTensors out, step(inputs));
+  BUDA_ASSIGN(NamedTensors after, states());
+  out.merge(after);
+  return out;
+}
+
+Result<NamedTensors> Session::step(const NamedTensors& inputs) {
   BUDA_ASSIGN(batches_, plan_batches(ports_, inputs));
   NamedTensors given;
   for (const auto& port : ports_.inputs) {
@@ -176,7 +183,7 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
         host_states_.insert_or_assign(state.input.tensor->name, batches.front().outputs.at(state.output.tensor->name));
     done += now;
   }
-  BUDA_ASSIGN(NamedTensors out, final_states());
+  NamedTensors out;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].empty()) continue;
     if (batches_.rows == 0) {
@@ -209,8 +216,9 @@ Result<void> Session::enter_states(const NamedTensors& inputs) {
 }
 
 // By output.
-Result<NamedTensors> Session::final_states() {
+Result<NamedTensors> Session::states() {
   NamedTensors out;
+  if (!has_states_) return out;
   for (const StatePort& state : ports_.states) {
     const host_plan::PlanTensor& t = *state.output.tensor;
     if (state.input.queue == nullptr) {

@@ -40,6 +40,10 @@ class Session {  // wide because opening and each step of a run have a method of
   // An input that is an output of the step before stays on the device, from run to run. It may be left out: it then goes on from where it
   // was, and in the first run begins with zeros. Its output has the value after the last step.
   Result<NamedTensors> run(const NamedTensors& inputs);
+  // The same without the outputs that are states, which then are not read from the device; states() reads them, as they are after the last
+  // step: before the first there are none.
+  Result<NamedTensors> step(const NamedTensors& inputs);
+  Result<NamedTensors> states();
 
   const host_plan::HostPlan& plan() const { return model_.plan; }
   const Ports& ports() const { return ports_; }
@@ -62,7 +66,6 @@ class Session {  // wide because opening and each step of a run have a method of
   void find_unread();
   Result<void> find_programs();
   Result<void> enter_states(const NamedTensors& inputs);
-  Result<NamedTensors> final_states();
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
   Result<void> run_on_device(std::vector<Batch>& batches);
