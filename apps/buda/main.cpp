@@ -5,5 +5,6 @@
 
 int main(int argc, char** argv) {
   buda::driver::Options options;
-  return buda::cli::tool_main(argc, argv, buda::driver::tool(options));
+  buda::driver::CacheOptions cache_options;
+  return buda::cli::tool_main(argc, argv, buda::driver::tool(options, cache_options));
 }

@@ -1,6 +1,7 @@
 // Declaration of the driver's commands and options.
 #include "apps/buda/options.hpp"
 
+#include "apps/buda/cache_command.hpp"
 #include "apps/buda/run.hpp"
 #include "apps/buda/stage_options.hpp"
 
@@ -19,6 +20,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
+  set.path("cache", o.cache, "DIR", "keep the image in this store, and take it from there if nothing that it is made from has changed");
+  set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed").at_least(0);
   set.flag("dry-run", o.dry_run, "print the commands without running them").also("-###");
   for (const char* stage : kStages)
     set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],
@@ -28,7 +31,7 @@ void declare(cli::OptionSet& set, Options& o) {
 
 }  // namespace
 
-cli::ToolSpec tool(Options& o) {
+cli::ToolSpec tool(Options& o, CacheOptions& cache_options) {
   cli::ToolSpec compile;
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
@@ -56,7 +59,7 @@ cli::ToolSpec tool(Options& o) {
   spec.summary = "compile models for tile-grid chips and run the result without hardware";
   spec.description = "A driver: it runs the other tools of the suite as processes, as gcc runs cc1, as and ld.";
   spec.example = compile.example;
-  spec.commands = {std::move(compile), std::move(run)};
+  spec.commands = {std::move(compile), std::move(run), cache_command(cache_options)};
   return spec;
 }
 

@@ -21,6 +21,8 @@ struct Options {
   std::vector<std::string> dims;
   std::vector<std::string> values = {};
   std::string build_dir;  // where intermediate files stay; empty: nowhere
+  std::string cache;      // folder of a store of images; empty: none
+  std::int64_t cache_limit = 5120;  // MiB that stay in it
   bool save_temps = false;
   bool dry_run = false;  // -###
   bool check = false;    // let every stage prove its product
@@ -30,6 +32,12 @@ struct Options {
   std::map<std::string, std::vector<std::string>> handed_on;
 };
 
-BUDA_EXPORT cli::ToolSpec tool(Options& options);
+// Of `buda cache`.
+struct CacheOptions {
+  std::string action;  // stats or clear
+  std::string store;
+};
+
+BUDA_EXPORT cli::ToolSpec tool(Options& options, CacheOptions& cache_options);
 
 }  // namespace buda::driver

@@ -1,11 +1,13 @@
 // Running of the stages: one after the other, the epochs of pipegen side by side.
 #include "apps/buda/run.hpp"
 
+#include "apps/buda/compile_cache.hpp"
 #include "apps/buda/stages.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cache/store.hpp>
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/io/json.hpp>
@@ -18,6 +20,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace buda::driver {
 namespace {
@@ -69,6 +72,13 @@ bool tells_of_files(const Failure& failure) {
 // "temporal_epoch_10" after "temporal_epoch_9".
 bool natural_order(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
 
+Result<void> print_summary(const io::Bytes& bytes, const std::string& path, cli::ToolHost& host) {
+  BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), path));
+  BUDA_ASSIGN(auto report, schema::read<balance::PlacementReport>(node));
+  for (const std::string& line : balance::report_summary(report)) host.log(0, line);
+  return success();
+}
+
 class Compilation {
  public:
   Compilation(const Options& o, cli::ToolHost& host, std::string folder)
@@ -85,8 +95,11 @@ class Compilation {
     for (const auto& epoch : epochs) commands.push_back(pipegen_command(o_, host_, files_, epoch));
     BUDA_TRY(run_stage(commands, ++done));
     BUDA_TRY(run_stage({pack_command(o_, host_, files_, image_path(o_))}, ++done));
-    return print_summary();
+    return success();
   }
+
+  // The balancer's.
+  const std::string& report() const { return files_.report; }
 
  private:
   // In a build folder that is used again, epochs of an earlier netlist would be packed too.
@@ -116,15 +129,6 @@ class Compilation {
     std::string name = commands.empty() ? "pipegen" : commands.front().stage;
     host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '),
                      product, std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
-    return success();
-  }
-
-  // From the report of the balancer.
-  Result<void> print_summary() {
-    BUDA_ASSIGN(auto bytes, stage_files_->read(files_.report));
-    BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), files_.report));
-    BUDA_ASSIGN(auto report, schema::read<balance::PlacementReport>(node));
-    for (const std::string& line : balance::report_summary(report)) host_.log(0, line);
     return success();
   }
 
@@ -158,6 +162,43 @@ class Compilation {
   std::unique_ptr<io::FileSystem> stage_files_ = io::make_real_file_system();
 };
 
+// Whether the image of an earlier compilation serves.
+Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost& host) {
+  std::set<std::string> inputs;
+  const auto products = cache::find(o.cache, key, &inputs);
+  if (!products || !products->contains(kCachedImage) || !products->contains(kCachedReport)) return false;
+  BUDA_TRY(host.fs().write(image_path(o), products->at(kCachedImage).view(), host.write_mode));
+  host.fs().note_read(o.model);
+  for (const auto& path : inputs) host.fs().note_read(path);
+  host.log(0, cat(image_path(o), " is from ", o.cache, ": nothing that it is made from has changed"));
+  BUDA_TRY(print_summary(products->at(kCachedReport), "report", host));
+  return true;
+}
+
+Result<void> keep_image(const Options& o, const std::string& key, const std::string& report, std::filesystem::file_time_type begun, cli::ToolHost& host) {
+  auto files = io::make_real_file_system();
+  cache::Products products;
+  BUDA_ASSIGN(products[kCachedImage], files->read(image_path(o)));
+  BUDA_ASSIGN(products[kCachedReport], files->read(report));
+  // The key has the model's content: another copy of it serves, too.
+  std::set<std::string> inputs = host.fs().files_read();
+  std::erase_if(inputs, [&](const std::string& path) { return files->canonical(path) == files->canonical(o.model); });
+  BUDA_TRY(cache::keep(o.cache, key, inputs, products, begun));
+  BUDA_TRY(cache::shrink(o.cache, static_cast<std::uint64_t>(o.cache_limit) << 20));
+  return success();
+}
+
+Result<void> compile_in(const std::string& folder, const Options& o, const std::string& key, cli::ToolHost& host) {
+  const auto begun = std::filesystem::file_time_type::clock::now();
+  Compilation compilation(o, host, folder);
+  BUDA_TRY(compilation.run());
+  auto files = io::make_real_file_system();
+  BUDA_ASSIGN(auto report, files->read(compilation.report()));
+  BUDA_TRY(print_summary(report, compilation.report(), host));
+  if (!key.empty()) BUDA_TRY(keep_image(o, key, compilation.report(), begun, host));
+  return success();
+}
+
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
   BuildFiles files(folder, cli::model_name(o.model));
   std::string out = cat("mkdir -p ", io::shell_line({folder}), '\n');
@@ -187,12 +228,22 @@ Result<void> compile_model(const Options& o, cli::ToolHost& host) {
   if (host.fs().exists(image) && host.fs().canonical(image) == host.fs().canonical(o.model))
     return usage_error("BD003", cat("'", image, "' is the model itself; the image must be another file"));
   if (o.dry_run) return print_commands(o, host, folder.empty() ? host.temporary_dir + "/buda" : folder);
+  std::string key;
+  if (!o.cache.empty()) {
+    BUDA_TRY(cache::make(o.cache));
+    BUDA_ASSIGN(key, cache_key(o, host));
+    // Who wants the intermediate files wants the stages to run.
+    if (folder.empty()) {
+      BUDA_ASSIGN(bool taken, take_image(o, key, host));
+      if (taken) return success();
+    }
+  }
   if (!folder.empty()) {
     BUDA_TRY(host.fs().make_directories(folder));
-    return Compilation(o, host, folder).run();
+    return compile_in(folder, o, key, host);
   }
   BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
-  auto compiled = Compilation(o, host, temporary.path()).run();
+  auto compiled = compile_in(temporary.path(), o, key, host);
   if (!compiled && tells_of_files(compiled.failure())) temporary.keep();
   return compiled;
 }

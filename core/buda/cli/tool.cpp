@@ -42,6 +42,14 @@ std::optional<std::string> environment_value(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+std::vector<std::string> option_environment() {
+  std::vector<std::string> out;
+  for (char** variable = ::environ; *variable != nullptr; ++variable)
+    if (std::string_view(*variable).starts_with("PYBUDA_")) out.emplace_back(*variable);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::string executable_directory() {
   std::error_code error;
   auto path = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -190,6 +198,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.verbosity = verbosity;
   host.plugin_options = parsed.plugin_options;
   host.common_arguments = arguments_for_others(common);
+  host.option_environment = option_environment();
   for (const auto& [owner, values] : parsed.plugin_options)
     for (const auto& [name, texts] : values.all())
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});

@@ -48,6 +48,8 @@ class ToolHost : public Host {
   int verbosity = 0;
   // For tools that start others: the common options of this call, as arguments.
   std::vector<std::string> common_arguments;
+  // "NAME=value" of the environment variables that options of tools are called by (PYBUDA_…), sorted.
+  std::vector<std::string> option_environment;
 
   const schema::OptionValues& options_of(plugin::Kind kind, const std::string& name) const;
 };

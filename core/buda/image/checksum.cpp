@@ -1,12 +1,9 @@
-// SHA-256 through libcrypto.
+// Reading and writing of lists of digests.
 #include <buda/image/checksum.hpp>
 
 #include <buda/base/text.hpp>
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 
 namespace buda::image {
 namespace {
@@ -19,17 +16,6 @@ bool is_digest(std::string_view text) {
 }
 
 }  // namespace
-
-std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, kDigestDigits / 2> digest{};
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  std::string out;
-  for (auto byte : digest) {
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
-}
 
 std::string checksum_text(const std::map<std::string, std::string>& digests) {
   std::string out;

@@ -1,4 +1,4 @@
-// SHA-256 of members, and the list of them that an image carries.
+// The list of SHA-256 digests of members that an image carries.
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -8,9 +8,6 @@
 #include <string_view>
 
 namespace buda::image {
-
-// 64 lower-case hexadecimal digits.
-std::string sha256_hex(std::string_view bytes);
 
 // What `sha256sum` prints and `sha256sum -c` reads: "<digest>  <name>", one line per name, sorted.
 std::string checksum_text(const std::map<std::string, std::string>& digests);

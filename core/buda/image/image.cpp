@@ -6,6 +6,7 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/checksum.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -69,7 +70,7 @@ Result<void> verify(const Members& members, const std::string& path) {
     auto member = members.find(name);
     if (member == members.end()) {
       failure.add(input_error("IM009", {path}, cat("member '", name, "' is missing: the archive was truncated or modified")));
-    } else if (sha256_hex(member->second.view()) != digest) {
+    } else if (io::sha256_hex(member->second.view()) != digest) {
       failure.add(input_error("IM009", {path}, cat("member '", name, "' is damaged: its SHA-256 is not the one in ", kChecksumFile)));
     }
   }
@@ -84,7 +85,7 @@ std::map<std::string, std::string> digests_of(const Members& members, unsigned t
   std::vector<std::pair<std::string_view, std::string*>> work;
   std::map<std::string, std::string> out;
   for (const auto& [name, bytes] : members) work.emplace_back(bytes.view(), &out[name]);
-  parallel_for(threads, work.size(), [&](std::size_t i) { *work[i].second = sha256_hex(work[i].first); });
+  parallel_for(threads, work.size(), [&](std::size_t i) { *work[i].second = io::sha256_hex(work[i].first); });
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/image/checksum.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
@@ -53,12 +54,12 @@ std::string error_of(const Result<Image>& r) { return r.ok() ? "(no error)" : r.
 
 TEST(Checksum, KnownDigests) {
   // FIPS 180-4, examples of SHA-256.
-  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(io::sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(io::sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST(Checksum, ListsAreReadAndMistakesPlaced) {
-  std::string digest = sha256_hex("abc");
+  std::string digest = io::sha256_hex("abc");
   auto list = parse_checksums(digest + "  a b\n" + digest + " *c\n", "l");
   ASSERT_TRUE(list);
   EXPECT_EQ(list->at("a b"), digest);

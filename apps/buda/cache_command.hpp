@@ -1,0 +1,10 @@
+// `buda cache`: what a store holds, and emptying it.
+#pragma once
+
+#include "apps/buda/options.hpp"
+
+namespace buda::driver {
+
+cli::ToolSpec cache_command(CacheOptions& options);
+
+}  // namespace buda::driver
