@@ -11,7 +11,7 @@ LISTED := s/^| `\([a-z0-9.+-]*\)` |.*/\1/p
 PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies.md)
 TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/dependencies.md)
 
-.PHONY: help deps tools clang-tidy tidy build toolchain demo test bench fmt lint fuzz install clean
+.PHONY: help deps tools clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
 	@echo "make lint     clang-tidy, layering laws, headers     make install install to PREFIX (/usr/local)"
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
+	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
 # Asks dpkg first, so that nothing needs the network or rights where all is there already.
@@ -79,6 +80,17 @@ fuzz: deps tools
 	cmake --preset fuzz
 	cmake --build build/fuzz -j $(JOBS)
 	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
+
+# openbuda, libopenbuda1 and libopenbuda-dev, in build/deb.
+deb: deps tools
+	cmake --preset $(PRESET) -B build/deb -D BUDA_PACKAGES=ON -D BUDA_BUILD_TESTS=OFF -D CMAKE_INSTALL_PREFIX=/usr
+	cmake --build build/deb -j $(JOBS) --target toolchain man_pages
+	cd build/deb && cpack
+	ls -l build/deb/*.deb
+
+# Installs them in a bare system, and uses them there.
+deb-test: deb
+	sh tests/package/chroot.sh build/deb .
 
 install: toolchain
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

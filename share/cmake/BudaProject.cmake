@@ -32,6 +32,11 @@ set(CMAKE_INSTALL_LIBDIR lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 # The two trees have the same shape. CMake's own path for the build tree would be padded with empty entries, which mean the current folder.
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+# Libraries of Debian's packages are in the linker's own folders.
+if(BUDA_PACKAGES)
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH OFF)
+  set(CMAKE_SKIP_INSTALL_RPATH ON)
+endif()
 # A tool or plugin is the same whatever libbuda's functions do: it is linked anew when its own objects change, as they do when what they call is
 # declared otherwise.
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
@@ -185,7 +190,7 @@ function(buda_app name)
   buda_use_precompiled(tool_${name} library)
   buda_allocator(tool_${name})
   set_property(GLOBAL APPEND PROPERTY BUDA_APPS tool_${name})
-  install(TARGETS tool_${name} RUNTIME DESTINATION bin)
+  install(TARGETS tool_${name} RUNTIME DESTINATION bin COMPONENT tools)
 endfunction()
 
 # buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast.

@@ -50,7 +50,7 @@ function(buda_add_plugin name)
   set_target_properties(${target} PROPERTIES LINK_DEPENDS "${_BUDA_PLUGIN_EXPORTS}")
   set_target_properties(${target} PROPERTIES BUDA_CHECK_ARGUMENTS "${arg_CHECK}")
   set_property(GLOBAL APPEND PROPERTY BUDA_PLUGINS ${target})
-  install(TARGETS ${target} LIBRARY DESTINATION "${BUDA_PLUGIN_SUBDIR}")
+  install(TARGETS ${target} LIBRARY DESTINATION "${BUDA_PLUGIN_SUBDIR}" COMPONENT library)
 endfunction()
 
 function(buda_test_plugin name)
