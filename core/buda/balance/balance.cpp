@@ -118,6 +118,23 @@ void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
   }
 }
 
+// Ops with overrides are alone, and so are those that have other models because of their neighbours.
+std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& space) {
+  const std::vector<std::size_t> first = first_alike(problem);
+  std::map<std::size_t, std::vector<std::size_t>> kinds;  // by first alike
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    auto& known = kinds[first[i]];
+    const auto is_same = [&](std::size_t k) {
+      return space.overrides[k].given.empty() && space.overrides[i].given.empty() && space.models[k].models == space.models[i].models;
+    };
+    auto same = std::find_if(known.begin(), known.end(), is_same);
+    if (same == known.end()) same = known.insert(known.end(), i);
+    out.push_back(*same);
+  }
+  return out;
+}
+
 // Models of all ops; ops without any are reported together. `graph`: null where the problem comes from a netlist.
 Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const std::map<std::string, std::string>& overrides,
                                const ModelOptions& options, Host& host) {
@@ -131,6 +148,7 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   set_models(problem, options, host.threads, space);
   pad_misfits(problem, options, space);
   apply_preferences(options, space);
+  space.kinds = kinds_of(problem, space);
   Failure failure;
   std::vector<OpId> misfits;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
@@ -162,11 +180,9 @@ Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Balance
   return built;
 }
 
-// What the report would say of a choice. The names that its netlist takes are given back.
-std::optional<std::vector<double>> estimated_cycles(Problem& problem, const Choice& choice, const BalanceOptions& options, Host& host) {
-  const NameTable names = problem.names;
+// What the report would say of a choice. The names that its netlist takes are those of a copy of the problem.
+std::optional<std::vector<double>> estimated_cycles(Problem problem, const Choice& choice, const BalanceOptions& options, Host& host) {
   auto built = build(problem, choice, options, host);
-  problem.names = names;
   if (!built) return std::nullopt;
   const std::vector<std::int64_t> candidates(problem.ops.size(), 0);
   std::vector<double> out;
@@ -176,8 +192,8 @@ std::optional<std::vector<double>> estimated_cycles(Problem& problem, const Choi
 }
 
 Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed,
-                      PolicyContext::Estimate estimate) {
-  PolicyContext context(space, seed, std::move(estimate));
+                      PolicyContext::Estimate estimate, unsigned threads) {
+  PolicyContext context(space, seed, std::move(estimate), threads);
   auto chosen = policy.choose(context);
   if (!chosen) {
     for (Diagnostic& d : chosen.failure().diagnostics())
@@ -204,7 +220,7 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options.overrides, model_options, host));
   auto estimate = [&](const Choice& choice) { return estimated_cycles(out.problem, choice, options, host); };
-  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate));
+  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads));
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));

@@ -29,7 +29,7 @@ BUDA_PLUGIN(.name = "spread", .version = "1.0", .description = "even op times in
   schema::OptionSpec effort;
   effort.name = "effort";
   effort.type = schema::OptionType::integer;
-  effort.summary = "1: one search for good plans; 2: try all plans of small problems as well, which takes seconds";
+  effort.summary = "1: search for good plans; 2: try as many as possible of all plans of small problems as well, which takes seconds";
   effort.value_name = "N";
   effort.default_text = "1";
   effort.least = 1;

@@ -1,5 +1,8 @@
 // The context that policies work with, and the check of what they return.
+#include <buda/balance/models/alike.hpp>
+
 #include "unit/balance/fixture.hpp"
+#include "unit/balance/random_graph.hpp"
 
 namespace buda::balance {
 namespace {
@@ -119,6 +122,57 @@ TEST(PolicyContext, PlacesAndTakesBack) {
   c.rewind(b);
   EXPECT_EQ(c.placer().free_cores(), 71);
   EXPECT_EQ(c.in_epoch(), std::vector<OpId>{a});
+}
+
+// Problems of random graphs, with all that is legal. Those of which some op has no model are left out.
+void for_each_random_space(std::uint64_t seeds, const std::function<void(const ChoiceSpace&)>& visit) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    graph::Graph graph = RandomGraph(seed).run();
+    normalize(graph);
+    auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
+    if (!problem) continue;
+    ChoiceSpace space;
+    space.problem = &*problem;
+    space.overrides.resize(problem->ops.size());
+    for (const OpSpec& op : problem->ops) space.models.push_back(legal_models(op, board("n150"), {}, nullptr));
+    if (std::all_of(space.models.begin(), space.models.end(), [](const LegalModels& m) { return !m.models.empty(); })) visit(space);
+  }
+}
+
+TEST(PolicyContext, MayStandWhereThereIsNoObjection) {
+  std::size_t refused = 0, allowed = 0;
+  for_each_random_space(20, [&](const ChoiceSpace& space) {
+    PolicyContext c(space, 1);
+    for (OpId op : c.schedule()) {
+      std::optional<std::size_t> first;
+      for (std::size_t i = 0; i < c.models(op).size(); ++i) {
+        const bool may_stand = c.may_stand(op, c.models(op)[i]);
+        EXPECT_EQ(may_stand, !c.objection(op, c.models(op)[i])) << c.op(op).label << ": " << c.models(op)[i].text();
+        ++(may_stand ? allowed : refused);
+        if (may_stand && !first) first = i;
+      }
+      if (!first || !c.place(op, c.models(op)[*first])) ASSERT_TRUE(c.place_best(op, [](const auto&, const auto&) { return false; }).ok());
+      EXPECT_FALSE(c.may_stand(op, c.placed(op).model));
+    }
+  });
+  EXPECT_GT(refused, 20u);
+  EXPECT_GT(allowed, 1000u);
+}
+
+// What is known of an op is true of all of its kind: with kinds, the same models may stand.
+TEST(PolicyContext, OpsOfAKindMayStandAlike) {
+  std::size_t shared = 0;
+  for_each_random_space(20, [&](const ChoiceSpace& space) {
+    ChoiceSpace with_kinds = space;
+    with_kinds.kinds = first_alike(*space.problem);
+    for (std::size_t i = 0; i < with_kinds.kinds.size(); ++i) shared += with_kinds.kinds[i] != i ? 1 : 0;
+    PolicyContext apart(space, 1), together(with_kinds, 1);
+    for (OpId op : apart.schedule()) {
+      for (const OpModel& model : apart.models(op)) EXPECT_EQ(apart.may_stand(op, model), together.may_stand(op, model));
+      for (PolicyContext* c : {&apart, &together}) ASSERT_TRUE(c->place_best(op, [](const auto&, const auto&) { return false; }).ok());
+    }
+  });
+  EXPECT_GT(shared, 20u);
 }
 
 TEST(PolicyContext, PlacesOutsideTheChipOrOnOthersAreRefused) {

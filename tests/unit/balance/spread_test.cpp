@@ -1,4 +1,6 @@
 // The policy that spreads each epoch's work over the chip.
+#include <buda/balance/models/alike.hpp>
+#include <buda/balance/solve/epoch_pool.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
@@ -72,6 +74,28 @@ TEST(Spread, EpochBreaksAreKept) {
   EXPECT_EQ(c.choice.ops[0].epoch, 0);
   EXPECT_EQ(c.choice.ops[1].epoch, 1);
   EXPECT_EQ(c.choice.ops[2].epoch, 1);
+}
+
+// Searches run beside each other, and layers that are alike share what is known of them; neither changes the plan.
+TEST(Spread, IsTheSameWithAnyThreadsAndKinds) {
+  Chosen c(perceptron(4 * 32, {128, 128, 128, 128, 64}));
+  const auto cycles_of_epochs = [](const Choice& choice) -> std::optional<std::vector<double>> {
+    std::vector<double> out(static_cast<std::size_t>(choice.epochs()), 0);
+    for (const PlacedOp& op : choice.ops) out[static_cast<std::size_t>(op.epoch)] += op.model.cycles;
+    return out;
+  };
+  std::optional<Choice> first;
+  for (bool kinds : {false, true}) {
+    if (kinds) c.space.kinds = first_alike(c.problem);
+    for (unsigned threads : {1u, 2u, 8u}) {
+      PolicyContext context(c.space, 1, cycles_of_epochs, threads);
+      const auto found = spread(context, {});
+      ASSERT_TRUE(found.ok());
+      if (!first) first = *found;
+      EXPECT_EQ(*first, *found) << threads << " threads";
+    }
+  }
+  EXPECT_NE(c.space.kinds[2], 2u);
 }
 
 TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
@@ -183,6 +207,22 @@ TEST(PairLinks, AreSlowerBehindASingleBuffer) {
   EXPECT_GT(slower, 0u);
 }
 
+// Transfers alone never take longer than with all that buffers cost.
+TEST(PairLinks, CountTransfersAlone) {
+  const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
+  PolicyContext context(c.space, 1);
+  LinkModel buffers(context), transfers(context, PairCost::transfers);
+  const OpId op = context.schedule()[1], before = context.schedule()[0];
+  std::size_t lower = 0;
+  for (const OpModel& reader : context.models(op))
+    for (const OpModel& producer : context.models(before)) {
+      const double all = buffers.pairs.cycles(op, reader, 0, producer), alone = transfers.pairs.cycles(op, reader, 0, producer);
+      EXPECT_LE(alone, 1.01 * all) << reader.text() << " behind " << producer.text();
+      lower += alone < 0.9 * all ? 1 : 0;
+    }
+  EXPECT_GT(lower, 0u);
+}
+
 TEST(PacedPlacer, KnowsTheEdgesOfAnEpoch) {
   const Chosen c(uneven());
   PolicyContext context(c.space, 1);
@@ -292,15 +332,51 @@ TEST(Trials, CompareByTheEstimate) {
     LinkModel links(context);
     Trials trials(context, links, 1);
     ASSERT_TRUE(trials.estimates());
-    trials.estimate(trial_of(c.choice));
-    EXPECT_TRUE(trials.best()->fails);
-    EXPECT_EQ(trials.best()->choice, c.choice);
-    trials.estimate(trial_of(small));
-    trials.estimate(trial_of(large));
-    trials.estimate(trial_of(c.choice));
-    EXPECT_FALSE(trials.best()->fails);
-    EXPECT_EQ(trials.best()->choice, small_is_best ? small : large);
+    const Trial first = trials.estimated(trial_of(c.choice)), second = trials.estimated(trial_of(small)),
+                third = trials.estimated(trial_of(large));
+    EXPECT_TRUE(first.fails);
+    EXPECT_FALSE(second.fails || third.fails);
+    EXPECT_EQ(second.is_better(third), small_is_best);
+    EXPECT_TRUE(second.is_better(first) && third.is_better(first));
   }
+}
+
+// Two plans of two epochs, each of which has the faster one of them.
+TEST(EpochPool, PutsTheFastestEpochsTogether) {
+  const Chosen c(uneven(), {"fc2"});
+  Choice small = by_size(c.space, false), large = small;
+  PolicyContext context(c.space, 1);
+  ASSERT_EQ(bounds_of(context, small).size(), 3u);
+  const std::size_t cut = bounds_of(context, small)[1];
+  // The first ops differ in models, the last ones in places.
+  const Choice largest = by_size(c.space, true);
+  for (std::size_t i = 0; i < cut; ++i) large.ops[i] = largest.ops[i];
+  ASSERT_EQ(bounds_of(context, large), bounds_of(context, small));
+  for (std::size_t i = cut; i < large.ops.size(); ++i) ++large.ops[i].place.at.row;
+  Trial first, second;
+  first.choice = small;
+  first.epochs = {10, 100};
+  second.choice = large;
+  second.epochs = {100, 10};
+  EpochPool pool(small.ops.size(), 1);
+  EXPECT_FALSE(pool.best(context));
+  pool.add(context, first);
+  EpochPool other(small.ops.size(), 1);
+  other.add(context, second);
+  pool.add(other);
+  const auto best = pool.best(context);
+  ASSERT_TRUE(best);
+  for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(best->ops[i], i < cut ? small.ops[i] : large.ops[i]) << i;
+  // What an estimate says of an epoch counts for that one only.
+  first.epochs = {5, 1};
+  pool.correct(context, first);
+  EXPECT_EQ(pool.best(context)->ops.back(), large.ops.back());
+  // An epoch that does not stand is left out.
+  Trial outside = first;
+  outside.choice.ops.back().place.at = {100, 100};
+  outside.epochs = {1, 1};
+  pool.add(context, outside);
+  EXPECT_FALSE(pool.best(context));
 }
 
 TEST(Trials, RateByOpsLinksAndDram) {

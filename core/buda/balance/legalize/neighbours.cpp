@@ -101,7 +101,8 @@ bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model) {
   return std::holds_alternative<std::int32_t>(judge_with_queues(problem, op, model, queued));
 }
 
-std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const {
+std::variant<EdgeBook::Entry, EdgeBook::Complaint> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch,
+                                                                     const Lookup& placed) const {
   if (last_ && last_->op == op && last_->epoch == epoch && last_->model == model) return last_->entry;
   auto out = measure_anew(op, model, epoch, placed);
   if (auto* entry = std::get_if<Entry>(&out)) last_ = Measured{op, model, epoch, *entry};
@@ -128,30 +129,42 @@ ModelShape shape_of(const OpModel& model) {
           static_cast<std::int32_t>(model.resident)};
 }
 
+std::size_t EdgeKeyHash::operator()(const EdgeKey& key) const {
+  std::uint64_t hash = key.direct ? 1 : 0;
+  const auto add = [&hash](std::uint64_t number) {
+    hash = (hash ^ number) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
+  for (std::size_t number : {key.op, key.input, key.producer}) add(number);
+  for (const ModelShape* shape : {&key.model, &key.producer_model})
+    for (std::size_t i = 0; i < shape->size(); i += 2)
+      add(static_cast<std::uint64_t>((*shape)[i]) << 32 ^ static_cast<std::uint32_t>((*shape)[i + 1]));
+  return static_cast<std::size_t>(hash);
+}
+
 const std::variant<EdgeCost, std::string>& EdgeBook::cost_of(OpId op, const OpModel& model, std::size_t input, std::int32_t epoch,
                                                              const PlacedOp* producer) const {
-  const int kind = producer == nullptr ? 0 : is_direct(problem_->op(op).operands[input], producer, epoch) ? 1 : 2;
-  const CostKey key{op.index(), input, kind, shape_of(model), producer == nullptr ? ModelShape{} : shape_of(producer->model)};
+  EdgeKey key{kind(op), input, EdgeKey::kSource, false, shape_of(model), {}};
+  if (producer != nullptr) {
+    const Operand& operand = problem_->op(op).operands[input];
+    key.producer = kind(operand.from.op);
+    key.direct = is_direct(operand, producer, epoch);
+    key.producer_model = shape_of(producer->model);
+  }
   if (costs_.size() >= kMostKnownCosts) costs_.clear();
   const auto [known, fresh] = costs_.try_emplace(key);
   if (fresh) known->second = operand_cost(*problem_, op, model, input, epoch, producer);
   return known->second;
 }
 
-std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure_anew(OpId op, const OpModel& model, std::int32_t epoch,
-                                                                 const Lookup& placed) const {
+std::variant<EdgeBook::Entry, EdgeBook::Complaint> EdgeBook::measure_anew(OpId op, const OpModel& model, std::int32_t epoch,
+                                                                          const Lookup& placed) const {
   const OpSpec& spec = problem_->op(op);
   Entry entry;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const Origin& from = spec.operands[i].from;
     const PlacedOp* producer = from.op.valid() ? placed(from.op) : nullptr;
-    auto complain = [&](const std::string& why) {
-      Diagnostic d =
-          does_not_fit("BL012", spec.node_name, "edge", 0, 0,
-                       cat("op '", spec.label, "' (", model.text(), "): input ", i, ", from ", describe(*problem_, from), ": ", why), "");
-      d.data.clear();
-      return d;
-    };
+    auto complain = [&](std::string why) { return Complaint{i, std::move(why)}; };
     if (from.op.valid() && producer == nullptr) return complain("its producer is not placed yet");
     const bool direct = is_direct(spec.operands[i], producer, epoch);
     if (direct && !holds_all(problem_->op(from.op), producer->model) && has_other_reader(from.op, op))
@@ -167,6 +180,38 @@ std::variant<EdgeBook::Entry, Diagnostic> EdgeBook::measure_anew(OpId op, const 
     entry.direct.push_back(direct);
   }
   return entry;
+}
+
+Diagnostic EdgeBook::explain(OpId op, const OpModel& model, const Complaint& complaint) const {
+  const OpSpec& spec = problem_->op(op);
+  const std::string from = describe(*problem_, spec.operands[complaint.input].from);
+  Diagnostic d =
+      does_not_fit("BL012", spec.node_name, "edge", 0, 0,
+                   cat("op '", spec.label, "' (", model.text(), "): input ", complaint.input, ", from ", from, ": ", complaint.why), "");
+  d.data.clear();
+  return d;
+}
+
+bool EdgeBook::fits(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const {
+  const OpSpec& spec = problem_->op(op);
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(kind(op))};
+  for (std::int32_t number : shape_of(model)) key.push_back(number);
+  for (std::size_t i = 0; i < own.costs.size(); ++i) {
+    const EdgeCost& cost = own.costs[i];
+    key.insert(key.end(), {own.direct[i], cost.granularity, cost.sources, cost.receiver_phases, cost.pieces, cost.pipes});
+  }
+  const auto add = [&](const OpUse& use, const Entry& entry) {
+    if (use.input < entry.costs.size() && entry.direct[use.input])
+      key.insert(key.end(), {entry.costs[use.input].fan_out, entry.costs[use.input].sender_phases});
+  };
+  for (const OpUse& use : spec.users) add(use, inputs_[use.op.index()]);
+  for (const ExtraUse& e : extra) add(e.use, *e.entry);
+  if (verdicts_.size() >= kMostKnownCosts) verdicts_.clear();
+  const auto [known, fresh] = verdicts_.try_emplace(std::move(key));
+  if (fresh)
+    known->second =
+        std::holds_alternative<std::int32_t>(judge(spec, with_model(spec, model), links(op, model, own, extra), *problem_->device, ""));
+  return known->second;
 }
 
 bool EdgeBook::has_other_reader(OpId producer, OpId reader) const {

@@ -8,8 +8,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -54,10 +55,24 @@ bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model);
 using ModelShape = std::array<std::int32_t, 14>;
 ModelShape shape_of(const OpModel& model);
 
+// Everything that the cost of an edge depends on. Ops are numbers of kinds (ChoiceSpace::kinds).
+struct EdgeKey {
+  static constexpr std::size_t kSource = static_cast<std::size_t>(-1);
+  std::size_t op = 0, input = 0, producer = kSource;
+  bool direct = false;
+  ModelShape model{}, producer_model{};
+  friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
+};
+struct EdgeKeyHash {
+  std::size_t operator()(const EdgeKey& key) const;
+};
+
 // Edge costs of ops as they are placed, so that no edge is walked twice.
 class EdgeBook {
  public:
-  explicit EdgeBook(const Problem& problem) : problem_(&problem), inputs_(problem.ops.size()) {}
+  // `kinds`: ChoiceSpace::kinds.
+  explicit EdgeBook(const Problem& problem, std::span<const std::size_t> kinds = {})
+      : problem_(&problem), kinds_(kinds), inputs_(problem.ops.size()) {}
 
   struct Entry {
     std::vector<EdgeCost> costs;
@@ -65,8 +80,15 @@ class EdgeBook {
   };
   using Lookup = std::function<const PlacedOp*(OpId)>;
 
-  // The costs that the op's inputs would have, or the first objection.
-  std::variant<Entry, Diagnostic> measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
+  // What keeps an edge from being.
+  struct Complaint {
+    std::size_t input = 0;
+    std::string why;
+  };
+  Diagnostic explain(OpId op, const OpModel& model, const Complaint& complaint) const;
+
+  // The costs that the op's inputs would have, or the first complaint.
+  std::variant<Entry, Complaint> measure(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
   void enter(OpId op, Entry entry) {
     inputs_[op.index()] = std::move(entry);
     last_.reset();
@@ -82,17 +104,21 @@ class EdgeBook {
     const Entry* entry = nullptr;
   };
   Links links(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const;
+  // Whether the op fits a core with these links, by judge().
+  bool fits(OpId op, const OpModel& model, const Entry& own, const std::vector<ExtraUse>& extra) const;
   const Entry& entry(OpId op) const { return inputs_[op.index()]; }
 
  private:
   // Whether an op but `reader` takes what `producer` gives directly, as far as they are entered.
   bool has_other_reader(OpId producer, OpId reader) const;
 
+  std::size_t kind(OpId op) const { return kinds_.empty() ? op.index() : kinds_[op.index()]; }
   const std::variant<EdgeCost, std::string>& cost_of(OpId op, const OpModel& model, std::size_t input, std::int32_t epoch,
                                                      const PlacedOp* producer) const;
-  std::variant<Entry, Diagnostic> measure_anew(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
+  std::variant<Entry, Complaint> measure_anew(OpId op, const OpModel& model, std::int32_t epoch, const Lookup& placed) const;
 
   const Problem* problem_;
+  std::span<const std::size_t> kinds_;
   std::vector<Entry> inputs_;  // by OpId; empty where the op is not placed
   // What was measured last, as long as nothing is entered or forgotten: whoever finds no objection places the op next.
   struct Measured {
@@ -102,9 +128,10 @@ class EdgeBook {
     Entry entry;
   };
   mutable std::optional<Measured> last_;
-  // Costs of operands by all that they depend on: policies ask for the same again and again.
-  using CostKey = std::tuple<std::size_t, std::size_t, int, ModelShape, ModelShape>;
-  mutable std::map<CostKey, std::variant<EdgeCost, std::string>> costs_;
+  // Policies ask for the same again and again.
+  mutable std::unordered_map<EdgeKey, std::variant<EdgeCost, std::string>, EdgeKeyHash> costs_;
+  // Verdicts by kind and model of the op and by what judge() sees of its links.
+  mutable std::map<std::vector<std::int64_t>, bool> verdicts_;
 };
 
 }  // namespace buda::balance

@@ -30,12 +30,13 @@ bool same_schedules(const std::shared_ptr<const netlist::FusedOp>& a, const std:
 }
 
 bool same_selection(const std::shared_ptr<const SelectionMatrix>& a, const std::shared_ptr<const SelectionMatrix>& b) {
-  if (a == nullptr || b == nullptr) return a == b;
+  if (a == b || a == nullptr || b == nullptr) return a == b;
   return *a == *b;
 }
 
 bool same_operand(const Operand& a, const Operand& b) {
-  return a.shape == b.shape && a.constant == b.constant && a.queued == b.queued && a.from.op.valid() == b.from.op.valid();
+  return a.shape == b.shape && a.constant == b.constant && a.queued == b.queued && a.buffered_inputs == b.buffered_inputs &&
+         a.from.op.valid() == b.from.op.valid();
 }
 
 bool are_alike(const OpSpec& a, const OpSpec& b) {

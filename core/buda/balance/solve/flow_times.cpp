@@ -8,7 +8,7 @@
 namespace buda::balance {
 
 const FlowTimes::Alone& FlowTimes::alone(OpId op, const OpModel& model) {
-  const auto [known, fresh] = alone_.try_emplace({op.index(), shape_of(model)});
+  const auto [known, fresh] = alone_.try_emplace({context_.kind(op), shape_of(model)});
   Alone& out = known->second;
   if (!fresh) return out;
   const netlist::Op blocked = with_model(context_.op(op), model);
@@ -35,8 +35,8 @@ cost::PipelineTimes FlowTimes::times(std::size_t end) {
       if (model.is_resident(i)) continue;
       if (!from.valid() || (ways.read >> i & 1) != 0) {
         op.inputs.push_back(known.op.inputs[i]);
-      } else if (const auto& edge = model_.intakes.edge(id, model, i, context_.placed(from).model)) {
-        op.inputs.push_back(edge->input);
+      } else if (const auto& route = model_.intakes.route(id, model, i, context_.placed(from).model)) {
+        op.inputs.push_back(route->input);
         op.inputs.back().from = numbers.at(from);
       }
     }

@@ -22,16 +22,16 @@ namespace {
 using device::NocCoord;
 using netlist::MulticastAxis;
 
-GridCoord worker_of(const OpModel& model, const Place& place, std::int32_t core) {
-  const std::int32_t row = core / model.grid.cols, col = core % model.grid.cols;
-  return place.transposed ? GridCoord{place.at.row + col, place.at.col + row} : GridCoord{place.at.row + row, place.at.col + col};
+GridCoord worker_of(const Place& place, GridCoord core) {
+  return place.transposed ? GridCoord{place.at.row + core.col, place.at.col + core.row}
+                          : GridCoord{place.at.row + core.row, place.at.col + core.col};
 }
 
 // The core that takes the tiles of a destination; it passes them on along its row or column.
-GridCoord taking_core(const OpModel& model, MulticastAxis axis, std::int32_t destination) {
+GridCoord taking_core(GridShape grid, MulticastAxis axis, std::int32_t destination) {
   if (axis == MulticastAxis::row) return {destination, 0};
-  if (axis == MulticastAxis::column) return {model.grid.rows - 1, destination};
-  return {destination / model.grid.cols, destination % model.grid.cols};
+  if (axis == MulticastAxis::column) return {grid.rows - 1, destination};
+  return {destination / grid.cols, destination % grid.cols};
 }
 
 // For each destination, by producer core, its share of the destination's tiles.
@@ -82,24 +82,16 @@ std::int32_t own_noc(MulticastAxis axis, std::size_t input) {
   return axis == MulticastAxis::column || (axis == MulticastAxis::core && input % 2 == 1) ? 1 : 0;
 }
 
-// One for each core and channel.
-void merge_reads(std::vector<Intake::Read>& reads) {
-  const auto key = [](const Intake::Read& r) { return std::tuple(r.to, r.channel); };
-  std::stable_sort(reads.begin(), reads.end(), [&](const Intake::Read& a, const Intake::Read& b) { return key(a) < key(b); });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    if (kept > 0 && key(reads[kept - 1]) == key(reads[i])) {
-      reads[kept - 1].bytes += reads[i].bytes;
-    } else {
-      reads[kept++] = reads[i];
-    }
-  }
-  reads.resize(kept);
+void add_queued(MulticastAxis axis, std::int32_t channel, double bytes, Intake& out) {
+  auto same =
+      std::find_if(out.queued.begin(), out.queued.end(), [&](const Intake::Queued& q) { return q.axis == axis && q.channel == channel; });
+  if (same == out.queued.end()) same = out.queued.insert(out.queued.end(), {axis, channel, 0});
+  same->bytes += bytes;
 }
 
 // Of an operand from an op of the same epoch.
-std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input,
-                                      const OpModel& producer) {
+std::optional<Intake::Route> route_from(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input,
+                                        const OpModel& producer) {
   const OpId from = context.op(op).operands[input].from.op;
   const netlist::Op blocked = with_model(context.op(op), model);
   const double bytes = taken_bytes(context, blocked, model, input);
@@ -110,11 +102,11 @@ std::optional<Intake::Edge> edge_from(const PolicyContext& context, OpId op, con
   if (!std::holds_alternative<tiling::EdgeRoutes>(routes)) return std::nullopt;
   const tiling::TileOrder order = input_order(blocked, input);
   const auto shares = shares_of(std::get<tiling::EdgeRoutes>(routes), order.destinations());
-  Intake::Edge out{from, {}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input), {}};
+  Intake::Route out{{}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input), {}};
   out.input = pipeline_input(blocked, input, cost_of_routes(std::get<tiling::EdgeRoutes>(routes), layout).flow, 0, context.device());
   for (std::size_t d = 0; d < shares.size(); ++d)
     for (const auto& [core, share] : shares[d])
-      out.messages.push_back({core, taking_core(model, order.axis, static_cast<std::int32_t>(d)), share * bytes});
+      out.messages.push_back({core, taking_core(model.grid, order.axis, static_cast<std::int32_t>(d)), share * bytes});
   return out;
 }
 
@@ -136,29 +128,36 @@ double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
   return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
 }
 
-const std::optional<Intake::Edge>& IntakeBook::edge(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
-  const auto [known, fresh] = edges_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
-  if (fresh) known->second = edge_from(context_, op, model, input, producer);
+EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
+  return {context.kind(op), input, context.kind(context.op(op).operands[input].from.op), true, shape_of(model), shape_of(producer)};
+}
+
+const std::optional<Intake::Route>& IntakeBook::route(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
+  const auto [known, fresh] = routes_.try_emplace(key_of(context_, op, model, input, producer));
+  if (fresh) known->second = route_from(context_, op, model, input, producer);
   return known->second;
 }
 
 double PairLinks::cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
-  const auto [known, fresh] = cycles_.try_emplace({op.index(), input, shape_of(model), shape_of(producer)});
+  const auto [known, fresh] = cycles_.try_emplace(key_of(context_, op, model, input, producer));
   if (!fresh) return known->second;
-  if (const auto& edge = intakes_.edge(op, model, input, producer))
-    known->second = std::max(least_cycles(model, *edge, producer), interval(op, model, *edge, producer));
+  if (const auto& route = intakes_.route(op, model, input, producer)) {
+    const Intake::Edge edge{context_.op(op).operands[input].from.op, &*route};
+    known->second = std::max(least_cycles(edge, model, producer),
+                             cost_ == PairCost::buffers ? interval(edge, op, model, producer) : route->input.transfer);
+  }
   return known->second;
 }
 
-double PairLinks::interval(OpId op, const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const {
+double PairLinks::interval(const Intake::Edge& edge, OpId op, const OpModel& model, const OpModel& producer) const {
   cost::PipelineOp ops[] = {pipeline_op(with_model(context_.op(edge.producer), producer), producer.kernel_cycles, 0),
                             pipeline_op(with_model(context_.op(op), model), model.kernel_cycles, 0)};
-  ops[1].inputs.push_back(edge.input);
+  ops[1].inputs.push_back(edge.route->input);
   ops[1].inputs.back().from = 0;
   return cost::pipeline_times(ops).interval;
 }
 
-double PairLinks::least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const {
+double PairLinks::least_cycles(const Intake::Edge& edge, const OpModel& model, const OpModel& producer) const {
   const GridShape chip = context_.placer().chip(), grid = model.grid, other = producer.grid;
   // The op to the right of its producer, to the left, below and above.
   const std::pair<GridCoord, GridCoord> sides[] = {
@@ -188,24 +187,23 @@ Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
     const tiling::TileOrder order = input_order(blocked, i);
     const double bytes = taken_bytes(context, blocked, model, i);
     if (model.is_resident(i)) {
-      for (std::int32_t core = 0; core < model.cores(); ++core)
-        out.reads.push_back({{core / model.grid.cols, core % model.grid.cols}, bytes, Intake::kAllChannels});
+      add_queued(MulticastAxis::core, Intake::kAllChannels, bytes, out);
       continue;
     }
     add_multicast(model, order.axis, bytes, out);
     const OpId from = spec.operands[i].from.op;
     if (!from.valid() || context.placed(from).epoch != context.epoch() || spec.operands[i].queued) {
-      const std::int32_t channel = channel_of(context, spec.operands[i], bytes * static_cast<double>(order.destinations()));
-      for (std::int32_t d = 0; d < order.destinations(); ++d) out.reads.push_back({taking_core(model, order.axis, d), bytes, channel});
-    } else if (const auto& from_op = edge(op, model, i, context.placed(from).model)) {
-      out.edges.push_back(*from_op);
+      add_queued(order.axis, channel_of(context, spec.operands[i], bytes * static_cast<double>(order.destinations())), bytes, out);
+    } else if (const auto& from_op = route(op, model, i, context.placed(from).model)) {
+      out.edges.push_back({from, &*from_op});
     }
   }
-  merge_reads(out.reads);
   const auto is_later = [end](const OpUse& use) { return use.op.index() >= end; };
   if (spec.outputs > 0 || std::any_of(spec.users.begin(), spec.users.end(), is_later))
-    out.written =
-        static_cast<double>(blocked.block.tiles()) * tile_bytes(blocked.out_format, blocked.tile_dim, context.device().tile_alignment);
+    add_queued(
+        MulticastAxis::core, Intake::kWritten,
+        static_cast<double>(blocked.block.tiles()) * tile_bytes(blocked.out_format, blocked.tile_dim, context.device().tile_alignment),
+        out);
   return out;
 }
 
@@ -229,47 +227,56 @@ ChipLinks::ChipLinks(const device::DeviceDescriptor& device)
 
 void ChipLinks::add(const Intake& intake, const OpModel& model, const Place& place, const Standing& standing, double factor,
                     std::vector<double>& bytes) const {
-  auto node = [&](GridCoord core) { return device_.noc_of_worker(worker_of(model, place, core.row * model.grid.cols + core.col)); };
+  auto node = [&](GridCoord core) { return device_.noc_of_worker(worker_of(place, core)); };
   for (const Intake::Edge& edge : intake.edges) {
     const PlacedOp& producer = standing(edge.producer);
-    auto source = [&](std::int32_t core) { return device_.noc_of_worker(worker_of(producer.model, producer.place, core)); };
-    const std::int32_t turned = place.transposed ? 1 - edge.noc : edge.noc;
-    const std::int32_t noc = edge.noc == Intake::kNearerNoc ? nearer(source(0), node({0, 0})) : turned;
-    for (const Intake::Message& m : edge.messages) go(noc, source(m.from), node(m.to), factor * m.bytes, bytes);
+    const std::int32_t cols = producer.model.grid.cols;
+    auto source = [&](std::int32_t core) { return device_.noc_of_worker(worker_of(producer.place, {core / cols, core % cols})); };
+    const std::int32_t own = edge.route->noc, turned = place.transposed ? 1 - own : own;
+    const std::int32_t noc = own == Intake::kNearerNoc ? nearer(source(0), node({0, 0})) : turned;
+    for (const Intake::Message& m : edge.route->messages) go(noc, source(m.from), node(m.to), factor * m.bytes, bytes);
   }
   for (const Intake::Multicast& m : intake.multicasts)
     go(place.transposed ? 1 - m.noc : m.noc, node(m.from), node(m.last), factor * m.bytes, bytes);
-  const NocCoord first = node({0, 0});
-  for (const Intake::Read& r : intake.reads)
-    for (const Share& share : queue_ways(first, node(r.to), r.channel)) bytes[share.link] += factor * share.part * r.bytes;
-  for (std::int32_t core = 0; intake.written > 0 && core < model.grid.volume(); ++core) {
-    const NocCoord from = node({core / model.grid.cols, core % model.grid.cols});
-    for (const Share& share : queue_ways(first, from, kWrites)) bytes[share.link] += factor * share.part * intake.written;
-  }
+  for (const Intake::Queued& queued : intake.queued)
+    for (const Share& share : queue_ways(model.grid, place, queued))
+      bytes[share.link] += factor * queued.bytes * static_cast<double>(share.part);
 }
 
-const std::vector<ChipLinks::Share>& ChipLinks::queue_ways(NocCoord first, NocCoord core, std::int32_t channel) const {
-  const auto [known, fresh] = queue_ways_.try_emplace({way_of(0, first, core), channel});
+const std::vector<ChipLinks::Share>& ChipLinks::queue_ways(GridShape grid, const Place& place, const Intake::Queued& queued) const {
+  std::uint64_t key = place.transposed ? 1 : 0;
+  for (std::int32_t number : {grid.rows, grid.cols, place.at.row, place.at.col, queued.channel + 2, static_cast<std::int32_t>(queued.axis)})
+    key = key << 10 | static_cast<std::uint64_t>(number);
+  const auto [known, fresh] = queue_ways_.try_emplace(key);
   if (!fresh) return known->second;
+  std::vector<double> parts(count(), 0);
+  const NocCoord first = device_.noc_of_worker(worker_of(place, {0, 0}));
+  const std::int32_t cores = queued.axis == MulticastAxis::core  ? static_cast<std::int32_t>(grid.volume())
+                             : queued.axis == MulticastAxis::row ? grid.rows
+                                                                 : grid.cols;
+  for (std::int32_t i = 0; i < cores; ++i)
+    add_way(first, device_.noc_of_worker(worker_of(place, taking_core(grid, queued.axis, i))), queued.channel, parts);
+  for (std::size_t link = 0; link < parts.size(); ++link)
+    if (parts[link] > 0) known->second.push_back({static_cast<std::uint16_t>(link), static_cast<float>(parts[link])});
+  return known->second;
+}
+
+void ChipLinks::add_way(NocCoord first, NocCoord core, std::int32_t channel, std::vector<double>& bytes) const {
   // A queue's port is the one nearest to the first core, and a core reads all buffers of a queue by one network.
   std::vector<NocCoord> ports;
   for (const device::DramChannel& c : device_.dram.channels)
     ports.push_back(c.ports.empty() ? first : c.ports[static_cast<std::size_t>(pipes::nearest_port(c, first, size_))]);
-  std::vector<double> parts(count(), 0);
   const double each = 1 / static_cast<double>(std::max<std::size_t>(ports.size(), 1));
-  if (channel == kWrites) {
-    for (NocCoord port : ports) go(nearer(core, port), core, port, each, parts);
+  if (channel == Intake::kWritten) {
+    for (NocCoord port : ports) go(nearer(core, port), core, port, each, bytes);
   } else if (channel != Intake::kAllChannels) {
     const NocCoord port = ports[static_cast<std::size_t>(channel)];
-    go(nearer(port, core), port, core, 1, parts);
+    go(nearer(port, core), port, core, 1, bytes);
   } else {
     const auto by_1 = std::count_if(ports.begin(), ports.end(), [&](NocCoord port) { return nearer(port, core) == 1; });
     const int noc = 2 * by_1 > static_cast<std::ptrdiff_t>(ports.size()) ? 1 : 0;
-    for (NocCoord port : ports) go(noc, port, core, each, parts);
+    for (NocCoord port : ports) go(noc, port, core, each, bytes);
   }
-  for (std::size_t link = 0; link < parts.size(); ++link)
-    if (parts[link] > 0) known->second.push_back({static_cast<std::uint16_t>(link), parts[link]});
-  return known->second;
 }
 
 LinkLoads::LinkLoads(const PolicyContext& context, LinkModel& model) : context_(context), model_(model), bytes_(model.links.count(), 0) {}

@@ -11,10 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <tuple>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace buda::balance {
@@ -27,13 +25,16 @@ struct Intake {
     GridCoord to;
     double bytes = 0;
   };
-  // An operand from an op of the same epoch: all its messages take one network. To a core that passes them on it is the nearer one, by the
-  // first cores of both ops.
-  struct Edge {
-    OpId producer;
+  // How an operand comes from an op of the same epoch: all messages take one network. To a core that passes them on it is the nearer one,
+  // by the first cores of both ops.
+  struct Route {
     std::vector<Message> messages;
     std::int32_t noc = kNearerNoc;
     cost::PipelineInput input = {};  // but for the producer's number
+  };
+  struct Edge {
+    OpId producer;
+    const Route* route;  // of an IntakeBook
   };
   static constexpr std::int32_t kNearerNoc = -1;
   // From a core of the op along its row or column to others.
@@ -42,17 +43,16 @@ struct Intake {
     double bytes = 0;
     std::int32_t noc = 0;
   };
-  // From a queue.
-  struct Read {
-    GridCoord to;
-    double bytes = 0;
-    std::int32_t channel = kAllChannels;  // in equal parts, where it is not known
+  // Between queues and each core of the op that takes tiles: all of them, the first of each row, or the last of each column.
+  struct Queued {
+    netlist::MulticastAxis axis = netlist::MulticastAxis::core;
+    std::int32_t channel = kAllChannels;  // that is read, in equal parts where it is not known; or kWritten
+    double bytes = 0;                     // of each core
   };
-  static constexpr std::int32_t kAllChannels = -1;
+  static constexpr std::int32_t kAllChannels = -1, kWritten = -2;
   std::vector<Edge> edges;
-  std::vector<Read> reads;
+  std::vector<Queued> queued;  // one for each axis and channel
   std::vector<Multicast> multicasts;
-  double written = 0;  // by each core
 };
 
 // Bytes that all cores of an op read of operand `input` if it comes from a queue; of what is loaded before the epoch, an input's share.
@@ -64,6 +64,9 @@ std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel&
 // Cycles per input of a channel of DRAM that moves so many bytes.
 double channel_cycles(double bytes, const device::DeviceDescriptor& device);
 
+// The edge between ops of the same epoch.
+EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
+
 // Intakes, of which the messages are worked out once.
 class IntakeBook {
  public:
@@ -73,12 +76,11 @@ class IntakeBook {
   // are left out.
   Intake intake(OpId op, const OpModel& model, std::size_t end);
   // Operand `input` alone, from an op of the same epoch with that model.
-  const std::optional<Intake::Edge>& edge(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
+  const std::optional<Intake::Route>& route(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
  private:
   const PolicyContext& context_;
-  using Key = std::tuple<std::size_t, std::size_t, ModelShape, ModelShape>;  // op, input, its model, the producer's
-  std::map<Key, std::optional<Intake::Edge>> edges_;
+  std::unordered_map<EdgeKey, std::optional<Intake::Route>, EdgeKeyHash> routes_;
 };
 
 // The links of a chip by number, and what passes them.
@@ -109,15 +111,16 @@ class ChipLinks {
   const device::DeviceDescriptor& device_;
   device::NocSize size_;
   double rate_;
-  // The links that a core's bytes pass from or to the buffers of a queue, and the part of the bytes on each. The port of a channel depends
-  // on the op's first core.
+  // The links that the bytes of an op pass from or to the buffers of a queue, and how many on each for each that a core takes or gives.
   struct Share {
     std::uint16_t link;
-    double part;
+    float part;
   };
-  static constexpr std::int32_t kWrites = -2;  // or the number of a channel, or kAllChannels
-  const std::vector<Share>& queue_ways(device::NocCoord first, device::NocCoord core, std::int32_t channel) const;
-  mutable std::map<std::pair<std::size_t, std::int32_t>, std::vector<Share>> queue_ways_;
+  const std::vector<Share>& queue_ways(GridShape grid, const Place& place, const Intake::Queued& queued) const;
+  // Adds one byte of a core. The port of a channel depends on the op's first core.
+  void add_way(device::NocCoord first, device::NocCoord core, std::int32_t channel, std::vector<double>& bytes) const;
+  // By grid, place, axis and channel, worked out when first asked for.
+  mutable std::unordered_map<std::uint64_t, std::vector<Share>> queue_ways_;
 
   // The links of the way from each node to each other, by network.
   std::vector<std::uint32_t> begins_;
@@ -125,31 +128,36 @@ class ChipLinks {
   std::vector<std::uint8_t> nearer_;  // which network is nearer, by way of network 0
 };
 
+// What counts between two ops: the buffers between them and the turns that their streams take, or only the bytes that pass. Placers that
+// heed buffers avoid what is slow for certain; those that do not have more models to choose from, and the search mends what was slow.
+enum class PairCost : std::uint8_t { buffers, transfers };
+
 // How fast inputs can pass between two ops that stand side by side, with nothing else in the epoch: what the edge puts on the busiest link,
 // and what the buffers between them allow. A column of cores, for example, is fed through the links of that column unless its producer has
 // as many rows; a producer whose buffer holds one result waits until it is taken.
 class PairLinks {
  public:
-  PairLinks(const PolicyContext& context, const ChipLinks& links, IntakeBook& intakes)
-      : context_(context), links_(links), intakes_(intakes) {}
+  PairLinks(const PolicyContext& context, const ChipLinks& links, IntakeBook& intakes, PairCost cost)
+      : context_(context), links_(links), intakes_(intakes), cost_(cost) {}
 
   // Cycles per input.
   double cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
  private:
-  double interval(OpId op, const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const;
-  double least_cycles(const OpModel& model, const Intake::Edge& edge, const OpModel& producer) const;
+  double interval(const Intake::Edge& edge, OpId op, const OpModel& model, const OpModel& producer) const;
+  double least_cycles(const Intake::Edge& edge, const OpModel& model, const OpModel& producer) const;
 
   const PolicyContext& context_;
   const ChipLinks& links_;
   IntakeBook& intakes_;
-  std::map<std::tuple<std::size_t, std::size_t, ModelShape, ModelShape>, double> cycles_;
+  PairCost cost_;
+  std::unordered_map<EdgeKey, double, EdgeKeyHash> cycles_;
 };
 
 // What placers and ratings have in common.
 struct LinkModel {
-  explicit LinkModel(const PolicyContext& context)
-      : links(context.device()), intakes(context), pairs(context, links, intakes), times(context) {}
+  explicit LinkModel(const PolicyContext& context, PairCost cost = PairCost::buffers)
+      : links(context.device()), intakes(context), pairs(context, links, intakes, cost), times(context) {}
   ChipLinks links;
   IntakeBook intakes;
   PairLinks pairs;

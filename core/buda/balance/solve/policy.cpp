@@ -47,19 +47,21 @@ std::int32_t Choice::epochs() const {
   return last + 1;
 }
 
-PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate)
+PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate, unsigned threads)
     : space_(&space),
       seed_(seed),
       placed_(space.problem->ops.size()),
       placer_(space.problem->device->grid()),
-      edges_(std::make_unique<EdgeBook>(*space.problem)),
-      estimate_(std::move(estimate)) {
+      edges_(std::make_unique<EdgeBook>(*space.problem, space.kinds)),
+      estimate_(std::move(estimate)),
+      threads_(threads) {
   for (std::size_t i = 0; i < placed_.size(); ++i) schedule_.push_back(OpId(static_cast<std::uint32_t>(i)));
 }
 
 PolicyContext::~PolicyContext() = default;
 
-std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model) const {
+// Breaks that the user wants, and ops that are placed already.
+std::optional<Diagnostic> PolicyContext::objection_of_epoch(OpId id) const {
   const OpSpec& spec = op(id);
   if (is_placed(id)) return objection_to(spec, "it is placed already");
   if (space_->overrides[id.index()].epoch_break == true && !in_epoch_.empty())
@@ -67,9 +69,26 @@ std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model
   for (OpId other : in_epoch_)
     if (space_->overrides[other.index()].epoch_break == true && id < other)
       return objection_to(spec, cat("op '", op(other).label, "', a later op, must begin this epoch"));
+  return std::nullopt;
+}
+
+bool PolicyContext::may_stand(OpId id, const OpModel& model) const {
+  if (objection_of_epoch(id)) return false;
+  const auto measured = edges_->measure(id, model, epoch_, [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; });
+  const auto* entry = std::get_if<EdgeBook::Entry>(&measured);
+  if (entry == nullptr || !edges_->fits(id, model, *entry, {})) return false;
+  const auto producers = direct_producers(problem(), id, *entry);
+  return std::all_of(producers.begin(), producers.end(), [&](const auto& producer) {
+    return edges_->fits(producer.first, placed(producer.first).model, edges_->entry(producer.first), producer.second);
+  });
+}
+
+std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model) const {
+  if (auto d = objection_of_epoch(id)) return d;
+  const OpSpec& spec = op(id);
   auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
   auto measured = edges_->measure(id, model, epoch_, lookup);
-  if (auto* d = std::get_if<Diagnostic>(&measured)) return std::move(*d);
+  if (auto* complaint = std::get_if<EdgeBook::Complaint>(&measured)) return edges_->explain(id, model, *complaint);
   const auto& entry = std::get<EdgeBook::Entry>(measured);
   auto own = judge(spec, with_model(spec, model), edges_->links(id, model, entry, {}), device(), "");
   if (auto* d = std::get_if<Diagnostic>(&own)) return std::move(*d);
@@ -97,13 +116,13 @@ void PolicyContext::put(OpId id, const OpModel& model, const Place& place) {
 
 bool PolicyContext::place(OpId id, const OpModel& model) {
   auto spot = placer_.find(model.grid, place_rule(id));
-  if (!spot || objection(id, model)) return false;
+  if (!spot || !may_stand(id, model)) return false;
   put(id, model, *spot);
   return true;
 }
 
 bool PolicyContext::place_at(OpId id, const OpModel& model, Place place) {
-  if (!place_rule(id).allows(place) || !placer_.is_free(Placer::rect_of(model.grid, place)) || objection(id, model)) return false;
+  if (!place_rule(id).allows(place) || !placer_.is_free(Placer::rect_of(model.grid, place)) || !may_stand(id, model)) return false;
   put(id, model, place);
   return true;
 }
@@ -227,8 +246,8 @@ std::vector<Diagnostic> check_choice(const ChoiceSpace& space, const Choice& cho
         out.push_back(internal_error(
             cat("op '", problem.op(id).label, "' runs in epoch ", p.epoch, ", before its producer ", describe(problem, operand.from))));
     auto measured = book.measure(id, p.model, p.epoch, lookup);
-    if (auto* d = std::get_if<Diagnostic>(&measured)) {
-      out.push_back(std::move(*d));
+    if (auto* complaint = std::get_if<EdgeBook::Complaint>(&measured)) {
+      out.push_back(book.explain(id, p.model, *complaint));
       return out;
     }
     book.enter(id, std::move(std::get<EdgeBook::Entry>(measured)));

@@ -50,6 +50,8 @@ struct ChoiceSpace {
   const Problem* problem = nullptr;
   std::vector<LegalModels> models;    // by OpId; none empty
   std::vector<OpOverride> overrides;  // by OpId
+  // By OpId: the first op that has the same properties but for its names, and the same models. Empty: nothing is known of that.
+  std::vector<std::size_t> kinds;
   ModelOptions options;
 };
 
@@ -64,11 +66,13 @@ class PolicyContext {
   using Preference = std::function<bool(const OpModel& a, const OpModel& b)>;
 
   // What the report would say of a complete choice: of each epoch the cycles that all inputs of a microbatch take. Nothing where its queues
-  // do not fit DRAM, or there are no stream programs for it.
+  // do not fit DRAM, or there are no stream programs for it. It may be asked by several threads at once.
   using Estimate = std::function<std::optional<std::vector<double>>(const Choice& choice)>;
 
-  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate = {});
+  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate = {}, unsigned threads = 1);
   ~PolicyContext();
+  // An empty one of the same problem, for another thread.
+  PolicyContext another() const { return {*space_, seed_, estimate_, threads_}; }
 
   // ---- what there is
 
@@ -77,11 +81,15 @@ class PolicyContext {
   const ModelOptions& options() const { return space_->options; }
   // For policies that draw lots.
   std::uint64_t seed() const { return seed_; }
+  // How many threads a policy may use; its choice must not depend on it.
+  unsigned threads() const { return threads_; }
   // All ops, each after those that it takes inputs from. A policy may place them in any such order.
   const std::vector<OpId>& schedule() const { return schedule_; }
   // The legal implementations of an op, those with fewer cores first; never empty.
   std::span<const OpModel> models(OpId op) const { return space_->models[op.index()].models; }
   const OpSpec& op(OpId id) const { return space_->problem->op(id); }
+  // Equal for ops that differ in nothing but names: what is true of one with certain models around it is true of all.
+  std::size_t kind(OpId id) const { return space_->kinds.empty() ? id.index() : space_->kinds[id.index()]; }
   // What the user overrides, by OpId; models() and placing comply with it.
   const std::vector<OpOverride>& overrides() const { return space_->overrides; }
   // Where the op may stand, by the user's override and the options.
@@ -102,6 +110,8 @@ class PolicyContext {
   // Why the model cannot stand in the present epoch beside what is there, free workers apart; nothing when it can. An op whose producers
   // are not all placed cannot, nor can one that the user wants to begin an epoch when there are others already.
   std::optional<Diagnostic> objection(OpId op, const OpModel& model) const;
+  // Whether there is none, without the account of why.
+  bool may_stand(OpId op, const OpModel& model) const;
   // Places the op at the first free place. False, and nothing is done, if there is no room or an objection.
   bool place(OpId op, const OpModel& model);
   // The same at a certain place.
@@ -126,6 +136,7 @@ class PolicyContext {
 
  private:
   void put(OpId op, const OpModel& model, const Place& place);
+  std::optional<Diagnostic> objection_of_epoch(OpId op) const;
 
   const ChoiceSpace* space_;
   std::uint64_t seed_;
@@ -137,6 +148,7 @@ class PolicyContext {
   Placer placer_;
   std::unique_ptr<EdgeBook> edges_;
   Estimate estimate_;
+  unsigned threads_;
 };
 
 class Policy {

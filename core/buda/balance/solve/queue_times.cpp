@@ -54,7 +54,7 @@ double QueueTimes::cycles(OpId op, const OpModel& model, QueueWays ways) {
 }
 
 const std::vector<QueueTimes::SourceReads>& QueueTimes::source_reads(OpId op) {
-  std::vector<SourceReads>& out = reads_[op.index()];
+  std::vector<SourceReads>& out = reads_[context_.kind(op)];
   if (!out.empty()) return out;
   const OpSpec& spec = context_.op(op);
   const bool any = std::any_of(spec.operands.begin(), spec.operands.end(), [](const Operand& o) { return o.from.source.valid(); });
@@ -75,7 +75,7 @@ const std::vector<QueueTimes::SourceReads>& QueueTimes::source_reads(OpId op) {
 
 const QueueTimes::Times& QueueTimes::times(OpId op, const OpModel& model) {
   const auto models = context_.models(op);
-  std::vector<Times>& all = times_[op.index()];
+  std::vector<Times>& all = times_[context_.kind(op)];
   if (all.empty()) {
     const OpSpec& spec = context_.op(op);
     Traffic traffic;

@@ -44,7 +44,7 @@ class QueueTimes {
 
  private:
   const PolicyContext& context_;
-  // By op and model, where they were asked for.
+  // By kind of op and by model, where they were asked for.
   std::vector<std::vector<Times>> times_;
   std::vector<std::vector<SourceReads>> reads_;
 };

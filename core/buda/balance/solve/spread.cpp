@@ -1,318 +1,89 @@
-// From relaxed epochs to placed ops.
+// Searches beside each other, and the best of what they find.
 #include <buda/balance/solve/spread.hpp>
 
-#include <buda/balance/cost/cost.hpp>
-#include <buda/balance/solve/epoch_search.hpp>
-#include <buda/balance/solve/relaxed_epochs.hpp>
-#include <buda/balance/solve/tighten_epochs.hpp>
-#include <buda/balance/solve/trials.hpp>
+#include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>
+#include <buda/base/parallel.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace buda::balance {
 namespace {
 
-// Shares of the chip's cores that are planned with.
-constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55, 0.95, 0.85, 0.75, 0.62};
-// By how many times its traffic a byte in a queue counts more, where queues do not fit DRAM.
-constexpr double kQueuePrices[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 8, 32, 128};
-// An op that takes so many times what it may belongs to the next epoch.
-constexpr double kLate = 1.1;
-// An epoch may end earlier than it must by one in so many of its ops.
-constexpr std::size_t kLastOps = 3;
-// First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
-constexpr std::size_t kFewestImproved = 2, kMostImproved = 8, kPlacementsForImproved = 12;
-// Of fewer inputs, the way of the first through an epoch counts as well as the interval between them.
-constexpr double kFewInputs = 16;
+// Plans put together from epochs whose estimates are known.
+constexpr int kCombined = 3;
+// Problems of which all plans are tried, within a budget of a tenth of a second.
+constexpr std::size_t kFewOps = 12;
+constexpr TryAllBudget kSmallBudget{20'000, 100};
 
-double bytes_of(const netlist::TileShape& shape, DataFormat format, const device::DeviceDescriptor& device) {
-  return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
-}
+using Searches = std::vector<std::unique_ptr<Search>>;
 
-// What a choice reads from DRAM for every input holds it up; what all read counts for the epoch as well.
-RelaxedOp relaxed(const PolicyContext& context, QueueTimes& times, OpId id) {
-  const OpSpec& spec = context.op(id);
-  const double rate = dram_rate(context.device());
-  RelaxedOp out;
-  std::vector<CoreCost> choices;
-  const auto models = context.models(id);
-  const auto& reads = times.source_reads(id);
-  for (std::size_t i = 0; i < models.size(); ++i)
-    choices.push_back({models[i].cores(), std::max({models[i].cycles, reads[i].cycles, reads[i].bytes / rate})});
-  out.choices = best_choices(std::move(choices));
-  out.begins_epoch = context.overrides()[id.index()].epoch_break == true;
-  out.last_user = id.index();
-  for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
-  out.result_bytes = bytes_of(spec.out, spec.op.out_format, context.device());
-  if (spec.outputs > 0) out.dram_bytes += out.result_bytes;
-  for (std::size_t i = 0; i < spec.operands.size(); ++i)
-    if (spec.operands[i].from.op.valid())
-      out.operands.push_back(
-          {spec.operands[i].from.op.index(), bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device())});
-  const auto fewer = [](const QueueTimes::SourceReads& a, const QueueTimes::SourceReads& b) { return a.bytes < b.bytes; };
-  out.dram_bytes += std::min_element(reads.begin(), reads.end(), fewer)->bytes;
+// What was improved, then the other placements, the best of all searches first.
+std::vector<Trial> all_trials(Searches& searches) {
+  std::vector<Trial> out, others;
+  for (const auto& search : searches) {
+    std::move(search->improved().begin(), search->improved().end(), std::back_inserter(out));
+    std::move(search->others().begin(), search->others().end(), std::back_inserter(others));
+  }
+  const auto better = [](const Trial& a, const Trial& b) { return a.is_better(b); };
+  std::stable_sort(out.begin(), out.end(), better);
+  std::stable_sort(others.begin(), others.end(), better);
+  std::move(others.begin(), others.end(), std::back_inserter(out));
   return out;
 }
 
-// The place in the schedule of the op's producer that comes last; that of the op itself if it has none.
-std::size_t last_producer(const PolicyContext& context, std::size_t place) {
-  const auto& schedule = context.schedule();
-  const OpSpec& spec = context.op(schedule[place]);
-  for (std::size_t i = place; i-- > 0;)
-    if (std::any_of(spec.operands.begin(), spec.operands.end(), [&](const Operand& o) { return o.from.op == schedule[i]; })) return i;
-  return place;
-}
-
-// A producer may have spread its result over more queue buffers than a core can read; then its reader cannot begin an epoch, and the epoch
-// begins with the producer.
-Result<Choice> place(PacedPlacer& placer, const std::vector<RelaxedEpoch>& epochs) {
-  PolicyContext& context = placer.context();
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
-  for (const RelaxedEpoch& epoch : epochs) {
-    const std::span<const double> cycles = epoch.cycles;
-    context.next_epoch();
-    placer.expect_end(epoch.end);
-    for (std::size_t i = epoch.begin; i < epoch.end; ++i) {
-      auto placed = placer.place(i, i + 1, cycles.subspan(i - epoch.begin, 1));
-      if (placed) continue;
-      const std::size_t from = last_producer(context, i);
-      if (from == i) return std::move(placed).failure();
-      context.rewind(context.schedule()[from]);
-      context.next_epoch();
-      BUDA_TRY(placer.place(from, i + 1, std::vector<double>(i + 1 - from, epoch.interval)));
-    }
-  }
-  return context.choice();
-}
-
-// Whether ops [begin, end] fit an epoch if they are packed anew; otherwise [begin, end) stand as before.
-bool is_packed_with(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  PolicyContext& context = placer.context();
-  const auto& schedule = context.schedule();
-  std::vector<PlacedOp> before;
-  for (std::size_t i = begin; i < end; ++i) before.push_back(context.placed(schedule[i]));
-  if (placer.pack(begin, end + 1, cycles.first(end + 1 - begin))) return true;
-  for (std::size_t i = begin; i < end; ++i) context.place_at(schedule[i], before[i - begin].model, before[i - begin].place);
-  return false;
-}
-
-// Where an epoch of ops that have room until `end` ends best: not much earlier, but where little passes to later epochs.
-std::size_t best_end(const std::vector<RelaxedOp>& ops, const RelaxedCuts& cuts, const RelaxedChip& chip, std::size_t begin,
-                     std::size_t end) {
-  std::size_t best = end;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t at = end; at > begin && end - at <= (end - begin) / kLastOps; --at) {
-    double written = 0;
-    for (std::size_t i = begin; i < at; ++i)
-      if (ops[i].last_user >= at) written += ops[i].result_bytes;
-    const double cost = cuts.rest(at) + (chip.cycles_per_written_byte + 1 / chip.dram_bytes_per_cycle) * written;
-    if (cost >= least) continue;
-    least = cost;
-    best = at;
-  }
-  return best;
-}
-
-// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew.
-Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal,
-                               bool ends_early) {
-  PolicyContext& context = placer.context();
-  const auto& schedule = context.schedule();
-  const RelaxedCuts cuts(ops, chip, goal);
-  if (!schedule.empty()) context.rewind(schedule.front());
-  for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
-    const RelaxedEpoch epoch = cuts.epoch_from(begin);
-    context.next_epoch();
-    placer.expect_end(epoch.end);
-    for (end = begin; end < epoch.end; ++end) {
-      const double most = epoch.cycles[end - begin];
-      BUDA_TRY(placer.place(end, end + 1, std::span(&most, 1)));
-      const PlacedOp& placed = context.placed(schedule[end]);
-      const bool keeps_up = placed.epoch == context.placed(schedule[begin]).epoch && placer.cycles(schedule[end]) <= kLate * most;
-      if (keeps_up || end == begin) continue;
-      if (placer.goal() == PlaceGoal::pairs && is_packed_with(placer, begin, end, epoch.cycles)) continue;
-      if (ends_early) end = best_end(ops, cuts, chip, begin, end);
-      context.rewind(schedule[end]);
-      break;
-    }
-  }
-  return context.choice();
-}
-
-// How the cores of the chip are shared out.
-struct Plan {
-  RelaxedGoal goal = RelaxedGoal::interval;
-  double share = 1;            // of the chip's cores
-  double bytes_per_cycle = 0;  // of queues
-  bool ends_early = false;     // whether an epoch may end before it must
-  bool learned = false;        // whether it counts what edges were seen to slow epochs down
-};
-
-// Those that differ most come first.
-std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::DeviceDescriptor& device) {
-  std::vector<double> rates{queue_rate(device)};
-  if (trials.estimates() && rates.front() < dram_rate(device)) rates.push_back(dram_rate(device));
-  std::vector<Plan> out;
-  auto add = [&](double share, bool learned) {
-    for (double rate : rates)
-      for (RelaxedGoal goal : {RelaxedGoal::latency, RelaxedGoal::interval})
-        if (goal == RelaxedGoal::interval || (inputs < kFewInputs && trials.estimates()))
-          out.push_back({goal, share, rate, rate == rates.front(), learned});
-  };
-  for (double share : kShares) {
-    add(share, false);
-    if (trials.estimates()) add(share, true);
-  }
-  return out;
-}
-
-// Keeps what differs, best first.
-void add_trial(Trial trial, std::vector<Trial>& out) {
-  if (std::any_of(out.begin(), out.end(), [&](const Trial& t) { return t.choice == trial.choice; })) return;
-  out.insert(std::upper_bound(out.begin(), out.end(), trial, [](const Trial& a, const Trial& b) { return a.is_better(b); }),
-             std::move(trial));
-}
-
-// The chip as a plan shares it out.
-RelaxedChip planned_chip(RelaxedChip chip, const Plan& plan, double price, const device::DeviceDescriptor& device) {
-  chip.cores = std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(device.grid().volume()) * plan.share), 1);
-  chip.dram_bytes_per_cycle = plan.bytes_per_cycle;
-  chip.cycles_per_written_byte = price / plan.bytes_per_cycle;
-  return chip;
-}
-
-// Bytes of results that later epochs read.
-double written_bytes(const std::vector<RelaxedOp>& ops, const std::vector<RelaxedEpoch>& epochs) {
-  double out = 0;
-  for (const RelaxedEpoch& epoch : epochs)
-    for (std::size_t i = epoch.begin; i < epoch.end; ++i)
-      if (ops[i].last_user >= epoch.end) out += ops[i].result_bytes;
-  return out;
-}
-
-// The price of queues, which rises until they fit DRAM.
-class QueuePrice {
+// The best by the estimate.
+class Best {
  public:
-  explicit QueuePrice(const PolicyContext& context) : room_(room_of_queues(context)) {}
+  explicit Best(Search& search, unsigned threads) : search_(search), threads_(threads) {}
 
-  // The chip of a plan at the lowest price, from the present one on, at which its queues fit.
-  RelaxedChip chip_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan,
-                       const device::DeviceDescriptor& device) {
-    RelaxedChip out = planned_chip(chip, plan, kQueuePrices[at_], device);
-    while (written_bytes(ops, relaxed_epochs(ops, out, plan.goal)) > room_ && raise())
-      out = planned_chip(chip, plan, kQueuePrices[at_], device);
-    return out;
+  // Estimates trials [begin, end).
+  void take(std::vector<Trial>& trials, std::size_t begin, std::size_t end) {
+    parallel_for(threads_, end - begin,
+                 [&](std::size_t i) { trials[begin + i] = search_.trials().estimated(std::move(trials[begin + i])); });
+    for (std::size_t i = begin; i < end; ++i) keep(trials[i]);
   }
-  // Raises it until the queues of a plan have less in them; false where they never have.
-  bool raise_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan, const device::DeviceDescriptor& device) {
-    const auto written = [&] {
-      return written_bytes(ops, relaxed_epochs(ops, planned_chip(chip, plan, kQueuePrices[at_], device), plan.goal));
-    };
-    const double before = written();
-    while (raise())
-      if (written() < before) return true;
-    return false;
+  void keep(const Trial& trial) {
+    if (!best_ || trial.is_better(*best_)) best_ = trial;
   }
+  const Trial& trial() const { return *best_; }
 
  private:
-  // False at the highest.
-  bool raise() { return at_ + 1 < std::size(kQueuePrices) && ++at_ > 0; }
-
-  double room_;
-  std::size_t at_ = 0;
+  Search& search_;
+  unsigned threads_;
+  std::optional<Trial> best_;
 };
 
-// What edges between ops of one epoch take: the least of all trials. Nothing is known of those that were never in one epoch.
-class EdgeRecord {
- public:
-  EdgeRecord(const PolicyContext& context, LinkModel& links, const std::vector<RelaxedOp>& ops)
-      : context_(context), links_(links), ops_(ops), known_(ops.size()) {
-    for (std::size_t i = 0; i < ops.size(); ++i) known_[i].resize(ops[i].operands.size(), false);
+// The best of all trials, and of what their epochs make together.
+Trial best_estimated(Searches& searches, unsigned threads) {
+  Search& search = *searches.front();
+  PolicyContext& context = search.context();
+  EpochPool pool = search.pool();
+  for (std::size_t i = 1; i < searches.size(); ++i) pool.add(searches[i]->pool());
+  std::vector<Trial> trials = all_trials(searches);
+  if (auto combined = search.combined(pool)) trials.insert(trials.begin(), std::move(*combined));
+  Best best(search, threads);
+  std::size_t estimated = std::min(trials.size(), searches.size() * most_estimates(context.schedule().size()));
+  best.take(trials, 0, estimated);
+  for (std::size_t i = 0; i < estimated; ++i)
+    if (!trials[i].fails) pool.correct(context, trials[i]);
+  for (int i = 0; i < kCombined && !best.trial().fails; ++i) {
+    auto choice = pool.best(context);
+    if (!choice || *choice == best.trial().choice) break;
+    const Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
+    best.keep(trial);
+    if (trial.fails) break;
+    pool.correct(context, trial);
   }
-
-  // The ops with what is known.
-  const std::vector<RelaxedOp>& ops() const { return ops_; }
-
-  void learn(const Choice& choice) {
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      const OpId id = context_.schedule()[i];
-      const PlacedOp& placed = choice.ops[id.index()];
-      std::size_t edge = 0;
-      for (std::size_t k = 0; k < context_.op(id).operands.size(); ++k) {
-        const OpId from = context_.op(id).operands[k].from.op;
-        if (!from.valid()) continue;
-        const std::size_t at = edge++;
-        const PlacedOp& producer = choice.ops[from.index()];
-        if (producer.epoch != placed.epoch) continue;
-        const double cycles = links_.pairs.cycles(id, placed.model, k, producer.model);
-        double& known = ops_[i].operands[at].cycles;
-        known = known_[i][at] ? std::min(known, cycles) : cycles;
-        known_[i][at] = true;
-      }
-    }
-  }
-
- private:
-  const PolicyContext& context_;
-  LinkModel& links_;
-  std::vector<RelaxedOp> ops_;
-  std::vector<std::vector<bool>> known_;  // by op and edge
-};
-
-// Placements of the plans, in turns by all placers, until half of the ops that may be placed are, or all where none fits DRAM.
-Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links,
-                                        const std::vector<RelaxedOp>& all_ops, const RelaxedChip& chip) {
-  std::vector<Trial> out;
-  Failure failure;
-  const PolicyContext& context = placers.front().context();
-  const std::size_t least = trials.ops_left() / 2;
-  QueuePrice price(context);
-  EdgeRecord edges(context, links, all_ops);
-  for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, context.device())) {
-    const std::vector<RelaxedOp>& ops = plan.learned ? edges.ops() : all_ops;
-    // The same plan again where queues fit only while shapes are left out of account.
-    for (bool again = true; again;) {
-      const RelaxedChip planned =
-          trials.estimates() ? price.chip_for(ops, chip, plan, context.device()) : planned_chip(chip, plan, 0, context.device());
-      bool fits = false;
-      for (PacedPlacer& placer : placers) {
-        if (!out.empty() && trials.ops_left() <= (trials.estimates() && out.front().fails ? 0 : least)) return out;
-        auto choice = trials.estimates() ? place_by_and_by(placer, ops, planned, plan.goal, plan.ends_early)
-                                         : place(placer, relaxed_epochs(ops, planned, plan.goal));
-        if (choice) {
-          Trial trial = trials.rated(std::move(*choice));
-          fits = fits || !trial.fails;
-          if (trials.estimates()) edges.learn(trial.choice);
-          add_trial(std::move(trial), out);
-        } else {
-          failure = std::move(choice).failure();
-        }
-      }
-      again = trials.estimates() && !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, context.device());
-    }
-  }
-  if (out.empty()) return failure;
-  return out;
-}
-
-// The plans placed in the first free places, until one can be built.
-void estimate_plain(PacedPlacer& placer, Trials& trials, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip) {
-  const device::DeviceDescriptor& device = placer.context().device();
-  for (double price : kQueuePrices)
-    for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, device)) {
-      auto choice = place(placer, relaxed_epochs(ops, planned_chip(chip, plan, price, device), plan.goal));
-      if (!choice) continue;
-      Trial trial = trials.rated(std::move(*choice));
-      if (trial.fails && trials.best()) continue;
-      trials.estimate(std::move(trial));
-      if (!trials.best()->fails) return;
-    }
+  for (; best.trial().fails && estimated < trials.size(); ++estimated) best.take(trials, estimated, estimated + 1);
+  if (best.trial().fails)
+    if (auto plain = search.first_buildable()) best.keep(*plain);
+  return best.trial();
 }
 
 }  // namespace
@@ -321,37 +92,29 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
   chip.cycles_per_epoch = kEpochChangeCycles;
-  LinkModel links(context);
-  std::vector<RelaxedOp> ops;
-  for (OpId id : context.schedule()) ops.push_back(relaxed(context, links.times, id));
-  Trials trials(context, links, chip.inputs_per_epoch);
-  std::vector<PlaceGoal> goals{PlaceGoal::first};
-  // Where choices are not estimated, nothing tells whether links hold an epoch up.
-  if (trials.estimates()) goals = {PlaceGoal::pairs, PlaceGoal::first};
-  std::vector<PacedPlacer> placers;
-  for (PlaceGoal goal : goals) placers.emplace_back(context, goal, links);
-  BUDA_ASSIGN(std::vector<Trial> first, first_trials(placers, trials, links, ops, chip));
-  if (!trials.estimates()) {
-    auto choice = tightened(placers.front(), first.front().choice);
-    if (choice) add_trial(trials.rated(std::move(*choice)), first);
-    return std::move(first.front().choice);
+  Searches searches;
+  for (PairCost pairs : {PairCost::buffers, PairCost::transfers}) {
+    searches.push_back(std::make_unique<Search>(context, pairs, chip));
+    if (!searches.back()->trials().estimates()) break;
   }
-  EpochSearch search(placers, trials, chip.inputs_per_epoch < kFewInputs);
-  const std::size_t improved =
-      std::min(first.size(), std::clamp(trials.ops_left() / (kPlacementsForImproved * ops.size()), kFewestImproved, kMostImproved));
-  for (std::size_t i = 0; i < improved; ++i)
-    trials.estimate(search.improved(first[i], trials.ops_left() * (improved - 1 - i) / (improved - i)));
-  for (Trial& trial : first)
-    if (trials.left() > 0 || trials.best()->fails) trials.estimate(std::move(trial));
-  // Without any care for links, ops stand elsewhere.
-  if (trials.best()->fails) estimate_plain(placers.back(), trials, ops, chip);
-  Trial best = trials.take();
-  if (options.effort > 1 && !best.fails) {
-    const double cycles =
-        std::accumulate(best.epochs.begin(), best.epochs.end(), kEpochChangeCycles * static_cast<double>(best.epochs.size()));
-    if (auto better = best_of_all(context, links, cycles, {})) return std::move(*better);
+  std::vector<Failure> failures(searches.size());
+  parallel_for(context.threads(), searches.size(), [&](std::size_t i) {
+    if (auto done = searches[i]->run(); !done) failures[i] = std::move(done).failure();
+  });
+  for (std::size_t i = searches.size(); i-- > 0;)
+    if (!failures[i].empty() && searches.size() > 1) searches.erase(searches.begin() + static_cast<std::ptrdiff_t>(i));
+  if (searches.front()->others().empty()) return std::move(failures.front());
+  if (!searches.front()->trials().estimates()) {
+    std::vector<Trial> trials = all_trials(searches);
+    return std::move(std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.is_better(b); })->choice);
   }
-  return std::move(best.choice);
+  Trial best = best_estimated(searches, context.threads());
+  if (best.fails || (options.effort == 1 && context.schedule().size() > kFewOps)) return std::move(best.choice);
+  const double cycles =
+      std::accumulate(best.epochs.begin(), best.epochs.end(), kEpochChangeCycles * static_cast<double>(best.epochs.size()));
+  Search& search = *searches.front();
+  auto better = best_of_all(search.context(), search.links(), cycles, options.effort > 1 ? TryAllBudget{} : kSmallBudget);
+  return std::move(better ? *better : best.choice);
 }
 
 }  // namespace buda::balance

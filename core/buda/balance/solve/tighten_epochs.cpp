@@ -292,7 +292,7 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
                  model->cores() > kMostCoresForLinks * first_cores))
       break;
     const std::vector<Place> places = free_places(context_, op, model->grid);
-    if (places.empty() || context_.objection(op, *model)) continue;
+    if (places.empty() || !context_.may_stand(op, *model)) continue;
     const Intake intake = model_->intakes.intake(op, *model, end_);
     if (!best) first_cores = model->cores();
     double least = kIdleLinks * most;

@@ -16,10 +16,10 @@
 namespace buda::balance {
 namespace {
 
-// Ops that are placed in all trials together, about a second's worth, and the most trials; the same for estimates. Larger problems are
-// rated by their ops.
-constexpr std::size_t kPlacedOps = 6'000, kFewestPlacements = 6, kMostPlacements = 80;
-constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 10;
+// Ops that are placed in all trials of a search together, about a second's worth, and the most trials; the same for estimates. Larger
+// problems are rated by their ops.
+constexpr std::size_t kPlacedOps = 10'000, kFewestPlacements = 6, kMostPlacements = 160;
+constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 6;
 constexpr std::size_t kLargestProblem = 2'000;
 // The part of DRAM that may be filled: some of it remains unused where buffers are large.
 constexpr double kFullDram = 0.95;
@@ -113,6 +113,10 @@ double pipelined_cycles(const Choice& choice) {
   return std::accumulate(slowest.begin(), slowest.end(), 0.0);
 }
 
+std::size_t most_estimates(std::size_t ops) {
+  return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMostEstimates);
+}
+
 Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
     : context_(context),
       links_(links),
@@ -121,7 +125,6 @@ Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
-  left_ = estimates_ ? std::clamp(kEstimatedOps / ops, kFewestEstimates, kMostEstimates) : 0;
 }
 
 void Trials::sum_up(Trial& trial) const {
@@ -161,15 +164,14 @@ Trial Trials::rated(Choice choice) {
   return out;
 }
 
-void Trials::estimate(Trial trial) {
-  if (left_ > 0) --left_;
+Trial Trials::estimated(Trial trial) const {
   if (auto epochs = context_.estimate(trial.choice)) {
     trial.epochs = std::move(*epochs);
     sum_up(trial);
   } else {
     trial.fails = true;
   }
-  if (!best_ || trial.is_better(*best_)) best_ = std::move(trial);
+  return trial;
 }
 
 }  // namespace buda::balance

@@ -36,6 +36,9 @@ struct RatedEpoch {
   double cycles = 0;
 };
 
+// Choices of so many ops that may be estimated.
+std::size_t most_estimates(std::size_t ops);
+
 // Compares choices: many by what is known of them at once, few by the context's estimate.
 class Trials {
  public:
@@ -44,9 +47,8 @@ class Trials {
 
   // Whether the context estimates choices of this size at all.
   bool estimates() const { return estimates_; }
-  // How many ops may still be placed, and choices estimated.
+  // How many ops may still be placed.
   std::size_t ops_left() const { return ops_left_; }
-  std::size_t left() const { return left_; }
   void count_ops(std::size_t placed) { ops_left_ -= std::min(placed, ops_left_); }
 
   // Rates a choice by the slowest op of each epoch, by what its queues move, and, where choices of this size are estimated, by its busiest
@@ -56,10 +58,8 @@ class Trials {
   RatedEpoch rated_epoch(std::size_t end);
   // A trial of rated epochs.
   Trial summed_up(Choice choice, std::vector<double> epochs) const;
-  // The rating that the context's estimate gives, also where none is left. The best trial is kept.
-  void estimate(Trial trial);
-  const std::optional<Trial>& best() const { return best_; }
-  Trial take() { return std::move(*best_); }
+  // The trial as the context's estimate rates it. May be called from several threads at once.
+  Trial estimated(Trial trial) const;
 
  private:
   void sum_up(Trial& trial) const;
@@ -69,8 +69,7 @@ class Trials {
   FlowTimes flow_;
   double inputs_;
   bool estimates_;
-  std::size_t ops_left_, left_;
-  std::optional<Trial> best_;
+  std::size_t ops_left_;
 };
 
 }  // namespace buda::balance

@@ -1,0 +1,94 @@
+// The shortest way through the cuts of all plans.
+#include <buda/balance/solve/epoch_pool.hpp>
+
+#include <buda/balance/solve/tighten_epochs.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace buda::balance {
+namespace {
+
+// Epochs that may turn out not to stand before the pool gives up.
+constexpr int kMostDropped = 16;
+
+// Whether models and places are those of ops [begin, ...) of a choice; numbers of epochs may differ.
+bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, const Choice& choice, std::size_t begin) {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const PlacedOp& other = choice.ops[context.schedule()[begin + i].index()];
+    if (!(ops[i].place == other.place && ops[i].model == other.model)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void EpochPool::add(const PolicyContext& context, const Trial& trial) {
+  const auto bounds = bounds_of(context, trial.choice);
+  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
+    const auto [known, fresh] = epochs_.try_emplace({bounds[e], bounds[e + 1]});
+    if (!fresh && known->second.cycles <= trial.epochs[e]) continue;
+    known->second.cycles = trial.epochs[e];
+    known->second.ops.clear();
+    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) known->second.ops.push_back(trial.choice.ops[context.schedule()[i].index()]);
+  }
+}
+
+void EpochPool::add(const EpochPool& other) {
+  for (const auto& [run, epoch] : other.epochs_) {
+    const auto [known, fresh] = epochs_.try_emplace(run, epoch);
+    if (!fresh && epoch.cycles < known->second.cycles) known->second = epoch;
+  }
+}
+
+void EpochPool::correct(const PolicyContext& context, const Trial& trial) {
+  const auto bounds = bounds_of(context, trial.choice);
+  for (std::size_t e = 0; e + 1 < bounds.size(); ++e)
+    if (const auto known = epochs_.find({bounds[e], bounds[e + 1]});
+        known != epochs_.end() && is_same(context, known->second.ops, trial.choice, bounds[e]))
+      known->second.cycles = trial.epochs[e];
+}
+
+std::vector<EpochPool::Run> EpochPool::best_cuts() const {
+  std::vector<double> least(ops_ + 1, std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> from(ops_ + 1, 0);
+  least[0] = 0;
+  // In the order of their first ops: whatever ends there has been seen.
+  for (const auto& [run, epoch] : epochs_) {
+    const double cycles = least[run.first] + epoch.cycles + cycles_per_epoch_;
+    if (cycles >= least[run.second]) continue;
+    least[run.second] = cycles;
+    from[run.second] = run.first;
+  }
+  if (least[ops_] == std::numeric_limits<double>::infinity()) return {};
+  std::vector<Run> out;
+  for (std::size_t end = ops_; end > 0; end = from[end]) out.push_back({from[end], end});
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::optional<Choice> EpochPool::best(PolicyContext& context) {
+  for (int dropped = 0; dropped < kMostDropped; ++dropped) {
+    const std::vector<Run> cuts = best_cuts();
+    if (cuts.empty()) return std::nullopt;
+    context.rewind(context.schedule().front());
+    Choice wanted;
+    wanted.ops.resize(ops_);
+    const auto stands = [&](const Run& run) {
+      const Epoch& epoch = epochs_.at(run);
+      for (std::size_t i = 0; i < epoch.ops.size(); ++i) wanted.ops[context.schedule()[run.first + i].index()] = epoch.ops[i];
+      context.next_epoch();
+      return stand_as_in(context, run.first, run.second, wanted);
+    };
+    const auto misfit = std::find_if_not(cuts.begin(), cuts.end(), stands);
+    if (misfit == cuts.end()) {
+      auto choice = context.choice();
+      if (!choice) return std::nullopt;
+      return std::move(*choice);
+    }
+    epochs_.erase(*misfit);
+  }
+  return std::nullopt;
+}
+
+}  // namespace buda::balance
