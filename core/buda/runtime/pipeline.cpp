@@ -1,10 +1,9 @@
 // One mutex guards what lies between devices; nobody computes with it held.
 #include <buda/runtime/pipeline.hpp>
 
-#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
-#include <buda/runtime/batches.hpp>
 #include <buda/runtime/patience.hpp>
+#include <buda/runtime/typed_tensors.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -22,14 +21,6 @@ struct Item {
   std::int64_t number = 0;  // of the microbatch, from 0
   NamedTensors tensors;
 };
-
-std::string type_text(const TensorType& t) { return cat('\'', t.name, "' ", dtype_name(t.dtype), ' ', t.shape.text()); }
-
-std::string types_text(const std::vector<TensorType>& types) {
-  std::vector<std::string> out;
-  for (const TensorType& t : types) out.push_back(type_text(t));
-  return out.empty() ? "nothing" : join(out, ", ");
-}
 
 Result<void> check_neighbours(const std::vector<PipelineDevice>& devices) {
   if (devices.empty()) return input_error("RT060", {}, "a pipeline has at least one device");
@@ -80,38 +71,6 @@ PipelineDevice chained(std::vector<PipelineDevice> devices, std::function<void(s
       item.tensors = renamed(std::move(outputs), devices[i].outputs, devices[i + 1].inputs);
     }
   };
-  return out;
-}
-
-Result<NamedTensors> typed(const std::vector<TensorType>& types, const NamedTensors& given) {
-  Failure failure;
-  NamedTensors out;
-  std::vector<std::string> names;
-  for (const TensorType& t : types) names.push_back(t.name);
-  for (const auto& [name, tensor] : given) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    Diagnostic d = input_error("RT020", {}, cat("the pipeline has no input '", name, "'; it has ", types_text(types)));
-    if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
-    failure.add(std::move(d));
-  }
-  for (const TensorType& t : types) {
-    auto tensor = given.find(t.name);
-    if (tensor == given.end()) {
-      failure.add(input_error("RT020", {}, cat("input ", type_text(t), " is missing")));
-    } else if (tensor->second.shape() != t.shape) {
-      failure.add(input_error("RT021", {}, cat("input ", type_text(t), " is given as ", tensor->second.describe())));
-    } else {
-      host_plan::PlanTensor named;
-      named.name = t.name;
-      auto converted = with_dtype(Port{&named, nullptr, t.dtype, t.shape, {}}, tensor->second);
-      if (converted) {
-        out.emplace(t.name, std::move(*converted));
-      } else {
-        failure.add(std::move(converted).failure());
-      }
-    }
-  }
-  if (!failure.empty()) return failure;
   return out;
 }
 
@@ -226,7 +185,7 @@ const std::vector<TensorType>& Pipeline::inputs() const { return parts_->inputs;
 const std::vector<TensorType>& Pipeline::outputs() const { return parts_->outputs; }
 
 Result<void> Pipeline::push_to_inputs(const NamedTensors& tensors, Timeout timeout) {
-  BUDA_ASSIGN(NamedTensors inputs, typed(parts_->inputs, tensors));
+  BUDA_ASSIGN(NamedTensors inputs, typed_tensors(parts_->inputs, tensors));
   Parts& p = *parts_;
   const Patience patience(timeout);
   std::unique_lock lock(p.mutex);

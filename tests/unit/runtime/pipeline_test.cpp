@@ -163,7 +163,7 @@ TEST(Pipeline, TypesAreChecked) {
   EXPECT_THAT(error_of((*pipeline)->push_to_inputs({Tensor(Shape{2}, std::vector<float>(2))})),
               HasSubstr("RT021: input 'cpu0.in' F32 [1] is given as F32 [2]"));
   EXPECT_THAT(error_of((*pipeline)->push_to_inputs(NamedTensors{{"cpu1.in", number(1).front()}})),
-              HasSubstr("RT020: the pipeline has no input 'cpu1.in'"));
+              HasSubstr("RT020: there is no input 'cpu1.in'"));
   EXPECT_THAT(error_of((*pipeline)->push_to_inputs({number(1)[0].cast(DType::i32)})), HasSubstr("RT022"));
   EXPECT_THAT(error_of(Pipeline::make({})), HasSubstr("RT060: a pipeline has at least one device"));
   PipelineDevice wide = adds("tt0", 1);
