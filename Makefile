@@ -81,7 +81,7 @@ fuzz: deps tools
 	cmake --build build/fuzz -j $(JOBS)
 	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
 
-# openbuda, libopenbuda1 and libopenbuda-dev, in build/deb.
+# openbuda, libopenbuda1, libopenbuda-dev and python3-openbuda, in build/deb.
 deb: deps tools
 	cmake --preset $(PRESET) -B build/deb -D BUDA_PACKAGES=ON -D BUDA_BUILD_TESTS=OFF -D CMAKE_INSTALL_PREFIX=/usr
 	cmake --build build/deb -j $(JOBS) --target toolchain man_pages

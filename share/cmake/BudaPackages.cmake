@@ -1,10 +1,10 @@
 # Debian packages, made by `make deb`: openbuda (tools and data), libopenbuda1 (library and plugins), libopenbuda-dev (what a plugin or an
-# embedding program is built with). Not installed.
+# embedding program is built with), python3-openbuda (the Python module). Not installed.
 find_program(BUDA_HELP2MAN help2man REQUIRED)
 find_program(BUDA_GZIP gzip REQUIRED)
 
-set(packages openbuda "libopenbuda${BUDA_ABI}" libopenbuda-dev)
-set(components tools library development)
+set(packages openbuda "libopenbuda${BUDA_ABI}" libopenbuda-dev python3-openbuda)
+set(components tools library development python)
 set(made "${PROJECT_BINARY_DIR}/packages")
 set(version "${PROJECT_VERSION}")
 
@@ -72,4 +72,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libopenbuda-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${version}), openbuda (= ${version})")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${about} what plugins and embedding programs\nare built with.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-openbuda)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${version}), openbuda (= ${version}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3-numpy")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${about} the Python module.")
 include(CPack)

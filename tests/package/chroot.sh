@@ -21,7 +21,9 @@ in_root sh -ec 'cd /tmp && buda compile digits/digits.onnx -o digits.tti && buda
 in_root sh -ec 'buda run /tmp/digits.tti --inputs /tmp/digits/digits.images.npz -o /tmp/out.npz --target grid -q'
 in_root sh -ec 'for tool in /usr/bin/buda /usr/bin/balancer /usr/bin/tti-pack; do zcat /usr/share/man/man1/$(basename $tool).1.gz | grep -q "^.SH OPTIONS\|^.SH SYNOPSIS"; $tool --version; done'
 in_root bash -ec 'source /usr/share/bash-completion/completions/buda; COMP_WORDS=(buda compile --devi) COMP_CWORD=2; _openbuda; [[ ${COMPREPLY[*]} == --device ]]'
+in_root sh -c 'apt-get install -yq --no-install-recommends /tmp/python3-openbuda_*.deb' >/dev/null
+in_root python3 -c 'import openbuda; print(openbuda.load_image("/tmp/digits.tti").get_input_shapes())'
 in_root sh -c 'apt-get install -yq --no-install-recommends /tmp/libopenbuda-dev_*.deb g++ cmake make' >/dev/null
 in_root sh -ec 'cmake -S /tmp/embedding -B /tmp/build >/dev/null && cmake --build /tmp/build >/dev/null && /tmp/build/embed /usr /tmp/digits/digits.onnx /tmp/digits/digits.images.npz /tmp/embedded.tti'
-in_root apt-get purge -yq openbuda libopenbuda1 libopenbuda-dev >/dev/null
+in_root apt-get purge -yq openbuda libopenbuda1 libopenbuda-dev python3-openbuda >/dev/null
 [ ! -e "$root/usr/lib/buda" ] && [ ! -e "$root/usr/bin/balancer" ]

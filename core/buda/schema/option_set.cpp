@@ -117,12 +117,14 @@ const BoundOption* OptionSet::find(const std::string& name) const {
 }
 
 const BoundOption* OptionSet::find_key(const std::string& key) const {
-  if (const BoundOption* option = find(key)) return option;
-  for (const BoundOption& option : options_)
-    if (std::find(option.spec.known_as.begin(), option.spec.known_as.end(), key) != option.spec.known_as.end()) return &option;
   std::string dashed = key;
   std::replace(dashed.begin(), dashed.end(), '_', '-');
-  return dashed == key ? nullptr : find(dashed);
+  for (const std::string& spelling : {key, dashed}) {
+    if (const BoundOption* option = find(spelling)) return option;
+    for (const BoundOption& option : options_)
+      if (std::find(option.spec.known_as.begin(), option.spec.known_as.end(), spelling) != option.spec.known_as.end()) return &option;
+  }
+  return nullptr;
 }
 
 Result<void> OptionSet::assign(const std::string& key, const std::vector<std::string>& values) const {

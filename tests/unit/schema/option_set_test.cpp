@@ -9,7 +9,7 @@ namespace {
 class Assign : public ::testing::Test {
  protected:
   Assign() {
-    set_.flag("enable-fusing", fusing_, "fuse").known_as("do_fuse");
+    set_.flag("enable-fusing", fusing_, "fuse").known_as("do_fuse").known_as("fuse-all");
     set_.flag("tiny", tiny_, "small tiles; by default from -O2 on");
     set_.integer("depth", depth_, "N", "depth").at_least(0);
     set_.texts("break", breaks_, "OP", "break here");
@@ -32,7 +32,7 @@ class Assign : public ::testing::Test {
 };
 
 TEST_F(Assign, EveryNameOfAnOptionSetsIt) {
-  for (const char* name : {"enable-fusing", "enable_fusing", "do_fuse"}) {
+  for (const char* name : {"enable-fusing", "enable_fusing", "do_fuse", "fuse-all", "fuse_all"}) {
     fusing_ = true;
     EXPECT_EQ(refusal(name, {"false"}), "assigned") << name;
     EXPECT_FALSE(fusing_) << name;

@@ -1,0 +1,110 @@
+// compile_to_image and merge_models.
+#include "apps/python/compile.hpp"
+
+#include "apps/python/arrays.hpp"
+#include "apps/python/toolchain.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/compiler/compile.hpp>
+#include <buda/compiler/merge_models.hpp>
+#include <buda/image/image.hpp>
+#include <buda/image/merge.hpp>
+#include <buda/schema/option_set.hpp>
+
+#include <filesystem>
+
+namespace py = pybind11;
+
+namespace buda::python {
+namespace {
+
+std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+Result<void> write(image::Image image, const std::string& path, Host& host) {
+  BUDA_ASSIGN(auto file, host.fs().create(path));
+  BUDA_TRY(image::write_image(*file, std::move(image), host.threads));
+  return file->commit();
+}
+
+// "policy.spread.effort" is an option of a plugin; everything else one of the optimizer or the balancer, by any name that it has.
+void set_option(const std::string& key, const py::handle& value, compiler::CompileOptions& options, const schema::OptionSet& set) {
+  const std::vector<std::string> texts = option_texts(value);
+  const std::size_t dot = key.rfind('.');
+  for (const auto kind : compiler::plugin_kinds())
+    if (dot != std::string::npos && key.starts_with(cat(plugin::kind_name(kind), '.'))) {
+      for (const auto& text : texts) options.plugins[key.substr(0, dot)].set(key.substr(dot + 1), text);
+      return;
+    }
+  // What is said of one op is one value, if need be a list as YAML writes it.
+  raise_unless(set.assign(key, key.starts_with("op.") && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
+}
+
+std::string compile_to_image(const std::string& model, const std::string& output, const std::string& device, const std::string& frontend,
+                             const std::map<std::string, std::int64_t>& dims, const py::dict& values, const py::dict& options, const py::kwargs& more) {
+  Environment environment;
+  compiler::CompileOptions compile;
+  compile.device = device;
+  compile.frontend = frontend;
+  compile.import.dims = dims;
+  compile.import.values = tensors_of(values);
+  schema::OptionSet set;
+  compiler::declare(set, compile.optimizer);
+  compiler::declare(set, compile.balancer);
+  for (const py::dict& given : {options, py::dict(more)})
+    for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
+  const plugin::Registries& registries = plugins();
+  const std::string path = output.empty() ? stem(model) + ".tti" : output;
+  Result<void> done = [&]() -> Result<void> {
+    py::gil_scoped_release others_run;
+    BUDA_ASSIGN(auto bytes, environment.host().fs().read(model));
+    BUDA_ASSIGN(auto image, buda::compile({model, bytes}, compile, registries, environment.host()));
+    return write(std::move(image), path, environment.host());
+  }();
+  environment.tell_warnings();
+  raise_unless(done);
+  return path;
+}
+
+py::dict merge_models(const std::string& location, const std::vector<std::string>& models, const std::string& arch, const std::string& output,
+                      bool switch_channels, bool overlap_dynamic) {
+  Environment environment;
+  image::MergeOptions options;
+  options.name = stem(output);
+  options.arch = arch;
+  options.memory = {switch_channels, overlap_dynamic};
+  std::string profile;
+  Result<void> done = [&]() -> Result<void> {
+    py::gil_scoped_release others_run;
+    std::vector<image::NamedImage> images;
+    for (const auto& name : models) {
+      const std::string path = cat(location, '/', name, ".tti");
+      BUDA_ASSIGN(auto bytes, environment.host().fs().read(path));
+      BUDA_ASSIGN(auto image, image::read_image(bytes, path));
+      images.push_back({name, std::move(image)});
+    }
+    BUDA_ASSIGN(auto merged, compiler::merge_models(std::move(images), options, environment.host()));
+    profile = image::memory_profile_text(merged.memory);
+    return write(std::move(merged.image), output, environment.host());
+  }();
+  environment.tell_warnings();
+  raise_unless(done);
+  py::dict out;
+  out["path"] = output;
+  out["memory_profile"] = profile;
+  return out;
+}
+
+}  // namespace
+
+void declare_compiler(py::module_& module) {
+  module.def("compile_to_image", &compile_to_image, py::arg("model"), py::arg("output") = "", py::arg("device") = "n150", py::arg("frontend") = "",
+             py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("values") = py::dict(), py::arg("options") = py::dict(),
+             "Compiles a model file into an image; gives the image's path. Options are those of the optimizer and the balancer, as keywords or, "
+             "where a name is no identifier (op.NAME.grid), in the dictionary `options`.");
+  module.def("merge_models", &merge_models, py::arg("model_bin_location"), py::arg("models"), py::arg("arch") = "wormhole_b0",
+             py::arg("merged_model_location") = "merged_model.tti", py::arg("switch_chans_if_capacity_hit") = true,
+             py::arg("overlap_dynamic_queues") = true,
+             "Merges the images MODEL.tti of a folder into one for one device, as tti-merge does; gives its path and the memory profile.");
+}
+
+}  // namespace buda::python

@@ -1,0 +1,13 @@
+// The Python module openbuda.
+#include "apps/python/compile.hpp"
+#include "apps/python/image.hpp"
+#include "apps/python/toolchain.hpp"
+
+#include <pybind11/pybind11.h>
+
+PYBIND11_MODULE(openbuda, module) {
+  module.doc() = "Compile models for tile-grid chips, and run them without hardware.";
+  buda::python::declare_error(module);
+  buda::python::declare_compiler(module);
+  buda::python::declare_images(module);
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The Python module: module_test.py BUILD_DIR SOURCE_DIR. Exit 77 without NumPy."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+
+BUILD, SOURCE = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+sys.path.insert(0, str(BUILD / "lib/python3/dist-packages"))
+try:
+    import numpy as np
+except ImportError:
+    print("no NumPy")
+    sys.exit(77)
+import openbuda
+
+DIGITS = SOURCE / "share/examples/digits"
+MODELS = SOURCE / "tests/models"
+
+
+def arrays(path):
+    with np.load(path) as file:
+        return dict(file)
+
+
+class Module(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.path = openbuda.compile_to_image(str(DIGITS / "digits.onnx"), str(cls.work / "digits.tti"), device="n150")
+        cls.image = openbuda.load_image(cls.path)
+        cls.images, cls.expected = arrays(DIGITS / "digits.images.npz")["image"], arrays(DIGITS / "digits.expected.npz")["probabilities"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def refused(self, code, call, *arguments, **options):
+        with self.assertRaises(openbuda.Error) as caught:
+            call(*arguments, **options)
+        self.assertEqual(caught.exception.diagnostics[0]["code"], code)
+        self.assertIn(code, str(caught.exception))
+        return caught.exception.diagnostics[0]
+
+    def test_image_is_that_of_the_driver(self):
+        subprocess.run([BUILD / "bin/buda", "compile", DIGITS / "digits.onnx", "-o", "driver.tti", "-q"], cwd=self.work, check=True)
+        self.assertEqual(pathlib.Path(self.path).read_bytes(), (self.work / "driver.tti").read_bytes())
+
+    def test_image_tells_what_it_is(self):
+        image = openbuda.TTIImage.load_from_disk(self.path)
+        self.assertEqual((image.name, image.arch, image.models), ("digits", "wormhole_b0", ["digits"]))
+        self.assertEqual(image.get_input_shapes(), {"image": (64, 64)})
+        self.assertEqual(image.get_output_shapes(), {"probabilities": (64, 10)})
+
+    def test_session_computes(self):
+        session = self.image.open("golden", mode="fp32")
+        self.assertEqual(session.inputs(), [("image", "F32", (64, 64))])
+        outputs = session.run({"image": self.images})
+        np.testing.assert_allclose(outputs["probabilities"], self.expected, rtol=1e-4, atol=1e-5)
+        self.assertEqual(outputs["probabilities"].dtype, np.float32)
+        # Other types, orders in memory and strides are taken as NumPy has them.
+        again = session.run({"image": np.asfortranarray(self.images.astype(np.float64))})
+        np.testing.assert_array_equal(again["probabilities"], outputs["probabilities"])
+        every_other = session.run({"image": self.images[::2]})
+        np.testing.assert_allclose(every_other["probabilities"], outputs["probabilities"][::2], rtol=1e-5)
+
+    def test_run_inference_takes_tuples_and_dictionaries(self):
+        batches = [self.images[:64], self.images[64:128]]
+        by_place = openbuda.run_inference(self.image, [(b,) for b in batches], mode="fp32")
+        by_name = openbuda.run_inference(self.image, [{"image": b} for b in batches], mode="fp32")
+        for i in range(2):
+            np.testing.assert_array_equal(by_place[i][0], by_name[i]["probabilities"])
+            np.testing.assert_allclose(by_place[i][0], self.expected[64 * i:64 * i + 64], rtol=1e-4, atol=1e-5)
+        with self.assertRaises(ValueError):
+            openbuda.run_inference(self.image, [(batches[0], batches[0])])
+
+    def test_backend_is_pushed_and_popped_by_threads(self):
+        backend = self.image.open_backend("golden", mode="fp32")
+        backend.start(5)
+
+        def push():
+            for i in range(5):
+                backend.push("image", self.images[64 * i:64 * i + 64], timeout=20)
+
+        thread = threading.Thread(target=push)
+        thread.start()
+        for i in range(5):
+            np.testing.assert_allclose(backend.pop("probabilities", timeout=20), self.expected[64 * i:64 * i + 64], rtol=1e-4, atol=1e-5)
+        thread.join()
+        backend.wait(20)
+        self.refused("RT051", backend.pop, "probabilities", timeout=0.01)
+        self.assertEqual(backend.queue_state("probabilities")["waiting"], 0)
+
+    def test_merged_models_run_on_one_device(self):
+        inputs, expected = arrays(MODELS / "mlp.inputs.npz"), arrays(MODELS / "mlp.outputs.npz")
+        openbuda.compile_to_image(str(MODELS / "mlp.onnx"), str(self.work / "mlp.tti"))
+        merged = openbuda.merge_models(str(self.work), ["digits", "mlp"], merged_model_location=str(self.work / "both.tti"))
+        self.assertIn("DRAM", merged["memory_profile"])
+        session = openbuda.load_image(merged["path"]).open(mode="fp32")
+        self.assertEqual(session.models(), ["digits", "mlp"])
+        got = session.run(inputs, model="mlp")
+        for name, array in expected.items():
+            np.testing.assert_allclose(got[name], array, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(session.run({"image": self.images}, model="digits")["probabilities"], self.expected, rtol=1e-4, atol=1e-5)
+
+    def test_options_have_all_of_their_names(self):
+        for options in ({"default_df_override": "Bfp8_b"}, {"default_df": "Bfp8_b"}, {"options": {"default-df": "Bfp8_b"}}):
+            path = openbuda.compile_to_image(str(DIGITS / "digits.onnx"), str(self.work / "small.tti"), **options)
+            self.assertNotEqual(pathlib.Path(path).read_bytes(), pathlib.Path(self.path).read_bytes())
+        openbuda.compile_to_image(str(DIGITS / "digits.onnx"), str(self.work / "small.tti"), microbatch=4, enable_auto_fusing=False,
+                                  options={"op._probabilities_Softmax.exp.grid": [1, 1], "policy.spread.effort": 2})
+
+    def test_what_is_wrong_is_told(self):
+        self.refused("IO001", openbuda.load_image, str(self.work / "none.tti"))
+        found = self.refused("CL002", openbuda.compile_to_image, str(DIGITS / "digits.onnx"), default_dff="Bfp8_b")
+        self.assertIn("default-df", found["hint"])
+        self.refused("PL001", self.image.open, "goldn")
+        self.refused("RT020", self.image.open().run, {"picture": self.images})
+        (self.work / "bad.onnx").write_bytes(b"nothing")
+        self.assertEqual(self.refused("ON001", openbuda.compile_to_image, str(self.work / "bad.onnx"))["fault"], "input")
+        with self.assertRaises(TypeError):
+            self.image.open().run({"image": np.array(["a"])})
+        self.assertFalse((self.work / "bad.tti").exists())
+
+    def test_generator_wants_a_model_that_generates(self):
+        self.refused("RT070", openbuda.Generator, self.image.open())
+
+    def test_warnings_are_warnings_of_python(self):
+        (self.work / "nan.graph.json").write_text("""{"schema": "buda.graph/1", "name": "nan", "level": "tensor", "nodes": [
+            {"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [4, 4]}]}, {"name": "r", "op": "relu", "inputs": ["x"]},
+            {"name": "d", "op": "is_nan", "inputs": ["r"]}, {"name": "out", "op": "output", "inputs": ["d"]}]}""")
+        with self.assertWarnsRegex(UserWarning, "PA060"):
+            openbuda.compile_to_image(str(self.work / "nan.graph.json"), str(self.work / "w.tti"))
+
+
+class Generation(unittest.TestCase):
+    def test_tokens_are_those_of_pytorch(self):
+        export = SOURCE / "share/examples/generate/export.py"
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            if subprocess.run([sys.executable, "-c", "import torch, onnx"], capture_output=True).returncode != 0:
+                self.skipTest("no PyTorch")
+            subprocess.run([sys.executable, export, "gpt"], cwd=work, check=True, capture_output=True)
+            for model in ("decode", "prefill"):
+                openbuda.compile_to_image(str(work / f"gpt/{model}.onnx"), str(work / f"{model}.tti"), enable_link_past_cache_ios=True)
+            openbuda.merge_models(str(work), ["decode", "prefill"], merged_model_location=str(work / "gpt.tti"))
+            session = openbuda.load_image(str(work / "gpt.tti")).open("golden", mode="fp32")
+            prompt, expected = ([int(word) for word in line.split()] for line in (work / "gpt/tokens.txt").read_text().splitlines()[:2])
+            generator = openbuda.Generator(session, decode="decode", prefill="prefill")
+            tokens = [generator.prefill(prompt)]
+            tokens += generator.generate(len(expected) - 1, len(prompt), 1, tokens[0])
+            self.assertEqual(tokens, expected)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
