@@ -24,13 +24,17 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
 }
 
 const schema::Record<PlanParameter>& describe(const PlanParameter*) {
-  static const auto record = schema::Record<PlanParameter>("a weight or constant of the model")
-                                 .required("name", &PlanParameter::name, "name in the graph")
-                                 .required("queue", &PlanParameter::queue, "queue of the netlist")
-                                 .required("file", &PlanParameter::file, "safetensors file, relative to the plan's folder")
-                                 .required("tensor", &PlanParameter::tensor, "name in that file")
-                                 .required("shape", &PlanParameter::shape, "shape in the model; the file's tensor has as many elements")
-                                 .optional("transforms", &PlanParameter::transforms, "steps from the tensor to the queue");
+  static const auto record =
+      schema::Record<PlanParameter>("a weight or constant of the model")
+          .required("name", &PlanParameter::name, "name in the graph")
+          .required("queue", &PlanParameter::queue, "queue of the netlist")
+          .required("file", &PlanParameter::file, "safetensors file, or with 'offset' any file; relative to the plan's folder")
+          .optional("tensor", &PlanParameter::tensor, "name in that file")
+          .optional("offset", &PlanParameter::offset, "instead of 'tensor': where in the file the bare elements begin, in bytes")
+          .optional("file_size", &PlanParameter::file_size, "with 'offset': bytes of the file, which show whether it was replaced")
+          .optional("dtype", &PlanParameter::dtype, "with 'offset': element type, as safetensors spells it")
+          .required("shape", &PlanParameter::shape, "shape in the model; the file's tensor has as many elements")
+          .optional("transforms", &PlanParameter::transforms, "steps from the tensor to the queue");
   return record;
 }
 

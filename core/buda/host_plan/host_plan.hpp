@@ -9,6 +9,7 @@
 #include <buda/schema/record.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct PlanTensor {
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
-// A weight or constant: pushed once, before the first run. `file` is relative to the plan's folder; `tensor` is the name in it.
+// A weight or constant: pushed once, before the first run. `file` is relative to the plan's folder; `tensor` is the name in it, or empty
+// where the elements lie bare in a file of any format, such as the model's (tensor/raw_file.hpp): then the others say what lies where.
 struct PlanParameter {
   std::string name;
   std::string queue;
@@ -36,6 +38,8 @@ struct PlanParameter {
   std::string tensor;
   std::vector<std::int64_t> shape;
   std::vector<Transform> transforms;
+  std::string dtype = {};
+  std::optional<std::int64_t> offset = {}, file_size = {};  // bytes
   friend bool operator==(const PlanParameter&, const PlanParameter&) = default;
 };
 

@@ -9,8 +9,10 @@
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
+#include <buda/tensor/raw_file.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -174,33 +176,44 @@ Result<HostGraphs> load_host_graphs(io::FileSystem& fs, const host_plan::HostPla
   return out;
 }
 
-Result<NamedTensors> load_parameters(Host& host, const host_plan::HostPlan& plan, const std::string& folder) {
-  std::map<std::string, NamedTensors> files;  // each is read once
-  for (const auto& p : plan.parameters) {
-    if (files.contains(p.file)) continue;
-    BUDA_ASSIGN(auto tensors, read_tensors(host.fs(), folder + p.file));
-    files.emplace(p.file, std::move(tensors));
-  }
-  return parameters_from(plan, files, folder);
+namespace {
+
+// Of a tensor file.
+Result<Tensor> named_tensor(const host_plan::PlanParameter& p, const NamedTensors& file, const std::string& folder) {
+  auto tensor = file.find(p.tensor);
+  if (tensor == file.end())
+    return input_error("RT002", {folder + p.file}, cat("parameter '", p.name, "': there is no tensor '", p.tensor, "' in the file"));
+  auto shaped = tensor->second.reshaped(Shape(p.shape));
+  if (shaped) return shaped;
+  return input_error(
+      "RT002", {folder + p.file},
+      cat("parameter '", p.name, "': tensor '", p.tensor, "' is ", tensor->second.describe(), ", the plan says ", list_text(p.shape)));
 }
 
-Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
-                                     const std::string& folder) {
+// Of a file of any format, of which `bytes` is the content.
+Result<Tensor> bare_tensor(const host_plan::PlanParameter& p, const io::Bytes& bytes, const std::string& folder) {
+  const auto dtype = dtype_from_name(p.dtype);
+  if (!p.tensor.empty() || !p.offset || !p.file_size || !dtype)
+    return input_error("RT002", {},
+                       cat("parameter '", p.name, "': 'offset', 'file_size' and a 'dtype' belong together, and instead of 'tensor'"));
+  auto tensor = raw_tensor(bytes, folder + p.file, {*p.offset, *p.file_size}, *dtype, Shape(p.shape));
+  if (!tensor) {
+    for (auto& d : tensor.failure().diagnostics()) d.message = cat("parameter '", p.name, "': the file ", d.message);
+  }
+  return tensor;
+}
+
+bool is_bare(const host_plan::PlanParameter& p) { return p.tensor.empty() || p.offset || p.file_size; }
+
+// `find(p)`: the parameter's tensor in the model's shape.
+Result<NamedTensors> queued_parameters(const host_plan::HostPlan& plan,
+                                       const std::function<Result<Tensor>(const host_plan::PlanParameter&)>& find) {
   NamedTensors out;
   Failure failure;
   for (const auto& p : plan.parameters) {
-    const NamedTensors& file = files.at(p.file);
-    auto tensor = file.find(p.tensor);
-    if (tensor == file.end()) {
-      failure.add(
-          input_error("RT002", {folder + p.file}, cat("parameter '", p.name, "': there is no tensor '", p.tensor, "' in the file")));
-      continue;
-    }
-    auto shaped = tensor->second.reshaped(Shape(p.shape));
+    auto shaped = find(p);
     if (!shaped) {
-      failure.add(input_error(
-          "RT002", {folder + p.file},
-          cat("parameter '", p.name, "': tensor '", p.tensor, "' is ", tensor->second.describe(), ", the plan says ", list_text(p.shape))));
+      failure.add(std::move(shaped).failure());
       continue;
     }
     auto queued = host_plan::apply_transforms(*shaped, p.transforms);
@@ -213,6 +226,32 @@ Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std:
   }
   if (!failure.empty()) return failure;
   return out;
+}
+
+}  // namespace
+
+Result<NamedTensors> load_parameters(Host& host, const host_plan::HostPlan& plan, const std::string& folder) {
+  // Each file is read once.
+  std::map<std::string, NamedTensors> files;
+  std::map<std::string, io::Bytes> bare;
+  for (const auto& p : plan.parameters) {
+    if (is_bare(p) ? bare.contains(p.file) : files.contains(p.file)) continue;
+    if (is_bare(p)) {
+      BUDA_ASSIGN(auto bytes, host.fs().read(folder + p.file));
+      bare.emplace(p.file, std::move(bytes));
+    } else {
+      BUDA_ASSIGN(auto tensors, read_tensors(host.fs(), folder + p.file));
+      files.emplace(p.file, std::move(tensors));
+    }
+  }
+  return queued_parameters(plan, [&](const host_plan::PlanParameter& p) {
+    return is_bare(p) ? bare_tensor(p, bare.at(p.file), folder) : named_tensor(p, files.at(p.file), folder);
+  });
+}
+
+Result<NamedTensors> parameters_from(const host_plan::HostPlan& plan, const std::map<std::string, NamedTensors>& files,
+                                     const std::string& folder) {
+  return queued_parameters(plan, [&](const host_plan::PlanParameter& p) { return named_tensor(p, files.at(p.file), folder); });
 }
 
 }  // namespace buda::runtime

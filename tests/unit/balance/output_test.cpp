@@ -171,6 +171,26 @@ TEST(Plan, NamesTensorsQueuesAndFiles) {
   EXPECT_THAT(plan.segments[0].programs, ElementsAre("run_fwd_0"));
 }
 
+// What lies bare in a file, as weights do in the model's, remains there.
+TEST(Plan, RefersIntoFilesThatAreNoTensorFiles) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 32, 64});
+  g.output("y", g.linear("fc", x, 32, 64, 32));
+  g.graph.node(g.graph.find("fc.weight")).value->source = graph::TensorSource{"in/m.onnx", "", RawPlace{128, 20'000}};
+  g.graph.node(g.graph.find("fc.bias")).value->source = graph::TensorSource{"in/m.onnx", "", RawPlace{64, 20'000}};
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_TRUE(built.ok());
+  EXPECT_TRUE(built->tensors.empty());
+  const host_plan::PlanParameter& weight = built->plan.parameters[0];
+  EXPECT_EQ(weight.file, "../in/m.onnx");
+  EXPECT_EQ(weight.tensor, "");
+  EXPECT_EQ(weight.dtype, "F32");
+  EXPECT_EQ(weight.offset, 128);
+  EXPECT_EQ(weight.file_size, 20'000);
+}
+
 TEST(Plan, TensorsOfAFileThatIsReplacedAreWrittenAgain) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 64});

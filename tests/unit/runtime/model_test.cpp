@@ -9,6 +9,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 namespace buda::runtime::test {
 namespace {
 
@@ -45,6 +47,38 @@ TEST_F(ModelTest, NetlistWithPlan) {
   EXPECT_EQ(w.as<float>()[3], 0);
   EXPECT_TRUE(bind_ports(m->plan, m->program.netlist, m->parameters));
   EXPECT_THAT(host_.files.files_read(), testing::UnorderedElementsAre("a/net.yaml", "a/net.plan.json", "a/weights.npz"));
+}
+
+// As the weights of an ONNX file lie in it.
+TEST_F(ModelTest, ParametersThatLieBareInAFile) {
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::string content = "abcd" + std::string(values.size() * sizeof(float), ' ') + "z";
+  std::memcpy(content.data() + 4, values.data(), values.size() * sizeof(float));
+  host_.files.put("a/model.onnx", content);
+  host_plan::PlanParameter& w = plan_.parameters[0];
+  w.file = "model.onnx";
+  w.tensor = "";
+  w.dtype = "F32";
+  w.offset = 4;
+  w.file_size = static_cast<std::int64_t>(content.size());
+  auto m = load();
+  ASSERT_TRUE(m) << error_of(m);
+  EXPECT_EQ(m->parameters.at("q_w").as<float>()[32 + 1], 5);
+  EXPECT_THAT(host_.files.files_read(), testing::UnorderedElementsAre("a/net.yaml", "a/net.plan.json", "a/model.onnx"));
+
+  host_.files.put("a/model.onnx", content + "z");
+  EXPECT_THAT(error_of(load()), HasSubstr("parameter 'w': the file has 42 bytes, and had 41"));
+  host_.files.put("a/model.onnx", content);
+  w.offset = 8;
+  EXPECT_THAT(error_of(load()), HasSubstr("do not hold a tensor of F32 [3, 3] at byte 8"));
+  w.offset = 4;
+  const host_plan::PlanParameter sound = w;
+  for (auto spoil : {+[](host_plan::PlanParameter& p) { p.dtype = "F33"; }, +[](host_plan::PlanParameter& p) { p.tensor = "w"; },
+                     +[](host_plan::PlanParameter& p) { p.offset.reset(); }, +[](host_plan::PlanParameter& p) { p.file_size.reset(); }}) {
+    w = sound;
+    spoil(w);
+    EXPECT_THAT(error_of(load()), HasSubstr("RT002: parameter 'w': 'offset', 'file_size' and a 'dtype' belong together"));
+  }
 }
 
 TEST_F(ModelTest, ParametersThatAreNotThere) {

@@ -218,8 +218,14 @@ class HostPlanBuilder {
       p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();
       out_.tensors.emplace(p.tensor, tensor);
     } else {
-      p.file = files_.relative(node.value->source->path);
-      p.tensor = node.value->source->name;
+      const graph::TensorSource& source = *node.value->source;
+      p.file = files_.relative(source.path);
+      p.tensor = source.name;
+      if (source.raw) {
+        p.dtype = dtype_name(tensor.dtype());
+        p.offset = source.raw->offset;
+        p.file_size = source.raw->file_size;
+      }
     }
     out_.plan.parameters.push_back(std::move(p));
     return success();
@@ -230,12 +236,12 @@ class HostPlanBuilder {
     for (const SourceSpec& s : problem_.sources) {
       if (s.encoded != EncodedPart::none) any_new_ = true;
       const Node& node = graph_.node(s.node);
-      if (node.has_value() && node.value && (!node.value->source || node.value->source->raw)) any_new_ = true;
+      if (node.has_value() && node.value && !node.value->source) any_new_ = true;
     }
   }
   bool is_written(const Node& node) const {
     const auto& source = node.value->source;
-    return !source || source->raw || (any_new_ && files_.is_replaced(source->path));
+    return !source || (any_new_ && files_.is_replaced(source->path));
   }
 
   const Graph& graph_;
