@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""docs/api.md says where the classes and functions of the PyBuda documents are. This looks whether the names are in public headers or on the tools' pages, and the tests use them.
+
+    check.py SOURCE_DIR [REFERENCE]
+
+REFERENCE is PyBuda's API reference as text. Where it is there, each of its signatures with all arguments has to be in the tables.
+"""
+import pathlib
+import re
+import sys
+
+
+def rows(page):
+    """Line, and the three columns, of every row of the tables."""
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        cells = [c.strip() for c in line.strip().strip("|").split(" | ")] if line.startswith("| ") else []
+        if cells and cells[0] != "PyBuda":
+            yield number, *(cells + ["", ""])[:3]
+
+
+def names_here(cell):
+    """Names of C++ in a cell, the last part of each, and options."""
+    for token in re.findall(r"`([^`]+)`", cell):
+        if token.startswith("--"):
+            yield token
+        elif "::" in token:
+            yield token.rpartition("::")[2]
+
+
+def signatures(text):
+    """(name, with its class in front, and arguments) of what the reference lists in full."""
+    owner = ""
+    for line in text.splitlines():
+        match = re.match(r"(class )?([A-Za-z_]\w*)\((.*)\)$", line.strip()) or re.match(r"(class )(\w+)()$", line.strip())
+        if not match or ("," in match[3] and ":" not in match[3] and "*args" not in match[3]) or re.search(r"\[,|, …\]|\[\w+,", match[3]):
+            continue
+        if re.search(r"^\w+(?:, \w+)*$", match[3]) and match[3] not in ("self", "name", "cmd"):
+            continue  # an entry of a list, without types
+        name = match[2]
+        if match[1]:
+            owner = name
+        elif owner:
+            name = f"{owner}.{name}"
+        # Names before a colon or an equals sign, and bare ones; not those inside of types.
+        flat = re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", re.sub(r"<[^>]*>", "", match[3]))))
+        arguments = [re.match(r"\*{0,2}(\w+)", part.strip())[1] for part in re.sub(r"\([^()]*\)", "", flat).split(",") if re.match(r"\*{0,2}\w", part.strip())]
+        yield name, [a for a in arguments if not a.startswith("_")]
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    headers = "\n".join((source / "core" / h).read_text() for h in (source / "core/public_headers.txt").read_text().splitlines() if h.startswith("buda/"))
+    pages = "\n".join(p.read_text() for p in (source / "docs/tools").glob("*.md"))
+    problems, table, missing = [], {}, 0
+    for line, names, here, test in rows(source / "docs/api.md"):
+        where = f"docs/api.md:{line}"
+        for name in re.findall(r"`([\w.:]+)(?:\([^`]*\))?`", names):
+            table[name] = f"{names} {here}"
+        known = list(names_here(here))
+        for name in known:
+            if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", pages if name.startswith("--") else headers):
+                problems.append(f"{where}: {'no page of a tool' if name.startswith('--') else 'no public header'} has {name}")
+        if here == "training" or here.startswith("missing") and not test:
+            missing += 1
+            continue
+        if not (source / test).is_file():
+            problems.append(f"{where}: there is no test {test or '(none is named)'}")
+            continue
+        text = (source / test).read_text()
+        tokens = [re.split(r"[ .:]", t)[-1] for t in re.findall(r"`([^`]+)`", here)]
+        if not any(re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", text) for t in tokens):
+            problems.append(f"{where}: {test} uses none of {', '.join(tokens)}")
+    reference = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    asked = list(signatures(reference.read_text())) if reference and reference.is_file() else []
+    for name, arguments in asked:
+        if name not in table:
+            problems.append(f"docs/api.md: {name} is not in it")
+            continue
+        for argument in arguments:
+            if not re.search(rf"\b{argument}\b", table[name]):
+                problems.append(f"docs/api.md: {name} lacks the argument {argument}")
+    if len(table) < 130:
+        problems.append(f"docs/api.md: only {len(table)} names were found in the tables")
+    print("\n".join(problems))
+    print(f"{len(table)} names, {missing} rows without an equivalent, {len(asked)} signatures of the reference looked up, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
