@@ -152,6 +152,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   Optimized out;
   BUDA_ASSIGN(out.runs, passes::run_pipeline(pipeline, graph, context, run));
   out.rewrites = std::move(context.rewrites);
+  if (graph.level == graph::Level::device) graph.tags[kLoweredFor] = device.name;
   return out;
 }
 

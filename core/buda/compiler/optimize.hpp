@@ -19,6 +19,9 @@
 
 namespace buda::compiler {
 
+// Tag of a graph of device level: the name of the device that it was lowered for.
+inline constexpr const char* kLoweredFor = "lowered_for";
+
 // How a run is watched, ended early or made of other passes. By default nothing of this happens.
 struct OptimizeControl {
   std::optional<passes::Pipeline> pipeline = {};  // nothing: share/pipelines/default.yaml

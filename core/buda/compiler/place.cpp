@@ -6,6 +6,8 @@
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
+#include <buda/base/text.hpp>
+#include <buda/compiler/optimize.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
@@ -104,12 +106,26 @@ balance::ReportGiven given_plan(const std::vector<balance::EpochCost>& epochs, c
 
 }  // namespace
 
+namespace {
+
+// What ops, formats and tiles a graph has was decided for one device; another may be slower with them, or have none of it.
+void warn_of_other_device(const graph::Graph& graph, const device::DeviceDescriptor& device, Host& host) {
+  const auto tag = graph.tags.find(kLoweredFor);
+  if (tag == graph.tags.end() || tag->second == device.name) return;
+  Diagnostic d = warning("BL046", {}, cat("the graph was lowered for ", tag->second, ", and is placed for ", device.name));
+  d.hint = cat("give the same --device to the optimizer and to the balancer: ", tag->second, " or ", device.name);
+  host.report(d);
+}
+
+}  // namespace
+
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
+    warn_of_other_device(graph, device, host);
   }
   const std::string model = graph.name;
   Placed out;
