@@ -32,7 +32,8 @@ struct PipelineDevice {
   std::function<Result<NamedTensors>(const NamedTensors&)> run;
 };
 
-// The model of a session, on whatever target it is open; the session must outlive the device. Every run is a batch of the model.
+// The model of a session, on whatever target it is open; the session must outlive the device. Every run is a batch of the model. Sessions of
+// one pipeline run at the same time: they need hosts of their own, or one whose log, progress and sink may be called from several threads.
 PipelineDevice pipeline_device(std::string name, Session& session);
 // The host's processor, which evaluates a graph at tensor level with the reference meaning of its ops; the host gives the threads. An error
 // where the graph is at device level, has a state (RT062), or has types that contradict each other.

@@ -2,7 +2,9 @@
 #include "../device/source_devices.hpp"
 #include "../runtime/fixture.hpp"
 
+#include <buda/image/merge.hpp>
 #include <buda/runtime/backend.hpp>
+#include <buda/runtime/model_image.hpp>
 #include <golden/device.hpp>
 
 #include <gmock/gmock.h>
@@ -25,15 +27,21 @@ class Golden final : public runtime::Target {
   }
 };
 
-// y = 10 x, of two rows of three; queues of `entries` batches. As a state, y is the x of the next step.
-runtime::Model model(int entries, bool is_state = false) {
-  runtime::Model m = runtime::test::model(entries);
+// Queues of `entries` batches, each with an address of its own.
+std::string netlist_with_places(int entries = 2) {
   std::string text = runtime::test::netlist_text(entries);
   for (const char* queue : {"q_x", "q_w", "q_y"}) {
     const auto at = text.find("0x10000000", text.find(std::string(queue) + ":"));
     text.replace(at, 10, std::string("0x") + std::to_string(10 + (queue[2] == 'x' ? 0 : queue[2] == 'w' ? 1 : 2)) + "000000");
   }
   text.erase(text.find("  - second:"));
+  return text;
+}
+
+// y = 10 x, of two rows of three; queues of `entries` batches. As a state, y is the x of the next step.
+runtime::Model model(int entries, bool is_state = false) {
+  runtime::Model m = runtime::test::model(entries);
+  std::string text = netlist_with_places(entries);
   if (is_state) {
     text.erase(text.find("  q_y:"), text.find("graphs:") - text.find("  q_y:"));
     text.replace(text.find("input: HOST"), 11, "input: op");
@@ -208,6 +216,49 @@ TEST_F(BackendTest, StatesStayOnTheDevice) {
   ASSERT_TRUE(backend_->run("run_fwd", {{"$p_loop_count", 1}}));
   EXPECT_EQ(*backend_->get(*y_), times_ten(batch(2)));
   EXPECT_THAT(error_of(backend_->pop(*y_)), HasSubstr("RT056: output 'y' is what the next step begins with"));
+}
+
+// Two models in one device: their programs come one after the other, and their queues are their own.
+TEST_F(BackendTest, ModelsOfAMergedImageTakeTurns) {
+  std::vector<image::NamedImage> images;
+  for (const char* name : {"bert", "vit"}) {
+    runtime::Model m = model(2);
+    m.text = io::Bytes(netlist_with_places());
+    auto image = make_image(std::move(m), device::shipped("n150"), "net.yaml");
+    ASSERT_TRUE(image) << error_of(image);
+    images.push_back({name, std::move(*image)});
+  }
+  auto merged = image::merge_images(std::move(images), {});
+  ASSERT_TRUE(merged) << error_of(merged);
+  auto models = load_models("merged.tti", std::move(merged->image));
+  ASSERT_TRUE(models) << error_of(models);
+  auto opened = Backend::open(std::move(*models), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const LoadedModel &bert = **(*opened)->model("bert"), &vit = **(*opened)->model("vit");
+  EXPECT_NE(bert.programs, vit.programs);
+  ASSERT_TRUE((*opened)->push(**bert.input("x"), batch(1)));
+  ASSERT_TRUE((*opened)->push(**vit.input("x"), batch(2)));
+  ASSERT_TRUE((*opened)->start(vit.programs.front(), {{"$p_loop_count", 1}}));
+  ASSERT_TRUE((*opened)->run(bert.programs.front(), {{"$p_loop_count", 1}}));
+  EXPECT_EQ(*(*opened)->pop(**bert.output("y")), times_ten(batch(1)));
+  EXPECT_EQ(*(*opened)->pop(**vit.output("y")), times_ten(batch(2)));
+}
+
+TEST_F(BackendTest, WhatTheHostComputesIsNotForADevice) {
+  runtime::MergedModel image;
+  image.whole = model(2);
+  image.whole.plan.segments = {{host_plan::SegmentKind::host, "m.graph.json", {}}};
+  image.models.push_back(image.whole);
+  EXPECT_THAT(error_of(Backend::open(std::move(image), target_, device::shipped("n150"), host_)),
+              HasSubstr("RT055: the host does all of the model's work"));
+}
+
+TEST_F(BackendTest, ANetlistThatBreaksRulesIsRefused) {
+  runtime::MergedModel image;
+  image.whole = model(2);
+  image.whole.program.netlist.queues[0].buffers[0].channel = 99;
+  image.models.push_back(image.whole);
+  EXPECT_THAT(error_of(Backend::open(std::move(image), target_, device::shipped("n150"), host_)), HasSubstr("q_x"));
 }
 
 TEST_F(BackendTest, ClosingGivesUpWhatRuns) {
