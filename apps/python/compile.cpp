@@ -2,14 +2,18 @@
 #include "apps/python/compile.hpp"
 
 #include "apps/python/arrays.hpp"
+#include "apps/python/graph.hpp"
 #include "apps/python/toolchain.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
+#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/schema/option_set.hpp>
+
+#include <pybind11/stl.h>
 
 #include <filesystem>
 
@@ -39,8 +43,10 @@ void set_option(const std::string& key, const py::handle& value, compiler::Compi
   raise_unless(set.assign(key, key.starts_with("op.") && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
 }
 
-std::string compile_to_image(const std::string& model, const std::string& output, const std::string& device, const std::string& frontend,
-                             const std::map<std::string, std::int64_t>& dims, const py::dict& values, const py::dict& options, const py::kwargs& more) {
+// Of a graph that was made in Python, or of a file.
+std::string compile_to_image(GraphMaker* graph, const std::string& model, const std::string& output, const std::string& device,
+                             const std::string& frontend, const std::map<std::string, std::int64_t>& dims, const py::dict& values,
+                             const py::dict& options, const py::dict& more) {
   Environment environment;
   compiler::CompileOptions compile;
   compile.device = device;
@@ -50,14 +56,18 @@ std::string compile_to_image(const std::string& model, const std::string& output
   schema::OptionSet set;
   compiler::declare(set, compile.optimizer);
   compiler::declare(set, compile.balancer);
-  for (const py::dict& given : {options, py::dict(more)})
+  for (const py::dict& given : {options, more})
     for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
   const plugin::Registries& registries = plugins();
-  const std::string path = output.empty() ? stem(model) + ".tti" : output;
+  plugin::ModelSource source{model, {}};
+  if (graph != nullptr) source = {graph->name() + ".graph.json", io::Bytes(graph::graph_text(graph->finished()))};
+  const std::string path = !output.empty() ? output : (graph != nullptr ? graph->name() : stem(model)) + ".tti";
   Result<void> done = [&]() -> Result<void> {
     py::gil_scoped_release others_run;
-    BUDA_ASSIGN(auto bytes, environment.host().fs().read(model));
-    BUDA_ASSIGN(auto image, buda::compile({model, bytes}, compile, registries, environment.host()));
+    if (graph == nullptr) {
+      BUDA_ASSIGN(source.bytes, environment.host().fs().read(model));
+    }
+    BUDA_ASSIGN(auto image, buda::compile(source, compile, registries, environment.host()));
     return write(std::move(image), path, environment.host());
   }();
   environment.tell_warnings();
@@ -97,10 +107,7 @@ py::dict merge_models(const std::string& location, const std::vector<std::string
 }  // namespace
 
 void declare_compiler(py::module_& module) {
-  module.def("compile_to_image", &compile_to_image, py::arg("model"), py::arg("output") = "", py::arg("device") = "n150", py::arg("frontend") = "",
-             py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("values") = py::dict(), py::arg("options") = py::dict(),
-             "Compiles a model file into an image; gives the image's path. Options are those of the optimizer and the balancer, as keywords or, "
-             "where a name is no identifier (op.NAME.grid), in the dictionary `options`.");
+  module.def("compile_to_image", &compile_to_image, "What openbuda.compile_to_image calls.");
   module.def("merge_models", &merge_models, py::arg("model_bin_location"), py::arg("models"), py::arg("arch") = "wormhole_b0",
              py::arg("merged_model_location") = "merged_model.tti", py::arg("switch_chans_if_capacity_hit") = true,
              py::arg("overlap_dynamic_queues") = true,

@@ -74,6 +74,6 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${versio
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${about} what plugins and embedding programs\nare built with.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-openbuda)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${version}), openbuda (= ${version}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${version}), openbuda (= ${version}), ${BUDA_PYTHON_VERSIONS}, python3-numpy")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${about} the Python module.")
 include(CPack)

@@ -56,6 +56,10 @@ class Module(unittest.TestCase):
         self.assertEqual(image.get_input_shapes(), {"image": (64, 64)})
         self.assertEqual(image.get_output_shapes(), {"probabilities": (64, 10)})
 
+    def test_boards_and_targets_are_told(self):
+        self.assertIn("n150", openbuda.detect_available_devices())
+        self.assertIn("golden", openbuda.targets())
+
     def test_session_computes(self):
         session = self.image.open("golden", mode="fp32")
         self.assertEqual(session.inputs(), [("image", "F32", (64, 64))])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/api.md says where the classes and functions of the PyBuda documents are. This looks whether the names are in public headers or on the tools' pages, and the tests use them.
+"""docs/api.md says where the classes and functions of the PyBuda documents are. This looks whether the names are in public headers, in the Python module
+or on the tools' pages, and the tests use them.
 
     check.py SOURCE_DIR [REFERENCE]
 
@@ -19,9 +20,9 @@ def rows(page):
 
 
 def names_here(cell):
-    """Names of C++ in a cell, the last part of each, and options."""
+    """Names of C++ in a cell, the last part of each, names of Python, and options."""
     for token in re.findall(r"`([^`]+)`", cell):
-        if token.startswith("--"):
+        if token.startswith(("--", "openbuda.")):
             yield token
         elif "::" in token:
             yield token.rpartition("::")[2]
@@ -50,6 +51,7 @@ def signatures(text):
 def main():
     source = pathlib.Path(sys.argv[1])
     headers = "\n".join((source / "core" / h).read_text() for h in (source / "core/public_headers.txt").read_text().splitlines() if h.startswith("buda/"))
+    python = "\n".join(p.read_text() for p in sorted((source / "apps/python").rglob("*.py")) + sorted((source / "apps/python").glob("*.cpp")))
     pages = "\n".join(p.read_text() for p in (source / "docs/tools").glob("*.md"))
     problems, table, missing = [], {}, 0
     for line, names, here, test in rows(source / "docs/api.md"):
@@ -58,8 +60,13 @@ def main():
             table[name] = f"{names} {here}"
         known = list(names_here(here))
         for name in known:
-            if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", pages if name.startswith("--") else headers):
-                problems.append(f"{where}: {'no page of a tool' if name.startswith('--') else 'no public header'} has {name}")
+            place, text, word = "public header", headers, name
+            if name.startswith("--"):
+                place, text = "page of a tool", pages
+            elif name.startswith("openbuda."):
+                place, text, word = "part of the Python module", python, name.rpartition(".")[2]
+            if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
+                problems.append(f"{where}: no {place} has {name}")
         if here == "training" or here.startswith("missing") and not test:
             missing += 1
             continue

@@ -1,0 +1,43 @@
+// Building graphs from Python, op by op.
+#pragma once
+
+#include <buda/graph/graph.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+namespace buda::python {
+
+// A graph in the making. Every call raises what is wrong with it.
+class GraphMaker {
+ public:
+  using Ref = graph::ValueRef;
+
+  explicit GraphMaker(std::string name) : name_(name), builder_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+  Ref input(const std::string& name, const std::vector<std::int64_t>& shape, const std::string& dtype);
+  Ref parameter(const std::string& name, pybind11::object array);
+  Ref constant(const std::string& name, pybind11::object array);
+  // Any op of the registry, at tensor level; or one of the Builder that is several of them (hstack, select, …).
+  std::vector<Ref> op(const std::string& name, const std::string& op, const std::vector<Ref>& inputs, const pybind11::dict& attributes);
+  void output(const std::string& name, Ref value);
+  std::vector<std::int64_t> shape(Ref value);
+  std::string dtype(Ref value);
+
+  // After the last output. The graph is as it was then.
+  const graph::Graph& finished();
+
+ private:
+  Ref checked(Ref value);
+
+  std::string name_;
+  ops::Builder builder_;
+  std::optional<graph::Graph> graph_;
+};
+
+void declare_graphs(pybind11::module_& module);
+
+}  // namespace buda::python

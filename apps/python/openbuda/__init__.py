@@ -1,0 +1,8 @@
+"""Compile models for tile-grid chips, and run them without hardware."""
+from . import op
+from ._native import (Backend, Error, Generator, Session, TTIImage, detect_available_devices, load_image, merge_models, run_inference, targets)
+from .compile import compile_to_image
+from .module import Parameter, PyBudaModule, Tensor
+
+__all__ = ["Backend", "Error", "Generator", "Parameter", "PyBudaModule", "Session", "TTIImage", "Tensor", "compile_to_image", "detect_available_devices",
+           "load_image", "merge_models", "op", "run_inference", "targets"]

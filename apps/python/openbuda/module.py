@@ -1,0 +1,226 @@
+"""Modules: models that are written in Python, op by op."""
+import tempfile
+
+from . import _native
+
+
+class Parameter:
+    """A weight: an array, or zeros of a shape until set_parameter() gives it a value."""
+
+    def __init__(self, *value, requires_grad=True, name=None):
+        import numpy
+        whole = len(value) == 1 and not isinstance(value[0], int)
+        self.value = numpy.asarray(_plain(value[0])) if whole else numpy.zeros(value, numpy.float32)
+        self.requires_grad, self.name = requires_grad, name
+
+    @property
+    def shape(self):
+        return tuple(self.value.shape)
+
+    def get_name(self):
+        return self.name
+
+    def set_value(self, value):
+        import numpy
+        value = numpy.asarray(_plain(value))
+        if tuple(value.shape) != self.shape:
+            raise ValueError(f"parameter '{self.name}' has the shape {self.shape}, the value {tuple(value.shape)}")
+        self.value = value
+
+
+class Tensor:
+    """A value in a module's forward(): its shape and type are known, its elements are not."""
+
+    def __init__(self, trace, value):
+        self._trace, self._value = trace, value
+
+    @property
+    def shape(self):
+        return tuple(self._trace.graph.shape(self._value))
+
+    @property
+    def dtype(self):
+        return self._trace.graph.dtype(self._value)
+
+
+class _Trace:
+    """What one call of trace() builds."""
+
+    def __init__(self, name):
+        self.graph = _native.Graph(name)
+        self.scopes = []  # modules within the outermost one, whose ops are called after them
+        self.sources, self.counts, self.names = {}, {}, {}
+
+    def name_of(self, name, op):
+        if not name:
+            self.counts[op] = self.counts.get(op, -1) + 1
+            name = f"{op}_{self.counts[op]}"
+        return ".".join([*self.scopes, name])
+
+    def value_of(self, operand):
+        """The graph's value of a tensor, a parameter, a constant, or a number."""
+        if isinstance(operand, Tensor):
+            return operand._value
+        if isinstance(operand, Parameter):
+            if id(operand) not in self.sources:
+                self.sources[id(operand)] = operand, self.graph.parameter(operand.name or self.name_of("", "parameter"), operand.value)
+            return self.sources[id(operand)][1]
+        import numpy
+        return self.graph.constant(self.name_of("", "constant"), numpy.asarray(_plain(operand), numpy.float32))
+
+    def op(self, name, op, inputs, **attributes):
+        """The results of an op as tensors."""
+        name = self.name_of(name, op)
+        results = self.graph.op(name, op, [self.value_of(i) for i in inputs], attributes)
+        self.names[name] = results
+        return [Tensor(self, r) for r in results]
+
+
+_traces = []
+
+
+def current_trace():
+    if not _traces:
+        raise RuntimeError("ops are called from forward() of a module that is being compiled or run")
+    return _traces[-1]
+
+
+class PyBudaModule:
+    """A base of models: a subclass makes its parameters in __init__(), and its ops in forward()."""
+
+    def __init__(self, name):
+        self.name = name
+        self._parameters, self._constants, self._submodules, self._tapouts = {}, {}, {}, []
+
+    def __setattr__(self, key, value):
+        if isinstance(value, PyBudaModule):
+            self._submodules[key] = value
+        elif isinstance(value, Parameter) and "_parameters" in self.__dict__:
+            self.add_parameter(key, value, prepend_name=True)
+        object.__setattr__(self, key, value)
+
+    def get_name(self):
+        return self.name
+
+    def pre_forward(self, *args, **kwargs):
+        """Called before forward()."""
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError(f"{type(self).__name__} has no forward()")
+
+    def __call__(self, *args, **kwargs):
+        trace = current_trace()
+        trace.scopes.append(self.name)
+        try:
+            self.pre_forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
+        finally:
+            trace.scopes.pop()
+
+    # ---- parameters and constants
+
+    def add_parameter(self, name, parameter, prepend_name=False):
+        parameter.name = parameter.name or (f"{self.name}.{name}" if prepend_name else name)
+        self._parameters[name] = parameter
+
+    def add_constant(self, name, prepend_name=False, shape=None):
+        import numpy
+        self._constants[name] = Parameter(numpy.zeros(shape or (1,), numpy.float32), name=f"{self.name}.{name}" if prepend_name else name)
+
+    def get_parameter(self, name):
+        return self._find(self._parameters, name)
+
+    def get_constant(self, name):
+        return self._find(self._constants, name)
+
+    def set_parameter(self, name, data):
+        self.get_parameter(name).set_value(data)
+
+    def set_constant(self, name, data):
+        import numpy
+        self._find(self._constants, name).value = numpy.asarray(_plain(data), numpy.float32)
+
+    def get_parameters(self, submodules=True):
+        own = list(self._parameters.values())
+        return own + [p for module in self._submodules.values() for p in module.get_parameters()] if submodules else own
+
+    def load_parameter_dict(self, data):
+        by_name = {parameter.name: parameter for parameter in self.get_parameters()}
+        for name, value in data.items():
+            if name in self._parameters:
+                self._parameters[name].set_value(value)
+            elif name in by_name:
+                by_name[name].set_value(value)
+            else:
+                raise KeyError(f"module '{self.name}' has no parameter '{name}'; it has {', '.join(by_name)}")
+
+    def _find(self, values, name):
+        if name not in values:
+            raise KeyError(f"module '{self.name}' has no '{name}'; it has {', '.join(values) or 'none'}")
+        return values[name]
+
+    # ---- what becomes of it
+
+    def insert_tapout_queue_for_op(self, op_name, output_index=0):
+        """Makes a result of an op an output, too; gives the output's name."""
+        self._tapouts.append((op_name, output_index))
+        return _tapout_name(op_name, output_index)
+
+    def trace(self, *inputs):
+        """The graph of forward() for inputs of these shapes and types."""
+        import inspect
+        import numpy
+        trace = _Trace(self.name)
+        names = [p.name for p in inspect.signature(self.forward).parameters.values()
+                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        _traces.append(trace)
+        try:
+            tensors = []
+            for i, given in enumerate(inputs):
+                array = numpy.asarray(_plain(given))
+                kind = {"float64": "F32"}.get(array.dtype.name) or _TYPES[array.dtype.name]
+                tensors.append(Tensor(trace, trace.graph.input(names[i] if i < len(names) else f"input_{i}", array.shape, kind)))
+            self.pre_forward(*tensors)
+            results = self.forward(*tensors)
+        finally:
+            _traces.pop()
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        for i, result in enumerate(results):
+            trace.graph.output(self.name + (f".output_{i}" if len(results) > 1 else ".output"), result._value)
+        for op_name, index in self._tapouts:
+            if op_name not in trace.names:
+                raise KeyError(f"module '{self.name}' has no op '{op_name}'; it has {', '.join(trace.names)}")
+            trace.graph.output(_tapout_name(op_name, index), trace.names[op_name][index])
+        return trace.graph
+
+    def evaluate(self, *inputs):
+        """The outputs on the host in fp32, by name."""
+        graph = self.trace(*inputs)
+        return graph.evaluate(self._by_name(inputs))
+
+    def run(self, *inputs, target="golden", device="n150", **options):
+        """Compiles the module, and gives its outputs on a target, as a tuple; tapouts come last."""
+        from .compile import compile_to_image
+        with tempfile.TemporaryDirectory() as folder:
+            path = compile_to_image(self, f"{folder}/{self.name}.tti", device=device, sample_inputs=inputs)
+            session = _native.load_image(path).open(target, **options)
+            outputs = session.run(self._by_name(inputs))
+            return tuple(outputs[name] for name, _, _ in session.outputs())
+
+    def _by_name(self, inputs):
+        import inspect
+        names = [p.name for p in inspect.signature(self.forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return {names[i] if i < len(names) else f"input_{i}": _plain(given) for i, given in enumerate(inputs)}
+
+
+_TYPES = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32", "int32": "I32", "uint64": "U64", "int64": "I64",
+          "float16": "F16", "float32": "F32"}
+
+
+def _tapout_name(op_name, index):
+    return f"{op_name}.tapout" if index == 0 else f"{op_name}.tapout_{index}"
+
+
+def _plain(value):
+    """A torch tensor as an array."""
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
