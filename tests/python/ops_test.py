@@ -214,5 +214,48 @@ class Modules(unittest.TestCase):
             outputs_of(lambda v: op.Relu("twice", op.Relu("twice", v)), self.x)
 
 
+@unittest.skipIf(torch is None, "no PyTorch")
+class Frameworks(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.net = torch.nn.Sequential(torch.nn.Linear(32, 48), torch.nn.ReLU(), torch.nn.Linear(48, 8))
+        self.x = torch.from_numpy(data(64, 32))
+
+    def test_torch_modules_are_exported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for model in (self.net, openbuda.PyTorchModule("net", self.net)):
+                path = openbuda.compile_to_image(model, f"{folder}/net.tti", sample_inputs=(self.x,))
+                ((y,),) = openbuda.run_inference(openbuda.load_image(path), [(self.x,)], mode="fp32")
+                np.testing.assert_allclose(y, self.net(self.x).detach().numpy(), rtol=1e-4, atol=1e-5)
+            with self.assertRaises(TypeError):
+                openbuda.compile_to_image(self.net)
+            with self.assertRaises(TypeError):
+                openbuda.compile_to_image(42)
+
+    def test_parameters_of_torch_modules(self):
+        module = openbuda.PyTorchModule("net", self.net)
+        np.testing.assert_allclose(module.forward(self.x).detach(), self.net(self.x).detach())
+        self.assertEqual([p.name for p in module.get_parameters()], ["0.weight", "0.bias", "2.weight", "2.bias"])
+        module.set_parameters(**{"2.bias": np.full(8, 3, np.float32)})
+        np.testing.assert_array_equal(module.get_parameters()[3].value, np.full(8, 3, np.float32))
+        module.add_parameter("further", openbuda.Parameter(2, 2))
+        self.assertIn("further", dict(self.net.named_parameters()))
+        with self.assertRaisesRegex(KeyError, "2.bias"):
+            module.set_parameters(bias=0)
+
+    def test_onnx_modules(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onnx = openbuda.PyTorchModule("net", self.net).export(folder, (self.x,))
+            path = openbuda.compile_to_image(openbuda.OnnxModule("net", None, onnx), f"{folder}/net.tti")
+            ((y,),) = openbuda.run_inference(openbuda.load_image(path), [(self.x,)], mode="fp32")
+            np.testing.assert_allclose(y, self.net(self.x).detach().numpy(), rtol=1e-4, atol=1e-5)
+            try:
+                import onnx as library
+            except ImportError:
+                self.skipTest("no onnx")
+            again = openbuda.compile_to_image(library.load(onnx), f"{folder}/again.tti")
+            self.assertEqual(openbuda.load_image(again).get_output_shapes(), openbuda.load_image(path).get_output_shapes())
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

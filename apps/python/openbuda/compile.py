@@ -1,18 +1,29 @@
 """Compilation of files and of modules."""
+import os
+import tempfile
+
 from . import _native
+from .frameworks import PyTorchModule, module_of
 from .module import PyBudaModule
 
 
 def compile_to_image(model, output="", device="n150", frontend="", dims=None, values=None, options=None, sample_inputs=None, **more):
     """Compiles a model into an image; gives the image's path.
 
-    `model` is a file, or a PyBudaModule, whose inputs have the shapes and types of `sample_inputs`. Options are those of the optimizer and the
-    balancer, as keywords or, where a name is no identifier (op.NAME.grid), in the dictionary `options`.
+    `model` is a file, a PyBudaModule, a torch.nn.Module, or an ONNX ModelProto. Modules have inputs with the shapes and types of `sample_inputs`.
+    Options are those of the optimizer and the balancer, as keywords or, where a name is no identifier (op.NAME.grid), in the dictionary `options`.
     """
-    if isinstance(model, PyBudaModule):
-        if sample_inputs is None:
-            raise TypeError("a module is compiled for the shapes of its inputs: give sample_inputs")
-        source, path = model.trace(*sample_inputs), ""
-    else:
-        source, path = None, str(model)
-    return _native.compile_to_image(source, path, str(output), device, frontend, dims or {}, values or {}, options or {}, more)
+    def compiled(source, path):
+        return _native.compile_to_image(source, path, str(output), device, frontend, dims or {}, values or {}, options or {}, more)
+
+    if isinstance(model, (str, os.PathLike)):
+        return compiled(None, str(model))
+    module = model if isinstance(model, PyBudaModule) else module_of(model)
+    if module is None:
+        raise TypeError(f"a {type(model).__name__} is neither a file nor a module")
+    if sample_inputs is None and isinstance(module, (PyBudaModule, PyTorchModule)):
+        raise TypeError("a module is compiled for the shapes of its inputs: give sample_inputs")
+    if isinstance(module, PyBudaModule):
+        return compiled(module.trace(*sample_inputs), "")
+    with tempfile.TemporaryDirectory() as folder:
+        return compiled(None, module.export(folder, sample_inputs))
