@@ -75,5 +75,6 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${about} what plugins and embedding
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-openbuda)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libopenbuda${BUDA_ABI} (= ${version}), openbuda (= ${version}), ${BUDA_PYTHON_VERSIONS}, python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/share/packages/prerm")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${about} the Python module.")
 include(CPack)

@@ -26,4 +26,4 @@ in_root python3 -c 'import openbuda; print(openbuda.load_image("/tmp/digits.tti"
 in_root sh -c 'apt-get install -yq --no-install-recommends /tmp/libopenbuda-dev_*.deb g++ cmake make' >/dev/null
 in_root sh -ec 'cmake -S /tmp/embedding -B /tmp/build >/dev/null && cmake --build /tmp/build >/dev/null && /tmp/build/embed /usr /tmp/digits/digits.onnx /tmp/digits/digits.images.npz /tmp/embedded.tti'
 in_root apt-get purge -yq openbuda libopenbuda1 libopenbuda-dev python3-openbuda >/dev/null
-[ ! -e "$root/usr/lib/buda" ] && [ ! -e "$root/usr/bin/balancer" ]
+[ ! -e "$root/usr/lib/buda" ] && [ ! -e "$root/usr/lib/python3/dist-packages/openbuda" ] && [ ! -e "$root/usr/bin/balancer" ]

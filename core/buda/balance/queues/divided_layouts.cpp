@@ -33,10 +33,12 @@ std::vector<tiling::TileLayout> divided_layouts(const tiling::TileLayout& layout
   const netlist::BlockShape& b = layout.block;
   for (std::int64_t parts = 2; parts <= most; ++parts) {
     if (std::int64_t{b.mblock_m} * b.ublock_rt % parts == 0) {
-      divide_side(parts, out.emplace_back(layout).grid.rows, out.back().block.mblock_m, out.back().block.ublock_rt);
+      tiling::TileLayout& divided = out.emplace_back(layout);
+      divide_side(parts, divided.grid.rows, divided.block.mblock_m, divided.block.ublock_rt);
     }
     if (std::int64_t{b.mblock_n} * b.ublock_ct % parts == 0) {
-      divide_side(parts, out.emplace_back(layout).grid.cols, out.back().block.mblock_n, out.back().block.ublock_ct);
+      tiling::TileLayout& divided = out.emplace_back(layout);
+      divide_side(parts, divided.grid.cols, divided.block.mblock_n, divided.block.ublock_ct);
     }
   }
   return out;
