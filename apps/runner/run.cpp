@@ -12,6 +12,7 @@
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
+#include <buda/netlist/check/require_rules.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
@@ -193,7 +194,7 @@ class Runner {
     BUDA_TRY(check_planned());
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
-    if (model.uses_device()) BUDA_TRY(runtime::check_rules(model.program.netlist, device, host_));
+    if (model.uses_device()) BUDA_TRY(netlist::require_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     return run_session(*session);
@@ -205,7 +206,7 @@ class Runner {
     BUDA_ASSIGN(auto models, runtime::load_models(o_.model, std::move(image)));
     BUDA_ASSIGN(auto device, descriptor(models.whole.plan.device, models.whole.device));
     if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
-    BUDA_TRY(runtime::check_rules(models.whole.program.netlist, device, host_));
+    BUDA_TRY(netlist::require_rules(models.whole.program.netlist, device, host_));
     if (!products_.files.empty()) models.whole.products = std::move(products_);
     BUDA_ASSIGN(auto merged, runtime::MergedSession::open(std::move(models), used_target(), device, host_));
     BUDA_ASSIGN(runtime::Session * session, merged->session(o_.of_image));

@@ -1,7 +1,7 @@
 // Connects the chips, then asks pipes and overlay.
 #include <buda/overlay/epoch_compiler.hpp>
 
-#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/require_rules.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/pipes/interchip/ethernet_links.hpp>
 
@@ -9,23 +9,6 @@
 #include <utility>
 
 namespace buda::overlay {
-namespace {
-
-Result<void> check_rules(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
-  Failure failure;
-  for (Diagnostic& d : netlist::check_netlist(netlist, device)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
-  return success();
-}
-
-}  // namespace
-
 Result<void> EpochCompiler::connect_chips(const netlist::Netlist& netlist, const std::string& name, Host& host) {
   if (device_.chips <= 1 && name.empty()) return success();
   BUDA_ASSIGN(cluster_, device::load_cluster(host, device_, name));
@@ -59,7 +42,7 @@ Result<EpochCompiler> EpochCompiler::check_and_make(const netlist::Netlist& netl
   out.device_label_ = device_label;
   BUDA_TRY(out.connect_chips(netlist, cluster, host));
   const bool is_empty = netlist.queues.empty() && netlist.graphs.empty() && netlist.programs.empty();
-  if (!is_empty) BUDA_TRY(check_rules(netlist, out.device_, host));
+  if (!is_empty) BUDA_TRY(netlist::require_rules(netlist, out.device_, host));
   BUDA_TRY(out.index_epochs(netlist));
   return out;
 }

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
+#include <buda/netlist/check/require_rules.hpp>
 #include <buda/runtime/backend_timeouts.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/device_worker.hpp>
@@ -162,7 +163,7 @@ Result<std::unique_ptr<Backend>> Backend::open(MergedModel models, Target& targe
   Parts& parts = *backend->parts_;
   parts.image = std::move(models);
   const netlist::Netlist& netlist = parts.image.whole.program.netlist;
-  BUDA_TRY(check_rules(netlist, descriptor, host));
+  BUDA_TRY(netlist::require_rules(netlist, descriptor, host));
   for (const Model& model : parts.image.models) {
     BUDA_ASSIGN(auto loaded, bound(model));
     parts.models.push_back(std::move(loaded));

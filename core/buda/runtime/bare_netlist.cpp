@@ -2,7 +2,7 @@
 #include <buda/runtime/bare_netlist.hpp>
 
 #include <buda/device/load.hpp>
-#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/require_rules.hpp>
 #include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -18,15 +18,7 @@ using netlist::Netlist;
 constexpr const char* kArchs[] = {"wormhole_b0", "grayskull", "wormhole", "blackhole"};
 
 Result<BareNetlist> checked(Host& host, Netlist netlist, DeviceDescriptor device) {
-  Failure failure;
-  for (auto& d : netlist::check_netlist(netlist, device)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
+  BUDA_TRY(netlist::require_rules(netlist, device, host));
   return BareNetlist{std::move(netlist), std::move(device)};
 }
 

@@ -2,26 +2,12 @@
 #include <buda/runtime/open_device.hpp>
 
 #include <buda/image/device_match.hpp>
-#include <buda/netlist/check/check.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace buda::runtime {
-
-Result<void> check_rules(const netlist::Netlist& netlist, const device::DeviceDescriptor& descriptor, Host& host) {
-  Failure failure;
-  for (auto& d : netlist::check_netlist(netlist, descriptor)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
-  return success();
-}
 
 Result<std::shared_ptr<Device>> open_device(Model& model, Target& target, const device::DeviceDescriptor& descriptor, Host& host) {
   if (model.device) BUDA_TRY(image::check_same_device(*model.device, descriptor, model.path));

@@ -10,9 +10,6 @@
 
 namespace buda::runtime {
 
-// The rules of netlists, on which targets rely: an error of each that is broken; warnings are reported.
-Result<void> check_rules(const netlist::Netlist& netlist, const device::DeviceDescriptor& descriptor, Host& host);
-
 // Loads the model's program into a device of the target. IM010 to IM013: the model's image was made for another one.
 Result<std::shared_ptr<Device>> open_device(Model& model, Target& target, const device::DeviceDescriptor& descriptor, Host& host);
 
