@@ -87,7 +87,7 @@ class Random : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
   std::uint64_t balanced = 0, refused = 0, several_epochs = 0;
-  const SeedRange seeds = seeds_wanted(60);
+  const SeedRange seeds = seeds_wanted(24);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     graph::Graph graph = RandomGraph(seed).run();
     BalanceOptions options;

@@ -6,8 +6,16 @@
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
+#include <buda/base/rng.hpp>
+#include <buda/overlay/routes.hpp>
 
 #include "unit/balance/fixture.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <vector>
 
 namespace buda::balance {
 namespace {
@@ -164,6 +172,44 @@ TEST(QueueTimes, CountReadsAndWrites) {
   EXPECT_EQ(ways_in_choice(context, split, context.schedule()[1]).read, 0u);
   EXPECT_TRUE(ways_in_choice(context, split, context.schedule()[1]).written);
   EXPECT_EQ(ways_in_choice(context, split, context.schedule()[2]).read, 1u);
+}
+
+// Two messages meet on as many links as the networks' own rules say.
+TEST(ChipLinks, AreThoseThatMessagesPass) {
+  const device::DeviceDescriptor& device = board("n150");
+  const ChipLinks links(device);
+  OpModel whole;
+  whole.grid = device.grid();
+  using Hops = std::set<std::tuple<std::int32_t, overlay::NocAxis, std::int32_t, std::int32_t>>;
+  struct Way {
+    std::vector<double> bytes;
+    Hops hops;
+  };
+  Rng rng(7);
+  const auto some_way = [&] {
+    const auto core = [&] {
+      return GridCoord{static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(whole.grid.rows))),
+                       static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(whole.grid.cols)))};
+    };
+    Intake intake;
+    intake.multicasts.push_back({core(), core(), 1, static_cast<std::int32_t>(rng.below(2))});
+    const Intake::Multicast& m = intake.multicasts.front();
+    Way out;
+    out.bytes.assign(links.count(), 0);
+    links.add(intake, whole, {}, {}, 1, out.bytes);
+    overlay::for_each_hop(m.noc, device.noc_of_worker(m.from), device.noc_of_worker(m.last), device.noc,
+                          [&](overlay::NocAxis axis, device::NocCoord at) { out.hops.emplace(m.noc, axis, at.x, at.y); });
+    return out;
+  };
+  std::size_t meetings = 0;
+  for (int i = 0; i < 500; ++i) {
+    const Way a = some_way(), b = some_way();
+    EXPECT_EQ(std::accumulate(a.bytes.begin(), a.bytes.end(), 0.0), static_cast<double>(a.hops.size()));
+    const auto common = std::count_if(a.hops.begin(), a.hops.end(), [&](const auto& hop) { return b.hops.contains(hop); });
+    EXPECT_EQ(std::inner_product(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), 0.0), static_cast<double>(common));
+    meetings += common > 0 ? 1 : 0;
+  }
+  EXPECT_GT(meetings, 20u);
 }
 
 // A column of cores is fed through its own links unless as many rows stand beside it.

@@ -209,20 +209,11 @@ Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
 
 ChipLinks::ChipLinks(const device::DeviceDescriptor& device)
     : device_(device), size_(device.noc), rate_(std::max(device.cost.noc_bytes_per_cycle, 1e-9)) {
-  const auto columns = static_cast<std::size_t>(size_.x), rows = static_cast<std::size_t>(size_.y);
+  const auto columns = static_cast<std::size_t>(size_.x);
   const auto node = [&](std::size_t n) { return NocCoord{static_cast<std::int32_t>(n % columns), static_cast<std::int32_t>(n / columns)}; };
-  for (std::int32_t noc : {0, 1})
-    for (std::size_t from = 0; from < columns * rows; ++from)
-      for (std::size_t to = 0; to < columns * rows; ++to) {
-        begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
-        if (noc == 0) nearer_.push_back(static_cast<std::uint8_t>(pipes::nearer_noc(node(from), node(to), size_)));
-        overlay::for_each_hop(noc, node(from), node(to), size_, [&](overlay::NocAxis axis, NocCoord at) {
-          const auto lane = static_cast<std::size_t>(2 * noc + (axis == overlay::NocAxis::x ? 0 : 1));
-          hops_.push_back(
-              static_cast<std::uint16_t>((lane * rows + static_cast<std::size_t>(at.y)) * columns + static_cast<std::size_t>(at.x)));
-        });
-      }
-  begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  for (std::size_t from = 0; from < nodes(); ++from)
+    for (std::size_t to = 0; to < nodes(); ++to)
+      nearer_.push_back(static_cast<std::uint8_t>(pipes::nearer_noc(node(from), node(to), size_)));
 }
 
 void ChipLinks::add(const Intake& intake, const OpModel& model, const Place& place, const Standing& standing, double factor,

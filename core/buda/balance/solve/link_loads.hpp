@@ -88,7 +88,7 @@ class ChipLinks {
  public:
   explicit ChipLinks(const device::DeviceDescriptor& device);
 
-  std::size_t count() const { return static_cast<std::size_t>(size_.x) * static_cast<std::size_t>(size_.y) * 4; }
+  std::size_t count() const { return nodes() * 4; }
   // Bytes per cycle.
   double rate() const { return rate_; }
   // Adds the bytes of an op that stands at `place` to the links that they pass. `standing(op)`: a producer's PlacedOp.
@@ -97,16 +97,29 @@ class ChipLinks {
            std::vector<double>& bytes) const;
 
  private:
+  // What overlay::for_each_hop() visits, all at once: links of a row, and of a column, have numbers that follow one another.
   void go(std::int32_t noc, device::NocCoord from, device::NocCoord to, double amount, std::vector<double>& bytes) const {
-    const std::size_t way = way_of(noc, from, to);
-    for (std::uint32_t i = begins_[way]; i < begins_[way + 1]; ++i) bytes[hops_[i]] += amount;
+    double* const rows = bytes.data() + static_cast<std::size_t>(2 * noc) * nodes();
+    double* const columns = rows + nodes();
+    add_run(rows + (noc == 0 ? from.y : to.y) * size_.x, size_.x, noc == 0, from.x, to.x, amount);
+    add_run(columns + (noc == 0 ? to.x : from.x) * size_.y, size_.y, noc == 0, from.y, to.y, amount);
   }
-  std::int32_t nearer(device::NocCoord from, device::NocCoord to) const { return nearer_[way_of(0, from, to)]; }
-  std::size_t way_of(std::int32_t noc, device::NocCoord from, device::NocCoord to) const {
-    const auto columns = static_cast<std::size_t>(size_.x), nodes = columns * static_cast<std::size_t>(size_.y);
-    const auto number = [columns](device::NocCoord c) { return static_cast<std::size_t>(c.y) * columns + static_cast<std::size_t>(c.x); };
-    return (static_cast<std::size_t>(noc) * nodes + number(from)) * nodes + number(to);
+  // Links from `from` to `to` of a ring of `length`, along growing places or the other way.
+  static void add_run(double* ring, std::int32_t length, bool grows, std::int32_t from, std::int32_t to, double amount) {
+    if (from == to) return;
+    const std::int32_t begin = grows ? from : (to + 1) % length, end = grows ? to : from + 1;
+    const auto add = [&](std::int32_t first, std::int32_t last) {
+      for (std::int32_t i = first; i < last; ++i) ring[i] += amount;
+    };
+    if (begin < end) return add(begin, end);
+    add(begin, length);
+    add(0, end);
   }
+  std::int32_t nearer(device::NocCoord from, device::NocCoord to) const { return nearer_[number(from) * nodes() + number(to)]; }
+  std::size_t number(device::NocCoord c) const {
+    return static_cast<std::size_t>(c.y) * static_cast<std::size_t>(size_.x) + static_cast<std::size_t>(c.x);
+  }
+  std::size_t nodes() const { return static_cast<std::size_t>(size_.x) * static_cast<std::size_t>(size_.y); }
 
   const device::DeviceDescriptor& device_;
   device::NocSize size_;
@@ -122,10 +135,7 @@ class ChipLinks {
   // By grid, place, axis and channel, worked out when first asked for.
   mutable std::unordered_map<std::uint64_t, std::vector<Share>> queue_ways_;
 
-  // The links of the way from each node to each other, by network.
-  std::vector<std::uint32_t> begins_;
-  std::vector<std::uint16_t> hops_;
-  std::vector<std::uint8_t> nearer_;  // which network is nearer, by way of network 0
+  std::vector<std::uint8_t> nearer_;  // which network is nearer, from each node to each other
 };
 
 // What counts between two ops: the buffers between them and the turns that their streams take, or only the bytes that pass. Placers that
