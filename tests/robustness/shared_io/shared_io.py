@@ -85,6 +85,8 @@ def main():
             victim = ("serve", "push", "pop")[i % 3]
             ends = kill_one(build, image, name, victim, rng.uniform(0.15, 0.4) if i % 10 else rng.uniform(0, 0.1))
             said |= {f"{victim} killed, {what}: {err}" for what, (_, _, err) in ends.items() if what != victim}
+        # What the last killed process has left: its name is replaced by the next that uses it, and here there is none.
+        pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
         print("\n".join(sorted(said)))
         print(f"{o.kills} kills: the others ended with an error")
 
