@@ -30,10 +30,10 @@ def main():
         sys.exit(77)
     generate = [build / "share/buda-examples/generate", build]
     with tempfile.TemporaryDirectory() as folder:
-        for cache in ("static", "concat"):
+        for cache, layout in (("static", "joined"), ("static", "heads"), ("concat", "joined"), ("concat", "heads")):
             for prompt_length in (8, 11):
-                out = pathlib.Path(folder) / f"{cache}{prompt_length}"
-                run(sys.executable, EXAMPLE / "export.py", out, "--cache", cache, "--prompt", prompt_length)
+                out = pathlib.Path(folder) / f"{cache}{layout}{prompt_length}"
+                run(sys.executable, EXAMPLE / "export.py", out, "--cache", cache, "--layout", layout, "--prompt", prompt_length)
                 for model in ("decode", "prefill"):
                     run(build / "bin/buda", "compile", out / f"{model}.onnx", "-o", out / f"{model}.tti", "--enable-link-past-cache-ios", "-q")
                 run(build / "bin/tti-merge", "-mbl", out, "-mdl", "decode", "prefill", "-mml", out / "gpt.tti", "-q")
@@ -42,8 +42,8 @@ def main():
                 for image in ("gpt", "decode"):
                     tokens = run(*generate, out / f"{image}.tti", 64, *prompt.split()).stdout.strip()
                     if tokens != expected:
-                        sys.exit(f"{cache}, prompt of {prompt_length}, {image}: expected\n{expected}\nand got\n{tokens}")
-                    print(f"{cache}, prompt of {prompt_length}, {image}: 64 tokens as PyTorch's")
+                        sys.exit(f"{cache}, {layout}, prompt of {prompt_length}, {image}: expected\n{expected}\nand got\n{tokens}")
+                    print(f"{cache}, {layout}, prompt of {prompt_length}, {image}: 64 tokens as PyTorch's")
         # Behind the last position there is no place.
         failed = run(*generate, out / "decode.tti", 96, *prompt.split(), expect=1)
         assert "position 96: " in failed.stderr, failed.stderr

@@ -4,6 +4,8 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/value.hpp>
 
+#include <numeric>
+
 namespace buda::balance {
 namespace {
 
@@ -113,6 +115,41 @@ TEST(Loopback, HasAQueueThatItsOutputWrites) {
   ASSERT_NE(queue, queues.end());
   EXPECT_EQ(queue->input, "next");
   EXPECT_EQ(queue->entries, 2);
+}
+
+// A cache of two heads of 64 entries: a step's 32 are joined to its end, and the last 64 are kept, of which a sparse matmul picks the rows.
+graph::Graph growing_cache() {
+  DeviceGraph g("cache");
+  const Shape kept{1, 2, 64, 32}, more{1, 2, 32, 32};
+  auto x = g.input("x", more, {1, 2, 32, 32});
+  auto s = g.input("s", kept, {1, 2, 64, 32});
+  auto joined = g.op("joined", "splice", {s, x}, {1, 2, 96, 32}, {{"dim", std::string("r")}});
+  std::vector<std::int32_t> rows(64);
+  std::iota(rows.begin(), rows.end(), 32 + 1);
+  auto picks = g.constant("picks", Tensor(Shape{1, 1, 1, 64}, std::move(rows)));
+  auto picked = g.op("picked", "matmul", {picks, joined}, kept, {{"identity", true}, {"slices", std::int64_t{1}}});
+  g.output("r", joined, {1, 2, 96, 32});
+  g.output("t", picked, {1, 2, 64, 32});
+  g.graph.node(s).tags[graph::kLoopback] = "t";
+  return std::move(g.graph);
+}
+
+TEST(Loopback, IsReadMatrixByMatrixWhateverOpWritesIt) {
+  Opened o;
+  ASSERT_NO_FATAL_FAILURE(open(o, growing_cache(), {}));
+  // Step i gives head h the value 10 h + i.
+  for (int step = 1; step <= 3; ++step) {
+    std::vector<float> x(2 * 32 * 32);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(10 * (i / 1024)) + static_cast<float>(step);
+    auto out = o.session->run({{"x", Tensor(Shape{1, 2, 32, 32}, std::move(x))}});
+    ASSERT_TRUE(out.ok()) << text_of(out.failure());
+    std::vector<float> blocks;  // of 32 rows
+    const std::vector<float> all = out->at("r").to_f32();
+    for (std::size_t i = 0; i < all.size(); i += 1024) blocks.push_back(all[i]);
+    const auto at = static_cast<float>(step);
+    const auto before = [&](float head, float back) { return at > back ? head + at - back : 0; };
+    EXPECT_EQ(blocks, (std::vector<float>{before(0, 2), before(0, 1), at, before(10, 2), before(10, 1), 10 + at})) << step;
+  }
 }
 
 TEST(Loopback, FormatsHaveToAgree) {
