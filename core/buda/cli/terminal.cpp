@@ -28,10 +28,10 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-// https://no-color.org; a dumb terminal shows escape sequences as they are.
-bool wants_color() { return !is_set("NO_COLOR") && (!is_set("TERM") || std::string_view(std::getenv("TERM")) != "dumb"); }
-
 }  // namespace
+
+// A dumb terminal shows escape sequences as they are.
+bool wants_color() { return !is_set("NO_COLOR") && (!is_set("TERM") || std::string_view(std::getenv("TERM")) != "dumb"); }
 
 // Log lines share standard error with diagnostics and the bar, so they leave by the same door and in the same form. Time and thread are not
 // shown: two runs of the same command say the same.

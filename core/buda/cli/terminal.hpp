@@ -17,6 +17,9 @@ class logger;
 
 namespace buda::cli {
 
+// Whether terminals are shown colours: not with NO_COLOR (https://no-color.org), and not dumb ones.
+bool wants_color();
+
 // Safe to use from several threads at once.
 class Terminal final : public DiagSink {
  public:

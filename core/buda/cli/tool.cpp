@@ -195,6 +195,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.write_mode = common.write_if_changed ? io::WriteMode::if_changed : io::WriteMode::always;
   host.temporary_dir = temporary_directory();
   host.terminal = s.terminal.is_terminal();
+  host.color = wants_color();
   host.verbosity = verbosity;
   host.plugin_options = parsed.plugin_options;
   host.common_arguments = arguments_for_others(common);

@@ -43,8 +43,8 @@ class ToolHost : public Host {
   std::string bin_dir;
   // The system's folder for temporary files ($TMPDIR or /tmp).
   std::string temporary_dir = "/tmp";
-  // Whether standard error is a terminal, and the level of -v (-1 with -q).
-  bool terminal = false;
+  // Whether standard error is a terminal, whether terminals are shown colours (https://no-color.org), and the level of -v (-1 with -q).
+  bool terminal = false, color = true;
   int verbosity = 0;
   // For tools that start others: the common options of this call, as arguments.
   std::vector<std::string> common_arguments;

@@ -69,15 +69,12 @@ std::string graph_perf_report_csv(const Summary&, const EpochSummary& epoch, std
               rounded(bound * count, 0),
               rounded(bound, 0),
               rounded(math_percent(op, bound))};
-    for (std::size_t i = 0; i < inputs; ++i) {
-      const EpochSummary::Pipe pipe = i < op.inputs.size() ? op.inputs[i] : EpochSummary::Pipe();
-      // With an endless buffer behind it the pipe would be at work while the kernel works and while it waits for the pipe.
-      const double alone = kernel + pipe.moving * epoch.time.cycles() / std::max(count, 1.0);
-      fields.push_back(rate(pipe.bytes, alone));
-      fields.push_back(rate(pipe.bytes, kernel));
-    }
-    fields.push_back(rate(op.output.bytes, kernel + op.output.moving * epoch.time.cycles() / std::max(count, 1.0)));
-    fields.push_back(rate(op.output.bytes, kernel));
+    auto add = [&](const Bandwidth& bandwidth) {
+      fields.push_back(rounded(bandwidth.measured));
+      fields.push_back(rounded(bandwidth.required));
+    };
+    for (std::size_t i = 0; i < inputs; ++i) add(i < op.inputs.size() ? bandwidth_of(epoch, op, op.inputs[i]) : Bandwidth());
+    add(bandwidth_of(epoch, op, op.output));
     out += csv_line(fields);
   }
   return out;

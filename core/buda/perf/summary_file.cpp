@@ -101,6 +101,7 @@ const schema::Record<EpochSummary>& describe(const EpochSummary*) {
 const schema::Record<SummaryFile>& describe(const SummaryFile*) {
   static const auto record =
       schema::Record<SummaryFile>("a report on a run in simulated time", {"buda.perf", 1})
+          .optional("netlist", &SummaryFile::netlist, "name of the netlist's file, where it is known")
           .required("arch", &SummaryFile::arch, "architecture of the device")
           .required("clock_hz", &SummaryFile::clock_hz, "cycles per second")
           .required("cycles", &SummaryFile::cycles, "of all programs")
@@ -113,8 +114,15 @@ const schema::Record<SummaryFile>& describe(const SummaryFile*) {
 }
 
 SummaryFile summary_file(const Summary& summary) {
-  return {summary.arch,  summary.clock.hz, summary.time, summary.latency(), summary.samples(), summary.inputs, summary.inputs_per_second(),
-          summary.epochs};
+  return {summary.arch,
+          summary.clock.hz,
+          summary.time,
+          summary.latency(),
+          summary.samples(),
+          summary.inputs,
+          summary.inputs_per_second(),
+          summary.epochs,
+          {}};
 }
 
 std::string summary_json(const Summary& summary) { return io::json_pretty(schema::write(summary_file(summary))); }

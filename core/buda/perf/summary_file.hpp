@@ -14,9 +14,11 @@
 template <>
 struct buda::schema::Codec<buda::perf::SimTime> {
   static void read(const io::Node& node, perf::SimTime& out, Reader& reader) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // whole cycles that a number of JSON can tell apart
     double cycles = 0;
     Codec<double>::read(node, cycles, reader);
-    out.ticks = cycles <= 0 ? 0 : static_cast<std::uint64_t>(cycles * static_cast<double>(perf::SimTime::kPerCycle) + 0.5);
+    if (cycles < 0 || cycles > static_cast<double>(kMost)) return detail::out_of_range(node, 0, kMost, reader);
+    out.ticks = static_cast<std::uint64_t>(cycles * static_cast<double>(perf::SimTime::kPerCycle) + 0.5);
   }
   static io::Node write(perf::SimTime value) { return io::Node::real(value.cycles()); }
   static io::Node json_schema() { return Codec<double>::json_schema(); }
@@ -32,6 +34,7 @@ struct SummaryFile {
   std::int64_t inputs = 0, executed_inputs = 0;
   double inputs_per_second = 0;
   std::vector<EpochSummary> epochs;
+  std::string netlist;  // name of its file, where it is known
 };
 
 SummaryFile summary_file(const Summary& summary);

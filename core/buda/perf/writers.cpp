@@ -51,14 +51,4 @@ std::string folder_of(const EpochSummary& epoch, std::size_t number) {
   return comma == std::string::npos ? epoch.graph : cat(epoch.graph.substr(0, comma), "_temporal_epoch_", number);
 }
 
-double math_percent(const EpochSummary::Op& op, double cycles_per_input) {
-  return cycles_per_input <= 0 ? 0 : 100 * op.math / cycles_per_input;
-}
-
-double bound_cycles(const EpochSummary& epoch, const EpochSummary::Op& op) {
-  double moving = op.output.moving;
-  for (const auto& in : op.inputs) moving += in.moving;
-  return op.kernel.cycles() + moving * epoch.time.cycles() / static_cast<double>(std::max<std::int64_t>(epoch.inputs, 1));
-}
-
 }  // namespace buda::perf

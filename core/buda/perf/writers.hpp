@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/perf/executions.hpp>
+#include <buda/perf/op_figures.hpp>
 #include <buda/perf/products.hpp>
 
 #include <string>
@@ -40,9 +41,5 @@ const EpochSummary::Op* find_op(const EpochSummary& epoch, std::string_view name
 const EpochSummary* find_epoch(const Summary& summary, std::string_view graph);
 // A folder for an epoch: its graph, or the first of several and the epoch's number.
 std::string folder_of(const EpochSummary& epoch, std::size_t number);
-// Part of the time, in per cent, that the math unit works.
-double math_percent(const EpochSummary::Op& op, double cycles_per_input);
-// Cycles of an op for one input when all other ops wait for nothing: its kernel, and what its tiles need on their way.
-double bound_cycles(const EpochSummary& epoch, const EpochSummary::Op& op);
 
 }  // namespace buda::perf

@@ -1,0 +1,133 @@
+// Lines go to the terminal by ncurses, and keys come from it.
+#include "apps/perf-analyzer/curses_screen.hpp"
+
+#include <curses.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace buda::perf_analyzer {
+namespace {
+
+constexpr short kBadPair = 1;
+constexpr int kInterrupt = 3;  // Ctrl-C; raw mode passes it on
+constexpr int kRedraw = 12;    // Ctrl-L
+constexpr int kEscape = 27;
+
+bool both_terminals() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0; }
+
+// Curses from here to there. The terminal gets its mode back on every way out.
+class Curses {
+ public:
+  Curses() : screen_(::newterm(nullptr, stdout, stdin)) {
+    if (screen_ == nullptr) return;
+    ::raw();
+    ::noecho();
+    ::nonl();
+    ::keypad(stdscr, TRUE);
+    ::set_escdelay(50);
+    ::curs_set(0);
+  }
+  Curses(const Curses&) = delete;
+  Curses& operator=(const Curses&) = delete;
+  ~Curses() {
+    if (screen_ == nullptr) return;
+    ::endwin();
+    ::delscreen(screen_);
+  }
+  explicit operator bool() const { return screen_ != nullptr; }
+
+ private:
+  SCREEN* screen_;
+};
+
+bool begin_colors() {
+  if (!::has_colors() || ::start_color() == ERR) return false;
+  ::use_default_colors();
+  return ::init_pair(kBadPair, COLOR_RED, -1) != ERR;
+}
+
+attr_t attributes_of(Style style, bool color) {
+  switch (style) {
+    case Style::plain:
+      return A_NORMAL;
+    case Style::title:
+      return A_REVERSE;
+    case Style::heading:
+      return A_BOLD;
+    case Style::bad:
+      return color ? static_cast<attr_t>(COLOR_PAIR(kBadPair)) | A_BOLD : A_BOLD;
+  }
+  return A_NORMAL;
+}
+
+Size size() { return {static_cast<std::size_t>(std::max(LINES, 1)), static_cast<std::size_t>(std::max(COLS, 1))}; }
+
+void put(const std::vector<Line>& lines, bool color) {
+  ::erase();
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    ::move(static_cast<int>(row), 0);
+    for (const Span& span : lines[row]) {
+      ::attrset(static_cast<int>(attributes_of(span.style, color)));
+      ::addnstr(span.text.c_str(), static_cast<int>(span.text.size()));
+    }
+  }
+  ::attrset(A_NORMAL);
+  ::refresh();
+}
+
+std::optional<Key> key_of(int code) {
+  using Kind = Key::Kind;
+  switch (code) {
+    case KEY_UP:
+      return Key{Kind::up};
+    case KEY_DOWN:
+      return Key{Kind::down};
+    case KEY_LEFT:
+      return Key{Kind::left};
+    case KEY_RIGHT:
+      return Key{Kind::right};
+    case KEY_PPAGE:
+      return Key{Kind::page_up};
+    case KEY_NPAGE:
+      return Key{Kind::page_down};
+    case KEY_HOME:
+      return Key{Kind::home};
+    case KEY_END:
+      return Key{Kind::end};
+    case KEY_ENTER:
+    case '\r':
+    case '\n':
+      return Key{Kind::enter};
+    case KEY_BACKSPACE:
+    case '\b':
+    case 127:
+      return Key{Kind::backspace};
+    case kEscape:
+      return Key{Kind::escape};
+    default:
+      break;
+  }
+  if (code < ' ' || code > '~') return std::nullopt;
+  return Key{Kind::character, static_cast<char>(code)};
+}
+
+Result<void> show(const Session& session) {
+  const Curses curses;
+  if (!curses) return input_error("AN004", {}, "the terminal is of no known type; --print writes the tables as text");
+  const bool color = session.color && begin_colors();
+  while (true) {
+    put(session.draw(size()), color);
+    const int code = ::getch();  // KEY_RESIZE, too: then the size is another
+    if (code == ERR || code == kInterrupt) return success();
+    if (code == kRedraw) ::clearok(stdscr, TRUE);
+    if (const auto key = key_of(code); key && !session.press(*key, size())) return success();
+  }
+}
+
+}  // namespace
+
+Screen curses_screen() { return {both_terminals, show}; }
+
+}  // namespace buda::perf_analyzer

@@ -1,0 +1,120 @@
+// Reading summary.json, which has all that the tables of the folder have; comparing with the netlist; dividing epochs by graphs.
+#include "apps/perf-analyzer/load.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/netlist/text/parse.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace buda::perf_analyzer {
+namespace {
+
+using perf::EpochSummary;
+
+// The names of ops by graph.
+using Graphs = std::map<std::string, std::set<std::string>, std::less<>>;
+
+Result<Graphs> read_graphs(const std::string& path, Host& host) {
+  BUDA_ASSIGN(auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(auto netlist,
+              netlist::parse_netlist(bytes.view(), path == io::kStdStream ? "<stdin>" : path, {.arch = "", .any_arch = true}));
+  Graphs out;
+  for (const auto& graph : netlist.graphs)
+    for (const auto& op : graph.ops) out[graph.name].insert(op.name);
+  return out;
+}
+
+Diagnostic other_netlist(const std::string& path, std::string message) {
+  Diagnostic d = input_error("AN001", {path}, std::move(message));
+  d.hint = "give the netlist that was run, or none";
+  return d;
+}
+
+Result<void> check(const perf::SummaryFile& report, const Graphs& graphs, const std::string& path) {
+  Failure failure;
+  for (const EpochSummary& epoch : report.epochs) {
+    std::set<std::string_view> ops;
+    bool complete = true;
+    for (const std::string_view name : split(epoch.graph, ',')) {
+      const auto graph = graphs.find(name);
+      complete = complete && graph != graphs.end();
+      if (graph == graphs.end()) {
+        failure.add(other_netlist(path, cat("the netlist has no graph '", name, "', which the report has")));
+      } else {
+        ops.insert(graph->second.begin(), graph->second.end());
+      }
+    }
+    for (const auto& op : epoch.ops)
+      if (complete && !ops.contains(op.name))
+        failure.add(other_netlist(path, cat("graph '", epoch.graph, "' of the netlist has no op '", op.name, "', which the report has")));
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+double math_work(const EpochSummary& epoch) {
+  double out = 0;
+  for (const auto& op : epoch.ops) out += op.math * static_cast<double>(op.cores);
+  return out;
+}
+
+// The part of an epoch that one of its graphs is. Each is on a chip of its own, and chips have equal numbers of cores.
+EpochSummary part_of(const EpochSummary& epoch, std::string_view name, const std::set<std::string>& ops, std::size_t graphs) {
+  EpochSummary out = epoch;
+  out.graph = name;
+  std::erase_if(out.ops, [&](const auto& op) { return !ops.contains(op.name); });
+  const double all = math_work(epoch);
+  out.math_utilisation = all <= 0 ? 0 : epoch.math_utilisation * static_cast<double>(graphs) * math_work(out) / all;
+  return out;
+}
+
+Result<std::vector<EpochSummary>> divided(const perf::SummaryFile& report, const Graphs& graphs) {
+  std::vector<EpochSummary> out;
+  for (const EpochSummary& epoch : report.epochs) {
+    const auto names = split(epoch.graph, ',');
+    if (names.size() < 2) {
+      out.push_back(epoch);
+      continue;
+    }
+    if (graphs.empty()) {
+      Diagnostic d =
+          usage_error("AN002", cat("the graphs '", epoch.graph, "' ran together; which op is in which one, only the netlist says"));
+      d.hint = "give it with --netlist FILE";
+      return d;
+    }
+    for (const std::string_view name : names) out.push_back(part_of(epoch, name, graphs.find(name)->second, names.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Run> load(const Options& o, Host& host) {
+  const std::string path = !o.load.empty() ? o.load : o.folder == "." ? "summary.json" : o.folder + "/summary.json";
+  if (o.load.empty() && !host.fs().exists(path)) {
+    Diagnostic d = input_error("AN005", {path}, "there is no report of a run");
+    d.hint = "'runner IMAGE --inputs FILE --target grid --perf DIR' writes one to DIR";
+    return d;
+  }
+  BUDA_ASSIGN(auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), path == io::kStdStream ? "<stdin>" : path));
+  Run run;
+  BUDA_ASSIGN(run.report, schema::read<perf::SummaryFile>(node));
+  Graphs graphs;
+  if (!o.netlist.empty()) {
+    BUDA_ASSIGN(graphs, read_graphs(o.netlist, host));
+    BUDA_TRY(check(run.report, graphs, o.netlist));
+    run.report.netlist = std::filesystem::path(o.netlist).filename().string();
+  }
+  run.epochs = run.report.epochs;
+  if (o.spatial_epochs) {
+    BUDA_ASSIGN(run.epochs, divided(run.report, graphs));
+  }
+  return run;
+}
+
+}  // namespace buda::perf_analyzer

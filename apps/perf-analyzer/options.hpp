@@ -1,0 +1,25 @@
+// The command line of perf-analyzer.
+#pragma once
+
+#include "apps/perf-analyzer/screen.hpp"
+
+#include <buda/cli/tool.hpp>
+
+#include <string>
+
+namespace buda::perf_analyzer {
+
+struct Options {
+  std::string folder = ".";
+  std::string netlist;
+  std::string load, save;
+  bool spatial_epochs = false;
+  bool print = false;
+  bool full_names = false;
+  bool no_color = false;
+};
+
+// `screen`: where the interactive screens are shown.
+BUDA_EXPORT cli::ToolSpec tool(Options& options, Screen screen);
+
+}  // namespace buda::perf_analyzer

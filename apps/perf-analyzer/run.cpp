@@ -1,0 +1,39 @@
+// Load, then save, print or show.
+#include "apps/perf-analyzer/run.hpp"
+
+#include "apps/perf-analyzer/draw.hpp"
+#include "apps/perf-analyzer/load.hpp"
+#include "apps/perf-analyzer/print.hpp"
+
+#include <buda/io/json.hpp>
+
+namespace buda::perf_analyzer {
+namespace {
+
+Result<void> show_run(const Options& o, const Run& run, const Screen& screen, const cli::ToolHost& host) {
+  View view;
+  view.full_names = o.full_names;
+  Session session;
+  session.draw = [&](Size size) { return draw(run, view, size); };
+  session.press = [&](Key key, Size size) {
+    view = press(run, view, key, size);
+    return !view.quit;
+  };
+  session.color = host.color && !o.no_color;
+  return screen.show(session);
+}
+
+}  // namespace
+
+Result<void> run(const Options& o, const Screen& screen, cli::ToolHost& host) {
+  if (!o.load.empty() && o.folder != ".") return usage_error("AN003", "a folder and --load: only one of them can be shown");
+  BUDA_ASSIGN(const Run run, load(o, host));
+  if (!o.save.empty()) {
+    BUDA_TRY(host.fs().write(o.save, io::json_pretty(schema::write(run.report)), host.write_mode));
+    if (!o.print) return success();
+  }
+  if (!o.print && screen.usable()) return show_run(o, run, screen, host);
+  return host.fs().write(std::string(io::kStdStream), printed(run, o.full_names), host.write_mode);
+}
+
+}  // namespace buda::perf_analyzer

@@ -1,0 +1,10 @@
+// The work of perf-analyzer.
+#pragma once
+
+#include "apps/perf-analyzer/options.hpp"
+
+namespace buda::perf_analyzer {
+
+Result<void> run(const Options& options, const Screen& screen, cli::ToolHost& host);
+
+}  // namespace buda::perf_analyzer
