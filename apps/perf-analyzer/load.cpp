@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
+#include <vector>
 
 namespace buda::perf_analyzer {
 namespace {
@@ -28,6 +30,13 @@ Result<Graphs> read_graphs(const std::string& path, Host& host) {
   return out;
 }
 
+// Graphs of several chips have a comma between them.
+std::vector<std::string_view> graph_names(const EpochSummary& epoch) {
+  auto out = split(epoch.graph, ',');
+  for (auto& name : out) name = trim(name);
+  return out;
+}
+
 Diagnostic other_netlist(const std::string& path, std::string message) {
   Diagnostic d = input_error("AN001", {path}, std::move(message));
   d.hint = "give the netlist that was run, or none";
@@ -39,7 +48,7 @@ Result<void> check(const perf::SummaryFile& report, const Graphs& graphs, const 
   for (const EpochSummary& epoch : report.epochs) {
     std::set<std::string_view> ops;
     bool complete = true;
-    for (const std::string_view name : split(epoch.graph, ',')) {
+    for (const std::string_view name : graph_names(epoch)) {
       const auto graph = graphs.find(name);
       complete = complete && graph != graphs.end();
       if (graph == graphs.end()) {
@@ -75,7 +84,7 @@ EpochSummary part_of(const EpochSummary& epoch, std::string_view name, const std
 Result<std::vector<EpochSummary>> divided(const perf::SummaryFile& report, const Graphs& graphs) {
   std::vector<EpochSummary> out;
   for (const EpochSummary& epoch : report.epochs) {
-    const auto names = split(epoch.graph, ',');
+    const auto names = graph_names(epoch);
     if (names.size() < 2) {
       out.push_back(epoch);
       continue;

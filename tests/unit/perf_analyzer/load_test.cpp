@@ -98,7 +98,7 @@ TEST(PerfAnalyzerLoad, AnotherNetlistIsRefused) {
   desk.put_netlist("write");
   Options options = folder();
   options.netlist = "net.yaml";
-  EXPECT_EQ(desk.failure(options), "AN001 net.yaml:0: graph 'fwd_2,fwd_3' of the netlist has no op 'right', which the report has");
+  EXPECT_EQ(desk.failure(options), "AN001 net.yaml:0: graph 'fwd_2, fwd_3' of the netlist has no op 'right', which the report has");
 }
 
 TEST(PerfAnalyzerLoad, WhatIsNoReportIsToldWithItsPlace) {

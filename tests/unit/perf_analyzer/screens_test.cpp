@@ -46,10 +46,10 @@ TEST(PerfAnalyzerScreens, Summary) {
 report: wormhole_b0 at 1000 MHz
 5263158 samples/s by the slowest ops, 2666666 in the run
 util 49.3 %, balancer util 52.1 %
-epoch          cycles     speed  util  mm cores  balancer util  period  inputs
-0 fwd_0           100  20000000  62.5         0           56.8     220       4
-1 fwd_1           200  10000000  31.2         2           39.1     220       4
-2 fwd_2,fwd_3      80  25000000  78.1         4           69.4     220       4
+epoch           cycles     speed  util  mm cores  balancer util  period  inputs
+0 fwd_0            100  20000000  62.5         0           56.8     220       4
+1 fwd_1            200  10000000  31.2         2           39.1     220       4
+2 fwd_2, fwd_3      80  25000000  78.1         4           69.4     220       4
 
 N next  P previous  E epoch  F full names  arrows scroll  H help  Q quit
 )");
