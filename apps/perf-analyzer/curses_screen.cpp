@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <optional>
 
 namespace buda::perf_analyzer {
@@ -16,6 +18,29 @@ constexpr int kRedraw = 12;    // Ctrl-L
 constexpr int kEscape = 27;
 
 bool both_terminals() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0; }
+
+volatile std::sig_atomic_t ending_signal = 0;
+extern "C" void end_by(int signal) { ending_signal = signal; }
+
+// Signals that end the program first end the screens, so that the terminal gets its mode back; then they take the way that they had before.
+class Endings {
+ public:
+  Endings() {
+    struct sigaction action {};
+    action.sa_handler = end_by;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  Endings(const Endings&) = delete;
+  Endings& operator=(const Endings&) = delete;
+  ~Endings() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+    if (ending_signal != 0) static_cast<void>(::raise(ending_signal));
+  }
+
+ private:
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 // Curses from here to there. The terminal gets its mode back on every way out.
 class Curses {
@@ -114,13 +139,14 @@ std::optional<Key> key_of(int code) {
 }
 
 Result<void> show(const Session& session) {
+  const Endings endings;
   const Curses curses;
   if (!curses) return input_error("AN004", {}, "the terminal is of no known type; --print writes the tables as text");
   const bool color = session.color && begin_colors();
   while (true) {
     put(session.draw(size()), color);
     const int code = ::getch();  // KEY_RESIZE, too: then the size is another
-    if (code == ERR || code == kInterrupt) return success();
+    if (ending_signal != 0 || code == ERR || code == kInterrupt) return success();
     if (code == kRedraw) ::clearok(stdscr, TRUE);
     if (const auto key = key_of(code); key && !session.press(*key, size())) return success();
   }
