@@ -108,7 +108,7 @@ std::vector<Column> op_columns(std::size_t inputs) {
   out.push_back({"out req", false, "the same for the output"});
   out.push_back({"out meas", false, ""});
   out.push_back({"limit", true, "the op's largest part of the critical path, the chain of causes back from the end of the epoch"});
-  out.push_back({"advice", true, "the option that would change it, and what the simulation's report predicts"});
+  out.push_back({"advice", true, "the option that would change it, and what the report predicts; the balancer may refuse it"});
   return out;
 }
 
