@@ -1,4 +1,4 @@
-// A run as tables of texts: what stands above each, and what its columns mean.
+// A run as tables of text, with their headings and the meaning of their columns.
 #pragma once
 
 #include "apps/perf-analyzer/load.hpp"

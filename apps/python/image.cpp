@@ -14,6 +14,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace py = pybind11;
@@ -25,7 +26,9 @@ using Models = runtime::MergedModel;
 
 runtime::Timeout timeout_of(const std::optional<double>& seconds) {
   if (!seconds) return std::nullopt;
-  return std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+  constexpr double kMost = 1e9;  // seconds: three decades
+  if (!(*seconds >= 0)) throw py::value_error("a timeout is a number of seconds, not below 0");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*seconds, kMost) * 1000));
 }
 
 // A target, and what must live as long as what is open on it.

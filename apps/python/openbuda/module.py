@@ -168,18 +168,15 @@ class PyBudaModule:
 
     def trace(self, *inputs):
         """The graph of forward() for inputs of these shapes and types."""
-        import inspect
         import numpy
         trace = _Trace(self.name)
-        names = [p.name for p in inspect.signature(self.forward).parameters.values()
-                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         _traces.append(trace)
         try:
             tensors = []
-            for i, given in enumerate(inputs):
-                array = numpy.asarray(_plain(given))
+            for name, given in self._by_name(inputs).items():
+                array = numpy.asarray(given)
                 kind = {"float64": "F32"}.get(array.dtype.name) or _TYPES[array.dtype.name]
-                tensors.append(Tensor(trace, trace.graph.input(names[i] if i < len(names) else f"input_{i}", array.shape, kind)))
+                tensors.append(Tensor(trace, trace.graph.input(name, array.shape, kind)))
             self.pre_forward(*tensors)
             results = self.forward(*tensors)
         finally:
@@ -208,6 +205,7 @@ class PyBudaModule:
             return tuple(outputs[name] for name, _, _ in session.outputs())
 
     def _by_name(self, inputs):
+        """Inputs by the names of forward()'s parameters."""
         import inspect
         names = [p.name for p in inspect.signature(self.forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         return {names[i] if i < len(names) else f"input_{i}": _plain(given) for i, given in enumerate(inputs)}

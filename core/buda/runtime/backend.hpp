@@ -8,7 +8,7 @@
 //   BUDA_ASSIGN(Tensor y, backend->pop(model.ports.popped.front()));
 //
 // Back-pressure: a push waits until its queue has room, a pop until its queue holds a batch, a program until the host has pushed or popped
-// what it needs. What waits in vain fails when its time is up, and says which queue it waits for and what would help. All functions may be
+// what it needs. A call that times out is an error, which names the queue and what would help. All functions may be
 // called from any thread. The device and the host see one call at a time.
 #pragma once
 

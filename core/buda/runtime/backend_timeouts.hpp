@@ -1,4 +1,4 @@
-// What waited in vain, for what, and what would help.
+// Errors of calls that timed out: what they waited for, and what would help.
 #pragma once
 
 #include <buda/diag/result.hpp>

@@ -57,19 +57,19 @@ class Pipeline {
   // first device in time. What a device failed with.
   Result<void> push_to_inputs(const NamedTensors& tensors, Timeout timeout = {});
   Result<void> push_to_inputs(const std::vector<Tensor>& tensors, Timeout timeout = {});
-  // Lets so many more microbatches in; 0: all, until stop(). Returns at once.
+  // Admits so many more microbatches; 0: all, until stop(). Returns at once.
   Result<void> run_forward(std::int64_t input_count = 1);
   // The next result, by name. RT051: it did not come in time. What a device failed with, behind all results ahead of the failure.
   Result<NamedTensors> pop(Timeout timeout = {});
-  // Pushes the inputs, lets them in, and gives a result for each of them, in order. With `cancelled` giving true no further input is let
-  // in, what is in flight is finished, and the results are fewer than the inputs.
+  // Pushes and admits the inputs, and gives a result for each of them, in order. With `cancelled` giving true no further input is
+  // admitted, what is in flight is finished, and the results are fewer than the inputs.
   Result<std::vector<NamedTensors>> run_inference(const std::vector<NamedTensors>& inputs,
                                                   const std::function<bool()>& cancelled = nullptr);
 
-  // Until all that was let in is finished, or a device has failed. RT052: not in time; with run_forward(N) that can mean that fewer than N
+  // Until all admitted microbatches are finished, or a device has failed. RT052: not in time; with run_forward(N) that can mean that fewer than N
   // microbatches were pushed.
   Result<void> sync(Timeout timeout = {});
-  // Lets no more in; what is in flight goes on, and what was pushed waits for the next run_forward.
+  // Admits no more; what is in flight goes on, and what was pushed waits for the next run_forward.
   void stop();
   // stop(), and the end of all threads when what is in flight is finished. Results can still be popped.
   void shutdown();

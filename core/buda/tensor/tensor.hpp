@@ -70,7 +70,7 @@ class Tensor {
   Tensor& operator=(Tensor&&) noexcept;
   ~Tensor();
 
-  // Takes over the elements; there must be as many as the shape says (a program's duty: what comes from a file goes to from_bytes). For
+  // Takes over the elements; there must be as many as the shape says (a precondition: data of files goes through from_bytes). For
   // every T that kDTypeOf knows.
   template <class T>
   Tensor(Shape shape, std::vector<T> elements);

@@ -117,7 +117,7 @@ TEST(Loopback, HasAQueueThatItsOutputWrites) {
   EXPECT_EQ(queue->entries, 2);
 }
 
-// A cache of two heads of 64 entries: a step's 32 are joined to its end, and the last 64 are kept, of which a sparse matmul picks the rows.
+// A cache of two heads of 64 entries: a step's 32 are joined to its end, and the last 64 are kept: a sparse matmul selects the rows.
 graph::Graph growing_cache() {
   DeviceGraph g("cache");
   const Shape kept{1, 2, 64, 32}, more{1, 2, 32, 32};
@@ -127,9 +127,9 @@ graph::Graph growing_cache() {
   std::vector<std::int32_t> rows(64);
   std::iota(rows.begin(), rows.end(), 32 + 1);
   auto picks = g.constant("picks", Tensor(Shape{1, 1, 1, 64}, std::move(rows)));
-  auto picked = g.op("picked", "matmul", {picks, joined}, kept, {{"identity", true}, {"slices", std::int64_t{1}}});
+  auto last = g.op("last", "matmul", {picks, joined}, kept, {{"identity", true}, {"slices", std::int64_t{1}}});
   g.output("r", joined, {1, 2, 96, 32});
-  g.output("t", picked, {1, 2, 64, 32});
+  g.output("t", last, {1, 2, 64, 32});
   g.graph.node(s).tags[graph::kLoopback] = "t";
   return std::move(g.graph);
 }
