@@ -104,7 +104,7 @@ const graph::Graph& GraphMaker::finished() {
 }
 
 void declare_graphs(py::module_& module) {
-  py::class_<Ref>(module, "Value");
+  const py::class_<Ref> value(module, "Value", "A value of the graph in the making.");
   py::class_<GraphMaker>(module, "Graph", "A graph in the making, at tensor level.")
       .def(py::init<std::string>(), py::arg("name"))
       .def_property_readonly("name", &GraphMaker::name)

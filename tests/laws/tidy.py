@@ -8,6 +8,7 @@ use much of the library. `make lint` runs all checks of .clang-tidy on all sourc
 """
 import concurrent.futures
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,13 @@ performance-unnecessary-copy-initialization""".split()
 OPTIONS = ["-std=c++20", "-Icore", "-I.", '-DBUDA_VERSION=""']
 WITHOUT_HISTORY = ["core/buda/cli/tool.cpp", "core/buda/graph/editor.cpp", "core/buda/netlist/text/parse.cpp"]
 MOST = 24
+
+
+def python_includes():
+    """Where Python.h is, for the sources of the Python module; nothing without python3-dev, as in the build."""
+    config = shutil.which("python3-config", path="/usr/bin") or shutil.which("python3-config")
+    listed = subprocess.run([config, "--includes"], capture_output=True, text=True, check=True).stdout.split() if config else []
+    return [word.replace("-I", "-isystem", 1) for word in listed]
 
 
 def git(*arguments):
@@ -53,8 +61,8 @@ def generate_headers(folder):
     subprocess.run(["cmake", *values, "-P", "share/cmake/AbiDigest.cmake"], check=True)
 
 
-def check(source, generated):
-    command = ["clang-tidy", "--quiet", "--checks=" + ",".join(CHECKS), "--warnings-as-errors=*", source, "--", *OPTIONS, "-I" + generated]
+def check(source, includes):
+    command = ["clang-tidy", "--quiet", "--checks=" + ",".join(CHECKS), "--warnings-as-errors=*", source, "--", *OPTIONS, *includes]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -65,7 +73,8 @@ def main():
         print(f"tidy.py: {MOST} of {len(sources)} changed sources; `make lint` looks at all")
     with tempfile.TemporaryDirectory() as generated, concurrent.futures.ThreadPoolExecutor(int(sys.argv[1]) if len(sys.argv) > 1 else 2) as pool:
         generate_headers(generated)
-        results = list(pool.map(lambda source: check(source, generated), sources[:MOST]))
+        includes = ["-I" + generated, *python_includes()]
+        results = list(pool.map(lambda source: check(source, includes), sources[:MOST]))
     for result in results:
         sys.stdout.write(result.stdout)
         if result.returncode != 0 and not result.stdout:
