@@ -122,6 +122,20 @@ TEST(Edge, WhatFollowsAStackNeedsAllMatricesInTheBuffer) {
   EXPECT_EQ(cost_of(producer, apart, nop, 0).sources, 1);
 }
 
+// As rows of a table that is spliced in parts and picked from by several columns of cores, each of which takes all parts in one ublock.
+TEST(Edge, PartsThatAreLowerAndWiderThanUblocksNeedAllMatricesInTheBuffer) {
+  Op nop = make(OpType::nop, {1, 2}, {1, 1, 1, 2, 1}, 1);
+  EdgeMaps stack{{}, {Tm::vstack(2)}, {}};
+  TileLayout producer{{1, 1}, {2, 1, 2, 1, 1}, UblockOrder::r, 1};
+  EXPECT_THAT(reason_of(producer, stack, nop, 0), ::testing::HasSubstr("lower and wider than its ublocks"));
+  producer.buffered_t = 2;
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).sources, 1);
+  // As wide as its ublocks.
+  Op narrow = make(OpType::nop, {1, 1}, {1, 1, 1, 2, 2}, 1);
+  producer.buffered_t = 1;
+  EXPECT_EQ(cost_of(producer, stack, narrow, 0).sources, 1);
+}
+
 TEST(Edge, EachTurnOfADestinationIsAPhaseOfTheSender) {
   // Four windows of two rows of tiles, two of which go to each of two rows of cores.
   Op nop = make(OpType::nop, {2, 1}, {1, 4, 1, 1, 1}, 1);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace buda::balance {
@@ -41,30 +42,54 @@ void fit_side(std::int64_t size, std::int32_t& grid, std::int32_t& blocks, std::
   blocks = static_cast<std::int32_t>(left / grid * blocks);
 }
 
-// Whether stacks join matrices of which the producer's buffer shows only some at a time, and other manipulations follow. TT-Buda's
-// net2pipe follows such stacks by pipes that repeat with each content of the buffer, and requires that nothing but stacks come last;
-// otherwise the buffer must hold all matrices, or all that are stacked.
-bool cuts_stack_in_parts(const TileLayout& producer, const EdgeMaps& maps) {
+// How an edge stacks matrices of which the producer's buffer shows only some at a time. TT-Buda's net2pipe follows such stacks by pipes
+// that repeat with each content of the buffer, which limits what it takes.
+struct StackInParts {
+  bool follows = false;             // other manipulations, or a second stack of the same kind, come after a stack
+  std::int64_t rows = 1, cols = 1;  // tiles of what is stacked, with the matrices that slices had made of one
+};
+
+// Nothing where the edge does not stack, or the buffer shows all that is stacked.
+std::optional<StackInParts> stack_in_parts(const TileLayout& producer, const EdgeMaps& maps, const TileShape& arrives) {
+  StackInParts out{false, arrives.rt, arrives.ct};
   std::int64_t slack = 1, stacked = 1;  // matrices that slices have made of one; factors of all stacks
-  bool spans = false, hstacked = false, vstacked = false, padded = false, follows = false;
+  bool spans = false, hstacked = false, vstacked = false, padded = false;
   for (const Tm& tm : maps.tms) {
     const bool stack = tm.kind == TmKind::hstack || tm.kind == TmKind::vstack;
     if (tm.kind == TmKind::hslice || tm.kind == TmKind::vslice) slack *= tm.factor;
     if (stack) {
       bool& before = tm.kind == TmKind::hstack ? hstacked : vstacked;
-      follows |= before || padded;
+      out.follows |= before || padded;
       before = true;
-      spans |= slack % tm.factor != 0;
+      if (slack % tm.factor != 0) {
+        spans = true;
+        (tm.kind == TmKind::hstack ? out.cols : out.rows) /= std::max<std::int64_t>(tm.factor / slack, 1);
+      }
       slack = slack % tm.factor == 0 ? slack / tm.factor : 1;
       stacked *= tm.factor;
     } else if (tm.kind == TmKind::pad) {
-      follows |= padded;
+      out.follows |= padded;
       padded = true;
     } else {
-      follows |= hstacked || vstacked || padded;
+      out.follows |= hstacked || vstacked || padded;
     }
   }
-  return spans && follows && producer.buffered_t % stacked != 0 && producer.buffered_t % producer.block.t != 0;
+  if (!spans || producer.buffered_t % stacked == 0 || producer.buffered_t % producer.block.t == 0) return std::nullopt;
+  return out;
+}
+
+// Why net2pipe would not take the stack, if so: nothing but stacks may come last, and parts that are lower than the consumer's ublock may
+// not be wider.
+std::optional<std::string> refusal_of_stack(const TileLayout& producer, const EdgeMaps& maps, const TileOrder& order) {
+  const auto stack = stack_in_parts(producer, maps, order.needed());
+  if (!stack) return std::nullopt;
+  const char* does = stack->follows ? "it stacks matrices and manipulates the result"
+                     : stack->rows < order.block_rt && stack->cols > order.block_ct
+                         ? "it stacks matrices that are lower and wider than its ublocks"
+                         : nullptr;
+  if (does == nullptr) return std::nullopt;
+  return cat(does, ", for which the producer's output buffer must hold all ", producer.block.t, " matrices at once, not ",
+             producer.buffered_t);
 }
 
 // Turns of the destination that has the most of them.
@@ -242,11 +267,9 @@ std::variant<EdgeRoutes, std::string> edge_routes(const TileLayout& producer, co
   auto made = LineMap::make(producer.shape(), maps);
   if (auto* error = std::get_if<netlist::MapError>(&made)) return error->reason;
   const auto& map = std::get<LineMap>(made);
-  if (cuts_stack_in_parts(producer, maps))
-    return cat("it stacks matrices and manipulates the result, for which the producer's output buffer must hold all ", producer.block.t,
-               " matrices at once, not ", producer.buffered_t);
   const TileOrder order = input_order(consumer, input);
   if (map.shape() != order.needed()) return cat("it arrives as ", map.shape().text(), " where ", order.needed().text(), " is needed");
+  if (auto reason = refusal_of_stack(producer, maps, order)) return std::move(*reason);
   if (order.needed().volume() > kMaxMeasuredTiles)
     return cat("its ", order.needed().volume(), " tiles are more than can be analysed (", kMaxMeasuredTiles, ')');
   auto routed = tiling::route_edge(producer, map, order);
