@@ -81,6 +81,15 @@ std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime al
   return out;
 }
 
+// What is lost between epochs.
+std::string switches_text(const Summary& summary) {
+  SimTime all;
+  for (const EpochSummary& epoch : summary.epochs) all.ticks += epoch.switching.ticks;
+  if (all.ticks == 0) return {};
+  return cat("; epoch switches ", whole(all.cycles()), " cycles (",
+             percent(static_cast<double>(all.ticks) / static_cast<double>(summary.time.ticks)), ')');
+}
+
 // "12.3 us".
 std::string duration(double seconds) {
   char text[32];
@@ -110,6 +119,7 @@ std::string summary_text(const Summary& summary) {
     std::snprintf(clock, sizeof clock, "%.2f", summary.clock.hz / 1e9);
     out += cat(" at ", clock, " GHz: ", whole(rate), " inputs/s; latency ", duration(summary.clock.seconds(summary.latency())));
   }
+  out += switches_text(summary);
   out += "\n";
   const auto slowest = std::max_element(summary.epochs.begin(), summary.epochs.end(),
                                         [](const auto& a, const auto& b) { return a.total.ticks < b.total.ticks; });

@@ -17,8 +17,10 @@ struct EpochSummary {
   std::int64_t executions = 1;  // all of them together took `total`
   std::int64_t inputs = 0;      // of one execution
   SimTime total;
+  SimTime switching;    // part of `total` that passes before the last core has its program
   SimTime time;         // of the last execution
   SimTime period;       // of that from input to input, once the pipeline is full; of one input its whole time
+  SimTime mean_period;  // from the first input to the last, where that is longest, by input: as TT-Buda measures it on a chip
   SimTime first_input;  // of that from its beginning until all ops have done with the first input
 
   // A part of the chain of causes that ends with the epoch, merged by what it is about.

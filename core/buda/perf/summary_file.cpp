@@ -84,6 +84,7 @@ const schema::Record<EpochSummary>& describe(const EpochSummary*) {
           .required("executions", &EpochSummary::executions, "how many")
           .required("inputs", &EpochSummary::inputs, "of one execution")
           .required("total", &EpochSummary::total, "cycles of all executions")
+          .optional("switching", &EpochSummary::switching, "part of `total` that passes before the last core has its program")
           .required("cycles", &EpochSummary::time, "of the last execution")
           .required("period", &EpochSummary::period, "cycles from input to input in a full pipeline")
           .required("first_input", &EpochSummary::first_input, "cycles until all ops have done with the first input")

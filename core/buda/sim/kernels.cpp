@@ -84,6 +84,7 @@ void on_stepped(Machine& m, KernelId id) {
   ++k.step;
   k.last_step = m.now;
   if (k.step == k.plan.steps()) k.first_input_done = m.now;
+  if (k.step == k.plan.steps() * m.filling_inputs()) k.period_begin = m.now;
   if (m.recorder && step + 1 == k.plan.steps()) m.recorder->input_done(m, id);
   for (std::uint32_t i = 0; i < k.operands.size(); ++i)
     if (k.operands[i] != kNone && !k.plan.operands[i].kept && !k.passes_on)

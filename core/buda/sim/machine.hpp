@@ -138,8 +138,8 @@ struct KernelState {
   // Of these, while the tiles, or those whose room it is, were on their way: not for what another kernel has to do first.
   Ticks room_moving = 0;
   std::vector<Ticks> tile_moving;
-  Ticks input_begin = 0, busy_before = 0;  // of the input at work: its first step, and busy_time then
-  Ticks first_input_done = 0, last_step = 0;
+  Ticks input_begin = 0, busy_before = 0;                       // of the input at work: its first step, and busy_time then
+  Ticks first_input_done = 0, period_begin = 0, last_step = 0;  // period_begin: when Machine::filling_inputs() are done
 
   bool done() const { return step >= steps; }
 };
@@ -155,11 +155,16 @@ struct QueueState {
   std::vector<StreamId> writers, readers;
 };
 
+// Inputs with which a pipeline is full for long enough that its rate shows.
+inline constexpr std::int64_t kInputsOfAFullPipeline = 8;
+
 struct Machine {
   std::shared_ptr<const overlay::Blob> blob;
   bool check_tiles = true;
   std::int64_t chunk_tiles = 8;  // that travel together at most
   std::int64_t inputs = 1;       // of the graph
+  // Inputs after which the time between two of them is taken: while a pipeline fills, its first ops run ahead as far as buffers let them.
+  std::int64_t filling_inputs() const { return inputs < kInputsOfAFullPipeline ? 1 : inputs / 2; }
   std::vector<StreamState> streams;
   std::vector<KernelState> kernels;
   std::vector<QueueState> queues;                                // by Blob::dram

@@ -14,8 +14,6 @@ using perf::EpochSummary;
 using Cause = EpochSummary::Cause;
 using Pipe = EpochSummary::Pipe;
 
-constexpr std::int64_t kInputsOfAFullPipeline = 8;
-
 // Streams of all cores of an op count together.
 std::string stream_of_op(const Machine& m, const StreamState& s) {
   const std::string& name = m.op_of(s);
@@ -63,6 +61,12 @@ Cause cause_of(const Machine& m, const Action& a) {
   return out;
 }
 
+// The same without the resource.
+std::string group_of(const Machine& m, const Action& a) {
+  const bool is_transfer = a.kind == Action::Kind::send || a.kind == Action::Kind::read || a.kind == Action::Kind::write;
+  return is_transfer ? transfer_of_op(m, a) : cause_of(m, a).what;
+}
+
 // The last of the actions whose end is the end of the epoch.
 std::uint32_t last_action(const ActionLog& log) {
   std::uint32_t last = log.count() - 1;
@@ -72,14 +76,24 @@ std::uint32_t last_action(const ActionLog& log) {
 }
 
 // An epoch of many inputs ends with what the last of them still has to go through, which says nothing of its period. So of the chain over
-// its last quarter that part is told which begins and ends with the kernel or stream that takes most of it: what happens there between two
-// of its actions happens for every input.
-void keep_full_pipeline(std::vector<Link>& chain) {
-  std::map<std::pair<bool, std::uint32_t>, Ticks> times;
-  auto who = [](const Link& link) { return std::pair(link.action->kind == Action::Kind::step, link.action->entity); };
-  for (const Link& link : chain) times[who(link)] += link.time;
-  const auto most = std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
-  auto is_most = [&](const Link& link) { return who(link) == most->first; };
+// its second half that part is told which begins and ends with an action of the kernel or stream that is the most important: of the ops'
+// kernels, inputs and outputs that one which takes most of the chain, and of its cores the one that does. What happens there between two of
+// its actions happens for every input.
+void keep_full_pipeline(const Machine& m, std::vector<Link>& chain) {
+  using Entity = std::pair<bool, std::uint32_t>;
+  auto longest = [](const auto& times) {
+    return std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; })->first;
+  };
+  auto entity_of = [](const Link& link) { return Entity(link.action->kind == Action::Kind::step, link.action->entity); };
+  std::map<std::string, std::map<Entity, Ticks>> times;
+  std::map<std::string, Ticks> sums;
+  for (const Link& link : chain) {
+    const std::string of = group_of(m, *link.action);
+    times[of][entity_of(link)] += link.time + link.after;
+    sums[of] += link.time + link.after;
+  }
+  const Entity most = longest(times[longest(sums)]);
+  auto is_most = [&](const Link& link) { return entity_of(link) == most; };
   chain.erase(chain.begin(), std::find_if(chain.begin(), chain.end(), is_most));
   // The first of its actions in time is the end of the part.
   const auto first = std::find_if(chain.rbegin(), chain.rend(), is_most).base();
@@ -92,9 +106,7 @@ class Latency {
   void add(const Machine& m, const Link& link) {
     total_ += link.after;
     if (link.after == 0) return;
-    const Action& a = *link.action;
-    const bool is_transfer = a.kind == Action::Kind::send || a.kind == Action::Kind::read || a.kind == Action::Kind::write;
-    parts_[is_transfer ? transfer_of_op(m, a) : cause_of(m, a).what] += link.after;
+    parts_[group_of(m, *link.action)] += link.after;
   }
   void add(Ticks time) { total_ += time; }
 
@@ -113,7 +125,7 @@ class Latency {
   std::map<std::string, Ticks> parts_;
 };
 
-// Back from the end of the epoch, over a quarter of it if there are inputs enough.
+// Back from the end of the epoch, over half of it if there are inputs enough.
 std::vector<Cause> causes_of(const Machine& m) {
   if (m.actions.count() == 0) return {};
   const bool is_full = m.inputs >= kInputsOfAFullPipeline;
@@ -123,8 +135,8 @@ std::vector<Cause> causes_of(const Machine& m) {
   };
   std::map<std::string, Part> parts;
   const std::uint32_t last = last_action(m.actions);
-  std::vector<Link> chain = chain_of(m.actions, last, is_full ? m.now - m.now / 4 : 0);
-  if (is_full) keep_full_pipeline(chain);
+  std::vector<Link> chain = chain_of(m.actions, last, is_full ? m.now / 2 : 0);
+  if (is_full) keep_full_pipeline(m, chain);
   Latency latency;
   latency.add(is_full ? 0 : m.now - std::min(m.now, m.actions.find(last)->end));
   for (const Link& link : chain) {
@@ -213,13 +225,13 @@ Ticks first_input_of(const Machine& m) {
   return out;
 }
 
-// From the first input to the last, where that is longest.
-Ticks period_of(const Machine& m) {
+// Between inputs, from the one that is done at a kernel's `begin` to the last, where that is longest.
+Ticks period_of(const Machine& m, Ticks KernelState::*begin, std::int64_t inputs_before) {
   if (m.inputs < 2) return m.now;
-  Ticks period = 0;
+  Ticks longest = 0;
   for (const KernelState& k : m.kernels)
-    if (k.last_step > k.first_input_done) period = std::max(period, (k.last_step - k.first_input_done) / static_cast<Ticks>(m.inputs - 1));
-  return period;
+    if (k.last_step > k.*begin) longest = std::max(longest, k.last_step - k.*begin);
+  return longest / static_cast<Ticks>(m.inputs - inputs_before);
 }
 
 }  // namespace
@@ -229,7 +241,8 @@ perf::EpochSummary summary_of(const Machine& m, const std::string& graph) {
   out.graph = graph;
   out.inputs = m.inputs;
   out.time = out.total = {m.now};
-  out.period = {period_of(m)};
+  out.period = {period_of(m, &KernelState::period_begin, m.filling_inputs())};
+  out.mean_period = {period_of(m, &KernelState::first_input_done, 1)};
   out.first_input = {first_input_of(m)};
   out.causes = causes_of(m);
   out.span = span_of(out.causes);

@@ -18,14 +18,14 @@ struct Bound {
 };
 
 // What no order of events gets below: the longest kernel, and the bytes through the busiest resource. `faster`: an op whose kernel takes
-// half of its time.
-Bound least_period(const EpochSummary& epoch, const std::string& faster = {}) {
+// `part` of its time.
+Bound least_period(const EpochSummary& epoch, const std::string& faster = {}, double part = 1) {
   Bound out;
   auto raise = [&](double cycles, std::string what) {
     if (cycles > out.cycles) out = {cycles, std::move(what)};
   };
   for (const auto& op : epoch.ops)
-    raise(op.name == faster ? op.kernel.cycles() / 2 : op.kernel.cycles(), cat("kernel of '", op.name, '\''));
+    raise(op.name == faster ? op.kernel.cycles() * part : op.kernel.cycles(), cat("kernel of '", op.name, '\''));
   const double time = epoch.time.cycles() / static_cast<double>(std::max<std::int64_t>(epoch.inputs, 1));
   if (!epoch.loads.empty()) raise(epoch.loads.front().utilisation * time, epoch.loads.front().resource);
   return out;
@@ -33,24 +33,41 @@ Bound least_period(const EpochSummary& epoch, const std::string& faster = {}) {
 
 std::string whole(double cycles) { return cat(static_cast<std::int64_t>(std::llround(cycles))); }
 
-// The op's grid with twice the rows or columns, where its block can be halved and the chip is large enough.
-std::optional<GridShape> doubled(const EpochSummary::Op& op, GridShape workers) {
-  if (op.mblock_m * op.ublock_r % 2 == 0 && op.grid.rows * 2 <= workers.rows) return GridShape{op.grid.rows * 2, op.grid.cols};
-  if (op.mblock_n * op.ublock_c % 2 == 0 && op.grid.cols * 2 <= workers.cols) return GridShape{op.grid.rows, op.grid.cols * 2};
-  return std::nullopt;
+// The next larger number of rows or columns that divides `tiles`; 0 where there is none up to `most`.
+std::int32_t next_divisor(std::int64_t tiles, std::int32_t now, std::int32_t most) {
+  for (std::int32_t n = now + 1; n <= most; ++n)
+    if (tiles % n == 0) return n;
+  return 0;
 }
 
-std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape workers) {
-  constexpr double kWorthwhile = 0.1;
+// The op's grid with more rows or columns, at most twice as many, where the tensor can be divided so and the epoch leaves the cores idle.
+// That with the most cores; rows first.
+std::optional<GridShape> larger(const EpochSummary::Op& op, GridShape workers, std::int64_t idle) {
+  std::optional<GridShape> out;
+  auto offer = [&](GridShape grid) {
+    const std::int64_t more = grid.volume() - op.grid.volume();
+    if (more > 0 && more <= std::min(idle, op.grid.volume()) && (!out || grid.volume() > out->volume())) out = grid;
+  };
+  const std::int64_t tile_rows = std::int64_t{op.grid.rows} * op.mblock_m * op.ublock_r;
+  const std::int64_t tile_columns = std::int64_t{op.grid.cols} * op.mblock_n * op.ublock_c;
+  for (std::int32_t rows = op.grid.rows; (rows = next_divisor(tile_rows, rows, workers.rows)) != 0;) offer({rows, op.grid.cols});
+  for (std::int32_t cols = op.grid.cols; (cols = next_divisor(tile_columns, cols, workers.cols)) != 0;) offer({op.grid.rows, cols});
+  return out;
+}
+
+std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape workers, std::int64_t idle) {
+  constexpr double kWorthwhile = 0.1, kMostLeft = 0.97;
   if (epoch.causes.empty() || epoch.causes.front().kind != EpochSummary::Cause::Kind::kernel) return std::nullopt;
   const auto& cause = epoch.causes.front();
   if (cause.share < kWorthwhile) return std::nullopt;
   const auto op = std::find_if(epoch.ops.begin(), epoch.ops.end(), [&](const auto& o) { return o.name == cause.op; });
   if (op == epoch.ops.end() || op->type.empty()) return std::nullopt;
-  const auto grid = doubled(*op, workers);
+  const auto grid = larger(*op, workers, idle);
   if (!grid) return std::nullopt;
-  const Bound bound = least_period(epoch, op->name);
-  const double cycles = std::max(epoch.period.cycles() * (1 - cause.share / 2), bound.cycles);
+  const double part = static_cast<double>(op->grid.volume()) / static_cast<double>(grid->volume());
+  const Bound bound = least_period(epoch, op->name, part);
+  const double cycles = std::max(epoch.period.cycles() * (1 - cause.share * (1 - part)), bound.cycles);
+  if (cycles > kMostLeft * epoch.period.cycles()) return std::nullopt;
   const bool bounded = bound.cycles >= cycles;
   return cat("--set op.", op->name, ".grid=[", grid->rows, ",", grid->cols, "] predicts ", whole(cycles), " cycles per input",
              bounded ? cat(", then ", bound.what) : std::string());
@@ -68,9 +85,11 @@ std::optional<std::string> more_inputs(const EpochSummary& epoch) {
 
 }  // namespace
 
-std::vector<std::string> advice_for(const EpochSummary& epoch, GridShape workers) {
+std::vector<std::string> advice_for(const EpochSummary& epoch, GridShape workers, std::int32_t chips) {
+  std::int64_t idle = workers.volume() * chips;
+  for (const auto& op : epoch.ops) idle -= op.cores;
   std::vector<std::string> out;
-  if (auto text = larger_grid(epoch, workers)) out.push_back(std::move(*text));
+  if (auto text = larger_grid(epoch, workers, idle)) out.push_back(std::move(*text));
   if (auto text = more_inputs(epoch)) out.push_back(std::move(*text));
   return out;
 }

@@ -191,7 +191,7 @@ std::optional<perf::Summary> GridDevice::summary() const {
   out.epochs = times_.summaries();
   for (perf::EpochSummary& epoch : out.epochs) {
     add_facts(epoch, netlist_, device_, index_tiles_);
-    epoch.advice = advice_for(epoch, device_.grid());
+    epoch.advice = advice_for(epoch, device_.grid(), std::max(device_.chips, 1));
   }
   for (const perf::EpochSummary& epoch : out.epochs) out.inputs = std::max(out.inputs, epoch.inputs * epoch.executions);
   return out;

@@ -205,7 +205,8 @@ std::vector<Wait> GridDevice::waits() const {
 
 Result<void> GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
   tell(beginning.epoch, ending.record, ending.time);
-  times_.add(beginning.epoch, ending.time);
+  const auto& starts = beginning.core_starts;
+  times_.add(beginning.epoch, ending.time, starts.empty() ? 0 : *std::max_element(starts.begin(), starts.end()));
   switch_.ended(now_, ending.last);
   if (values_) BUDA_TRY(values_->end(beginning.epoch));
   queues.end(*queues_);

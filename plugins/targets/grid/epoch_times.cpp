@@ -23,13 +23,15 @@ void EpochTimes::learn(const Beginning& beginning, bool alone, Ending ending, pe
   perf::EpochSummary& known = summaries_[it->second];
   summary.executions = known.executions;
   summary.total = known.total;
+  summary.switching = known.switching;
   known = std::move(summary);
 }
 
-void EpochTimes::add(std::size_t epoch, sim::Ticks time) {
+void EpochTimes::add(std::size_t epoch, sim::Ticks time, sim::Ticks switching) {
   perf::EpochSummary& summary = summaries_[index_.at(epoch)];
   ++summary.executions;
   summary.total.ticks += time;
+  summary.switching.ticks += switching;
   ++executions_;
 }
 

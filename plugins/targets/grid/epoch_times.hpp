@@ -37,8 +37,8 @@ class EpochTimes {
   void learn(const Beginning& beginning, bool alone, Ending ending, perf::EpochSummary summary);
   // From now on no execution is known, so that the next ones are simulated again.
   void forget_endings() { endings_.clear(); }
-  // An execution of an epoch that is known has taken so long.
-  void add(std::size_t epoch, sim::Ticks time);
+  // An execution of an epoch that is known has taken so long, of which `switching` until its last core had its program.
+  void add(std::size_t epoch, sim::Ticks time, sim::Ticks switching);
 
   // By the order of their first execution.
   const std::vector<perf::EpochSummary>& summaries() const { return summaries_; }

@@ -145,7 +145,7 @@ double peak_cycles(const netlist::Netlist& netlist, const std::string& name, con
 }
 
 double predicted(const Expectation& e, const perf::EpochSummary& epoch, const perf::Clock& clock, double peak) {
-  const double cycles = epoch.period.cycles();
+  const double cycles = epoch.mean_period.cycles();
   if (e.metric == "cycles-per-tensor") return cycles;
   if (e.metric == "tensors-per-second") return clock.hz / cycles;
   for (const auto& op : epoch.ops) {

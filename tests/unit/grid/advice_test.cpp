@@ -47,6 +47,8 @@ TEST(Advice, AnotherKernelBoundsTheGain) {
   EpochSummary epoch = limited_by_exp(0.8);
   epoch.ops[0].kernel = SimTime::from_cycles(850);
   EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 850 cycles per input, then kernel of 'add'"});
+  epoch.ops[0].kernel = SimTime::from_cycles(980);
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{}) << "two kernels that are equally slow";
 }
 
 TEST(Advice, ABusyLinkBoundsTheGain) {
@@ -63,6 +65,28 @@ TEST(Advice, GridsGrowWhereTheBlockCanBeHalvedAndTheChipHasRoom) {
   EXPECT_EQ(advice_for(limited_by_exp(0.8), {1, 1}), Hints{});
   columns.ops[1].mblock_n = 1;
   EXPECT_EQ(advice_for(columns, kWorkers), Hints{});
+}
+
+TEST(Advice, GridsGrowToADivisorOfTheTensorsTiles) {
+  EpochSummary epoch = limited_by_exp(0.8);
+  auto& op = epoch.ops[1];
+  op.grid = {4, 6};
+  op.cores = 24;
+  op.mblock_m = 1;
+  op.mblock_n = 1;
+  op.ublock_c = 4;
+  // 4 x 24 tiles: 8 columns; 12 are more than the chip has.
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[4,8] predicts 800 cycles per input"});
+}
+
+TEST(Advice, GridsGrowIntoIdleCoresOnly) {
+  EpochSummary epoch = limited_by_exp(0.8);
+  epoch.ops[0].cores = 63;
+  epoch.ops[1].cores = 1;
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{});
+  EXPECT_EQ(advice_for(epoch, kWorkers, 2), Hints{"--set op.exp.grid=[2,1] predicts 600 cycles per input"});
+  epoch.ops[0].cores = 62;
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 600 cycles per input"});
 }
 
 TEST(Advice, OnlyKernelsThatMatterGetMoreCores) {

@@ -16,6 +16,7 @@ TEST(Summary, SaysThroughputAndLimits) {
   epoch.executions = 2;
   epoch.inputs = 64;
   epoch.total = s.time;
+  epoch.switching = SimTime::from_cycles(30'000);
   epoch.time = SimTime::from_cycles(1'000'000);
   epoch.period = SimTime::from_cycles(15'000);
   epoch.first_input = SimTime::from_cycles(40'000);
@@ -48,7 +49,7 @@ TEST(Summary, SaysThroughputAndLimits) {
   s.epochs = {epoch};
   EXPECT_EQ(
       summary_text(s),
-      "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s; latency 40.0 us\n"
+      "128 inputs in 2000000 cycles at 1.00 GHz: 64000 inputs/s; latency 40.0 us; epoch switches 30000 cycles (1.5 %)\n"
       "longest epoch: 0 'fwd', 100 % of the time, limited by kernel of 'exp' (90 %)\n"
       "\nepoch 0 'fwd': 1000000 cycles for 64 inputs, the first after 40000, then one every 15000; executed 2 times, 100 % of the "
       "time\n"

@@ -145,6 +145,44 @@ TEST(EpochRun, AKernelThatIsNeverKeptWaitingSetsThePeriod) {
   EXPECT_GT(summary.ops[0].output.waits, 0.5) << "'a' is held up by 'b'";
 }
 
+// x -> op0 -> op1 -> … -> y on a core each; an op works on an input in one step.
+std::string chain_of_ops(int ops, int inputs) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [1, 1], ublock: [2, 2]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  std::string text, last = "x";
+  for (int i = 0; i < ops; ++i) {
+    const std::string name = cat("op", i);
+    text += op_text(name, "nop", last, 1, cat("grid_loc: [", i, ", 0], grid_size: [1, 1]"), block);
+    last = name;
+  }
+  return pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000, cat("type: queue, entries: ", inputs)) +
+                                 queue_text("y", last, "grid_size: [1, 1], " + shape, 1, 0x30000000, cat("type: queue, entries: ", inputs)),
+                             text, inputs);
+}
+
+// What the last input still has to go through takes longer than a quarter of the epoch, and each of the later ops as long as any other.
+TEST(EpochRun, TheSlowestKernelIsTheCauseAtTheBeginningOfALongPipeline) {
+  RunOf r(chain_of_ops(8, 16));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(4500, {{"op0", 5000}});
+  const auto summary = r.summary();
+  EXPECT_NEAR(summary.period.cycles(), 5000, 5);
+  EXPECT_EQ(summary.causes.front().what, "kernel of 'op0'");
+  EXPECT_GT(summary.causes.front().share, 0.95);
+  EXPECT_GT(summary.span.cycles(), 2 * 5000);
+}
+
+// An op that runs ahead, and then waits until the next one's core has its program, is not what sets the period.
+TEST(EpochRun, ThePeriodIsThatOfAFullPipeline) {
+  RunOf r(chain_of_ops(2, 16));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(1000, {{"op1", 5000}});
+  for (const overlay::Core& core : r.blob.cores) r.core_starts.push_back(core.op == "op1" ? ticks_of(200'000) : 0);
+  const auto summary = r.summary();
+  EXPECT_NEAR(summary.period.cycles(), 5000, 5);
+  EXPECT_GT(summary.mean_period.cycles(), 15'000) << "from the first input to the last";
+}
+
 TEST(EpochRun, SharesOfCausesAddUp) {
   RunOf r(two_ops(16));
   ASSERT_EQ(r.problem, "");

@@ -48,6 +48,7 @@ struct RunOf {
   Result<EpochRun> start(const EntriesByQueue& entries = {}) const {
     EpochSetup setup{*built.index, *built.device, built.epochs.front(), built.padding, std::make_shared<const overlay::Blob>(blob), cores};
     setup.chunk_tiles = chunk_tiles;
+    setup.core_starts = core_starts;
     return EpochRun::make(setup, entries);
   }
   // "ended", "waits", "deadlocked: …" with its notes, or the errors.
@@ -83,6 +84,7 @@ struct RunOf {
   overlay::Blob blob;
   FixedCore cores;
   std::int64_t chunk_tiles = 8;
+  std::vector<Ticks> core_starts;  // by Blob::cores; empty: at once
   std::string problem;
 
  private:
