@@ -1,8 +1,8 @@
 // Longest processing time first, then moves and swaps.
 //
-// Every epoch is two loads: all that channels move, and what of it they read. A buffer adds to those of all epochs that read or write it.
-// What is made small is the sum over loads and channels of mean * (load / mean)^8, where the mean is that of the load's channels: an epoch
-// counts by its bytes, and the high power leaves little but its busiest channel.
+// Every epoch is a load: what channels read and write in it. A buffer adds to those of all epochs that read or write it. What is made
+// small is the sum over loads and channels of mean * (load / mean)^8, where the mean is that of the load's channels: an epoch counts by its
+// bytes, and the high power leaves little but its busiest channel.
 #include <buda/balance/queues/load_placement.hpp>
 
 #include <algorithm>
@@ -35,14 +35,10 @@ class Shares {
  public:
   Shares(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room)
       : buffers_(buffers), channels_(room.size()), room_(std::move(room)), of_buffer_(buffers.size()), channel_(buffers.size(), -1) {
-    std::map<std::pair<std::int32_t, bool>, std::size_t> numbers;  // by epoch, and whether of reads alone
+    std::map<std::int32_t, std::size_t> numbers;  // by epoch
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferLoad& load : buffers[b].loads)
-        for (bool reads : {false, true}) {
-          if (load.written && reads) continue;
-          const std::size_t number = numbers.try_emplace({load.epoch, reads}, numbers.size()).first->second;
-          add_share(b, number, static_cast<double>(load.bytes));
-        }
+        add_share(b, numbers.try_emplace(load.epoch, numbers.size()).first->second, static_cast<double>(load.bytes));
     weight_.resize(buffers.size(), 0);
     mean_.resize(numbers.size(), 0);
     members_.resize(numbers.size());
