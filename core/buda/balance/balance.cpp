@@ -6,6 +6,7 @@
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
+#include <buda/balance/legalize/row_padding.hpp>
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
@@ -144,7 +145,10 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
-  if (graph != nullptr) add_breaks(*graph, problem, space.overrides, host);
+  if (graph != nullptr) {
+    add_breaks(*graph, problem, space.overrides, host);
+    pad_uneven_rows(problem, space.overrides);
+  }
   set_models(problem, options, host.threads, space);
   pad_misfits(problem, options, space);
   apply_preferences(options, space);
