@@ -120,11 +120,13 @@ Result<void> EpochRun::check_leftovers() const {
       // What is read before the epoch counts once for each input.
       const std::int64_t once = k.plan.operands[i].tiles;
       const std::int64_t used = s.supply == Supply::kept ? once * m_->inputs : s.storage.taken;
-      const std::int64_t come = s.supply == Supply::kept && s.reading->all == once ? s.program->messages() : s.storage.reserved;
+      // A stream of which the kernel has all that it takes may still be waiting for entries that never come: on a chip it would not end.
+      const bool all_of_it = s.supply == Supply::kept && s.reading->all == once;
+      const std::int64_t come = all_of_it ? s.program->messages() : s.reads() ? s.reading->all : s.storage.reserved;
       if (come == used) continue;
-      Diagnostic d = input_error(
-          "SM004", {},
-          cat("when epoch '", graph_, "' has ended, ", name_of(*m_, s), " has received ", come, " tiles, and its kernel takes ", used));
+      Diagnostic d = input_error("SM004", {},
+                                 cat("when epoch '", graph_, "' has ended, ", name_of(*m_, s), s.reads() ? " reads " : " has received ",
+                                     come, " tiles, and its kernel takes ", used));
       d.node = k.op->name;
       return d;
     }

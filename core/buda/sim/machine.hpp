@@ -164,7 +164,8 @@ struct Machine {
   std::int64_t chunk_tiles = 8;  // that travel together at most
   std::int64_t inputs = 1;       // of the graph
   // Inputs after which the time between two of them is taken: while a pipeline fills, its first ops run ahead as far as buffers let them.
-  std::int64_t filling_inputs() const { return inputs < kInputsOfAFullPipeline ? 1 : inputs / 2; }
+  // At least eight are left, since an op takes some in less time than others.
+  std::int64_t filling_inputs() const { return inputs < 2 * kInputsOfAFullPipeline ? 1 : inputs / 2; }
   std::vector<StreamState> streams;
   std::vector<KernelState> kernels;
   std::vector<QueueState> queues;                                // by Blob::dram

@@ -89,6 +89,16 @@ TEST(EpochRun, RandomNetlistsOverEthernet) { execute_random(pipes::netlists_want
 
 TEST(EpochRun, RandomNetlistsOverPcie) { execute_random(pipes::netlists_wanted(60), 112, 2, "grayskull", "grayskull"); }
 
+// The kernel gets all that it takes; the stream would wait for one more entry for ever.
+TEST(EpochRun, AReaderOfMoreThanItsKernelTakesIsReported) {
+  RunOf r(two_ops(4));
+  ASSERT_EQ(r.problem, "");
+  for (overlay::Core& core : r.blob.cores)
+    for (overlay::Stream& s : core.streams)
+      if (s.read) s.iterations *= 2;
+  EXPECT_NE(r.outcome().find("input 0 of 'a' [0, 0] reads 32 tiles, and its kernel takes 16"), std::string::npos) << r.outcome();
+}
+
 constexpr const char* kShape = "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 1]";
 
 // The sums come once from their ram and go back once, when the last input has been added.
