@@ -44,8 +44,7 @@ OutputFiles output_files(const Options& options) {
   out.picture = options.picture;
   if (!out.plan.empty() && out.plan != io::kStdStream) {
     out.tensors = stem_of(out.plan) + ".safetensors";
-    out.before = stem_of(out.plan) + ".before.graph.json";
-    out.behind = stem_of(out.plan) + ".behind.graph.json";
+    out.host = stem_of(out.plan);
   }
   return out;
 }
@@ -87,7 +86,7 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
       plan.plan.device = balanced.problem.device->name;
       plan.plan.arch = balanced.problem.device->arch;
     }
-    if (segments.before || segments.behind) add_host_segments(plan.plan, segments, file_name(files.before), file_name(files.behind));
+    if (segments.has_host()) add_host_segments(plan.plan, segments, file_name(files.host));
   }
   // Whatever can fail comes before the first file appears.
   std::vector<std::unique_ptr<io::OutputFile>> all;
@@ -107,8 +106,10 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
   all.push_back(std::move(netlist_file));
   if (!plan.tensors.empty()) BUDA_TRY(write_tensors(fs, files.tensors, plan.tensors, host.write_mode));
   if (!files.plan.empty()) {
-    if (segments.before) BUDA_TRY(graph::write_graph(fs, *segments.before, files.before, host.write_mode));
-    if (segments.behind) BUDA_TRY(graph::write_graph(fs, *segments.behind, files.behind, host.write_mode));
+    for (std::size_t i = 0; i < segments.host.size(); ++i)
+      if (segments.host[i])
+        BUDA_TRY(
+            graph::write_graph(fs, *segments.host[i], balance::host_graph_file(files.host, i, segments.device_segments), host.write_mode));
   }
   for (auto& file : all) BUDA_TRY(file->commit());
   return success();

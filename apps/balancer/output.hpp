@@ -19,8 +19,8 @@ struct OutputFiles {
   std::string plan;
   std::string report;
   std::string picture;
-  std::string tensors;  // beside the plan, as are the host's graphs
-  std::string before, behind;
+  std::string tensors;  // beside the plan
+  std::string host;     // likewise: the stem of the host's graphs
 };
 OutputFiles output_files(const Options& options);
 std::vector<std::string> products(const Options& options);

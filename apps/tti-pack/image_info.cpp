@@ -60,6 +60,14 @@ const schema::Record<InfoModel>& describe(const InfoModel*) {
   return record;
 }
 
+const schema::Record<InfoSegment>& describe(const InfoSegment*) {
+  static const auto record = schema::Record<InfoSegment>("a stretch of a model's execution")
+                                 .required("kind", &InfoSegment::kind, "where it runs: device or host")
+                                 .required("file", &InfoSegment::file, "the netlist, or the graph of the host, in the image")
+                                 .optional("programs", &InfoSegment::programs, "of the device: its programs, in order");
+  return record;
+}
+
 const schema::Record<ImageInfo>& describe(const ImageInfo*) {
   static const auto record = schema::Record<ImageInfo>("the description of an image", {"buda.image-info", 1})
                                  .required("versions", &ImageInfo::versions, "versions of the programs that made the image, by name")
@@ -75,6 +83,7 @@ const schema::Record<ImageInfo>& describe(const ImageInfo*) {
                                  .required("target_shapes", &ImageInfo::target_shapes, "shapes of the targets of training, in order")
                                  .required("settings", &ImageInfo::settings, "settings of the compiler that were in effect, by name")
                                  .required("models", &ImageInfo::models, "of a merged image, its models; else empty")
+                                 .optional("segments", &ImageInfo::segments, "what runs, in order; of a merged image nothing")
                                  .required("bytes", &ImageInfo::bytes, "size of the image")
                                  .required("inputs", &ImageInfo::inputs, "what is pushed for each batch")
                                  .required("outputs", &ImageInfo::outputs, "what is popped after each batch")
@@ -171,6 +180,8 @@ Result<ImageInfo> image_info(const image::DeviceJson& d, const image::Members& m
     for (const auto& segment : plan.segments) to.insert(to.end(), segment.programs.begin(), segment.programs.end());
   };
   add_programs(d.plan, out.programs);
+  for (const auto& s : d.plan.segments)
+    out.segments.push_back({s.kind == host_plan::SegmentKind::host ? "host" : "device", s.file, s.programs});
   for (const auto& part : d.models) {
     add_programs(part.plan, out.programs);
     out.models.push_back({part.name, part.prefix, {}});
@@ -227,6 +238,11 @@ std::string image_info_text(const ImageInfo& info) {
     Rows rows = {{"name", "prefix", "programs"}};
     for (const auto& m : info.models) rows.push_back({m.name, m.prefix, list(m.programs)});
     out += cat("\nmodels\n", table(rows));
+  }
+  if (info.segments.size() > 1) {
+    Rows rows = {{"runs on", "programs", "file"}};
+    for (const auto& s : info.segments) rows.push_back({s.kind, s.programs.empty() ? "" : join(s.programs, ", "), s.file});
+    out += cat("\nsegments, in order\n", table(rows));
   }
   out += cat("\ninputs\n", tensor_table(info.inputs), "\noutputs\n", tensor_table(info.outputs));
   Rows rows = {{"name", "chip", "ops", "cores", "inputs per epoch"}};

@@ -56,6 +56,14 @@ struct InfoModel {
   friend bool operator==(const InfoModel&, const InfoModel&) = default;
 };
 
+// What runs one after the other: programs on the device, or a graph on the host.
+struct InfoSegment {
+  std::string kind;
+  std::string file;
+  std::vector<std::string> programs;
+  friend bool operator==(const InfoSegment&, const InfoSegment&) = default;
+};
+
 struct ImageInfo {  // wide because each part of an image has a list
   std::map<std::string, std::string> versions;
   std::string model;
@@ -68,8 +76,9 @@ struct ImageInfo {  // wide because each part of an image has a list
   bool training = false;
   std::vector<std::vector<std::int64_t>> input_shapes, target_shapes;
   std::map<std::string, std::string> settings;
-  std::vector<InfoModel> models;  // of several
-  std::uint64_t bytes = 0;        // of the file
+  std::vector<InfoModel> models;      // of several
+  std::vector<InfoSegment> segments;  // of a single model
+  std::uint64_t bytes = 0;            // of the file
   std::vector<InfoTensor> inputs, outputs;
   std::vector<std::string> programs;
   std::uint64_t epochs = 0;
@@ -86,6 +95,7 @@ const schema::Record<InfoGraph>& describe(const InfoGraph*);
 const schema::Record<InfoQueue>& describe(const InfoQueue*);
 const schema::Record<InfoMember>& describe(const InfoMember*);
 const schema::Record<InfoModel>& describe(const InfoModel*);
+const schema::Record<InfoSegment>& describe(const InfoSegment*);
 const schema::Record<ImageInfo>& describe(const ImageInfo*);
 
 // `members` and `netlist` are those of the image; `file_bytes` its size.

@@ -32,7 +32,7 @@ model("lookup",
       tensor("table", 4100, 32), tensor("w", 32, 96), tensor("v", 128, 10))
 npz("lookup.npz", ids=("<i8", "q", (2, 40), [random.randrange(4100) for _ in range(80)]))
 
-# An op that no chip does in the middle, with fewer ops before it than behind.
+# An op that no chip does in the middle, between products.
 model("middle",
       [source("x", "F32", 6, 16), parameter("w"), parameter("v"), parameter("u"), parameter("zero"),
        op("h", "matmul", ["x", "w"]), op("gap", "is_nan", ["h"]), op("filled", "where", ["gap", "zero", "h"]),
@@ -101,9 +101,23 @@ grep -q '"queues"' host.plan.json && exit 1
 # What runs where, in order.
 segments() { python3 -c 'import json, sys; print(" ".join(s["kind"] for s in json.load(open(sys.argv[1]))["segments"]))' "$1"; }
 [ "$(segments embedding.plan.json)" = "host device" ]
-[ "$(segments middle.plan.json)" = "host device" ]
+[ "$(segments middle.plan.json)" = "device host device" ]
 [ "$(segments both.plan.json)" = "host device host" ]
 [ "$(segments host.plan.json)" = "host" ]
+
+tti-pack info middle.tti | grep -A 4 'segments, in order' > order
+[ "$(awk 'NR > 2 { print $1, $2 }' order | tr '\n' ';')" = "device run_fwd_0;host host_graphs/middle.between1.graph.json;device run_fwd_1;" ]
+
+# Segments of the device as others see them: in simulated time, several inputs per epoch, and in an image of two models that take turns.
+runner middle.tti --target grid --inputs middle.npz -o middle.time.npz -q 2> /dev/null
+buda compile middle.graph.json --microbatch 4 -o middle.batches.tti -q 2> /dev/null
+buda run middle.batches.tti --inputs middle.npz --expect middle.expected.npz --pcc 0.99 -q
+mkdir images; cp middle.tti both.tti images
+tti-merge -mbl images -mdl middle both -mml merged.tti > /dev/null
+for model in middle both middle; do
+  runner merged.tti --model $model --inputs $model.npz -o $model.merged.npz -q 2> /dev/null
+  cmp $model.merged.npz $model.npz.out.npz
+done
 
 # Without fallback it is an error, as are names for it that nobody has.
 status=0; optimizer middle.graph.json --enable-cpu-fallback=false -o no.json -q 2> refused || status=$?

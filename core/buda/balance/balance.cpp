@@ -10,6 +10,7 @@
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/problem/segment_order.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
@@ -23,15 +24,16 @@
 namespace buda::balance {
 namespace {
 
-// Execution order, with the order constraints of the user.
+// Execution order, segment by segment, with the order constraints of the user.
 Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
   BUDA_ASSIGN(auto waits_for, ops_to_wait_for(graph));
   std::vector<graph::NodeId> order = schedule(graph, policy, waits_for);
+  order_by_segment(graph, order);
   BUDA_TRY(check_orders(graph, order, waits_for));
   return order;
 }
 
-// Breaks by constraints of ops. Which op of a constraint comes first is known by the schedule.
+// Breaks by constraints of ops, and where segments begin. Which op of a constraint comes first is known by the schedule.
 void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
   std::vector<graph::NodeId> order;
   for (const OpSpec& op : problem.ops) order.push_back(op.node);
@@ -43,6 +45,8 @@ void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<O
   all.insert(chips.begin(), chips.end());
   for (std::size_t i = 0; i < order.size(); ++i)
     if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (problem.ops[i].segment != problem.ops[i - 1].segment) overrides[i].epoch_break = true;
 }
 
 // Legal models of the ops that are `wanted`. Those that are alike (`first`) have the same, unless it is none: then the account of why names

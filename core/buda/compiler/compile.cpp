@@ -49,10 +49,10 @@ Result<runtime::Model> compiled_model(Placed placed, const device::DeviceDescrip
     model.host_graphs.emplace(file, std::make_shared<const graph::Graph>(std::move(graph)));
     return success();
   };
-  const std::string before = name + ".before.graph.json", behind = name + ".behind.graph.json";
-  if (placed.segments.before || placed.segments.behind) balance::add_host_segments(built.plan, placed.segments, before, behind);
-  BUDA_TRY(add_host_graph(placed.segments.before, before));
-  BUDA_TRY(add_host_graph(placed.segments.behind, behind));
+  const balance::Segments& segments = placed.segments;
+  if (segments.has_host()) balance::add_host_segments(built.plan, segments, name);
+  for (std::size_t i = 0; i < segments.host.size(); ++i)
+    BUDA_TRY(add_host_graph(segments.host[i], balance::host_graph_file(name, i, segments.device_segments)));
   BUDA_ASSIGN(model.parameters, runtime::parameters_from(built.plan, {{files.tensors, std::move(built.tensors)}}));
   netlist::ParseOptions parse;
   parse.arch = device.arch;

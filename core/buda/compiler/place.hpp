@@ -18,7 +18,7 @@
 namespace buda::compiler {
 
 struct Placed {
-  balance::Segments segments;  // the host's parts; whether the device has one (its graph is in `balanced`)
+  balance::Segments segments;  // the host's parts; whether the device has any (their graph is in `balanced`)
   balance::Balanced balanced;
   std::string netlist;  // its text
 };

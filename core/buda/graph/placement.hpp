@@ -25,6 +25,10 @@ inline constexpr const char* kHostPlacement = "host";   // its only value
 inline constexpr std::string_view kToDevice = "to_device";
 inline constexpr std::string_view kToHost = "to_host";
 
+// Tag of an op of the device where there are several segments, between which the host computes something: the number of its own. Values
+// pass from one to another through the host.
+inline constexpr const char* kSegment = "segment";
+
 bool on_host(const Node& n);
 // The same, outputs being where their values are.
 bool on_host(const Graph& graph, const Node& n);

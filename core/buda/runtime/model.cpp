@@ -20,15 +20,15 @@
 namespace buda::runtime {
 namespace {
 
-// One segment at most is for the device: there is one netlist.
+// All segments of the device are programs of one netlist.
 Result<void> check_segments(const host_plan::HostPlan& plan, const std::string& where) {
   const host_plan::Segment* device = nullptr;
   for (const auto& segment : plan.segments) {
     if (segment.kind == host_plan::SegmentKind::host) continue;
-    if (device != nullptr)
-      return input_error(
-          "RT001", {where},
-          cat("the plan has several device segments ('", device->file, "', '", segment.file, "'), which is not supported yet"));
+    if (device != nullptr && device->file != segment.file)
+      return input_error("RT001", {where},
+                         cat("the plan has device segments of several netlists ('", device->file, "', '", segment.file,
+                             "'); they have to be programs of the same one"));
     device = &segment;
   }
   if (plan.segments.empty()) return input_error("RT001", {where}, "the plan has no segments: nothing runs");

@@ -28,6 +28,7 @@ class Binder {
   Result<Ports> run() {
     for (const auto& t : plan_.inputs) name("input", t.name);
     for (const auto& t : plan_.outputs) name("output", t.name);
+    find_segments();
     for (const auto* t : host_plan::queued_inputs(plan_))
       if (auto port = bind(*t, "input")) input(*port);
     // Outputs begin in their queues, with as many entries as a batch of inputs has.
@@ -80,6 +81,16 @@ class Binder {
     return out;
   }
 
+  // Where what passes between host and device does so.
+  void find_segments() {
+    for (const auto& segment : plan_.segments) {
+      if (segment.kind != host_plan::SegmentKind::device) continue;
+      for (const auto* list : {&segment.inputs, &segment.outputs})
+        for (const PlanTensor& t : *list) segments_.emplace(&t, device_segments_);
+      ++device_segments_;
+    }
+  }
+
   std::optional<Port> bind(const PlanTensor& t, const std::string& what) {
     const Queue* queue = find(what, t.name, t.queue);
     auto port = typed(t, what);
@@ -89,6 +100,11 @@ class Binder {
       return std::nullopt;
     }
     port->queue = queue;
+    if (auto passing = segments_.find(&t); passing != segments_.end()) {
+      port->segment = passing->second;
+    } else if (what == "output" && device_segments_ > 0) {
+      port->segment = device_segments_ - 1;
+    }
     return port;
   }
 
@@ -215,6 +231,8 @@ class Binder {
   const NamedTensors& parameters_;
   std::map<std::string, const Queue*> queues_;
   std::set<std::string> used_, names_;
+  std::map<const PlanTensor*, std::size_t> segments_;
+  std::size_t device_segments_ = 0;
   std::set<std::string> looped_;  // queues of inputs that are outputs
   Ports ports_;
   Failure failure_;

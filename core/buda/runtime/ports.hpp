@@ -22,6 +22,9 @@ struct Port {
   DType dtype = DType::f32;
   Shape shape;   // in the model
   Shape queued;  // of one batch in the queue: (w, z, r, c)
+  // Of the plan's device segments the one before which the host pushes it, or behind which it pops it: of the model's inputs the first, of
+  // its outputs the last.
+  std::size_t segment = 0;
   // False for an input that nothing reads: it may be left out, and what is given for it is not looked at.
   bool is_read = true;
 };

@@ -107,6 +107,8 @@ void Session::find_unread() {
 Result<void> Session::find_programs() {
   const auto& netlist = model_.program.netlist;
   for (const auto& segment : model_.plan.segments) {
+    if (segment.kind != host_plan::SegmentKind::device) continue;
+    std::vector<RunProgram>& programs = programs_.emplace_back();
     for (const auto& name : segment.programs) {
       auto program = std::find_if(netlist.programs.begin(), netlist.programs.end(), [&](const auto& p) { return p.name == name; });
       if (program == netlist.programs.end())
@@ -122,13 +124,14 @@ Result<void> Session::find_programs() {
           run.loops = true;
         }
       }
-      programs_.push_back(std::move(run));
+      programs.push_back(std::move(run));
     }
+    if (programs.empty()) return input_error("RT015", {netlist.file}, "the plan names no programs: nothing runs");
   }
-  if (programs_.empty()) return input_error("RT015", {netlist.file}, "the plan names no programs: nothing runs");
-  // Several programs hand their results on through queues of one batch's size.
+  // Several programs of a segment hand their results on through queues of one batch's size; from segment to segment the host does.
   for (const auto& segment : model_.plan.segments) per_turn_ = std::max(per_turn_, segment.batches);
-  most_at_once_ = programs_.size() == 1 && programs_.front().loops ? std::max<std::int64_t>(ports_.room, 1) : 1;
+  const bool loop = std::all_of(programs_.begin(), programs_.end(), [](const auto& all) { return all.size() == 1 && all.front().loops; });
+  most_at_once_ = loop ? std::max<std::int64_t>(ports_.room, 1) : 1;
   if (most_at_once_ < per_turn_ || (per_turn_ > 1 && !ports_.states.empty()))
     return input_error("RT015", {netlist.file},
                        cat("an iteration of the programs' loop processes ", per_turn_, " batches; ",
@@ -163,9 +166,10 @@ Result<NamedTensors> Session::step(const NamedTensors& inputs) {
       BUDA_ASSIGN(auto batch, first_values(given, b));
       batches.push_back(std::move(batch));
     }
+    std::size_t device_segment = 0;
     for (const auto& segment : model_.plan.segments) {
       if (segment.kind == host_plan::SegmentKind::device) {
-        BUDA_TRY(run_on_device(batches));
+        BUDA_TRY(run_on_device(device_segment++, batches));
       } else {
         for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
       }
@@ -259,16 +263,17 @@ Result<void> Session::run_on_host(const graph::Graph& graph, Batch& batch) {
   return success();
 }
 
-Result<void> Session::run_on_device(std::vector<Batch>& batches) {
-  BUDA_TRY(push(batches));
-  BUDA_TRY(run_programs(ceil_div(static_cast<std::int64_t>(batches.size()), per_turn_)));
-  return pop(batches);
+Result<void> Session::run_on_device(std::size_t segment, std::vector<Batch>& batches) {
+  BUDA_TRY(push(segment, batches));
+  BUDA_TRY(run_programs(segment, ceil_div(static_cast<std::int64_t>(batches.size()), per_turn_)));
+  return pop(segment, batches);
 }
 
 // The last turn is filled up with batches of zeros.
-Result<void> Session::push(const std::vector<Batch>& batches) {
+Result<void> Session::push(std::size_t segment, const std::vector<Batch>& batches) {
   const std::int64_t idle = align_up(static_cast<std::int64_t>(batches.size()), per_turn_) - static_cast<std::int64_t>(batches.size());
   for (const Port& port : ports_.pushed) {
+    if (port.segment != segment) continue;
     std::vector<Tensor> queued;
     for (const Batch& batch : batches) {
       BUDA_ASSIGN(auto tensor, entries_of(port, batch.values.at(port.tensor->name)));
@@ -285,8 +290,8 @@ Result<void> Session::push(const std::vector<Batch>& batches) {
   return success();
 }
 
-Result<void> Session::run_programs(std::int64_t turns) {
-  for (const auto& program : programs_) {
+Result<void> Session::run_programs(std::size_t segment, std::int64_t turns) {
+  for (const auto& program : programs_[segment]) {
     Parameters parameters;
     if (program.loops) parameters[kLoopCount] = turns;
     BUDA_TRY(device_->run(program.name, parameters));
@@ -294,9 +299,10 @@ Result<void> Session::run_programs(std::int64_t turns) {
   return success();
 }
 
-Result<void> Session::pop(std::vector<Batch>& batches) {
+Result<void> Session::pop(std::size_t segment, std::vector<Batch>& batches) {
   const auto count = static_cast<std::int64_t>(batches.size());
   for (const Port& port : ports_.popped) {
+    if (port.segment != segment) continue;
     auto popped = device_->pop(port.queue->name, align_up(count, per_turn_) * ports_.microbatch);
     if (!popped) return in_context(cat("output '", port.tensor->name, "'"), std::move(popped).failure());
     const bool of_model = std::any_of(ports_.outputs.begin(), ports_.outputs.end(), [&](const Port& o) { return o.tensor == port.tensor; });

@@ -68,10 +68,11 @@ class Session {  // wide because opening and each step of a run have a method of
   Result<void> enter_states(const NamedTensors& inputs);
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
-  Result<void> run_on_device(std::vector<Batch>& batches);
-  Result<void> push(const std::vector<Batch>& batches);
-  Result<void> run_programs(std::int64_t turns);
-  Result<void> pop(std::vector<Batch>& batches);
+  // Of the device's segments number `segment`.
+  Result<void> run_on_device(std::size_t segment, std::vector<Batch>& batches);
+  Result<void> push(std::size_t segment, const std::vector<Batch>& batches);
+  Result<void> run_programs(std::size_t segment, std::int64_t turns);
+  Result<void> pop(std::size_t segment, std::vector<Batch>& batches);
 
   struct RunProgram {
     std::string name;
@@ -81,9 +82,9 @@ class Session {  // wide because opening and each step of a run have a method of
   Model model_;
   Host& host_;
   Ports ports_;
-  std::vector<RunProgram> programs_;
-  std::int64_t per_turn_ = 1;      // batches that one turn of the programs takes
-  std::int64_t most_at_once_ = 1;  // batches per run of the programs; whole turns
+  std::vector<std::vector<RunProgram>> programs_;  // by segment of the device
+  std::int64_t per_turn_ = 1;                      // batches that one turn of the programs takes
+  std::int64_t most_at_once_ = 1;                  // batches per run of the programs; whole turns
   Batches batches_;
   NamedTensors host_states_;  // by input: those that the host computes
   bool has_states_ = false;   // the first step was

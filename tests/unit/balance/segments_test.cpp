@@ -99,8 +99,9 @@ TEST(Segments, GiveWhatTheMixedGraphGives) {
   ASSERT_EQ(expected.size(), 3u);
   auto split = split_segments(mixed);
   ASSERT_TRUE(split) << split.failure().diagnostics().front().message;
-  ASSERT_TRUE(split->before && split->device && split->behind);
-  for (const Graph* part : {&*split->before, &*split->device, &*split->behind})
+  ASSERT_EQ(split->host.size(), 2u);
+  ASSERT_TRUE(split->host[0] && split->device && split->host[1]);
+  for (const Graph* part : {&*split->host[0], &*split->device, &*split->host[1]})
     EXPECT_TRUE(ops::check(*part)) << ops::check(*part).failure().diagnostics().front().message;
   EXPECT_FALSE(graph::is_mixed(*split->device));
 
@@ -110,15 +111,15 @@ TEST(Segments, GiveWhatTheMixedGraphGives) {
     for (NodeId id : part.inputs()) {
       const std::string& name = part.node(id).name();
       auto other = split->entering.find(name);
-      in.emplace(name, values.at(other == split->entering.end() ? name : other->second));
+      in.emplace(name, values.at(other == split->entering.end() ? name : other->second.name));
     }
     for (auto& [name, tensor] : evaluated(part, in)) (expected.contains(name) ? given : values).emplace(name, tensor);
   };
-  step(*split->before);
+  step(*split->host[0]);
   step(*split->device);
-  step(*split->behind);
+  step(*split->host[1]);
   EXPECT_EQ(given, expected);
-  EXPECT_EQ(split->entering.at("x.in"), "x") << "an input of the model needs no graph to get there";
+  EXPECT_EQ(split->entering.at("x.in").name, "x") << "an input of the model needs no graph to get there";
   ASSERT_EQ(split->inputs.size(), 1u);
   EXPECT_THAT(split->inputs[0].shape, ElementsAre(2, 5));
   ASSERT_EQ(split->outputs.size(), 3u);
@@ -132,7 +133,7 @@ TEST(Segments, ThePlanNamesThem) {
   for (NodeId id : split->device->inputs()) plan.inputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_in", {}});
   for (NodeId id : split->device->outputs()) plan.outputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q_out", {}});
   plan.segments = {{host_plan::SegmentKind::device, "m.yaml", {"run_fwd_0"}}};
-  add_host_segments(plan, *split, "m.before.graph.json", "m.behind.graph.json");
+  add_host_segments(plan, *split, "m");
   ASSERT_EQ(plan.segments.size(), 3u);
   EXPECT_EQ(plan.segments[0].file, "m.before.graph.json");
   EXPECT_EQ(plan.segments[0].kind, host_plan::SegmentKind::host);
@@ -157,7 +158,7 @@ TEST(Segments, AGraphOfTheDeviceIsOneSegment) {
   auto split = split_segments(b.graph);
   ASSERT_TRUE(split);
   EXPECT_TRUE(split->device);
-  EXPECT_FALSE(split->before || split->behind);
+  EXPECT_FALSE(split->has_host());
 }
 
 TEST(Segments, AGraphOfTheHostHasNoDevice) {
@@ -165,20 +166,60 @@ TEST(Segments, AGraphOfTheHostHasNoDevice) {
   m.output("y", m.host("s", "softmax", {m.host_input("x", {2, 5})}, {{"dim", std::int64_t{1}}}));
   auto split = split_segments(m.graph);
   ASSERT_TRUE(split);
-  EXPECT_TRUE(split->before);
-  EXPECT_FALSE(split->device || split->behind);
+  ASSERT_EQ(split->host.size(), 1u);
+  EXPECT_TRUE(split->host[0]);
+  EXPECT_FALSE(split->device);
 }
 
-TEST(Segments, TwiceOnTheDeviceIsRefused) {
+// x -> first (device) -> softmax -> second (device) -> y, which takes the first one, too: through the host, or as it is.
+Graph twice_on_the_device(bool through_host) {
   Mixed m;
   const Shape shape{2, 5};
   NodeId x = m.host_input("x", shape);
   NodeId first = m.device("first", "exp", {m.device("in", "to_device", {x}, border(shape))});
-  NodeId s = m.host("s", "softmax", {m.host("out", "to_host", {first}, border(shape))}, {{"dim", std::int64_t{1}}});
+  NodeId out = m.host("out", "to_host", {first}, border(shape));
+  NodeId s = m.host("s", "softmax", {out}, {{"dim", std::int64_t{1}}});
   NodeId again = m.device("again", "to_device", {s}, border(shape));
-  m.output("y", m.device("second", "exp", {again}), shape);
-  ASSERT_TRUE(ops::check(m.graph));
-  auto split = split_segments(m.graph);
+  NodeId skip = through_host ? m.device("skip", "to_device", {out}, border(shape)) : first;
+  NodeId second = m.device("second", "add", {again, skip});
+  NodeId back = m.host("back", "to_host", {second}, border(shape));
+  m.output("y", m.host("z", "add", {back, s}));
+  m.output("second", second, shape);
+  return std::move(m.graph);
+}
+
+TEST(Segments, TwiceOnTheDevice) {
+  Graph mixed = twice_on_the_device(true);
+  ASSERT_TRUE(ops::check(mixed));
+  auto split = split_segments(mixed);
+  ASSERT_TRUE(split) << split.failure().diagnostics().front().message;
+  EXPECT_EQ(split->device_segments, 2u);
+  ASSERT_EQ(split->host.size(), 3u);
+  EXPECT_FALSE(split->host[0]) << "an input passes as it is";
+  ASSERT_TRUE(split->host[1] && split->host[2]);
+  EXPECT_EQ(split->device->node(split->device->find("first")).tags.at(graph::kSegment), "0");
+  EXPECT_EQ(split->device->node(split->device->find("second")).tags.at(graph::kSegment), "1");
+  EXPECT_EQ(split->entering.at("skip").name, "out") << "what one segment gives another takes";
+  EXPECT_EQ(split->entering.at("skip").segment, 1u);
+  EXPECT_EQ(split->leaving.at("out").segment, 0u);
+  EXPECT_EQ(split->leaving.at("back").segment, 1u);
+
+  host_plan::HostPlan plan;
+  for (NodeId id : split->device->inputs()) plan.inputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q", {}});
+  for (NodeId id : split->device->outputs()) plan.outputs.push_back({split->device->node(id).name(), "F32", {2, 5}, "q", {}});
+  for (const char* program : {"run_fwd_0", "run_fwd_1"}) plan.segments.push_back({host_plan::SegmentKind::device, "m.yaml", {program}});
+  add_host_segments(plan, *split, "m");
+  std::vector<std::string> order;
+  for (const auto& segment : plan.segments) order.push_back(segment.programs.empty() ? segment.file : segment.programs.front());
+  EXPECT_THAT(order, ElementsAre("run_fwd_0", "m.between1.graph.json", "run_fwd_1", "m.behind.graph.json"));
+  EXPECT_EQ(plan.segments[2].inputs.size(), 2u);
+  EXPECT_EQ(plan.outputs[1].queue, "q") << "of the device";
+}
+
+TEST(Segments, AValueThatStaysOnTheDeviceKeepsItsOpsTogether) {
+  Graph mixed = twice_on_the_device(false);
+  ASSERT_TRUE(ops::check(mixed));
+  auto split = split_segments(mixed);
   ASSERT_FALSE(split);
   EXPECT_EQ(split.failure().diagnostics().front().code, "BL024");
   EXPECT_EQ(split.failure().diagnostics().front().node, "again");

@@ -92,28 +92,54 @@ TEST(CpuFallback, WhatLoweringRefusesGoesWithOneWarningForEachType) {
   EXPECT_EQ(f.sink.diagnostics().size(), 1u);
 }
 
-// Three ops before and one behind, and the other way round.
+// Three ops before and one behind, and the other way round; none of them is a product.
 TEST(CpuFallback, TheShorterSideGoesAlong) {
   Fallback f;
-  auto late = [](Builder& b) {
+  auto op = [](Builder& b, const std::string& name, Edge x) { return called(b, name, b.tanh(x)); };
+  auto late = [&](Builder& b) {
     auto x = b.input("x", {5, 40});
-    auto s = called(b, "s", b.softmax(layer(b, "c", layer(b, "b", layer(b, "a", x))), 1));
-    b.output("y", layer(b, "d", s));
+    auto s = called(b, "s", b.softmax(op(b, "c", op(b, "b", op(b, "a", x))), 1));
+    b.output("y", op(b, "d", s));
   };
   EXPECT_EQ(f.chosen(late), "s d");
   EXPECT_TRUE(f.graph.find("c.to_host").valid());
-  auto early = [](Builder& b) {
+  auto early = [&](Builder& b) {
     auto x = b.input("x", {5, 40});
-    auto s = called(b, "s", b.softmax(layer(b, "a", x), 1));
-    b.output("y", layer(b, "d", layer(b, "c", layer(b, "b", s))));
+    auto s = called(b, "s", b.softmax(op(b, "a", x), 1));
+    b.output("y", op(b, "d", op(b, "c", op(b, "b", s))));
   };
   EXPECT_EQ(f.chosen(early), "a s");
   EXPECT_TRUE(f.graph.find("s.to_device").valid());
-  auto middle = [](Builder& b) {
+  auto middle = [&](Builder& b) {
     auto x = b.input("x", {5, 40});
-    b.output("y", layer(b, "b", called(b, "s", b.softmax(layer(b, "a", x), 1))));
+    b.output("y", op(b, "b", called(b, "s", b.softmax(op(b, "a", x), 1))));
   };
   EXPECT_EQ(f.chosen(middle), "a s") << "of equal lists the one before";
+  auto long_side = [&](Builder& b) {
+    auto x = b.input("x", {5, 40});
+    auto s = called(b, "s", b.softmax(op(b, "c", op(b, "b", op(b, "a", x))), 1));
+    b.output("y", layer(b, "d", s));
+  };
+  EXPECT_EQ(f.chosen(long_side), "a b c s") << "the side without a product, even if it is longer";
+}
+
+// Products on both sides stay where they are.
+TEST(CpuFallback, TheDeviceRunsBeforeAndBehind) {
+  Fallback f;
+  auto model = [](Builder& b) {
+    auto x = b.input("x", {5, 40});
+    auto a = layer(b, "a", x);
+    auto s = called(b, "s", b.softmax(a, 1));
+    // Takes what the first segment made and an input of both; between the two softmaxes is only an op that is not worth the ways.
+    auto t = called(b, "t", b.softmax(called(b, "r", b.relu(s)), 0));
+    auto y = called(b, "sum", b.add(layer(b, "b", t), b.add(a, x)));
+    b.output("y", y);
+    b.output("a", a);
+  };
+  EXPECT_EQ(f.chosen(model), "s r t");
+  EXPECT_EQ(f.graph.node(f.graph.find("t.to_device")).tags.at(graph::kSegment), "1");
+  EXPECT_EQ(f.graph.node(f.graph.find("add.to_device")).inputs()[0].source.node, f.graph.find("add.to_host")) << "through the host";
+  EXPECT_THAT(f.report.note, HasSubstr("; the device runs in 2 segments"));
 }
 
 TEST(CpuFallback, BothSidesOfTheDeviceAtOnce) {
@@ -154,7 +180,7 @@ TEST(CpuFallback, ByNodeAndByTheWordsOfRelay) {
     b.output("y", t);
   };
   EXPECT_EQ(f.chosen(model, {{}, {"t"}}), "t");
-  EXPECT_EQ(f.chosen(model, {{"nn.relu"}, {}}), "a r");
+  EXPECT_EQ(f.chosen(model, {{"nn.relu"}, {}}), "r") << "between two products";
   EXPECT_EQ(f.chosen(model, {{"nn.dense"}, {}}), "a r c t") << "all products, and nothing but movement is left";
   EXPECT_EQ(tensor_op_of("nn.softmax"), "softmax");
   EXPECT_EQ(tensor_op_of("take"), "gather");

@@ -112,9 +112,11 @@ TEST_F(ModelTest, SegmentsOfTheHostAreGraphsAtTensorLevel) {
   EXPECT_THAT(error_of(load()), HasSubstr("RT001: the host executes graphs at tensor level"));
 }
 
-TEST_F(ModelTest, OneSegmentAtMostIsForTheDevice) {
+TEST_F(ModelTest, SegmentsOfTheDeviceAreOfOneNetlist) {
   plan_.segments = {plan_.segments[0], plan_.segments[0]};
-  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has several device segments"));
+  EXPECT_TRUE(load());
+  plan_.segments[1].file = "other.yaml";
+  EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has device segments of several netlists"));
   plan_.segments.clear();
   EXPECT_THAT(error_of(load()), HasSubstr("RT001: the plan has no segments"));
 }

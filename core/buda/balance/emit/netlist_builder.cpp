@@ -49,7 +49,7 @@ class Builder {
     }
     for (std::size_t i = 0; i < problem_.ops.size(); ++i) place_op(OpId(static_cast<std::uint32_t>(i)));
     if (!failure_.empty()) return failure_;
-    n.programs.push_back(make_program(problem_, choice_, out_.queues));
+    for (std::int32_t s = 0; s < problem_.segments(); ++s) n.programs.push_back(make_program(problem_, choice_, out_.queues, s));
     return std::move(out_);
   }
 

@@ -107,8 +107,10 @@ class HostPlanBuilder {
     for (const QueuePlan& q : queues_.queues)
       if (q.role == QueueRole::parameter || q.role == QueueRole::constant) handle(add_parameter(q));
     if (!failure_.empty()) return failure_;
-    plan.segments.push_back({host_plan::SegmentKind::device, files_.netlist, {kProgramName}});
-    plan.segments.back().batches = problem_.batches;
+    for (std::int32_t s = 0; s < problem_.segments(); ++s) {
+      plan.segments.push_back({host_plan::SegmentKind::device, files_.netlist, {program_name(s)}});
+      plan.segments.back().batches = problem_.batches;
+    }
     return std::move(out_);
   }
 

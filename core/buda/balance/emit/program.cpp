@@ -36,20 +36,35 @@ std::vector<ReadInEpoch> by_epoch(const std::vector<Reading>& all, std::int32_t 
   return out;
 }
 
-std::vector<Reading> readings(const Choice& choice, const QueueSet& queues) {
+std::vector<Reading> readings(const Problem& problem, const Choice& choice, const QueueSet& queues, std::int32_t segment) {
   std::vector<Reading> out;
   std::size_t number = 0;
   for (std::size_t i = 0; i < queues.queues.size(); ++i) {
     const QueuePlan& plan = queues.queues[i];
-    if (plan.readers.empty()) continue;
     Reading r{i, kZero, kZero, {}};
+    for (const OpUse& use : plan.readers)
+      if (problem.op(use.op).segment == segment) r.epochs.insert(choice.ops[use.op.index()].epoch);
+    if (r.epochs.empty()) continue;
     if (plan.queue.kind == netlist::QueueKind::queue) {
       r.local = cat("$lptr_q", number);
       r.global = cat("$gptr_q", number);
       ++number;
     }
-    for (const OpUse& use : plan.readers) r.epochs.insert(choice.ops[use.op.index()].epoch);
     out.push_back(std::move(r));
+  }
+  return out;
+}
+
+struct Section {
+  std::size_t begin = 0, end = 0;
+};
+
+Section epochs_of(const Problem& problem, const Choice& choice, std::int32_t segment) {
+  Section out;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    const auto behind = static_cast<std::size_t>(choice.ops[i].epoch) + 1;
+    if (problem.ops[i].segment < segment) out.begin = std::max(out.begin, behind);
+    if (problem.ops[i].segment <= segment) out.end = std::max(out.end, behind);
   }
   return out;
 }
@@ -73,10 +88,13 @@ netlist::QueueSetting setting_of(const QueuePlan& plan, const Reading& r) {
 
 std::string graph_name(std::int32_t epoch) { return cat("fwd_0_", epoch); }
 
-netlist::Program make_program(const Problem& problem, const Choice& choice, const QueueSet& queues) {
-  auto all = readings(choice, queues);
+std::string program_name(std::int32_t segment) { return cat("run_fwd_", segment); }
+
+netlist::Program make_program(const Problem& problem, const Choice& choice, const QueueSet& queues, std::int32_t segment) {
+  auto all = readings(problem, choice, queues, segment);
+  const Section epochs = epochs_of(problem, choice, segment);
   netlist::Program p;
-  p.name = kProgramName;
+  p.name = program_name(segment);
   auto add = [&p](auto what) { p.instructions.push_back({std::move(what), {}}); };
   add(instruction::Param{{kLoopCount}});
   add(instruction::Var{false, {{kMicrobatch, problem.microbatch}, {kZero, 0}}});
@@ -89,7 +107,7 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
   if (!statics.values.empty()) add(std::move(statics));
   add(instruction::Loop{Value::of(kLoopCount)});
   const auto read = by_epoch(all, choice.epochs());
-  for (std::size_t epoch = 0; epoch < read.size(); ++epoch) {
+  for (std::size_t epoch = epochs.begin; epoch < epochs.end; ++epoch) {
     instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
     for (const Reading* r : read[epoch].all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
     add(std::move(execute));

@@ -5,6 +5,7 @@
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
+#include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
 #include <buda/balance/problem/translate.hpp>
@@ -51,7 +52,8 @@ class ProblemBuilder {
          {std::pair{graph::NodeKind::parameter, SourceKind::parameter}, std::pair{graph::NodeKind::constant, SourceKind::constant}})
       for (NodeId id : graph_.ids())
         if (graph_.node(id).kind() == op) add_source(graph_.node(id), kind);
-    for (NodeId id : order) add_op(graph_.node(id));
+    const std::vector<std::int32_t> segments = segments_of(graph_);
+    for (NodeId id : order) add_op(graph_.node(id), segments[id.index()]);
     for (NodeId id : graph_.outputs()) add_sink(graph_.node(id));
     if (!too_large_.empty()) return too_large_;  // what follows from it says nothing
     if (!failure_.empty()) return failure_;
@@ -184,10 +186,11 @@ class ProblemBuilder {
     problem_.sources.push_back(std::move(spec));
   }
 
-  void add_op(const Node& node) {
+  void add_op(const Node& node, std::int32_t segment) {
     OpId id(static_cast<std::uint32_t>(problem_.ops.size()));
     OpSpec spec;
     spec.node = node.id();
+    spec.segment = segment;
     spec.node_name = node.name();
     spec.label = graph::label(node);
     spec.op.name = problem_.names.take(node.name());

@@ -78,8 +78,9 @@ struct OpSpec {
   bool feeds_loopback = false;  // an input of the next step is read from the queue that it writes
   // Of the whole model (tile_sizes.hpp): a worker may have to keep headers for tiles of each.
   std::size_t tile_sizes = 1;
-  std::string node_name;  // by which options name the op
-  std::string label;      // for messages: all nodes of the model that it computes (graph/label.hpp)
+  std::int32_t segment = 0;  // of the device (segment_order.hpp); ascending in the schedule
+  std::string node_name;     // by which options name the op
+  std::string label;         // for messages: all nodes of the model that it computes (graph/label.hpp)
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };
@@ -131,6 +132,7 @@ struct Problem {
 
   const OpSpec& op(OpId id) const { return ops[id.index()]; }
   const SourceSpec& source(SourceId id) const { return sources[id.index()]; }
+  std::int32_t segments() const { return ops.empty() ? 1 : ops.back().segment + 1; }
 };
 
 // `order`: the op nodes in execution order (schedule.hpp). Checks what the blocking relies on: op types that the balancer knows, shapes

@@ -64,6 +64,9 @@ PolicyContext::~PolicyContext() = default;
 std::optional<Diagnostic> PolicyContext::objection_of_epoch(OpId id) const {
   const OpSpec& spec = op(id);
   if (is_placed(id)) return objection_to(spec, "it is placed already");
+  const std::int32_t segment = history_.empty() ? 0 : op(history_.back()).segment;
+  if (spec.segment < segment || (spec.segment > segment && !in_epoch_.empty()))
+    return objection_to(spec, cat("it is in segment ", spec.segment, " of the device, and the current epoch in segment ", segment));
   if (space_->overrides[id.index()].epoch_break == true && !in_epoch_.empty())
     return objection_to(spec, "it must begin an epoch, and the current one already has ops");
   for (OpId other : in_epoch_)
@@ -191,6 +194,18 @@ Result<Choice> PolicyContext::choice() const {
 
 namespace {
 
+// Epochs of a segment come after those of segments before it.
+void check_segments(const Problem& problem, const Choice& choice, std::vector<Diagnostic>& out) {
+  std::int32_t before = -1, last = -1;
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    if (i > 0 && problem.ops[i].segment != problem.ops[i - 1].segment) before = last;
+    if (choice.ops[i].epoch <= before)
+      out.push_back(internal_error(cat("op '", problem.ops[i].label, "' of segment ", problem.ops[i].segment, " was put into epoch ",
+                                       choice.ops[i].epoch, "; segments before it have epochs up to ", before)));
+    last = std::max(last, choice.ops[i].epoch);
+  }
+}
+
 // One epoch's worth of findings about places.
 void check_places(const ChoiceSpace& space, const Choice& choice, std::vector<Diagnostic>& out) {
   const Problem& problem = *space.problem;
@@ -236,6 +251,7 @@ std::vector<Diagnostic> check_choice(const ChoiceSpace& space, const Choice& cho
     return out;
   }
   check_places(space, choice, out);
+  check_segments(problem, choice, out);
   EdgeBook book(problem);
   auto lookup = [&](OpId other) { return &choice.ops[other.index()]; };
   for (std::size_t i = 0; i < choice.ops.size(); ++i) {

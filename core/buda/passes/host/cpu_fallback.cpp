@@ -10,10 +10,11 @@
 // such ops then come to the device as inputs do, so that one trial finds them all; another one, of what is left for the device, finds what
 // changed by that. What the last trial gives is what lower-to-device would do once more, and is left to it.
 //
-// A graph that changes between device and host many times would wait for the bus at each: with an op go all those before it (ops of which
-// it uses something, directly or through others) or all those after it, whichever are fewer. So what runs is host, device, host, each at
-// most once. Of ops that share a parameter with it, too, since a parameter is kept in one place. (What depends on parameters and constants
-// alone is computed wherever it is needed and counts nowhere.)
+// Each change between device and host waits for the bus. So with an op go all those before it (ops of which it uses something, directly or
+// through others) or all those after it, whichever are fewer, if there are no products among them: what the host would compute then takes
+// longer than the bus. With products on both sides the op goes alone, and what the device does has a further segment; what is left between
+// two ops of the host goes, too, if it has no product. Ops that share a parameter with an op go as it does, since a parameter is kept in
+// one place. (What depends on parameters and constants alone is computed wherever it is needed and counts nowhere.)
 //
 // With `movement` also ops that only move data go, near the model's inputs and outputs and next to what is on the host already, and
 // elementwise ops between them when more movements follow; never products and the like.
@@ -33,6 +34,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace buda::passes {
 namespace {
@@ -42,8 +44,8 @@ using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 
-// The device, the host before it, the host after it.
-enum class Partition : std::uint8_t { device, prologue, epilogue };
+// The device, the host before all of it, after all of it, and in between.
+enum class Partition : std::uint8_t { device, prologue, epilogue, between };
 
 enum class Reason : std::uint8_t { none, named, refused, shares_parameter, along, movement };
 
@@ -59,6 +61,9 @@ bool moves_data(const Node& n) { return in_family(n, {"movement", "rearrange", "
 bool is_light(const Node& n) {
   return in_family(n, {"eltwise_binary", "eltwise_unary", "eltwise_math", "activation", "comparison", "integer", "quantization"});
 }
+
+// Takes longer than what it takes and gives needs on the bus.
+bool is_product(const Node& n) { return in_family(n, {"matmul", "conv", "conv_transpose", "depthwise", "sparse", "recurrent"}); }
 
 // The op of the model that the user knows.
 const std::string& model_op(const Node& n) {
@@ -95,6 +100,7 @@ class Chooser {
       BUDA_ASSIGN(std::vector<NodeId> refused, refusals());
       if (refused.empty()) break;
       send(refused, Reason::refused);
+      leave_no_trifle_between();
     }
     leave_no_trifle();
     mark();
@@ -167,7 +173,26 @@ class Chooser {
         for (const graph::Use& use : graph_.users(edge.source.node))
           if (is_counted(use.node) && reason_[use.node.index()] == Reason::none) add(use.node, Reason::shares_parameter);
       }
+    find_products(all);
     for (NodeId id : all) take_along(id);
+  }
+
+  // What there is on either side of ops, as far as it is left to the device when the seeds are not.
+  void find_products(const std::vector<NodeId>& seeds) {
+    leaves_.assign(graph_.id_bound(), 0);
+    for (NodeId id : seeds) leaves_[id.index()] = 1;
+    auto stays = [&](NodeId id) { return is_counted(id) && partition_[id.index()] == Partition::device && leaves_[id.index()] == 0; };
+    products_before_.assign(graph_.id_bound(), 0);
+    products_after_.assign(graph_.id_bound(), 0);
+    for (NodeId id : order_)
+      for (const graph::Edge& edge : graph_.node(id).inputs()) {
+        const NodeId from = edge.source.node;
+        if (stays(from) && (products_before_[from.index()] != 0 || is_product(graph_.node(from)))) products_before_[id.index()] = 1;
+      }
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it)
+      for (const graph::Use& use : graph_.users(*it))
+        if (stays(use.node) && (products_after_[use.node.index()] != 0 || is_product(graph_.node(use.node))))
+          products_after_[it->index()] = 1;
   }
 
   // One of the two walks: the nodes that it has met, of which `next` is to be left next.
@@ -179,14 +204,19 @@ class Chooser {
 
   void take_along(NodeId id) {
     if (partition_[id.index()] != Partition::device) return;
+    const bool may_be_first = products_before_[id.index()] == 0, may_be_last = products_after_[id.index()] == 0;
+    if (!may_be_first && !may_be_last) {
+      partition_[id.index()] = Partition::between;
+      return;
+    }
     Walk before{{id}}, after{{id}};
     ++walk_;
     std::uint32_t mark_before = 2 * walk_, mark_after = 2 * walk_ + 1;
-    while (!before.ended() && !after.ended()) {
-      step_before(before, mark_before);
-      step_after(after, mark_after);
+    while (!(may_be_first && before.ended()) && !(may_be_last && after.ended())) {
+      if (may_be_first) step_before(before, mark_before);
+      if (may_be_last) step_after(after, mark_after);
     }
-    bool front = before.ended() && (!after.ended() || before.met.size() <= after.met.size());
+    const bool front = may_be_first && before.ended() && (!may_be_last || !after.ended() || before.met.size() <= after.met.size());
     for (NodeId other : front ? before.met : after.met) {
       partition_[other.index()] = front ? Partition::prologue : Partition::epilogue;
       if (reason_[other.index()] == Reason::none) reason_[other.index()] = Reason::along;
@@ -194,7 +224,7 @@ class Chooser {
   }
 
   void meet(Walk& walk, NodeId id, std::uint32_t mark) {
-    if (!is_counted(id) || partition_[id.index()] != Partition::device || walked_[id.index()] == mark) return;
+    if (!is_counted(id) || partition_[id.index()] != Partition::device || leaves_[id.index()] != 0 || walked_[id.index()] == mark) return;
     walked_[id.index()] = mark;
     walk.met.push_back(id);
   }
@@ -265,6 +295,36 @@ class Chooser {
   }
 
   // ---- the end
+
+  // Ops between which values pass on the device, from the host and to the host, are not worth the ways without a product.
+  void leave_no_trifle_between() {
+    auto is_left = [&](NodeId id) { return is_counted(id) && partition_[id.index()] == Partition::device; };
+    std::vector<char> met(graph_.id_bound(), 0);
+    for (NodeId start : order_) {
+      if (!is_left(start) || met[start.index()] != 0) continue;
+      std::vector<NodeId> part{start};
+      met[start.index()] = 1;
+      bool comes = false, goes = false, has_product = false;
+      auto look = [&](NodeId id, bool& crosses) {
+        if (!is_counted(id)) return;
+        if (!is_left(id)) {
+          crosses = true;
+        } else if (std::exchange(met[id.index()], 1) == 0) {
+          part.push_back(id);
+        }
+      };
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        has_product = has_product || is_product(graph_.node(part[i]));
+        for (const graph::Edge& edge : graph_.node(part[i]).inputs()) look(edge.source.node, comes);
+        for (const graph::Use& use : graph_.users(part[i])) look(use.node, goes);
+      }
+      if (!comes || !goes || has_product) continue;
+      for (NodeId id : part) {
+        partition_[id.index()] = Partition::between;
+        reason_[id.index()] = Reason::along;
+      }
+    }
+  }
 
   // A device that is only left to move data is not worth the way to it.
   void leave_no_trifle() {
@@ -339,6 +399,8 @@ class Chooser {
       parts.push_back(cat(sum, ' ', text, " (", buda::join(ops, ", "), ')'));
     }
     report_.note = cat(on_host, " of ", all, " ops run on the host: ", buda::join(parts, ", "));
+    if (const std::int32_t segments = HostPart(graph_).device_segments(); segments > 1)
+      report_.note += cat("; the device runs in ", segments, " segments");
   }
 
   Graph& graph_;
@@ -350,6 +412,7 @@ class Chooser {
   std::vector<Reason> reason_;
   std::vector<std::uint32_t> walked_;  // the last walk that met the node
   std::uint32_t walk_ = 0;
+  std::vector<char> leaves_, products_before_, products_after_;
   std::map<NodeId, Diagnostic> refusals_;
   std::optional<Graph> lowered_;
 };

@@ -41,7 +41,8 @@ HostPart::HostPart(const Graph& whole)
       device_(whole.name, graph::Level::tensor),
       known_(known_nodes(whole)),
       host_(whole.id_bound(), 0),
-      device_uses_(whole.id_bound(), 0),
+      segment_(whole.id_bound(), 0),
+      known_uses_(whole.id_bound()),
       copies_(whole.id_bound()) {
   device_.tags = whole.tags;
   find_partition();
@@ -57,25 +58,54 @@ void HostPart::find_partition() {
     for (const Edge& edge : n.inputs())
       if (whole_.node(edge.source.node).kind() == NodeKind::input) host_[edge.source.node.index()] = 1;
   }
+  const std::vector<NodeId> order = whole_.topological_order();
+  find_segments(order);
+  share_inputs();
   share_states();
-  std::vector<NodeId> order = whole_.topological_order();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    const Node& n = whole_.node(*it);
-    bool needs = known_[it->index()] != 0 ? device_uses_[it->index()] != 0 : host_[it->index()] == 0;
-    // An output gives what is on the host from there.
-    if (n.kind() == NodeKind::output && host_[n.inputs()[0].source.node.index()] != 0) host_[it->index()] = 1;
-    if (!needs || host_[it->index()] != 0) continue;
-    for (const Edge& edge : n.inputs()) device_uses_[edge.source.node.index()] = 1;
-  }
+  // An output gives what is on the host from there.
+  for (NodeId id : whole_.outputs())
+    if (host_[whole_.node(id).inputs()[0].source.node.index()] != 0) host_[id.index()] = 1;
+  find_known_uses(order);
   for (NodeId id : order)
-    if (host_[id.index()] == 0 && known_[id.index()] == 0 && whole_.node(id).kind() != NodeKind::input) idle_ = false;
+    if (host_[id.index()] == 0 && known_[id.index()] == 0 && whole_.node(id).kind() != NodeKind::input)
+      segments_ = std::max(segments_, segment_[id.index()] + 1);
+  idle_ = segments_ == 0;
   // Inputs that nobody uses.
   if (idle_)
     for (NodeId id : whole_.inputs()) host_[id.index()] = 1;
 }
 
-// What the host needs or makes of a state it keeps: an output that becomes an input is in the same partition.
-// (Several inputs may be one output: the second round tells those of a later one's partition.)
+// As few as possible before each node.
+void HostPart::find_segments(const std::vector<NodeId>& order) {
+  for (NodeId id : order) {
+    const Node& n = whole_.node(id);
+    if (known_[id.index()] != 0) continue;
+    std::int32_t& segment = segment_[id.index()];
+    for (const Edge& edge : n.inputs()) {
+      const std::size_t from = edge.source.node.index();
+      if (known_[from] != 0) continue;
+      const bool leaves = n.is_op() && host_[id.index()] != 0 && host_[from] == 0 && whole_.node(edge.source.node).is_op();
+      segment = std::max(segment, segment_[from] + (leaves ? 1 : 0));
+    }
+  }
+}
+
+// Those of the device. An output that gives an input counts as one of the first.
+std::set<std::int32_t> HostPart::segments_using(NodeId input) const {
+  std::set<std::int32_t> out;
+  for (const graph::Use& use : whole_.users(input))
+    if (host_[use.node.index()] == 0) out.insert(segment_[use.node.index()]);
+  return out;
+}
+
+// A queue is read in one segment.
+void HostPart::share_inputs() {
+  for (NodeId id : whole_.inputs())
+    if (segments_using(id).size() > 1) host_[id.index()] = 1;
+}
+
+// What the host needs or makes of a state it keeps: an output that becomes an input is in the same partition, on the device in the same
+// segment. (Several inputs may be one output: the second round tells those of a later one's partition.)
 void HostPart::share_states() {
   std::vector<NodeId> twice = whole_.inputs();
   twice.insert(twice.end(), whole_.inputs().begin(), whole_.inputs().end());
@@ -83,8 +113,25 @@ void HostPart::share_states() {
     auto tag = whole_.node(id).tags.find(graph::kLoopback);
     NodeId output = tag == whole_.node(id).tags.end() ? NodeId() : whole_.find_output(tag->second);
     if (!output.valid()) continue;
-    bool host = host_[id.index()] != 0 || host_[output.index()] != 0 || host_[whole_.node(output).inputs()[0].source.node.index()] != 0;
+    const std::size_t source = whole_.node(output).inputs()[0].source.node.index();
+    bool host = host_[id.index()] != 0 || host_[output.index()] != 0 || host_[source] != 0;
+    for (std::int32_t segment : segments_using(id)) host = host || segment != segment_[source];
     if (host) host_[id.index()] = host_[output.index()] = 1;
+  }
+}
+
+void HostPart::find_known_uses(const std::vector<NodeId>& order) {
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const std::size_t id = it->index();
+    for (const Edge& edge : whole_.node(*it).inputs()) {
+      const std::size_t from = edge.source.node.index();
+      if (known_[from] == 0) continue;
+      if (known_[id] != 0) {
+        known_uses_[from].insert(known_uses_[id].begin(), known_uses_[id].end());
+      } else if (host_[id] == 0) {
+        known_uses_[from].insert(segment_[id]);
+      }
+    }
   }
 }
 
@@ -97,28 +144,35 @@ std::string HostPart::fresh(const ValueRef& v, std::string_view suffix) {
   return name;
 }
 
-NodeId HostPart::copy_to_device(const Node& n) {
+NodeId HostPart::copy_to_device(const Node& n, std::int32_t segment) {
   std::vector<Edge> inputs;
-  for (const Edge& edge : n.inputs()) inputs.push_back(device_edge(edge));
-  NodeId id = device_.add(n.name(), n.op(), std::move(inputs));
+  for (const Edge& edge : n.inputs()) inputs.push_back(device_edge(edge, segment));
+  const bool is_again = copies_[n.id().index()].valid();
+  NodeId id = device_.add(is_again ? fresh(ValueRef(n.id()), cat("segment", segment)) : n.name(), n.op(), std::move(inputs));
   copy_contents(n, device_.node(id));
   device_.node(id).tags.erase(graph::kPlacement);  // of known nodes
-  copies_[n.id().index()] = id;
+  if (segments_ > 1 && n.is_op() && known_[n.id().index()] != 0) device_.node(id).tags[graph::kSegment] = cat(segment);
+  if (!is_again) copies_[n.id().index()] = id;
   return id;
 }
 
-Edge HostPart::device_edge(const Edge& edge) {
+Edge HostPart::device_edge(const Edge& edge, std::int32_t segment) {
   const ValueRef v = edge.source;
-  if (!is_host(v)) return {ValueRef(copies_[v.node.index()], v.port), edge.tms};
-  auto [found, is_new] = entries_.emplace(v, NodeId());
+  const Node& source = whole_.node(v.node);
+  const bool is_known = known_[v.node.index()] != 0;
+  if (is_known && source.is_op()) return {ValueRef(known_copies_.at({v.node, segment}), v.port), edge.tms};
+  const bool passes = !is_known && !is_host(v) && source.is_op() && segment_[v.node.index()] != segment;
+  if (!is_host(v) && !passes) return {ValueRef(copies_[v.node.index()], v.port), edge.tms};
+  auto [found, is_new] = entries_.emplace(std::pair(v, segment), NodeId());
   if (is_new) {
-    const Node& source = whole_.node(v.node);
     std::string name = fresh(v, graph::kToDevice);
     found->second = device_.add(name, std::string(graph::kInputOp));
     Node& made = device_.node(found->second);
     made.outputs = {*whole_.type(v)};
     made.origins = source.origins;
     made.loc = source.loc;
+    // Equal values of several segments are not the same.
+    if (segments_ > 1) made.tags[graph::kSegment] = cat(segment);
     entering_.push_back({v, std::move(name)});
   }
   return {ValueRef(found->second), edge.tms};
@@ -126,32 +180,44 @@ Edge HostPart::device_edge(const Edge& edge) {
 
 void HostPart::build() {
   for (NodeId id : whole_.inputs())
-    if (host_[id.index()] == 0) copy_to_device(whole_.node(id));
+    if (host_[id.index()] == 0) copy_to_device(whole_.node(id), 0);
   std::vector<NodeId> order = whole_.topological_order();
   for (NodeId id : order) {
     const Node& n = whole_.node(id);
     if (n.kind() == NodeKind::input || n.kind() == NodeKind::output || host_[id.index()] != 0) continue;
-    if (known_[id.index()] != 0 && device_uses_[id.index()] == 0) continue;
-    copy_to_device(n);
-  }
-  for (NodeId id : whole_.outputs()) {
-    if (host_[id.index()] == 0) copy_to_device(whole_.node(id));
-  }
-  // What the host needs of the device.
-  std::map<ValueRef, bool> seen;
-  for (NodeId id : order) {
-    if (host_[id.index()] == 0) continue;
-    for (const Edge& edge : whole_.node(id).inputs()) {
-      const ValueRef v = edge.source;
-      if (is_host(v) || known_[v.node.index()] != 0 || !seen.emplace(v, true).second) continue;
-      const Node& source = whole_.node(v.node);
-      std::string name = fresh(v, graph::kToHost);
-      NodeId made = device_.add(name, std::string(graph::kOutputOp), {Edge(ValueRef(copies_[v.node.index()], v.port))});
-      device_.node(made).origins = source.origins;
-      device_.node(made).loc = source.loc;
-      leaving_.push_back({v, std::move(name)});
+    if (known_[id.index()] == 0) {
+      copy_to_device(n, segment_[id.index()]);
+    } else if (n.is_op()) {
+      for (std::int32_t segment : known_uses_[id.index()]) known_copies_[{id, segment}] = copy_to_device(n, segment);
+    } else if (!known_uses_[id.index()].empty()) {
+      copy_to_device(n, 0);
     }
   }
+  for (NodeId id : whole_.outputs()) {
+    if (host_[id.index()] == 0) copy_to_device(whole_.node(id), segment_[id.index()]);
+  }
+  build_leaving(order);
+}
+
+// What the host needs of the device, for itself or for other segments.
+void HostPart::build_leaving(const std::vector<NodeId>& order) {
+  std::set<ValueRef> seen;
+  auto leave = [&](ValueRef v) {
+    if (!seen.insert(v).second) return;
+    const Node& source = whole_.node(v.node);
+    std::string name = fresh(v, graph::kToHost);
+    NodeId made = device_.add(name, std::string(graph::kOutputOp), {Edge(ValueRef(copies_[v.node.index()], v.port))});
+    device_.node(made).origins = source.origins;
+    device_.node(made).loc = source.loc;
+    leaving_.push_back({v, std::move(name)});
+  };
+  for (NodeId id : order) {
+    if (host_[id.index()] == 0) continue;
+    for (const Edge& edge : whole_.node(id).inputs())
+      if (!is_host(edge.source) && known_[edge.source.node.index()] == 0) leave(edge.source);
+  }
+  for (const Crossing& c : entering_)
+    if (!is_host(c.value)) leave(c.value);
 }
 
 NodeId HostPart::origin(const Node& n) const {
@@ -227,7 +293,7 @@ class Joiner {
     std::vector<Edge> inputs;
     for (const Edge& edge : n.inputs()) inputs.push_back(moved(edge));
     // A name that the lowering gave to one of its own.
-    bool is_twice = part_.known_[n.id().index()] != 0 && part_.device_uses_[n.id().index()] != 0;
+    bool is_twice = part_.known_[n.id().index()] != 0 && !part_.known_uses_[n.id().index()].empty();
     if (NodeId other = out_.find(n.name()); other.valid() && !is_twice) out_.rename(other, out_.fresh_name(n.name()));
     NodeId id = out_.add(is_twice ? out_.fresh_name(cat(n.name(), ".host")) : n.name(), n.op(), std::move(inputs));
     copy_contents(n, out_.node(id));

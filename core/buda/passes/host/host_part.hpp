@@ -7,14 +7,20 @@
 //   u = unique(y)              placement=host         y.to_host = output(y)                    y = matmul(e.to_device, w)
 //                                                                                              y.to_host = to_host(y)     placement=host
 //                                                                                              u = unique(y.to_host)      placement=host
+//
+// The device may come to its turn several times. What it does before and after the host's parts between are segments; a value that an op
+// of another segment takes, and an input that ops of several take, passes through the host. Known ops are computed in each.
 #pragma once
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::passes {
@@ -34,6 +40,7 @@ class HostPart {
   // device. Values that come from the host are inputs, those that it needs are outputs.
   graph::Graph take_device() { return std::move(device_); }
   bool device_is_idle() const { return idle_; }
+  std::int32_t device_segments() const { return segments_; }
 
   // The node of the whole graph for a node of the device's part: itself, or for an input or output that leads to the host the node whose
   // value it is.
@@ -49,10 +56,15 @@ class HostPart {
   };
 
   void find_partition();
+  void find_segments(const std::vector<graph::NodeId>& order);
+  void share_inputs();
   void share_states();
+  void find_known_uses(const std::vector<graph::NodeId>& order);
   void build();
-  graph::Edge device_edge(const graph::Edge& edge);
-  graph::NodeId copy_to_device(const graph::Node& n);
+  void build_leaving(const std::vector<graph::NodeId>& order);
+  std::set<std::int32_t> segments_using(graph::NodeId input) const;
+  graph::Edge device_edge(const graph::Edge& edge, std::int32_t segment);
+  graph::NodeId copy_to_device(const graph::Node& n, std::int32_t segment);
   bool is_host(graph::ValueRef v) const { return host_[v.node.index()] != 0; }
   std::string fresh(const graph::ValueRef& v, std::string_view suffix);
   friend class Joiner;
@@ -60,10 +72,14 @@ class HostPart {
   const graph::Graph& whole_;
   graph::Graph device_;
   bool idle_ = true;
-  std::vector<char> known_, host_;     // by id
-  std::vector<char> device_uses_;      // known nodes and inputs that the device needs
-  std::vector<graph::NodeId> copies_;  // by id of the whole graph, in the device's part
-  std::map<graph::ValueRef, graph::NodeId> entries_;
+  std::int32_t segments_ = 0;
+  std::vector<char> known_, host_;  // by id
+  // By id: of the device its segment, of the host the number of segments that run before it.
+  std::vector<std::int32_t> segment_;
+  std::vector<std::set<std::int32_t>> known_uses_;                                // by id: the segments that need a known node
+  std::vector<graph::NodeId> copies_;                                             // by id of the whole graph, in the device's part
+  std::map<std::pair<graph::NodeId, std::int32_t>, graph::NodeId> known_copies_;  // of known ops, in each segment
+  std::map<std::pair<graph::ValueRef, std::int32_t>, graph::NodeId> entries_;
   std::vector<Crossing> entering_, leaving_;
   std::map<std::string, graph::NodeId, std::less<>> crossing_names_;
 };
