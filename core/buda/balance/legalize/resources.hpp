@@ -33,6 +33,7 @@ namespace buda::balance {
 
 enum class Resource : std::uint8_t {
   l1,            // bytes of one core
+  gathers,       // bytes of one core, with the buffers that TT-Buda's pipegen2 gives to gathers; ours needs none
   dest,          // tiles of the destination register
   streams,       // of one core
   multicasts,    // streams of one core that send to several
@@ -102,12 +103,13 @@ struct Links {
   std::vector<InputLink> inputs;    // one per input
   std::vector<OutputLink> outputs;  // one per reader
   std::size_t tile_sizes = 1;       // on the chip
+  bool room_for_gathers = false;    // the core is to hold the buffers of gathers, too (Resource::gathers)
 };
 
 // `fused`: the schedules of a fused op, whose blocks are those of `op`; null for others.
 Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused = nullptr);
 Usage phase_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
-// All resources of a core: L1 first, then those that have a limit.
+// All resources of a core: L1 first, then those that have a limit. `gathers` is there where an input is gathered from several cores.
 std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device,
                           const netlist::FusedOp* fused = nullptr);
 
