@@ -88,7 +88,15 @@ std::string output_hint_for(const StoppedEpoch& of, Host& host, const EntriesByQ
   return "";
 }
 
-std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped) {
+bool runs_with(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries, const EpochRun::FullInput& input, std::int64_t tiles) {
+  netlist::Netlist changed = of.netlist;
+  netlist::Op* op = op_named(changed, input.op);
+  if (op == nullptr || static_cast<std::size_t>(input.operand) >= op->inputs.size()) return false;
+  op->inputs[static_cast<std::size_t>(input.operand)].min_buffer_tiles = static_cast<std::int32_t>(tiles);
+  return try_netlist(changed, of, host, entries) == Trial::ends;
+}
+
+std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped, const InputTrial& trial) {
   for (const EpochRun::FullInput& input : stopped.full_inputs()) {
     std::int64_t too_few = input.tiles, enough = 2 * input.tiles;
     while (enough <= kMostTimes * input.tiles && !ends_with(setup, entries, input, enough)) {
@@ -100,7 +108,7 @@ std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, con
       const std::int64_t between = too_few + (enough - too_few) / 2;
       (ends_with(setup, entries, input, between) ? enough : too_few) = between;
     }
-    return in_netlist(setup, input, enough);
+    if (!trial || trial(input, enough)) return in_netlist(setup, input, enough);
   }
   return "";
 }

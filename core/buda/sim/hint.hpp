@@ -8,14 +8,19 @@
 #include <buda/sim/epoch_setup.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 namespace buda::sim {
 
+// Whether a netlist with at least so many tiles for an input is legal and runs.
+using InputTrial = std::function<bool(const EpochRun::FullInput& input, std::int64_t tiles)>;
+
 // The epoch is executed again with more room in one full input of the cycle, then another, up to 64 times of what it has; the smallest
-// room that helps is the hint: "op 'add_9': input_buf_min_size_tiles: [64, 0]". Empty where none helps. `stopped` began as `setup` and
-// `entries` say.
-std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped);
+// room that helps, and that `trial` confirms, is the hint: "op 'add_9': input_buf_min_size_tiles: [64, 0]". Empty where none helps.
+// `stopped` began as `setup` and `entries` say.
+std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped, const InputTrial& trial = {});
 
 // A netlist whose temporal epoch `epoch` has stopped.
 struct StoppedEpoch {
@@ -24,6 +29,9 @@ struct StoppedEpoch {
   std::size_t epoch = 0;
   const CoreModel& cores;
 };
+
+// Compiles the epoch with more room for an input, and executes it: the room is taken from the core's L1.
+bool runs_with(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries, const EpochRun::FullInput& input, std::int64_t tiles);
 
 // The same for outputs of the cycle: their size decides in which order their tiles go where, so the epoch is compiled again for each size,
 // a dozen times at most. "op 'mul_3': buf_size_mb: 4".

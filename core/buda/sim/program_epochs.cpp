@@ -49,8 +49,13 @@ Diagnostic ProgramEpochs::why(std::size_t epoch, std::shared_ptr<const overlay::
                               const EntriesByQueue& entries, const EpochRun& stopped) const {
   const overlay::EpochCompiler& c = state_->compiler;
   Diagnostic d = stopped.why();
-  d.hint = hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, {}, 8, false}, entries, stopped);
-  if (d.hint.empty()) d.hint = output_hint_for({*state_->netlist, c.device(), epoch, cores}, *state_->host, entries, stopped);
+  const StoppedEpoch of{*state_->netlist, c.device(), epoch, cores};
+  const auto trial = [&](const EpochRun::FullInput& input, std::int64_t tiles) {
+    return runs_with(of, *state_->host, entries, input, tiles);
+  };
+  d.hint =
+      hint_for({c.index(), c.device(), c.epochs()[epoch], c.padding(), std::move(blob), cores, {}, {}, 8, false}, entries, stopped, trial);
+  if (d.hint.empty()) d.hint = output_hint_for(of, *state_->host, entries, stopped);
   return d;
 }
 

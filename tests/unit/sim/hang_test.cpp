@@ -1,4 +1,6 @@
 // Wrong stream programs: each is a wrong tile, a hang with its reason, or tiles left over.
+#include <buda/diag/sink.hpp>
+#include <buda/io/memory_file_system.hpp>
 #include <buda/sim/hint.hpp>
 
 #include "unit/sim/run_of.hpp"
@@ -99,6 +101,33 @@ TEST(Hang, HintsHelp) {
   ASSERT_TRUE(hint.starts_with(start) && hint.ends_with(", 0]")) << hint;
   const int tiles = std::stoi(hint.substr(start.size()));
   EXPECT_EQ(RunOf(fork_and_join(tiles)).outcome(), "ended");
+}
+
+// Where the netlist with the hint would not be legal, or would not run, there is none.
+TEST(Hang, HintsThatATrialRefusesAreNotGiven) {
+  RunOf r(fork_and_join(0));
+  ASSERT_EQ(r.problem, "");
+  auto run = r.start();
+  ASSERT_TRUE(run.ok());
+  auto state = run->advance(kForever);
+  ASSERT_TRUE(state.ok() && *state == RunState::deadlocked);
+  const EpochSetup setup{
+      *r.built.index, *r.built.device, r.built.epochs.front(), r.built.padding, std::make_shared<const overlay::Blob>(r.blob), r.cores};
+  std::int64_t tried = 0;
+  auto refuse = [&](const EpochRun::FullInput& input, std::int64_t tiles) {
+    EXPECT_GT(tiles, input.tiles);
+    ++tried;
+    return false;
+  };
+  EXPECT_EQ(hint_for(setup, {}, *run, refuse), "");
+  EXPECT_GT(tried, 0);
+  io::MemoryFileSystem fs;
+  CollectingSink sink;
+  Host host(fs, sink);
+  const StoppedEpoch of{*r.built.netlist, *r.built.device, 0, r.cores};
+  EXPECT_TRUE(runs_with(of, host, {}, {"join", 0, 0}, 64));
+  EXPECT_FALSE(runs_with(of, host, {}, {"join", 0, 0}, 4)) << "the deadlock stays";
+  EXPECT_FALSE(runs_with(of, host, {}, {"join", 0, 0}, 4000)) << "more than L1";
 }
 
 TEST(Hang, CyclesAreTheShortest) {
