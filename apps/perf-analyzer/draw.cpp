@@ -2,36 +2,25 @@
 #include "apps/perf-analyzer/draw.hpp"
 
 #include "apps/perf-analyzer/layout.hpp"
-#include "apps/perf-analyzer/text.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/screen/lines.hpp>
 
 #include <algorithm>
 
 namespace buda::perf_analyzer {
-namespace {
 
-// Over the whole width.
-Line bar(std::string text, std::size_t width) {
-  text.resize(width, ' ');
-  return {{std::move(text), Style::title}};
-}
+using screen::add_part;
+using screen::bar;
+using screen::Style;
+
+namespace {
 
 void add_padded(Line& line, const Cell& cell, const Column& column, std::size_t width, Style style) {
   const std::string blanks(width - cell.text.size(), ' ');
   if (!column.words && !blanks.empty()) line.push_back({blanks, Style::plain});
   if (!cell.text.empty()) line.push_back({cell.text, cell.bad ? Style::bad : style});
   if (column.words && !blanks.empty()) line.push_back({blanks, Style::plain});
-}
-
-// The characters [from, from + count) of a line.
-void add_part(Line& out, const Line& line, std::size_t from, std::size_t count) {
-  std::size_t at = 0;
-  for (const Span& span : line) {
-    const std::size_t begin = std::max(at, from), end = std::min(at + span.text.size(), from + count);
-    if (begin < end) out.push_back({span.text.substr(begin - at, end - begin), span.style});
-    at += span.text.size();
-  }
 }
 
 // How many characters of the columns from `from` on are visible: a column that does not fit is not shown, unless it is the first one or

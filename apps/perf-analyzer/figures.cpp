@@ -1,7 +1,7 @@
 // All figures are of one input of a graph, except speeds, which count samples: rows of inputs that are batches.
 #include "apps/perf-analyzer/figures.hpp"
 
-#include "apps/perf-analyzer/text.hpp"
+#include <buda/screen/text.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/perf/op_figures.hpp>
@@ -91,7 +91,7 @@ std::string bandwidth_problem(const EpochSummary& epoch, const EpochSummary::Op&
 
 std::string limit_of(const EpochSummary& epoch, const EpochSummary::Op& op) {
   const auto cause = std::find_if(epoch.causes.begin(), epoch.causes.end(), [&](const Cause& c) { return c.op == op.name; });
-  return cause == epoch.causes.end() ? std::string() : cat(kind_name(cause->kind), ' ', number_text(100 * cause->share, 1), " %");
+  return cause == epoch.causes.end() ? std::string() : cat(kind_name(cause->kind), ' ', screen::number_text(100 * cause->share, 1), " %");
 }
 
 std::string advice_of(const EpochSummary& epoch, const EpochSummary::Op& op) {

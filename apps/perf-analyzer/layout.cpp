@@ -1,13 +1,15 @@
 // Sizes of the parts of a screen.
 #include "apps/perf-analyzer/layout.hpp"
 
-#include "apps/perf-analyzer/text.hpp"
+#include <buda/screen/text.hpp>
 
 #include <buda/base/text.hpp>
 
 #include <algorithm>
 
 namespace buda::perf_analyzer {
+
+using screen::wrapped;
 namespace {
 
 constexpr std::size_t kGap = 2;

@@ -1,13 +1,15 @@
 // The command line of perf-analyzer.
 #pragma once
 
-#include "apps/perf-analyzer/screen.hpp"
+#include <buda/screen/screen.hpp>
 
 #include <buda/cli/tool.hpp>
 
 #include <string>
 
 namespace buda::perf_analyzer {
+
+using screen::Screen;
 
 struct Options {
   std::string folder = ".";

@@ -13,13 +13,14 @@ namespace {
 Result<void> show_run(const Options& o, const Run& run, const Screen& screen, const cli::ToolHost& host) {
   View view;
   view.full_names = o.full_names;
-  Session session;
+  screen::Session session;
   session.draw = [&](Size size) { return draw(run, view, size); };
   session.press = [&](Key key, Size size) {
     view = press(run, view, key, size);
     return !view.quit;
   };
   session.color = host.color && !o.no_color;
+  session.elsewhere = "--print writes the tables as text";
   return screen.show(session);
 }
 

@@ -1,8 +1,8 @@
 // The table of epochs and those of ops.
 #include "apps/perf-analyzer/tables.hpp"
 
+#include <buda/screen/text.hpp>
 #include "apps/perf-analyzer/figures.hpp"
-#include "apps/perf-analyzer/text.hpp"
 
 #include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
@@ -11,6 +11,9 @@
 #include <algorithm>
 
 namespace buda::perf_analyzer {
+
+using screen::number_text;
+using screen::safe_text;
 namespace {
 
 using perf::EpochSummary;

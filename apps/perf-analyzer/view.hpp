@@ -1,13 +1,17 @@
 // Which part of which table is shown, and how keys change that.
 #pragma once
 
-#include "apps/perf-analyzer/screen.hpp"
+#include <buda/screen/screen.hpp>
 #include "apps/perf-analyzer/tables.hpp"
 
 #include <optional>
 #include <string>
 
 namespace buda::perf_analyzer {
+
+using screen::Key;
+using screen::Line;
+using screen::Size;
 
 struct View {
   std::optional<std::size_t> epoch;  // none: the table of epochs

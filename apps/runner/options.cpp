@@ -33,8 +33,11 @@ void declare(cli::OptionSet& set, Options& o) {
       "timeline.svg; trace.json.gz for Perfetto; tables of ops, cores and epochs in the formats of TT-Buda and TT-Metal "
       "(docs/formats/perf.md)");
   set.choice("perf-level", o.perf_level, {"0", "1", "2", "3"},
-             "with --perf: what is recorded; 0: sums only; 1: each input of each op and core; 2: also waits and steps of kernels; 3: also "
+             "with --perf: what is recorded; 0: sums and executions of epochs; 1: each input of each op and core; 2: also waits and steps "
+             "of kernels; 3: also "
              "every transfer. No level changes the simulated time");
+  set.path("telemetry", o.telemetry, "FILE",
+           "while the model runs, write what its chips do: utilisation of each core, clocks, power, temperature, DRAM (tt-smi shows it)");
   set.path("dump", o.dump, "FILE",
            "write the results of all ops by name, as (w, z, r, c), where w counts the inputs; .npz or .safetensors");
   set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only");
@@ -80,7 +83,9 @@ cli::ToolSpec tool(Options& o) {
   spec.reads =
       "the model; input tensors; the device descriptor; the target plugin; with --expect the expected tensors; with --streams stream "
       "programs.";
-  spec.writes = "the output tensors; with --trace the trace; with --perf reports on time; with --dump the results of ops.";
+  spec.writes =
+      "the output tensors; with --trace the trace; with --perf reports on time; with --telemetry the state of the chips; with --dump the "
+      "results of ops.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"
       "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"

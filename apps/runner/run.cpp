@@ -22,6 +22,9 @@
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
 #include <buda/runtime/trace.hpp>
+#include <buda/telemetry/followed.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -77,6 +80,7 @@ class Runner {
         return usage_error(
             "RN001", cat("option --target: cpu evaluates graphs; '", o_.model, "' is ", kind == Kind::image ? "an image" : "a netlist"));
       BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
+      if (followed_) BUDA_TRY(followed_->end());
     }
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
     if (!o_.perf.empty()) BUDA_TRY(write_times());
@@ -145,6 +149,8 @@ class Runner {
     if (!o_.dump.empty() || bare_only())
       return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
     if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
+    if (!o_.telemetry.empty())
+      return usage_error("RN001", "option --telemetry: a graph runs without a device, of which nothing can be told");
     if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
     const auto arithmetic = o_.formats == "exact" ? runtime::Arithmetic::exact : runtime::Arithmetic::fp32;
     auto read_inputs = [&](std::vector<std::string> names) { return read_named(host_, o_.inputs, input_side(std::move(names))); };
@@ -166,6 +172,7 @@ class Runner {
       BUDA_ASSIGN(products_, runtime::read_products(host_.fs(), o_.streams));
     }
     if (!o_.trace.empty()) tracer_ = runtime::traced(*target_, trace_);
+    if (!o_.telemetry.empty()) followed_.emplace(used_target(), run_told(name), o_.telemetry);
     if (kind == Kind::image) {
       BUDA_ASSIGN(auto image, image::read_image(bytes, o_.model));
       if (!o_.of_image.empty()) return run_one_of(std::move(image));
@@ -300,7 +307,19 @@ class Runner {
     return device;
   }
 
-  runtime::Target& used_target() { return tracer_ ? *tracer_ : *target_; }
+  runtime::Target& used_target() {
+    if (followed_) return *followed_;
+    return tracer_ ? *tracer_ : *target_;
+  }
+
+  telemetry::Telemetry run_told(const std::string& target) const {
+    telemetry::Telemetry out;
+    out.process = ::getpid();
+    out.version = cli::version_text();
+    out.target = target;
+    out.model = o_.model.substr(o_.model.rfind('/') + 1);
+    return out;
+  }
 
   void tell(const runtime::Batches& batches) {
     if (batches.rows != 0) host_.report(note("RN005", {}, batches.text()));
@@ -323,6 +342,7 @@ class Runner {
   std::optional<NamedTensors> reference_;  // what --test expects
   std::unique_ptr<runtime::Target> target_;
   std::unique_ptr<runtime::Target> tracer_;
+  std::optional<telemetry::FollowedTarget> followed_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <buda/runtime/trace.hpp>
 
 #include <buda/io/json.hpp>
+#include <buda/runtime/forwarding_device.hpp>
 #include <buda/schema/codec.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -35,41 +36,32 @@ class Line {
   JsonNode node_ = JsonNode::map();
 };
 
-class TracedDevice final : public Device {
+class TracedDevice final : public ForwardingDevice {
  public:
-  TracedDevice(std::unique_ptr<Device> device, Trace& trace) : device_(std::move(device)), trace_(trace) {}
+  TracedDevice(std::unique_ptr<Device> device, Trace& trace) : ForwardingDevice(std::move(device)), trace_(trace) {}
 
   Result<void> push(const std::string& queue, const Tensor& entries) override {
     trace_.push_back(Line("push").text("queue", queue).shape(entries).done());
-    return device_->push(queue, entries);
+    return ForwardingDevice::push(queue, entries);
   }
   Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override {
     trace_.push_back(Line("write").text("queue", queue).number("slot", slot).shape(entries).done());
-    return device_->write(queue, slot, entries);
+    return ForwardingDevice::write(queue, slot, entries);
   }
   Result<void> start(const std::string& program, const Parameters& parameters) override {
     trace_.push_back(Line("run").text("program", program).numbers("parameters", parameters).done());
-    return device_->start(program, parameters);
+    return ForwardingDevice::start(program, parameters);
   }
-  Result<Progress> advance(const Until& until) override { return device_->advance(until); }
-  std::optional<perf::Clock> clock() const override { return device_->clock(); }
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
     trace_.push_back(Line("pop").text("queue", queue).number("entries", entries).done());
-    return device_->pop(queue, entries);
+    return ForwardingDevice::pop(queue, entries);
   }
-  Result<std::int64_t> waiting(const std::string& queue) override { return device_->waiting(queue); }
-  std::optional<std::int64_t> room(const std::string& queue) override { return device_->room(queue); }
   Result<Tensor> read(const std::string& queue, std::int64_t slot, std::int64_t entries) override {
     trace_.push_back(Line("read").text("queue", queue).number("slot", slot).number("entries", entries).done());
-    return device_->read(queue, slot, entries);
+    return ForwardingDevice::read(queue, slot, entries);
   }
-  Telemetry telemetry() const override { return device_->telemetry(); }
-  bool observe(Observer& observer) override { return device_->observe(observer); }
-  bool record(perf::Sink& sink, perf::Level level) override { return device_->record(sink, level); }
-  std::optional<perf::Summary> summary() const override { return device_->summary(); }
 
  private:
-  std::unique_ptr<Device> device_;
   Trace& trace_;
 };
 

@@ -171,16 +171,15 @@ bool GridDevice::record(perf::Sink& sink, perf::Level level) {
   return true;
 }
 
+// The event of the epoch comes last: who hears it has heard all else of the execution.
 void GridDevice::tell(std::size_t epoch, const sim::RunRecord& record, sim::Ticks time) {
   if (!entities_) return;
-  if (level_ >= perf::Level::inputs) {
-    std::vector<std::string> graphs;
-    for (std::size_t graph : epochs_[epoch].graphs) graphs.push_back(netlist_.graphs[graph].name);
-    const perf::EntityId program = entities_->id({perf::Entity::Kind::program, program_, -1, 0, 0, {}});
-    const perf::EntityId entity = entities_->id({perf::Entity::Kind::program, join(graphs, ", "), -1, 0, 0, program});
-    entities_->sink().record({{now_}, {now_ + time}, entity, perf::EventKind::epoch, 0, static_cast<std::uint32_t>(epoch), 0});
-  }
   record.tell(entities_->sink(), now_);
+  std::vector<std::string> graphs;
+  for (std::size_t graph : epochs_[epoch].graphs) graphs.push_back(netlist_.graphs[graph].name);
+  const perf::EntityId program = entities_->id({perf::Entity::Kind::program, program_, -1, 0, 0, {}});
+  const perf::EntityId entity = entities_->id({perf::Entity::Kind::program, join(graphs, ", "), -1, 0, 0, program});
+  entities_->sink().record({{now_}, {now_ + time}, entity, perf::EventKind::epoch, 0, static_cast<std::uint32_t>(epoch), 0});
 }
 
 std::optional<perf::Summary> GridDevice::summary() const {

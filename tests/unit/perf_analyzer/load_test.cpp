@@ -63,7 +63,7 @@ TEST(PerfAnalyzerLoad, AFileOfSaveIsTheFolder) {
   Options options = folder();
   options.netlist = "net.yaml";
   options.save = "saved.json";
-  const Screen none{[] { return false; }, [](const Session&) { return success(); }};
+  const Screen none{[] { return false; }, [](const screen::Session&) { return success(); }};
   ASSERT_TRUE(run(options, none, desk.host).ok());
   Options later;
   later.load = "saved.json";

@@ -12,6 +12,8 @@
 namespace buda::perf_analyzer {
 namespace {
 
+using screen::Span;
+using screen::Style;
 using ::testing::HasSubstr;
 using Kind = Key::Kind;
 

@@ -15,6 +15,7 @@
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/perf/summary_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
+#include <buda/telemetry/telemetry.hpp>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,7 @@ std::vector<Format> formats() {
                              record_format<passes::Pipeline>(),
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
+                             record_format<telemetry::Telemetry>(),
                              record_format<tti_pack::ImageInfo>()};
   for (auto& f : all) f.folder.replace(f.folder.find('/'), 1, "-");
   return all;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace buda::perf_analyzer {
+namespace buda::screen {
 
 // With so many decimals; numbers of sixteen digits and more as 1.2e+20.
 std::string number_text(double value, int decimals = 0);
@@ -17,4 +17,4 @@ std::string safe_text(std::string_view text);
 // Lines of at most so many characters, broken at blanks where there are some.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
-}  // namespace buda::perf_analyzer
+}  // namespace buda::screen

@@ -1,11 +1,11 @@
 // Text of any origin becomes text for a terminal.
-#include "apps/perf-analyzer/text.hpp"
+#include <buda/screen/text.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-namespace buda::perf_analyzer {
+namespace buda::screen {
 
 std::string number_text(double value, int decimals) {
   char text[64];
@@ -45,4 +45,4 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return out;
 }
 
-}  // namespace buda::perf_analyzer
+}  // namespace buda::screen

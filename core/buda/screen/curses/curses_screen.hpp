@@ -1,0 +1,10 @@
+// The screen of a terminal.
+#pragma once
+
+#include <buda/screen/screen.hpp>
+
+namespace buda::screen {
+
+Screen curses_screen();
+
+}  // namespace buda::screen
