@@ -58,6 +58,13 @@ auto without_lock(Environment& environment, Work&& work) {
   if constexpr (!std::is_same_v<decltype(result), Result<void>>) return std::move(*result);
 }
 
+// What is open until remove_modules(), and while another thread calls it.
+template <class T>
+std::shared_ptr<T> present(const std::shared_ptr<T>& opened) {
+  if (opened == nullptr) throw py::value_error("its models were removed from the device: open the image again");
+  return opened;
+}
+
 // Models on a device, each called with all of its inputs.
 class PySession {
  public:
@@ -66,14 +73,21 @@ class PySession {
       return runtime::MergedSession::open(std::move(models), *opened_->target, opened_->device, opened_->environment.host());
     });
   }
-  std::vector<std::string> models() const { return session_->models(); }
+  std::shared_ptr<runtime::MergedSession> session() const { return present(session_); }
+  std::vector<std::string> models() const { return session()->models(); }
   runtime::Session& model(const std::string& name) {
-    return *value_or_raise(session_->session(name.empty() ? session_->models().front() : name));
+    return *value_or_raise(session()->session(name.empty() ? session()->models().front() : name));
   }
   py::dict run(const py::dict& inputs, const std::string& name) {
+    const auto held = this->session();
     runtime::Session& session = model(name);
     NamedTensors tensors = tensors_of(inputs);
     return arrays_of(without_lock(opened_->environment, [&] { return session.run(tensors); }));
+  }
+  void remove_modules() {
+    auto gone = std::move(session_);
+    py::gil_scoped_release release;
+    gone.reset();
   }
   Environment& environment() { return opened_->environment; }
   // The model's inputs or outputs: (name, type, shape).
@@ -87,26 +101,29 @@ class PySession {
 
  private:
   std::unique_ptr<Opened> opened_;
-  std::unique_ptr<runtime::MergedSession> session_;
+  std::shared_ptr<runtime::MergedSession> session_;
 };
 
 // Generation by the models of a session, which lives as long.
 class PyGenerator {
  public:
-  PyGenerator(PySession& session, const std::string& decode, const std::string& prefill, const std::string& token, const std::string& position,
-              const std::string& logits)
+  PyGenerator(PySession& session, const std::string& decode, const std::string& prefill, const std::string& token,
+              const std::string& position, const std::string& logits)
       : session_(session),
+        held_(session.session()),
         generator_(value_or_raise(runtime::Generator::make(session.model(decode), prefill.empty() ? nullptr : &session.model(prefill),
                                                            {token, position, logits, nullptr, nullptr}))) {}
   std::int64_t prefill(const std::vector<std::int64_t>& tokens, std::int64_t write_index) {
     return without_lock(session_.environment(), [&] { return generator_.prefill(tokens, write_index); });
   }
-  std::vector<std::int64_t> generate(std::int64_t loop_count, std::int64_t write_index, std::int64_t tokens_per_iter, std::int64_t token_id) {
+  std::vector<std::int64_t> generate(std::int64_t loop_count, std::int64_t write_index, std::int64_t tokens_per_iter,
+                                     std::int64_t token_id) {
     return without_lock(session_.environment(), [&] { return generator_.generate(loop_count, write_index, tokens_per_iter, token_id); });
   }
 
  private:
   PySession& session_;
+  std::shared_ptr<runtime::MergedSession> held_;
   runtime::Generator generator_;
 };
 
@@ -119,33 +136,47 @@ class PyBackend {
     });
   }
   const runtime::LoadedModel& model(const std::string& name) {
-    return name.empty() ? backend_->models().front() : *value_or_raise(backend_->model(name));
+    return name.empty() ? backend()->models().front() : *value_or_raise(backend()->model(name));
   }
   void push(const std::string& input, py::object array, std::optional<double> timeout, const std::string& name) {
+    const auto held = backend();
     const runtime::Port* port = value_or_raise(model(name).input(input));
     const Tensor batch = tensor_of(std::move(array));
-    without_lock(opened_->environment, [&] { return backend_->push(*port, batch, timeout_of(timeout)); });
+    without_lock(opened_->environment, [&] { return backend()->push(*port, batch, timeout_of(timeout)); });
   }
   py::array pop(const std::string& output, std::optional<double> timeout, const std::string& name) {
+    const auto held = backend();
     const runtime::Port* port = value_or_raise(model(name).output(output));
-    return array_of(without_lock(opened_->environment, [&] { return backend_->pop(*port, timeout_of(timeout)); }));
+    return array_of(without_lock(opened_->environment, [&] { return backend()->pop(*port, timeout_of(timeout)); }));
   }
   // All programs of a model, so many turns.
   void start(std::int64_t turns, const std::string& name) {
+    const auto held = backend();
     const runtime::LoadedModel& loaded = model(name);
     without_lock(opened_->environment, [&]() -> Result<void> {
-      if (loaded.programs.size() == 1) return backend_->start(loaded.programs.front(), {{runtime::kLoopCount, turns}});
+      if (loaded.programs.size() == 1) return backend()->start(loaded.programs.front(), {{runtime::kLoopCount, turns}});
       for (std::int64_t i = 0; i < turns; ++i)
-        for (const auto& program : loaded.programs) BUDA_TRY(backend_->start(program, {{runtime::kLoopCount, 1}}));
+        for (const auto& program : loaded.programs) BUDA_TRY(backend()->start(program, {{runtime::kLoopCount, 1}}));
       return success();
     });
   }
-  void wait(std::optional<double> timeout) {
-    without_lock(opened_->environment, [&] { return backend_->wait(timeout_of(timeout)); });
+  // All segments, those of the host, too.
+  void run(std::int64_t turns, std::optional<double> timeout, const std::string& name) {
+    const auto held = backend();
+    const runtime::LoadedModel& loaded = model(name);
+    without_lock(opened_->environment, [&] { return backend()->run_model(loaded, turns, timeout_of(timeout)); });
   }
-  void cancel() { backend_->cancel(); }
+  void wait(std::optional<double> timeout) {
+    without_lock(opened_->environment, [&] { return backend()->wait(timeout_of(timeout)); });
+  }
+  void cancel() { backend()->cancel(); }
+  void remove_modules() {
+    auto gone = std::move(backend_);
+    py::gil_scoped_release release;
+    gone.reset();
+  }
   py::dict queue_state(const std::string& queue) {
-    const auto state = value_or_raise(backend_->queue_state(queue));
+    const auto state = value_or_raise(backend()->queue_state(queue));
     py::dict out;
     out["entries"] = state.entries;
     out["waiting"] = state.waiting;
@@ -154,13 +185,15 @@ class PyBackend {
   }
   std::vector<std::string> queues() const {
     std::vector<std::string> out;
-    for (const auto& queue : backend_->netlist().queues) out.push_back(queue.name);
+    for (const auto& queue : backend()->netlist().queues) out.push_back(queue.name);
     return out;
   }
 
  private:
+  std::shared_ptr<runtime::Backend> backend() const { return present(backend_); }
+
   std::unique_ptr<Opened> opened_;
-  std::unique_ptr<runtime::Backend> backend_;
+  std::shared_ptr<runtime::Backend> backend_;
 };
 
 // An image's file. It is read when it is opened.
@@ -207,7 +240,8 @@ class PyImage {
 };
 
 // PyBuda's run_inference: a list of inputs, each a dictionary or a tuple in the order of the model's inputs; a list of results alike.
-py::list run_inference(const PyImage& image, const py::list& inputs, const std::string& target, const std::string& device, const py::kwargs& options) {
+py::list run_inference(const PyImage& image, const py::list& inputs, const std::string& target, const std::string& device,
+                       const py::kwargs& options) {
   auto session = image.open(target, device, options);
   const py::list ports = session->ports("", true), outputs = session->ports("", false);
   py::list results;
@@ -217,8 +251,9 @@ py::list run_inference(const PyImage& image, const py::list& inputs, const std::
     if (named) {
       by_name = py::reinterpret_borrow<py::dict>(given);
     } else {
-      const py::tuple arrays = py::isinstance<py::tuple>(given) || py::isinstance<py::list>(given) ? py::tuple(py::reinterpret_borrow<py::object>(given))
-                                                                                                : py::make_tuple(given);
+      const py::tuple arrays = py::isinstance<py::tuple>(given) || py::isinstance<py::list>(given)
+                                   ? py::tuple(py::reinterpret_borrow<py::object>(given))
+                                   : py::make_tuple(given);
       if (arrays.size() != ports.size())
         throw py::value_error(cat("an input of the list has ", arrays.size(), " tensors; the model has ", ports.size(), " inputs"));
       for (std::size_t i = 0; i < arrays.size(); ++i) by_name[py::object(ports[i][py::int_(0)])] = arrays[i];
@@ -240,7 +275,9 @@ py::list run_inference(const PyImage& image, const py::list& inputs, const std::
 void declare_images(py::module_& module) {
   py::class_<PySession>(module, "Session", "Models on a device, called with all of their inputs.")
       .def("models", &PySession::models)
-      .def("run", &PySession::run, py::arg("inputs"), py::arg("model") = "", "Arrays by name; any number of rows. Gives the outputs by name.")
+      .def("remove_modules", &PySession::remove_modules, "Ends the models, and clears the device.")
+      .def("run", &PySession::run, py::arg("inputs"), py::arg("model") = "",
+           "Arrays by name; any number of rows. Gives the outputs by name.")
       .def(
           "inputs", [](PySession& s, const std::string& model) { return s.ports(model, true); }, py::arg("model") = "",
           "(name, type, shape) of each input.")
@@ -248,20 +285,26 @@ void declare_images(py::module_& module) {
           "outputs", [](PySession& s, const std::string& model) { return s.ports(model, false); }, py::arg("model") = "",
           "(name, type, shape) of each output.");
   py::class_<PyGenerator>(module, "Generator", "Generates tokens with models that keep the keys and values of earlier positions.")
-      .def(py::init<PySession&, const std::string&, const std::string&, const std::string&, const std::string&, const std::string&>(), py::arg("session"),
-           py::arg("decode") = "", py::arg("prefill") = "", py::arg("token") = "token", py::arg("position") = "position", py::arg("logits") = "logits",
-           py::keep_alive<1, 2>(), "`decode`, which takes one token, and `prefill`, which takes several, are models of the session.")
-      .def("prefill", &PyGenerator::prefill, py::arg("tokens"), py::arg("write_index") = 0, "Enters the tokens of a prompt; gives the token that follows.")
-      .def("generate", &PyGenerator::generate, py::arg("loop_count"), py::arg("write_index"), py::arg("tokens_per_iter"), py::arg("token_id"),
-           "Enters a token and those that follow it, loop_count times tokens_per_iter; gives these.");
-  py::class_<PyBackend>(module, "Backend", "An image on a device, whose queues are pushed and popped, from any thread, while its programs run.")
+      .def(py::init<PySession&, const std::string&, const std::string&, const std::string&, const std::string&, const std::string&>(),
+           py::arg("session"), py::arg("decode") = "", py::arg("prefill") = "", py::arg("token") = "token",
+           py::arg("position") = "position", py::arg("logits") = "logits", py::keep_alive<1, 2>(),
+           "`decode`, which takes one token, and `prefill`, which takes several, are models of the session.")
+      .def("prefill", &PyGenerator::prefill, py::arg("tokens"), py::arg("write_index") = 0,
+           "Enters the tokens of a prompt; gives the token that follows.")
+      .def("generate", &PyGenerator::generate, py::arg("loop_count"), py::arg("write_index"), py::arg("tokens_per_iter"),
+           py::arg("token_id"), "Enters a token and those that follow it, loop_count times tokens_per_iter; gives these.");
+  py::class_<PyBackend>(module, "Backend",
+                        "An image on a device, whose queues are pushed and popped, from any thread, while its programs run.")
       .def("push", &PyBackend::push, py::arg("input"), py::arg("batch"), py::arg("timeout") = py::none(), py::arg("model") = "",
            "One batch; waits for room, `timeout` seconds.")
       .def("pop", &PyBackend::pop, py::arg("output"), py::arg("timeout") = py::none(), py::arg("model") = "",
            "One batch; waits for it, `timeout` seconds.")
       .def("start", &PyBackend::start, py::arg("turns") = 1, py::arg("model") = "", "Starts the programs of a model, so many times.")
+      .def("run", &PyBackend::run, py::arg("turns") = 1, py::arg("timeout") = py::none(), py::arg("model") = "",
+           "Runs all segments of a model, those of the host, too, so many times.")
       .def("wait", &PyBackend::wait, py::arg("timeout") = py::none(), "Until all programs have ended.")
       .def("cancel", &PyBackend::cancel, "Gives up the programs at work.")
+      .def("remove_modules", &PyBackend::remove_modules, "Ends the models, and clears the device.")
       .def("queues", &PyBackend::queues)
       .def("queue_state", &PyBackend::queue_state, py::arg("queue"), "Entries, those that wait, and room.");
   py::class_<PyImage>(module, "TTIImage", "A compiled model.")
@@ -275,16 +318,21 @@ void declare_images(py::module_& module) {
       .def("get_output_shapes", [](const PyImage& i) { return i.shapes(false); })
       .def("open", &PyImage::open, py::arg("target") = "golden", py::arg("device") = "",
            "On a target, with the target's options as keywords; the device is the image's own unless named.")
-      .def("open_backend", &PyImage::open_backend, py::arg("target") = "golden", py::arg("device") = "", "The same for pushing and popping.");
+      .def("open_backend", &PyImage::open_backend, py::arg("target") = "golden", py::arg("device") = "",
+           "The same for pushing and popping.");
   module.def(
       "load_image", [](const std::string& path) { return std::make_unique<PyImage>(path); }, py::arg("path"), "The image of a file.");
   module.def("run_inference", &run_inference, py::arg("image"), py::arg("inputs"), py::arg("target") = "golden", py::arg("device") = "",
              "Runs an image for each of the inputs: dictionaries, or tuples in the order of the model's inputs. Gives results alike.");
-  module.def("detect_available_devices", [] {
-    Environment environment;
-    return device::known_devices(environment.host());
-  }, "The boards that targets can simulate.");
-  module.def("targets", [] { return plugins().targets.names(); }, "The names of the installed targets.");
+  module.def(
+      "detect_available_devices",
+      [] {
+        Environment environment;
+        return device::known_devices(environment.host());
+      },
+      "The boards that targets can simulate.");
+  module.def(
+      "targets", [] { return plugins().targets.names(); }, "The names of the installed targets.");
 }
 
 }  // namespace buda::python

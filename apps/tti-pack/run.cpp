@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/settings.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/image/image.hpp>
 #include <buda/runtime/model.hpp>
@@ -60,8 +61,9 @@ Result<void> pack(const Options& o, Host& host) {
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
   if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
-  BUDA_ASSIGN(image::Image image,
-              runtime::make_image(std::move(model), device, o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist)));
+  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device));
+  const std::string netlist_name = o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist);
+  BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));
 
   for (const std::string& file : o.settings) {
     BUDA_ASSIGN(auto settings, compiler::read_settings(host.fs(), file));

@@ -82,6 +82,32 @@ class Module(unittest.TestCase):
         with self.assertRaises(ValueError):
             openbuda.run_inference(self.image, [(batches[0], batches[0])])
 
+    def test_modules_of_tensorflow_are_refused(self):
+        with self.assertRaisesRegex(NotImplementedError, "TFLiteConverter.*OnnxModule"):
+            openbuda.TFModule("net", None)
+
+    def test_segments_of_the_host_run_with_the_model(self):
+        class Middle(openbuda.PyBudaModule):
+            def __init__(self):
+                super().__init__("middle")
+                self.v, self.w = (openbuda.Parameter(np.random.default_rng(i).standard_normal((16, 16)).astype(np.float32)) for i in (1, 2))
+
+            def forward(self, x):
+                return openbuda.op.Matmul("out", openbuda.op.Sigmoid("bend", openbuda.op.Matmul("in", x, self.v)), self.w)
+
+        middle, x = Middle(), np.random.default_rng(3).standard_normal((4, 8, 16)).astype(np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = openbuda.compile_to_image(middle, f"{folder}/middle.tti", sample_inputs=(x[0],), cpu_fallback_ops="sigmoid")
+            backend = openbuda.load_image(path).open_backend("golden", mode="fp32")
+        for batch in x[:2]:
+            backend.push("x", batch)
+        backend.run(2, timeout=20)
+        for batch in x[:2]:
+            np.testing.assert_allclose(backend.pop("middle.output", timeout=20), 1 / (1 + np.exp(-batch @ middle.v.value)) @ middle.w.value, rtol=1e-3, atol=1e-3)
+        backend.remove_modules()
+        with self.assertRaisesRegex(ValueError, "removed"):
+            backend.push("x", x[0])
+
     def test_backend_is_pushed_and_popped_by_threads(self):
         backend = self.image.open_backend("golden", mode="fp32")
         backend.start(5)

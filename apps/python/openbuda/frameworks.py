@@ -72,10 +72,20 @@ class OnnxModule:
         return str(path)
 
 
+class TFModule:
+    """PyBuda's module of TensorFlow. Debian has no TensorFlow, so that there is nothing to export such a model with here."""
+
+    def __init__(self, name, module=None):
+        raise NotImplementedError(f"module '{name}': models of TensorFlow are compiled from files, since Debian has no TensorFlow; write it with tf.lite.TFLiteConverter (or tf2onnx), "
+                                  f"and give '{name}.tflite' (or OnnxModule('{name}', onnx_path='{name}.onnx')) to compile_to_image")
+
+
 def module_of(model):
     """A model of a framework as one of the modules above; None for something else."""
     if isinstance(model, (PyTorchModule, OnnxModule)):
         return model
+    if type(model).__module__.partition(".")[0] in ("tensorflow", "keras"):
+        return TFModule(getattr(model, "name", "model"))
     if type(model).__module__.startswith("onnx") and hasattr(model, "SerializeToString"):
         return OnnxModule(model.graph.name or "model", model)
     if hasattr(model, "named_parameters") and callable(model):

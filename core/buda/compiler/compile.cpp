@@ -9,6 +9,7 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/refer.hpp>
@@ -96,7 +97,8 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   BUDA_ASSIGN(model.products.files,
               compiler::epoch_products(model.program.netlist, device, device::device_label(options.device), host, proceed));
   const std::string netlist_name = model.path;
-  BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, netlist_name));
+  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device));
+  BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));
   image.settings = compiler::settings_in_effect(options.optimizer, options.plugins);
   image.settings.merge(compiler::settings_in_effect(options.balancer, options.plugins));
   return image;

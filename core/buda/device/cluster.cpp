@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/device/cluster_descriptor.hpp>
+#include <buda/io/json.hpp>
 #include <buda/io/yaml.hpp>
 
 #include <algorithm>
@@ -77,6 +78,16 @@ Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const s
   SourceLoc loc;
   BUDA_TRY(read_file(host, path, device.arch, 0, cluster, loc));
   BUDA_TRY(check(cluster, device, loc));
+  return cluster;
+}
+
+std::string cluster_text(const Cluster& cluster) { return io::json_pretty(schema::write(cluster)); }
+
+Result<Cluster> parse_cluster(std::string_view text, const std::string& path, const DeviceDescriptor& device) {
+  BUDA_ASSIGN(io::Node top, io::parse_yaml(text, path));
+  BUDA_ASSIGN(Cluster cluster, schema::read<Cluster>(top));
+  if (!cluster.base.empty()) return input_error("DV003", top.find("base")->loc(), "a cluster inside an image has no base");
+  BUDA_TRY(check(cluster, device, top.loc()));
   return cluster;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace buda::device {
@@ -56,6 +57,10 @@ struct Cluster {
 // the device's own file, or that of its architecture; a device that has neither has no links. Cluster descriptors of TT-Buda are read too:
 // they name links, and all else is as in the file of the device's architecture.
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name = "");
+
+// The same as text, whole, and back: DV003 where it has a base.
+std::string cluster_text(const Cluster& cluster);
+Result<Cluster> parse_cluster(std::string_view text, const std::string& path, const DeviceDescriptor& device);
 
 // How many chips the links name, counted from 0; 0 where there are none.
 std::int32_t chips_of(const Cluster& cluster);

@@ -11,7 +11,7 @@
 
 namespace buda::image {
 
-// The device descriptor inside an image. IM005: there is none; otherwise what is wrong with it, at its place in `path`:device.yaml.
+// The device descriptor inside an image. IM005: there is none; otherwise what is wrong with it, at its place in `path`:device_desc.yaml.
 Result<device::DeviceDescriptor> embedded_device(const Image& image, const std::string& path);
 
 // A bit for each NoC row whose workers are switched off: 2050 for rows 1 and 11.

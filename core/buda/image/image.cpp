@@ -6,8 +6,8 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/checksum.hpp>
-#include <buda/io/sha256.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
@@ -203,7 +203,9 @@ Result<Image> read_image(const Members& members, const std::string& path) {
     known.insert(entry.bin);
   }
   for (const auto& [name, data] : members) {
-    if (name.starts_with(kBuildFolder)) {
+    if (name == kDeviceMember || name == kClusterMember) {
+      image.extras.emplace(name, data);
+    } else if (name.starts_with(kBuildFolder)) {
       image.build.emplace(name.substr(kBuildFolder.size()), data);
     } else if (known.count(name) == 0) {
       image.extras.emplace(name, data);

@@ -21,13 +21,14 @@ struct Image {
   io::Bytes netlist;
   Members build;            // products of the compiler, by their names below its output folder
   NamedTensors parameters;  // by queue; as they are pushed: (w, z, r, c), with all transforms of the plan done
-  Members extras;           // further members at the top: the device descriptor, host graphs
+  Members extras;           // further members: the descriptors of device and cluster, host graphs
   // What the compiler was told, by its names: compile_and_runtime_config.json.
   std::map<std::string, std::string> settings;
 };
 
-// Name of the member that holds the device descriptor (buda.device/1, without a base).
-inline constexpr const char* kDeviceMember = "device.yaml";
+// Names of the members that hold the descriptors of the device (buda.device/1) and of its cluster (buda.cluster/1), both without a base.
+inline constexpr const char* kDeviceMember = "backend_build_binaries/device_desc.yaml";
+inline constexpr const char* kClusterMember = "backend_build_binaries/cluster_desc.yaml";
 
 // How parameters are stored: as raw bytes; in the format and blocking of their queues, so that nothing is left to do when they are pushed;
 // or as files that other programs read. What cannot be stored as tiles (integers, queues that are not tilized) is stored raw.

@@ -153,7 +153,7 @@ class Merger {
     out.had_streams = out.had_streams || !image.build.empty();
     for (auto& [queue, tensor] : image.parameters) out.image.parameters.emplace(prefix_of(i) + queue, std::move(tensor));
     for (auto& [name, bytes] : image.extras) {
-      if (name == kDeviceMember) {
+      if (name == kDeviceMember || name == kClusterMember) {
         out.image.extras.emplace(name, std::move(bytes));  // the first one; all are of the same kind
       } else {
         out.image.extras.emplace(folder_of_model(i) + name, std::move(bytes));

@@ -11,11 +11,16 @@
 namespace buda::overlay {
 Result<void> EpochCompiler::connect_chips(const netlist::Netlist& netlist, const std::string& name, Host& host) {
   if (device_.chips <= 1 && name.empty()) return success();
-  BUDA_ASSIGN(cluster_, device::load_cluster(host, device_, name));
+  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device_, name));
+  connect_chips(netlist, std::move(cluster));
+  return success();
+}
+
+void EpochCompiler::connect_chips(const netlist::Netlist& netlist, device::Cluster cluster) {
+  cluster_ = std::move(cluster);
   device_.chips = std::max(device_.chips, device::chips_of(cluster_));
   netlist_cluster_ = cluster_;
   netlist_cluster_.links = pipes::available_links(netlist, device_, cluster_);
-  return success();
 }
 
 Result<void> EpochCompiler::index_epochs(const netlist::Netlist& netlist) {
@@ -31,6 +36,14 @@ Result<EpochCompiler> EpochCompiler::make(const netlist::Netlist& netlist, devic
   out.device_ = std::move(device);
   out.device_label_ = device_label;
   BUDA_TRY(out.connect_chips(netlist, cluster, host));
+  BUDA_TRY(out.index_epochs(netlist));
+  return out;
+}
+
+Result<EpochCompiler> EpochCompiler::make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster) {
+  EpochCompiler out;
+  out.device_ = std::move(device);
+  if (out.device_.chips > 1 || device::chips_of(cluster) > 1) out.connect_chips(netlist, std::move(cluster));
   BUDA_TRY(out.index_epochs(netlist));
   return out;
 }

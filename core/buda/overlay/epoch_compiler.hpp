@@ -31,6 +31,8 @@ class EpochCompiler {
   // PipeGraph::device.
   static Result<EpochCompiler> make(const netlist::Netlist& netlist, device::DeviceDescriptor device, const std::string& cluster,
                                     Host& host, const std::string& device_label = "");
+  // The same for a cluster that is at hand.
+  static Result<EpochCompiler> make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster);
   // The same for any netlist: checks it first. Errors are those of check_netlist; its warnings go to the host. The netlist of a model that
   // the host executes as a whole is empty, and passes.
   static Result<EpochCompiler> check_and_make(const netlist::Netlist& netlist, device::DeviceDescriptor device, const std::string& cluster,
@@ -50,6 +52,7 @@ class EpochCompiler {
  private:
   EpochCompiler() = default;
   Result<void> connect_chips(const netlist::Netlist& netlist, const std::string& cluster, Host& host);
+  void connect_chips(const netlist::Netlist& netlist, device::Cluster cluster);
   Result<void> index_epochs(const netlist::Netlist& netlist);
 
   device::DeviceDescriptor device_;

@@ -10,10 +10,12 @@
 #include <buda/runtime/backend_timeouts.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/device_worker.hpp>
+#include <buda/runtime/host_values.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
 #include <buda/runtime/queue_users.hpp>
 #include <buda/runtime/state.hpp>
+#include <buda/runtime/turn.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -28,11 +30,14 @@ struct Backend::Parts {
   QueueUsers users;
   std::map<std::string, const netlist::Queue*> queues;
   std::unique_ptr<DeviceWorker> worker;
+  HostValues on_host;
+  Host* host = nullptr;
 
   Result<const netlist::Queue*> queue(const std::string& name, netlist::QueueKind kind) const;
   bool keeps(const netlist::Queue& queue) const;
   Result<void> push(const std::string& what, const netlist::Queue& queue, const Tensor& entries, Timeout timeout);
   Result<Tensor> take(const std::string& what, const netlist::Queue& queue, std::int64_t entries, bool pops, Timeout timeout);
+  Result<Tensor> of_host(const Port& output, bool pops, Timeout timeout);
 };
 
 namespace {
@@ -53,6 +58,7 @@ Result<LoadedModel> bound(const Model& model) {
   for (const auto& segment : model.plan.segments) {
     out.programs.insert(out.programs.end(), segment.programs.begin(), segment.programs.end());
     out.batches_per_turn = std::max(out.batches_per_turn, segment.batches);
+    out.has_host_segments = out.has_host_segments || segment.kind == host_plan::SegmentKind::host;
   }
   return out;
 }
@@ -91,11 +97,6 @@ Result<const Port*> port_named(const std::string& what, const std::string& name,
 
 std::int64_t room_of(Device& device, const Queue& queue, std::int64_t waiting) {
   return device.room(queue.name).value_or(queue.entries - waiting);
-}
-
-Diagnostic of_the_host(const char* what, const Port& port) {
-  return input_error("RT055", {},
-                     cat(what, " '", port.tensor->name, "' has no queue: segments of the host use it, which Session::run runs"));
 }
 
 }  // namespace
@@ -152,6 +153,12 @@ Result<Tensor> Backend::Parts::take(const std::string& what, const Queue& queue,
   return out;
 }
 
+Result<Tensor> Backend::Parts::of_host(const Port& output, bool pops, Timeout timeout) {
+  auto batch = on_host.get(*output.tensor, pops, timeout);
+  if (!batch) return host_timed_out("output", output);
+  return std::move(*batch);
+}
+
 Backend::Backend() : parts_(std::make_unique<Parts>()) {}
 Backend::~Backend() = default;
 
@@ -162,6 +169,7 @@ Result<std::unique_ptr<Backend>> Backend::open(MergedModel models, Target& targe
   std::unique_ptr<Backend> backend(new Backend());
   Parts& parts = *backend->parts_;
   parts.image = std::move(models);
+  parts.host = &host;
   const netlist::Netlist& netlist = parts.image.whole.program.netlist;
   BUDA_TRY(netlist::require_rules(netlist, descriptor, host));
   for (const Model& model : parts.image.models) {
@@ -217,11 +225,14 @@ Result<const Port*> LoadedModel::output(const std::string& tensor) const {
 }
 
 Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeout) {
-  if (input.queue == nullptr) return of_the_host("input", input);
   const std::string what = cat("input '", input.tensor->name, "': ");
   if (batch.shape() != input.shape)
     return input_error("RT021", {}, cat(what, "the batch has the shape ", batch.shape().text(), ", the model's is ", input.shape.text()));
   BUDA_ASSIGN(Tensor typed, with_dtype(input, batch));
+  if (input.queue == nullptr) {
+    parts_->on_host.put(*input.tensor, std::move(typed));
+    return success();
+  }
   BUDA_ASSIGN(Tensor entries, entries_of(input, typed));
   if (!parts_->keeps(*input.queue)) return parts_->push(what, *input.queue, entries, timeout);
   auto write = [&](Device& device) -> Result<bool> {
@@ -234,7 +245,7 @@ Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeo
 }
 
 Result<Tensor> Backend::pop(const Port& output, Timeout timeout) {
-  if (output.queue == nullptr) return of_the_host("output", output);
+  if (output.queue == nullptr) return parts_->of_host(output, true, timeout);
   if (parts_->keeps(*output.queue))
     return input_error("RT056", {}, cat("output '", output.tensor->name, "' is what the next step begins with, and stays: get() tells it"));
   BUDA_ASSIGN(Tensor entries, parts_->take(cat("output '", output.tensor->name, "': "), *output.queue, output.queued[0], true, timeout));
@@ -242,7 +253,7 @@ Result<Tensor> Backend::pop(const Port& output, Timeout timeout) {
 }
 
 Result<Tensor> Backend::get(const Port& output, Timeout timeout) {
-  if (output.queue == nullptr) return of_the_host("output", output);
+  if (output.queue == nullptr) return parts_->of_host(output, false, timeout);
   BUDA_ASSIGN(Tensor entries, parts_->take(cat("output '", output.tensor->name, "': "), *output.queue, output.queued[0], false, timeout));
   return value_of(output, entries);
 }
@@ -328,6 +339,20 @@ Result<void> Backend::wait(Timeout timeout) {
 Result<void> Backend::run(const std::string& program, const Parameters& parameters, Timeout timeout) {
   BUDA_TRY(start(program, parameters));
   return wait(timeout);
+}
+
+Result<void> Backend::run_model(const LoadedModel& model, std::int64_t turns, Timeout timeout) {
+  const auto& states = model.ports.states;
+  if (std::any_of(states.begin(), states.end(), [](const StatePort& s) { return s.input.queue == nullptr; }))
+    return input_error("RT055", {}, cat("model '", model.name, "' has a state that the host keeps: Session::run runs it"));
+  const Model& whole = parts_->image.models[static_cast<std::size_t>(&model - parts_->models.data())];
+  parts_->on_host.set_computing(true);
+  Result<void> done = success();
+  for (std::int64_t i = 0; i < turns && done; ++i) {
+    done = run_turn(*this, {whole, model}, parts_->on_host, *parts_->host, timeout);
+  }
+  parts_->on_host.set_computing(false);
+  return done;
 }
 
 void Backend::cancel() { parts_->worker->cancel(); }

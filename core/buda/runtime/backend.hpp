@@ -33,16 +33,17 @@ namespace buda::runtime {
 
 class DeviceWorker;
 
-// A model of the image. Its host passes one batch of each of `ports.pushed` and takes one of each of `ports.popped` for every batch; of a
-// model without host segments these are the model's inputs and outputs. `ports.states` are inputs that stay on the device: they begin with
-// zeros, a push sets them, and get() tells them.
+// A model of the image. For every batch one of each of `ports.inputs` is pushed and one of each of `ports.outputs` popped. Of a model with
+// host segments run_model() evaluates these, and passes what is between them and the device. `ports.states` are inputs that stay on the
+// device: they begin with zeros, a push sets them, and get() tells them.
 struct LoadedModel {
   std::string name;
   Ports ports;
-  // To be run in this order. A turn of all of them takes `batches_per_turn` batches; where there is one program, $p_loop_count is the
-  // number of its turns, and otherwise 1.
+  // To be run in this order, by run_model() where there are host segments. A turn of all of them takes `batches_per_turn` batches; where
+  // there is one program, $p_loop_count is the number of its turns, and otherwise 1.
   std::vector<std::string> programs;
   std::int64_t batches_per_turn = 1;
+  bool has_host_segments = false;
 
   // By the names of their tensors; RT020: there is none.
   Result<const Port*> input(const std::string& tensor) const;
@@ -76,8 +77,8 @@ class Backend {
   // Queues with their shapes, formats, layouts and places; programs with their parameters.
   const netlist::Netlist& netlist() const;
 
-  // One batch, in the model's shape; its elements are converted as Session::run does (RT021, RT022), and the device tilizes them. A state
-  // gets this value for the next step. RT050: there was no room in time.
+  // One batch, in the model's shape, for the device or for segments of the host; its elements are converted as Session::run does (RT021,
+  // RT022), and the device tilizes them. A state gets this value for the next step. RT050: there was no room in time.
   Result<void> push(const Port& input, const Tensor& batch, Timeout timeout = {});
   // One batch, in the model's shape and type, which leaves its queue: that is what frees its entries. A state is not popped (RT056).
   // RT051: it was not there in time.
@@ -96,6 +97,10 @@ class Backend {
   // Begins a program, or lets it follow those that have been started. RT015: there is no such program. RT023: a parameter of it, named with
   // its $, has no value; what it does not have is not given to it. A failure of a program before it is told here.
   Result<void> start(const std::string& program, const Parameters& parameters = {});
+  // All segments of a model in order, so many turns, host graphs in the calling thread: inputs have been pushed, or are by other threads;
+  // outputs wait to be popped. RT051: an input that only the host uses did not come in time. RT055: a state that the host keeps. The
+  // time-out is for each step; after a failure what the turn had taken is lost.
+  Result<void> run_model(const LoadedModel& model, std::int64_t turns = 1, Timeout timeout = {});
   // Until all programs have ended. RT052: they have not in time, and go on. What a program failed with is told once.
   Result<void> wait(Timeout timeout = {});
   // start and wait.

@@ -58,6 +58,12 @@ Diagnostic pop_timed_out(const QueueWait& wait, const BackendStatus& status, con
                          advice(status, run_one_of(users.writers, wait.queue.name, "fills")));
 }
 
+Diagnostic host_timed_out(const std::string& what, const Port& port) {
+  Diagnostic d = input_error("RT051", {}, cat(what, " '", port.tensor->name, "': no batch of it waits on the host, and none came in time"));
+  d.hint = what == "input" ? "push it before its turn, or from another thread" : "run_model computes it";
+  return d;
+}
+
 Diagnostic program_timed_out(const BackendStatus& status) {
   Diagnostic d = input_error("RT052", {}, cat("program '", status.program, "' has not ended in time, and goes on"));
   d.node = status.program;

@@ -4,6 +4,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
 #include <buda/runtime/backend_status.hpp>
+#include <buda/runtime/ports.hpp>
 #include <buda/runtime/queue_users.hpp>
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct QueueWait {
 };
 Diagnostic push_timed_out(const QueueWait& wait, const BackendStatus& status, const QueueUsers& users);
 Diagnostic pop_timed_out(const QueueWait& wait, const BackendStatus& status, const QueueUsers& users);
+// Of an input or output that has no queue (RT051).
+Diagnostic host_timed_out(const std::string& what, const Port& port);
 // Of programs (RT052).
 Diagnostic program_timed_out(const BackendStatus& status);
 

@@ -53,6 +53,14 @@ Result<HostGraphs> host_graphs_of(const image::Image& image, const host_plan::Ho
   return load_host_graphs(files, plan, "");
 }
 
+// With what the chips are connected by, which stream programs are made for where there are none.
+Products products_of(image::Image image, const std::string& path) {
+  Products out{path, std::move(image.build)};
+  if (auto cluster = image.extras.find(image::kClusterMember); cluster != image.extras.end())
+    out.files.insert_or_assign(kClusterProduct, std::move(cluster->second));
+  return out;
+}
+
 // What of a netlist has names that begin with the prefix.
 netlist::Netlist part_of(const netlist::Netlist& whole, const std::string& prefix) {
   netlist::Netlist out;
@@ -103,8 +111,8 @@ Result<Model> load_image(const std::string& path, image::Image image) {
   BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, image.device.plan));
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
-  model.products = {path, std::move(image.build)};
   model.parameters = std::move(image.parameters);
+  model.products = products_of(std::move(image), path);
   return model;
 }
 
@@ -133,7 +141,7 @@ Result<MergedModel> load_models(const std::string& path, image::Image image) {
   out.whole.path = path;
   out.whole.text = image.netlist;
   out.whole.plan = std::move(image.device.plan);
-  out.whole.products = {path, std::move(image.build)};
+  out.whole.products = products_of(std::move(image), path);
   return out;
 }
 

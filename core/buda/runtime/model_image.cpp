@@ -50,7 +50,8 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-Result<image::Image> make_image(Model model, const device::DeviceDescriptor& device, const std::string& netlist_name) {
+Result<image::Image> make_image(Model model, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+                                const std::string& netlist_name) {
   BUDA_ASSIGN(auto ports, bind_ports(model.plan, model.program.netlist, model.parameters));
   image::Image image;
   image.netlist_name = netlist_name;
@@ -68,6 +69,7 @@ Result<image::Image> make_image(Model model, const device::DeviceDescriptor& dev
   image.netlist = std::move(model.text);
   image.parameters = std::move(model.parameters);
   image.extras[image::kDeviceMember] = io::Bytes(io::json_pretty(schema::write(device)));
+  image.extras[image::kClusterMember] = io::Bytes(device::cluster_text(cluster));
   image.build = std::move(model.products.files);
   return image;
 }

@@ -293,6 +293,13 @@ void Pipeline::shutdown() {
     if (thread.joinable()) thread.join();
 }
 
+Result<NamedTensors> Pipeline::get_first_inputs() const {
+  std::lock_guard lock(parts_->mutex);
+  const auto& waiting = parts_->waiting.front();
+  if (waiting.empty()) return input_error("RT061", {}, "no microbatch waits in front of the first device");
+  return waiting.front().tensors;
+}
+
 PipelineCounts Pipeline::counts() const {
   std::lock_guard lock(parts_->mutex);
   return parts_->counts;

@@ -57,6 +57,8 @@ class Pipeline {
   // first device in time. What a device failed with.
   Result<void> push_to_inputs(const NamedTensors& tensors, Timeout timeout = {});
   Result<void> push_to_inputs(const std::vector<Tensor>& tensors, Timeout timeout = {});
+  // The first microbatch that waits in front of the first device, which stays there. RT061: none does.
+  Result<NamedTensors> get_first_inputs() const;
   // Admits so many more microbatches; 0: all, until stop(). Returns at once.
   Result<void> run_forward(std::int64_t input_count = 1);
   // The next result, by name. RT051: it did not come in time. What a device failed with, behind all results ahead of the failure.
@@ -66,8 +68,8 @@ class Pipeline {
   Result<std::vector<NamedTensors>> run_inference(const std::vector<NamedTensors>& inputs,
                                                   const std::function<bool()>& cancelled = nullptr);
 
-  // Until all admitted microbatches are finished, or a device has failed. RT052: not in time; with run_forward(N) that can mean that fewer than N
-  // microbatches were pushed.
+  // Until all admitted microbatches are finished, or a device has failed. RT052: not in time; with run_forward(N) that can mean that fewer
+  // than N microbatches were pushed.
   Result<void> sync(Timeout timeout = {});
   // Admits no more; what is in flight goes on, and what was pushed waits for the next run_forward.
   void stop();

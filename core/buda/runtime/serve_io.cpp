@@ -171,7 +171,7 @@ class IoServer {
 Result<void> serve_io(Backend& backend, const LoadedModel& model, const std::string& name, const ServeOptions& options) {
   const Ports& ports = model.ports;
   if (ports.pushed.size() + ports.states.size() != ports.inputs.size())
-    return input_error("RT055", {}, cat("model '", model.name, "' has segments that the host runs: Session::run runs it"));
+    return input_error("RT055", {}, cat("model '", model.name, "' has segments that the host runs: Backend::run_model and Session::run run it"));
   SharedChannel::Types types = {types_of_queues(ports.pushed), types_of_queues(ports.popped)};
   BUDA_ASSIGN(auto channel, SharedChannel::create(name, std::move(types), options.entries));
   channel->enter(Party::runtime);

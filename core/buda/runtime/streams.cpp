@@ -78,9 +78,18 @@ Result<std::vector<EpochStreams>> read_streams(const netlist::Netlist& netlist, 
   return epochs;
 }
 
-Result<std::vector<EpochStreams>> build_streams(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+// The image's, or the device's own.
+Result<device::Cluster> cluster_of(const Products& products, const device::DeviceDescriptor& device, Host& host) {
+  auto found = products.files.find(kClusterProduct);
+  if (found == products.files.end()) return device::load_cluster(host, device);
+  return device::parse_cluster(found->second.view(), cat(products.where, ':', kClusterProduct), device);
+}
+
+Result<std::vector<EpochStreams>> build_streams(const netlist::Netlist& netlist, const Products& products,
+                                                const device::DeviceDescriptor& device, Host& host) {
   BUDA_ASSIGN(auto epochs, epochs_of(netlist, device));
-  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
+  BUDA_ASSIGN(auto cluster, cluster_of(products, device, host));
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make_for(netlist, device, std::move(cluster)));
   std::vector<Result<void>> results(epochs.size());
   auto build = [&](std::size_t i) -> Result<void> {
     BUDA_ASSIGN(auto pipes, compiler.pipes(compiler.epochs()[i]));
@@ -115,7 +124,8 @@ Result<void> complete_program(Program& program, const Needs& needs, const Produc
                               Host& host) {
   if (!needs.streams || !program.epochs.empty()) return success();
   const bool made = std::any_of(products.files.begin(), products.files.end(), [](const auto& file) { return is_blob(file.first); });
-  auto epochs = made ? read_streams(program.netlist, products, device, host.threads) : build_streams(program.netlist, device, host);
+  auto epochs =
+      made ? read_streams(program.netlist, products, device, host.threads) : build_streams(program.netlist, products, device, host);
   if (!epochs) return std::move(epochs).failure();
   program.epochs = std::move(*epochs);
   return success();

@@ -2,7 +2,9 @@
 #include "../device/source_devices.hpp"
 #include "../runtime/fixture.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/image/merge.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/model_image.hpp>
 #include <golden/device.hpp>
@@ -224,7 +226,7 @@ TEST_F(BackendTest, ModelsOfAMergedImageTakeTurns) {
   for (const char* name : {"bert", "vit"}) {
     runtime::Model m = model(2);
     m.text = io::Bytes(netlist_with_places());
-    auto image = make_image(std::move(m), device::shipped("n150"), "net.yaml");
+    auto image = make_image(std::move(m), device::shipped("n150"), {}, "net.yaml");
     ASSERT_TRUE(image) << error_of(image);
     images.push_back({name, std::move(*image)});
   }
@@ -251,6 +253,46 @@ TEST_F(BackendTest, WhatTheHostComputesIsNotForADevice) {
   image.models.push_back(image.whole);
   EXPECT_THAT(error_of(Backend::open(std::move(image), target_, device::shipped("n150"), host_)),
               HasSubstr("RT055: the host does all of the model's work"));
+}
+
+// x -> double on the host -> times ten on the device -> plus x on the host -> z; y leaves the device, too.
+TEST_F(BackendTest, SegmentsOfTheHostRunWithTheModel) {
+  runtime::MergedModel image;
+  image.whole = model(2);
+  host_plan::HostPlan& plan = image.whole.plan;
+  host_plan::PlanTensor x = plan.inputs[0], y = plan.outputs[0];
+  plan.inputs[0].queue.clear();
+  plan.inputs[0].transforms.clear();
+  plan.outputs = {{"z", "F32", {2, 3}, "", {}}};
+  x.name = "x2";
+  plan.segments[0].inputs = {x};
+  plan.segments[0].outputs = {y};
+  plan.segments.insert(plan.segments.begin(), {host_plan::SegmentKind::host, "before.graph.json", {}});
+  plan.segments.push_back({host_plan::SegmentKind::host, "behind.graph.json", {}});
+  ops::Builder before("before"), behind("behind");
+  const auto in = before.input("x", {2, 3});
+  before.output("x2", before.add(in, in));
+  behind.output("z", behind.add(behind.input("y", {2, 3}), behind.input("x", {2, 3})));
+  image.whole.host_graphs.emplace("before.graph.json", std::make_shared<const graph::Graph>(*before.finish()));
+  image.whole.host_graphs.emplace("behind.graph.json", std::make_shared<const graph::Graph>(*behind.finish()));
+  image.models.push_back(image.whole);
+  auto opened = Backend::open(std::move(image), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const LoadedModel& m = (*opened)->models().front();
+  EXPECT_TRUE(m.has_host_segments);
+  EXPECT_THAT(error_of((*opened)->run_model(m, 1, 0ms)), HasSubstr("RT051: input 'x': no batch of it waits on the host"));
+  EXPECT_THAT(error_of((*opened)->pop(**m.output("z"), 0ms)), HasSubstr("RT051: output 'z'"));
+  std::thread pusher([&] {
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE((*opened)->push(**m.input("x"), batch(i)));
+  });
+  auto done = (*opened)->run_model(m, 5);
+  pusher.join();
+  ASSERT_TRUE(done) << error_of(done);
+  for (int i = 0; i < 5; ++i) {
+    std::vector<float> wanted = batch(i).to_f32();
+    for (float& v : wanted) v *= 21;
+    EXPECT_EQ((*opened)->pop(**m.output("z"))->to_f32(), wanted) << i;
+  }
 }
 
 TEST_F(BackendTest, ANetlistThatBreaksRulesIsRefused) {

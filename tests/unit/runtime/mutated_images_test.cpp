@@ -29,7 +29,7 @@ device::DeviceDescriptor tiny_device() {
 }
 
 std::string image_bytes(image::TensorStore store) {
-  auto image = make_image(model(), tiny_device(), "net.yaml");
+  auto image = make_image(model(), tiny_device(), {}, "net.yaml");
   EXPECT_TRUE(image) << error_of(image);
   image->netlist = io::Bytes(netlist_text());
   io::MemoryFileSystem fs;
@@ -102,7 +102,8 @@ TEST(MutatedImages, ForgedDescriptionsAreRefusedOrRead) {
     members->erase("unzipped_tti/checksum.txt");
     for (int i = 0; i < 2500; ++i) {
       image::Members forged = *members;
-      const char* names[] = {"unzipped_tti/device.json", "unzipped_tti/device.json", "unzipped_tti/device.yaml", "unzipped_tti/net.yaml"};
+      const char* names[] = {"unzipped_tti/device.json", "unzipped_tti/device.json", "unzipped_tti/backend_build_binaries/device_desc.yaml",
+                             "unzipped_tti/net.yaml"};
       io::Bytes& member = forged.at(names[rng.below(4)]);
       std::string text(member.view());
       // Another value for a number or a word, wherever it stands.

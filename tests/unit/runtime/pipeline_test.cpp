@@ -125,11 +125,14 @@ TEST(Pipeline, StoppingFinishesWhatIsInFlightAndKeepsTheRest) {
   PipelineOptions options;
   options.entries = 2;
   auto pipeline = Pipeline::make({adds("cpu0", 1), adds("tt0", 10)}, options);
+  EXPECT_FALSE((*pipeline)->get_first_inputs()) << "nothing waits";
   ASSERT_TRUE((*pipeline)->push_to_inputs(number(0)));
   ASSERT_TRUE((*pipeline)->push_to_inputs(number(1)));
+  EXPECT_EQ(value_of((*pipeline)->get_first_inputs()), 0) << "which stays";
   ASSERT_TRUE((*pipeline)->run_forward(1));
   ASSERT_TRUE((*pipeline)->sync());
   EXPECT_EQ((*pipeline)->counts().finished, 1);
+  EXPECT_EQ(value_of((*pipeline)->get_first_inputs()), 1);
   ASSERT_TRUE((*pipeline)->push_to_inputs(number(2), 0ms));
   auto full = (*pipeline)->push_to_inputs(number(3), 0ms);
   EXPECT_THAT(error_of(full), HasSubstr("RT050: device 'cpu0' has 2 microbatches in front of it, and took none in time"));

@@ -1,6 +1,8 @@
 // Stream programs on their way into a device.
 #include "fixture.hpp"
 
+#include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/runtime/streams.hpp>
@@ -44,6 +46,24 @@ TEST_F(Streams, AreMadeFromTheNetlistWhereThereAreNone) {
   EXPECT_EQ(program_.epochs[0].graphs, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(program_.epochs[0].blob->graphs, (std::vector<std::string>{"a", "b"}));
   EXPECT_FALSE(program_.epochs[0].blob->cores.empty());
+}
+
+TEST_F(Streams, AreMadeForTheLinksOfTheImage) {
+  // The netlist names channels 8 and 9 of n300; an image's own cluster is looked at instead of the device's.
+  const auto fails = [&](const std::string& text) {
+    auto done = complete({"m.tti", {{kClusterProduct, io::Bytes(text)}}});
+    return done ? std::string() : cat(done.failure().diagnostics().front().loc.file, ": ", error_of(done));
+  };
+  auto own = device::load_cluster(pipes::source_host(), device_);
+  ASSERT_TRUE(own);
+  ASSERT_TRUE(complete({"m.tti", {{kClusterProduct, io::Bytes(device::cluster_text(*own))}}}));
+  ASSERT_FALSE(program_.epochs.empty());
+  const std::string same = overlay::blob_text(*program_.epochs[0].blob);
+  program_.epochs.clear();
+  EXPECT_EQ(made().files.at(kFirst).view(), same) << "what the image holds is the device's";
+  own->links.front().channel = 99;
+  EXPECT_THAT(fails(device::cluster_text(*own)), HasSubstr("m.tti:cluster_desc.yaml: DV030"));
+  EXPECT_THAT(fails("schema: buda.cluster/1\nbase: wormhole_b0\n"), HasSubstr("DV003"));
 }
 
 TEST_F(Streams, AreReadFromProducts) {

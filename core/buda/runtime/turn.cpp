@@ -1,0 +1,109 @@
+// Host graphs, and what passes between them and the device.
+#include <buda/runtime/turn.hpp>
+
+#include <buda/graph/graph.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/runtime/backend_timeouts.hpp>
+#include <buda/runtime/session.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace buda::runtime {
+namespace {
+
+// The segments of a turn in order.
+class TurnRunner {
+ public:
+  TurnRunner(Backend& backend, const TurnOf& of, HostValues& on_host, Host& host, Timeout timeout)
+      : backend_(backend),
+        of_(of),
+        on_host_(on_host),
+        host_(host),
+        timeout_(timeout),
+        batches_(static_cast<std::size_t>(of.loaded.batches_per_turn)) {}
+
+  Result<void> run() {
+    std::size_t device_segment = 0;
+    for (const auto& segment : of_.model.plan.segments) {
+      if (segment.kind == host_plan::SegmentKind::device) {
+        BUDA_TRY(on_device(segment, device_segment++));
+      } else {
+        for (NamedTensors& values : batches_) BUDA_TRY(on_host(*of_.model.host_graphs.at(segment.file), values));
+      }
+    }
+    return success();
+  }
+
+ private:
+  // Of an input of the model that is not there yet, the next batch.
+  Result<Tensor> value(const std::string& name, NamedTensors& values) {
+    if (auto it = values.find(name); it != values.end()) return it->second;
+    BUDA_ASSIGN(const Port* input, of_.loaded.input(name));
+    on_host_.set_computing(false);
+    auto batch = on_host_.get(*input->tensor, true, timeout_);
+    on_host_.set_computing(true);
+    if (!batch) return host_timed_out("input", *input);
+    return values.emplace(name, std::move(*batch)).first->second;
+  }
+
+  Result<void> on_host(const graph::Graph& graph, NamedTensors& values) {
+    NamedTensors inputs;
+    for (auto id : graph.inputs()) {
+      BUDA_ASSIGN(inputs[graph.node(id).name()], value(graph.node(id).name(), values));
+    }
+    ops::EvaluateOptions options;
+    options.threads = host_.threads;
+    BUDA_ASSIGN(auto results, ops::evaluate_graph(graph, inputs, options));
+    const auto& outputs = of_.loaded.ports.outputs;
+    for (auto& [name, tensor] : results) {
+      auto output =
+          std::find_if(outputs.begin(), outputs.end(), [&n = name](const Port& o) { return o.queue == nullptr && o.tensor->name == n; });
+      if (output == outputs.end()) {
+        values.insert_or_assign(name, std::move(tensor));
+      } else {
+        on_host_.put(*output->tensor, std::move(tensor));
+      }
+    }
+    return success();
+  }
+
+  Result<void> on_device(const host_plan::Segment& segment, std::size_t number) {
+    auto passes = [&](const Port& port, const std::vector<host_plan::PlanTensor>& passing) {
+      return port.segment == number &&
+             std::any_of(passing.begin(), passing.end(), [&](const host_plan::PlanTensor& t) { return &t == port.tensor; });
+    };
+    for (NamedTensors& values : batches_)
+      for (const Port& port : of_.loaded.ports.pushed) {
+        if (!passes(port, segment.inputs)) continue;
+        BUDA_ASSIGN(Tensor batch, value(port.tensor->name, values));
+        BUDA_TRY(backend_.push(port, batch, timeout_));
+      }
+    for (const std::string& program : segment.programs) BUDA_TRY(backend_.start(program, {{kLoopCount, 1}}));
+    BUDA_TRY(backend_.wait(timeout_));
+    for (NamedTensors& values : batches_)
+      for (const Port& port : of_.loaded.ports.popped) {
+        if (!passes(port, segment.outputs)) continue;
+        BUDA_ASSIGN(Tensor batch, backend_.pop(port, timeout_));
+        values.insert_or_assign(port.tensor->name, std::move(batch));
+      }
+    return success();
+  }
+
+  Backend& backend_;
+  const TurnOf& of_;
+  HostValues& on_host_;
+  Host& host_;
+  Timeout timeout_;
+  std::vector<NamedTensors> batches_;  // what is between segments, by name
+};
+
+}  // namespace
+
+Result<void> run_turn(Backend& backend, const TurnOf& of, HostValues& on_host, Host& host, Timeout timeout) {
+  return TurnRunner(backend, of, on_host, host, timeout).run();
+}
+
+}  // namespace buda::runtime
