@@ -104,22 +104,26 @@ TEST(Phases, AskForALargerOverlayWhenTheyAreMany) {
   EXPECT_TRUE(phase_usage(op, links, board("n150")).fits());
 }
 
-// TT-Buda's pipegen2 receives 12 tiles of what one pipe takes from several cores: 12 of one stream, 6 of two, or 4 of three.
-TEST(L1, GathersAreCountedAsTTBudaLaysThemOut) {
-  const Op op = matmul();
+// TT-Buda's pipegen2 receives 12 tiles of what one pipe takes from several cores: 6 in each of two streams, or 4 in each of three. The
+// buffer of a multicast that reads DRAM is doubled up to 100 KiB.
+TEST(L1, IsCountedAsTTBudaLaysItOut) {
+  Op op = matmul();
   Links links;
   links.inputs.resize(2);
-  EXPECT_EQ(usages(op, links, board("n150"))[1].resource, Resource::dest);
   links.inputs[0].sources = 2;
   links.inputs[1].sources = 20;
   links.inputs[1].from_queue = true;
   EXPECT_EQ(usages(op, links, board("n150"))[1].resource, Resource::dest);
-  links.room_for_gathers = true;
-  const std::vector<Usage> all = usages(op, links, board("n150"));
-  const Usage& gathers = all[1];
-  EXPECT_EQ(gathers.resource, Resource::gathers);
-  EXPECT_EQ(gathers.available, all[0].available);
-  EXPECT_EQ(gathers.used, all[0].used + 12 * static_cast<std::uint64_t>(input_buffer(op, 0, board("n150")).tile_bytes));
+  links.for_pipegen2 = true;
+  const auto more = [&] {
+    const std::vector<Usage> all = usages(op, links, board("n150"));
+    EXPECT_EQ(all[1].resource, Resource::l1_pipegen2);
+    EXPECT_EQ(all[1].available, all[0].available);
+    return all[1].used - all[0].used;
+  };
+  EXPECT_EQ(more(), 12 * kF16) << "twice the relay of 48 tiles is more than 100 KiB";
+  op.attributes.u_kt = 3;
+  EXPECT_EQ(more(), (12 + 24) * kF16);
 }
 
 TEST(Streams, EveryLimitHasItsResource) {

@@ -29,7 +29,7 @@ const schema::Record<ReportUsage>& describe(const ReportUsage*) {
   static const auto record =
       schema::Record<ReportUsage>("a resource of one core")
           .required("resource", &ReportUsage::resource,
-                    "l1, gathers, dest, streams, multicasts, dram_inputs, dram_outputs, dram_buffers, dram_reads, fan_out, phases")
+                    "l1, l1_pipegen2, dest, streams, multicasts, dram_inputs, dram_outputs, dram_buffers, dram_reads, fan_out, phases")
           .required("used", &ReportUsage::used, "what the op takes of it")
           .required("available", &ReportUsage::available, "what a core has")
           .optional("parts", &ReportUsage::parts, "what `used` is made of");

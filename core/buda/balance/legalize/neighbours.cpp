@@ -226,7 +226,7 @@ Links EdgeBook::links(OpId op, const OpModel& model, const Entry& own, const std
   const OpSpec& spec = problem_->op(op);
   Links out = links_alone(spec, model);
   // Several batches at once keep parameters in L1: there the room would cost up to a third of the speed.
-  out.room_for_gathers = problem_->batches == 1;
+  out.for_pipegen2 = problem_->batches == 1;
   out.inputs = input_links(*problem_, with_model(spec, model), model, own.costs, own.direct);
   auto add = [&](const OpUse& use, const Entry& entry) {
     if (use.input >= entry.costs.size() || !entry.direct[use.input]) return;

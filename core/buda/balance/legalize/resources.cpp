@@ -112,16 +112,26 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
   for (auto* u : {&inputs, &buffers, &outputs, &reads}) out.push_back(std::move(*u));
 }
 
-// L1 as TT-Buda's pipegen2 lays it out, which receives what a pipe gathers from several cores in up to three streams.
-void append_gathers(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& op, const Links& links,
-                    const device::DeviceDescriptor& device) {
+// TT-Buda's pipegen2 receives what a pipe gathers from several cores in up to three streams, and doubles the buffer of a multicast that
+// reads DRAM as long as that is small.
+void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& op, const Links& links,
+                     const device::DeviceDescriptor& device) {
   constexpr std::int64_t kTilesOfAGather = 12;  // over all of its streams
-  Usage u{Resource::gathers, l1_bytes, device.l1.operand_bytes(), {{"all but gathers", l1_bytes}}};
+  constexpr std::int64_t kMostDoubled = 100 * 1024;
+  Usage u{Resource::l1_pipegen2, l1_bytes, device.l1.operand_bytes(), {{"as we lay it out", l1_bytes}}};
+  const auto add = [&u](std::string what, std::int64_t bytes) {
+    u.parts.push_back({std::move(what), as_count(bytes)});
+    u.used += as_count(bytes);
+  };
   for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
-    if (links.inputs[i].from_queue || links.inputs[i].sources <= 1) continue;
-    const std::int64_t tile = tile_bytes(op.inputs[i].format, input_tile_dim(op, i), device.tile_alignment);
-    u.parts.push_back({cat("gather of input ", i, ": ", tiles_text(kTilesOfAGather, tile)), as_count(kTilesOfAGather * tile)});
-    u.used += u.parts.back().amount;
+    const tiling::InputBuffer buffer = input_buffer(op, i, device);
+    if (!links.inputs[i].from_queue) {
+      if (links.inputs[i].sources > 1)
+        add(cat("gather of input ", i, ": ", tiles_text(kTilesOfAGather, buffer.tile_bytes)), kTilesOfAGather * buffer.tile_bytes);
+    } else if (is_shared(op, i)) {
+      const std::int64_t bytes = tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes) * buffer.tile_bytes;
+      if (2 * bytes <= kMostDoubled) add(cat("relay of input ", i, ", doubled"), bytes);
+    }
   }
   if (u.parts.size() > 1) out.push_back(std::move(u));
 }
@@ -141,8 +151,8 @@ std::string_view resource_name(Resource r) {
   switch (r) {
     case Resource::l1:
       return "L1 bytes";
-    case Resource::gathers:
-      return "L1 bytes with TT-Buda's buffers of gathers";
+    case Resource::l1_pipegen2:
+      return "L1 bytes in TT-Buda's pipegen2";
     case Resource::dest:
       return "tiles of the destination register";
     case Resource::streams:
@@ -173,8 +183,8 @@ std::string_view resource_key(Resource r) {
   switch (r) {
     case Resource::l1:
       return "l1";
-    case Resource::gathers:
-      return "gathers";
+    case Resource::l1_pipegen2:
+      return "l1_pipegen2";
     case Resource::dest:
       return "dest";
     case Resource::streams:
@@ -290,7 +300,7 @@ Usage phase_usage(const Op& op, const Links& links, const device::DeviceDescript
 std::vector<Usage> usages(const Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused) {
   std::vector<Usage> out;
   out.push_back(l1_usage(op, links, device, fused));
-  if (links.room_for_gathers) append_gathers(out, out.front().used, op, links, device);
+  if (links.for_pipegen2) append_pipegen2(out, out.front().used, op, links, device);
   out.push_back({Resource::dest, as_count(op.block.ublock_tiles()), as_count(device.dest_tiles(op.acc_format)), {}});
   out.push_back(stream_usage(op, links, device));
   out.push_back(multicast_usage(op, links, device));
@@ -313,7 +323,7 @@ const Usage* first_misfit(const std::vector<Usage>& all) {
 }
 
 Diagnostic misfit(const std::string& node, const std::string& label, const Usage& usage, std::string remedy) {
-  bool bytes = usage.resource == Resource::l1 || usage.resource == Resource::gathers || usage.resource == Resource::dram;
+  bool bytes = usage.resource == Resource::l1 || usage.resource == Resource::l1_pipegen2 || usage.resource == Resource::dram;
   auto amount = [bytes](std::uint64_t v) { return bytes ? cat(v, " (", bytes_text(v), ')') : cat(v); };
   Diagnostic d = does_not_fit("BL010", node, std::string(resource_key(usage.resource)), usage.used, usage.available,
                               cat("op '", label, "' does not fit: ", resource_name(usage.resource), ": ", amount(usage.used), " needed, ",

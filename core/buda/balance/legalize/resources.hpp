@@ -33,7 +33,7 @@ namespace buda::balance {
 
 enum class Resource : std::uint8_t {
   l1,            // bytes of one core
-  gathers,       // bytes of one core, with the buffers that TT-Buda's pipegen2 gives to gathers; ours needs none
+  l1_pipegen2,   // bytes of one core as TT-Buda's pipegen2 lays them out, which needs more than ours
   dest,          // tiles of the destination register
   streams,       // of one core
   multicasts,    // streams of one core that send to several
@@ -103,13 +103,13 @@ struct Links {
   std::vector<InputLink> inputs;    // one per input
   std::vector<OutputLink> outputs;  // one per reader
   std::size_t tile_sizes = 1;       // on the chip
-  bool room_for_gathers = false;    // the core is to hold the buffers of gathers, too (Resource::gathers)
+  bool for_pipegen2 = false;        // L1 is to suffice for TT-Buda's pipegen2, too
 };
 
 // `fused`: the schedules of a fused op, whose blocks are those of `op`; null for others.
 Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused = nullptr);
 Usage phase_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
-// All resources of a core: L1 first, then those that have a limit. `gathers` is there where an input is gathered from several cores.
+// All resources of a core: L1 first, then those that have a limit. `l1_pipegen2` is there where it is asked for and more than L1.
 std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device,
                           const netlist::FusedOp* fused = nullptr);
 
