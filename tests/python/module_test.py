@@ -82,9 +82,15 @@ class Module(unittest.TestCase):
         with self.assertRaises(ValueError):
             openbuda.run_inference(self.image, [(batches[0], batches[0])])
 
-    def test_modules_of_tensorflow_are_refused(self):
-        with self.assertRaisesRegex(NotImplementedError, "TFLiteConverter.*OnnxModule"):
-            openbuda.TFModule("net", None)
+    def test_frameworks_that_are_not_there_are_refused(self):
+        for module in (openbuda.TFModule, openbuda.TFGraphDefModule, openbuda.JaxModule):
+            with self.assertRaisesRegex(NotImplementedError, "TFLiteConverter.*OnnxModule"):
+                module("net", None)
+
+    def test_models_in_tensorflow_lite_are_read_as_such(self):
+        # No table of the format lies at the offset that the first bytes name.
+        with tempfile.TemporaryDirectory() as folder:
+            self.refused("TF002", openbuda.compile_to_image, openbuda.TFLiteModule("net", b"\x1c\0\0\0TFL3" + bytes(64)), f"{folder}/net.tti")
 
     def test_segments_of_the_host_run_with_the_model(self):
         class Middle(openbuda.PyBudaModule):

@@ -2,8 +2,8 @@
 from . import op
 from ._native import (Backend, Error, Generator, Session, TTIImage, detect_available_devices, load_image, merge_models, run_inference, targets)
 from .compile import compile_to_image
-from .frameworks import OnnxModule, PyTorchModule, TFModule
+from .frameworks import JaxModule, OnnxModule, PyTorchModule, TFGraphDefModule, TFLiteModule, TFModule
 from .module import Parameter, PyBudaModule, Tensor
 
-__all__ = ["Backend", "Error", "Generator", "OnnxModule", "Parameter", "PyBudaModule", "PyTorchModule", "Session", "TFModule", "TTIImage", "Tensor", "compile_to_image", "detect_available_devices",
+__all__ = ["Backend", "Error", "Generator", "JaxModule", "OnnxModule", "Parameter", "PyBudaModule", "PyTorchModule", "Session", "TFGraphDefModule", "TFLiteModule", "TFModule", "TTIImage", "Tensor", "compile_to_image", "detect_available_devices",
            "load_image", "merge_models", "op", "run_inference", "targets"]

@@ -72,17 +72,48 @@ class OnnxModule:
         return str(path)
 
 
-class TFModule:
-    """PyBuda's module of TensorFlow. Debian has no TensorFlow, so that there is nothing to export such a model with here."""
+class TFLiteModule:
+    """A model in TensorFlow Lite: a file, or its bytes."""
 
-    def __init__(self, name, module=None):
-        raise NotImplementedError(f"module '{name}': models of TensorFlow are compiled from files, since Debian has no TensorFlow; write it with tf.lite.TFLiteConverter (or tf2onnx), "
-                                  f"and give '{name}.tflite' (or OnnxModule('{name}', onnx_path='{name}.onnx')) to compile_to_image")
+    def __init__(self, name, module):
+        self.name, self.module = name, module
+
+    def get_name(self):
+        return self.name
+
+    def export(self, folder, sample_inputs=None):
+        if not isinstance(self.module, (bytes, bytearray, memoryview)):
+            return str(self.module)
+        path = pathlib.Path(folder, f"{self.name}.tflite")
+        path.write_bytes(self.module)
+        return str(path)
+
+
+class _Unavailable:
+    """A framework that Debian does not have, so that there is nothing here with which its models could be exported."""
+
+    framework = export = ""
+
+    def __init__(self, name, module=None, *args, **kwargs):
+        raise NotImplementedError(f"module '{name}': Debian has no {self.framework}, so its models are compiled from files: write one with {self.export}, and give "
+                                  f"TFLiteModule('{name}', '{name}.tflite') or OnnxModule('{name}', onnx_path='{name}.onnx') to compile_to_image")
+
+
+class TFModule(_Unavailable):
+    framework, export = "TensorFlow", "tf.lite.TFLiteConverter or tf2onnx"
+
+
+class TFGraphDefModule(_Unavailable):
+    framework, export = "TensorFlow", "tf.lite.TFLiteConverter or tf2onnx --graphdef"
+
+
+class JaxModule(_Unavailable):
+    framework, export = "JAX", "jax2tf and tf.lite.TFLiteConverter"
 
 
 def module_of(model):
     """A model of a framework as one of the modules above; None for something else."""
-    if isinstance(model, (PyTorchModule, OnnxModule)):
+    if isinstance(model, (PyTorchModule, OnnxModule, TFLiteModule)):
         return model
     if type(model).__module__.partition(".")[0] in ("tensorflow", "keras"):
         return TFModule(getattr(model, "name", "model"))

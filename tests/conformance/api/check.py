@@ -2,9 +2,10 @@
 """docs/api.md says where the classes and functions of the PyBuda documents are. This looks whether the names are in public headers, in the Python module
 or on the tools' pages, and the tests use them.
 
-    check.py SOURCE_DIR [REFERENCE]
+    check.py SOURCE_DIR [REFERENCE [GUIDE]]
 
-REFERENCE is PyBuda's API reference as text. Where it is there, each of its signatures with all arguments has to be in the tables.
+REFERENCE is PyBuda's API reference as text, GUIDE its user guide. Where they are there, each signature of the reference with all arguments has to be in the tables, and each name of PyBuda, variable
+and option of the guide in them or in docs/options.md.
 """
 import pathlib
 import re
@@ -48,6 +49,13 @@ def signatures(text):
         yield name, [a for a in arguments if not a.startswith("_")]
 
 
+def guide_names(text):
+    """Names below pybuda, variables and options. The last part of the guide is the manual of another program."""
+    text = re.split(r"^TT-SMI$", text, flags=re.M)[0]
+    found = set(re.findall(r"(?<![\w/])pybuda\.([A-Za-z_]\w*(?:\.\w+)*)", text)) | set(re.findall(r"\b(?:PYBUDA|TT_BACKEND)_\w+", text)) | set(re.findall(r"(?<![\w-])--[a-z]\w+", text))
+    return sorted(n for n in found if n not in ("--help", "py"))
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     headers = "\n".join((source / "core" / h).read_text() for h in (source / "core/public_headers.txt").read_text().splitlines() if h.startswith("buda/"))
@@ -86,10 +94,16 @@ def main():
         for argument in arguments:
             if not re.search(rf"\b{argument}\b", table[name]):
                 problems.append(f"docs/api.md: {name} lacks the argument {argument}")
+    guide = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    named = guide_names(guide.read_text()) if guide and guide.is_file() else []
+    pages_of_names = "".join((source / "docs" / p).read_text() for p in ("api.md", "options.md"))
+    for name in named:
+        if not re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", pages_of_names) and not re.search(rf"`[\w.]*\b{re.escape(name.rpartition('.')[2])}\b", pages_of_names):
+            problems.append(f"neither docs/api.md nor docs/options.md has {name} of the user guide")
     if len(table) < 130:
         problems.append(f"docs/api.md: only {len(table)} names were found in the tables")
     print("\n".join(problems))
-    print(f"{len(table)} names, {missing} rows without an equivalent, {len(asked)} signatures of the reference looked up, {len(problems)} problems")
+    print(f"{len(table)} names, {missing} rows without an equivalent, {len(asked)} signatures of the reference and {len(named)} names of the guide looked up, {len(problems)} problems")
     return 1 if problems else 0
 
 
