@@ -31,5 +31,15 @@ for model in $models; do
     buda run "$model.tti" --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --pcc 0.99 -q
   done
 done
+# With ops of the host between products the device runs in several segments, of one image: h and d are what runs one after the other.
+while read -r model ops order; do
+  buda compile "$model.onnx" -o "$model.tti" --cpu-fallback-ops "$ops" -q
+  [ "$(tti-pack info "$model.tti" --json | "$python" -c 'import json, sys; print("".join(s["kind"][0] for s in json.load(sys.stdin)["segments"]))')" = "$order" ]
+  buda run "$model.tti" --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --pcc 0.99 -q
+done <<'END'
+bert_tiny embedding,softmax hdhdhd
+unet max_pool2d dhdhd
+mobilenet_v2 clip dhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhdhd
+END
 # What the optimizer makes of them must come to the same, too.
 python3 "$source/tests/flow/lowered_models.py" --build "$build" --models "$work"
