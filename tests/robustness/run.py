@@ -55,6 +55,7 @@ def tools(work, inputs):
         Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (inputs)", inputs, ".npz", ["runner", work / "m.tti", "--inputs", "IN", "-o", "OUT"], product_name="product.npz"),
         Tool("perf-analyzer", work / "times/summary.json", ".json", ["perf-analyzer", "--load", "IN"], product=False),
+        Tool("tt-smi", work / "telemetry.json", ".json", ["tt-smi", "-s", "-f", "OUT", "IN"]),
         Tool("buda compile", work / "m.onnx", ".onnx", ["buda", "compile", "IN", "-o", "OUT"]),
     ], beside
 
@@ -215,7 +216,7 @@ def main():
         inputs = work / "inputs.npz"
         shutil.copy(args.inputs, inputs)
         subprocess.run(["buda", "compile", "m.onnx", "-o", "m.tti", "--build-dir", ".", "-q"], cwd=work, env=environment, check=True)
-        subprocess.run(["runner", "m.tti", "--inputs", inputs, "--target", "grid", "--perf", "times", "--perf-level", "0", "-o", "unused.npz", "-q"], cwd=work, env=environment, check=True)
+        subprocess.run(["runner", "m.tti", "--inputs", inputs, "--target", "grid", "--perf", "times", "--perf-level", "0", "--telemetry", "telemetry.json", "-o", "unused.npz", "-q"], cwd=work, env=environment, check=True)
         subprocess.run(["importer", "m.onnx", "--copy-tensors", "-o", "copied.graph.json"], cwd=work, env=environment, check=True)
         subprocess.run(["netlist2pipe", "m.yaml", "--device", "n150", "--epoch", "0", "-o", "-", "-q"], cwd=work, env=environment, check=True, stdout=(work / "epoch.yaml").open("wb"))
         subjects, beside = tools(work, inputs)

@@ -3,11 +3,14 @@
 
 namespace buda::cli {
 
-void declare_common(OptionSet& set, CommonOptions& common) {
+void declare_common(OptionSet& set, CommonOptions& common, bool version_is_v) {
   set.group("Common options");
   set.flag("help", common.help, "show this text").also("-h");
-  set.flag("version", common.version, "show the version");
-  set.count("verbose", common.verbose, "print what is done; -vv: in more detail").also("-v");
+  auto& version = set.flag("version", common.version, "show the version");
+  if (version_is_v) version.also("-v");
+  auto& verbose = set.count("verbose", common.verbose,
+                            version_is_v ? "print what is done; twice: in more detail" : "print what is done; -vv: in more detail");
+  if (!version_is_v) verbose.also("-v");
   set.flag("quiet", common.quiet, "print errors only").also("-q");
   set.choice("diagnostics", common.diagnostics, {"text", "json"}, "form of messages on standard error");
   set.path("config", common.config, "FILE", "read options from a YAML or JSON map");

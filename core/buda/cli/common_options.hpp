@@ -31,6 +31,7 @@ struct CommonOptions {
   std::string made_from;  // the model behind the input
 };
 
-void declare_common(OptionSet& set, CommonOptions& common);
+// `version_is_v`: -v is the short form of --version, not of --verbose.
+void declare_common(OptionSet& set, CommonOptions& common, bool version_is_v = false);
 
 }  // namespace buda::cli

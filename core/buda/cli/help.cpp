@@ -78,7 +78,7 @@ std::string help_text(const ToolSpec& spec) {
   OptionSet set;
   if (spec.declare) spec.declare(set);
   CommonOptions common;
-  declare_common(set, common);
+  declare_common(set, common, spec.version_is_v);
 
   std::string out;
   if (spec.run) out += usage_line(spec, set);

@@ -171,7 +171,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   CommonOptions common;
   OptionSet set;
   if (s.spec.declare) s.spec.declare(set);
-  declare_common(set, common);
+  declare_common(set, common, s.spec.version_is_v);
   // The form of messages matters for the messages about the other options too.
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i] == "--diagnostics=json" || (arguments[i] == "--diagnostics" && i + 1 < arguments.size() && arguments[i + 1] == "json"))

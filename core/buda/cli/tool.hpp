@@ -76,6 +76,8 @@ struct ToolSpec {
   std::vector<ToolSpec> commands;
   // A command that is another executable of the suite, which gets the rest of the line as it is: `buda run` is `runner`.
   std::string executable;
+  // -v is --version, where a documented tool has it so.
+  bool version_is_v = false;
 };
 
 // Runs the tool and gives its exit code. Sets the C locale and signal handlers, so it is called once, by main.

@@ -1,5 +1,6 @@
 // schemas/: each published JSON Schema is the reader's own, and agrees with it on the examples, judged by another validator.
 // With BUDA_UPDATE_DOCS=1 in the environment the schemas are written anew.
+#include "apps/tt-smi/snapshot.hpp"
 #include "apps/tti-pack/image_info.hpp"
 #include "unit/schemas/second_validator.hpp"
 
@@ -73,6 +74,7 @@ std::vector<Format> formats() {
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
                              record_format<telemetry::Telemetry>(),
+                             record_format<tt_smi::Snapshot>(),
                              record_format<tti_pack::ImageInfo>()};
   for (auto& f : all) f.folder.replace(f.folder.find('/'), 1, "-");
   return all;
