@@ -17,7 +17,6 @@ using screen::safe_text;
 using screen::Style;
 using telemetry::Activity;
 using telemetry::Chip;
-using telemetry::Readings;
 using telemetry::Telemetry;
 
 constexpr const char* kNone = "n/a";
