@@ -124,6 +124,8 @@ TEST(L1, IsCountedAsTTBudaLaysItOut) {
   EXPECT_EQ(more(), 12 * kF16) << "twice the relay of 48 tiles is more than 100 KiB";
   op.attributes.u_kt = 3;
   EXPECT_EQ(more(), (12 + 24) * kF16);
+  links.inputs[0].sources = 1;
+  EXPECT_EQ(usages(op, links, board("n150"))[1].resource, Resource::dest) << "an op that gathers nothing";
 }
 
 TEST(Streams, EveryLimitHasItsResource) {

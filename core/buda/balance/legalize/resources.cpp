@@ -123,17 +123,20 @@ void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& 
     u.parts.push_back({std::move(what), as_count(bytes)});
     u.used += as_count(bytes);
   };
+  // An op that gathers nothing is not held to it: alone in its epoch it must fit where our own buffers do.
+  const auto gathers = [](const InputLink& in) { return !in.from_queue && in.sources > 1; };
+  if (std::none_of(links.inputs.begin(), links.inputs.end(), gathers)) return;
   for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
     const tiling::InputBuffer buffer = input_buffer(op, i, device);
     if (!links.inputs[i].from_queue) {
-      if (links.inputs[i].sources > 1)
+      if (gathers(links.inputs[i]))
         add(cat("gather of input ", i, ": ", tiles_text(kTilesOfAGather, buffer.tile_bytes)), kTilesOfAGather * buffer.tile_bytes);
     } else if (is_shared(op, i)) {
       const std::int64_t bytes = tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes) * buffer.tile_bytes;
       if (2 * bytes <= kMostDoubled) add(cat("relay of input ", i, ", doubled"), bytes);
     }
   }
-  if (u.parts.size() > 1) out.push_back(std::move(u));
+  out.push_back(std::move(u));
 }
 
 Usage fan_out_usage(const Links& links, const device::DeviceDescriptor& device) {

@@ -109,7 +109,7 @@ struct Links {
 // `fused`: the schedules of a fused op, whose blocks are those of `op`; null for others.
 Usage l1_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused = nullptr);
 Usage phase_usage(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device);
-// All resources of a core: L1 first, then those that have a limit. `l1_pipegen2` is there where it is asked for and more than L1.
+// All resources of a core: L1 first, then those that have a limit. `l1_pipegen2` is there where it is asked for and the op gathers.
 std::vector<Usage> usages(const netlist::Op& op, const Links& links, const device::DeviceDescriptor& device,
                           const netlist::FusedOp* fused = nullptr);
 
