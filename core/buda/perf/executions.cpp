@@ -1,8 +1,9 @@
-// The events of an execution follow that of its epoch.
+// The event of an epoch is the last of its execution.
 #include <buda/perf/executions.hpp>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace buda::perf {
 namespace {
@@ -26,21 +27,19 @@ void add_streams(std::vector<CoreRun>& cores, const std::map<const Entity*, Stre
 
 std::vector<Execution> executions_of(const Recording& recording) {
   std::vector<Execution> out;
+  std::vector<CoreRun> cores;
   std::map<EntityId, std::size_t> index;
   std::map<const Entity*, Streams> streams;
-  auto finish = [&] {
-    if (!out.empty()) add_streams(out.back().cores, streams);
-    index.clear();
-    streams.clear();
-  };
   const auto& entities = recording.entities();
   for (const Event& event : recording.events()) {
     const Entity& entity = entities[event.entity.index()];
     if (event.kind == EventKind::epoch) {
-      finish();
-      out.push_back({entity.parent.valid() ? entities[entity.parent.index()].name : "", entity.name, event.a, event.begin, event.end, {}});
-    } else if (event.kind == EventKind::input && !out.empty()) {
-      auto& cores = out.back().cores;
+      add_streams(cores, streams);
+      out.push_back({entity.parent.valid() ? entities[entity.parent.index()].name : "", entity.name, event.a, event.begin, event.end,
+                     std::exchange(cores, {})});
+      index.clear();
+      streams.clear();
+    } else if (event.kind == EventKind::input) {
       auto [it, fresh] = index.try_emplace(event.entity, cores.size());
       if (fresh) {
         cores.emplace_back();
@@ -54,7 +53,6 @@ std::vector<Execution> executions_of(const Recording& recording) {
       s.end[event.lane != 0] = event.end;
     }
   }
-  finish();
   return out;
 }
 

@@ -28,13 +28,13 @@ struct SmallRun {
     const EntityId core_b = recording.add({Entity::Kind::core, "2-2", 0, 1, 1, {}});
     const EntityId b = recording.add({Entity::Kind::op, "b", 0, 1, 1, core_b});
     for (std::uint64_t at : {0, 1000}) {
-      recording.record(cycles(EventKind::epoch, epoch, at, at + 200, 0, 3, 0));
       for (std::uint32_t input : {0, 1}) {
         recording.record(cycles(EventKind::input, a, at + 10 + 50 * input, at + 50 + 50 * input, 1, input, 30 * 16));
         recording.record(cycles(EventKind::input, b, at + 60 + 50 * input, at + 90 + 50 * input, 1, input, 20 * 16));
       }
       recording.record(cycles(EventKind::streams, core_a, at + 2, at + 55, 0, 4096, 0));
       recording.record(cycles(EventKind::streams, core_a, at + 40, at + 110, 1, 4096, 0));
+      recording.record(cycles(EventKind::epoch, epoch, at, at + 200, 0, 3, 0));
     }
     summary.clock.hz = 1e9;
     summary.arch = "wormhole_b0";
