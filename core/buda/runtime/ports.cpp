@@ -81,7 +81,7 @@ class Binder {
     return out;
   }
 
-  // Where what passes between host and device does so.
+  // The device segment at which each tensor is transferred between host and device.
   void find_segments() {
     for (const auto& segment : plan_.segments) {
       if (segment.kind != host_plan::SegmentKind::device) continue;

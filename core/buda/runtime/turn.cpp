@@ -1,4 +1,4 @@
-// Host graphs, and what passes between them and the device.
+// Evaluation of host graphs, and transfers between host and device.
 #include <buda/runtime/turn.hpp>
 
 #include <buda/graph/graph.hpp>

@@ -122,7 +122,7 @@ TEST(Edge, WhatFollowsAStackNeedsAllMatricesInTheBuffer) {
   EXPECT_EQ(cost_of(producer, apart, nop, 0).sources, 1);
 }
 
-// As rows of a table that is spliced in parts and picked from by several columns of cores, each of which takes all parts in one ublock.
+// As the result of a streamed splice that a sparse matmul on several columns of cores reads: each column reads all parts in one ublock.
 TEST(Edge, PartsThatAreLowerAndWiderThanUblocksNeedAllMatricesInTheBuffer) {
   Op nop = make(OpType::nop, {1, 2}, {1, 1, 1, 2, 1}, 1);
   EdgeMaps stack{{}, {Tm::vstack(2)}, {}};

@@ -6,11 +6,13 @@
 
 #include <buda/balance/emit/plan_builder.hpp>
 #include <buda/netlist/text/write.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/session.hpp>
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace buda::balance {
 
@@ -42,6 +44,25 @@ inline Result<runtime::Model> model_of(const Balanced& b) {
     model.parameters.emplace(p.queue, std::move(tensor));
   }
   return model;
+}
+
+// Batch after batch on golden has the bits of the graph, which must be exact: small whole numbers, say.
+inline void expect_same_bits(const graph::Graph& graph, const Balanced& b, const std::vector<NamedTensors>& batches) {
+  auto fs = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*fs, sink);
+  Golden golden(golden::Mode::exact);
+  auto model = model_of(b);
+  ASSERT_TRUE(model.ok()) << text_of(model.failure());
+  auto session = runtime::Session::open(std::move(*model), golden, *b.problem.device, host);
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    auto wanted = ops::evaluate_graph(graph, batches[i]);
+    ASSERT_TRUE(wanted.ok()) << text_of(wanted.failure());
+    auto found = (*session)->run(batches[i]);
+    ASSERT_TRUE(found.ok()) << text_of(found.failure());
+    for (const auto& [name, tensor] : *wanted) EXPECT_TRUE(found->at(name).to_f32() == tensor.to_f32()) << name << ", batch " << i;
+  }
 }
 
 }  // namespace buda::balance

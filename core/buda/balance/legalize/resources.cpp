@@ -116,6 +116,9 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
 // reads DRAM as long as that is small.
 void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& op, const Links& links,
                      const device::DeviceDescriptor& device) {
+  // An op that gathers nothing is not held to it: alone in its epoch it must fit where our own buffers do.
+  const auto gathers = [](const InputLink& in) { return !in.from_queue && in.sources > 1; };
+  if (std::none_of(links.inputs.begin(), links.inputs.end(), gathers)) return;
   constexpr std::int64_t kTilesOfAGather = 12;  // over all of its streams
   constexpr std::int64_t kMostDoubled = 100 * 1024;
   Usage u{Resource::l1_pipegen2, l1_bytes, device.l1.operand_bytes(), {{"as we lay it out", l1_bytes}}};
@@ -123,9 +126,6 @@ void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& 
     u.parts.push_back({std::move(what), as_count(bytes)});
     u.used += as_count(bytes);
   };
-  // An op that gathers nothing is not held to it: alone in its epoch it must fit where our own buffers do.
-  const auto gathers = [](const InputLink& in) { return !in.from_queue && in.sources > 1; };
-  if (std::none_of(links.inputs.begin(), links.inputs.end(), gathers)) return;
   for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
     const tiling::InputBuffer buffer = input_buffer(op, i, device);
     if (!links.inputs[i].from_queue) {

@@ -64,7 +64,10 @@ RowUse row_use(const OpSpec& spec, std::size_t input) {
 // Grows a region from one op to all that its operands and users need.
 class RegionSearch {
  public:
-  RegionSearch(const Problem& problem, OpId first) : problem_(problem), rows_(problem.op(first).out.rt) { add(first); }
+  RegionSearch(const Problem& problem, OpId first)
+      : problem_(problem), rows_(problem.op(first).out.rt), is_member_(problem.ops.size(), false) {
+    add(first);
+  }
 
   std::optional<RowRegion> run() {
     for (std::size_t i = 0; i < region_.ops.size(); ++i)
@@ -74,7 +77,9 @@ class RegionSearch {
 
  private:
   void add(OpId op) {
-    if (std::find(region_.ops.begin(), region_.ops.end(), op) == region_.ops.end()) region_.ops.push_back(op);
+    if (is_member_[op.index()]) return;
+    is_member_[op.index()] = true;
+    region_.ops.push_back(op);
   }
 
   bool visit(const OpSpec& spec) {
@@ -100,6 +105,7 @@ class RegionSearch {
 
   const Problem& problem_;
   std::int64_t rows_;
+  std::vector<bool> is_member_;  // by OpId
   RowRegion region_;
 };
 
