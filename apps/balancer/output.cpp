@@ -6,6 +6,7 @@
 #include <buda/cli/product_name.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <filesystem>
 #include <memory>

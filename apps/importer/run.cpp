@@ -6,6 +6,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 namespace buda::importer {
@@ -29,8 +30,8 @@ Result<std::map<std::string, std::int64_t>> parse_dims(const std::vector<std::st
   return dims;
 }
 
-Result<std::map<std::string, Tensor>> read_values(const std::vector<std::string>& texts, Host& host) {
-  std::map<std::string, Tensor> values;
+Result<NamedTensors> read_values(const std::vector<std::string>& texts, Host& host) {
+  NamedTensors values;
   Failure failure;
   for (const auto& text : texts) {
     auto equals = text.find('=');

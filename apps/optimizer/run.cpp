@@ -8,6 +8,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,9 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/tensor/tensor.hpp>

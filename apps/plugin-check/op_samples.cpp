@@ -7,6 +7,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <array>

@@ -14,6 +14,8 @@
 #include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/tensor/compare.hpp>
+#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include "apps/python/toolchain.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <array>
 #include <string>

@@ -1,7 +1,7 @@
 // Tensors as NumPy arrays.
 #pragma once
 
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

@@ -6,6 +6,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/graph_run.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>
 

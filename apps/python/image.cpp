@@ -11,6 +11,7 @@
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/generator.hpp>
 #include <buda/runtime/merged_session.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>
 

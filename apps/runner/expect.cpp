@@ -6,6 +6,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/tensor/compare.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <array>

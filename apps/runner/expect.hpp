@@ -4,7 +4,7 @@
 #include "apps/runner/options.hpp"
 
 #include <buda/diag/result.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <string>
 #include <vector>

@@ -2,6 +2,8 @@
 #include "apps/runner/inputs.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 #include <optional>

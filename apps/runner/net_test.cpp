@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/tensor/compare.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/test_config.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 namespace buda::runner {
 

@@ -23,6 +23,8 @@
 #include <buda/runtime/stimulus.hpp>
 #include <buda/runtime/trace.hpp>
 #include <buda/telemetry/followed.hpp>
+#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <unistd.h>
 

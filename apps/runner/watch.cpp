@@ -3,6 +3,7 @@
 
 #include <buda/io/json.hpp>
 #include <buda/runtime/batches.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

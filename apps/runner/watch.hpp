@@ -4,7 +4,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/runtime/observer.hpp>
 #include <buda/runtime/trace.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <map>
 #include <string>

@@ -8,6 +8,7 @@
 #include <buda/image/image.hpp>
 #include <buda/runtime/model.hpp>
 #include <buda/runtime/model_image.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <utility>
 

@@ -5,6 +5,7 @@
 #include <buda/compiler/compile.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/loader.hpp>

@@ -18,7 +18,7 @@ class Boxed {
   Boxed() = default;
   Boxed(std::nullopt_t /*none*/) {}  // NOLINT: as std::optional
   template <typename U>
-  requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, Boxed>) Boxed(U&& value)
+  requires(!std::same_as<std::remove_cvref_t<U>, Boxed> && std::convertible_to<U, T>) Boxed(U&& value)
       : value_(std::make_unique<T>(std::forward<U>(value))) {}  // NOLINT
   Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::frontend {
 namespace {

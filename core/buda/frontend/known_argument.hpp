@@ -4,7 +4,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/frontend/op_import.hpp>
 #include <buda/frontend/values.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <string_view>
 

@@ -3,6 +3,7 @@
 
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <set>
@@ -11,6 +12,11 @@ namespace buda::frontend {
 
 using graph::NodeId;
 using graph::NodeKind;
+
+KnownValues::KnownValues(const graph::Graph& graph) : graph_(&graph) {}
+KnownValues::KnownValues(KnownValues&&) noexcept = default;
+KnownValues& KnownValues::operator=(KnownValues&&) noexcept = default;
+KnownValues::~KnownValues() = default;
 
 const Tensor* KnownValues::find(graph::ValueRef value) {
   if (!value.valid() || !graph_->contains(value.node)) return nullptr;

@@ -3,7 +3,7 @@
 
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node_id.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,10 @@ inline constexpr std::int64_t kLargestKnown = 1 << 28;
 // Nodes may be added to the graph between calls, but not changed.
 class KnownValues {
  public:
-  explicit KnownValues(const graph::Graph& graph) : graph_(&graph) {}
+  explicit KnownValues(const graph::Graph& graph);
+  KnownValues(KnownValues&&) noexcept;
+  KnownValues& operator=(KnownValues&&) noexcept;
+  ~KnownValues();
 
   // Null for a value that depends on an input of the model (or cannot be computed). Costs what computing it costs, once.
   const Tensor* find(graph::ValueRef value);

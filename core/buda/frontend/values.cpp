@@ -26,6 +26,8 @@ Operand known_value(std::string name, Tensor tensor, Role role, std::string orig
 
 bool failed(const Operand& value) { return value == nullptr || (!value->ref.valid() && !value->tensor); }
 
+ValueStore::ValueStore(graph::Graph& g, std::string model_file) : graph(&g), file(std::move(model_file)), known(g) {}
+
 graph::ValueRef ValueStore::ref(const Operand& value) {
   if (value == nullptr) return {};
   if (value->ref.valid() || !value->tensor) return value->ref;
@@ -42,6 +44,10 @@ graph::ValueRef ValueStore::ref(const Operand& value) {
 const Tensor* ValueStore::tensor(const Operand& value) {
   if (value == nullptr) return nullptr;
   return value->tensor ? &*value->tensor : known.find(value->ref);
+}
+
+void Values::define(const std::string& name, Tensor tensor, Role role, std::string origin) {
+  define(name, known_value(name, std::move(tensor), role, std::move(origin)));
 }
 
 Operand Values::find(const std::string& name) const {

@@ -1,15 +1,15 @@
 // The values of a model by name: computed by a node, pushed by the user, or known while importing.
 #pragma once
 
+#include <buda/base/boxed.hpp>
 #include <buda/frontend/known_values.hpp>
 #include <buda/frontend/narrow_type.hpp>
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node_id.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,7 @@ enum class Role { weight, constant };
 struct ModelValue {
   std::string name;  // under which it was defined first
   graph::ValueRef ref;
-  std::optional<Tensor> tensor;
+  Boxed<Tensor> tensor;
   Role role = Role::constant;
   std::string origin;
   const NarrowType* narrow = nullptr;  // the element type that the model gives it, where that is narrower than the one it has here
@@ -39,7 +39,7 @@ Operand known_value(std::string name, Tensor tensor, Role role, std::string orig
 
 // Where values become nodes: the graph being built and what is known of it. One for all scopes.
 struct ValueStore {
-  explicit ValueStore(graph::Graph& g, std::string model_file) : graph(&g), file(std::move(model_file)), known(g) {}
+  explicit ValueStore(graph::Graph& g, std::string model_file);
 
   // The value as one of the graph; a known tensor becomes a parameter or constant node now: the shape of a Reshape or the axes of a Squeeze
   // never do and so leave no trace. Invalid for a failed value.
@@ -59,9 +59,7 @@ class Values {
 
   void define(const std::string& name, Operand value) { values_[name] = std::move(value); }
   void define(const std::string& name, graph::ValueRef computed) { define(name, computed_value(name, computed)); }
-  void define(const std::string& name, Tensor tensor, Role role, std::string origin) {
-    define(name, known_value(name, std::move(tensor), role, std::move(origin)));
-  }
+  void define(const std::string& name, Tensor tensor, Role role, std::string origin);
   // The node that was to compute it could not be imported.
   void define_failed(const std::string& name) { define(name, graph::ValueRef()); }
 

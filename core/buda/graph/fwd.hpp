@@ -6,6 +6,7 @@
 namespace buda::graph {
 
 class Graph;
+class GraphEditor;
 class Node;
 struct Edge;
 struct Value;

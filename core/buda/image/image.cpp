@@ -9,6 +9,7 @@
 #include <buda/io/json.hpp>
 #include <buda/io/sha256.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <map>

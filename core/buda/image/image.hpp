@@ -3,7 +3,7 @@
 
 #include <buda/image/archive.hpp>
 #include <buda/image/device_json.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <map>
 #include <string>

@@ -7,6 +7,7 @@
 #include <buda/image/device_match.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/netlist/text/write.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <optional>

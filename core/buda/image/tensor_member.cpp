@@ -7,6 +7,7 @@
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/tensor/npy.hpp>
 #include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
 #include <memory>

@@ -1,11 +1,12 @@
 // Frontends: readers of model files.
 //
 // To write one, derive Frontend and register it in a plugin (docs/plugins/frontend.md). The graph that comes out is at tensor level, uses
-// the operators of <buda/ops/table/registry.hpp>, and names for every node where it came from.
+// the operators of <buda/ops/table/registry.hpp>, and names for every node where it came from. The plugin includes <buda/graph/graph.hpp>,
+// and <buda/tensor/tensor.hpp> where it looks at values.
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/plugin/model_source.hpp>
 

@@ -3,9 +3,11 @@
 
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/runtime/target.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <new>
 #include <utility>

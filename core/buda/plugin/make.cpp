@@ -5,6 +5,7 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
+#include <buda/plugin/frontend.hpp>
 #include <buda/runtime/target.hpp>
 
 // Instances have the visibility of the definition, not that of the header's declaration.

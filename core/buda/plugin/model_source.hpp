@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/io/bytes.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 #include <map>
@@ -23,7 +23,7 @@ struct ImportOptions {
   std::map<std::string, std::int64_t> dims;  // values of symbolic dimensions, from --dim batch=4
   // Inputs whose values are fixed now, from --value NAME=FILE: the graph keeps such an input, but computes with this value. For models that
   // take as an input what decides about shapes.
-  std::map<std::string, Tensor> values = {};
+  NamedTensors values = {};
 };
 
 }  // namespace buda::plugin

@@ -1,6 +1,7 @@
 // Formulas: terms, and the decomposition that puts one in the place of a node.
 #include <buda/plugin/rule.hpp>
 
+#include <buda/graph/editor.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -76,6 +77,9 @@ Term Rewrite::noted(graph::ValueRef made) {
   if (exact_ && made.valid()) builder_.node(made).tags[passes::kExact] = "";
   return {this, made};
 }
+
+const graph::Graph& Rewrite::graph() const { return editor_.graph(); }
+const graph::ValueType& Rewrite::type(std::size_t input) const { return *graph().type(inputs_[input].source); }
 
 ops::Attrs Rewrite::attrs() const { return attributes(op_, attrs_); }
 

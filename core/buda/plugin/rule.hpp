@@ -6,6 +6,8 @@
 //   }
 //   registrar.add_decomposition(rule("softsign", "x / (1 + |x|)", {"softsign"}, {"abs", "add", "reciprocal", "multiply"}, softsign));
 //
+// A rule that walks the graph includes <buda/graph/graph.hpp>.
+//
 // What goes in and out is converted where the formula computes in another element type than the node: integers, booleans and
 // 16-bit floats are computed with in F32.
 //
@@ -13,9 +15,11 @@
 // sides of an operator, and of the arguments of a function, at most one makes new nodes. Give the other one a name before.
 #pragma once
 
-#include <buda/graph/editor.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/plugin/decomposition.hpp>
+#include <buda/passes/decompose/decomposition.hpp>
+#include <buda/plugin/registry.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -39,12 +43,12 @@ class Rewrite {  // wide because formulas read the replaced node through it, att
   Rewrite(graph::GraphEditor& editor, graph::NodeId id);
 
   // Of the node that is replaced, as it was.
-  const graph::Graph& graph() const { return editor_.graph(); }
+  const graph::Graph& graph() const;
   const std::vector<graph::Edge>& inputs() const { return inputs_; }
   std::size_t count() const { return inputs_.size(); }
   const std::string& op_name() const { return op_; }
   const graph::ValueType& result() const { return result_; }
-  const graph::ValueType& type(std::size_t input) const { return *graph().type(inputs_[input].source); }
+  const graph::ValueType& type(std::size_t input) const;
   std::int64_t integer(std::string_view attr) const { return attrs().integer(attr); }
   double real(std::string_view attr) const { return attrs().real(attr); }
   bool flag(std::string_view attr) const { return attrs().boolean(attr); }

@@ -3,7 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/runtime/ports.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 #include <string>

@@ -9,6 +9,7 @@
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/state.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <deque>

@@ -5,7 +5,7 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/batches.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 

@@ -10,6 +10,8 @@
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/tensor/raw_file.hpp>
+#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 #include <functional>

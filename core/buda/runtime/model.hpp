@@ -7,7 +7,7 @@
 #include <buda/io/host.hpp>
 #include <buda/runtime/streams.hpp>
 #include <buda/runtime/target.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <map>
 #include <memory>

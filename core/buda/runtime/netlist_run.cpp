@@ -9,6 +9,7 @@
 #include <buda/runtime/ports.hpp>
 #include <buda/runtime/program_order.hpp>
 #include <buda/runtime/session.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/target.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 #include <map>

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/runtime/patience.hpp>
 #include <buda/runtime/typed_tensors.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <condition_variable>

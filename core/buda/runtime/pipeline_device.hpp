@@ -5,8 +5,8 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/tensor/dtype.hpp>
+#include <buda/tensor/named_tensors.hpp>
 #include <buda/tensor/shape.hpp>
-#include <buda/tensor/tensor_file.hpp>
 
 #include <functional>
 #include <memory>

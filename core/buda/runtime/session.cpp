@@ -9,6 +9,7 @@
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
 #include <buda/runtime/state.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <set>

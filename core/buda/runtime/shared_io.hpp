@@ -16,7 +16,7 @@
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/pipeline_device.hpp>
 #include <buda/runtime/timeout.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstddef>
 #include <cstdint>

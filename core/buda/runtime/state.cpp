@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/batches.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::runtime {
 

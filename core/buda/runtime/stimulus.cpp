@@ -9,6 +9,7 @@
 #include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/ports.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/test_config.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 #include <map>

@@ -7,6 +7,7 @@
 #include <buda/tensor/compare.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // Is this tensor the one that was expected? Several measures, each with its own threshold; passing one excuses none of the others.
 #pragma once
 
-#include <buda/tensor/tensor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>

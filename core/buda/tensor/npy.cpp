@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/little_endian.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstring>
 #include <optional>

@@ -1,8 +1,9 @@
 // NumPy's .npy: one array.
 #pragma once
 
+#include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <string>
 #include <string_view>

@@ -7,6 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/tensor/little_endian.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <set>

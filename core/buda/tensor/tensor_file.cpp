@@ -6,6 +6,7 @@
 #include <buda/tensor/npy.hpp>
 #include <buda/tensor/npz.hpp>
 #include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_proto.hpp>
 
 namespace buda {

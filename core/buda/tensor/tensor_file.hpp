@@ -1,9 +1,10 @@
 // Tensors in files: .npy, .npz, safetensors, and ONNX's TensorProto (.pb).
 #pragma once
 
+#include <buda/diag/result.hpp>
+#include <buda/io/bytes.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/tensor/fwd.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <string>
 #include <string_view>
@@ -12,7 +13,6 @@
 
 namespace buda {
 
-// Ordered by name, so that whatever is made from it is deterministic.
 // Reads a file in the format that its first bytes show, whatever its name (a TensorProto shows nothing: its name ends with .pb). The one
 // tensor of an .npy file, or of a .pb file that does not name it, is named after the file, without folder and ending. Data is shared with
 // the (mapped) file where it can be.

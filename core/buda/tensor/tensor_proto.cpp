@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/protobuf.hpp>
 #include <buda/tensor/little_endian.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <array>
 #include <bit>

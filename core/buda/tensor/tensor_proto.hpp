@@ -1,8 +1,9 @@
 // ONNX's TensorProto: one tensor, in a file of its own (.pb) as ONNX's tests have them.
 #pragma once
 
+#include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <string>
 #include <utility>

@@ -9,6 +9,8 @@
 // What is divided by 0 gives 0, and leaves 0.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
+
 namespace buda::compare {
 namespace {
 

@@ -4,6 +4,8 @@
 // of narrow types wrap around as they should; products of 16 bits do not stay below 2^24 and are left alone.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
+
 #include <algorithm>
 
 namespace buda::compare {

@@ -16,6 +16,7 @@
 #include "rules.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/passes/decompose/channels_last.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -6,6 +6,7 @@
 // Blocks and phases are a reshape, a transpose and a reshape, which the host does while it pads and tiles the input anyway.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/ops/table/rules.hpp>
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 // rows and the columns of a tap fill whole tiles.
 #include "rules.hpp"
 
+#include <buda/graph/editor.hpp>
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/passes/decompose/channels_last.hpp>
 #include <buda/tensor/tensor.hpp>

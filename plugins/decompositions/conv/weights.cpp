@@ -1,6 +1,7 @@
 // Weights as matrices. They are known as a rule, and then all of this is done once, on the host.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/passes/decompose/channels_last.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -6,6 +6,7 @@
 //   result                                    counts × a matrix that brings each gram to its column, times its weight
 //
 // Numbers are exact up to 2^24.
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

@@ -12,6 +12,8 @@
 // format argmax may give an earlier one of two nearly equal elements. Infinities that a mask should remove give NaN.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
+#include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/tensor/tensor.hpp>
 

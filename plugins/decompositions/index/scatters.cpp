@@ -8,6 +8,7 @@
 //   max_unpool                      scatter_nd into zeros
 //
 // × is a matrix product. As in lookups.cpp there is a limit, and numbers that are not finite spoil others. Indices outside x do nothing.
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

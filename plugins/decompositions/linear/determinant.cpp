@@ -4,6 +4,7 @@
 //
 // All permutations at once by products with constant matrices of ones and zeros. Up to n = 6, which has 720 of them; larger matrices
 // would have to be eliminated, which needs the largest pivot of each column.
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

@@ -10,6 +10,8 @@
 // that. Integers are their own floor.
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>

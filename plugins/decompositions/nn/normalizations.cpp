@@ -2,6 +2,7 @@
 //
 //   batchnorm   x scale + shift, scale = weights / sqrt(variance + epsilon), shift = bias - mean scale: two ops where the four are known
 //   lrn         x (bias + alpha / size s)^-beta, s = x² summed over neighbouring channels: a product with a band of ones
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

@@ -9,6 +9,7 @@
 // Equal is what the format cannot tell apart (plugin `compare`). Indices are numbers in F32, below 2^24.
 #include "rules.hpp"
 
+#include <buda/graph/editor.hpp>
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/ops/spatial/pool.hpp>
 #include <buda/plugin/rule.hpp>

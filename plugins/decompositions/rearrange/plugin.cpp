@@ -4,6 +4,7 @@
 //   tile(x)            along each axis that is repeated: its places again and again
 //
 // A gather with constant indices moves rows by a picker and computes nothing.
+#include <buda/graph/graph.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
 #include <buda/tensor/tensor.hpp>

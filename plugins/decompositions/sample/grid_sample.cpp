@@ -12,6 +12,7 @@
 // to those of the elements that they stand for.
 //
 // Coordinates in fp32: a place in the middle between two elements may find the other one than with more digits.
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

@@ -6,6 +6,7 @@
 //
 // Where there are several samples, maps are those that `batch` names. A number of samples that depends on the region's size
 // (sampling_ratio 0) and maxima are left alone.
+#include <buda/graph/graph.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"

@@ -4,6 +4,7 @@
 //            two. Inputs shorter than the transform lack rows, onesided results lack columns, the inverse divides by its length.
 //
 // n^2 products where a fast transform has n log n: for frames of up to some thousand points, for which a matrix engine is made.
+#include <buda/graph/graph.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -9,9 +9,11 @@
 // The activation of a linear layer is relu, sigmoid, tanh or nothing. The option `batch` says how many samples come at once:
 // importer m.mlp --set frontend.example.batch=4. docs/plugins/frontend.md walks through this file.
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -9,6 +9,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/frontend/unsupported.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>

@@ -4,6 +4,7 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -15,6 +15,7 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/defs/schema.h>
 #include <onnx/shape_inference/implementation.h>

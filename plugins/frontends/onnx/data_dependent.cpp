@@ -3,6 +3,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>

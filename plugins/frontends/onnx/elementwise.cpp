@@ -2,6 +2,7 @@
 #include "direct.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 

@@ -3,6 +3,7 @@
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/plugin/model_source.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
 
@@ -47,7 +48,7 @@ class DimResolver {
       return;
     }
     names_.insert(value.name());
-    model_->inputs.push_back({value.name(), *dtype, std::move(shape)});
+    model_->inputs.push_back({value.name(), *dtype, std::move(shape), {}});
   }
 
   // Values that are no inputs: dimensions of known names get their values, others stay open.
@@ -148,7 +149,7 @@ class DimResolver {
 
   Model* model_;
   const std::map<std::string, std::int64_t>* given_;
-  const std::map<std::string, Tensor>* values_;
+  const NamedTensors* values_;
   std::set<std::string> names_;  // of inputs
   std::set<std::string> known_;
   std::set<std::string> used_;

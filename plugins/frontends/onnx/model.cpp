@@ -8,6 +8,7 @@
 #include <buda/base/text.hpp>
 #include <buda/frontend/values.hpp>
 #include <buda/plugin/model_source.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
 

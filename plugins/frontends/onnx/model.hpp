@@ -1,14 +1,16 @@
 // An ONNX model on its way to becoming a graph: what was read, checked and, where needed, converted to a newer operator set.
 #pragma once
 
+#include <buda/base/boxed.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/io/host.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/named_tensors.hpp>
+#include <buda/tensor/shape.hpp>
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +32,7 @@ struct ModelInput {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  std::optional<Tensor> value = {};  // fixed by the user
+  Boxed<Tensor> value;  // fixed by the user
 };
 
 struct Model {
@@ -38,7 +40,7 @@ struct Model {
   std::string file;                           // without folders, for provenance
   int opset = 0;                              // of the default domain
   std::shared_ptr<::onnx::ModelProto> proto;  // without initializers
-  std::map<std::string, Tensor> initializers;
+  NamedTensors initializers;
   std::map<std::string, int> narrow_initializers;  // those of an element type of NarrowType: that type
   std::vector<ModelInput> inputs;
   std::map<std::string, io::Bytes> tensor_files;  // of external data, by path

@@ -4,6 +4,8 @@
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
 #include <buda/frontend/known_argument.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
 

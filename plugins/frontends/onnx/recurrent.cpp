@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/ops/recurrent/activation_function.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::onnx_frontend {
 namespace {

@@ -2,6 +2,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

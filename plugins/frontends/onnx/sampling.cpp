@@ -2,6 +2,7 @@
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

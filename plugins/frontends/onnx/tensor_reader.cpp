@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/tensor/half.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -5,7 +5,9 @@
 #include <buda/frontend/narrow_type.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/fwd.hpp>
+#include <buda/tensor/shape.hpp>
 
 #include <cstdint>
 #include <map>

@@ -5,6 +5,7 @@
 #include "quantized.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <optional>
 

@@ -8,6 +8,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/plugin/model_source.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <set>

@@ -8,6 +8,7 @@
 #include <buda/frontend/values.hpp>
 #include <buda/io/host.hpp>
 #include <buda/plugin/model_source.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <schema_generated.h>
 

@@ -1,9 +1,12 @@
 // A TensorFlow Lite model on its way to becoming a graph: what was read from the file, and checked.
 #pragma once
 
+#include <buda/base/boxed.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/fwd.hpp>
+#include <buda/tensor/shape.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -39,7 +42,7 @@ struct TensorInfo {
   Shape shape;                  // with 1 where the size is open
   std::vector<bool> open_axes;  // the axes whose sizes are open
   std::optional<Quantization> quantization;
-  std::optional<Tensor> value;
+  Boxed<Tensor> value;
   bool is_variable = false;
   std::string unreadable;  // why not, of a constant whose elements are not read
 
@@ -63,7 +66,7 @@ struct OperatorInfo {
 struct ModelInput {
   std::size_t tensor = 0;
   Shape shape;
-  std::optional<Tensor> value;  // fixed by the user
+  Boxed<Tensor> value;  // fixed by the user
 };
 
 struct Model {

@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/known_argument.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -7,6 +7,7 @@
 #include <buda/graph/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <exception>
 

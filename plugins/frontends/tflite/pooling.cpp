@@ -4,6 +4,7 @@
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::tflite_frontend {
 namespace {

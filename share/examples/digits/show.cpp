@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/io/file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <unistd.h>

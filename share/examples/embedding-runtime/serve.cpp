@@ -3,13 +3,13 @@
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/batches.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <future>
 #include <iostream>
 
 using namespace buda;
-
 struct Messages final : DiagSink {
   void report(const Diagnostic& d) override { std::cerr << d.message << '\n'; }
 };

@@ -4,6 +4,7 @@
 #include <buda/plugin/loader.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/session.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <iostream>

@@ -1,6 +1,8 @@
 // Manipulations, written as index arithmetic on single numbers.
 #include "array.hpp"
 
+#include "numbers.hpp"
+
 #include <type_traits>
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include <buda/netlist/model/op.hpp>
 #include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/tensor/data_format.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,23 +41,6 @@ struct Array {
 Array array_of(const Tensor& tensor, std::int64_t w, TileDim tile);
 // The values as a tensor (1, z, r, c) of doubles.
 Tensor tensor_of(const Array& array);
-
-// Calls f with the numbers of a tensor, as they are or, of rare types, as doubles.
-template <class F>
-decltype(auto) with_numbers(const Tensor& tensor, F&& f) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return f(tensor.as<float>());
-    case DType::i32:
-      return f(tensor.as<std::int32_t>());
-    case DType::u32:
-      return f(tensor.as<std::uint32_t>());
-    case DType::f64:
-      return f(tensor.as<double>());
-    default:
-      return f(tensor.cast(DType::f64).as<double>());
-  }
-}
 
 // An array of another shape, number by number: source(z, r, c) gives the place in `from`, or -1 for `otherwise`.
 template <class Source>

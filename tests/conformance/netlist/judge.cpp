@@ -2,9 +2,11 @@
 #include "judge.hpp"
 
 #include "evaluate.hpp"
+#include "numbers.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/tensor/quantize.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <bit>

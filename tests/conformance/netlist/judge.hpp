@@ -11,6 +11,7 @@
 
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/runtime/observer.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <map>

@@ -6,6 +6,7 @@
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/program_order.hpp>
 #include <buda/runtime/stimulus.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <golden/device.hpp>
 
 #include "coverage.hpp"

@@ -9,8 +9,8 @@
 #include <buda/base/text.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
 #include <buda/io/host.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,19 +66,8 @@ class DeviceGraph {
   }
   // Whether parameters get a value: zeros in the node's shape. Placing needs none, and large ones take time.
   bool with_values = true;
-  graph::NodeId parameter(const std::string& name, Shape shape, DataFormat format = DataFormat::float16_b, std::string op = "parameter") {
-    auto id = source(op, name, shape, format);
-    if (with_values) graph.node(id).value = graph::Value(Tensor::zeros(DType::f32, shape).value());
-    return id;
-  }
-  graph::NodeId constant(const std::string& name, Tensor value) {
-    auto id = graph.add(name, "constant");
-    Shape padded = value.shape();
-    for (std::size_t axis : {2, 3}) padded[axis] = (padded[axis] + 31) / 32 * 32;
-    graph.node(id).outputs = {{value.dtype(), padded, std::nullopt}};
-    graph.node(id).value = graph::Value(std::move(value));
-    return id;
-  }
+  graph::NodeId parameter(const std::string& name, Shape shape, DataFormat format = DataFormat::float16_b, std::string op = "parameter");
+  graph::NodeId constant(const std::string& name, Tensor value);
   graph::NodeId op(const std::string& name, const std::string& type, std::vector<graph::Edge> inputs, Shape shape,
                    graph::AttrMap attrs = {}, DataFormat format = DataFormat::float16_b) {
     auto id = graph.add(name, type, std::move(inputs));

@@ -8,6 +8,7 @@
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/session.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <memory>
 #include <string>

@@ -1,5 +1,7 @@
 // The context that policies work with, and the check of what they return.
 #include <buda/balance/models/alike.hpp>
+#include <buda/graph/value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"

@@ -5,6 +5,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/value.hpp>
 
 #include <algorithm>
 #include <cmath>

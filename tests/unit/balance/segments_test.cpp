@@ -5,6 +5,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include "unit/balance/fixture.hpp"
 

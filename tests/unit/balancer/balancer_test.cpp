@@ -8,6 +8,7 @@
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/plugin/policy.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <cstdlib>

@@ -2,7 +2,9 @@
 #include "operator.hpp"
 
 #include <buda/frontend/einsum.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // Values that do not depend on the model's inputs.
 #include <buda/frontend/known_values.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

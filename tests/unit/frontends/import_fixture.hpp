@@ -6,6 +6,7 @@
 #include <buda/cli/tool.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <gtest/gtest.h>

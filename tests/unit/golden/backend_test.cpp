@@ -7,6 +7,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/model_image.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <golden/device.hpp>
 
 #include <gmock/gmock.h>

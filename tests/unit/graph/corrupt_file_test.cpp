@@ -3,6 +3,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <gtest/gtest.h>

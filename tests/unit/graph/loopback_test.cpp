@@ -1,4 +1,5 @@
 // Inputs with the tag of a loopback.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 

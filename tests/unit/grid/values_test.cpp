@@ -6,6 +6,7 @@
 #include <buda/runtime/program_order.hpp>
 #include <buda/runtime/stimulus.hpp>
 #include <buda/runtime/streams.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include "unit/pipes/check/random_netlists.hpp"
 #include "unit/sim/run_of.hpp"
@@ -16,7 +17,7 @@
 namespace buda::grid {
 namespace {
 
-using Outputs = std::map<std::string, Tensor>;
+using Outputs = NamedTensors;
 
 // Fills the queues, runs the programs, and reads what they have made. Empty where something fails, with a message in `problem`.
 Outputs outputs_of(runtime::Device& device, const netlist::Netlist& netlist, const NamedTensors& inputs, std::string& problem) {

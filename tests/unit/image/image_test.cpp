@@ -3,8 +3,9 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/image/checksum.hpp>
-#include <buda/io/sha256.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/io/sha256.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
 #include <gmock/gmock.h>

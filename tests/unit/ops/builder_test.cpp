@@ -1,6 +1,7 @@
 // Building graphs in C++.
 #include "running.hpp"
 
+#include <buda/graph/editor.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>

@@ -4,6 +4,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/tensor/quantize.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 #include "running.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>

@@ -1,6 +1,7 @@
 // Types of whole graphs.
 #include "running.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/infer.hpp>

@@ -2,6 +2,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/windows.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 

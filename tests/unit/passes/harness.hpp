@@ -5,6 +5,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -14,6 +15,7 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,8 @@
 // Elementwise ops, products, reductions, normalisations and simple movement.
 #include "random_ops.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <cmath>
 
 namespace buda::passes {

@@ -1,6 +1,8 @@
 // What lets the elements of a batch meet: leading axes are transposed, reduced, repeated and selected from.
 #include "random_ops.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <numeric>
 
 namespace buda::passes {

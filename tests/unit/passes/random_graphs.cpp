@@ -1,6 +1,8 @@
 // Growing graphs op by op from a pool of values.
 #include "random_graphs.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include "random_ops.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // Slices, concatenations, borders, transposes and reshapes of all kinds, and heads of attention.
 #include "random_ops.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <algorithm>
 #include <numeric>
 

@@ -1,7 +1,9 @@
 // Values of a random graph and their numbers.
 #include "random_pool.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>

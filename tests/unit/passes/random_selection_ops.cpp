@@ -1,6 +1,8 @@
 // Comparisons, where, logic, places of extremes, running sums, known indices.
 #include "random_ops.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -1,6 +1,8 @@
 // Convolutions, pools, resizes and norms of channels, on values [samples, channels, sizes…].
 #include "random_ops.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // Cutting into batches, with several inputs.
 #include <buda/runtime/batches.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/runtime/session.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

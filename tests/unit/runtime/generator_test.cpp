@@ -1,6 +1,7 @@
 // Generation with models that the host computes: after token t comes t + 1, and the state counts tokens.
 #include "fixture.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/generator.hpp>
 

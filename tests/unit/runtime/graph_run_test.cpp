@@ -1,8 +1,10 @@
 // Graphs without a chip.
+#include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/graph_run.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

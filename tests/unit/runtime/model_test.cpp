@@ -1,11 +1,13 @@
 // Models from files: a netlist with its plan, and an image.
 #include "fixture.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/json.hpp>
 
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <gmock/gmock.h>
 

@@ -2,6 +2,7 @@
 #include "fixture.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/pipeline.hpp>
 

@@ -1,6 +1,7 @@
 // Sessions and bare netlists on a target that is easy to predict.
 #include "fixture.hpp"
 
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/trace.hpp>

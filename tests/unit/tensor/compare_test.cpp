@@ -2,6 +2,7 @@
 #include <buda/tensor/compare.hpp>
 
 #include <buda/base/rng.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include "numpy_files.hpp"
 
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/zip.hpp>
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include <buda/tensor/safetensors.hpp>
 
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 

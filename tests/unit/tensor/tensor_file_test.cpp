@@ -1,4 +1,5 @@
 // Reading by content, writing by ending, and files that were damaged on the way.
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include "numpy_files.hpp"

@@ -1,5 +1,6 @@
 // TensorProto files: what ONNX's tests hold, what is refused, and that what is written is read back.
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 #include <buda/tensor/tensor_proto.hpp>
 

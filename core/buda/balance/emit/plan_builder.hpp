@@ -6,7 +6,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 #include <buda/host_plan/host_plan.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <functional>
 #include <string>

@@ -2,6 +2,7 @@
 #include <buda/ops/whole_graph/builder.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -15,6 +16,11 @@ using graph::NodeId;
 
 Builder::Builder(std::string graph_name, Level level) : own_(std::make_unique<Graph>(std::move(graph_name), level)), graph_(own_.get()) {}
 Builder::Builder(graph::GraphEditor& editor) : graph_(&editor.graph()), editor_(&editor) {}
+Builder::Builder(Builder&&) noexcept = default;
+Builder& Builder::operator=(Builder&&) noexcept = default;
+Builder::~Builder() = default;
+
+graph::Node& Builder::node(Ref value) { return graph_->node(value.node); }
 
 Builder& Builder::named(std::string name) {
   next_name_ = std::move(name);

@@ -1,8 +1,11 @@
 // Building graphs in C++: one call per operation, types derived on the way.
 #pragma once
 
-#include <buda/graph/editor.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/level.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/ops/table/registry.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +37,9 @@ class Builder {  // wide because it has a method for each operation
 
   explicit Builder(std::string graph_name, Level level = Level::tensor);
   explicit Builder(graph::GraphEditor& editor);
+  Builder(Builder&&) noexcept;
+  Builder& operator=(Builder&&) noexcept;
+  ~Builder();
 
   // The name of the next node that is made (in a rewrite: its suffix), so not for calls whose arguments make nodes too. Without it a
   // node is called after its op.
@@ -119,7 +125,7 @@ class Builder {  // wide because it has a method for each operation
   Ref avg_pool2d(Edge a, Dims kernel, AttrMap attrs = {});
 
   // For attributes, tags and the like of what was just built. The value must be valid.
-  graph::Node& node(Ref value) { return graph().node(value.node); }
+  graph::Node& node(Ref value);
   graph::Graph& graph() { return *graph_; }
 
   Result<void> status() const;

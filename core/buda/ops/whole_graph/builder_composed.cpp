@@ -1,5 +1,6 @@
 // Operations of the Builder that are several of ours, and those whose arguments need a look at shapes.
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/tensor/tensor.hpp>
 

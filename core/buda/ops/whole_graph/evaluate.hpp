@@ -3,7 +3,7 @@
 
 #include <buda/graph/fwd.hpp>
 #include <buda/ops/table/registry.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <functional>
 #include <span>

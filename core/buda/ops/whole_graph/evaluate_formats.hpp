@@ -12,7 +12,8 @@
 #include <buda/diag/result.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/data_format.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <span>
 #include <vector>

@@ -13,7 +13,8 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <map>
 #include <string>

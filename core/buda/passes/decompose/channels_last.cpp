@@ -1,6 +1,8 @@
 // Rows of places and columns of channels.
 #include <buda/passes/decompose/channels_last.hpp>
 
+#include <buda/graph/graph.hpp>
+
 namespace buda::passes {
 
 using graph::Edge;

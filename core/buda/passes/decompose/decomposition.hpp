@@ -18,8 +18,8 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/editor.hpp>
-#include <buda/graph/graph.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <memory>
 #include <string>

@@ -5,6 +5,7 @@
 //   y = add(m, b) : F32 [64, 10]
 //
 // b has the product's columns along its last axis and nothing else; m has no other user. The tag `dont_fuse` on either op opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

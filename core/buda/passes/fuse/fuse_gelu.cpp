@@ -9,6 +9,7 @@
 //
 // x Φ(x) is a product of x, of 1 + erf(x / √2) and of one half: in any order, with the half on x, on the sum or on their product, and with
 // factors for divisors. What is between erf and y has no other user. The tag `dont_fuse` on any of these ops opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

@@ -6,6 +6,7 @@
 //
 // The border is around places only, not around samples or channels, and nowhere negative. p may have other users; they keep it. The tag
 // `dont_fuse` on either op opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

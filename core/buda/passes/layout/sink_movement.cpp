@@ -18,6 +18,7 @@
 //
 // What begins at a model input stays: the host brings inputs into any order. And what stands below elementwise ops on model inputs alone is
 // raised above them, to the host: relu(x) with a movement below becomes relu of the moved x.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

@@ -1,12 +1,20 @@
 // Evaluation of ops that depend on parameters and constants only.
 #include <buda/passes/lower/known_values.hpp>
 
+#include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
 namespace buda::passes {
+
+KnownValues::KnownValues(const graph::Graph& graph) : table_(graph.id_bound()) {}
+KnownValues::KnownValues(KnownValues&&) noexcept = default;
+KnownValues::~KnownValues() = default;
+
+void KnownValues::add(const graph::Node& source) { table_.set(source.id(), {&*source.value, source.kind(), source.id()}); }
 
 bool KnownValues::has_inputs_of(const graph::Node& n) const {
   return std::all_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return contains(e.source); });

@@ -1,8 +1,8 @@
 // Values whose contents are known when a graph is lowered: parameters, constants, and what ops make of these.
 #pragma once
 
-#include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node.hpp>
 #include <buda/graph/value_table.hpp>
 #include <buda/passes/lower/task.hpp>
 
@@ -18,7 +18,9 @@ struct KnownValue {
 
 class KnownValues {
  public:
-  explicit KnownValues(const graph::Graph& graph) : table_(graph.id_bound()) {}
+  explicit KnownValues(const graph::Graph& graph);
+  KnownValues(KnownValues&&) noexcept;
+  ~KnownValues();
 
   // Null where a value is known only when the model runs.
   const KnownValue* find(graph::ValueRef value) const { return table_.find(value); }
@@ -27,7 +29,7 @@ class KnownValues {
   bool has_inputs_of(const graph::Node& n) const;
 
   // A parameter or constant of the graph, which must outlive this.
-  void add(const graph::Node& source) { table_.set(source.id(), {&*source.value, source.kind(), source.id()}); }
+  void add(const graph::Node& source);
   // The results of an op whose inputs are known: evaluates it.
   Result<void> fold(const graph::Node& n, const PassContext& context);
 

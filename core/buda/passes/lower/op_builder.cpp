@@ -75,6 +75,10 @@ Result<ValueRef> OpBuilder::op(std::string_view suffix, std::string type, std::v
   return ValueRef(made.id());
 }
 
+Result<Lowered> OpBuilder::constant(std::string_view suffix, const Tensor& tensor) {
+  return constant_as_is(suffix, tensor.cast(kDeviceType));
+}
+
 Result<Lowered> OpBuilder::constant_as_is(std::string_view suffix, const Tensor& tensor) {
   BUDA_ASSIGN(Shape shape, axes(tensor.shape()));
   NodeId id = out_.add(free_name(cat(node_.name(), '.', suffix)), std::string(graph::kConstantOp));

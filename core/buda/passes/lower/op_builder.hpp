@@ -3,7 +3,8 @@
 
 #include <buda/passes/lower/lowered.hpp>
 #include <buda/passes/lower/task.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/dtype.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <string>
 #include <string_view>
@@ -36,7 +37,7 @@ class OpBuilder {
   // A device op; its type is inferred.
   Result<graph::ValueRef> op(std::string_view suffix, std::string type, std::vector<graph::Edge> inputs, graph::AttrMap attrs = {});
   // A tensor that the lowering needs, in the element type of the device, or in its own (numbers of rows).
-  Result<Lowered> constant(std::string_view suffix, const Tensor& tensor) { return constant_as_is(suffix, tensor.cast(kDeviceType)); }
+  Result<Lowered> constant(std::string_view suffix, const Tensor& tensor);
   Result<Lowered> constant_as_is(std::string_view suffix, const Tensor& tensor);
   // Any node, with exactly this name, without types.
   graph::Node& add(std::string name, std::string_view op, std::vector<graph::Edge> inputs = {});

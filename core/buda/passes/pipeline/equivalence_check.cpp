@@ -104,6 +104,10 @@ Result<EquivalenceCheck::Run> EquivalenceCheck::evaluate(const Graph& graph, boo
   return run;
 }
 
+EquivalenceCheck::EquivalenceCheck(Host& host, const ops::Registry& registry, EquivalenceThresholds thresholds)
+    : host_(&host), registry_(&registry), thresholds_(thresholds) {}
+EquivalenceCheck::~EquivalenceCheck() = default;
+
 // What rounding does to the values of a graph, found out when it is asked for the first time.
 class EquivalenceCheck::Rounding {
  public:

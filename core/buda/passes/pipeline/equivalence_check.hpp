@@ -7,7 +7,7 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/io/host.hpp>
 #include <buda/ops/table/registry.hpp>
-#include <buda/tensor/tensor_file.hpp>
+#include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
 #include <map>
@@ -29,8 +29,10 @@ Result<NamedTensors> random_inputs(const graph::Graph& graph, std::uint64_t seed
 
 class EquivalenceCheck {
  public:
-  EquivalenceCheck(Host& host, const ops::Registry& registry, EquivalenceThresholds thresholds = {})
-      : host_(&host), registry_(&registry), thresholds_(thresholds) {}
+  EquivalenceCheck(Host& host, const ops::Registry& registry, EquivalenceThresholds thresholds = {});
+  ~EquivalenceCheck();
+  EquivalenceCheck(const EquivalenceCheck&) = delete;
+  EquivalenceCheck& operator=(const EquivalenceCheck&) = delete;
 
   // Evaluates the graph as it is before the first pass, on the given inputs.
   Result<void> start(const graph::Graph& graph, NamedTensors inputs);

@@ -12,6 +12,7 @@
 //   a gather of neighbouring places is a slice
 //   (x + c1) + c2 -> x + (c1 + c2), (x * c1) * c2 -> x * (c1 * c2), for floating-point numbers
 // A zero's sign and the last digit of a product of constants may change; NaN and infinities do not.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

@@ -13,6 +13,7 @@
 #include <buda/graph/editor.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

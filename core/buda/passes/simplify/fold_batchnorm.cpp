@@ -7,6 +7,7 @@
 //
 // All but x are parameters or constants, and nobody else uses c or w. The arithmetic is left to constant-folding. The tag `dont_fuse` on
 // either op opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

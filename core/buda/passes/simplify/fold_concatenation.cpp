@@ -8,6 +8,7 @@
 // where y.known is the token and zeros. The chips have no op that puts values one after the other: they add up parts that stand in their
 // places among zeros. Here the known part comes into its place before the model runs, and algebraic-simplification adds what else is known.
 // One part is unknown, and the numbers are floating-point. The tag `dont_fuse` opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>
@@ -15,6 +16,7 @@
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/simplify/candidates.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::passes {
 namespace {

@@ -15,6 +15,7 @@
 // The factor is one number, or one number per column of the product (per row of w, before it). w, and b where there is one, are parameters
 // or constants that nobody else uses: weights that are shared would have to be stored twice. The products are ops on known values, which
 // constant-folding then computes. What fold-scale does rounds otherwise in the last digit.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

@@ -8,6 +8,7 @@
 //
 // So the queries, keys and values of an attention that a model computes at once come apart without moving data. All users of the product
 // take columns, and w is known. The tag `dont_fuse` on the product opts out.
+#include <buda/graph/editor.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>

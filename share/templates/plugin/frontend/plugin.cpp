@@ -1,5 +1,6 @@
 // A frontend to start from. It reads files that end in .mine and hold one number, the width of a layer that is relu(2 * x).
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
