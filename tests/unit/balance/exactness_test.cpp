@@ -1,8 +1,10 @@
 // Where no number is rounded, neither policy, seed nor override changes a bit: cores, blocks and epochs only say where and when.
 #include "unit/balance/golden_model.hpp"
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -24,13 +26,8 @@ NamedTensors integer_inputs(const graph::Graph& graph, std::uint64_t seed) {
 }
 
 Result<NamedTensors> exactly_on_golden(const Balanced& b, const NamedTensors& inputs) {
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  Golden golden(golden::Mode::exact);
-  BUDA_ASSIGN(auto model, model_of(b));
-  BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), golden, *b.problem.device, host));
-  return session->run(inputs);
+  BUDA_ASSIGN(auto session, GoldenSession::open(b, arith::Mode::exact));
+  return session.run(inputs);
 }
 
 // Overrides that a user may give of an op without knowing its shape; u_kt only of ops that have an inner dimension.
@@ -49,7 +46,7 @@ TEST_P(Exactness, NoChoiceChangesABit) {
   std::uint64_t compared = 0;
   const SeedRange seeds = seeds_wanted(8);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
-    const graph::Graph graph = RandomGraph(seed, RandomValues::integers).run();
+    const graph::Graph graph = random_graph(seed, RandomValues::integers);
     const NamedTensors inputs = integer_inputs(graph, seed);
     auto meant = ops::evaluate_graph(graph, inputs);
     ASSERT_TRUE(meant.ok()) << text_of(meant.failure());

@@ -1,4 +1,5 @@
 // Whatever formats a user requests: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 #include "unit/passes/default_pipeline.hpp"
 #include "unit/passes/harness.hpp"
@@ -118,15 +119,12 @@ TEST_P(AnyFormats, AreEvaluatedAsTheGoldenTargetDoes) {
     auto ours = ops::evaluate_graph_in_formats(graph, random.inputs);
     ASSERT_TRUE(ours.ok()) << "seed " << seed << ": " << text_of(ours.failure());
     fused += balanced->built.netlist.fused_ops.size();
-    Golden golden(golden::Mode::exact);
-    auto model = model_of(*balanced);
-    ASSERT_TRUE(model.ok()) << text_of(model.failure());
-    auto session = runtime::Session::open(std::move(*model), golden, board(GetParam()), bench.host);
+    auto session = GoldenSession::open(*balanced, arith::Mode::exact);
     ASSERT_TRUE(session.ok()) << text_of(session.failure());
     NamedTensors used;  // nothing is pushed for the others
     for (auto id : graph.inputs())
       if (graph.use_count(id) != 0) used.emplace(graph.node(id).name(), random.inputs.at(graph.node(id).name()));
-    auto theirs = (*session)->run(used);
+    auto theirs = session->run(used);
     ASSERT_TRUE(theirs.ok()) << "seed " << seed << ": " << text_of(theirs.failure());
     for (const auto& [name, tensor] : *ours) {
       auto same = compare(theirs->at(name), tensor);

@@ -33,7 +33,7 @@ BalanceOptions of_batches(std::int32_t batches) {
 TEST(FromNetlist, TheEstimateIsThatOfTheReport) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
-    auto made = balance_with(RandomGraph(seed).run(), "n150", of_batches(8), *some_policy(seed));
+    auto made = balance_with(random_graph(seed), "n150", of_batches(8), *some_policy(seed));
     if (!made.ok() ||
         std::any_of(made->problem.ops.begin(), made->problem.ops.end(), [](const OpSpec& op) { return op.selection != nullptr; }))
       continue;

@@ -1,8 +1,10 @@
 // Inputs that are outputs of the step before stay on the device, whichever epochs read and write them.
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/value.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <numeric>
 
@@ -42,44 +44,29 @@ std::vector<float> firsts(const Tensor& t) {
   return out;
 }
 
-struct Opened {
-  std::unique_ptr<io::FileSystem> fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host{*fs, sink};
-  Golden golden;
-  Balanced balanced;
-  std::unique_ptr<runtime::Session> session;
-};
-
-void open(Opened& o, graph::Graph graph, std::map<std::string, std::string> overrides) {
+Result<GoldenSession> open(graph::Graph graph, std::map<std::string, std::string> overrides) {
   BalanceOptions options;
   options.overrides = std::move(overrides);
-  auto balanced = balance_with(std::move(graph), "n150", options);
-  ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
-  o.balanced = std::move(*balanced);
-  auto model = model_of(o.balanced);
-  ASSERT_TRUE(model.ok()) << text_of(model.failure());
-  auto session = runtime::Session::open(std::move(*model), o.golden, *o.balanced.problem.device, o.host);
-  ASSERT_TRUE(session.ok()) << text_of(session.failure());
-  o.session = std::move(*session);
+  BUDA_ASSIGN(auto balanced, balance_with(std::move(graph), "n150", options));
+  return GoldenSession::open(balanced);
 }
 
 // Epochs of "decayed", "next" and "read": all in one; written before it is read; written after.
 class LoopbackEpochs : public ::testing::TestWithParam<std::map<std::string, std::string>> {};
 
 TEST_P(LoopbackEpochs, EachStepTakesWhatTheOneBeforeLeft) {
-  Opened o;
-  ASSERT_NO_FATAL_FAILURE(open(o, cell(1), GetParam()));
-  auto out = o.session->run({{"x", filled(5, 1, 1)}, {"s", filled(1, 8, 0)}});
+  auto session = open(cell(1), GetParam());
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  auto out = session->run({{"x", filled(5, 1, 1)}, {"s", filled(1, 8, 0)}});
   ASSERT_TRUE(out.ok()) << text_of(out.failure());
   // s: 8, 5, 4.5, 5.25, 6.625, 8.3125
   EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{9, 7, 7.5, 9.25, 11.625}));
   EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{8.3125}));
   // The next run goes on; another one begins anew.
-  out = o.session->run({{"x", filled(1, 1, 0)}});
+  out = session->run({{"x", filled(1, 1, 0)}});
   ASSERT_TRUE(out.ok()) << text_of(out.failure());
   EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{9.3125}));
-  out = o.session->run({{"x", filled(2, 1, 0)}, {"s", filled(1, 0, 0)}});
+  out = session->run({{"x", filled(2, 1, 0)}, {"s", filled(1, 0, 0)}});
   ASSERT_TRUE(out.ok()) << text_of(out.failure());
   EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{1, 2}));
   EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{1.5}));
@@ -91,13 +78,13 @@ INSTANTIATE_TEST_SUITE_P(Splits, LoopbackEpochs,
                                            std::map<std::string, std::string>{{"next.epoch-break", "true"}}));
 
 TEST(Loopback, BatchesKeepAStateEach) {
-  Opened o;
-  ASSERT_NO_FATAL_FAILURE(open(o, cell(2), {}));
-  auto out = o.session->run({{"x", filled(4, 1, 1)}});
+  auto session = open(cell(2), {});
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
+  auto out = session->run({{"x", filled(4, 1, 1)}});
   ASSERT_TRUE(out.ok()) << text_of(out.failure());
   EXPECT_EQ(firsts(out->at("r")), (std::vector<float>{1, 2, 4, 6}));  // 0 + 1, 0 + 2, 1 + 3, 2 + 4
   EXPECT_EQ(firsts(out->at("t")), (std::vector<float>{3.5, 5}));
-  const auto odd = o.session->run({{"x", filled(3, 1, 1)}});
+  const auto odd = session->run({{"x", filled(3, 1, 1)}});
   ASSERT_FALSE(odd.ok());
   EXPECT_THAT(text_of(odd.failure()), HasSubstr("not a multiple of the batch of 2"));
 }
@@ -135,13 +122,13 @@ graph::Graph growing_cache() {
 }
 
 TEST(Loopback, IsReadMatrixByMatrixWhateverOpWritesIt) {
-  Opened o;
-  ASSERT_NO_FATAL_FAILURE(open(o, growing_cache(), {}));
+  auto session = open(growing_cache(), {});
+  ASSERT_TRUE(session.ok()) << text_of(session.failure());
   // Step i gives head h the value 10 h + i.
   for (int step = 1; step <= 3; ++step) {
     std::vector<float> x(2 * 32 * 32);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(10 * (i / 1024)) + static_cast<float>(step);
-    auto out = o.session->run({{"x", Tensor(Shape{1, 2, 32, 32}, std::move(x))}});
+    auto out = session->run({{"x", Tensor(Shape{1, 2, 32, 32}, std::move(x))}});
     ASSERT_TRUE(out.ok()) << text_of(out.failure());
     std::vector<float> blocks;  // of 32 rows
     const std::vector<float> all = out->at("r").to_f32();

@@ -1,10 +1,12 @@
 // What was balanced computes what the graph means: netlist and host plan run on the golden target, the graph in fp32 on the host.
 #include "unit/balance/golden_model.hpp"
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/graph/constraint_tags.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/compare.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +16,7 @@ namespace {
 
 // Runs three batches, more than the queues hold at once, and compares each with the graph.
 void expect_same_meaning(const graph::Graph& graph, const Balanced& b, std::uint64_t seed) {
-  auto fs = io::make_real_file_system();
-  CollectingSink sink;
-  Host host(*fs, sink);
-  Golden golden;
-  auto model = model_of(b);
-  ASSERT_TRUE(model.ok()) << text_of(model.failure());
-  auto session = runtime::Session::open(std::move(*model), golden, *b.problem.device, host);
+  auto session = GoldenSession::open(b);
   ASSERT_TRUE(session.ok()) << text_of(session.failure());
   Rng rng(seed);
   for (int batch = 0; batch < 3; ++batch) {
@@ -34,7 +30,7 @@ void expect_same_meaning(const graph::Graph& graph, const Balanced& b, std::uint
     }
     auto wanted = ops::evaluate_graph(graph, inputs);
     ASSERT_TRUE(wanted.ok()) << text_of(wanted.failure());
-    auto found = (*session)->run(inputs);
+    auto found = session->run(inputs);
     ASSERT_TRUE(found.ok()) << text_of(found.failure());
     ASSERT_EQ(found->size(), wanted->size());
     for (const auto& [name, tensor] : *wanted) {
@@ -58,7 +54,7 @@ TEST_P(Meaning, OfRandomGraphsIsKept) {
   std::uint64_t compared = 0;
   const SeedRange seeds = seeds_wanted(12);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
-    graph::Graph graph = RandomGraph(seed, RandomValues::reals).run();
+    graph::Graph graph = random_graph(seed, RandomValues::reals);
     BalanceOptions options;
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 3 != 0;
@@ -79,7 +75,7 @@ TEST_P(Meaning, OfRandomGraphsIsKept) {
 TEST_P(Meaning, WithQueuesAndTilizersIsKept) {
   int queues = 0, rows = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    graph::Graph graph = RandomGraph(seed, RandomValues::reals).run();
+    graph::Graph graph = random_graph(seed, RandomValues::reals);
     Rng rng(seed);
     for (auto id : graph.ids())
       for (std::size_t i = 0; i < graph.node(id).inputs().size() && graph.node(id).is_op(); ++i)

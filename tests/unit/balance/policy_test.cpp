@@ -129,7 +129,7 @@ TEST(PolicyContext, PlacesAndTakesBack) {
 // Problems of random graphs, with all that is legal. Those of which some op has no model are left out.
 void for_each_random_space(std::uint64_t seeds, const std::function<void(const ChoiceSpace&)>& visit) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    graph::Graph graph = RandomGraph(seed).run();
+    graph::Graph graph = random_graph(seed);
     normalize(graph);
     auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
     if (!problem) continue;

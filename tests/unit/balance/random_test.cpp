@@ -1,4 +1,5 @@
 // Random device graphs of every size, on all boards: what is balanced is sound, and the stages behind accept it; what is not says why.
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/netlist/check/check.hpp>
@@ -91,7 +92,7 @@ TEST_P(Random, WhatIsBalancedIsSoundAndWhatIsNotSaysWhy) {
   std::uint64_t balanced = 0, refused = 0, several_epochs = 0;
   const SeedRange seeds = seeds_wanted(24);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
-    graph::Graph graph = RandomGraph(seed).run();
+    graph::Graph graph = random_graph(seed);
     BalanceOptions options;
     options.models.allow_transpose = seed % 4 == 0;
     options.models.resident_parameters = seed % 5 != 0;

@@ -1,4 +1,5 @@
 // A prime number of rows of tiles between selections: more rows, the same values.
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/balance/legalize/row_padding.hpp>

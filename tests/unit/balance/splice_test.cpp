@@ -1,4 +1,5 @@
 // Splices end to end on golden: along every dimension, for every policy, streamed or not, the same numbers.
+#include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/base/rng.hpp>
