@@ -22,6 +22,13 @@
 
 namespace buda::compiler {
 
+CompileOptions::CompileOptions() = default;
+CompileOptions::CompileOptions(const CompileOptions&) = default;
+CompileOptions::CompileOptions(CompileOptions&&) noexcept = default;
+CompileOptions& CompileOptions::operator=(const CompileOptions&) = default;
+CompileOptions& CompileOptions::operator=(CompileOptions&&) noexcept = default;
+CompileOptions::~CompileOptions() = default;
+
 std::vector<plugin::Kind> plugin_kinds() { return {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy}; }
 
 namespace {

@@ -29,6 +29,14 @@ namespace buda::compiler {
 std::vector<plugin::Kind> plugin_kinds();
 
 struct CompileOptions {
+  // Compiled in one place (docs/decisions/0021).
+  CompileOptions();
+  CompileOptions(const CompileOptions&);
+  CompileOptions(CompileOptions&&) noexcept;
+  CompileOptions& operator=(const CompileOptions&);
+  CompileOptions& operator=(CompileOptions&&) noexcept;
+  ~CompileOptions();
+
   std::string device = "n150";   // name of a device descriptor, or its file
   std::string frontend;          // empty: the one that recognises the model
   plugin::ImportOptions import;  // an empty name: that of the model's file

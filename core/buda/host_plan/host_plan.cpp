@@ -5,6 +5,13 @@
 
 namespace buda::host_plan {
 
+HostPlan::HostPlan() = default;
+HostPlan::HostPlan(const HostPlan&) = default;
+HostPlan::HostPlan(HostPlan&&) noexcept = default;
+HostPlan& HostPlan::operator=(const HostPlan&) = default;
+HostPlan& HostPlan::operator=(HostPlan&&) noexcept = default;
+HostPlan::~HostPlan() = default;
+
 const schema::EnumNames<SegmentKind>& describe_enum(const SegmentKind*) {
   static const schema::EnumNames<SegmentKind> names = {{SegmentKind::device, "device"}, {SegmentKind::host, "host"}};
   return names;

@@ -58,6 +58,14 @@ struct Segment {
 };
 
 struct HostPlan {
+  // Compiled in one place (docs/decisions/0021).
+  HostPlan();
+  HostPlan(const HostPlan&);
+  HostPlan(HostPlan&&) noexcept;
+  HostPlan& operator=(const HostPlan&);
+  HostPlan& operator=(HostPlan&&) noexcept;
+  ~HostPlan();
+
   std::string model;   // name of the graph
   std::string device;  // name of the device descriptor it was placed for
   std::string arch;

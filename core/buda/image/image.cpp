@@ -92,6 +92,13 @@ std::map<std::string, std::string> digests_of(const Members& members, unsigned t
 
 }  // namespace
 
+Image::Image() = default;
+Image::Image(const Image&) = default;
+Image::Image(Image&&) noexcept = default;
+Image& Image::operator=(const Image&) = default;
+Image& Image::operator=(Image&&) noexcept = default;
+Image::~Image() = default;
+
 Result<void> write_image(io::OutputFile& out, Image image, unsigned threads, TensorStore store) {
   Members members;
   image.device.netlist = image.netlist_name;

@@ -16,6 +16,14 @@ namespace buda::image {
 // An image in parts. `device` names the netlist and the tensors by the names of their members; write_image sets these names, and the
 // entries of `device.tensors`, from what it writes.
 struct Image {
+  // Compiled in one place (docs/decisions/0021).
+  Image();
+  Image(const Image&);
+  Image(Image&&) noexcept;
+  Image& operator=(const Image&);
+  Image& operator=(Image&&) noexcept;
+  ~Image();
+
   DeviceJson device;
   std::string netlist_name;  // "digits.yaml"
   io::Bytes netlist;

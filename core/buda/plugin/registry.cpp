@@ -6,6 +6,13 @@
 
 namespace buda::plugin {
 
+Registries::Registries() = default;
+Registries::Registries(const Registries&) = default;
+Registries::Registries(Registries&&) noexcept = default;
+Registries& Registries::operator=(const Registries&) = default;
+Registries& Registries::operator=(Registries&&) noexcept = default;
+Registries::~Registries() = default;
+
 const char* kind_name(Kind kind) {
   switch (kind) {
     case Kind::frontend:

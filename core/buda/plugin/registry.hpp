@@ -96,6 +96,14 @@ struct LoadedPlugin {
 // All that is registered in a program.
 class Registries {
  public:
+  // Compiled in one place (docs/decisions/0021).
+  Registries();
+  Registries(const Registries&);
+  Registries(Registries&&) noexcept;
+  Registries& operator=(const Registries&);
+  Registries& operator=(Registries&&) noexcept;
+  ~Registries();
+
   Registry<Frontend> frontends;
   Registry<passes::Decomposition> decompositions;
   Registry<balance::Policy> policies;

@@ -85,6 +85,13 @@ netlist::Netlist part_of(const netlist::Netlist& whole, const std::string& prefi
 
 }  // namespace
 
+Model::Model() = default;
+Model::Model(const Model&) = default;
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(const Model&) = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
 std::string folder_of(const std::string& path) {
   auto slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);

@@ -28,6 +28,14 @@ using HostGraphs = std::map<std::string, std::shared_ptr<const graph::Graph>>;  
 // `parameters` by queue, in the queue's shape (w, z, r, c): the plan's transforms are done. `device` is what an image was compiled for;
 // a plan beside a netlist only knows its name.
 struct Model {
+  // Compiled in one place (docs/decisions/0021).
+  Model();
+  Model(const Model&);
+  Model(Model&&) noexcept;
+  Model& operator=(const Model&);
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
   std::string path;
   io::Bytes text;  // of the netlist
   std::optional<device::DeviceDescriptor> device;

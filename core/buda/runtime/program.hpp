@@ -40,6 +40,14 @@ struct Kernel {
 
 // Beyond the netlist it holds what the target asked for (Target::needs), and may hold more.
 struct Program {
+  // Compiled in one place (docs/decisions/0021).
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   netlist::Netlist netlist;
   std::vector<EpochStreams> epochs;  // by number; with Needs::streams one for every temporal epoch, else empty
   std::vector<Kernel> kernels;       // empty as long as no tool compiles kernels

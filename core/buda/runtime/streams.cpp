@@ -104,6 +104,13 @@ Result<std::vector<EpochStreams>> build_streams(const netlist::Netlist& netlist,
 
 }  // namespace
 
+Program::Program() = default;
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
 Result<Products> read_products(io::FileSystem& fs, const std::string& folder) {
   Products out;
   out.where = folder;

@@ -26,6 +26,13 @@ Result<void> check_range(const OptionSpec& spec, double value, const std::string
 
 }  // namespace
 
+OptionValues::OptionValues() = default;
+OptionValues::OptionValues(const OptionValues&) = default;
+OptionValues::OptionValues(OptionValues&&) noexcept = default;
+OptionValues& OptionValues::operator=(const OptionValues&) = default;
+OptionValues& OptionValues::operator=(OptionValues&&) noexcept = default;
+OptionValues::~OptionValues() = default;
+
 Result<void> check_option_value(const OptionSpec& spec, const std::string& text, const std::string& where) {
   switch (spec.type) {
     case OptionType::flag:

@@ -44,6 +44,14 @@ Failure usage_errors(std::string_view option, Failure failure);
 // Values by option name. Getters are for checked values: a value that does not parse counts as absent.
 class OptionValues {
  public:
+  // Compiled in one place (docs/decisions/0021).
+  OptionValues();
+  OptionValues(const OptionValues&);
+  OptionValues(OptionValues&&) noexcept;
+  OptionValues& operator=(const OptionValues&);
+  OptionValues& operator=(OptionValues&&) noexcept;
+  ~OptionValues();
+
   void set(const std::string& name, std::string value) { values_[name] = {std::move(value)}; }
   void append(const std::string& name, std::string value) { values_[name].push_back(std::move(value)); }
   bool has(const std::string& name) const { return values_.count(name) != 0; }

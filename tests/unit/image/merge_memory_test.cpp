@@ -53,7 +53,7 @@ netlist::Queue queue(const std::string& name, std::int32_t tiles, std::int32_t c
 std::uint64_t bytes_of(const netlist::Queue& q) { return 32 + static_cast<std::uint64_t>(q.entries) * 2080; }
 
 void allocate(netlist::Netlist& n, const std::vector<std::string>& queues) {
-  if (n.programs.empty()) n.programs.push_back({"run", {}, {}});
+  if (n.programs.empty()) n.programs.emplace_back().name = "run";
   n.programs.front().instructions.push_back({netlist::instruction::Allocate{queues}, {}});
 }
 

@@ -127,7 +127,7 @@ Netlist full() {
   code.push_back({instruction::Execute{"fwd", {}}, {}});
   code.push_back({instruction::Var{false, {}}, {}});
   code.push_back({instruction::VarInst{"$x", VarOp::set, {Value::number(-5)}}, {}});
-  n.programs.push_back({"empty", {}, {}});
+  n.programs.emplace_back().name = "empty";
   n.other.emplace_back("test-config", io::Node::map({{"a", io::Node::list({io::Node::integer(1), io::Node::string("1")})},
                                                      {"b", io::Node::map({{"c", io::Node::map({{"d", io::Node::null()}})}})},
                                                      {"e", io::Node::list()}}));

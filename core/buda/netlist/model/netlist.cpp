@@ -8,6 +8,27 @@
 
 namespace buda::netlist {
 
+Program::Program() = default;
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+Graph::Graph() = default;
+Graph::Graph(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+Netlist::Netlist() = default;
+Netlist::Netlist(const Netlist&) = default;
+Netlist::Netlist(Netlist&&) noexcept = default;
+Netlist& Netlist::operator=(const Netlist&) = default;
+Netlist& Netlist::operator=(Netlist&&) noexcept = default;
+Netlist::~Netlist() = default;
+
 std::string text(const SubOperand& operand) {
   switch (operand.kind) {
     case SubOperand::Kind::input:

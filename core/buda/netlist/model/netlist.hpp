@@ -19,6 +19,14 @@ namespace buda::netlist {
 
 // Ops that run at the same time on one chip; one execution is an epoch.
 struct Graph {
+  // Compiled in one place (docs/decisions/0021).
+  Graph();
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
   std::string name;
   std::int32_t target_device = 0;
   std::vector<std::int32_t> instances;  // the chips of a netlist that is not expanded yet, if there are several; else empty
@@ -29,6 +37,14 @@ struct Graph {
 };
 
 struct Netlist {
+  // Compiled in one place (docs/decisions/0021).
+  Netlist();
+  Netlist(const Netlist&);
+  Netlist(Netlist&&) noexcept;
+  Netlist& operator=(const Netlist&);
+  Netlist& operator=(Netlist&&) noexcept;
+  ~Netlist();
+
   std::string file;                // for diagnostics
   std::vector<std::string> archs;  // as the file lists them, in lower case
   std::string arch;                // the one of them that is meant

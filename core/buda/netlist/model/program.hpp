@@ -89,6 +89,14 @@ struct Instruction {
 };
 
 struct Program {
+  // Compiled in one place (docs/decisions/0021).
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   std::string name;
   std::vector<Instruction> instructions;
   SourceLocations places;
