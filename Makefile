@@ -9,9 +9,12 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # Debian packages, each with its reason in docs/internals/dependencies.md: to build and test, and further ones for `make fmt lint fuzz`.
 LISTED := s/^| `\([a-z0-9.+-]*\)` |.*/\1/p
 PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies.md)
-TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; $(LISTED)' docs/internals/dependencies.md)
+TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; /^## Browser/q; $(LISTED)' docs/internals/dependencies.md)
+BROWSER_PACKAGES := $(shell sed -n '1,/^## Browser/d; $(LISTED)' docs/internals/dependencies.md)
+# Debian's npm conflicts with a Node.js from elsewhere, which has its own.
+PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
+.PHONY: help deps tools browser clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,7 +32,8 @@ help:
 deps: WANTED = $(PACKAGES)
 tools: WANTED = $(TOOL_PACKAGES)
 clang-tidy: WANTED = clang-tidy
-deps tools clang-tidy:
+browser: WANTED = $(BROWSER_PACKAGES)
+deps tools browser clang-tidy:
 	@missing=$$(for p in $(WANTED); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "== installing Debian packages:" $$missing; \
@@ -52,7 +56,7 @@ toolchain: deps $(BUILD)/build.ninja
 demo: toolchain
 	@sh share/examples/digits/demo.sh $(BUILD)
 
-test: build
+test: build browser
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
 

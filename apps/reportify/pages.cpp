@@ -1,0 +1,104 @@
+// The page's code lies in the folder of data files; its data are made from the report.
+#include "apps/reportify/pages.hpp"
+
+#include "apps/reportify/pass_data.hpp"
+#include "apps/reportify/placement_data.hpp"
+#include "apps/reportify/script.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/diag/format.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
+
+#include <array>
+#include <filesystem>
+
+namespace buda::reportify {
+namespace {
+
+using io::Node;
+
+constexpr std::array<std::string_view, 4> kCode = {"index.html", "reportify.css", "reportify.js", "LICENSES.txt"};
+
+// What the page shows instead of data that cannot be read.
+Node problem_data(const Failure& failure, Host& host) {
+  std::vector<std::string> lines;
+  for (Diagnostic d : failure.diagnostics()) {
+    lines.push_back(format_text(d, {}, nullptr));
+    d.severity = Severity::warning;
+    host.report(d);
+  }
+  return Node::map({{"problem", Node::string(join(lines, "\n"))}});
+}
+
+Node shown(Result<Node> data, Host& host) { return data.ok() ? std::move(*data) : problem_data(data.failure(), host); }
+
+Result<Node> read_pass(const Module& module, const Pass& pass, Host& host) {
+  BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), pass.path));
+  BUDA_TRY(ops::infer_types(graph));
+  if (pass.name != kPostPlacer || module.report.empty()) return pass_data(graph, nullptr);
+  BUDA_ASSIGN(const Placement placement, read_placement(module, host.fs()));
+  return pass_data(graph, &placement);
+}
+
+std::string pass_id(std::size_t module, std::size_t pass) { return cat(module, "/pass-", pass); }
+
+Node module_node(const Module& module, std::size_t number, Host& host) {
+  Node passes = Node::list();
+  for (std::size_t p = 0; p < module.passes.size(); ++p)
+    passes.push(Node::map({{"name", Node::string(module.passes[p].name)}, {"id", Node::string(pass_id(number, p))}}));
+  Node out = Node::map({{"name", Node::string(module.name)},
+                        {"folder", Node::string(std::filesystem::path(module.folder).filename().string())},
+                        {"passes", std::move(passes)}});
+  if (!module.report.empty()) {
+    auto placement = read_placement(module, host.fs());
+    if (placement.ok()) {
+      out.add("facts", facts_node(total_facts(placement->report)));
+    } else {
+      out.add("problem", problem_data(placement.failure(), host).items().front());
+    }
+  }
+  return out;
+}
+
+// A page of data, whose path is that of its id.
+Page data_page(const std::string& id, std::function<Node()> data) {
+  return {cat("data/", id, ".js"), [id, data = std::move(data)]() -> Result<std::string> { return data_script(id, data()); }};
+}
+
+Result<std::vector<Page>> code_pages(Host& host) {
+  const std::string folder = host.share_dir + "/reportify";
+  std::vector<Page> out;
+  for (const std::string_view name : kCode) {
+    const std::string path = cat(folder, '/', name);
+    if (!host.fs().exists(path)) {
+      Diagnostic d = input_error("RY002", {path}, "is missing: the page's code was not built");
+      d.hint = "its libraries come from npm: 'make deps' installs npm if there is none, then build again; the build says why it failed";
+      return d;
+    }
+    out.push_back({std::string(name), [path, &host]() -> Result<std::string> {
+                     BUDA_ASSIGN(const auto bytes, host.fs().read(path));
+                     return std::string(bytes.view());
+                   }});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Page>> pages_of(const std::string& folder, Host& host) {
+  BUDA_ASSIGN(const std::vector<Module> modules, find_modules(host.fs(), folder));
+  BUDA_ASSIGN(std::vector<Page> out, code_pages(host));
+  out.push_back(data_page("modules", [modules, &host] {
+    Node list = Node::list();
+    for (std::size_t m = 0; m < modules.size(); ++m) list.push(module_node(modules[m], m, host));
+    return Node::map({{"modules", std::move(list)}});
+  }));
+  for (std::size_t m = 0; m < modules.size(); ++m)
+    for (std::size_t p = 0; p < modules[m].passes.size(); ++p)
+      out.push_back(
+          data_page(pass_id(m, p), [module = modules[m], p, &host] { return shown(read_pass(module, module.passes[p], host), host); }));
+  return out;
+}
+
+}  // namespace buda::reportify

@@ -1,0 +1,31 @@
+// The placement of a model, as the page shows it.
+#pragma once
+
+#include "apps/reportify/modules.hpp"
+#include "apps/reportify/script.hpp"
+
+#include <buda/balance/emit/report.hpp>
+#include <buda/io/host.hpp>
+#include <buda/netlist/model/netlist.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace buda::reportify {
+
+struct Placement {
+  balance::PlacementReport report;
+  std::optional<netlist::Netlist> netlist;  // adds what ops read, and their formats
+};
+
+// The module's report, and its netlist if there is one.
+Result<Placement> read_placement(const Module& module, io::FileSystem& fs);
+
+// What is known of the ops that a node of the device graph became, by the node's name.
+std::map<std::string, Facts> placed_facts(const Placement& placement);
+
+// The report's totals, for the landing page.
+Facts total_facts(const balance::PlacementReport& report);
+
+}  // namespace buda::reportify

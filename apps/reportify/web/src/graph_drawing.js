@@ -1,0 +1,108 @@
+// The drawing of a graph on a canvas: wheel zooms, dragging moves.
+import cytoscape from 'cytoscape';
+import {place} from './graph_layout.js';
+import {visible} from './graph_model.js';
+import {color} from './theme.js';
+
+const LIGHT_TEXT = '#ffffff';
+
+function fill(item) {
+  if (!item.node) return 'part';
+  const {kind, host} = item.node;
+  if (kind === 'op') return host ? 'host' : 'op';
+  return {input: 'activation', parameter: 'parameter', constant: 'constant', output: 'output'}[kind];
+}
+
+function style() {
+  const ink = color('ink');
+  return [
+    {selector: 'node', style: {
+      label: 'data(label)', width: 'data(width)', height: 'data(height)', shape: 'data(shape)', 'background-color': (n) => color(n.data('fill')),
+      color: (n) => (['parameter', 'constant'].includes(n.data('fill')) ? LIGHT_TEXT : ink), 'text-valign': 'center', 'text-halign': 'center',
+      'text-wrap': 'wrap', 'font-family': 'ui-monospace, monospace', 'font-size': 11, 'border-width': (n) => (n.data('change') ? 3 : 1),
+      'border-color': (n) => color(n.data('change') ?? 'edge'), 'border-style': (n) => (n.data('change') === 'removed' ? 'dashed' : 'solid'),
+      'min-zoomed-font-size': 5}},
+    {selector: 'edge', style: {
+      width: 1.4, 'line-color': color('edge'), 'target-arrow-color': color('edge'), 'target-arrow-shape': 'triangle', 'curve-style': 'bezier',
+      'arrow-scale': 0.8}},
+    {selector: 'edge.into', style: {width: 3, 'line-color': color('into'), 'target-arrow-color': color('into'), 'z-index': 9}},
+    {selector: 'edge.outof', style: {width: 3, 'line-color': color('outof'), 'target-arrow-color': color('outof'), 'z-index': 9}},
+    {selector: 'node.chosen', style: {'border-width': 4, 'border-color': color('accent')}},
+    {selector: 'node.dim', style: {opacity: 0.25}},
+  ];
+}
+
+function elementsOf(drawn) {
+  const nodes = drawn.items.map((item) => ({
+    data: {id: item.id, at: item.at, part: item.part, label: item.lines.join('\n'), width: item.width, height: item.height, fill: fill(item),
+      change: item.node?.change ?? item.change, shape: !item.node ? 'cut-rectangle' : item.node.kind === 'op' ? 'rectangle' : 'ellipse'},
+    position: {x: item.x, y: item.y},
+  }));
+  const edges = drawn.edges.map((edge, at) => ({data: {id: `e${at}`, source: edge.source, target: edge.target}}));
+  return [...nodes, ...edges];
+}
+
+// The canvas in `container`, and what can be done to it. `choose(at)` is called for a node, `open(part)` for a part.
+export function draw(container, graph, {choose, open}) {
+  const opened = new Set();
+  const cy = cytoscape({container, style: style(), layout: {name: 'preset'}, minZoom: 0.01, maxZoom: 4, boxSelectionEnabled: false,
+    autoungrabify: true});
+  const fit = () => cy.fit(undefined, 24);
+
+  function redraw() {
+    const drawn = visible(graph, opened);
+    place(drawn);
+    cy.elements().remove();
+    cy.add(elementsOf(drawn));
+  }
+  function mark(at) {
+    cy.elements().removeClass('chosen into outof');
+    const node = cy.getElementById(`n${at}`).addClass('chosen');
+    node.incomers('edge').addClass('into');
+    node.outgoers('edge').addClass('outof');
+    return node;
+  }
+  // Shows a node in the middle of the window, for which its part is opened.
+  function goTo(at) {
+    const {part} = graph.nodes[at];
+    if (part !== undefined && !opened.has(part)) {
+      opened.add(part);
+      redraw();
+    }
+    const node = mark(at);
+    cy.zoom(Math.max(cy.zoom(), 1));
+    cy.center(node);
+  }
+  function toggle(part) {
+    opened.has(part) ? opened.delete(part) : opened.add(part);
+    redraw();
+    const shown = opened.has(part) ? cy.nodes().filter((n) => graph.nodes[n.data('at')]?.part === part) : cy.getElementById(`p${part}`);
+    cy.fit(shown, 60);
+  }
+  cy.on('tap', 'node', ({target}) => {
+    if (target.data('part') !== undefined) return open(target.data('part'));
+    mark(target.data('at'));
+    choose(target.data('at'));
+  });
+  // Lines stay visible when the whole of a large graph is fit to the window.
+  const widen = () => cy.style().selector('edge').style({width: Math.max(1.4, 0.7 / cy.zoom())}).update();
+  let waiting = 0;
+  cy.on('zoom', () => { waiting ||= requestAnimationFrame(() => { waiting = 0; widen(); }); });
+  const restyle = () => { cy.style(style()); widen(); };
+  document.addEventListener('theme', restyle);
+  redraw();
+  fit();
+  widen();
+  return {
+    cy, fit, goTo, toggle,
+    closeAll: () => { opened.clear(); redraw(); fit(); },
+    opened: () => opened.size,
+    zoom: (factor) => cy.zoom({level: cy.zoom() * factor, renderedPosition: {x: cy.width() / 2, y: cy.height() / 2}}),
+    move: (x, y) => cy.panBy({x, y}),
+    end: () => {
+      cancelAnimationFrame(waiting);
+      document.removeEventListener('theme', restyle);
+      cy.destroy();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+// The page: what follows the "#" of its address says which view is shown.
+import {load} from './data.js';
+import {clear, element, link} from './dom.js';
+import {showGraph} from './graph_view.js';
+import {showHome, showModule, showPasses} from './home.js';
+import {startTheme} from './theme.js';
+
+const main = document.getElementById('main');
+let leave = () => {};
+
+// "#0/pass-2" shows pass 2 of module 0. Every view gives a function that ends it, or nothing.
+function viewOf(modules, words) {
+  const module = words[0] === '' ? undefined : modules[Number(words[0])];
+  if (!module) return {titles: [], show: () => showHome(main, modules)};
+  const home = [module.name, `#${words[0]}`];
+  if (words[1] === 'passes') return {titles: [home, ['Buda Reports: Passes', `#${words[0]}/passes`]], show: () => showPasses(main, module, words[0])};
+  const pass = module.passes.find((p) => p.id === words.slice(0, 2).join('/'));
+  if (pass) {
+    const titles = [home, ['Buda Reports: Passes', `#${words[0]}/passes`], [pass.name, `#${pass.id}`]];
+    return {titles, show: () => showGraph(main, module, pass, new Map(words.slice(2).map((w) => w.split('='))))};
+  }
+  return {titles: [home], show: () => showModule(main, module, words[0])};
+}
+
+function showPath(titles) {
+  const path = clear(document.getElementById('path'));
+  path.append(link('Reportify', '#'));
+  for (const [text, target] of titles) path.append(element('span', {'aria-hidden': 'true'}, ' › '), link(text, target));
+  document.title = ['Reportify', ...titles.map(([text]) => text)].join(' › ');
+}
+
+async function show() {
+  leave();
+  leave = () => {};
+  const {modules} = await load('modules');
+  const view = viewOf(modules, decodeURIComponent(location.hash.slice(1)).split('/'));
+  showPath(view.titles);
+  clear(main);
+  try {
+    leave = (await view.show()) ?? leave;
+  } catch (error) {
+    main.append(element('p', {class: 'problem', role: 'alert'}, String(error)));
+  }
+  document.body.dataset.ready = location.hash;
+}
+
+startTheme(document.getElementById('theme'));
+window.addEventListener('hashchange', show);
+show();

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Drive the page of reportify in headless Chromium.
+
+    reportify.py --build BUILD_DIR --source SOURCE_DIR [--pictures DIR]
+
+--pictures keeps a screenshot of each view, for people.
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import reports
+from browser import Browser
+
+ARGUMENTS = None
+
+
+def exported(folder, page):
+    done = reports.run(ARGUMENTS.build / "bin/reportify", "export", folder, "-o", page)
+    return done.stderr, page.as_uri() + "/index.html"
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.browser = Browser()
+        cls.messages, cls.page = cls.report()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.temporary.cleanup()
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+        for address in self.browser.requests():
+            self.assertRegex(address, r"^(file:///|about:|data:)")
+
+    def picture(self, name):
+        if ARGUMENTS.pictures:
+            self.browser.picture(ARGUMENTS.pictures / f"{name}.png")
+
+    def drawing(self, code, *arguments):
+        """What the code, which sees the drawing and cytoscape's `cy`, returns."""
+        return self.browser.script(f"const drawing = document.querySelector('.canvas').drawing, cy = drawing.cy; {code}", *arguments)
+
+
+class Compiled(Page):
+    @classmethod
+    def report(cls):
+        return exported(reports.compiled(ARGUMENTS.build, ARGUMENTS.source, cls.folder / "reports"), cls.folder / "page")
+
+    def test_nothing_to_complain_of(self):
+        self.assertEqual(self.messages, "")
+
+    def test_landing_page_has_a_row_for_each_module(self):
+        self.browser.open(self.page)
+        self.picture("landing")
+        rows = self.browser.all("tbody tr")
+        self.assertEqual([row.find_element("css selector", "th").text for row in rows], ["digits-conv"])
+        self.assertIn("n150", rows[0].text)
+        rows[0].find_element("css selector", "a").click()
+        self.browser.wait("document.body.dataset.ready === '#0'")
+        self.assertIn("Buda Reports: Passes", self.browser.text("main"))
+        self.assertIn("limited by", self.browser.text("main"))
+
+    def test_passes_are_listed_from_first_to_last(self):
+        self.browser.open(self.page, "#0/passes")
+        self.picture("passes")
+        names = [a.text for a in self.browser.all("main ol li a:first-child")]
+        self.assertEqual((names[0], names[-1]), ("initial_graph", "post_placer"))
+        self.assertTrue(any(name.endswith("-lower-to-device") for name in names))
+
+    def test_graph_is_fit_to_the_window(self):
+        self.browser.open(self.page, "#0/pass-0")
+        self.picture("initial_graph")
+        box = self.drawing("return cy.elements().renderedBoundingBox()")
+        size = self.drawing("return [cy.width(), cy.height()]")
+        self.assertTrue(0 <= box["x1"] < box["x2"] <= size[0] and 0 <= box["y1"] < box["y2"] <= size[1], (box, size))
+        self.browser.press("+")
+        zoomed = self.drawing("return cy.zoom()")
+        self.browser.press("f")
+        self.assertLess(self.drawing("return cy.zoom()"), zoomed)
+        self.drawing("""const r = document.querySelector('.canvas').getBoundingClientRect();
+            document.querySelector('.canvas canvas').dispatchEvent(new WheelEvent('wheel', {deltaY: -400, clientX: r.x + 300, clientY: r.y + 300, bubbles: true}))""")
+        self.browser.wait(f"document.querySelector('.canvas').drawing.cy.zoom() > {self.drawing('return cy.zoom()') * 0.99}")
+
+    def test_boxes_have_the_documented_shapes_and_colours(self):
+        self.browser.open(self.page, "#0/pass-0")
+        looks = self.drawing("return cy.nodes().map((n) => [n.data('fill'), n.style('shape'), n.style('background-color'), n.data('label')])")
+        by_kind = {fill: (shape, colour) for fill, shape, colour, _ in looks}
+        self.assertEqual(by_kind["activation"], ("ellipse", "rgb(185,224,251)"))
+        self.assertEqual(by_kind["parameter"], ("ellipse", "rgb(31,78,140)"))
+        self.assertEqual(by_kind["op"][0], "rectangle")
+        labels = [label for fill, _, _, label in looks if fill == "op"]
+        self.assertTrue(any("conv2d (" in label and "[" in label.splitlines()[-1] for label in labels), labels)
+
+    def test_dialog_shows_everything_of_a_node(self):
+        self.browser.open(self.page, "#0/passes")
+        self.browser.open(self.page, self.last_pass())
+        at = self.drawing("return cy.nodes().filter((n) => n.data('label').includes('matmul')).map((n) => n.data('at'))")[0]
+        position = self.drawing("return cy.getElementById('n' + arguments[0]).renderedPosition()", at)
+        self.drawing("cy.getElementById('n' + arguments[0]).emit('tap')", at)
+        self.assertTrue(position)
+        text = self.browser.text("dialog[open]")
+        for part in ("Results", "Precision", "From the model", "digits-conv.onnx", "Placement", "grid_size", "ublock", "l1", "Inputs", "Used by"):
+            self.assertIn(part, text)
+        self.picture("dialog")
+        self.assertTrue(self.drawing("return cy.edges('.into').length > 0"))
+        self.browser.press("\ue00c")  # Escape
+        self.assertEqual(self.browser.all("dialog[open]"), [])
+
+    def last_pass(self):
+        return self.browser.all("main ol li a:first-child")[-1].get_attribute("hash")
+
+    def test_search_goes_to_a_node(self):
+        self.browser.open(self.page, "#0/pass-0")
+        self.browser.press("/")
+        self.browser.press("softmax")
+        self.assertIn("1 found", self.browser.text(".tools"))
+        self.browser.press("\ue007")  # Enter
+        self.assertIn("Softmax", self.browser.text("dialog[open] h2"))
+        self.assertEqual(self.drawing("return cy.nodes('.chosen').length"), 1)
+        self.picture("search")
+
+    def test_difference_of_two_passes(self):
+        self.browser.open(self.page, "#0/passes")
+        self.browser.open(self.page, self.last_pass() + "/before=0")
+        self.picture("difference")
+        changes = self.drawing("return cy.nodes().map((n) => n.data('change')).filter(Boolean)")
+        self.assertIn("added", changes)
+        self.assertIn("removed", changes)
+        self.assertRegex(self.browser.text(".tools"), rf"{changes.count('added')} added, {changes.count('removed')} removed")
+        # A pass does not differ from itself.
+        self.browser.open(self.page, "#0/pass-0/before=0")
+        self.assertNotIn("added", self.browser.text(".tools .note"))
+
+    def test_light_and_dark(self):
+        self.browser.open(self.page, "#0/pass-0")
+        before = self.drawing("return [getComputedStyle(document.body).backgroundColor, cy.nodes('[fill=\"op\"]')[0].style('background-color')]")
+        self.browser.one("#theme").click()
+        after = self.drawing("return [getComputedStyle(document.body).backgroundColor, cy.nodes('[fill=\"op\"]')[0].style('background-color')]")
+        self.picture("dark")
+        self.assertEqual(before[0], "rgb(255, 255, 255)")
+        self.assertNotEqual(before[0], after[0])
+        self.assertNotEqual(before[1], after[1])
+
+
+class Large(Page):
+    @classmethod
+    def report(cls):
+        cls.count = reports.large(cls.folder / "reports", 10_000)
+        return exported(cls.folder / "reports", cls.folder / "page")
+
+    def test_ten_thousand_nodes(self):
+        seconds = self.browser.open(self.page, "#0/pass-0")
+        self.picture("large")
+        # 2 s are the goal on an idle machine; tests run beside others.
+        self.assertLess(seconds, 6)
+        self.assertIn(f"{self.count} nodes", self.browser.text(".tools .note"))
+        closed = self.drawing("return cy.nodes().length")
+        self.assertLess(closed, 200)
+        self.drawing("cy.nodes()[3].emit('tap')")
+        self.assertGreater(self.drawing("return cy.nodes().length"), closed + 20)
+        self.browser.press("/")
+        self.browser.press("/layers.1234/d", "\ue007")
+        self.assertEqual(self.browser.text("dialog[open] h2"), "/layers.1234/d")
+        self.picture("large_opened")
+        self.browser.press("\ue00c", "c")
+        self.assertEqual(self.drawing("return cy.nodes().length"), closed)
+
+
+class Hostile(Page):
+    @classmethod
+    def report(cls):
+        reports.hostile(cls.folder / "reports")
+        return exported(cls.folder / "reports", cls.folder / "page")
+
+    def test_names_are_shown_and_never_run(self):
+        self.browser.open(self.page)
+        self.assertIn("<img src=x onerror=window.harmed=1>", self.browser.text("main"))
+        folders = [row.text for row in self.browser.all("tbody tr")]
+        at = next(i for i, text in enumerate(folders) if "names" in text)
+        self.browser.open(self.page, f"#{at}/pass-0")
+        self.assertIn(reports.HOSTILE[:40], self.drawing("return cy.nodes().map((n) => n.data('label')).join(' ')").replace("…", reports.HOSTILE[:40]))
+        self.drawing("cy.nodes().forEach((n) => n.emit('tap'))")
+        self.browser.press("/", "script", "\ue007")
+        self.assertEqual(self.browser.text("dialog[open] h2"), reports.HOSTILE)
+        self.assertFalse(self.browser.script("return Boolean(window.harmed)"))
+        self.assertEqual(self.browser.script("return document.images.length"), 0)
+
+    def test_what_cannot_be_read_is_said(self):
+        self.assertIn("hostile.report.json", self.messages)
+        self.browser.open(self.page)
+        folders = [row.text for row in self.browser.all("tbody tr")]
+        for folder, word in (("bytes", "odd.graph.json:1:"), ("numbers", "huge.graph.json:1:")):
+            at = next(i for i, text in enumerate(folders) if folder in text)
+            self.browser.open(self.page, f"#{at}/pass-0")
+            self.assertIn(word, self.browser.text(".problem"))
+        at = next(i for i, text in enumerate(folders) if "names" in text)
+        self.browser.open(self.page, f"#{at}")
+        self.assertIn("hostile.report.json:1:", self.browser.text(".problem"))
+
+
+def main():
+    global ARGUMENTS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    ARGUMENTS, rest = parser.parse_known_args()
+    if ARGUMENTS.pictures:
+        ARGUMENTS.pictures.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

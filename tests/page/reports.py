@@ -1,0 +1,59 @@
+"""Folders of reports for the tests: one of a real compilation, and made ones that are large or hostile."""
+import json
+import subprocess
+
+HOSTILE = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>\"'&__proto__"
+
+
+def run(*command, ok=True):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if ok and done.returncode != 0:
+        raise AssertionError(f"{command}: {done.stderr}")
+    return done
+
+
+def compiled(build, source, folder):
+    """digits, a convolutional network, with its passes and a simulated run."""
+    digits = source / "share/examples/digits"
+    folder.mkdir(parents=True)
+    run(build / "bin/buda", "compile", digits / "digits-conv.onnx", "-o", folder / "digits.tti", "--build-dir", folder / "digits", "--dump-dir",
+        folder / "digits/passes")
+    run(build / "bin/runner", folder / "digits.tti", "--inputs", digits / "digits-conv.images.npz", "--target", "grid", "--perf", folder / "digits/perf")
+    return folder
+
+
+def write_graph(path, name, nodes):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"schema": "buda.graph/1", "name": name, "level": "tensor", "nodes": nodes}))
+
+
+def large(folder, count):
+    """A chain of blocks, in each of which the value forks and joins."""
+    nodes = [{"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [1, 32]}]}]
+    last = "x"
+    for block in range((count - 2) // 5):
+        scope = f"/layers.{block}/"
+        for name, op, inputs in (("a", "relu", [last]), ("b", "tanh", [scope + "a"]), ("c", "sigmoid", [scope + "a"]), ("d", "add", [scope + "b", scope + "c"]),
+                                 ("e", "multiply", [scope + "d", last])):
+            nodes.append({"name": scope + name, "op": op, "inputs": inputs})
+        last = scope + "e"
+    nodes.append({"name": "y", "op": "output", "inputs": [last]})
+    write_graph(folder / "large.graph.json", "large", nodes)
+    return len(nodes)
+
+
+def hostile(folder):
+    """Markup and odd names wherever a text stands, numbers beyond any range, and files that are none."""
+    tensor = {"dtype": "F32", "shape": [1, 32]}
+    write_graph(folder / "names/hostile.graph.json", HOSTILE, [
+        {"name": HOSTILE, "op": "input", "types": [tensor], "tags": {HOSTILE: HOSTILE}, "origins": [{"file": HOSTILE, "node": HOSTILE}]},
+        {"name": "__proto__", "op": "relu", "inputs": [HOSTILE]},
+        {"name": "constructor", "op": "leaky_relu", "inputs": ["__proto__"], "attrs": {"alpha": 1e308}},
+        {"name": HOSTILE, "op": "output", "inputs": ["constructor"]}])
+    (folder / "names/hostile.report.json").write_text('{"schema": "buda.placement-report/1", "model": 1e999}')
+    write_graph(folder / "numbers/huge.graph.json", "huge", [{"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [10**30]}]}])
+    (folder / "bytes").mkdir()
+    (folder / "bytes/odd.graph.json").write_bytes(bytes(range(256)))
+    (folder / "<img src=x onerror=window.harmed=1>").mkdir()
+    write_graph(folder / "<img src=x onerror=window.harmed=1>/m.graph.json", "m", [{"name": "x", "op": "input", "types": [tensor]},
+                                                                                      {"name": "y", "op": "output", "inputs": ["x"]}])
