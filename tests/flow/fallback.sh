@@ -112,6 +112,10 @@ tti-pack info middle.tti | grep -A 4 'segments, in order' > order
 runner middle.tti --target grid --inputs middle.npz -o middle.time.npz -q 2> /dev/null
 buda compile middle.graph.json --microbatch 4 -o middle.batches.tti -q 2> /dev/null
 buda run middle.batches.tti --inputs middle.npz --expect middle.expected.npz --pcc 0.99 -q
+# Other processes push and pop: two inputs, of one or of an epoch of four.
+runner middle.batches.tti --inputs middle.npz -o middle.batches.npz -q 2> /dev/null
+sh "$flow/served.sh" "$build" middle.tti middle.npz served.npz; cmp served.npz middle.npz.out.npz
+sh "$flow/served.sh" "$build" middle.batches.tti middle.npz served.npz; cmp served.npz middle.batches.npz
 mkdir images; cp middle.tti both.tti images
 tti-merge -mbl images -mdl middle both -mml merged.tti > /dev/null
 for model in middle both middle; do

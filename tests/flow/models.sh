@@ -35,7 +35,9 @@ done
 while read -r model ops order; do
   buda compile "$model.onnx" -o "$model.tti" --cpu-fallback-ops "$ops" -q
   [ "$(tti-pack info "$model.tti" --json | "$python" -c 'import json, sys; print("".join(s["kind"][0] for s in json.load(sys.stdin)["segments"]))')" = "$order" ]
-  buda run "$model.tti" --inputs "$model.inputs.npz" --expect "$model.outputs.npz" --pcc 0.99 -q
+  buda run "$model.tti" --inputs "$model.inputs.npz" -o session.npz --expect "$model.outputs.npz" --pcc 0.99 -q
+  sh "$source/tests/flow/served.sh" "$build" "$model.tti" "$model.inputs.npz" served.npz < /dev/null
+  cmp session.npz served.npz
 done <<'END'
 bert_tiny embedding,softmax hdhdhd
 unet max_pool2d dhdhd

@@ -11,6 +11,7 @@
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/device_worker.hpp>
 #include <buda/runtime/host_values.hpp>
+#include <buda/runtime/model_ports.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
 #include <buda/runtime/queue_users.hpp>
@@ -35,6 +36,7 @@ struct Backend::Parts {
 
   Result<const netlist::Queue*> queue(const std::string& name, netlist::QueueKind kind) const;
   bool keeps(const netlist::Queue& queue) const;
+  const StatePort* host_state(const Port& port) const;
   Result<void> push(const std::string& what, const netlist::Queue& queue, const Tensor& entries, Timeout timeout);
   Result<Tensor> take(const std::string& what, const netlist::Queue& queue, std::int64_t entries, bool pops, Timeout timeout);
   Result<Tensor> of_host(const Port& output, bool pops, Timeout timeout);
@@ -54,7 +56,7 @@ Diagnostic unknown(const char* code, std::string message, const std::string& nam
 Result<LoadedModel> bound(const Model& model) {
   LoadedModel out;
   out.name = model.plan.model;
-  BUDA_ASSIGN(out.ports, bind_ports(model.plan, model.program.netlist, model.parameters));
+  BUDA_ASSIGN(out.ports, ports_of(model));
   for (const auto& segment : model.plan.segments) {
     out.programs.insert(out.programs.end(), segment.programs.begin(), segment.programs.end());
     out.batches_per_turn = std::max(out.batches_per_turn, segment.batches);
@@ -75,10 +77,13 @@ std::map<std::string, std::string> slices_of(const netlist::Netlist& netlist, co
 }
 
 // States begin with zeros.
-Result<void> enter_states(const LoadedModel& model, Device& device, Host& host) {
+Result<void> enter_states(const LoadedModel& model, Device& device, HostValues& on_host, Host& host) {
   for (const StatePort& state : model.ports.states) {
-    if (state.input.queue == nullptr) continue;
     BUDA_ASSIGN(Tensor zeros, first_state(state, {}, host));
+    if (state.input.queue == nullptr) {
+      on_host.set(*state.input.tensor, std::move(zeros));
+      continue;
+    }
     BUDA_ASSIGN(Tensor entries, entries_of(state.input, zeros));
     BUDA_TRY(device.push(state.input.queue->name, entries));
   }
@@ -116,6 +121,14 @@ bool Backend::Parts::keeps(const Queue& queue) const {
   auto is_kept = [&](const StatePort& state) { return state.input.queue != nullptr && state.input.queue->name == queue.name; };
   return std::any_of(models.begin(), models.end(),
                      [&](const LoadedModel& model) { return std::any_of(model.ports.states.begin(), model.ports.states.end(), is_kept); });
+}
+
+// The state that an input or output is of, where the host keeps it.
+const StatePort* Backend::Parts::host_state(const Port& port) const {
+  for (const LoadedModel& model : models)
+    for (const StatePort& state : model.ports.states)
+      if (state.input.queue == nullptr && (state.input.tensor == port.tensor || state.output.tensor == port.tensor)) return &state;
+  return nullptr;
 }
 
 Result<void> Backend::Parts::push(const std::string& what, const Queue& queue, const Tensor& entries, Timeout timeout) {
@@ -182,7 +195,7 @@ Result<std::unique_ptr<Backend>> Backend::open(MergedModel models, Target& targe
   parts.image.whole.parameters.clear();
   for (std::size_t i = 0; i < parts.models.size(); ++i) {
     BUDA_TRY(push_parameters(parts.image.models[i], *device, host));
-    BUDA_TRY(enter_states(parts.models[i], *device, host));
+    BUDA_TRY(enter_states(parts.models[i], *device, parts.on_host, host));
   }
   parts.worker = std::make_unique<DeviceWorker>(std::move(device), slices_of(netlist, parts.models, parts.users));
   return backend;
@@ -229,8 +242,13 @@ Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeo
   if (batch.shape() != input.shape)
     return input_error("RT021", {}, cat(what, "the batch has the shape ", batch.shape().text(), ", the model's is ", input.shape.text()));
   BUDA_ASSIGN(Tensor typed, with_dtype(input, batch));
+  if (!input.is_read) return success();
   if (input.queue == nullptr) {
-    parts_->on_host.put(*input.tensor, std::move(typed));
+    if (parts_->host_state(input) != nullptr) {
+      parts_->on_host.set(*input.tensor, std::move(typed));
+    } else {
+      parts_->on_host.put(*input.tensor, std::move(typed));
+    }
     return success();
   }
   BUDA_ASSIGN(Tensor entries, entries_of(input, typed));
@@ -245,14 +263,15 @@ Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeo
 }
 
 Result<Tensor> Backend::pop(const Port& output, Timeout timeout) {
-  if (output.queue == nullptr) return parts_->of_host(output, true, timeout);
-  if (parts_->keeps(*output.queue))
+  if (parts_->host_state(output) != nullptr || (output.queue != nullptr && parts_->keeps(*output.queue)))
     return input_error("RT056", {}, cat("output '", output.tensor->name, "' is what the next step begins with, and stays: get() tells it"));
+  if (output.queue == nullptr) return parts_->of_host(output, true, timeout);
   BUDA_ASSIGN(Tensor entries, parts_->take(cat("output '", output.tensor->name, "': "), *output.queue, output.queued[0], true, timeout));
   return value_of(output, entries);
 }
 
 Result<Tensor> Backend::get(const Port& output, Timeout timeout) {
+  if (const StatePort* state = parts_->host_state(output)) return parts_->of_host(state->input, false, timeout);
   if (output.queue == nullptr) return parts_->of_host(output, false, timeout);
   BUDA_ASSIGN(Tensor entries, parts_->take(cat("output '", output.tensor->name, "': "), *output.queue, output.queued[0], false, timeout));
   return value_of(output, entries);
@@ -342,9 +361,6 @@ Result<void> Backend::run(const std::string& program, const Parameters& paramete
 }
 
 Result<void> Backend::run_model(const LoadedModel& model, std::int64_t turns, Timeout timeout) {
-  const auto& states = model.ports.states;
-  if (std::any_of(states.begin(), states.end(), [](const StatePort& s) { return s.input.queue == nullptr; }))
-    return input_error("RT055", {}, cat("model '", model.name, "' has a state that the host keeps: Session::run runs it"));
   const Model& whole = parts_->image.models[static_cast<std::size_t>(&model - parts_->models.data())];
   parts_->on_host.set_computing(true);
   Result<void> done = success();
@@ -355,7 +371,10 @@ Result<void> Backend::run_model(const LoadedModel& model, std::int64_t turns, Ti
   return done;
 }
 
-void Backend::cancel() { parts_->worker->cancel(); }
+void Backend::cancel() {
+  parts_->on_host.cancel();
+  parts_->worker->cancel();
+}
 BackendStatus Backend::status() const { return parts_->worker->status(); }
 
 Telemetry Backend::telemetry() {

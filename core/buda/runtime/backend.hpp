@@ -35,7 +35,7 @@ class DeviceWorker;
 
 // A model of the image. For every batch one of each of `ports.inputs` is pushed and one of each of `ports.outputs` popped. Of a model with
 // host segments run_model() evaluates these, and passes what is between them and the device. `ports.states` are inputs that stay on the
-// device: they begin with zeros, a push sets them, and get() tells them.
+// device, or on the host where its segments use them: they begin with zeros, a push sets them, and get() on their outputs tells them.
 struct LoadedModel {
   std::string name;
   Ports ports;
@@ -61,7 +61,7 @@ struct QueueState {
 
 class Backend {
  public:
-  // Checks the image's netlist (the rules of docs/formats/netlist-rules.md) and plans (RT010 to RT014), refuses another device than the
+  // Checks the image's netlist (the rules of docs/formats/netlist-rules.md) and plans (RT010 to RT015), refuses another device than the
   // image's (IM010 to IM013), loads the netlist and writes the parameters. Target and host must outlive the backend. RT055: the host
   // does all of the work.
   static Result<std::unique_ptr<Backend>> open(MergedModel models, Target& target, const device::DeviceDescriptor& descriptor, Host& host);
@@ -98,14 +98,14 @@ class Backend {
   // its $, has no value; what it does not have is not given to it. A failure of a program before it is told here.
   Result<void> start(const std::string& program, const Parameters& parameters = {});
   // All segments of a model in order, so many turns, host graphs in the calling thread: inputs have been pushed, or are by other threads;
-  // outputs wait to be popped. RT051: an input that only the host uses did not come in time. RT055: a state that the host keeps. The
-  // time-out is for each step; after a failure what the turn had taken is lost.
+  // outputs wait to be popped. RT051: an input that only the host uses did not come in time. RT057: cancel()
+  // was called. The time-out is for each step; after a failure what the turn had taken is lost, and states of the host are as before it.
   Result<void> run_model(const LoadedModel& model, std::int64_t turns = 1, Timeout timeout = {});
   // Until all programs have ended. RT052: they have not in time, and go on. What a program failed with is told once.
   Result<void> wait(Timeout timeout = {});
   // start and wait.
   Result<void> run(const std::string& program, const Parameters& parameters = {}, Timeout timeout = {});
-  // Gives up the program at work, whose outputs so far stay in their queues, and those that follow it.
+  // Gives up the program at work, whose outputs so far stay in their queues, those that follow it, and the turn of a model.
   void cancel();
 
   BackendStatus status() const;

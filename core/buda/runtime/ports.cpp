@@ -171,6 +171,10 @@ class Binder {
         ports_.states.push_back({input, *output});
       }
     }
+    for (const auto& segment : plan_.segments)
+      if (segment.batches > 1 && !ports_.states.empty())
+        error("RT015", cat("an iteration of the programs' loop processes ", segment.batches,
+                           " batches; a model with state processes one batch per iteration"));
     auto is_looped = [&](const Port& port) { return looped_.contains(port.queue->name); };
     std::erase_if(ports_.pushed, is_looped);
     std::erase_if(ports_.popped, is_looped);

@@ -57,7 +57,7 @@ struct Ports {
 // What an entry of a queue looks like from the host: (z, r, c).
 Shape entry_shape(const netlist::Queue& queue);
 
-// Collects every contradiction between plan, netlist and parameters (RT010 to RT014) without allocating any tensor. The plan and the
+// Collects every contradiction between plan, netlist and parameters (RT010 to RT015) without allocating any tensor. The plan and the
 // netlist must outlive the ports.
 Result<Ports> bind_ports(const host_plan::HostPlan& plan, const netlist::Netlist& netlist, const NamedTensors& parameters);
 

@@ -2,9 +2,11 @@
 #include <buda/runtime/shared_io.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/runtime/session.hpp>
 #include <buda/runtime/shared_channel.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -16,9 +18,17 @@ namespace {
 
 using std::chrono::steady_clock;
 
-std::vector<TensorType> types_of_queues(const std::vector<Port>& ports) {
+std::vector<TensorType> types_of(const std::vector<Port>& ports) {
   std::vector<TensorType> out;
   for (const Port& port : ports) out.push_back({port.tensor->name, port.dtype, port.shape});
+  return out;
+}
+
+// What passes in every step: all but states and what nothing reads.
+Ports of_each_step(const Ports& all) {
+  Ports out = all;
+  std::erase_if(out.inputs, [&](const Port& port) { return !all.must_be_given(port.tensor->name); });
+  std::erase_if(out.outputs, [&](const Port& port) { return all.gives_state(port.tensor->name); });
   return out;
 }
 
@@ -26,8 +36,9 @@ Diagnostic died(const char* does) { return input_error("RT081", {}, cat("the pro
 
 class IoServer {
  public:
-  IoServer(Backend& backend, const LoadedModel& model, SharedChannel& channel, const ServeOptions& options)
-      : backend_(backend), model_(model), channel_(channel), options_(options) {}
+  // `ports`: of each step.
+  IoServer(Backend& backend, const LoadedModel& model, const Ports& ports, SharedChannel& channel, const ServeOptions& options)
+      : backend_(backend), model_(model), ports_(ports), channel_(channel), options_(options) {}
 
   Result<void> run() {
     std::thread feeder([&] { note(feed()); });
@@ -36,6 +47,7 @@ class IoServer {
       if (options_.cancelled && options_.cancelled()) note(input_error("RT083", {}, "serving was cancelled"));
       channel_.wait(steady_clock::now() + kGlance, [&] { return is_over(); });
     }
+    if (fails_) backend_.cancel();
     feeder.join();
     drainer.join();
     if (failure_) {
@@ -91,13 +103,23 @@ class IoServer {
   }
 
   Result<void> push(const NamedTensors& batch) {
-    if (pushed_ % model_.batches_per_turn == 0)
-      for (const std::string& program : model_.programs) BUDA_TRY(backend_.start(program, {{"$p_loop_count", 1}}));
-    for (const Port& port : model_.ports.pushed)
+    const bool begins_turn = pushed_ % model_.batches_per_turn == 0;
+    if (begins_turn && !model_.has_host_segments)
+      for (const std::string& program : model_.programs) BUDA_TRY(backend_.start(program, {{kLoopCount, 1}}));
+    for (const Port& port : ports_.inputs)
       BUDA_TRY(patiently([&](Timeout timeout) { return backend_.push(port, batch.at(port.tensor->name), timeout); }));
     ++pushed_;
     channel_.bell().ring();
+    if (model_.has_host_segments && pushed_ % model_.batches_per_turn == 0) return run_turn();
     return success();
+  }
+
+  // When all results of the turn before have left: so this one waits for no other process, and results do not pile up on the host.
+  Result<void> run_turn() {
+    auto may_begin = [&] { return fails_ || popped_ >= pushed_ - model_.batches_per_turn; };
+    while (!channel_.wait(steady_clock::now() + kGlance, may_begin)) continue;
+    if (fails_) return success();
+    return backend_.run_model(model_);
   }
 
   Result<void> feed() {
@@ -110,7 +132,7 @@ class IoServer {
     }
     // The last turn is filled up with zeros, whose results nobody gets.
     NamedTensors zeros;
-    for (const Port& port : model_.ports.pushed) {
+    for (const Port& port : ports_.inputs) {
       BUDA_ASSIGN(zeros[port.tensor->name], Tensor::zeros(port.dtype, port.shape));
     }
     while (!fails_ && pushed_ % model_.batches_per_turn != 0) BUDA_TRY(push(zeros));
@@ -121,35 +143,41 @@ class IoServer {
 
   Result<NamedTensors> pop() {
     NamedTensors out;
-    for (const Port& port : model_.ports.popped) {
+    for (const Port& port : ports_.outputs) {
       BUDA_ASSIGN(out[port.tensor->name], patiently([&](Timeout timeout) { return backend_.pop(port, timeout); }));
     }
     return out;
   }
 
-  // While results wait since `begin` for somebody to pop them.
-  Result<void> check_popper(steady_clock::time_point begin) const {
-    if (channel_.has_died(Party::popper)) return died("pops");
-    if (channel_.presence(Party::popper) == Presence::absent && channel_.has_died(Party::pusher)) return died("pushes");
-    if (options_.idle && steady_clock::now() - begin >= *options_.idle)
-      return input_error("RT084", {}, cat("no batch was popped for ", options_.idle->count(), " ms"));
+  // While results wait for somebody to pop them.
+  template <class Holds>
+  Result<void> wait_for_popper(Holds holds) {
+    const auto begin = steady_clock::now();
+    while (!channel_.wait(steady_clock::now() + kGlance, [&] { return fails_ || holds(); })) {
+      if (channel_.has_died(Party::popper)) return died("pops");
+      if (channel_.presence(Party::popper) == Presence::absent && channel_.has_died(Party::pusher)) return died("pushes");
+      if (options_.idle && steady_clock::now() - begin >= *options_.idle)
+        return input_error("RT084", {}, cat("no batch was popped for ", options_.idle->count(), " ms"));
+    }
     return success();
   }
 
   Result<void> drain() {
-    for (std::int64_t popped = 0; !fails_; ++popped) {
-      auto knows_more = [&] { return fails_ || popped < pushed_ || fed_; };
+    while (!fails_) {
+      auto knows_more = [&] { return fails_ || popped_ < pushed_ || fed_; };
       while (!channel_.wait(steady_clock::now() + kGlance, knows_more))
         if (channel_.has_died(Party::popper)) return died("pops");
-      if (fails_ || (fed_ && popped == pushed_)) break;
+      if (fails_ || (fed_ && popped_ == pushed_)) break;
       BUDA_ASSIGN(NamedTensors batch, pop());
-      if (popped >= wanted_) continue;
-      auto has_room = [&] { return fails_ || channel_.has_room(Way::out) || channel_.presence(Party::popper) == Presence::closed; };
-      const auto begin = steady_clock::now();
-      while (!channel_.wait(steady_clock::now() + kGlance, has_room)) BUDA_TRY(check_popper(begin));
+      const bool is_wanted = popped_++ < wanted_;
+      channel_.bell().ring();
+      if (!is_wanted) continue;
+      BUDA_TRY(wait_for_popper([&] { return channel_.has_room(Way::out) || channel_.presence(Party::popper) == Presence::closed; }));
       if (!fails_ && channel_.has_room(Way::out)) channel_.write(Way::out, batch);
     }
     if (!fails_) BUDA_TRY(backend_.wait());
+    // With this process the shared memory goes, but for those that have it.
+    if (wanted_ > 0) BUDA_TRY(wait_for_popper([&] { return channel_.presence(Party::popper) != Presence::absent; }));
     drained_ = true;
     channel_.bell().ring();
     return success();
@@ -157,10 +185,12 @@ class IoServer {
 
   Backend& backend_;
   const LoadedModel& model_;
+  const Ports& ports_;
   SharedChannel& channel_;
   const ServeOptions& options_;
-  std::atomic<std::int64_t> pushed_ = 0;  // into the device
+  std::atomic<std::int64_t> pushed_ = 0;  // to the backend
   std::atomic<std::int64_t> wanted_ = 0;  // by another process; the others fill up a turn
+  std::atomic<std::int64_t> popped_ = 0;  // from the backend
   std::atomic<bool> fed_ = false, drained_ = false, fails_ = false;
   std::mutex mutex_;
   std::optional<Failure> failure_;
@@ -169,13 +199,11 @@ class IoServer {
 }  // namespace
 
 Result<void> serve_io(Backend& backend, const LoadedModel& model, const std::string& name, const ServeOptions& options) {
-  const Ports& ports = model.ports;
-  if (ports.pushed.size() + ports.states.size() != ports.inputs.size())
-    return input_error("RT055", {}, cat("model '", model.name, "' has segments that the host runs: Backend::run_model and Session::run run it"));
-  SharedChannel::Types types = {types_of_queues(ports.pushed), types_of_queues(ports.popped)};
+  const Ports ports = of_each_step(model.ports);
+  SharedChannel::Types types = {types_of(ports.inputs), types_of(ports.outputs)};
   BUDA_ASSIGN(auto channel, SharedChannel::create(name, std::move(types), options.entries));
   channel->enter(Party::runtime);
-  return IoServer(backend, model, *channel, options).run();
+  return IoServer(backend, model, ports, *channel, options).run();
 }
 
 }  // namespace buda::runtime

@@ -6,6 +6,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/runtime/model_ports.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
 #include <buda/runtime/state.hpp>
@@ -27,9 +28,8 @@ Failure in_context(const std::string& what, Failure failure) {
 // Everything that can be checked without a device.
 Result<std::unique_ptr<Session>> Session::prepare(Model model, Host& host) {
   std::unique_ptr<Session> session(new Session(std::move(model), host));
-  BUDA_ASSIGN(session->ports_, bind_ports(session->model_.plan, session->model_.program.netlist, session->model_.parameters));
+  BUDA_ASSIGN(session->ports_, ports_of(session->model_));
   BUDA_TRY(session->check_host_graphs());
-  session->find_unread();
   if (session->model_.uses_device()) BUDA_TRY(session->find_programs());
   return session;
 }
@@ -96,15 +96,6 @@ Result<void> Session::check_host_graphs() const {
   return success();
 }
 
-void Session::find_unread() {
-  std::set<std::string> read;
-  for (const auto& [file, graph] : model_.host_graphs)
-    for (auto id : graph->inputs()) read.insert(graph->node(id).name());
-  for (const auto& segment : model_.plan.segments)
-    for (const auto& t : segment.inputs) read.insert(t.name);
-  for (Port& port : ports_.inputs) port.is_read = port.queue != nullptr || read.contains(port.tensor->name);
-}
-
 Result<void> Session::find_programs() {
   const auto& netlist = model_.program.netlist;
   for (const auto& segment : model_.plan.segments) {
@@ -133,11 +124,10 @@ Result<void> Session::find_programs() {
   for (const auto& segment : model_.plan.segments) per_turn_ = std::max(per_turn_, segment.batches);
   const bool loop = std::all_of(programs_.begin(), programs_.end(), [](const auto& all) { return all.size() == 1 && all.front().loops; });
   most_at_once_ = loop ? std::max<std::int64_t>(ports_.room, 1) : 1;
-  if (most_at_once_ < per_turn_ || (per_turn_ > 1 && !ports_.states.empty()))
-    return input_error("RT015", {netlist.file},
-                       cat("an iteration of the programs' loop processes ", per_turn_, " batches; ",
-                           ports_.states.empty() ? cat("the model's queues hold ", most_at_once_)
-                                                 : std::string("a model with state processes one batch per iteration")));
+  if (most_at_once_ < per_turn_)
+    return input_error(
+        "RT015", {netlist.file},
+        cat("an iteration of the programs' loop processes ", per_turn_, " batches; the model's queues hold ", most_at_once_));
   most_at_once_ = most_at_once_ / per_turn_ * per_turn_;
   return success();
 }

@@ -63,7 +63,6 @@ class Session {  // wide because opening and each step of a run have a method of
 
   static Result<std::unique_ptr<Session>> prepare(Model model, Host& host);
   Result<void> check_host_graphs() const;
-  void find_unread();
   Result<void> find_programs();
   Result<void> enter_states(const NamedTensors& inputs);
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;

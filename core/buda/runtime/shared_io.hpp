@@ -38,10 +38,11 @@ struct ServeOptions {
   std::function<bool()> cancelled = nullptr;  // asked every few hundredths of a second; true ends serving with RT083
 };
 
-// Runs the model on the batches that other processes push, until the one that pushes has closed and all results are popped or in shared
-// memory. The name is the system's, without a slash; programs are started as batches come. RT081: another process has ended without
-// closing. RT055: a model that host segments are part of. IO040: the shared memory cannot be had, or the name is in use. What the device
-// fails with.
+// Runs the model on the batches that other processes push, until the one that pushes has closed and all results are popped, or in the
+// shared memory of a process that pops. The name is the system's, without a slash. A turn of the model begins with its first batch, or,
+// where the host has segments, when its batches are there and the results before it have left. States begin with zeros and stay here.
+// RT081: another process has ended without closing. IO040: the shared memory cannot be had, or the name is in use. What the device fails
+// with.
 Result<void> serve_io(Backend& backend, const LoadedModel& model, const std::string& name, const ServeOptions& options = {});
 
 enum class IoRole : std::uint8_t { push, pop, both };

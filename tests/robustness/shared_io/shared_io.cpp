@@ -1,17 +1,24 @@
-// The processes of shared_io.py: shared_io BUILD serve NAME IMAGE | push NAME COUNT | pop NAME. The model doubles its one input.
+// Processes that share an image: shared_io BUILD serve NAME IMAGE | push NAME COUNT | pop NAME | push-file NAME FILE | pop-file NAME FILE.
+// The model of push and pop doubles its one input; the others take any model, and files with one batch after the other.
 #include <buda/plugin/loader.hpp>
 #include <buda/plugin/target.hpp>
+#include <buda/runtime/batches.hpp>
 #include <buda/runtime/shared_io.hpp>
 #include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
+#include <vector>
 
 using namespace buda;
 using namespace std::chrono_literals;
 
 namespace {
+
+constexpr auto kLong = 60s;
 
 // A number that the device's formats have exactly, and that tells batches near each other apart.
 float value_of(std::int64_t batch) { return static_cast<float>(batch % 127 + 1); }
@@ -69,6 +76,38 @@ Result<void> pop(const std::string& name) {
   }
 }
 
+Result<void> push_file(const std::string& name, const std::string& path) {
+  auto files = io::make_real_file_system();
+  BUDA_ASSIGN(NamedTensors given, read_tensors(*files, path));
+  BUDA_ASSIGN(auto io, runtime::SharedIo::attach(name, runtime::IoRole::push, kLong));
+  const auto rows_of_input = [&](const runtime::TensorType& input) { return given.at(input.name).shape()[0] / input.shape[0]; };
+  for (std::int64_t i = 0; i < rows_of_input(io->inputs().front()); ++i) {
+    NamedTensors batch;
+    for (const runtime::TensorType& input : io->inputs()) {
+      BUDA_ASSIGN(batch[input.name], runtime::rows_of(given.at(input.name), i * input.shape[0], input.shape[0]));
+    }
+    BUDA_TRY(io->push(batch, kLong));
+  }
+  io->close();
+  return success();
+}
+
+Result<void> pop_file(const std::string& name, const std::string& path) {
+  BUDA_ASSIGN(auto io, runtime::SharedIo::attach(name, runtime::IoRole::pop, kLong));
+  std::map<std::string, std::vector<Tensor>> popped;
+  while (true) {
+    BUDA_ASSIGN(auto batch, io->pop(kLong));
+    if (!batch) break;
+    for (auto& [output, tensor] : *batch) popped[output].push_back(std::move(tensor));
+  }
+  NamedTensors whole;
+  for (const auto& [output, tensors] : popped) {
+    BUDA_ASSIGN(whole[output], runtime::joined(tensors));
+  }
+  auto files = io::make_real_file_system();
+  return write_tensors(*files, path, whole);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,6 +117,8 @@ int main(int argc, char** argv) {
   if (what == "serve" && argc == 5) done = serve(argv[1], name, argv[4]);
   if (what == "push" && argc == 5) done = push(name, std::stoll(argv[4]));
   if (what == "pop") done = pop(name);
+  if (what == "push-file" && argc == 5) done = push_file(name, argv[4]);
+  if (what == "pop-file" && argc == 5) done = pop_file(name, argv[4]);
   for (const Diagnostic& d : done.failure().diagnostics()) std::cerr << d.message << " [" << d.code << "]\n";
   return done ? 0 : 1;
 }

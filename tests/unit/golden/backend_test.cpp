@@ -2,16 +2,20 @@
 #include "../device/source_devices.hpp"
 #include "../runtime/fixture.hpp"
 
+#include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/model_image.hpp>
+#include <buda/runtime/shared_io.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <golden/device.hpp>
 
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -62,11 +66,13 @@ Tensor batch(int number) {
   return Tensor(Shape{2, 3}, std::move(v));
 }
 
-Tensor times_ten(const Tensor& t) {
+Tensor times(float factor, const Tensor& t) {
   std::vector<float> v = t.to_f32();
-  for (float& x : v) x *= 10;
+  for (float& x : v) x *= factor;
   return Tensor(t.shape(), std::move(v));
 }
+
+Tensor times_ten(const Tensor& t) { return times(10, t); }
 
 class BackendTest : public testing::Test {
  protected:
@@ -256,14 +262,16 @@ TEST_F(BackendTest, WhatTheHostComputesIsNotForADevice) {
               HasSubstr("RT055: the host does all of the model's work"));
 }
 
-// x -> double on the host -> times ten on the device -> plus x on the host -> z; y leaves the device, too.
-TEST_F(BackendTest, SegmentsOfTheHostRunWithTheModel) {
+// x -> double on the host -> times ten on the device -> plus x on the host -> z.
+runtime::MergedModel segmented_model(const std::string& x_is = "") {
   runtime::MergedModel image;
   image.whole = model(2);
   host_plan::HostPlan& plan = image.whole.plan;
   host_plan::PlanTensor x = plan.inputs[0], y = plan.outputs[0];
   plan.inputs[0].queue.clear();
   plan.inputs[0].transforms.clear();
+  plan.inputs[0].loopback = x_is;
+  plan.inputs.push_back({"unread", "I64", {2, 3}, "", {}});
   plan.outputs = {{"z", "F32", {2, 3}, "", {}}};
   x.name = "x2";
   plan.segments[0].inputs = {x};
@@ -277,7 +285,11 @@ TEST_F(BackendTest, SegmentsOfTheHostRunWithTheModel) {
   image.whole.host_graphs.emplace("before.graph.json", std::make_shared<const graph::Graph>(*before.finish()));
   image.whole.host_graphs.emplace("behind.graph.json", std::make_shared<const graph::Graph>(*behind.finish()));
   image.models.push_back(image.whole);
-  auto opened = Backend::open(std::move(image), target_, device::shipped("n150"), host_);
+  return image;
+}
+
+TEST_F(BackendTest, SegmentsOfTheHostRunWithTheModel) {
+  auto opened = Backend::open(segmented_model(), target_, device::shipped("n150"), host_);
   ASSERT_TRUE(opened) << error_of(opened);
   const LoadedModel& m = (*opened)->models().front();
   EXPECT_TRUE(m.has_host_segments);
@@ -289,11 +301,119 @@ TEST_F(BackendTest, SegmentsOfTheHostRunWithTheModel) {
   auto done = (*opened)->run_model(m, 5);
   pusher.join();
   ASSERT_TRUE(done) << error_of(done);
-  for (int i = 0; i < 5; ++i) {
-    std::vector<float> wanted = batch(i).to_f32();
-    for (float& v : wanted) v *= 21;
-    EXPECT_EQ((*opened)->pop(**m.output("z"))->to_f32(), wanted) << i;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(*(*opened)->pop(**m.output("z")), times(21, batch(i))) << i;
+}
+
+TEST_F(BackendTest, CancelEndsATurnThatWaits) {
+  auto opened = Backend::open(segmented_model(), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const LoadedModel& m = (*opened)->models().front();
+  std::atomic<bool> ended = false;
+  std::thread canceller([&] {
+    while (!ended) {
+      (*opened)->cancel();
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  auto done = (*opened)->run_model(m, 1);
+  ended = true;
+  canceller.join();
+  EXPECT_THAT(error_of(done), HasSubstr("RT057: a turn of model 'm' was cancelled"));
+  ASSERT_TRUE((*opened)->push(**m.input("x"), batch(3)));
+  ASSERT_TRUE((*opened)->run_model(m));
+  EXPECT_EQ(*(*opened)->pop(**m.output("z")), times(21, batch(3)));
+}
+
+// What waits when all has been pushed is there for a process that only then begins to pop.
+TEST_F(BackendTest, ResultsWaitForWhoPops) {
+  open(2);
+  const std::string name = cat("openbuda-late-", getpid());
+  std::thread server([&] {
+    ServeOptions options;
+    options.idle = 10s;
+    auto served = serve_io(*backend_, backend_->models().front(), name, options);
+    EXPECT_TRUE(served) << error_of(served);
+  });
+  {
+    auto pusher = SharedIo::attach(name, IoRole::push, 5s);
+    if (!pusher) ADD_FAILURE() << error_of(pusher);
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE((*pusher)->push({{"x", batch(i)}}, 10s)) << i;
+    (*pusher)->close();
   }
+  std::this_thread::sleep_for(100ms);
+  auto popper = SharedIo::attach(name, IoRole::pop, 5s);
+  if (!popper) ADD_FAILURE() << error_of(popper);
+  for (int i = 0; i < 2; ++i) {
+    auto results = (*popper)->pop(10s);
+    ASSERT_TRUE(results) << error_of(results);
+    EXPECT_EQ((**results).at("y"), times_ten(batch(i))) << i;
+  }
+  EXPECT_FALSE((*popper)->pop(10s)->has_value());
+  server.join();
+}
+
+// More batches than queues, rings and turns hold, so that everything waits for everything in turn.
+TEST_F(BackendTest, SegmentsOfTheHostAreServed) {
+  auto opened = Backend::open(segmented_model(), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const std::string name = cat("openbuda-served-", getpid());
+  std::thread server([&] {
+    ServeOptions options;
+    options.entries = 2;
+    options.idle = 10s;
+    auto served = serve_io(**opened, (*opened)->models().front(), name, options);
+    EXPECT_TRUE(served) << error_of(served);
+  });
+  auto io = SharedIo::attach(name, IoRole::both, 5s);
+  if (!io) ADD_FAILURE() << error_of(io);
+  EXPECT_EQ((*io)->inputs().size(), 1);
+  std::thread pusher([&] {
+    for (int i = 0; i < 30; ++i) EXPECT_TRUE((*io)->push({{"x", batch(i)}}, 10s)) << i;
+  });
+  for (int i = 0; i < 30; ++i) {
+    auto results = (*io)->pop(10s);
+    ASSERT_TRUE(results) << error_of(results);
+    EXPECT_EQ((**results).at("z"), times(21, batch(i))) << i;
+  }
+  pusher.join();
+  (*io)->close();
+  server.join();
+}
+
+TEST_F(BackendTest, StatesOfTheHostGoFromTurnToTurn) {
+  auto opened = Backend::open(segmented_model("z"), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const LoadedModel& m = (*opened)->models().front();
+  const Port &x = **m.input("x"), &z = **m.output("z");
+  const Tensor one(Shape{2, 3}, std::vector<float>(6, 1));
+  EXPECT_EQ(*(*opened)->get(z), times(0, one));
+  ASSERT_TRUE((*opened)->run_model(m));
+  EXPECT_EQ(*(*opened)->get(z), times(0, one));
+  ASSERT_TRUE((*opened)->push(x, one));
+  ASSERT_TRUE((*opened)->run_model(m, 2));
+  EXPECT_EQ(*(*opened)->get(z), times(441, one));
+  EXPECT_THAT(error_of((*opened)->pop(z)), HasSubstr("RT056: output 'z' is what the next step begins with"));
+  ASSERT_TRUE((*opened)->push(x, times(2, one)));
+  ASSERT_TRUE((*opened)->run_model(m));
+  EXPECT_EQ(*(*opened)->get(z), times(42, one));
+}
+
+// The host doubles what the device gave in the step before.
+TEST_F(BackendTest, StatesThatTheDeviceComputesForTheHost) {
+  runtime::MergedModel image = segmented_model();
+  host_plan::HostPlan& plan = image.whole.plan;
+  plan.inputs[0].loopback = "y";
+  plan.outputs = std::exchange(plan.segments[1].outputs, {});
+  plan.segments.pop_back();
+  image.whole.host_graphs.erase("behind.graph.json");
+  image.models = {image.whole};
+  auto opened = Backend::open(std::move(image), target_, device::shipped("n150"), host_);
+  ASSERT_TRUE(opened) << error_of(opened);
+  const LoadedModel& m = (*opened)->models().front();
+  const Tensor one(Shape{2, 3}, std::vector<float>(6, 1));
+  ASSERT_TRUE((*opened)->push(**m.input("x"), one));
+  ASSERT_TRUE((*opened)->run_model(m, 2));
+  EXPECT_EQ(*(*opened)->get(**m.output("y")), times(400, one));
 }
 
 TEST_F(BackendTest, ANetlistThatBreaksRulesIsRefused) {
