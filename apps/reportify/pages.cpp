@@ -6,10 +6,12 @@
 #include "apps/reportify/script.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/device/load.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -41,6 +43,20 @@ Result<Node> read_pass(const Module& module, const Pass& pass, Host& host) {
   return pass_data(graph, &placement);
 }
 
+// That of the device, if it is one that is installed; a path in a report is not followed.
+GridShape device_grid(const std::string& name, Host& host) {
+  const auto known = device::known_devices(host);
+  if (std::find(known.begin(), known.end(), name) == known.end()) return {};
+  const auto device = device::load_device(host, name);
+  return device.ok() ? device->grid() : GridShape{};
+}
+
+Result<Node> read_placement_page(const Module& module, Host& host) {
+  BUDA_ASSIGN(const Placement placement, read_placement(module, host.fs()));
+  return placement_data(placement, device_grid(placement.report.device, host));
+}
+
+std::string placement_id(std::size_t module) { return cat(module, "/placement"); }
 std::string pass_id(std::size_t module, std::size_t pass) { return cat(module, "/pass-", pass); }
 
 Node module_node(const Module& module, std::size_t number, Host& host) {
@@ -51,6 +67,7 @@ Node module_node(const Module& module, std::size_t number, Host& host) {
                         {"folder", Node::string(std::filesystem::path(module.folder).filename().string())},
                         {"passes", std::move(passes)}});
   if (!module.report.empty()) {
+    out.add("placement", Node::string(placement_id(number)));
     auto placement = read_placement(module, host.fs());
     if (placement.ok()) {
       out.add("facts", facts_node(total_facts(placement->report)));
@@ -94,10 +111,13 @@ Result<std::vector<Page>> pages_of(const std::string& folder, Host& host) {
     for (std::size_t m = 0; m < modules.size(); ++m) list.push(module_node(modules[m], m, host));
     return Node::map({{"modules", std::move(list)}});
   }));
-  for (std::size_t m = 0; m < modules.size(); ++m)
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    if (!modules[m].report.empty())
+      out.push_back(data_page(placement_id(m), [module = modules[m], &host] { return shown(read_placement_page(module, host), host); }));
     for (std::size_t p = 0; p < modules[m].passes.size(); ++p)
       out.push_back(
           data_page(pass_id(m, p), [module = modules[m], p, &host] { return shown(read_pass(module, module.passes[p], host), host); }));
+  }
   return out;
 }
 

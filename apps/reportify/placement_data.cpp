@@ -11,6 +11,8 @@
 namespace buda::reportify {
 namespace {
 
+using io::Node;
+
 std::string pair_text(std::int64_t a, std::int64_t b) { return cat('[', a, ", ", b, ']'); }
 
 void add_netlist_facts(const netlist::Op& op, Facts& out) {
@@ -62,6 +64,113 @@ Facts op_facts(const balance::ReportOp& op, const NetlistOps& ops) {
   return out;
 }
 
+GridShape occupied(const balance::ReportOp& op) { return op.transposed ? GridShape{op.grid.cols, op.grid.rows} : op.grid; }
+
+// No chip is as large; the page draws every place of the grid.
+constexpr std::int32_t kMostSide = 256;
+
+bool is_on_a_chip(std::int32_t at, std::int32_t size) { return at >= 0 && size >= 1 && at < kMostSide && size <= kMostSide - at; }
+
+Result<void> check_places(const balance::PlacementReport& report, const std::string& path) {
+  for (const balance::ReportEpoch& epoch : report.epochs)
+    for (const balance::ReportOp& op : epoch.ops) {
+      const GridShape shape = occupied(op);
+      if (is_on_a_chip(op.grid_loc.row, shape.rows) && is_on_a_chip(op.grid_loc.col, shape.cols)) continue;
+      Diagnostic d = input_error(
+          "RY003", {path},
+          cat("op '", op.name, "' has ", pair_text(shape.rows, shape.cols), " cores from ", pair_text(op.grid_loc.row, op.grid_loc.col),
+              " on; legal are 1 to ", kMostSide, " rows and columns from [0, 0] on"));
+      d.node = op.name;
+      return d;
+    }
+  return success();
+}
+
+Node integer(std::int64_t value) { return Node::integer(value); }
+Node number(std::uint64_t value) { return Node::integer(static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX))); }
+
+using Numbers = std::map<std::string_view, std::int64_t>;
+
+Node inputs_node(const balance::ReportOp& op, const NetlistOps& ops, const Numbers& op_numbers, const Numbers& queue_numbers) {
+  Node out = Node::list();
+  const auto found = ops.find(op.name);
+  if (found == ops.end()) return out;
+  for (const netlist::OpInput& input : found->second->inputs) {
+    if (const auto producer = op_numbers.find(input.name); producer != op_numbers.end()) {
+      out.push(Node::map({{"op", integer(producer->second)}}));
+    } else if (const auto queue = queue_numbers.find(input.name); queue != queue_numbers.end()) {
+      out.push(Node::map({{"queue", integer(queue->second)}}));
+    }
+  }
+  return out;
+}
+
+Node op_node(const balance::ReportOp& op, const NetlistOps& ops) {
+  const GridShape shape = occupied(op);
+  Node out = Node::map({{"name", Node::string(op.name)},
+                        {"node", Node::string(op.node)},
+                        {"type", Node::string(op.type)},
+                        {"at", Node::list({integer(op.grid_loc.row), integer(op.grid_loc.col)})},
+                        {"size", Node::list({integer(shape.rows), integer(shape.cols)})},
+                        {"kernel", integer(op.cycles.kernel)},
+                        {"cycles", integer(op.cycles.limiter)},
+                        {"facts", facts_node(op_facts(op, ops))}});
+  for (const balance::ReportUsage& usage : op.resources)
+    if (usage.resource == "l1") out.add("l1", Node::list({number(usage.used), number(usage.available)}));
+  return out;
+}
+
+Facts epoch_facts(const balance::ReportEpoch& epoch) {
+  Facts out = {{"cores", cat(epoch.cores)},
+               {"cycles", cat(epoch.cycles)},
+               {"cycles between inputs", cat(epoch.interval)},
+               {"limited by", epoch.limiter},
+               {"slowest op", epoch.slowest_op}};
+  for (const balance::ReportPath& path : epoch.paths)
+    out.emplace_back(path.kind, cat(path.busiest, ": ", path.bytes, " bytes for an input, ", path.cycles, " cycles"));
+  if (!epoch.ended_by.empty()) out.emplace_back("ended by", epoch.ended_by);
+  return out;
+}
+
+// Bytes that channels move while the epoch runs, and those of the busiest links.
+Node traffic_node(const balance::ReportEpoch& epoch) {
+  Node channels = Node::list(), links = Node::list();
+  for (const balance::ReportTraffic& c : epoch.channels) channels.push(Node::list({number(c.read), number(c.written)}));
+  for (const balance::ReportLink& l : epoch.links) links.push(Node::list({Node::string(l.link), integer(l.bytes)}));
+  return Node::map({{"channels", std::move(channels)}, {"links", std::move(links)}});
+}
+
+Node epoch_node(const Placement& placement, const balance::ReportEpoch& epoch, const Numbers& queue_numbers) {
+  const NetlistOps ops = ops_of(placement, epoch.graph);
+  Numbers op_numbers;
+  for (const balance::ReportOp& op : epoch.ops) op_numbers.emplace(op.name, static_cast<std::int64_t>(op_numbers.size()));
+  Node list = Node::list();
+  for (const balance::ReportOp& op : epoch.ops) {
+    Node node = op_node(op, ops);
+    node.add("inputs", inputs_node(op, ops, op_numbers, queue_numbers));
+    list.push(std::move(node));
+  }
+  return Node::map({{"graph", Node::string(epoch.graph)},
+                    {"facts", facts_node(epoch_facts(epoch))},
+                    {"traffic", traffic_node(epoch)},
+                    {"ops", std::move(list)}});
+}
+
+Node queue_node(const balance::ReportQueue& queue) {
+  Node channels = Node::list();
+  for (const std::int64_t channel : queue.channels) channels.push(integer(channel));
+  const Facts facts = {{"role", queue.role},
+                       {"entries", cat(queue.entries)},
+                       {"grid", pair_text(queue.grid.rows, queue.grid.cols)},
+                       {"bytes", cat(queue.bytes)},
+                       {"writer", queue.writer.empty() ? "the host" : queue.writer},
+                       {"readers", queue.readers.empty() ? "the host" : join(queue.readers, ", ")}};
+  return Node::map({{"name", Node::string(queue.name)},
+                    {"writer", Node::string(queue.writer)},
+                    {"channels", std::move(channels)},
+                    {"facts", facts_node(facts)}});
+}
+
 }  // namespace
 
 Result<Placement> read_placement(const Module& module, io::FileSystem& fs) {
@@ -69,6 +178,7 @@ Result<Placement> read_placement(const Module& module, io::FileSystem& fs) {
   BUDA_ASSIGN(const auto bytes, fs.read(module.report));
   BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), module.report));
   BUDA_ASSIGN(out.report, schema::read<balance::PlacementReport>(node));
+  BUDA_TRY(check_places(out.report, module.report));
   if (module.netlist.empty()) return out;
   BUDA_ASSIGN(const auto text, fs.read(module.netlist));
   BUDA_ASSIGN(out.netlist, netlist::parse_netlist(text.view(), module.netlist, {.arch = "", .any_arch = true}));
@@ -89,6 +199,28 @@ std::map<std::string, Facts> placed_facts(const Placement& placement) {
     }
   }
   return out;
+}
+
+io::Node placement_data(const Placement& placement, GridShape grid) {
+  const balance::PlacementReport& report = placement.report;
+  Numbers queue_numbers;
+  Node queues = Node::list(), epochs = Node::list();
+  for (const balance::ReportQueue& queue : report.queues) {
+    queue_numbers.emplace(queue.name, static_cast<std::int64_t>(queue_numbers.size()));
+    queues.push(queue_node(queue));
+  }
+  for (const balance::ReportEpoch& epoch : report.epochs) {
+    epochs.push(epoch_node(placement, epoch, queue_numbers));
+    for (const balance::ReportOp& op : epoch.ops) {
+      const GridShape shape = occupied(op);
+      grid.rows = std::max(grid.rows, op.grid_loc.row + shape.rows);
+      grid.cols = std::max(grid.cols, op.grid_loc.col + shape.cols);
+    }
+  }
+  return Node::map({{"grid", Node::list({integer(grid.rows), integer(grid.cols)})},
+                    {"dram", integer(static_cast<std::int64_t>(report.totals.dram.size()))},
+                    {"epochs", std::move(epochs)},
+                    {"queues", std::move(queues)}});
 }
 
 Facts total_facts(const balance::PlacementReport& report) {

@@ -19,11 +19,15 @@ struct Placement {
   std::optional<netlist::Netlist> netlist;  // adds what ops read, and their formats
 };
 
-// The module's report, and its netlist if there is one.
+// The module's report, and its netlist if there is one. RY003: an op outside of any chip.
 Result<Placement> read_placement(const Module& module, io::FileSystem& fs);
 
 // What is known of the ops that a node of the device graph became, by the node's name.
 std::map<std::string, Facts> placed_facts(const Placement& placement);
+
+// Grid of workers, epochs with their ops and traffic, queues. An op's input is the number of an op of the epoch or of a queue, where the
+// netlist says it; `grid` is the device's, or as large as ops need.
+io::Node placement_data(const Placement& placement, GridShape grid);
 
 // The report's totals, for the landing page.
 Facts total_facts(const balance::PlacementReport& report);

@@ -6,6 +6,7 @@
 --pictures keeps a screenshot of each view, for people.
 """
 import argparse
+import json
 import pathlib
 import sys
 import tempfile
@@ -150,6 +151,58 @@ class Compiled(Page):
         self.assertNotEqual(before[1], after[1])
 
 
+    def ops(self):
+        return self.browser.all(".placement .op")
+
+    def test_placement_shows_the_grid(self):
+        self.browser.open(self.page, "#0")
+        self.browser.one("main a[href$=placement]").click()
+        self.browser.wait("document.body.dataset.ready === '#0/placement'")
+        self.picture("placement")
+        # An n150 has 9 rows and 8 columns of workers, and 6 channels of DRAM.
+        self.assertEqual(len(self.browser.all(".placement .core")), 72)
+        self.assertEqual(len(self.browser.all(".placement .channel")), 7)
+        report = json.loads((self.folder / "reports/digits/digits-conv.report.json").read_text())["epochs"][0]
+        self.assertEqual(len(self.ops()), len(report["ops"]))
+        core = self.browser.script("return document.querySelector('.placement .core').getBBox().width")
+        for op, shape in zip(report["ops"], self.ops()):
+            box = self.browser.script("const b = arguments[0].querySelector('rect').getBBox(); return [b.x, b.y, b.width, b.height]", shape)
+            step = core + 4
+            self.assertEqual([round((box[1] - 22) // step), round((box[0] - 22) // step)], op["grid_loc"])
+            self.assertEqual([round(box[3] / step + 0.5), round(box[2] / step + 0.5)], op["grid"][:: -1 if op.get("transposed") else 1])
+        colours = {op["type"]: self.browser.script("return getComputedStyle(arguments[0].querySelector('rect')).fill", shape)
+                   for op, shape in zip(report["ops"], self.ops())}
+        self.assertEqual(len(set(colours.values())), len(colours))
+
+    def test_hover_shows_the_netlists_facts_and_edges(self):
+        self.browser.open(self.page, "#0/placement")
+        self.assertEqual(self.browser.all(".placement path.edge"), [])
+        op = next(o for o in self.ops() if "_logits_Gemm, matmul" in o.get_attribute("aria-label"))
+        self.browser.hover(op)
+        self.picture("placement_hover")
+        colours = self.browser.script("""return [...document.querySelectorAll('.placement path.edge')].map((e) =>
+            [e.classList[1], getComputedStyle(e).stroke])""")
+        self.assertEqual(sorted({tuple(c) for c in colours}), [("into", "rgb(232, 131, 12)"), ("outof", "rgb(31, 111, 235)")])
+        facts = self.browser.text(".facts-panel")
+        for word in ("_logits_Gemm", "grid_loc", "grid_size", "mblock", "ublock", "in_df", "math_fidelity", "kernel cycles", "l1", "logits.bias (queue)"):
+            self.assertIn(word, facts)
+        self.browser.hover(self.browser.one("#theme"))
+        self.assertEqual(self.browser.all(".placement path.edge"), [])
+        # The same with the keyboard.
+        self.browser.script("arguments[0].focus()", op)
+        self.assertGreater(len(self.browser.all(".placement path.edge")), 1)
+        self.browser.press("\ue00c")
+        self.assertEqual(self.browser.all(".placement path.edge"), [])
+
+    def test_heat(self):
+        for colour, word in (("l1", "L1 "), ("kernel", " cycles"), ("cycles", " cycles")):
+            self.browser.open(self.page, f"#0/placement/epoch=0/colour={colour}")
+            self.picture(f"placement_{colour}")
+            self.assertIn(word, self.ops()[0].get_attribute("aria-label"))
+            fills = {self.browser.script("return getComputedStyle(arguments[0].querySelector('rect')).fill", op) for op in self.ops()}
+            self.assertGreater(len(fills), 2)
+
+
 class Large(Page):
     @classmethod
     def report(cls):
@@ -204,6 +257,20 @@ class Hostile(Page):
         at = next(i for i, text in enumerate(folders) if "names" in text)
         self.browser.open(self.page, f"#{at}")
         self.assertIn("hostile.report.json:1:", self.browser.text(".problem"))
+        self.browser.open(self.page, f"#{at}/placement")
+        self.assertIn("hostile.report.json:1:", self.browser.text(".problem"))
+        at = next(i for i, text in enumerate(folders) if "far" in text)
+        self.browser.open(self.page, f"#{at}/placement")
+        self.assertIn("RY003", self.browser.text(".problem"))
+
+    def test_a_report_with_odd_names_is_drawn(self):
+        self.browser.open(self.page)
+        at = next(i for i, row in enumerate(self.browser.all("tbody tr")) if "odd" in row.text and "bytes" not in row.text)
+        self.browser.open(self.page, f"#{at}/placement/epoch=99/colour=__proto__")
+        op = self.browser.one(".placement .op")
+        self.browser.script("arguments[0].focus()", op)
+        self.assertIn(reports.HOSTILE, self.browser.text(".facts-panel"))
+        self.assertFalse(self.browser.script("return Boolean(window.harmed)"))
 
 
 def main():

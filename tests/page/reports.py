@@ -42,6 +42,18 @@ def large(folder, count):
     return len(nodes)
 
 
+def write_report(path, name, at):
+    """A placement of one op, without a netlist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    op = {"name": name, "node": name, "type": name, "grid_loc": at, "grid": [1, 1], "t": 1, "mblock": [1, 1], "ublock": [1, 1], "buf_size_mb": 2, "candidates": 1,
+          "cycles": {"kernel": 2**63 - 1, "inputs": [1], "output": 1, "limiter": 1}, "limiter": "kernel", "resources": []}
+    totals = {"ops": 1, "epochs": 1, "chip_cores": 1, "most_cores": 1, "cycles": 1, "inputs_per_second": 1e300, "bottleneck_op": name, "limiter": name,
+              "parameter_bytes": 0, "dram": []}
+    epoch = {"graph": name, "cores": 1, "cycles": 1, "interval": 1, "limiter": name, "slowest_op": name, "ops": [op]}
+    path.write_text(json.dumps({"schema": "buda.placement-report/1", "model": name, "device": "../../" + name, "policy": name, "microbatch": 1, "totals": totals,
+                                "epochs": [epoch], "queues": []}))
+
+
 def hostile(folder):
     """Markup and odd names wherever a text stands, numbers beyond any range, and files that are none."""
     tensor = {"dtype": "F32", "shape": [1, 32]}
@@ -52,6 +64,8 @@ def hostile(folder):
         {"name": HOSTILE, "op": "output", "inputs": ["constructor"]}])
     (folder / "names/hostile.report.json").write_text('{"schema": "buda.placement-report/1", "model": 1e999}')
     write_graph(folder / "numbers/huge.graph.json", "huge", [{"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [10**30]}]}])
+    write_report(folder / "far/m.report.json", "m", [2**31 - 1, 0])
+    write_report(folder / "odd/m.report.json", HOSTILE, [0, 0])
     (folder / "bytes").mkdir()
     (folder / "bytes/odd.graph.json").write_bytes(bytes(range(256)))
     (folder / "<img src=x onerror=window.harmed=1>").mkdir()

@@ -17,6 +17,7 @@ export function showHome(main, modules) {
 function reportLinks(module, number) {
   const out = [];
   if (module.passes.length) out.push(link('Buda Reports: Passes', `#${number}/passes`));
+  if (module.placement) out.push(link('Placement Reports', `#${module.placement}`));
   return out;
 }
 

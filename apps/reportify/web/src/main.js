@@ -3,10 +3,14 @@ import {load} from './data.js';
 import {clear, element, link} from './dom.js';
 import {showGraph} from './graph_view.js';
 import {showHome, showModule, showPasses} from './home.js';
+import {showPlacement} from './placement_view.js';
 import {startTheme} from './theme.js';
 
 const main = document.getElementById('main');
 let leave = () => {};
+
+// "#0/pass-3/before=2" has options behind the view's name.
+const optionsOf = (words) => new Map(words.slice(2).map((word) => word.split('=')));
 
 // "#0/pass-2" shows pass 2 of module 0. Every view gives a function that ends it, or nothing.
 function viewOf(modules, words) {
@@ -17,7 +21,10 @@ function viewOf(modules, words) {
   const pass = module.passes.find((p) => p.id === words.slice(0, 2).join('/'));
   if (pass) {
     const titles = [home, ['Buda Reports: Passes', `#${words[0]}/passes`], [pass.name, `#${pass.id}`]];
-    return {titles, show: () => showGraph(main, module, pass, new Map(words.slice(2).map((w) => w.split('='))))};
+    return {titles, show: () => showGraph(main, module, pass, optionsOf(words))};
+  }
+  if (module.placement === words.slice(0, 2).join('/')) {
+    return {titles: [home, ['Placement Reports', `#${module.placement}`]], show: () => showPlacement(main, module.placement, optionsOf(words))};
   }
   return {titles: [home], show: () => showModule(main, module, words[0])};
 }

@@ -1,0 +1,83 @@
+// Placement reports: an epoch's ops on the grid; what an op reads and writes is shown while the pointer or the focus is on it.
+import {load} from './data.js';
+import {clear, element, factsTable, problem} from './dom.js';
+import {helpButton, listenTo} from './keys.js';
+import {drawEpoch, edgeShapes} from './placement_drawing.js';
+import {COLOURINGS, edgesOf, heatColor, typeColors} from './placement_model.js';
+
+function endName(placement, epoch, end) {
+  return end.op !== undefined ? epoch.ops[end.op].name : `${placement.queues[end.queue].name} (queue)`;
+}
+
+function opFacts(placement, epoch, at, edges) {
+  const op = epoch.ops[at];
+  const names = (title, list) => (list.length ? [[title, list.map((end) => endName(placement, epoch, end)).join(', ')]] : []);
+  return [element('h2', {}, op.name), element('p', {}, op.type, op.node && op.node !== op.name ? `, from ${op.node}` : ''),
+    ...factsTable('Netlist and estimate', op.facts), ...factsTable('Edges', [...names('reads', edges[at].reads), ...names('is read by', edges[at].writes)])];
+}
+
+function epochFacts(epoch) {
+  return [element('h2', {}, epoch.graph), ...factsTable('Epoch', epoch.facts), ...factsTable('Busiest links (bytes of an input)', epoch.traffic.links.map(([link, bytes]) => [link, String(bytes)]))];
+}
+
+function legend(epoch, colouring, colors) {
+  const swatch = (fill, text) => element('li', {}, element('span', {class: 'swatch', style: `background:${fill}`}), text);
+  if (!COLOURINGS[colouring].of) return [...new Set(epoch.ops.map((op) => op.type))].sort().map((type) => swatch(colors.get(type), type));
+  return [0, 0.25, 0.5, 0.75, 1].map((part) => swatch(heatColor(part), `${100 * part} %`));
+}
+
+// Hovering or focusing an op shows its facts and edges; a click or Enter keeps them until the next.
+function watchOps(drawn, {show, hide}) {
+  drawn.ops.forEach((node, at) => {
+    for (const event of ['pointerenter', 'focus']) node.addEventListener(event, () => show(at));
+    for (const event of ['pointerleave', 'blur']) node.addEventListener(event, hide);
+    node.addEventListener('click', () => node.focus());
+  });
+}
+
+function selects(placement, state, change) {
+  const select = (id, name, key, options) => element('label', {}, `${name} `, element('select', {id, change: (event) => change({...state, [key]: event.target.value})},
+      ...options.map(([value, text]) => element('option', {value, selected: String(value) === String(state[key])}, text))));
+  return [select('epoch', 'Epoch', 'epoch', placement.epochs.map((epoch, at) => [at, `${at}: ${epoch.graph}`])),
+    select('colour', 'Colour', 'colour', Object.entries(COLOURINGS).map(([key, {title}]) => [key, title]))];
+}
+
+const addressOf = (id, {epoch, colour}) => `#${id}/epoch=${epoch}/colour=${colour}`;
+
+export async function showPlacement(main, id, options) {
+  const placement = await load(id);
+  if (placement.problem) return void main.append(problem(placement.problem));
+  if (!placement.epochs.length) return void main.append(element('p', {}, 'There are no epochs.'));
+  const last = placement.epochs.length - 1;
+  const state = {epoch: Math.min(last, Math.max(0, Number(options.get('epoch') ?? 0) || 0)), colour: options.get('colour') in COLOURINGS ? options.get('colour') : 'type'};
+  const epoch = placement.epochs[state.epoch];
+  const colors = typeColors(placement), edges = edgesOf(placement, epoch), drawn = drawEpoch(placement, epoch, state.colour, colors);
+  const go = (next) => { location.hash = addressOf(id, next); };
+  const step = (by) => () => go({...state, epoch: Math.min(last, Math.max(0, state.epoch + by))});
+  const keys = [['n', 'N', 'next epoch', step(1)], ['p', 'P', 'previous epoch', step(-1)], ['Escape', 'Esc', 'leave the op', () => document.activeElement.blur()]];
+  const help = helpButton([['', 'Tab', 'next op'], ...keys]);
+  const side = element('aside', {class: 'facts-panel', 'aria-live': 'polite'}, ...epochFacts(epoch));
+  watchOps(drawn, {
+    show: (at) => {
+      clear(drawn.layer).append(...edgeShapes(placement, epoch, at, edges));
+      side.replaceChildren(...opFacts(placement, epoch, at, edges));
+      drawn.ops.forEach((node, other) => node.classList.toggle('chosen', other === at));
+    },
+    hide: () => {
+      const focused = drawn.ops.indexOf(document.activeElement);
+      if (focused >= 0) return drawn.ops[focused].dispatchEvent(new Event('focus'));
+      clear(drawn.layer);
+      side.replaceChildren(...epochFacts(epoch));
+      drawn.ops.forEach((node) => node.classList.remove('chosen'));
+    },
+  });
+  main.classList.add('drawing');
+  main.append(element('div', {class: 'tools'}, ...selects(placement, state, go), help.button, help.dialog, element('ul', {class: 'legend'}, ...legend(epoch, state.colour, colors)),
+      element('span', {class: 'note'}, `${epoch.ops.length} ops; orange: reads, blue: writes`)),
+  element('div', {class: 'split'}, element('div', {class: 'board'}, drawn.svg), side));
+  const stop = listenTo(keys);
+  return () => {
+    stop();
+    main.classList.remove('drawing');
+  };
+}
