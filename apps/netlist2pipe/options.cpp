@@ -28,7 +28,8 @@ cli::ToolSpec tool(Options& o) {
              "output")
         .also("-o");
     cli::declare_device(set, o.device, "device of the pipes; default: the full grid of the netlist's architecture");
-    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
+    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device")
+        .known_as("backend_cluster_descriptor_path");
     set.text("arch", o.arch, "NAME", "architecture to use if the netlist lists several; default: the device's");
     set.choice("format", o.format, {"yaml", "json"},
                "yaml: the files of TT-Buda's net2pipe; json: buda.pipes/1, a tenth of the size, for pipegen");

@@ -29,7 +29,8 @@ cli::ToolSpec tool(Options& o) {
         .also("-o");
     cli::declare_device(set, o.device,
                         "device of the stream programs; default: the device that the pipes were made for, or n150 if they do not name one");
-    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device");
+    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips; default: the cluster of the device")
+        .known_as("backend_cluster_descriptor_path");
     set.choice("format", o.format, {"json", "yaml"}, "json: buda.blob/1; yaml: the form of TT-Buda's pipegen2");
     set.path("report", o.report, "FILE",
              "L1 map, streams, phases, and bytes per network link, DRAM channel and Ethernet link: JSON if FILE ends in .json, a picture "

@@ -40,7 +40,8 @@ void set_option(const std::string& key, const py::handle& value, compiler::Compi
       return;
     }
   // What is said of one op is one value, if need be a list as YAML writes it.
-  raise_unless(set.assign(key, key.starts_with("op.") && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
+  raise_unless(
+      set.assign(key, key.starts_with("op.") && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
 }
 
 // Of a graph that was made in Python, or of a file.
@@ -56,6 +57,7 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   schema::OptionSet set;
   compiler::declare(set, compile.optimizer);
   compiler::declare(set, compile.balancer);
+  set.text("cluster", compile.cluster, "NAME|FILE", "links between the chips").known_as("backend_cluster_descriptor_path");
   for (const py::dict& given : {options, more})
     for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
   const plugin::Registries& registries = plugins();
@@ -75,8 +77,8 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   return path;
 }
 
-py::dict merge_models(const std::string& location, const std::vector<std::string>& models, const std::string& arch, const std::string& output,
-                      bool switch_channels, bool overlap_dynamic) {
+py::dict merge_models(const std::string& location, const std::vector<std::string>& models, const std::string& arch,
+                      const std::string& output, bool switch_channels, bool overlap_dynamic) {
   Environment environment;
   image::MergeOptions options;
   options.name = stem(output);

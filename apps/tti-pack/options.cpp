@@ -63,7 +63,9 @@ cli::ToolSpec tool(Options& o) {
       "The image (.tti) is a plain tar in the layout of TT-Buda with everything that a runtime needs to execute the model. The weights "
       "named by the host plan are converted to the shape of their queues. Plan and netlist are checked against each other before anything "
       "is written. The same input gives the same bytes.";
-  spec.reads = "the netlist, the host plan and the tensor files that it names, the device descriptor, everything below the build folder.";
+  spec.reads =
+      "the netlist, the host plan and the tensor files that it names, the device descriptor and its cluster, everything below the build "
+      "folder.";
   spec.writes = "the image.";
   spec.example = "tti-pack --netlist digits.yaml --build digits.pipes -o digits.tti\ntti-pack info digits.tti";
   spec.declare = [&o](cli::OptionSet& set) {
@@ -80,6 +82,8 @@ cli::ToolSpec tool(Options& o) {
     set.texts("settings", o.settings, "FILE",
               "options of a stage that were in effect, as its --settings has written them; the image tells them");
     cli::declare_device(set, o.device, "device that it was compiled for; default: the one that the plan names");
+    set.text("cluster", o.cluster, "NAME|FILE", "links between the chips, kept in the image; default: the cluster of the device")
+        .known_as("backend_cluster_descriptor_path");
     set.path("output", o.output, "FILE", "the image; default: the netlist's name with .tti, in the current folder; - for standard output")
         .also("-o");
   };

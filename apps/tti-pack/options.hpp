@@ -13,6 +13,7 @@ struct Options {
   std::string plan;                   // empty: beside the netlist
   std::string build;                  // empty: no products of the compiler
   std::string device;                 // empty: the one that the plan names
+  std::string cluster;                // empty: that of the device
   std::vector<std::string> settings;  // files with the options of the stages
   std::string tensors = "backend";
   bool raw = false, tilized = false;  // by the variables of PyBuda

@@ -62,7 +62,7 @@ Result<void> pack(const Options& o, Host& host) {
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
   if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
-  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device));
+  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, o.cluster));
   const std::string netlist_name = o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist);
   BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));
 

@@ -38,6 +38,7 @@ struct CompileOptions {
   ~CompileOptions();
 
   std::string device = "n150";   // name of a device descriptor, or its file
+  std::string cluster;           // the same of a cluster; empty: that of the device
   std::string frontend;          // empty: the one that recognises the model
   plugin::ImportOptions import;  // an empty name: that of the model's file
   OptimizerOptions optimizer;

@@ -15,7 +15,7 @@ Result<image::Merged> merge_models(std::vector<image::NamedImage> images, const 
     if (d.severity == Severity::error) failure.add(std::move(d));
   if (!failure.empty()) return failure;
   if (merged.had_streams) {
-    BUDA_ASSIGN(merged.image.build, epoch_products(merged.netlist, merged.device, merged.device.name, host, [] { return success(); }));
+    BUDA_ASSIGN(merged.image.build, epoch_products(merged.netlist, merged.device, "", merged.device.name, host, [] { return success(); }));
   }
   return merged;
 }
