@@ -122,6 +122,15 @@ TEST(Edge, WhatFollowsAStackNeedsAllMatricesInTheBuffer) {
   EXPECT_EQ(cost_of(producer, apart, nop, 0).sources, 1);
 }
 
+TEST(Edge, PartsThatBlocksDoNotDivideNeedAllMatricesInTheBuffer) {
+  Op nop = make(OpType::nop, {1, 1}, {1, 3, 1, 2, 1}, 1);
+  EdgeMaps stack{{}, {Tm::vstack(2)}, {}};
+  TileLayout producer{{1, 1}, {2, 3, 1, 1, 1}, UblockOrder::r, 1};
+  EXPECT_THAT(reason_of(producer, stack, nop, 0), ::testing::HasSubstr("matrices that its blocks do not divide"));
+  producer.buffered_t = 2;
+  EXPECT_EQ(cost_of(producer, stack, nop, 0).sources, 1);
+}
+
 // As the result of a streamed splice that a sparse matmul on several columns of cores reads: each column reads all parts in one ublock.
 TEST(Edge, PartsThatAreLowerAndWiderThanUblocksNeedAllMatricesInTheBuffer) {
   Op nop = make(OpType::nop, {1, 2}, {1, 1, 1, 2, 1}, 1);

@@ -104,8 +104,8 @@ TEST(Phases, AskForALargerOverlayWhenTheyAreMany) {
   EXPECT_TRUE(phase_usage(op, links, board("n150")).fits());
 }
 
-// TT-Buda's pipegen2 receives 12 tiles of what one pipe takes from several cores: 6 in each of two streams, or 4 in each of three. The
-// buffer of a multicast that reads DRAM is doubled up to 100 KiB.
+// TT-Buda's pipegen2 receives 12 tiles of what one pipe takes from several cores: 6 in each of two streams, or 4 in each of three. A buffer
+// that DRAM is read into is made larger: to between 26 and 52 KiB, or doubled up to 100 KiB.
 TEST(L1, IsCountedAsTTBudaLaysItOut) {
   Op op = matmul();
   Links links;
@@ -124,8 +124,34 @@ TEST(L1, IsCountedAsTTBudaLaysItOut) {
   EXPECT_EQ(more(), 12 * kF16) << "twice the relay of 48 tiles is more than 100 KiB";
   op.attributes.u_kt = 3;
   EXPECT_EQ(more(), (12 + 24) * kF16);
+  links.inputs[1].prologue = true;
+  EXPECT_EQ(more(), 12 * kF16) << "what is held for the whole epoch is read once";
+  links.inputs[1].prologue = false;
   links.inputs[0].sources = 1;
   EXPECT_EQ(usages(op, links, board("n150"))[1].resource, Resource::dest) << "an op that gathers nothing";
+}
+
+TEST(L1, IsCountedAsTTBudaReadsDram) {
+  Op op = unary();
+  op.type = OpType::add;
+  op.inputs.push_back(op.inputs[0]);
+  Links links;
+  links.for_pipegen2 = true;
+  links.inputs.resize(2);
+  links.inputs[0].sources = 2;
+  // Of an operand of which the kernel keeps so many tiles, twice.
+  const auto more = [&](std::int32_t tiles) {
+    op.inputs[1].kernel_broadcast.tiles = tiles;
+    links.inputs[1].from_queue = false;
+    const std::uint64_t before = usages(op, links, board("n150"))[1].used;
+    links.inputs[1].from_queue = true;
+    return usages(op, links, board("n150"))[1].used - before;
+  };
+  EXPECT_EQ(more(1), (16 - 2) * kF16) << "8 times";
+  EXPECT_EQ(more(2), (16 - 4) * kF16) << "4 times";
+  EXPECT_EQ(more(8), (32 - 16) * kF16) << "doubled";
+  EXPECT_EQ(more(12), 0u) << "a phase of 2,040 tiles holds 48 no whole number of times";
+  EXPECT_EQ(more(16), 0u) << "twice of 32 tiles is more than 100 KiB";
 }
 
 TEST(Streams, EveryLimitHasItsResource) {

@@ -2,6 +2,7 @@
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/solve/epoch_pool.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
+#include <buda/balance/solve/even_writes.hpp>
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
@@ -437,6 +438,30 @@ TEST(Trials, RateByOpsLinksAndDram) {
   EXPECT_GE(small.cycles, pipelined_cycles(small.choice));
   EXPECT_TRUE(large.is_better(small));
   EXPECT_EQ(small.epochs.size(), static_cast<std::size_t>(small.choice.epochs()));
+}
+
+// On one core each, both ops write all that they make to one buffer, which is most of what their epochs move.
+TEST(EvenWrites, GiveLargeResultsSeveralBuffers) {
+  const Chosen c(perceptron(1024, {64, 1024, 1024}), {"fc2"});
+  PolicyContext context(c.space, 1);
+  LinkModel links(context);
+  const Choice small = by_size(c.space, false);
+  const auto even = with_even_writes(context, links, small);
+  ASSERT_TRUE(even.has_value());
+  EXPECT_TRUE(check_choice(c.space, *even).empty());
+  for (std::size_t i = 0; i < small.ops.size(); ++i) {
+    EXPECT_EQ(even->ops[i].epoch, small.ops[i].epoch);
+    EXPECT_LE(even->ops[i].model.cycles, small.ops[i].model.cycles);
+  }
+  EXPECT_GT(even->ops[0].model.cores(), small.ops[0].model.cores());
+  EXPECT_FALSE(with_even_writes(context, links, *even).has_value()) << "there is nothing left to do";
+}
+
+TEST(EvenWrites, LeaveSmallResultsAlone) {
+  const Chosen c(perceptron(32, {64, 32, 32}), {"fc2"});
+  PolicyContext context(c.space, 1);
+  LinkModel links(context);
+  EXPECT_FALSE(with_even_writes(context, links, by_size(c.space, false)).has_value());
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

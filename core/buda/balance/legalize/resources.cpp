@@ -112,29 +112,40 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
   for (auto* u : {&inputs, &buffers, &outputs, &reads}) out.push_back(std::move(*u));
 }
 
-// TT-Buda's pipegen2 receives what a pipe gathers from several cores in up to three streams, and doubles the buffer of a multicast that
-// reads DRAM as long as that is small.
+// What pipegen2 makes of a buffer of `tiles` that receives from DRAM for an op's buffer of `op_tiles`: several times as large, up to where a
+// few reads are under way, as long as a phase, of at most 2,048 tiles, holds it a whole number of times.
+std::int64_t pipegen2_dram_bytes(std::int64_t tiles, std::int64_t op_tiles, std::int64_t tile_bytes) {
+  constexpr std::int64_t kMostInAPhase = 2048;
+  constexpr std::int64_t kFewReads = 52 * 1024, kMostDoubled = 100 * 1024;
+  const std::int64_t bytes = tiles * tile_bytes, phase = kMostInAPhase / op_tiles * op_tiles;
+  std::int64_t factor = 1;
+  while ((factor + 1) * bytes < kFewReads && !(factor * bytes >= kFewReads / 2 && phase % (factor * tiles) == 0)) ++factor;
+  if (factor == 1 && 2 * bytes <= kMostDoubled && phase % (2 * tiles) == 0) factor = 2;
+  return factor * bytes;
+}
+
+// TT-Buda's pipegen2 receives what a pipe gathers from several cores in up to three streams, and what comes from DRAM in larger buffers.
 void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& op, const Links& links,
                      const device::DeviceDescriptor& device) {
   // An op that gathers nothing is not held to it: alone in its epoch it must fit where our own buffers do.
   const auto gathers = [](const InputLink& in) { return !in.from_queue && in.sources > 1; };
   if (std::none_of(links.inputs.begin(), links.inputs.end(), gathers)) return;
   constexpr std::int64_t kTilesOfAGather = 12;  // over all of its streams
-  constexpr std::int64_t kMostDoubled = 100 * 1024;
   Usage u{Resource::l1_pipegen2, l1_bytes, device.l1.operand_bytes(), {{"as we lay it out", l1_bytes}}};
   const auto add = [&u](std::string what, std::int64_t bytes) {
+    if (bytes == 0) return;
     u.parts.push_back({std::move(what), as_count(bytes)});
     u.used += as_count(bytes);
   };
   for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
     const tiling::InputBuffer buffer = input_buffer(op, i, device);
-    if (!links.inputs[i].from_queue) {
-      if (gathers(links.inputs[i]))
-        add(cat("gather of input ", i, ": ", tiles_text(kTilesOfAGather, buffer.tile_bytes)), kTilesOfAGather * buffer.tile_bytes);
-    } else if (is_shared(op, i)) {
-      const std::int64_t bytes = tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes) * buffer.tile_bytes;
-      if (2 * bytes <= kMostDoubled) add(cat("relay of input ", i, ", doubled"), bytes);
-    }
+    if (gathers(links.inputs[i]))
+      add(cat("gather of input ", i, ": ", tiles_text(kTilesOfAGather, buffer.tile_bytes)), kTilesOfAGather * buffer.tile_bytes);
+    if (!links.inputs[i].from_queue || links.inputs[i].prologue) continue;
+    const bool relayed = is_shared(op, i);
+    const std::int64_t tiles = relayed ? tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes) : buffer.size;
+    add(cat(relayed ? "larger relay of input " : "larger buffer of input ", i),
+        pipegen2_dram_bytes(tiles, buffer.size, buffer.tile_bytes) - tiles * buffer.tile_bytes);
   }
   out.push_back(std::move(u));
 }

@@ -1,6 +1,7 @@
 // Searches beside each other, and the best of what they find.
 #include <buda/balance/solve/spread.hpp>
 
+#include <buda/balance/solve/even_writes.hpp>
 #include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>
 #include <buda/base/parallel.hpp>
@@ -17,6 +18,8 @@ namespace {
 
 // Plans put together from epochs whose estimates are known.
 constexpr int kCombined = 3;
+// By how much a plan may take longer whose channels of DRAM have more alike to move: less than the estimate is sure of.
+constexpr double kAsFast = 1.002;
 // Problems of which all plans are tried, within a budget of a tenth of a second.
 constexpr std::size_t kFewOps = 12;
 constexpr TryAllBudget kSmallBudget{20'000, 100};
@@ -86,6 +89,14 @@ Trial best_estimated(Searches& searches, unsigned threads) {
   return best.trial();
 }
 
+// With channels of DRAM that have more alike to move, where that is as fast.
+Trial evened(Search& search, Trial trial) {
+  auto choice = with_even_writes(search.context(), search.links(), trial.choice);
+  if (!choice) return trial;
+  Trial even = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
+  return !even.fails && even.cycles <= kAsFast * trial.cycles ? even : trial;
+}
+
 }  // namespace
 
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
@@ -109,6 +120,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
     return std::move(std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.is_better(b); })->choice);
   }
   Trial best = best_estimated(searches, context.threads());
+  if (!best.fails) best = evened(*searches.front(), std::move(best));
   if (best.fails || (options.effort == 1 && context.schedule().size() > kFewOps)) return std::move(best.choice);
   const double cycles =
       std::accumulate(best.epochs.begin(), best.epochs.end(), kEpochChangeCycles * static_cast<double>(best.epochs.size()));

@@ -4,6 +4,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/queues.hpp>
+#include <buda/balance/solve/moved_queues.hpp>
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
@@ -30,10 +31,6 @@ constexpr std::int64_t kMostBuffers = 64;
 // What queues move passes those links that are near the ports of DRAM: about so many links' worth at a time.
 constexpr double kLinksOfQueues = 2.5;
 
-double tensor_bytes(const netlist::TileShape& shape, DataFormat format, const device::DeviceDescriptor& device) {
-  return static_cast<double>(shape.volume()) * tile_bytes(format, TileDim{}, device.tile_alignment);
-}
-
 // Bytes of the fullest channel if buffers are dealt out, the largest first, each to the channel that has least.
 double fullest_channel(std::vector<double> buffers, std::size_t channels) {
   std::sort(buffers.begin(), buffers.end(), std::greater<>());
@@ -50,19 +47,7 @@ double dram_cycles(const PolicyContext& context, std::size_t end) {
     const std::int64_t parts = std::clamp<std::int64_t>(count, 1, kMostBuffers);
     buffers.insert(buffers.end(), static_cast<std::size_t>(parts), moved / static_cast<double>(parts));
   };
-  for (OpId id : context.in_epoch()) {
-    const OpSpec& spec = context.op(id);
-    const OpModel& model = context.placed(id).model;
-    const QueueWays ways = ways_in_epoch(context, id, end);
-    const netlist::Op blocked = with_model(spec, model);
-    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-      const OpId from = spec.operands[i].from.op;
-      if (from.valid() && (ways.read >> i & 1) == 0) continue;
-      add(queue_bytes(context, blocked, model, i),
-          queue_buffers(context, id, model, i, from.valid() ? &context.placed(from).model : nullptr));
-    }
-    if (spec.outputs > 0 || ways.written) add(tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores());
-  }
+  for (const MovedQueue& queue : moved_queues(context, end)) add(queue.bytes, queue.buffers);
   return channel_cycles(fullest_channel(std::move(buffers), context.device().dram.channels.size()), context.device());
 }
 
