@@ -3,6 +3,8 @@
 
 #include "apps/reportify/run.hpp"
 
+#include <utility>
+
 namespace buda::reportify {
 namespace {
 
@@ -28,9 +30,29 @@ cli::ToolSpec export_command(Options& o) {
   return spec;
 }
 
+cli::ToolSpec serve_command(Options& o, Serve serve) {
+  cli::ToolSpec spec;
+  spec.name = "reportify serve";
+  spec.summary = "serve the report to a browser on this machine";
+  spec.description =
+      "Answers GET for the files that 'reportify export' would write, each made from DIR when it is asked for, so that reloading the page "
+      "shows what has been compiled since. Only programs on this machine can connect, unless --address names another address of it. "
+      "Ctrl-C ends it.";
+  spec.reads = kReads;
+  spec.writes = "nothing.";
+  spec.example = "reportify serve reports\nreportify serve reports --port 0";
+  spec.declare = [&o](cli::OptionSet& set) {
+    set.positional("DIR", o.folder, "folder of reports");
+    set.text("address", o.address, "ADDRESS", "address to listen at; 0.0.0.0: all of the machine's, for everyone who can reach it");
+    set.integer("port", o.port, "N", "port; 0: a free one").also("-p").range(0, 65535);
+  };
+  spec.run = [&o, serve = std::move(serve)](cli::ToolHost& host) { return serve_report(o, serve, host); };
+  return spec;
+}
+
 }  // namespace
 
-cli::ToolSpec tool(Options& o) {
+cli::ToolSpec tool(Options& o, Serve serve) {
   cli::ToolSpec spec;
   spec.name = "reportify";
   spec.summary = "show in a browser what a compilation did";
@@ -40,7 +62,7 @@ cli::ToolSpec tool(Options& o) {
   spec.reads = kReads;
   spec.writes = "a folder with a page.";
   spec.example = "buda compile m.onnx --build-dir reports/m --dump-dir reports/m/passes\nreportify export reports -o page";
-  spec.commands = {export_command(o)};
+  spec.commands = {export_command(o), serve_command(o, std::move(serve))};
   return spec;
 }
 

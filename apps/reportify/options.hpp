@@ -1,8 +1,11 @@
 // The command line of reportify.
 #pragma once
 
+#include "apps/reportify/server.hpp"
+
 #include <buda/cli/tool.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace buda::reportify {
@@ -10,8 +13,11 @@ namespace buda::reportify {
 struct Options {
   std::string folder;
   std::string output = "report";
+  std::string address = "127.0.0.1";
+  std::int64_t port = 8050;
 };
 
-BUDA_EXPORT cli::ToolSpec tool(Options& options);
+// `serve`: what `reportify serve` calls; the HTTP library is linked to the executable alone.
+BUDA_EXPORT cli::ToolSpec tool(Options& options, Serve serve);
 
 }  // namespace buda::reportify

@@ -1,13 +1,33 @@
-// Writing all pages of a report.
+// Writing all pages of a report, or answering with one.
 #include "apps/reportify/run.hpp"
 
 #include "apps/reportify/pages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/diag/format.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace buda::reportify {
+namespace {
+
+std::string type_of(std::string_view path) {
+  for (const auto& [end, type] : {std::pair{".html", "text/html"}, {".css", "text/css"}, {".js", "text/javascript"}})
+    if (path.ends_with(end)) return cat(type, "; charset=utf-8");
+  return Answer{}.type;
+}
+
+Answer problem_answer(const Failure& failure, Host& host) {
+  Answer out{.status = 500};
+  for (const Diagnostic& d : failure.diagnostics()) {
+    host.report(d);
+    out.body += format_text(d, {}, nullptr);
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<void> export_report(const Options& o, Host& host) {
   BUDA_ASSIGN(const std::vector<Page> pages, pages_of(o.folder, host));
@@ -21,6 +41,27 @@ Result<void> export_report(const Options& o, Host& host) {
   }
   host.log(1, cat(o.output, "/index.html: ", pages.size(), " files"));
   return success();
+}
+
+Answer answer_to(const std::string& path, const std::string& folder, Host& host) {
+  const auto pages = pages_of(folder, host);
+  if (!pages.ok()) return problem_answer(pages.failure(), host);
+  const std::string wanted = path == "/" ? "/index.html" : path;
+  const auto page = std::find_if(pages->begin(), pages->end(), [&](const Page& p) { return '/' + p.path == wanted; });
+  if (page == pages->end()) return {.status = 404, .body = "there is no such file in the report\n"};
+  auto content = page->content();
+  if (!content.ok()) return problem_answer(content.failure(), host);
+  return {.type = type_of(page->path), .body = std::move(*content)};
+}
+
+Result<void> serve_report(const Options& o, const Serve& serve, Host& host) {
+  BUDA_TRY(pages_of(o.folder, host));
+  Service service;
+  service.address = o.address;
+  service.port = static_cast<int>(o.port);
+  service.answer = [&](const std::string& path) { return answer_to(path, o.folder, host); };
+  service.ready = [&](int port) { host.log(0, cat("http://", o.address, ':', port, "/ shows ", o.folder, "; Ctrl-C ends it")); };
+  return serve(service);
 }
 
 }  // namespace buda::reportify

@@ -8,12 +8,14 @@
 import argparse
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
 
 import reports
 from browser import Browser
+from server import Server
 
 ARGUMENTS = None
 
@@ -24,6 +26,8 @@ def exported(folder, page):
 
 
 class Page(unittest.TestCase):
+    ADDRESSES = r"^(file:///|about:|data:)"
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
@@ -39,7 +43,7 @@ class Page(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
         for address in self.browser.requests():
-            self.assertRegex(address, r"^(file:///|about:|data:)")
+            self.assertRegex(address, self.ADDRESSES)
 
     def picture(self, name):
         if ARGUMENTS.pictures:
@@ -225,6 +229,73 @@ class Large(Page):
         self.picture("large_opened")
         self.browser.press("\ue00c", "c")
         self.assertEqual(self.drawing("return cy.nodes().length"), closed)
+
+
+class Served(Page):
+    ADDRESSES = r"^(http://127.0.0.1:|about:|data:)"
+
+    @classmethod
+    def report(cls):
+        reports.large(cls.folder / "reports/first", 22)
+        cls.server = Server(ARGUMENTS.build, cls.folder / "reports")
+        return "", cls.server.page
+
+    @classmethod
+    def tearDownClass(cls):
+        status = cls.server.stop()
+        super().tearDownClass()
+        assert status == 130, status
+
+    def test_serves_what_export_writes(self):
+        page = self.folder / "page"
+        exported(self.folder / "reports", page)
+        for file in sorted(p for p in page.rglob("*") if p.is_file()):
+            answer, text = self.server.ask("GET", "/" + file.relative_to(page).as_posix())
+            self.assertEqual((answer.status, text), (200, file.read_bytes()), file)
+        self.assertEqual(self.server.ask("GET", "/")[1], (page / "index.html").read_bytes())
+        self.browser.open(self.page, "#0/pass-0")
+        self.assertEqual(self.drawing("return cy.nodes().length"), 22)
+
+    def test_reloading_shows_what_was_compiled_since(self):
+        self.browser.open(self.page)
+        self.assertEqual(len(self.browser.all("tbody tr")), 1)
+        reports.large(self.folder / "reports/second", 12)
+        self.browser.open(self.page)
+        self.assertEqual(len(self.browser.all("tbody tr")), 2)
+        shutil.rmtree(self.folder / "reports/second")
+
+    def test_only_get_of_own_files(self):
+        for method in ("POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"):
+            self.assertEqual(self.server.ask(method, "/", body=b"x" if method == "POST" else None)[0].status, 405, method)
+        for path in ("/../../../../etc/passwd", "/data/../../first/large.graph.json", "//etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/first/large.graph.json",
+                     "/data", "/data/", "/data/0/pass-99.js", "/index.html/", "/reportify.js%00"):
+            answer, text = self.server.ask("GET", path)
+            self.assertEqual(answer.status, 404, path)
+            self.assertNotIn(b"root:", text)
+        for data in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", bytes(range(256)), b""):
+            self.assertNotIn(" 200 ", self.server.send(data) or "")
+        self.assertEqual(self.server.ask("GET", "/")[0].status, 200)
+
+    def test_only_for_this_machine_and_page(self):
+        self.assertEqual(self.server.listens_at(), {"0100007F"})
+        self.assertEqual(self.server.ask("GET", "/", {"Host": f"localhost:{self.server.port}"})[0].status, 200)
+        for name in ("evil.example", f"evil.example:{self.server.port}", "127.0.0.1.evil.example", "[::1", ""):
+            self.assertEqual(self.server.ask("GET", "/data/modules.js", {"Host": name})[0].status, 403, name)
+        answer = self.server.ask("GET", "/data/modules.js")[0]
+        self.assertEqual(answer.getheader("Cross-Origin-Resource-Policy"), "same-origin")
+        self.assertIn("default-src 'none'", answer.getheader("Content-Security-Policy"))
+        self.assertIsNone(answer.getheader("Access-Control-Allow-Origin"))
+
+    def test_told_to_listen_elsewhere_it_does(self):
+        server = Server(ARGUMENTS.build, self.folder / "reports", "--address", "0.0.0.0")
+        self.assertEqual(server.listens_at(), {"00000000"})
+        self.assertEqual(server.ask("GET", "/", {"Host": "a.name.of.this.machine"})[0].status, 200)
+        server.stop()
+
+    def test_a_port_in_use_is_said(self):
+        done = reports.run(ARGUMENTS.build / "bin/reportify", "serve", self.folder / "reports", "--port", self.server.port, ok=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("RY004", done.stderr)
 
 
 class Hostile(Page):

@@ -6,7 +6,7 @@ HOSTILE = "</script><script>window.harmed=1</script><img src=x onerror=window.ha
 
 
 def run(*command, ok=True):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120)
     if ok and done.returncode != 0:
         raise AssertionError(f"{command}: {done.stderr}")
     return done

@@ -1,6 +1,7 @@
 // Folders of reports in memory: which files belong to which model, and what is said of those that cannot be shown.
 #include "apps/reportify/modules.hpp"
 #include "apps/reportify/pages.hpp"
+#include "apps/reportify/run.hpp"
 
 #include <buda/io/memory_file_system.hpp>
 
@@ -89,6 +90,39 @@ TEST(ReportifyPages, WhatCannotBeReadIsAWarningAndShown) {
   EXPECT_THAT(desk.content("data/modules.js"), HasSubstr(R"("problem": "r/m.report.json:1:)"));
   EXPECT_EQ(desk.content("index.html"), "index.html");
   EXPECT_EQ(desk.content("../r/m.graph.json"), "none");
+}
+
+TEST(ReportifyServer, AnswersWithFilesOfThePageOnly) {
+  Desk desk;
+  desk.fs.put("r/m.graph.json", "{}");
+  EXPECT_EQ(answer_to("/", "r", desk.host).body, "index.html");
+  EXPECT_EQ(answer_to("/", "r", desk.host).type, "text/html; charset=utf-8");
+  EXPECT_EQ(answer_to("/data/modules.js", "r", desk.host).type, "text/javascript; charset=utf-8");
+  for (const char* path : {"", "index.html", "/r/m.graph.json", "/../r/m.graph.json", "/data/", "/data/1/pass-0.js"})
+    EXPECT_EQ(answer_to(path, "r", desk.host).status, 404) << path;
+  EXPECT_EQ(answer_to("/", "gone", desk.host).status, 500);
+}
+
+TEST(ReportifyServer, ServesOnlyAReportThatIsThere) {
+  Desk desk;
+  desk.fs.put("r/m.graph.json", "{}");
+  int asked = 0;
+  const Serve serve = [&](const Service& service) -> Result<void> {
+    ++asked;
+    EXPECT_EQ(service.address, "127.0.0.1");
+    EXPECT_EQ(service.answer("/").status, 200);
+    return success();
+  };
+  Options options;
+  options.folder = "gone";
+  EXPECT_FALSE(serve_report(options, serve, desk.host).ok());
+  EXPECT_EQ(asked, 0);
+  options.folder = "r";
+  EXPECT_FALSE(serve_report(
+                   options, [](const Service&) -> Result<void> { return input_error("RY004", {}, "in use"); }, desk.host)
+                   .ok());
+  EXPECT_TRUE(serve_report(options, serve, desk.host).ok());
+  EXPECT_EQ(asked, 1);
 }
 
 }  // namespace
