@@ -150,6 +150,11 @@ class PyBackend {
     const runtime::Port* port = value_or_raise(model(name).output(output));
     return array_of(without_lock(opened_->environment, [&] { return backend()->pop(*port, timeout_of(timeout)); }));
   }
+  py::array get(const std::string& output, std::optional<double> timeout, const std::string& name) {
+    const auto held = backend();
+    const runtime::Port* port = value_or_raise(model(name).output(output));
+    return array_of(without_lock(opened_->environment, [&] { return backend()->get(*port, timeout_of(timeout)); }));
+  }
   // All programs of a model, so many turns.
   void start(std::int64_t turns, const std::string& name) {
     const auto held = backend();
@@ -300,6 +305,8 @@ void declare_images(py::module_& module) {
            "One batch; waits for room, `timeout` seconds.")
       .def("pop", &PyBackend::pop, py::arg("output"), py::arg("timeout") = py::none(), py::arg("model") = "",
            "One batch; waits for it, `timeout` seconds.")
+      .def("get", &PyBackend::get, py::arg("output"), py::arg("timeout") = py::none(), py::arg("model") = "",
+           "The same without taking it; of a state the present value.")
       .def("start", &PyBackend::start, py::arg("turns") = 1, py::arg("model") = "", "Starts the programs of a model, so many times.")
       .def("run", &PyBackend::run, py::arg("turns") = 1, py::arg("timeout") = py::none(), py::arg("model") = "",
            "Runs all segments of a model, those of the host, too, so many times.")

@@ -125,6 +125,7 @@ class Module(unittest.TestCase):
         thread = threading.Thread(target=push)
         thread.start()
         for i in range(5):
+            np.testing.assert_allclose(backend.get("probabilities", timeout=20), self.expected[64 * i:64 * i + 64], rtol=1e-4, atol=1e-5)
             np.testing.assert_allclose(backend.pop("probabilities", timeout=20), self.expected[64 * i:64 * i + 64], rtol=1e-4, atol=1e-5)
         thread.join()
         backend.wait(20)

@@ -186,6 +186,13 @@ class Modules(unittest.TestCase):
             with self.assertRaises(TypeError):
                 openbuda.compile_to_image(self.module)
 
+    def test_tells_the_device_that_it_was_compiled_for(self):
+        self.assertIsInstance(self.module, openbuda.Module)
+        self.assertIsNone(self.module.get_device())
+        for device in ("n150", "e150"):
+            self.module.run(self.x, device=device)
+            self.assertEqual(self.module.get_device(), device)
+
     def test_results_within_are_outputs_when_asked(self):
         handle = self.module.insert_tapout_queue_for_op("first.product")
         self.assertEqual(handle, "first.product.tapout")

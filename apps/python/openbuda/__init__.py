@@ -3,7 +3,7 @@ from . import op
 from ._native import (Backend, Error, Generator, Session, TTIImage, detect_available_devices, load_image, merge_models, run_inference, targets)
 from .compile import compile_to_image
 from .frameworks import JaxModule, OnnxModule, PyTorchModule, TFGraphDefModule, TFLiteModule, TFModule
-from .module import Parameter, PyBudaModule, Tensor
+from .module import Module, Parameter, PyBudaModule, Tensor
 
-__all__ = ["Backend", "Error", "Generator", "JaxModule", "OnnxModule", "Parameter", "PyBudaModule", "PyTorchModule", "Session", "TFGraphDefModule", "TFLiteModule", "TFModule", "TTIImage", "Tensor", "compile_to_image", "detect_available_devices",
+__all__ = ["Backend", "Error", "Generator", "JaxModule", "Module", "OnnxModule", "Parameter", "PyBudaModule", "PyTorchModule", "Session", "TFGraphDefModule", "TFLiteModule", "TFModule", "TTIImage", "Tensor", "compile_to_image", "detect_available_devices",
            "load_image", "merge_models", "op", "run_inference", "targets"]

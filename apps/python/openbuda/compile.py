@@ -23,7 +23,7 @@ def compile_to_image(model, output="", device="n150", frontend="", dims=None, va
         raise TypeError(f"a {type(model).__name__} is neither a file nor a module")
     if sample_inputs is None and isinstance(module, (PyBudaModule, PyTorchModule)):
         raise TypeError("a module is compiled for the shapes of its inputs: give sample_inputs")
-    if isinstance(module, PyBudaModule):
-        return compiled(module.trace(*sample_inputs), "")
     with tempfile.TemporaryDirectory() as folder:
-        return compiled(None, module.export(folder, sample_inputs))
+        image = compiled(module.trace(*sample_inputs), "") if isinstance(module, PyBudaModule) else compiled(None, module.export(folder, sample_inputs))
+    module._device = device
+    return image

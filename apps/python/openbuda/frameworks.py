@@ -1,19 +1,16 @@
 """Models of other frameworks, as modules."""
 import pathlib
 
-from .module import Parameter
+from .module import Module, Parameter
 
 
-class PyTorchModule:
+class PyTorchModule(Module):
     """A torch.nn.Module. On the host it runs as it is; to be compiled it is exported to ONNX by PyTorch."""
 
     def __init__(self, name, module, redirect_forward=True):
         self.name, self.module = name, module
         if redirect_forward:
             self.forward = module.forward
-
-    def get_name(self):
-        return self.name
 
     def forward(self, *args, **kwargs):
         return self.module(*args, **kwargs)
@@ -55,14 +52,11 @@ class PyTorchModule:
         return str(path)
 
 
-class OnnxModule:
+class OnnxModule(Module):
     """A model in ONNX: a file, or a ModelProto."""
 
     def __init__(self, name, module=None, onnx_path=""):
         self.name, self.module, self.onnx_path = name, module, onnx_path
-
-    def get_name(self):
-        return self.name
 
     def export(self, folder, sample_inputs=None):
         if self.onnx_path:
@@ -72,14 +66,11 @@ class OnnxModule:
         return str(path)
 
 
-class TFLiteModule:
+class TFLiteModule(Module):
     """A model in TensorFlow Lite: a file, or its bytes."""
 
     def __init__(self, name, module):
         self.name, self.module = name, module
-
-    def get_name(self):
-        return self.name
 
     def export(self, folder, sample_inputs=None):
         if not isinstance(self.module, (bytes, bytearray, memoryview)):

@@ -85,7 +85,20 @@ def current_trace():
     return _traces[-1]
 
 
-class PyBudaModule:
+class Module:
+    """A model with a name, which a device may run."""
+
+    _device = None
+
+    def get_name(self):
+        return self.name
+
+    def get_device(self):
+        """The device that it was compiled for last; None before."""
+        return self._device
+
+
+class PyBudaModule(Module):
     """A base of models: a subclass makes its parameters in __init__(), and its ops in forward()."""
 
     def __init__(self, name):
@@ -98,9 +111,6 @@ class PyBudaModule:
         elif isinstance(value, Parameter) and "_parameters" in self.__dict__:
             self.add_parameter(key, value, prepend_name=True)
         object.__setattr__(self, key, value)
-
-    def get_name(self):
-        return self.name
 
     def pre_forward(self, *args, **kwargs):
         """Called before forward()."""
