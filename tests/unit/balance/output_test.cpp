@@ -331,6 +331,23 @@ TEST(Report, TheLimiterIsNamedAfterTheResource) {
   EXPECT_EQ(limiter_name({30, {10, 20}, 100, 100}), "output");
 }
 
+// What the buffers between ops take is no time of a single op.
+TEST(Report, SummaryGivesTheIntervalThatBuffersAllow) {
+  PlacementReport r;
+  ReportEpoch epoch;
+  epoch.graph = "fwd_0_0";
+  epoch.interval = 10492;
+  epoch.limiter = kBetweenOps;
+  epoch.ops.emplace_back();
+  epoch.ops[0].name = "exp";
+  epoch.ops[0].cycles.limiter = 7184;
+  r.epochs.push_back(epoch);
+  r.totals.ops = 1;
+  r.totals.bottleneck_op = "exp";
+  r.totals.limiter = kBetweenOps;
+  EXPECT_THAT(report_summary(r)[1], HasSubstr("limited by the buffers between ops in epoch fwd_0_0 (10492 cycles)"));
+}
+
 TEST(Report, SummaryOfAModelThatTheHostExecutes) {
   PlacementReport r;
   r.model = "m";

@@ -1,6 +1,7 @@
 // Facts of a placement report in sentences.
 #include <buda/balance/emit/report_summary.hpp>
 
+#include <buda/balance/cost/epoch_loads.hpp>
 #include <buda/base/text.hpp>
 
 #include <array>
@@ -12,13 +13,14 @@ namespace {
 
 std::string count_text(std::int64_t count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
 
-// "the kernel of op 'fc1' (361 cycles)", "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)"
+// "the kernel of op 'fc1' (361 cycles)", "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)": the cycles are those between inputs.
 std::string limiter_text(const PlacementReport& report) {
   const ReportTotals& t = report.totals;
   std::int64_t cycles = 0;
   for (const ReportEpoch& e : report.epochs)
     for (const ReportOp& op : e.ops) {
       if (op.name != t.bottleneck_op) continue;
+      if (t.limiter == kBetweenOps) return cat("the ", t.limiter, " in epoch ", e.graph, " (", e.interval, " cycles)");
       for (const ReportPath& p : e.paths)
         if (p.busiest == t.limiter) return cat(t.limiter, " in epoch ", e.graph, " (", p.cycles, " cycles)");
       cycles = op.cycles.limiter;
