@@ -53,11 +53,13 @@ Result<NamedTensors> read_values(const std::vector<std::string>& texts, Host& ho
   return values;
 }
 
-// A file of a later stage is no model either; then the stage that reads it helps more than how sure the frontends are.
+// A file of a later stage is no model either; then the stage that reads it helps more than how sure the frontends are, or that it is no
+// graph.
 Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
+  const std::string& code = failure.diagnostics().front().code;
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
-  if (failure.diagnostics().front().code != "IP001" || kind <= cli::FileKind::tensor_graph) return failure;
-  return cli::wrong_kind("importer", {source.path, {cli::FileKind::model}}, kind);
+  if ((code != "IP001" && code != "SC006") || kind <= cli::FileKind::device_graph) return failure;
+  return cli::wrong_kind("importer", {source.path, {cli::FileKind::model, cli::FileKind::tflite_model, cli::FileKind::tensor_graph}}, kind);
 }
 
 }  // namespace

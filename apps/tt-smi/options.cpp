@@ -39,6 +39,7 @@ cli::ToolSpec tool(Options& o, Outside outside) {
         .also("--mobo_nb_reset");
     set.flag("external", o.external, "run the external version: there is no other");
   };
+  spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.file, {cli::FileKind::telemetry}}}; };
   spec.run = [&o, outside = std::move(outside)](cli::ToolHost& host) { return run(o, outside, host); };
   return spec;
 }

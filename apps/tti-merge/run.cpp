@@ -30,6 +30,7 @@ Result<image::NamedImage> read_model(const Options& o, const std::string& name, 
     }
     return d;
   }
+  BUDA_TRY(cli::check_inputs("tti-merge", {{path, {cli::FileKind::image}}}, host.fs()));
   BUDA_ASSIGN(auto bytes, host.fs().read(path));
   BUDA_ASSIGN(auto image, image::read_image(bytes, path));
   return image::NamedImage{name, std::move(image)};

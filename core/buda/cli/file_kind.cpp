@@ -33,6 +33,7 @@ FileKind json_kind(std::string_view head) {
   if (name == "buda.placement-report") return FileKind::placement_report;
   if (name == "buda.pipes") return FileKind::pipes;
   if (name == "buda.blob") return FileKind::stream_programs;
+  if (name == "buda.telemetry") return FileKind::telemetry;
   return FileKind::unknown;
 }
 
@@ -65,6 +66,12 @@ bool is_onnx(std::string_view head) {
   return head.size() > 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 0x20 && kNextFields.find(head[2]) != std::string_view::npos;
 }
 
+// A FlatBuffer with the identifier of TensorFlow Lite behind the offset of its root.
+bool is_tflite(std::string_view head) {
+  constexpr std::size_t kIdentifierAt = 4;
+  return head.size() > kIdentifierAt && head.substr(kIdentifierAt).starts_with("TFL3");
+}
+
 bool is_tar(std::string_view head) {
   constexpr std::size_t kMagicAt = 257;
   return head.size() > kMagicAt && head.substr(kMagicAt).starts_with("ustar");
@@ -76,6 +83,8 @@ std::string_view kind_name(FileKind kind) {
       break;
     case FileKind::model:
       return "an ONNX model";
+    case FileKind::tflite_model:
+      return "a TensorFlow Lite model";
     case FileKind::tensor_graph:
       return "a graph";
     case FileKind::device_graph:
@@ -92,6 +101,8 @@ std::string_view kind_name(FileKind kind) {
       return "a file of stream programs";
     case FileKind::image:
       return "an image";
+    case FileKind::telemetry:
+      return "telemetry of a run";
   }
   return "a file of another kind";
 }
@@ -137,6 +148,13 @@ std::string next_command(const std::string& path, FileKind kind) {
   return commands(path, kind, next->product).front();
 }
 
+// Telemetry is no stage of a compilation: a run writes it, and one tool reads it.
+std::string advice_on_telemetry(const InputFile& input, FileKind found) {
+  if (found == FileKind::telemetry) return cat("it is shown by: ", io::shell_line({"tt-smi", input.path}));
+  const std::string image = found == FileKind::image ? io::shell_line({input.path}) : "IMAGE";
+  return cat("it is written while an image runs: runner ", image, " --inputs FILE --telemetry telemetry.json");
+}
+
 // "an image, a netlist or a graph"
 std::string alternatives(std::vector<std::string> names) {
   const std::string last = std::move(names.back());
@@ -149,7 +167,10 @@ std::string advice(const InputFile& input, FileKind found) {
   if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the extension .plan.json";
   if (wanted == FileKind::placement_report)
     return "the balancer writes the placement report beside the netlist, with the extension .report.json";
-  if (found == FileKind::host_plan || found == FileKind::placement_report) return "give the netlist, which the balancer writes beside it";
+  if (wanted == FileKind::telemetry || found == FileKind::telemetry) return advice_on_telemetry(input, found);
+  if (found == FileKind::host_plan || found == FileKind::placement_report)
+    return wanted < FileKind::netlist ? "it goes with the netlist beside it, the input of a later stage: netlist2pipe NETLIST -o DIR"
+                                      : "give the netlist, which the balancer writes beside it";
   if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
 }
@@ -159,6 +180,7 @@ std::string advice(const InputFile& input, FileKind found) {
 FileKind file_kind(std::string_view head) {
   if (is_tar(head)) return FileKind::image;
   if (is_onnx(head)) return FileKind::model;
+  if (is_tflite(head)) return FileKind::tflite_model;
   if (head.find('\0') != std::string_view::npos) return FileKind::unknown;
   return trim(head).starts_with('{') ? json_kind(head) : yaml_kind(head);
 }

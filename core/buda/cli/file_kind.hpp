@@ -14,7 +14,8 @@ namespace buda::cli {
 // In the order in which a compilation makes them. host_plan and placement_report go with the netlist.
 enum class FileKind : std::uint8_t {
   unknown,
-  model,         // ONNX
+  model,  // ONNX
+  tflite_model,
   tensor_graph,  // importer's
   device_graph,  // optimizer's
   netlist,
@@ -23,6 +24,7 @@ enum class FileKind : std::uint8_t {
   pipes,            // of netlist2pipe or net2pipe
   stream_programs,  // of pipegen or pipegen2
   image,
+  telemetry,  // of a running image
 };
 
 // How much of a file is enough to tell.

@@ -9,6 +9,7 @@
 namespace buda::cli {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -17,6 +18,8 @@ std::string tar_head() { return std::string(257, 'a') + "ustar  "; }
 TEST(FileKind, IsToldByContent) {
   const std::pair<std::string, FileKind> examples[] = {
       {std::string("\x08\x08\x12\x07pytorch", 11), FileKind::model},
+      {std::string("\x1c\0\0\0TFL3", 8), FileKind::tflite_model},
+      {R"({"schema": "buda.telemetry/1"})", FileKind::telemetry},
       {R"({"schema": "buda.graph/1", "name": "g", "level": "tensor"})", FileKind::tensor_graph},
       {"\n{\n  \"schema\" : \"buda.graph/1\",\n  \"level\": \"device\"", FileKind::device_graph},
       {R"({"schema": "buda.host-plan/1"})", FileKind::host_plan},
@@ -64,16 +67,25 @@ TEST(FileKind, WhatComesTooLateGetsTheNextCommand) {
               HasSubstr("netlist2pipe n.yaml -o n.pipes"));
 }
 
+TEST(FileKind, WhatIsNoStageGetsItsOwnAdvice) {
+  EXPECT_EQ(wrong_kind("tt-smi", {"d.tti", {FileKind::telemetry}}, FileKind::image).hint,
+            "it is written while an image runs: runner d.tti --inputs FILE --telemetry telemetry.json");
+  EXPECT_EQ(wrong_kind("runner", {"t.json", {FileKind::image}}, FileKind::telemetry).hint, "it is shown by: tt-smi t.json");
+  EXPECT_EQ(wrong_kind("optimizer", {"n.plan.json", {FileKind::tensor_graph}}, FileKind::host_plan).hint,
+            "it goes with the netlist beside it, the input of a later stage: netlist2pipe NETLIST -o DIR");
+}
+
 // Every tool's kind and every other have advice, and it names a command.
 TEST(FileKind, EveryPairHasAdvice) {
-  constexpr FileKind kAll[] = {FileKind::model,   FileKind::tensor_graph,    FileKind::device_graph,
-                               FileKind::netlist, FileKind::host_plan,       FileKind::placement_report,
-                               FileKind::pipes,   FileKind::stream_programs, FileKind::image};
+  constexpr FileKind kAll[] = {FileKind::model,           FileKind::tflite_model, FileKind::tensor_graph,     FileKind::device_graph,
+                               FileKind::netlist,         FileKind::host_plan,    FileKind::placement_report, FileKind::pipes,
+                               FileKind::stream_programs, FileKind::image,        FileKind::telemetry};
   for (FileKind wanted : kAll)
     for (FileKind found : kAll) {
-      if (wanted == found) continue;
+      // No tool reads TensorFlow Lite and not ONNX.
+      if (wanted == found || wanted == FileKind::tflite_model) continue;
       const Diagnostic d = wrong_kind("tool", {"m.x", {wanted}}, found);
-      EXPECT_THAT(d.message, StartsWith("is a"));
+      EXPECT_THAT(d.message, AnyOf(StartsWith("is a"), StartsWith("is telemetry")));
       EXPECT_GT(d.hint.size(), 20u);
     }
 }
