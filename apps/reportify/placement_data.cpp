@@ -1,6 +1,7 @@
 // The report says where ops are and what they cost; the netlist says everything else of them.
 #include "apps/reportify/placement_data.hpp"
 
+#include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/text/parse.hpp>
@@ -232,7 +233,7 @@ Facts total_facts(const balance::PlacementReport& report) {
           {"cores", cat(t.most_cores, " of ", t.chip_cores)},
           {"estimate", cat(t.inputs_per_second, " inputs/s")},
           {"cycles", cat(t.cycles)},
-          {"limited by", t.bottleneck_op.empty() ? t.limiter : cat(t.limiter, " of ", t.bottleneck_op)}};
+          {"limited by", t.ops == 0 ? "" : balance::limiter_text(report)}};
 }
 
 }  // namespace buda::reportify

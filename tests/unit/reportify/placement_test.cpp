@@ -90,6 +90,14 @@ TEST(ReportifyPlacement, WithoutNetlistAndDeviceTheGridIsAsLargeAsOpsNeed) {
   EXPECT_THAT(placed_facts(*placement).at("/a"), Contains(Pair("grid_size", "[1, 2]")));
 }
 
+TEST(ReportifyPlacement, TheTotalsSayWhatLimitsInTheWordsOfTheSummary) {
+  balance::PlacementReport report = two_ops();
+  report.totals.ops = 2;
+  report.totals.bottleneck_op = "b";
+  report.totals.limiter = "kernel";
+  EXPECT_THAT(total_facts(report), Contains(Pair("limited by", "the kernel of op 'b' (100 cycles)")));
+}
+
 TEST(ReportifyPlacement, AnOpOutsideOfAnyChipIsRefused) {
   for (const GridCoord at : {GridCoord{-1, 0}, GridCoord{0, 2147483647}, GridCoord{255, 0}}) {
     balance::PlacementReport report = two_ops();

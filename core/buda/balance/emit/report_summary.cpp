@@ -13,21 +13,6 @@ namespace {
 
 std::string count_text(std::int64_t count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
 
-// "the kernel of op 'fc1' (361 cycles)", "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)": the cycles are those between inputs.
-std::string limiter_text(const PlacementReport& report) {
-  const ReportTotals& t = report.totals;
-  std::int64_t cycles = 0;
-  for (const ReportEpoch& e : report.epochs)
-    for (const ReportOp& op : e.ops) {
-      if (op.name != t.bottleneck_op) continue;
-      if (t.limiter == kBetweenOps) return cat("the ", t.limiter, " in epoch ", e.graph, " (", e.interval, " cycles)");
-      for (const ReportPath& p : e.paths)
-        if (p.busiest == t.limiter) return cat(t.limiter, " in epoch ", e.graph, " (", p.cycles, " cycles)");
-      cycles = op.cycles.limiter;
-    }
-  return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
-}
-
 std::string gap_text(double gap) { return gap > 0 ? cat("the estimate is ", gap, " % above it") : "the estimate reaches it"; }
 
 // "430 cycles for plans of this order of ops (the estimate is 31.4 % above it), 350 for any plan, because of the cores (…)"
@@ -45,6 +30,20 @@ std::string given_text(const ReportGiven& given) {
 }
 
 }  // namespace
+
+std::string limiter_text(const PlacementReport& report) {
+  const ReportTotals& t = report.totals;
+  std::int64_t cycles = 0;
+  for (const ReportEpoch& e : report.epochs)
+    for (const ReportOp& op : e.ops) {
+      if (op.name != t.bottleneck_op) continue;
+      if (t.limiter == kBetweenOps) return cat("the ", t.limiter, " in epoch ", e.graph, " (", e.interval, " cycles)");
+      for (const ReportPath& p : e.paths)
+        if (p.busiest == t.limiter) return cat(t.limiter, " in epoch ", e.graph, " (", p.cycles, " cycles)");
+      cycles = op.cycles.limiter;
+    }
+  return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
+}
 
 // By way of the digits: a multiple of 0.1 as a product would show more of them.
 double three_digits(double rate) {

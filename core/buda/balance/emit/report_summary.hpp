@@ -12,6 +12,10 @@ namespace buda::balance {
 // compile` and at the end of the balancer's table.
 std::vector<std::string> report_summary(const PlacementReport& report);
 
+// What limits the epoch with the longest interval, and that interval: "the kernel of op 'fc1' (361 cycles)",
+// "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)".
+std::string limiter_text(const PlacementReport& report);
+
 // A rate to three digits, which are more than an estimate is worth; 0 for what is not finite.
 double three_digits(double rate);
 
