@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kReads =
     "in DIR and the folders in it: graphs (MODEL.graph.json, MODEL.device.graph.json), graphs of passes (passes/NNN-PASS.graph.json), "
-    "placement reports (MODEL.report.json) and netlists (MODEL.yaml).";
+    "placement reports (MODEL.report.json), netlists (MODEL.yaml) and runs (perf/summary.json, perf/executions.json).";
 
 cli::ToolSpec export_command(Options& o) {
   cli::ToolSpec spec;
@@ -55,10 +55,11 @@ cli::ToolSpec serve_command(Options& o, Serve serve) {
 cli::ToolSpec tool(Options& o, Serve serve) {
   cli::ToolSpec spec;
   spec.name = "reportify";
-  spec.summary = "show in a browser what a compilation did";
+  spec.summary = "show in a browser compilations and simulated runs";
   spec.description =
-      "Shows the graph after each pass of a compilation, and where the balancer placed its ops. It reads the folders that 'buda compile "
-      "--build-dir' keeps.";
+      "Shows the graph after each pass of a compilation, where the balancer placed its ops, and when they worked in a simulated run. It "
+      "reads the folders that 'buda compile "
+      "--build-dir' keeps, and in them those of 'runner --perf'.";
   spec.reads = kReads;
   spec.writes = "a folder with a page.";
   spec.example = "buda compile m.onnx --build-dir reports/m --dump-dir reports/m/passes\nreportify export reports -o page";

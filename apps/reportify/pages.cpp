@@ -3,6 +3,7 @@
 
 #include "apps/reportify/pass_data.hpp"
 #include "apps/reportify/placement_data.hpp"
+#include "apps/reportify/run_data.hpp"
 #include "apps/reportify/script.hpp"
 
 #include <buda/base/text.hpp>
@@ -56,6 +57,12 @@ Result<Node> read_placement_page(const Module& module, Host& host) {
   return placement_data(placement, device_grid(placement.report.device, host));
 }
 
+Result<Node> read_run_page(const Module& module, Host& host) {
+  BUDA_ASSIGN(const Run run, read_run(module, host.fs()));
+  return run_data(run);
+}
+
+std::string run_id(std::size_t module) { return cat(module, "/run"); }
 std::string placement_id(std::size_t module) { return cat(module, "/placement"); }
 std::string pass_id(std::size_t module, std::size_t pass) { return cat(module, "/pass-", pass); }
 
@@ -66,6 +73,7 @@ Node module_node(const Module& module, std::size_t number, Host& host) {
   Node out = Node::map({{"name", Node::string(module.name)},
                         {"folder", Node::string(std::filesystem::path(module.folder).filename().string())},
                         {"passes", std::move(passes)}});
+  if (!module.summary.empty()) out.add("run", Node::string(run_id(number)));
   if (!module.report.empty()) {
     out.add("placement", Node::string(placement_id(number)));
     auto placement = read_placement(module, host.fs());
@@ -112,6 +120,8 @@ Result<std::vector<Page>> pages_of(const std::string& folder, Host& host) {
     return Node::map({{"modules", std::move(list)}});
   }));
   for (std::size_t m = 0; m < modules.size(); ++m) {
+    if (!modules[m].summary.empty())
+      out.push_back(data_page(run_id(m), [module = modules[m], &host] { return shown(read_run_page(module, host), host); }));
     if (!modules[m].report.empty())
       out.push_back(data_page(placement_id(m), [module = modules[m], &host] { return shown(read_placement_page(module, host), host); }));
     for (std::size_t p = 0; p < modules[m].passes.size(); ++p)

@@ -53,6 +53,9 @@ class Page(unittest.TestCase):
         """What the code, which sees the drawing and cytoscape's `cy`, returns."""
         return self.browser.script(f"const drawing = document.querySelector('.canvas').drawing, cy = drawing.cy; {code}", *arguments)
 
+    def slide(self, part):
+        self.browser.script("const s = document.querySelector('#time'); s.value = 1000 * arguments[0]; s.dispatchEvent(new Event('input'))", part)
+
 
 class Compiled(Page):
     @classmethod
@@ -207,6 +210,36 @@ class Compiled(Page):
             self.assertGreater(len(fills), 2)
 
 
+    def test_run_has_a_bar_for_each_input(self):
+        self.browser.open(self.page, "#0")
+        self.browser.one("main a[href$=run]").click()
+        self.browser.wait("document.body.dataset.ready === '#0/run'")
+        self.picture("run")
+        written = json.loads((self.folder / "reports/digits/perf/executions.json").read_text())["executions"]
+        self.assertEqual(len(self.browser.all(".chart .epoch")), len(written))
+        ops = next(e for e in written if e.get("ops"))["ops"]
+        rows = self.browser.all(".chart .row")
+        self.assertEqual(len(rows), len(ops))
+        for op, row in zip(ops, rows):
+            bars = self.browser.script("return [...arguments[0].querySelectorAll('.input')].map((b) => [b.x.baseVal.value, b.width.baseVal.value])", row)
+            self.assertEqual(len(bars), len(op["bars"]))
+            self.assertTrue(all(x >= 260 and x + width <= 1262 for x, width in bars), bars)
+        self.assertIn("inputs per second", self.browser.text("main"))
+
+    def test_slider_shows_which_ops_work(self):
+        execution = next(e for e in json.loads((self.folder / "reports/digits/perf/executions.json").read_text())["executions"] if e.get("ops"))
+        self.browser.open(self.page, "#0/placement")
+        self.assertEqual(self.browser.all(".placement .op.idle"), [])
+        for part in (0.05, 0.5, 0.95):
+            self.slide(part)
+            cycle = execution["begin"] + part * (execution["end"] - execution["begin"])
+            working = {op["name"] for op in execution["ops"] if any(b["begin"] <= cycle < b["end"] for b in op["bars"])}
+            shown = {op.get_attribute("aria-label").split(",")[0] for op in self.ops() if "idle" not in op.get_attribute("class")}
+            self.assertEqual(shown, working)
+            self.assertIn(f"{len(working)} of {len(execution['ops'])} ops work", self.browser.text(".time output"))
+        self.picture("placement_time")
+
+
 class Large(Page):
     @classmethod
     def report(cls):
@@ -330,6 +363,8 @@ class Hostile(Page):
         self.assertIn("hostile.report.json:1:", self.browser.text(".problem"))
         self.browser.open(self.page, f"#{at}/placement")
         self.assertIn("hostile.report.json:1:", self.browser.text(".problem"))
+        self.browser.open(self.page, f"#{at}/run")
+        self.assertIn("executions.json:", self.browser.text(".problem"))
         at = next(i for i, text in enumerate(folders) if "far" in text)
         self.browser.open(self.page, f"#{at}/placement")
         self.assertIn("RY003", self.browser.text(".problem"))
@@ -341,6 +376,10 @@ class Hostile(Page):
         op = self.browser.one(".placement .op")
         self.browser.script("arguments[0].focus()", op)
         self.assertIn(reports.HOSTILE, self.browser.text(".facts-panel"))
+        self.slide(0.5)
+        self.browser.open(self.page, f"#{at}/run")
+        self.slide(0.5)
+        self.assertEqual(len(self.browser.all(".chart .row")), 1)
         self.assertFalse(self.browser.script("return Boolean(window.harmed)"))
 
 

@@ -64,6 +64,16 @@ def hostile(folder):
         {"name": HOSTILE, "op": "output", "inputs": ["constructor"]}])
     (folder / "names/hostile.report.json").write_text('{"schema": "buda.placement-report/1", "model": 1e999}')
     write_graph(folder / "numbers/huge.graph.json", "huge", [{"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [10**30]}]}])
+    (folder / "names/perf").mkdir()
+    summary = {"schema": "buda.perf/1", "arch": HOSTILE, "clock_hz": 1e300, "cycles": 1, "inputs": 1, "executed_inputs": 1, "inputs_per_second": 1e300, "latency": 1,
+               "epochs": []}
+    (folder / "names/perf/summary.json").write_text(json.dumps(summary))
+    (folder / "names/perf/executions.json").write_text('{"schema": "buda.executions/1", "clock_hz": 1, "executions": [{"begin": 1e300}]}')
+    (folder / "odd/perf").mkdir(parents=True)
+    (folder / "odd/perf/summary.json").write_text(json.dumps(summary))
+    backwards = {"program": HOSTILE, "graph": HOSTILE, "begin": 2**53 - 1, "end": 0,
+                 "ops": [{"name": HOSTILE, "cores": -1, "bars": [{"first": 2**62, "last": -1, "begin": 2**53 - 1, "end": 0, "work": -1e300}]}]}
+    (folder / "odd/perf/executions.json").write_text(json.dumps({"schema": "buda.executions/1", "clock_hz": -1, "executions": [backwards]}))
     write_report(folder / "far/m.report.json", "m", [2**31 - 1, 0])
     write_report(folder / "odd/m.report.json", HOSTILE, [0, 0])
     (folder / "bytes").mkdir()

@@ -28,6 +28,7 @@ std::vector<Product> products(const Summary& summary, const Recording& recording
   const Executions executions = executions_of(recording);
   add_analysis(summary, executions, out);
   if (executions.empty()) return out;
+  out.push_back({"executions.json", executions_json(summary, executions)});
   out.push_back({"timeline.svg", timeline_svg(summary, executions)});
   out.push_back({"trace.json.gz", chrome_trace(summary, recording)});
   for (Product& product : perf_results(summary, executions)) out.push_back(std::move(product));

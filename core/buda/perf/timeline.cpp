@@ -1,12 +1,12 @@
 // A picture of the epoch that takes most of the time: a row for each op, over the time of one execution. Bars are inputs, from the first
 // step of a core to the last of any; the dark part of a bar's height is the part of it in which kernels worked.
+#include <buda/perf/op_rows.hpp>
 #include <buda/perf/writers.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/io/svg.hpp>
 
 #include <algorithm>
-#include <map>
 
 namespace buda::perf {
 namespace {
@@ -15,58 +15,8 @@ using io::svg_element, io::svg_text, io::svg_title;
 
 constexpr double kNames = 260, kWidth = 900, kRow = 16, kTop = 64, kMargin = 12;
 
-struct Bar {
-  std::int64_t first = 0, last = 0;  // inputs
-  SimTime begin, end;
-  double work = 0;  // ticks, of all cores
-  std::int64_t cores = 0;
-};
-
-struct OpRow {
-  std::string name;
-  std::int64_t cores = 0;
-  std::map<std::int64_t, Bar> bars;  // by input
-};
-
-std::vector<OpRow> rows_of(const Execution& execution) {
-  std::vector<OpRow> out;
-  std::map<std::string, std::size_t> index;
-  for (const CoreRun& core : execution.cores) {
-    auto [it, fresh] = index.try_emplace(core.op->name, out.size());
-    if (fresh) out.push_back({core.op->name, 0, {}});
-    OpRow& row = out[it->second];
-    ++row.cores;
-    for (const InputRun& in : core.inputs) {
-      auto [bar, first] = row.bars.try_emplace(in.input, Bar{in.input, in.input, in.begin, in.end, 0, 0});
-      bar->second.begin = std::min(bar->second.begin, in.begin);
-      bar->second.end = std::max(bar->second.end, in.end);
-      bar->second.work += static_cast<double>(in.work.ticks);
-      ++bar->second.cores;
-    }
-  }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const OpRow& a, const OpRow& b) { return a.bars.begin()->second.begin < b.bars.begin()->second.begin; });
-  return out;
-}
-
-// Neighbours that together are not as wide as a pixel are one bar.
-std::vector<Bar> drawn_bars(const OpRow& row, double ticks_per_pixel) {
-  std::vector<Bar> out;
-  for (const auto& [input, bar] : row.bars) {
-    if (!out.empty() && static_cast<double>(bar.end.ticks - out.back().begin.ticks) < 2 * ticks_per_pixel) {
-      out.back().last = bar.last;
-      out.back().end = std::max(out.back().end, bar.end);
-      out.back().work += bar.work;
-    } else {
-      out.push_back(bar);
-    }
-  }
-  return out;
-}
-
 std::string bar_element(const Bar& bar, double y, double x, double width, std::string_view dark, std::string_view light) {
-  const double span = static_cast<double>(bar.end.ticks - bar.begin.ticks) * static_cast<double>(bar.cores);
-  const double part = span <= 0 ? 0 : std::min(bar.work / span, 1.0), height = kRow - 4;
+  const double part = work_share(bar), height = kRow - 4;
   const std::string what = cat(bar.first == bar.last ? cat("input ", bar.first) : cat("inputs ", bar.first, " to ", bar.last), ", cycles ",
                                cycles_text(bar.begin), " to ", cycles_text(bar.end), ", kernels work ", rounded(100 * part, 0), " %");
   const std::string title = svg_title(what);

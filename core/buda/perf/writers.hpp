@@ -14,6 +14,7 @@ namespace buda::perf {
 using Executions = std::vector<Execution>;
 
 std::string summary_json(const Summary& summary);
+std::string executions_json(const Summary& summary, const Executions& executions);
 // Chrome's trace events, as JSON, compressed with gzip.
 std::string chrome_trace(const Summary& summary, const Recording& recording);
 std::string gzip(std::string_view bytes);

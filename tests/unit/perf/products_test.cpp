@@ -1,6 +1,7 @@
 // Files of a small run: two ops on a core each, two inputs, two executions.
 #include <buda/io/json.hpp>
 #include <buda/perf/executions.hpp>
+#include <buda/perf/executions_file.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/perf/writers.hpp>
 
@@ -161,6 +162,27 @@ TEST(Products, TheTraceIsJsonAndUnpacks) {
   std::map<std::string, int> phases;
   for (const auto& event : trace->find("traceEvents")->items()) ++phases[std::string(event.find("ph")->text())];
   EXPECT_EQ(phases["X"], static_cast<int>(run.recording.events().size()));
+}
+
+// SmallRun executes its epoch twice.
+TEST(Products, OnlyTheLastExecutionOfAGraphHasOps) {
+  const SmallRun run;
+  const auto node = io::parse_json(run.file("executions.json"), "executions.json");
+  ASSERT_TRUE(node.ok());
+  const auto file = schema::read<ExecutionsFile>(*node);
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(file->executions.size(), 2u);
+  EXPECT_TRUE(file->executions[0].ops.empty());
+  const ExecutedEpoch& last = file->executions[1];
+  ASSERT_EQ(last.ops.size(), 2u);
+  EXPECT_EQ(last.ops[0].name, "a");
+  EXPECT_EQ(last.ops[0].cores, 1);
+  for (const ExecutedBar& bar : last.ops[0].bars) {
+    EXPECT_GE(bar.begin, last.begin);
+    EXPECT_LE(bar.end, last.end);
+    EXPECT_GT(bar.work, 0);
+    EXPECT_LE(bar.work, 1);
+  }
 }
 
 // Without events there are sums only.

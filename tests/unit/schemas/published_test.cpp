@@ -14,6 +14,7 @@
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
+#include <buda/perf/executions_file.hpp>
 #include <buda/perf/summary_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 #include <buda/telemetry/telemetry.hpp>
@@ -73,6 +74,7 @@ std::vector<Format> formats() {
                              record_format<passes::Pipeline>(),
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
+                             record_format<perf::ExecutionsFile>(),
                              record_format<telemetry::Telemetry>(),
                              record_format<tt_smi::Snapshot>(),
                              record_format<tti_pack::ImageInfo>()};
@@ -95,9 +97,7 @@ class Published : public testing::TestWithParam<Format> {
   }
 
   // What the schema says to an example.
-  bool valid(const std::string& name) {
-    return second_validator_accepts(io::json_line(GetParam().schema()), text(name));
-  }
+  bool valid(const std::string& name) { return second_validator_accepts(io::json_line(GetParam().schema()), text(name)); }
 
   std::unique_ptr<io::FileSystem> fs_ = io::make_real_file_system();
   std::string folder_;

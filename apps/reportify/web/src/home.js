@@ -18,6 +18,7 @@ function reportLinks(module, number) {
   const out = [];
   if (module.passes.length) out.push(link('Buda Reports: Passes', `#${number}/passes`));
   if (module.placement) out.push(link('Placement Reports', `#${module.placement}`));
+  if (module.run) out.push(link('Simulated run', `#${module.run}`));
   return out;
 }
 

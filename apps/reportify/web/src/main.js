@@ -4,6 +4,7 @@ import {clear, element, link} from './dom.js';
 import {showGraph} from './graph_view.js';
 import {showHome, showModule, showPasses} from './home.js';
 import {showPlacement} from './placement_view.js';
+import {showRun} from './run_view.js';
 import {startTheme} from './theme.js';
 
 const main = document.getElementById('main');
@@ -24,7 +25,10 @@ function viewOf(modules, words) {
     return {titles, show: () => showGraph(main, module, pass, optionsOf(words))};
   }
   if (module.placement === words.slice(0, 2).join('/')) {
-    return {titles: [home, ['Placement Reports', `#${module.placement}`]], show: () => showPlacement(main, module.placement, optionsOf(words))};
+    return {titles: [home, ['Placement Reports', `#${module.placement}`]], show: () => showPlacement(main, module, optionsOf(words))};
+  }
+  if (module.run === words.slice(0, 2).join('/')) {
+    return {titles: [home, ['Simulated run', `#${module.run}`]], show: () => showRun(main, module.run, optionsOf(words))};
   }
   return {titles: [home], show: () => showModule(main, module, words[0])};
 }

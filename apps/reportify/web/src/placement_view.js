@@ -4,6 +4,8 @@ import {clear, element, factsTable, problem} from './dom.js';
 import {helpButton, listenTo} from './keys.js';
 import {drawEpoch, edgeShapes} from './placement_drawing.js';
 import {COLOURINGS, edgesOf, heatColor, typeColors} from './placement_model.js';
+import {executionOf, workAt} from './run_model.js';
+import {timeSlider} from './run_view.js';
 
 function endName(placement, epoch, end) {
   return end.op !== undefined ? epoch.ops[end.op].name : `${placement.queues[end.queue].name} (queue)`;
@@ -44,8 +46,20 @@ function selects(placement, state, change) {
 
 const addressOf = (id, {epoch, colour}) => `#${id}/epoch=${epoch}/colour=${colour}`;
 
-export async function showPlacement(main, id, options) {
-  const placement = await load(id);
+// Of a model that has run: a slider over the epoch's time, at which ops that do not work are faint.
+async function slider(module, epoch, drawn) {
+  const run = module.run ? await load(module.run) : undefined;
+  const execution = run && !run.problem ? executionOf(run, epoch.graph) : undefined;
+  if (!execution) return [];
+  return [timeSlider(execution, (cycle) => {
+    const works = workAt(execution.ops, cycle);
+    const working = new Set(execution.ops.filter((op, at) => works[at] !== undefined).map((op) => op.name));
+    drawn.ops.forEach((node, at) => node.classList.toggle('idle', !working.has(epoch.ops[at].name)));
+  })];
+}
+
+export async function showPlacement(main, module, options) {
+  const id = module.placement, placement = await load(id);
   if (placement.problem) return void main.append(problem(placement.problem));
   if (!placement.epochs.length) return void main.append(element('p', {}, 'There are no epochs.'));
   const last = placement.epochs.length - 1;
@@ -72,7 +86,7 @@ export async function showPlacement(main, id, options) {
     },
   });
   main.classList.add('drawing');
-  main.append(element('div', {class: 'tools'}, ...selects(placement, state, go), help.button, help.dialog, element('ul', {class: 'legend'}, ...legend(epoch, state.colour, colors)),
+  main.append(element('div', {class: 'tools'}, ...selects(placement, state, go), ...await slider(module, epoch, drawn), help.button, help.dialog, element('ul', {class: 'legend'}, ...legend(epoch, state.colour, colors)),
       element('span', {class: 'note'}, `${epoch.ops.length} ops; orange: reads, blue: writes`)),
   element('div', {class: 'split'}, element('div', {class: 'board'}, drawn.svg), side));
   const stop = listenTo(keys);
