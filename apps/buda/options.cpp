@@ -14,6 +14,8 @@ void declare(cli::OptionSet& set, Options& o) {
   cli::declare_device(set, o.device, "device to compile for: a name of share/buda/devices or a descriptor file");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
+  set.texts("input-shape", o.input_shapes, "NAME=N,N,...[:TYPE]",
+            "shape of an input, and its element type, where the model does not state them");
   set.texts("value", o.values, "NAME=FILE", "makes an input that determines shapes constant; FILE contains one tensor");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
@@ -21,7 +23,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
   set.path("cache", o.cache, "DIR", "keep the image in this store, and take it from there if nothing that it is made from has changed");
-  set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed").at_least(0);
+  set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed")
+      .at_least(0);
   set.flag("dry-run", o.dry_run, "print the commands without running them").also("-###");
   for (const char* stage : kStages)
     set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],

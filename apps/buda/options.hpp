@@ -19,6 +19,7 @@ struct Options {
   std::string policy;    // empty: the balancer's default
   std::string level;     // optimisation level; empty: the optimizer's default
   std::vector<std::string> dims;
+  std::vector<std::string> input_shapes;
   std::vector<std::string> values = {};
   std::string build_dir;  // where intermediate files stay; empty: nowhere
   std::string cache;      // folder of a store of images; empty: none

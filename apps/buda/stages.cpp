@@ -41,6 +41,7 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
   c.argv.insert(c.argv.end(), {"--name", cli::model_name(o.model)});
   if (!o.frontend.empty()) c.argv.insert(c.argv.end(), {"--frontend", o.frontend});
   for (const auto& dim : o.dims) c.argv.insert(c.argv.end(), {"--dim", dim});
+  for (const auto& shape : o.input_shapes) c.argv.insert(c.argv.end(), {"--input-shape", shape});
   for (const auto& value : o.values) c.argv.insert(c.argv.end(), {"--value", value});
   return c;
 }

@@ -15,6 +15,8 @@ void declare(cli::OptionSet& set, Options& o) {
       .also("-o");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension; an unnamed one is called INPUT.AXIS");
+  set.texts("input-shape", o.input_shapes, "NAME=N,N,...[:TYPE]",
+            "shape of an input, and its element type (F32, I64, ...), where the model does not state them");
   set.texts("value", o.values, "NAME=FILE",
             "makes an input that determines shapes constant; FILE contains one tensor (.npy, ONNX .pb, …); the graph keeps the input");
   set.flag("copy-tensors", o.copy_tensors,
@@ -33,7 +35,8 @@ cli::ToolSpec tool(Options& o) {
   spec.description =
       "A frontend, which is a plugin, turns the model into a graph at tensor level: the operators of frameworks, on tensors of any rank. "
       "Every node names its origin in the model, which later tools report. Shapes must be known: symbolic dimensions get their values by "
-      "--dim, and inputs that determine shapes by --value.\nAll errors of a model are reported at once; then nothing is written.";
+      "--dim, inputs without shapes (TorchScript states none) by --input-shape, and inputs that determine shapes by "
+      "--value.\nAll errors of a model are reported at once; then nothing is written.";
   spec.example =
       "importer mlp.onnx\n"
       "importer mlp.onnx --dim batch=64 -o - | optimizer - --device n150 -o mlp.opt.json";

@@ -14,8 +14,9 @@ struct Options {
   std::string frontend;  // empty: the one that recognises the model
   std::string name;      // of the graph; empty: the frontend decides
   bool copy_tensors = false;
-  std::vector<std::string> dims;         // NAME=N
-  std::vector<std::string> values = {};  // NAME=FILE
+  std::vector<std::string> dims;               // NAME=N
+  std::vector<std::string> values = {};        // NAME=FILE
+  std::vector<std::string> input_shapes = {};  // NAME=N,N,…[:TYPE]
 };
 
 // Where the graph goes: "models/mlp.onnx" to "mlp.graph.json" in the current folder, standard input to standard output.

@@ -9,6 +9,8 @@
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <optional>
+
 namespace buda::importer {
 namespace {
 
@@ -53,13 +55,50 @@ Result<NamedTensors> read_values(const std::vector<std::string>& texts, Host& ho
   return values;
 }
 
+// "1,3,224,224" or "1,128:I64"; an empty list is the shape of one number.
+std::optional<plugin::InputShape> parse_shape(std::string_view text) {
+  plugin::InputShape out;
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    out.dtype = dtype_from_name(text.substr(colon + 1));
+    if (!out.dtype) return std::nullopt;
+    text = text.substr(0, colon);
+  }
+  if (text.empty()) return out;
+  for (const std::string_view size : split(text, ',')) {
+    const auto n = parse_int(trim(size));
+    if (!n || *n < 0) return std::nullopt;
+    out.shape.push_back(*n);
+  }
+  return out;
+}
+
+Result<std::map<std::string, plugin::InputShape>> parse_input_shapes(const std::vector<std::string>& texts) {
+  std::map<std::string, plugin::InputShape> shapes;
+  Failure failure;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    const auto shape = equals == std::string::npos || equals == 0 ? std::nullopt : parse_shape(std::string_view(text).substr(equals + 1));
+    if (!shape) {
+      Diagnostic d = usage_error("IP003", cat("option --input-shape: expected NAME=N,N,... or NAME=N,N,...:TYPE, found '", text, '\''));
+      d.hint = "for example --input-shape x=1,3,224,224 or --input-shape ids=1,128:I64";
+      failure.add(std::move(d));
+    } else if (!shapes.emplace(text.substr(0, equals), *shape).second) {
+      failure.add(usage_error("IP003", cat("option --input-shape: '", text.substr(0, equals), "' is given twice")));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return shapes;
+}
+
 // A file of a later stage is no model either; then the stage that reads it helps more than how sure the frontends are, or that it is no
 // graph.
 Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
   const std::string& code = failure.diagnostics().front().code;
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
   if ((code != "IP001" && code != "SC006") || kind <= cli::FileKind::device_graph) return failure;
-  return cli::wrong_kind("importer", {source.path, {cli::FileKind::model, cli::FileKind::tflite_model, cli::FileKind::tensor_graph}}, kind);
+  using cli::FileKind;
+  const cli::InputFile input{source.path, {FileKind::model, FileKind::tflite_model, FileKind::torchscript_model, FileKind::tensor_graph}};
+  return cli::wrong_kind("importer", input, kind);
 }
 
 }  // namespace
@@ -67,14 +106,16 @@ Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
 Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto dims, parse_dims(options.dims));
   BUDA_ASSIGN(auto values, read_values(options.values, host));
+  BUDA_ASSIGN(auto shapes, parse_input_shapes(options.input_shapes));
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
     return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
   plugin::ModelSource source{options.model, {}};
   BUDA_ASSIGN(source.bytes, host.fs().read(options.model));
-  auto graph =
-      compiler::import_model(source, options.frontend, {.name = options.name, .dims = std::move(dims), .values = std::move(values)},
-                             {host.plugins, host.plugin_options}, host);
+  auto graph = compiler::import_model(
+      source, options.frontend,
+      {.name = options.name, .dims = std::move(dims), .values = std::move(values), .input_shapes = std::move(shapes)},
+      {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
   if (options.copy_tensors) graph::forget_files(*graph);
   return graph::write_graph(host.fs(), *graph, output, host.write_mode);

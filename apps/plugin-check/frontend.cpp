@@ -142,7 +142,10 @@ class FrontendSuite {
     BUDA_TRY(refuses(import(sample, options), "a dimension that the model does not have"));
     options = {};
     options.values.emplace("an input that no model has", Tensor::scalar(1.0f));
-    return refuses(import(sample, options), "a value for an input that the model does not have");
+    BUDA_TRY(refuses(import(sample, options), "a value for an input that the model does not have"));
+    options = {};
+    options.input_shapes["an input that no model has"] = {Shape{3}};
+    return refuses(import(sample, options), "a shape for an input that the model does not have");
   }
 
   // A failure of the plugin, as opposed to a refusal.

@@ -51,6 +51,7 @@ for test in /usr/share/libonnx-testdata/data/node/test_*; do
   seed tensors "$test"/test_data_set_0/input_0.pb
 done
 seed frontend_tflite "$source"/plugins/frontends/tflite/samples/*.tflite
+seed frontend_torchscript "$source"/plugins/frontends/torchscript/samples/*.pt
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 

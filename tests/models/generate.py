@@ -6,10 +6,12 @@
 For each model NAME.onnx, NAME.inputs.npz and NAME.outputs.npz; for the netlist NAME.yaml of this folder, the latter two. Weights and inputs come from a fixed seed; the outputs are computed here with NumPy in float64, by the
 formulas of the operators and without any of our tools. Needs python3-onnx and NumPy; the tests need neither, for they use what is written.
 """
+import io
 import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 from onnx import TensorProto, checker, helper, numpy_helper, save
@@ -234,7 +236,36 @@ def small_tflite(_):
         subprocess.run(["flatc", "-b", "-o", frontend / "samples", frontend / "schema.fbs", source], check=True)
 
 
+def small_torchscript(_):
+    """An archive that needs no shapes, since it computes with a buffer: the sample of its frontend. Needs Debian's PyTorch."""
+    try:
+        import torch
+    except ImportError:
+        print("no PyTorch: pooled.pt stays")
+        return
+    torch.manual_seed(0)
+
+    class Pooled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = torch.nn.Linear(4, 3)
+            self.register_buffer("image", torch.rand(1, 4, 6, 6))
+
+        def forward(self, scale: float = 2.0):
+            x = torch.relu(self.image - 0.5).mean((2, 3))
+            return {"logits": self.head(x) * scale, "features": x}
+
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.script(Pooled().eval()), saved)
+    # Without what serves debuggers only, which names the folders of this machine.
+    path = pathlib.Path(__file__).resolve().parents[2] / "plugins" / "frontends" / "torchscript" / "samples" / "pooled.pt"
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(path, "w") as target:
+        for member in source.infolist():
+            if not member.filename.endswith(".debug_pkl"):
+                target.writestr(zipfile.ZipInfo(member.filename.replace("archive/", "pooled/", 1)), source.read(member))
+
+
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
-    for make in (mlp, attention, cnn, lstm, elementwise, blocks, small_tflite):
+    for make in (mlp, attention, cnn, lstm, elementwise, blocks, small_tflite, small_torchscript):
         make(folder)

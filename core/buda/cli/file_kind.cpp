@@ -66,6 +66,14 @@ bool is_onnx(std::string_view head) {
   return head.size() > 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 0x20 && kNextFields.find(head[2]) != std::string_view::npos;
 }
 
+// A zip file whose first member is one that PyTorch writes first: an archive of torch.jit.save.
+bool is_torchscript(std::string_view head) {
+  constexpr std::size_t kNameAt = 30, kNameLengthAt = 26;
+  if (!head.starts_with("PK\x03\x04") || head.size() < kNameAt) return false;
+  const std::string_view name = head.substr(kNameAt, static_cast<unsigned char>(head[kNameLengthAt]));
+  return name.ends_with("/data.pkl") || name.ends_with("/data/0") || name.ends_with("/version");
+}
+
 // A FlatBuffer with the identifier of TensorFlow Lite behind the offset of its root.
 bool is_tflite(std::string_view head) {
   constexpr std::size_t kIdentifierAt = 4;
@@ -85,6 +93,8 @@ std::string_view kind_name(FileKind kind) {
       return "an ONNX model";
     case FileKind::tflite_model:
       return "a TensorFlow Lite model";
+    case FileKind::torchscript_model:
+      return "a TorchScript archive";
     case FileKind::tensor_graph:
       return "a graph";
     case FileKind::device_graph:
@@ -181,6 +191,7 @@ FileKind file_kind(std::string_view head) {
   if (is_tar(head)) return FileKind::image;
   if (is_onnx(head)) return FileKind::model;
   if (is_tflite(head)) return FileKind::tflite_model;
+  if (is_torchscript(head)) return FileKind::torchscript_model;
   if (head.find('\0') != std::string_view::npos) return FileKind::unknown;
   return trim(head).starts_with('{') ? json_kind(head) : yaml_kind(head);
 }

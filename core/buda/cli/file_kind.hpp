@@ -16,6 +16,7 @@ enum class FileKind : std::uint8_t {
   unknown,
   model,  // ONNX
   tflite_model,
+  torchscript_model,
   tensor_graph,  // importer's
   device_graph,  // optimizer's
   netlist,

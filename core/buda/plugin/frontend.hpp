@@ -18,6 +18,12 @@
 
 namespace buda::plugin {
 
+// An operator of a framework that a frontend reads, and what is to be said of it.
+struct ReadOperator {
+  std::string name;
+  std::string notes;
+};
+
 class Frontend {
  public:
   virtual ~Frontend() = default;
@@ -29,6 +35,9 @@ class Frontend {
     static_cast<void>(file_name);
     return 0;
   }
+
+  // The operators that are read, sorted by name, for lists of them.
+  virtual std::vector<ReadOperator> operators() const { return {}; }
 
   // The model as a graph, or every reason why not: node, op type, version and what is missing.
   virtual Result<graph::Graph> import(const ModelSource& source, const ImportOptions& options, Host& host) = 0;

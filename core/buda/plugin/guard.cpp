@@ -52,6 +52,9 @@ class GuardedFrontend final : public Frontend {
   int recognizes(std::string_view head, const std::string& file_name) const override {
     return guard_.call("recognizes", [&] { return inner_->recognizes(head, file_name); });
   }
+  std::vector<ReadOperator> operators() const override {
+    return guard_.call("operators", [&] { return inner_->operators(); });
+  }
   Result<graph::Graph> import(const ModelSource& source, const ImportOptions& options, Host& host) override {
     return guard_.call("import", [&] { return inner_->import(source, options, host); });
   }

@@ -1,4 +1,4 @@
-// Zip archives, as far as .npz files need them.
+// Zip archives, as far as .npz files and TorchScript archives need them.
 #pragma once
 
 #include <buda/io/file_system.hpp>
@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace buda {
 
@@ -55,3 +57,5 @@ class ZipWriter {
 };
 
 }  // namespace buda
+
+#pragma GCC visibility pop

@@ -122,6 +122,8 @@ class ExampleFrontend final : public plugin::Frontend {
     };
     if (!options.dims.empty()) return refused("dim", options.dims.begin()->first, "a perceptron has no symbolic dimensions");
     if (!options.values.empty()) return refused("value", options.values.begin()->first, "this frontend fixes no inputs");
+    if (!options.input_shapes.empty())
+      return refused("input-shape", options.input_shapes.begin()->first, "the file states the shape of the input");
     return MlpReader(source, options.name.empty() ? "mlp" : options.name, batch_, host).read(source.bytes.view());
   }
 

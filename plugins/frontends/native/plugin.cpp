@@ -25,6 +25,9 @@ class NativeFrontend final : public plugin::Frontend {
       return usage_error("NF001", cat("--value ", options.values.begin()->first, ": a graph file takes no values of inputs"));
     if (!options.dims.empty())
       return usage_error("NF001", cat("--dim ", options.dims.begin()->first, ": a graph file has no symbolic dimensions"));
+    if (!options.input_shapes.empty())
+      return usage_error("NF001",
+                         cat("--input-shape ", options.input_shapes.begin()->first, ": a graph file states the shapes of its inputs"));
     BUDA_ASSIGN(auto graph, graph::parse_graph(host.fs(), source.bytes.view(), source.path));
     BUDA_TRY(ops::infer_types(graph));
     if (!options.name.empty()) graph.name = options.name;

@@ -17,7 +17,8 @@ namespace {
 
 class DimResolver {
  public:
-  DimResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), given_(&options.dims), values_(&options.values) {}
+  DimResolver(Model& model, const plugin::ImportOptions& options)
+      : model_(&model), given_(&options.dims), values_(&options.values), shapes_(&options.input_shapes) {}
 
   void input(::onnx::ValueInfoProto& value) {
     std::size_t before = failure_.diagnostics().size();
@@ -30,6 +31,10 @@ class DimResolver {
     if (!dtype)
       refuse(value,
              cat("has elements of ", onnx_type_name(type.elem_type()), "; only numbers and booleans of at most 64 bits are supported"));
+    if (auto given = shapes_->find(value.name()); given != shapes_->end() && dtype) {
+      names_.insert(value.name());
+      if (!take_shape(value, *dtype, given->second)) return;
+    }
     if (auto fixed = values_->find(value.name()); fixed != values_->end()) {
       names_.insert(value.name());
       if (dtype) fixed_input(value, *dtype, fixed->second);
@@ -73,22 +78,55 @@ class DimResolver {
       d.loc = model_->error("", "").loc;
       failure_.add(std::move(d));
     }
-    for (const auto& [name, value] : *values_) {
-      if (names_.count(name) != 0) continue;
-      std::vector<std::string> known(names_.begin(), names_.end());
-      Diagnostic d = usage_error("ON022", cat("--value ", name, ": the model has no input '", name, '\''));
-      if (auto near = nearest_word(name, known))
-        d.hint = cat("did you mean '", *near, "'?");
-      else
-        d.hint = known.empty() ? "it has no inputs at all" : cat("it has: ", join(known, ", "));
-      d.loc = model_->error("", "").loc;
-      failure_.add(std::move(d));
-    }
+    for (const auto& [name, value] : *values_) check_name("--value", name);
+    for (const auto& [name, shape] : *shapes_) check_name("--input-shape", name);
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }
 
  private:
+  void check_name(std::string_view option, const std::string& name) {
+    if (names_.count(name) != 0) return;
+    std::vector<std::string> known(names_.begin(), names_.end());
+    Diagnostic d = usage_error("ON022", cat(option, ' ', name, ": the model has no input '", name, '\''));
+    if (auto near = nearest_word(name, known))
+      d.hint = cat("did you mean '", *near, "'?");
+    else
+      d.hint = known.empty() ? "it has no inputs at all" : cat("it has: ", join(known, ", "));
+    d.loc = model_->error("", "").loc;
+    failure_.add(std::move(d));
+  }
+
+  // The shape that the user gives, in place of one that is open or missing. False, with an error, where it is not one of the input's.
+  bool take_shape(::onnx::ValueInfoProto& input, DType dtype, const plugin::InputShape& given) {
+    auto& type = *input.mutable_type()->mutable_tensor_type();
+    bool fits = given.dtype.value_or(dtype) == dtype;
+    if (!type.has_shape())
+      for (std::size_t axis = 0; axis < given.shape.rank(); ++axis) type.mutable_shape()->add_dim();
+    type.mutable_shape();
+    fits = fits && type.shape().dim_size() == static_cast<int>(given.shape.rank());
+    for (int axis = 0; fits && axis < type.shape().dim_size(); ++axis) {
+      auto& dim = *type.mutable_shape()->mutable_dim(axis);
+      const auto size = given.shape[static_cast<std::size_t>(axis)];
+      if (dim.has_dim_value() && dim.dim_value() >= 0)
+        fits = dim.dim_value() == size;
+      else
+        dim.set_dim_value(size);
+    }
+    if (!fits) {
+      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", sizes_text(type.shape()), "; --input-shape gives ",
+                        given.dtype ? cat(dtype_name(*given.dtype), ' ') : "", given.shape.text()));
+    }
+    return fits;
+  }
+
+  static std::string sizes_text(const ::onnx::TensorShapeProto& shape) {
+    std::vector<std::string> sizes;
+    for (const auto& dim : shape.dim())
+      sizes.push_back(dim.has_dim_value() ? cat(dim.dim_value()) : dim.has_dim_param() ? dim.dim_param() : "?");
+    return list_text(sizes);
+  }
+
   // The value must be one that the input could have.
   void fixed_input(::onnx::ValueInfoProto& input, DType dtype, const Tensor& value) {
     auto& type = *input.mutable_type()->mutable_tensor_type();
@@ -108,10 +146,8 @@ class DimResolver {
       dim.set_dim_value(value.shape()[axis]);
     }
     if (!fits) {
-      std::vector<std::string> sizes;
-      for (const auto& dim : type.shape().dim())
-        sizes.push_back(dim.has_dim_value() ? cat(dim.dim_value()) : dim.has_dim_param() ? dim.dim_param() : "?");
-      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", list_text(sizes), "; the value given is ", value.describe()));
+      refuse(input,
+             cat("has type ", dtype_name(dtype), " and shape ", sizes_text(type.shape()), "; the value given is ", value.describe()));
       return;
     }
     model_->inputs.push_back({input.name(), dtype, value.shape(), value});
@@ -150,6 +186,7 @@ class DimResolver {
   Model* model_;
   const std::map<std::string, std::int64_t>* given_;
   const NamedTensors* values_;
+  const std::map<std::string, plugin::InputShape>* shapes_;
   std::set<std::string> names_;  // of inputs
   std::set<std::string> known_;
   std::set<std::string> used_;

@@ -33,6 +33,14 @@ class InputResolver {
       places_.insert(place);
       if (auto given = options_->dims.find(place); given != options_->dims.end()) out.shape[axis] = given->second;
     }
+    if (auto given = options_->input_shapes.find(info.name); given != options_->input_shapes.end()) {
+      if (given->second.shape.rank() != info.shape.rank() || given->second.dtype.value_or(*info.dtype) != *info.dtype) {
+        refuse(info, cat("has type ", dtype_name(*info.dtype), " and shape ", info.shape.text(), "; --input-shape gives another type, or ",
+                         given->second.shape.text()));
+        return;
+      }
+      out.shape = given->second.shape;
+    }
     if (!out.shape.volume()) {
       refuse(info, cat("has the impossible shape ", out.shape.text()));
       return;
@@ -46,6 +54,8 @@ class InputResolver {
       if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value, ": the model has no dimension '", name, '\''), name, places_);
     for (const auto& [name, value] : options_->values)
       if (inputs_.count(name) == 0) unknown(cat("--value ", name, ": the model has no input '", name, '\''), name, inputs_);
+    for (const auto& [name, shape] : options_->input_shapes)
+      if (inputs_.count(name) == 0) unknown(cat("--input-shape ", name, ": the model has no input '", name, '\''), name, inputs_);
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }
