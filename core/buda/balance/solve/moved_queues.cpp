@@ -23,8 +23,7 @@ std::vector<MovedQueue> moved_queues(const PolicyContext& context, std::size_t e
       out.push_back({OpId(), queue_bytes(context, blocked, model, i),
                      queue_buffers(context, id, model, i, from.valid() ? &context.placed(from).model : nullptr)});
     }
-    if (spec.outputs > 0 || ways.written)
-      out.push_back({id, tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores()});
+    if (spec.outputs > 0 || ways.written) out.push_back({id, tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores()});
   }
   return out;
 }
