@@ -2,9 +2,10 @@
 #
 # A failure is a warning, since all other tools work without the page; reportify then says what is missing, and its tests fail.
 file(COPY "${SOURCE}/package.json" "${SOURCE}/package-lock.json" "${SOURCE}/src" DESTINATION "${WORK}")
-# npm leaves this file beside what it installed.
+# npm leaves this file beside what it installed. (What does not exist counts as newer.)
+set(installed "${WORK}/node_modules/.package-lock.json")
 set(failed 0)
-if(NOT "${WORK}/node_modules/.package-lock.json" IS_NEWER_THAN "${SOURCE}/package-lock.json")
+if(NOT EXISTS "${installed}" OR NOT "${installed}" IS_NEWER_THAN "${SOURCE}/package-lock.json")
   execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --loglevel=error WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE failed)
 endif()
 if(NOT failed)
