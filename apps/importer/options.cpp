@@ -10,7 +10,7 @@ namespace buda::importer {
 namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
-  set.positional("MODEL", o.model, "the model file; - reads standard input");
+  set.optional_positional("MODEL", o.model, "the model file; - reads standard input");
   set.path("output", o.output, "FILE", "the graph; default: the model's name with .graph.json, in the current folder; - is standard output")
       .also("-o");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
@@ -19,6 +19,7 @@ void declare(cli::OptionSet& set, Options& o) {
             "shape of an input, and its element type (F32, I64, ...), where the model does not state them");
   set.texts("value", o.values, "NAME=FILE",
             "makes an input that determines shapes constant; FILE contains one tensor (.npy, ONNX .pb, …); the graph keeps the input");
+  set.text("list-ops", o.list_ops, "FRONTEND", "list the operators that a frontend reads and exit");
   set.flag("copy-tensors", o.copy_tensors,
            "copies all weights to a file beside the graph; default: the graph refers to those that the model stores as plain bytes");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
@@ -49,6 +50,7 @@ cli::ToolSpec tool(Options& o) {
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] {
     std::string path = output_path(o);
+    if (!o.list_ops.empty()) return std::vector<std::string>{std::string(io::kStdStream)};
     if (path == io::kStdStream) return std::vector<std::string>{path};
     return std::vector<std::string>{path, graph::tensor_file_for(path)};
   };

@@ -13,6 +13,7 @@ struct Options {
   std::string output;    // empty: output_path() decides
   std::string frontend;  // empty: the one that recognises the model
   std::string name;      // of the graph; empty: the frontend decides
+  std::string list_ops;  // a frontend whose operators are listed, and nothing else done
   bool copy_tensors = false;
   std::vector<std::string> dims;               // NAME=N
   std::vector<std::string> values = {};        // NAME=FILE

@@ -6,6 +6,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
+#include <buda/plugin/frontend.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -101,9 +102,22 @@ Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
   return cli::wrong_kind("importer", input, kind);
 }
 
+// One on a line, with what is to be said of it.
+Result<void> list_ops(const std::string& frontend, cli::ToolHost& host) {
+  const auto given = host.plugin_options.find(cat("frontend.", frontend));
+  BUDA_ASSIGN(auto reader, plugin::make(host.plugins, host.plugins.frontends, plugin::Kind::frontend, frontend,
+                                        given == host.plugin_options.end() ? schema::OptionValues() : given->second, host));
+  std::string text;
+  for (const auto& op : reader->operators()) text += cat(op.name, op.notes.empty() ? "" : "  ", op.notes, '\n');
+  if (text.empty()) return usage_error("IP006", cat("frontend '", frontend, "' has no list of operators"));
+  return host.fs().write(std::string(io::kStdStream), text);
+}
+
 }  // namespace
 
 Result<void> run(const Options& options, cli::ToolHost& host) {
+  if (!options.list_ops.empty()) return list_ops(options.list_ops, host);
+  if (options.model.empty()) return usage_error("CL005", "missing argument MODEL: the model file; - reads standard input");
   BUDA_ASSIGN(auto dims, parse_dims(options.dims));
   BUDA_ASSIGN(auto values, read_values(options.values, host));
   BUDA_ASSIGN(auto shapes, parse_input_shapes(options.input_shapes));

@@ -1,6 +1,7 @@
 // The frontend `onnx`: models in the Open Neural Network Exchange format, opsets 1 to 21 (docs/formats/onnx.md says what is read).
 #include "graph_import.hpp"
 #include "model.hpp"
+#include "op_table.hpp"
 #include "records.hpp"
 
 #include <buda/base/text.hpp>
@@ -42,6 +43,12 @@ class OnnxFrontend final : public plugin::Frontend {
     bool named = to_lower(file_name).ends_with(".onnx");
     if (looks_like_model(head)) return named ? 90 : 60;
     return named ? 40 : 0;
+  }
+
+  std::vector<plugin::ReadOperator> operators() const override {
+    std::vector<plugin::ReadOperator> out;
+    for (std::string_view name : imported_op_types()) out.push_back({std::string(name), ""});
+    return out;
   }
 
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {

@@ -31,6 +31,12 @@ class TfliteFrontend final : public plugin::Frontend {
     return to_lower(file_name).ends_with(".tflite") ? 40 : 0;
   }
 
+  std::vector<plugin::ReadOperator> operators() const override {
+    std::vector<plugin::ReadOperator> out;
+    for (const OpImporter* op : all_importers()) out.push_back({std::string(name_of(*op)), std::string(op->notes)});
+    return out;
+  }
+
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
     try {
       BUDA_ASSIGN(Model model, read_model(source));
