@@ -10,7 +10,7 @@ namespace {
 
 // A loop without an end must not run for ever. The largest models of torchvision take some ten thousand steps.
 constexpr std::int64_t kMostSteps = 3'000'000;
-constexpr std::size_t kMostNodes = 500'000;
+constexpr std::size_t kMostNodes = 200'000;
 
 }  // namespace
 
