@@ -87,7 +87,7 @@ class SomeFrontend final : public plugin::Frontend {
     auto width = parse_int(trim(source.bytes.view()));
     if (flaw_ == "throwing" && !width) throw std::runtime_error("no number");
     if (!width || *width < 1 || *width > 1000) return input_error("SF001", {source.path}, "expected a width");
-    if (flaw_ != "deaf" && (!options.dims.empty() || !options.values.empty())) return input_error("SF002", {source.path}, "no such name");
+    if (flaw_ != "deaf" && (!options.dims.empty() || !options.values.empty() || !options.input_shapes.empty())) return input_error("SF002", {source.path}, "no such name");
     static int calls = 0;
     ops::Builder b(options.name.empty() || flaw_ == "stubborn" ? "width" : options.name);
     auto y = b.named(flaw_ == "moody" ? cat("y", calls++) : "y").relu(b.input("x", {1, *width}));
