@@ -98,8 +98,8 @@ class Backend {
   // its $, has no value; what it does not have is not given to it. A failure of a program before it is told here.
   Result<void> start(const std::string& program, const Parameters& parameters = {});
   // All segments of a model in order, so many turns, host graphs in the calling thread: inputs have been pushed, or are by other threads;
-  // outputs wait to be popped. RT051: an input that only the host uses did not come in time. RT057: cancel()
-  // was called. The time-out is for each step; after a failure what the turn had taken is lost, and states of the host are as before it.
+  // outputs wait to be popped. RT051: an input that only the host uses did not come in time. RT057: cancel() was called. The
+  // time-out is for each step; after a failure the inputs of the turn are lost, and states of the host are as before it.
   Result<void> run_model(const LoadedModel& model, std::int64_t turns = 1, Timeout timeout = {});
   // Until all programs have ended. RT052: they have not in time, and go on. What a program failed with is told once.
   Result<void> wait(Timeout timeout = {});

@@ -24,7 +24,7 @@ std::vector<TensorType> types_of(const std::vector<Port>& ports) {
   return out;
 }
 
-// What passes in every step: all but states and what nothing reads.
+// The ports that are transferred in each step: all but states and inputs that nothing reads.
 Ports of_each_step(const Ports& all) {
   Ports out = all;
   std::erase_if(out.inputs, [&](const Port& port) { return !all.must_be_given(port.tensor->name); });

@@ -10,7 +10,7 @@
 namespace buda::torchscript {
 namespace {
 
-// A mask of truth values, false where nothing is to be seen, as numbers that are added.
+// A Boolean attention mask as an additive one: 0 where true, minus infinity where false.
 Ref as_numbers(Call& n, Ref mask, DType dtype) {
   Ref none = n.number(0, dtype), hidden = n.number(-std::numeric_limits<double>::infinity(), dtype);
   return n.step("mask").op("where", {mask, none, hidden});

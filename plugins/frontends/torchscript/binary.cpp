@@ -47,7 +47,7 @@ Result<Value> binary_product(Call& n) {
   return n.tensor(n.result().op(p.dtype == DType::boolean ? "logical_and" : "multiply", {p.a, p.b}));
 }
 
-// The largest whole number below: integers of ours are cut towards zero.
+// The floor of a quotient: our integer division truncates towards zero.
 Ref floored_quotient(Call& n, const Operands& p, bool last) {
   if (is_float(p.dtype)) {
     Ref quotient = n.step("quotient").divide(p.a, p.b);

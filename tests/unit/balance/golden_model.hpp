@@ -34,7 +34,7 @@ class GoldenSession {
   std::unique_ptr<Parts> parts_;
 };
 
-// Batch after batch on golden has the bits of the graph, which must be exact: small whole numbers, say.
+// Expects that golden and the graph give the same bits for each batch; the arithmetic must be exact, as with small integers.
 void expect_same_bits(const graph::Graph& graph, const Balanced& balanced, const std::vector<NamedTensors>& batches);
 
 }  // namespace buda::balance

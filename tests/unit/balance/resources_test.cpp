@@ -150,7 +150,7 @@ TEST(L1, IsCountedAsTTBudaReadsDram) {
   EXPECT_EQ(more(1), (16 - 2) * kF16) << "8 times";
   EXPECT_EQ(more(2), (16 - 4) * kF16) << "4 times";
   EXPECT_EQ(more(8), (32 - 16) * kF16) << "doubled";
-  EXPECT_EQ(more(12), 0u) << "a phase of 2,040 tiles holds 48 no whole number of times";
+  EXPECT_EQ(more(12), 0u) << "48 tiles do not divide a phase of 2,040";
   EXPECT_EQ(more(16), 0u) << "twice of 32 tiles is more than 100 KiB";
 }
 

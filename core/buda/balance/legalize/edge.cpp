@@ -78,16 +78,16 @@ std::optional<StackInParts> stack_in_parts(const TileLayout& producer, const Edg
   return out;
 }
 
-// Whether as many tiles, or a whole number of times as many, make a part of the other number.
-bool divide(std::int64_t a, std::int64_t b) { return a % b == 0 || b % a == 0; }
+// Whether one of the numbers is a multiple of the other.
+bool one_divides_other(std::int64_t a, std::int64_t b) { return a % b == 0 || b % a == 0; }
 
-// Why net2pipe would not take the stack, if so: nothing but stacks may come last, and the consumer's blocks and ublocks hold a whole number
-// of parts, or parts of them; those that are lower than a ublock may not be wider.
+// The reason why net2pipe rejects the stack, if it does: only stacks may come last; the size of the stacked matrices must divide, or be a
+// multiple of, that of the consumer's blocks and ublocks; and matrices that are lower than a ublock must not be wider than it.
 std::optional<std::string> refusal_of_stack(const TileLayout& producer, const EdgeMaps& maps, const TileOrder& order) {
   const auto stack = stack_in_parts(producer, maps, order.needed());
   if (!stack) return std::nullopt;
-  const bool fits = divide(stack->rows, order.block_rt) && divide(stack->rows, order.part_rt()) &&
-                    divide(stack->cols, order.block_ct) && divide(stack->cols, order.part_ct());
+  const bool fits = one_divides_other(stack->rows, order.block_rt) && one_divides_other(stack->rows, order.part_rt()) &&
+                    one_divides_other(stack->cols, order.block_ct) && one_divides_other(stack->cols, order.part_ct());
   const char* does = stack->follows ? "it stacks matrices and manipulates the result"
                      : !fits        ? "it stacks matrices that its blocks do not divide"
                      : stack->rows < order.block_rt && stack->cols > order.block_ct

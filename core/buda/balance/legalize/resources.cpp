@@ -112,8 +112,9 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
   for (auto* u : {&inputs, &buffers, &outputs, &reads}) out.push_back(std::move(*u));
 }
 
-// What pipegen2 makes of a buffer of `tiles` that receives from DRAM for an op's buffer of `op_tiles`: several times as large, up to where a
-// few reads are under way, as long as a phase, of at most 2,048 tiles, holds it a whole number of times.
+// Bytes that pipegen2 allocates for a receive buffer of `tiles` that DRAM is read into, for an op's input buffer of `op_tiles`: the smallest
+// multiple of at least 26 KiB that divides a phase (at most 2,048 tiles), else the largest below 52 KiB. Larger buffers are doubled, up to
+// 100 KiB, if a phase is a multiple of the result.
 std::int64_t pipegen2_dram_bytes(std::int64_t tiles, std::int64_t op_tiles, std::int64_t tile_bytes) {
   constexpr std::int64_t kMostInAPhase = 2048;
   constexpr std::int64_t kFewReads = 52 * 1024, kMostDoubled = 100 * 1024;
@@ -124,7 +125,7 @@ std::int64_t pipegen2_dram_bytes(std::int64_t tiles, std::int64_t op_tiles, std:
   return factor * bytes;
 }
 
-// TT-Buda's pipegen2 receives what a pipe gathers from several cores in up to three streams, and what comes from DRAM in larger buffers.
+// TT-Buda's pipegen2 uses up to three relay streams for a pipe that gathers from several cores, and larger buffers for reads from DRAM.
 void append_pipegen2(std::vector<Usage>& out, std::uint64_t l1_bytes, const Op& op, const Links& links,
                      const device::DeviceDescriptor& device) {
   // An op that gathers nothing is not held to it: alone in its epoch it must fit where our own buffers do.
