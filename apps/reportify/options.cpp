@@ -30,7 +30,7 @@ cli::ToolSpec export_command(Options& o) {
   return spec;
 }
 
-cli::ToolSpec serve_command(Options& o, Serve serve) {
+cli::ToolSpec serve_command(Options& o, serve::Serve serve) {
   cli::ToolSpec spec;
   spec.name = "reportify serve";
   spec.summary = "serve the report to a browser on this machine";
@@ -52,7 +52,7 @@ cli::ToolSpec serve_command(Options& o, Serve serve) {
 
 }  // namespace
 
-cli::ToolSpec tool(Options& o, Serve serve) {
+cli::ToolSpec tool(Options& o, serve::Serve serve) {
   cli::ToolSpec spec;
   spec.name = "reportify";
   spec.summary = "show in a browser compilations and simulated runs";

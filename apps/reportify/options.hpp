@@ -1,9 +1,8 @@
 // The command line of reportify.
 #pragma once
 
-#include "apps/reportify/server.hpp"
-
 #include <buda/cli/tool.hpp>
+#include <buda/serve/service.hpp>
 
 #include <cstdint>
 #include <string>
@@ -18,6 +17,6 @@ struct Options {
 };
 
 // `serve`: what `reportify serve` calls; the HTTP library is linked to the executable alone.
-BUDA_EXPORT cli::ToolSpec tool(Options& options, Serve serve);
+BUDA_EXPORT cli::ToolSpec tool(Options& options, serve::Serve serve);
 
 }  // namespace buda::reportify

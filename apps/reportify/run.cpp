@@ -12,11 +12,7 @@
 namespace buda::reportify {
 namespace {
 
-std::string type_of(std::string_view path) {
-  for (const auto& [end, type] : {std::pair{".html", "text/html"}, {".css", "text/css"}, {".js", "text/javascript"}})
-    if (path.ends_with(end)) return cat(type, "; charset=utf-8");
-  return Answer{}.type;
-}
+using serve::Answer;
 
 Answer problem_answer(const Failure& failure, Host& host) {
   Answer out{.status = 500};
@@ -51,12 +47,12 @@ Answer answer_to(const std::string& path, const std::string& folder, Host& host)
   if (page == pages->end()) return {.status = 404, .body = "there is no such file in the report\n"};
   auto content = page->content();
   if (!content.ok()) return problem_answer(content.failure(), host);
-  return {.type = type_of(page->path), .body = std::move(*content)};
+  return {.type = serve::content_type(page->path), .body = std::move(*content)};
 }
 
-Result<void> serve_report(const Options& o, const Serve& serve, Host& host) {
+Result<void> serve_report(const Options& o, const serve::Serve& serve, Host& host) {
   BUDA_TRY(pages_of(o.folder, host));
-  Service service;
+  serve::Service service;
   service.address = o.address;
   service.port = static_cast<int>(o.port);
   service.answer = [&](const std::string& path) { return answer_to(path, o.folder, host); };

@@ -2,7 +2,7 @@
 #include "apps/reportify/script.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/io/json.hpp>
+#include <buda/serve/service.hpp>
 
 namespace buda::reportify {
 
@@ -13,18 +13,7 @@ io::Node facts_node(const Facts& facts) {
 }
 
 std::string data_script(std::string_view id, const io::Node& data) {
-  const std::string json = io::json_line(data);
-  std::string out = cat("reportify.receive(", io::json_line(io::Node::string(std::string(id))), ", ");
-  out.reserve(out.size() + json.size() + 3);
-  // Outside of strings JSON has no "<".
-  for (const char c : json) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out + ");\n";
+  return cat("reportify.receive(", serve::script_value(io::Node::string(std::string(id))), ", ", serve::script_value(data), ");\n");
 }
 
 }  // namespace buda::reportify

@@ -16,7 +16,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // [["name", "value"], …]: no name from a file becomes a key of an object.
 io::Node facts_node(const Facts& facts);
 
-// "reportify.receive(ID, DATA);". A "<" in a text is written as an escape, so that no text can end a script or begin a comment.
+// "reportify.receive(ID, DATA);".
 std::string data_script(std::string_view id, const io::Node& data);
 
 }  // namespace buda::reportify

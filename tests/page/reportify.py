@@ -270,7 +270,7 @@ class Served(Page):
     @classmethod
     def report(cls):
         reports.large(cls.folder / "reports/first", 22)
-        cls.server = Server(ARGUMENTS.build, cls.folder / "reports")
+        cls.server = Server(ARGUMENTS.build / "bin/reportify", "serve", cls.folder / "reports")
         return "", cls.server.page
 
     @classmethod
@@ -320,7 +320,7 @@ class Served(Page):
         self.assertIsNone(answer.getheader("Access-Control-Allow-Origin"))
 
     def test_told_to_listen_elsewhere_it_does(self):
-        server = Server(ARGUMENTS.build, self.folder / "reports", "--address", "0.0.0.0")
+        server = Server(ARGUMENTS.build / "bin/reportify", "serve", self.folder / "reports", "--address", "0.0.0.0")
         self.assertEqual(server.listens_at(), {"00000000"})
         self.assertEqual(server.ask("GET", "/", {"Host": "a.name.of.this.machine"})[0].status, 200)
         server.stop()
@@ -328,7 +328,7 @@ class Served(Page):
     def test_a_port_in_use_is_said(self):
         done = reports.run(ARGUMENTS.build / "bin/reportify", "serve", self.folder / "reports", "--port", self.server.port, ok=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("RY004", done.stderr)
+        self.assertIn("HT001", done.stderr)
 
 
 class Hostile(Page):

@@ -1,4 +1,4 @@
-"""`reportify serve`, and requests that a browser would not make."""
+"""A server of pages, and requests that a browser would not make."""
 import http.client
 import pathlib
 import re
@@ -8,8 +8,8 @@ import subprocess
 
 
 class Server:
-    def __init__(self, build, folder, *options):
-        self.process = subprocess.Popen([str(build / "bin/reportify"), "serve", str(folder), "--port", "0", *options], stderr=subprocess.PIPE)
+    def __init__(self, *command):
+        self.process = subprocess.Popen([*(str(c) for c in command), "--port", "0"], stderr=subprocess.PIPE)
         line = self.line()
         self.address, port = re.search(r"http://([^/]*):(\d+)/ shows", line).groups()
         self.port = int(port)

@@ -107,7 +107,7 @@ TEST(ReportifyServer, ServesOnlyAReportThatIsThere) {
   Desk desk;
   desk.fs.put("r/m.graph.json", "{}");
   int asked = 0;
-  const Serve serve = [&](const Service& service) -> Result<void> {
+  const serve::Serve serve = [&](const serve::Service& service) -> Result<void> {
     ++asked;
     EXPECT_EQ(service.address, "127.0.0.1");
     EXPECT_EQ(service.answer("/").status, 200);
@@ -119,7 +119,7 @@ TEST(ReportifyServer, ServesOnlyAReportThatIsThere) {
   EXPECT_EQ(asked, 0);
   options.folder = "r";
   EXPECT_FALSE(serve_report(
-                   options, [](const Service&) -> Result<void> { return input_error("RY004", {}, "in use"); }, desk.host)
+                   options, [](const serve::Service&) -> Result<void> { return input_error("HT001", {}, "in use"); }, desk.host)
                    .ok());
   EXPECT_TRUE(serve_report(options, serve, desk.host).ok());
   EXPECT_EQ(asked, 1);

@@ -1,5 +1,5 @@
 // HTTP by cpp-httplib.
-#include "apps/reportify/server.hpp"
+#include <buda/serve/http/http_server.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace buda::reportify {
+namespace buda::serve {
 namespace {
 
 // Other sites may not include the data, which are scripts, nor may the page be shown inside of theirs.
@@ -70,7 +70,7 @@ Result<void> serve_http(const Service& service) {
   });
   const int port = service.port == 0 ? server.bind_to_any_port(service.address) : service.port;
   if (port <= 0 || (service.port != 0 && !server.bind_to_port(service.address, port))) {
-    Diagnostic d = usage_error("RY004", cat("cannot serve at ", service.address, ':', service.port));
+    Diagnostic d = usage_error("HT001", cat("cannot serve at ", service.address, ':', service.port));
     d.fault = Fault::input;
     d.hint = "another program may use the port; --port 0 takes a free one";
     return d;
@@ -80,4 +80,4 @@ Result<void> serve_http(const Service& service) {
   return success();
 }
 
-}  // namespace buda::reportify
+}  // namespace buda::serve

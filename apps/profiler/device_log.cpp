@@ -1,0 +1,138 @@
+// Lines of six fields, after any number of others that say what the log is.
+#include "apps/profiler/device_log.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace buda::profiler {
+namespace {
+
+struct Line {
+  std::array<std::uint64_t, 3> core{};  // chip, x, y
+  std::size_t risc = 0;
+  Stamp stamp;
+};
+
+std::optional<Line> parse_line(std::string_view text) {
+  std::array<std::string_view, 6> fields;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at <= text.size(); ++count) {
+    if (count == fields.size()) return std::nullopt;
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    fields[count] = trim(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  const auto risc = std::find(kRiscs.begin(), kRiscs.end(), fields[3]);
+  if (count != fields.size() || risc == kRiscs.end()) return std::nullopt;
+  Line out;
+  out.risc = static_cast<std::size_t>(risc - kRiscs.begin());
+  for (std::size_t i = 0; i < out.core.size(); ++i) {
+    const auto number = parse_uint(fields[i]);
+    if (!number) return std::nullopt;
+    out.core[i] = *number;
+  }
+  const auto marker = parse_uint(fields[4]), cycle = parse_uint(fields[5]);
+  if (!marker || *marker > std::numeric_limits<std::uint32_t>::max() || !cycle) return std::nullopt;
+  out.stamp = {static_cast<std::uint32_t>(*marker), *cycle};
+  return out;
+}
+
+// "Chip clock is at 1 GHz".
+std::optional<double> parse_clock(std::string_view text) {
+  constexpr std::string_view kBegin = "Chip clock is at ", kEnd = " GHz";
+  if (!text.starts_with(kBegin) || !text.ends_with(kEnd)) return std::nullopt;
+  text.remove_prefix(kBegin.size());
+  text.remove_suffix(std::min(kEnd.size(), text.size()));
+  const auto ghz = parse_double(text);
+  if (!ghz || !(*ghz >= 0 && *ghz < 1e6)) return std::nullopt;
+  return *ghz * 1e9;
+}
+
+bool is_heading(std::string_view text) { return text.starts_with("PCIe slot") || text.starts_with("ARCH"); }
+
+class Parser {
+ public:
+  explicit Parser(const std::string& path) : path_(path) {}
+
+  Result<void> add(std::string_view text, std::uint32_t number) {
+    text = trim(text);
+    if (text.empty() || is_heading(text)) return success();
+    if (const auto clock = parse_clock(text)) {
+      clock_hz_ = *clock;
+      return success();
+    }
+    const auto line = parse_line(text);
+    if (!line) {
+      Diagnostic d = input_error("PF001", {path_, number, 1}, "is no line of a device log");
+      d.hint = "lines are 'chip, x, y, RISC, marker, cycle', with a RISC of " + join(kRiscs, ", ");
+      return d;
+    }
+    RiscLog& log = riscs_of(*line)[line->risc];
+    if (!log.stamps.empty() && line->stamp.cycle < log.stamps.back().cycle)
+      return input_error("PF002", {path_, number, 1},
+                         cat("cycle ", line->stamp.cycle, " is before cycle ", log.stamps.back().cycle, " of the same RISC above"));
+    if (log.stamps.empty() || line->stamp.marker <= log.stamps.back().marker) log.starts.push_back(log.stamps.size());
+    log.stamps.push_back(line->stamp);
+    return success();
+  }
+
+  Result<DeviceLog> done() {
+    if (cores_.empty()) return input_error("PF003", {path_}, "the device log has no times");
+    DeviceLog out{.clock_hz = clock_hz_, .cores = {}};
+    for (auto& [key, riscs] : cores_) {
+      const auto& [chip, y, x] = key;
+      out.cores.push_back({.chip = chip, .x = x, .y = y, .riscs = std::move(riscs)});
+    }
+    return out;
+  }
+
+ private:
+  using Riscs = std::array<RiscLog, kRiscs.size()>;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // chip, y, x
+
+  // Lines of a core follow one another.
+  Riscs& riscs_of(const Line& line) {
+    const Key key{line.core[0], line.core[2], line.core[1]};
+    if (last_ == nullptr || key != last_key_) {
+      last_ = &cores_[key];
+      last_key_ = key;
+    }
+    return *last_;
+  }
+
+  const std::string& path_;
+  double clock_hz_ = 0;
+  std::map<Key, Riscs> cores_;
+  Key last_key_;
+  Riscs* last_ = nullptr;
+};
+
+}  // namespace
+
+std::span<const Stamp> RiscLog::run(std::size_t number) const {
+  const std::size_t end = number + 1 < starts.size() ? starts[number + 1] : stamps.size();
+  return std::span(stamps).subspan(starts[number], end - starts[number]);
+}
+
+const Stamp* find_marker(std::span<const Stamp> run, std::uint32_t marker) {
+  const auto found = std::find_if(run.begin(), run.end(), [&](const Stamp& s) { return s.marker == marker; });
+  return found == run.end() ? nullptr : &*found;
+}
+
+Result<DeviceLog> parse_device_log(std::string_view text, const std::string& path) {
+  Parser parser(path);
+  std::uint32_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    BUDA_TRY(parser.add(text.substr(at, end - at), ++number));
+    at = end + 1;
+  }
+  return parser.done();
+}
+
+}  // namespace buda::profiler

@@ -1,0 +1,171 @@
+// Durations between markers, and tables of them.
+#include "apps/profiler/device_stats.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <tuple>
+
+namespace buda::profiler {
+namespace {
+
+std::vector<std::uint64_t> kernel_cycles(const RiscLog& log) {
+  std::vector<std::uint64_t> out;
+  for (std::size_t r = 0; r < log.starts.size(); ++r) {
+    const Stamp *begin = find_marker(log.run(r), kKernelStart), *end = find_marker(log.run(r), kKernelEnd);
+    if (begin != nullptr && end != nullptr) out.push_back(end->cycle - begin->cycle);
+  }
+  return out;
+}
+
+void widen(Execution& all, const Execution& one) {
+  all.firmware_begin = std::min(all.firmware_begin, one.firmware_begin);
+  all.firmware_end = std::max(all.firmware_end, one.firmware_end);
+  all.kernel_begin = std::min(all.kernel_begin, one.kernel_begin);
+  all.kernel_end = std::max(all.kernel_end, one.kernel_end);
+}
+
+// Every run that has the four markers of firmware.
+std::vector<Execution> runs_of(const DeviceLog& log) {
+  std::vector<Execution> out;
+  for (const CoreLog& core : log.cores)
+    for (const RiscLog& risc : core.riscs)
+      for (std::size_t r = 0; r < risc.starts.size(); ++r) {
+        const auto run = risc.run(r);
+        const Stamp *begin = find_marker(run, kFirmwareStart), *end = find_marker(run, kFirmwareEnd);
+        const Stamp *kernel = find_marker(run, kKernelStart), *kernel_end = find_marker(run, kKernelEnd);
+        if (begin != nullptr && end != nullptr && kernel != nullptr && kernel_end != nullptr)
+          out.push_back({core.chip, begin->cycle, end->cycle, kernel->cycle, kernel_end->cycle});
+      }
+  return out;
+}
+
+constexpr std::size_t kNameWidth = 40, kWidth = 14;
+
+std::string row(std::string_view name, const std::vector<std::string>& fields) {
+  std::string out(name);
+  out.resize(std::max(out.size(), kNameWidth), ' ');
+  for (const std::string& field : fields) out += std::string(field.size() < kWidth ? kWidth - field.size() : 1, ' ') + field;
+  return out + '\n';
+}
+
+std::string table(const std::vector<Analysis>& analyses, double clock_hz) {
+  std::vector<std::string> heading = {"count", "average", "median", "least", "most", "sum"};
+  if (clock_hz > 0) heading.push_back("average ns");
+  std::string out = row("cycles", heading);
+  for (const Analysis& a : analyses) {
+    const Figures& f = a.cycles;
+    std::vector<std::string> fields = {cat(f.count), figure_text(f.average), figure_text(f.median), cat(f.least),
+                                       cat(f.most),  figure_text(f.sum)};
+    if (clock_hz > 0) fields.push_back(figure_text(f.average / clock_hz * 1e9));
+    out += row(a.what, fields);
+  }
+  return out;
+}
+
+void add_riscs(std::vector<Analysis>& out, std::span<const CoreLog> cores) {
+  for (std::size_t r = 0; r < kRiscs.size(); ++r) {
+    std::vector<std::uint64_t> durations;
+    for (const CoreLog& core : cores) {
+      const auto more = kernel_cycles(core.riscs[r]);
+      durations.insert(durations.end(), more.begin(), more.end());
+    }
+    if (!durations.empty()) out.push_back({cat(kRiscs[r], " kernel"), figures_of(std::move(durations))});
+  }
+}
+
+}  // namespace
+
+std::string figure_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, value == std::floor(value) ? "%.0f" : "%.1f", value);
+  return text;
+}
+
+std::vector<Execution> executions_of(const DeviceLog& log) {
+  std::vector<Execution> runs = runs_of(log);
+  std::sort(runs.begin(), runs.end(), [](const Execution& a, const Execution& b) {
+    return std::tuple(a.chip, a.firmware_begin, a.firmware_end) < std::tuple(b.chip, b.firmware_begin, b.firmware_end);
+  });
+  std::vector<Execution> out;
+  for (const Execution& run : runs) {
+    // Executions that follow one another at once share a cycle.
+    const bool is_new = out.empty() || run.chip != out.back().chip ||
+                        (run.firmware_begin >= out.back().firmware_end && run.firmware_begin != out.back().firmware_begin);
+    if (is_new) {
+      out.push_back(run);
+    } else {
+      widen(out.back(), run);
+    }
+  }
+  return out;
+}
+
+Figures figures_of(std::vector<std::uint64_t> durations) {
+  Figures out;
+  out.count = durations.size();
+  if (durations.empty()) return out;
+  std::sort(durations.begin(), durations.end());
+  out.least = durations.front();
+  out.most = durations.back();
+  for (const std::uint64_t d : durations) out.sum += static_cast<double>(d);
+  out.average = out.sum / static_cast<double>(out.count);
+  const std::size_t middle = out.count / 2;
+  out.median = static_cast<double>(durations[middle]);
+  if (out.count % 2 == 0) out.median = (out.median + static_cast<double>(durations[middle - 1])) / 2;
+  return out;
+}
+
+std::vector<Analysis> analyses_of(const DeviceLog& log) {
+  std::vector<std::uint64_t> firmware, kernel;
+  for (const Execution& e : executions_of(log)) {
+    firmware.push_back(e.firmware_end - e.firmware_begin);
+    kernel.push_back(e.kernel_end - e.kernel_begin);
+  }
+  std::vector<Analysis> out = {{"firmware, first start to last end", figures_of(std::move(firmware))},
+                               {"kernel, first start to last end", figures_of(std::move(kernel))}};
+  add_riscs(out, log.cores);
+  return out;
+}
+
+std::vector<Analysis> analyses_of(const CoreLog& core) {
+  std::vector<Analysis> out;
+  add_riscs(out, std::span(&core, 1));
+  return out;
+}
+
+std::string stats_text(const DeviceLog& log) {
+  std::string out = cat("cores: ", log.cores.size(), ", executions: ", executions_of(log).size());
+  if (log.clock_hz > 0) out += cat(", clock: ", figure_text(log.clock_hz / 1e6), " MHz");
+  out += "\n\nall cores\n" + table(analyses_of(log), log.clock_hz);
+  for (const CoreLog& core : log.cores)
+    out += cat("\nchip ", core.chip, ", core ", core.x, "-", core.y, '\n', table(analyses_of(core), log.clock_hz));
+  return out;
+}
+
+std::string timestamps_csv(const DeviceLog& log) {
+  // By RISC, then run, then marker; each is a column.
+  std::set<std::tuple<std::size_t, std::size_t, std::uint32_t>> columns;
+  for (const CoreLog& core : log.cores)
+    for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
+      for (std::size_t r = 0; r < core.riscs[risc].starts.size(); ++r)
+        for (const Stamp& stamp : core.riscs[risc].run(r)) columns.emplace(risc, r, stamp.marker);
+  std::string out = "chip,core_x,core_y";
+  for (const auto& [risc, r, marker] : columns) out += cat(',', kRiscs[risc], ' ', marker, " run ", r);
+  out += '\n';
+  for (const CoreLog& core : log.cores) {
+    out += cat(core.chip, ',', core.x, ',', core.y);
+    for (const auto& [risc, r, marker] : columns) {
+      const RiscLog& times = core.riscs[risc];
+      const Stamp* stamp = r < times.starts.size() ? find_marker(times.run(r), marker) : nullptr;
+      out += stamp == nullptr ? "," : cat(',', stamp->cycle);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace buda::profiler

@@ -1,0 +1,149 @@
+// Reading, processing, writing, showing.
+#include "apps/profiler/run.hpp"
+
+#include "apps/profiler/device_stats.hpp"
+#include "apps/profiler/page.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/image/archive.hpp>
+
+#include <filesystem>
+
+namespace buda::profiler {
+namespace {
+
+constexpr const char* kDeviceLog = "profile_log_device.csv";
+constexpr const char* kOpsReport = "ops_perf_results";
+
+// "2026_01_31_12_30_00_device_stats_more.txt", in a folder of its own.
+class Products {
+ public:
+  Products(const Options& o, const Outside& outside, std::string folder, Host& host)
+      : folder_(cat(o.output, '/', folder)),
+        prefix_(o.date ? outside.date() + "_" : ""),
+        suffix_(o.name.empty() ? "" : "_" + o.name),
+        host_(host) {}
+
+  Result<void> begin() { return host_.fs().make_directories(folder_); }
+
+  std::string name(std::string_view stem, std::string_view extension) const { return cat(prefix_, stem, suffix_, extension); }
+
+  Result<void> write(const std::string& name, const std::string& content) {
+    BUDA_TRY(host_.fs().write(cat(folder_, '/', name), content, host_.write_mode));
+    host_.log(1, cat(folder_, '/', name));
+    members_[name] = io::Bytes(content);
+    return success();
+  }
+  // A member of the tarball that is no product of its own.
+  void add_member(const std::string& name, io::Bytes bytes) { members_[name] = std::move(bytes); }
+
+  Result<std::string> write_archive(const std::string& name) {
+    const std::string path = cat(folder_, '/', name);
+    BUDA_ASSIGN(auto file, host_.fs().create(path, host_.write_mode));
+    BUDA_TRY(image::write_archive(*file, members_));
+    BUDA_TRY(file->commit());
+    host_.log(1, path);
+    return path;
+  }
+
+ private:
+  std::string folder_, prefix_, suffix_;
+  Host& host_;
+  image::Members members_;
+};
+
+// A name is part of a path.
+Result<void> check_name(const Options& o) {
+  if (o.name.empty() || image::is_safe_name(cat("x", o.name))) {
+    if (o.name.find('/') == std::string::npos) return success();
+  }
+  return usage_error("PF006", cat("option --name-append: '", o.name, "' cannot be a part of a file's name"));
+}
+
+struct Dashboard {
+  io::Node data;
+  std::string tarball;  // path; empty: there is none to download
+};
+
+Result<void> show(Dashboard dashboard, const Options& o, const Outside& outside, Host& host) {
+  BUDA_ASSIGN(PageCode code, read_page_code(host));
+  std::map<std::string, std::string> files;
+  for (auto& [name, content] : code) files['/' + name] = std::move(content);
+  files["/"] = files["/device_perf.html"];
+  std::string download;
+  if (!dashboard.tarball.empty()) {
+    const std::string name = std::filesystem::path(dashboard.tarball).filename().string();
+    BUDA_ASSIGN(const auto bytes, host.fs().read(dashboard.tarball));
+    files['/' + name] = bytes.view();
+    download = name;
+  }
+  files["/data.js"] = served_data(std::move(dashboard.data), download);
+  serve::Service service;
+  service.address = o.address;
+  service.port = static_cast<int>(o.port);
+  service.answer = [&files](const std::string& path) -> serve::Answer {
+    const auto found = files.find(path);
+    if (found == files.end()) return {.status = 404, .body = "there is no such file in the profile\n"};
+    return {.type = serve::content_type(path == "/" ? ".html" : path), .body = found->second};
+  };
+  service.ready = [&](int port) { host.log(0, cat("http://", o.address, ':', port, "/ shows the dashboard; Ctrl-C ends it")); };
+  return outside.serve(service);
+}
+
+// All files of a folder and the folders in it, by their paths in it, but for what lies in `out`: results of earlier calls.
+Result<void> add_folder(const std::string& folder, const std::string& inside, const std::string& out, Products& products, Host& host) {
+  if (host.fs().canonical(folder) == out) return success();
+  BUDA_ASSIGN(const auto names, host.fs().list(folder));
+  for (const std::string& name : names) {
+    const std::string path = cat(folder, '/', name), member = inside.empty() ? name : cat(inside, '/', name);
+    if (host.fs().is_directory(path)) {
+      BUDA_TRY(add_folder(path, member, out, products, host));
+    } else if (image::is_safe_name(member)) {
+      BUDA_ASSIGN(auto bytes, host.fs().read(path));
+      products.add_member(member, std::move(bytes));
+    }
+  }
+  return success();
+}
+
+}  // namespace
+
+Result<void> profile_device(const Options& o, const Outside& outside, Host& host) {
+  BUDA_TRY(check_name(o));
+  const std::string path = host.fs().is_directory(o.input) ? cat(o.input, '/', kDeviceLog) : o.input;
+  BUDA_ASSIGN(const auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
+  const std::string stats = stats_text(log);
+  io::Node data = device_page(log);
+  Products products(o, outside, "device", host);
+  BUDA_TRY(products.begin());
+  BUDA_TRY(products.write(products.name("device_stats", ".txt"), stats));
+  BUDA_TRY(products.write(products.name("device_rearranged_timestamps", ".csv"), timestamps_csv(log)));
+  if (!o.no_plots) {
+    BUDA_ASSIGN(const PageCode code, read_page_code(host));
+    BUDA_TRY(products.write(products.name("device_perf", ".html"), whole_page(code, data)));
+  }
+  std::string tarball;
+  if (!o.no_artifacts) {
+    products.add_member(kDeviceLog, bytes);
+    BUDA_ASSIGN(tarball, products.write_archive(products.name("device_perf_results", ".tar")));
+  }
+  if (!o.no_print_stats) BUDA_TRY(host.fs().write(std::string(io::kStdStream), stats));
+  return o.no_webapp ? success() : show({std::move(data), tarball}, o, outside, host);
+}
+
+Result<void> profile_ops(const Options& o, const Outside& outside, Host& host) {
+  BUDA_TRY(check_name(o));
+  const std::string path = cat(o.input, '/', kOpsReport, ".csv");
+  BUDA_ASSIGN(const auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(const OpsReport report, parse_ops_report(bytes.view(), path));
+  Products products(o, outside, "ops", host);
+  BUDA_TRY(products.begin());
+  BUDA_TRY(products.write(products.name(kOpsReport, ".csv"), std::string(bytes.view())));
+  Products run(o, outside, "ops", host);
+  BUDA_TRY(add_folder(o.input, "", host.fs().canonical(o.output), run, host));
+  BUDA_ASSIGN(const std::string tarball, run.write_archive(run.name(kOpsReport, ".tar")));
+  return o.webapp ? show({ops_page(report), tarball}, o, outside, host) : success();
+}
+
+}  // namespace buda::profiler

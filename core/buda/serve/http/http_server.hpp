@@ -1,0 +1,10 @@
+// HTTP by cpp-httplib. Answers GET alone, and without another address only programs on this machine.
+#pragma once
+
+#include <buda/serve/service.hpp>
+
+namespace buda::serve {
+
+Result<void> serve_http(const Service& service);
+
+}  // namespace buda::serve
