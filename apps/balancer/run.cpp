@@ -55,9 +55,11 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
   BUDA_ASSIGN(auto device, device::load_device(host, o.device));
   if (o.from_netlist) return run_from_netlist(o, device, host);
+  host.progress("reading the graph", 0, 0);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   BUDA_ASSIGN(auto placed, compiler::place(std::move(graph), device, o, {host.plugins, host.plugin_options}, host));
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);
+  host.progress("writing", 0, 0);
   BUDA_TRY(write_settings(o, host));
   return write_outputs(files, placed.segments, placed.balanced, placed.netlist, host);
 }

@@ -27,7 +27,8 @@ std::vector<std::string> significant(const StageCommand& command, const Options&
   std::vector<std::string> out{command.stage};
   for (std::size_t i = 1; i < command.argv.size(); ++i) {
     const std::string& word = command.argv[i];
-    if (word == "-v" || word == "-q" || word == "--write-if-changed" || word.starts_with("--diagnostics=")) continue;
+    if (word == "-v" || word == "-q" || word == "--write-if-changed") continue;
+    if (word.starts_with("--diagnostics=") || word.starts_with("--progress=")) continue;
     if (word == "--threads") {
       ++i;
       continue;
@@ -52,9 +53,9 @@ Result<std::string> cache_key(const Options& o, cli::ToolHost& host) {
   }
   for (const auto& variable : host.option_environment) text += variable + '\n';
   const BuildFiles build("build", cli::model_name(o.model));
-  for (const auto& command : {importer_command(o, host, build), optimizer_command(o, host, build), balancer_command(o, host, build),
-                              netlist2pipe_command(o, host, build), pipegen_command(o, host, build, "epoch"),
-                              pack_command(o, host, build, "image.tti")})
+  for (const auto& command :
+       {importer_command(o, host, build), optimizer_command(o, host, build), balancer_command(o, host, build),
+        netlist2pipe_command(o, host, build), pipegen_command(o, host, build, "epoch"), pack_command(o, host, build, "image.tti")})
     for (const auto& word : significant(command, o)) text += cat(word.size(), ' ', word, '\n');
   BUDA_ASSIGN(auto model, files->read(o.model));
   text += io::sha256_hex(model.view());

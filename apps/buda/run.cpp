@@ -10,6 +10,7 @@
 #include <buda/cache/store.hpp>
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/cli/timeline.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -114,7 +116,17 @@ class Compilation {
     auto start = Clock::now();
     std::vector<std::optional<Result<io::ProcessResult>>> results(commands.size());
     for (const auto& command : commands) host_.log(1, io::shell_line(command.argv));
-    parallel_for(host_.threads, commands.size(), [&](std::size_t i) { results[i] = io::run_process(on_behalf_of_model(commands[i])); });
+    if (host_.timeline != nullptr && !commands.empty()) host_.timeline->stage(commands.front().stage);
+    // One tool tells for itself how far it is; of several that run side by side this one does.
+    std::size_t ended = 0;
+    std::mutex telling;
+    if (commands.size() > 1) host_.progress(commands.front().stage, 0, commands.size());
+    parallel_for(host_.threads, commands.size(), [&](std::size_t i) {
+      results[i] = io::run_process(arguments_of(commands[i], commands.size() > 1));
+      const std::lock_guard lock(telling);
+      if (commands.size() > 1) host_.progress(commands[i].stage, ++ended, commands.size());
+    });
+    for (const auto& command : commands) BUDA_TRY(add_timeline_of(command));
     Failure failure;
     for (std::size_t i = 0; i < commands.size(); ++i) {
       if (!*results[i])
@@ -133,10 +145,25 @@ class Compilation {
   }
 
   // Stages after the first work on files that nobody but us has seen.
-  std::vector<std::string> on_behalf_of_model(const StageCommand& command) const {
+  std::vector<std::string> arguments_of(const StageCommand& command, bool beside_others) const {
     auto argv = command.argv;
     if (command.stage != "importer") argv.insert(argv.end(), {"--made-from", o_.model});
+    if (beside_others) argv.push_back("--progress=off");
+    if (host_.timeline != nullptr) argv.insert(argv.end(), {"--timeline", timeline_of(command)});
     return argv;
+  }
+
+  static std::string timeline_of(const StageCommand& command) { return cat(command.depfile, ".timeline.json"); }
+
+  // What the stage did, beside what the driver does. A stage that failed has told nothing.
+  Result<void> add_timeline_of(const StageCommand& command) {
+    const std::string path = timeline_of(command);
+    if (host_.timeline == nullptr || !stage_files_->exists(path)) return success();
+    BUDA_ASSIGN(const auto bytes, stage_files_->read(path));
+    BUDA_ASSIGN(const auto trace, io::parse_json(bytes.view(), path));
+    if (const io::Node* events = trace.find("traceEvents"))
+      for (const io::Node& event : events->items()) host_.timeline->append(io::json_line(event) + ",\n");
+    return success();
   }
 
   // What a stage has read is what the image depends on, but for what the stages made themselves.
@@ -175,7 +202,8 @@ Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost&
   return true;
 }
 
-Result<void> keep_image(const Options& o, const std::string& key, const std::string& report, std::filesystem::file_time_type begun, cli::ToolHost& host) {
+Result<void> keep_image(const Options& o, const std::string& key, const std::string& report, std::filesystem::file_time_type begun,
+                        cli::ToolHost& host) {
   auto files = io::make_real_file_system();
   cache::Products products;
   BUDA_ASSIGN(products[kCachedImage], files->read(image_path(o)));

@@ -131,6 +131,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
       {.name = options.name, .dims = std::move(dims), .values = std::move(values), .input_shapes = std::move(shapes)},
       {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
+  host.progress("writing", 0, 0);
   if (options.copy_tensors) graph::forget_files(*graph);
   return graph::write_graph(host.fs(), *graph, output, host.write_mode);
 }

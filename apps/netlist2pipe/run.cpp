@@ -15,6 +15,7 @@
 #include <buda/pipes/reports/reports.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 namespace buda::netlist2pipe {
@@ -116,14 +117,22 @@ Result<std::vector<pipes::Epoch>> chosen_epochs(const Options& o, std::vector<pi
 
 Result<void> run(Options& o, Host& host) {
   o.output = cli::product_path(o.output, o.netlist, ".pipes");
+  host.progress("reading the netlist", 0, 0);
   BUDA_ASSIGN(Input in, read_input(o, host));
   BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::check_and_make(in.netlist, in.device, o.cluster, host, in.made_for));
   const bool is_empty = in.netlist.queues.empty() && in.netlist.graphs.empty() && in.netlist.programs.empty();
   if (compiler.epochs().empty() && !is_empty)
     host.report(warning("PP041", {in.netlist.file, 0, 0}, "no program of the netlist executes a graph, so there are no pipes"));
   BUDA_ASSIGN(auto epochs, chosen_epochs(o, compiler.epochs()));
-  BUDA_ASSIGN(auto made,
-              parallel_results(host.threads, epochs.size(), [&](std::size_t i) { return make_epoch(compiler, epochs[i], o.check); }));
+  std::mutex telling;
+  std::size_t ended = 0;
+  host.progress("making pipes", 0, epochs.size());
+  BUDA_ASSIGN(auto made, parallel_results(host.threads, epochs.size(), [&](std::size_t i) {
+                auto epoch = make_epoch(compiler, epochs[i], o.check);
+                const std::lock_guard lock(telling);
+                host.progress("making pipes", ++ended, epochs.size());
+                return epoch;
+              }));
 
   Writer writer(o, host);
   pipes::CheckCounts counts;

@@ -66,6 +66,7 @@ class Optimizer {
     if (!o_.verify && !o_.verify_inputs.empty()) return usage_error("OZ004", "option --verify-inputs needs --verify");
     BUDA_ASSIGN(compiler::OptimizeControl how, control());
     BUDA_ASSIGN(device::DeviceDescriptor device, device::load_device(host_, o_.device));
+    host_.progress("reading the graph", 0, 0);
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     if (!o_.dump_dir.empty()) BUDA_TRY(host_.fs().make_directories(o_.dump_dir));
     BUDA_ASSIGN(compiler::Optimized done, compiler::optimize(graph, device, o_, {host_.plugins, host_.plugin_options}, host_, how));
@@ -73,6 +74,7 @@ class Optimizer {
     if (!o_.settings.empty())
       BUDA_TRY(
           host_.fs().write(o_.settings, compiler::settings_text(compiler::settings_in_effect(o_, host_.plugin_options)), host_.write_mode));
+    host_.progress("writing", 0, 0);
     return graph::write_graph(host_.fs(), graph, output_path(o_), host_.write_mode);
   }
 

@@ -56,6 +56,7 @@ Result<device::DeviceDescriptor> load_device(const Options& o, const std::string
 
 Result<void> run(const Options& o, Host& host) {
   std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
+  host.progress("reading pipes", 0, 0);
   BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
   BUDA_ASSIGN(auto placed, pipes::parse_pipe_graph(bytes.view(), file));
   const pipes::PipeGraph& graph = placed.graph;
@@ -70,12 +71,14 @@ Result<void> run(const Options& o, Host& host) {
     device.chips = std::max(device.chips, device::chips_of(cluster));
   }
   if (over_pcie) device.chips = std::max(device.chips, 2);  // so that messages and reports name chips
+  host.progress("making stream programs", 0, 0);
   auto blob = overlay::build_blob(graph, device, cluster);
   if (!blob) {
     for (Diagnostic& d : blob.failure().diagnostics())
       if (d.loc.file.empty()) d.loc = place_of(d, placed, file);
     return std::move(blob).failure();
   }
+  host.progress("writing", 0, 0);
   BUDA_ASSIGN(auto out, host.fs().create(output_path(o), host.write_mode));
   if (o.format == "yaml") {
     BUDA_TRY(overlay::write_blob_yaml(*blob, graph, device, static_cast<std::uint32_t>(o.epoch), *out));

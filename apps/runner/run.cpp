@@ -5,6 +5,7 @@
 #include "apps/runner/graph.hpp"
 #include "apps/runner/inputs.hpp"
 #include "apps/runner/net_test.hpp"
+#include "apps/runner/timeline.hpp"
 #include "apps/runner/watch.hpp"
 
 #include <buda/base/spelling.hpp>
@@ -21,6 +22,7 @@
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
+#include <buda/runtime/timed_calls.hpp>
 #include <buda/runtime/trace.hpp>
 #include <buda/telemetry/followed.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -72,6 +74,7 @@ class Runner {
 
   Result<void> run() {
     BUDA_TRY(check_options());
+    host_.progress("reading the model", 0, 0);
     BUDA_ASSIGN(auto bytes, host_.fs().read(o_.model));
     const Kind kind = kind_of(o_.model, bytes.view());
     NamedTensors outputs;
@@ -84,8 +87,10 @@ class Runner {
       BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
       if (followed_) BUDA_TRY(followed_->end());
     }
+    host_.progress("writing results", 0, 0);
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
     if (!o_.perf.empty()) BUDA_TRY(write_times());
+    if (host_.timeline != nullptr) add_to_timeline(*host_.timeline, calls_, summary_, recording_);
     if (!o_.dump.empty()) {
       BUDA_ASSIGN(auto dumped, watch_->dumped());
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
@@ -130,7 +135,7 @@ class Runner {
     if (!o_.dump.empty() || !o_.trace.empty())
       watch_.emplace(o_.dump_ops, !o_.dump.empty() && o_.dump_ops.empty(), o_.trace.empty() ? nullptr : &trace_);
     params_.programs = o_.programs;
-    params_.sink = o_.perf.empty() ? nullptr : &recording_;
+    params_.sink = o_.perf.empty() && host_.timeline == nullptr ? nullptr : &recording_;
     params_.level = static_cast<perf::Level>(o_.perf_level.front() - '0');
     params_.observer = watch_ ? &*watch_ : nullptr;
     for (const auto& text : o_.params) {
@@ -173,7 +178,8 @@ class Runner {
         return usage_error("RN001", cat("option --streams: target '", name, "' executes the netlist itself, and no stream programs"));
       BUDA_ASSIGN(products_, runtime::read_products(host_.fs(), o_.streams));
     }
-    if (!o_.trace.empty()) tracer_ = runtime::traced(*target_, trace_);
+    if (host_.timeline != nullptr) timed_ = runtime::with_timed_calls(*target_, calls_);
+    if (!o_.trace.empty()) tracer_ = runtime::traced(used_target(), trace_);
     if (!o_.telemetry.empty()) followed_.emplace(used_target(), run_told(name), o_.telemetry);
     if (kind == Kind::image) {
       BUDA_ASSIGN(auto image, image::read_image(bytes, o_.model));
@@ -311,7 +317,8 @@ class Runner {
 
   runtime::Target& used_target() {
     if (followed_) return *followed_;
-    return tracer_ ? *tracer_ : *target_;
+    if (tracer_) return *tracer_;
+    return timed_ ? *timed_ : *target_;
   }
 
   telemetry::Telemetry run_told(const std::string& target) const {
@@ -343,6 +350,8 @@ class Runner {
   netlist::Netlist tested_;                // with --test
   std::optional<NamedTensors> reference_;  // what --test expects
   std::unique_ptr<runtime::Target> target_;
+  std::vector<runtime::TimedCall> calls_;  // with --timeline
+  std::unique_ptr<runtime::Target> timed_;
   std::unique_ptr<runtime::Target> tracer_;
   std::optional<telemetry::FollowedTarget> followed_;
 };

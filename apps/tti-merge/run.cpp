@@ -53,6 +53,7 @@ Result<void> run(const Options& o, Host& host) {
   std::vector<image::NamedImage> images;
   Failure failure;
   for (const std::string& name : names) {
+    host.progress("reading images", images.size(), names.size());
     auto image = read_model(o, name, host);
     if (image) {
       images.push_back(std::move(*image));
@@ -65,7 +66,9 @@ Result<void> run(const Options& o, Host& host) {
   options.name = stem_of(o.output);
   options.arch = o.arch;
   options.memory = {!o.keep_channels, !o.no_overlap};
+  host.progress("merging", 0, 0);
   BUDA_ASSIGN(auto merged, compiler::merge_models(std::move(images), options, host));
+  host.progress("writing", 0, 0);
   BUDA_ASSIGN(auto out, host.fs().create(o.output, host.write_mode));
   BUDA_TRY(image::write_image(*out, std::move(merged.image), host.threads));
   BUDA_TRY(out->commit());

@@ -59,6 +59,7 @@ image::TensorStore store_of(const Options& o) {
 Result<void> pack(const Options& o, Host& host) {
   if (o.netlist.empty()) return usage_error("TP001", "option --netlist: the netlist to pack is missing");
   const std::string plan_path = o.plan.empty() ? host_plan::plan_file_for(o.netlist) : o.plan;
+  host.progress("reading the netlist", 0, 0);
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
   if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
@@ -74,6 +75,7 @@ Result<void> pack(const Options& o, Host& host) {
   std::size_t weights = 0;
   for (const auto& [queue, tensor] : image.parameters) weights += tensor.bytes().size();
   host.log(1, cat(image.parameters.size(), " parameters (", bytes_text(weights), "), ", image.build.size(), " compiled files"));
+  host.progress("writing", 0, 0);
   BUDA_ASSIGN(auto out, host.fs().create(image_path(o), host.write_mode));
   BUDA_TRY(image::write_image(*out, std::move(image), host.threads, store_of(o)));
   return out->commit();

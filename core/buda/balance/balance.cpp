@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <tuple>
 
@@ -226,10 +227,22 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   model_options.inputs_per_epoch = out.problem.microbatch;
   model_options.stream_all = policy.streams_all();
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
+  host.progress("enumerating implementations", 0, 0);
   BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options.overrides, model_options, host));
-  auto estimate = [&](const Choice& choice) { return estimated_cycles(out.problem, choice, options, host); };
+  // Policies estimate side by side.
+  std::mutex telling;
+  std::size_t estimates = 0;
+  auto estimate = [&](const Choice& choice) {
+    auto cycles = estimated_cycles(out.problem, choice, options, host);
+    const std::lock_guard lock(telling);
+    host.progress("comparing placements", ++estimates, 0);
+    return cycles;
+  };
+  host.progress("placing", 0, 0);
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads));
+  host.progress("building the netlist", 0, 0);
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
+  host.progress("reporting", 0, 0);
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
   out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);

@@ -13,6 +13,10 @@ void declare_common(OptionSet& set, CommonOptions& common, bool version_is_v) {
   if (!version_is_v) verbose.also("-v");
   set.flag("quiet", common.quiet, "print errors only").also("-q");
   set.choice("diagnostics", common.diagnostics, {"text", "json"}, "form of messages on standard error");
+  set.choice("progress", common.progress, {"bar", "json", "off"},
+             "how work that takes longer than a second is told: bar: on a terminal, with the time left; json: a line on standard error for "
+             "each step");
+  set.path("timeline", common.timeline, "FILE", "write when this tool did what, for Perfetto or chrome://tracing");
   set.path("config", common.config, "FILE", "read options from a YAML or JSON map");
   set.texts("set", common.set, "KEY=VALUE", "set any option, also a plugin's (policy.NAME.OPTION=VALUE)");
   set.flag("print-config", common.print_config, "print the options in effect and exit");

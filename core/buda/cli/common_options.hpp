@@ -15,6 +15,8 @@ struct CommonOptions {
   unsigned verbose = 0;  // how often -v is given
   bool quiet = false;
   std::string diagnostics = "text";
+  std::string progress = "bar";
+  std::string timeline;  // a file; empty: not asked for
   std::string config;
   std::vector<std::string> set;
   bool print_config = false;

@@ -7,6 +7,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +17,13 @@ namespace buda::cli {
 namespace {
 
 constexpr auto kBarAfter = std::chrono::seconds(1);
-constexpr auto kBarEvery = std::chrono::milliseconds(100);
-constexpr std::size_t kBarWidth = 30;
+constexpr auto kTellEvery = std::chrono::milliseconds(100), kRedrawEvery = std::chrono::milliseconds(250);
+
+// Of the terminal; eighty where it does not say.
+std::size_t columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 spdlog::level::level_enum log_level(int level) {
   return level <= 0 ? spdlog::level::warn : level == 1 ? spdlog::level::info : spdlog::level::debug;
@@ -61,7 +67,7 @@ Terminal::Terminal(std::string program)
       terminal_(::isatty(STDERR_FILENO) != 0),
       color_(terminal_ && wants_color()),
       started_(Clock::now()),
-      last_bar_(started_),
+      last_told_(started_),
       logger_(std::make_shared<spdlog::logger>(program_, std::make_shared<LogSink>(*this))) {
   set_verbosity(0);
 }
@@ -97,24 +103,40 @@ void Terminal::log(int level, std::string_view message) {
 }
 
 void Terminal::progress(std::string_view what, std::size_t done, std::size_t total) {
-  if (!terminal_ || quiet_ || json_) return;
-  std::lock_guard lock(mutex_);
-  auto now = Clock::now();
-  if (now - started_ < kBarAfter || now - last_bar_ < kBarEvery) return;
-  last_bar_ = now;
-  std::string bar;
-  if (total > 0) {
-    std::size_t full = kBarWidth * std::min(done, total) / total;
-    bar = cat('[', std::string(full, '='), std::string(kBarWidth - full, ' '), "] ", done, '/', total);
-  } else {
-    bar = cat(done);
+  const bool as_json = form_ == ProgressForm::json;
+  if (quiet_ || (!as_json && (form_ == ProgressForm::off || !terminal_ || json_))) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  work_.at(what, done, total, seconds(now));
+  if (!work_.turned() && now - last_told_ < kTellEvery) return;
+  last_told_ = now;
+  if (as_json) {
+    write(work_.json(program_, seconds(now)));
+    return;
   }
-  write(cat("\r\x1b[K", program_, ": ", what, ' ', bar));
+  draw_bar(now);
+  if (!redrawing_.joinable()) redrawing_ = std::jthread([this](const std::stop_token& stop) { redraw(stop); });
+}
+
+void Terminal::draw_bar(Clock::time_point now) {
+  if (!work_.is_going_on()) return hide_bar();
+  if (now - started_ < kBarAfter) return;
+  const std::size_t width = columns(), name = program_.size() + 2;
+  write(cat("\r\x1b[K", program_, ": ", work_.bar(seconds(now), width > name + 1 ? width - name - 1 : 1)));
   bar_shown_ = true;
+}
+
+void Terminal::redraw(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    stop_.wait_for(lock, stop, kRedrawEvery, [] { return false; });
+    draw_bar(Clock::now());
+  }
 }
 
 void Terminal::clear_bar() {
   std::lock_guard lock(mutex_);
+  work_ = {};
   hide_bar();
 }
 

@@ -1,15 +1,19 @@
-// Standard error: diagnostics as text or JSON, log lines, and a progress bar where there is a terminal.
+// Standard error: diagnostics as text or JSON, log lines, and the progress of work.
 #pragma once
 
+#include <buda/cli/work.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/diag/sink.hpp>
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace spdlog {
 class logger;
@@ -19,6 +23,12 @@ namespace buda::cli {
 
 // Whether terminals are shown colours: not with NO_COLOR (https://no-color.org), and not dumb ones.
 bool wants_color();
+
+enum class ProgressForm : std::uint8_t {
+  bar,   // on a terminal, after a second, and from then on whenever it changes
+  json,  // a line for each stage, and ten in a second at most within it
+  off,
+};
 
 // Safe to use from several threads at once.
 class Terminal final : public DiagSink {
@@ -33,6 +43,7 @@ class Terminal final : public DiagSink {
   void clear_bar();
 
   void set_json(bool json) { json_ = json; }
+  void set_progress(ProgressForm form) { form_ = form; }
   // The highest level of log lines; -1: nothing but errors is said.
   void set_verbosity(int level);
   bool is_terminal() const { return terminal_; }
@@ -48,6 +59,10 @@ class Terminal final : public DiagSink {
   // Takes the bar away and writes.
   void write_lines(std::string_view text);
   void hide_bar();
+  void draw_bar(Clock::time_point now);
+  // Draws the bar until the terminal is no more: the work may tell nothing for long.
+  void redraw(const std::stop_token& stop);
+  double seconds(Clock::time_point time) const { return std::chrono::duration<double>(time - started_).count(); }
 
   std::string program_;
   bool terminal_;
@@ -55,12 +70,16 @@ class Terminal final : public DiagSink {
   bool json_ = false;
   bool quiet_ = false;
   bool bar_shown_ = false;
+  ProgressForm form_ = ProgressForm::bar;
+  Work work_;
   SourceLineFn source_;
   std::function<Diagnostic(Diagnostic)> wording_;
   Clock::time_point started_;
-  Clock::time_point last_bar_;
+  Clock::time_point last_told_;
   std::mutex mutex_;  // of the bar and of what is on its way out
   std::shared_ptr<spdlog::logger> logger_;
+  std::condition_variable_any stop_;
+  std::jthread redrawing_;  // with the first progress that goes to a terminal
 };
 
 }  // namespace buda::cli

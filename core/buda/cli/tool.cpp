@@ -11,6 +11,7 @@
 #include <buda/cli/option_list.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
+#include <buda/cli/timeline.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
 
@@ -31,7 +32,15 @@ class TerminalHost final : public ToolHost {
  public:
   TerminalHost(io::FileSystem& fs, Terminal& terminal_out) : ToolHost(fs, terminal_out), out_(terminal_out) {}
   void log(int level, std::string_view message) override { out_.log(level, message); }
-  void progress(std::string_view what, std::size_t done, std::size_t total) override { out_.progress(what, done, total); }
+  void progress(std::string_view what, std::size_t done, std::size_t total) override {
+    out_.progress(what, done, total);
+    if (timeline == nullptr) return;
+    if (total > 0 && done >= total) {
+      timeline->end_stage();
+    } else {
+      timeline->stage(what);
+    }
+  }
 
  private:
   Terminal& out_;
@@ -88,6 +97,7 @@ std::vector<std::string> arguments_for_others(const CommonOptions& common) {
   for (unsigned i = 0; i < common.verbose; ++i) out.push_back("-v");
   if (common.quiet) out.push_back("-q");
   if (common.diagnostics != "text") out.push_back("--diagnostics=" + common.diagnostics);
+  if (common.progress != "bar") out.push_back("--progress=" + common.progress);
   for (const auto& file : common.plugin) out.insert(out.end(), {"--plugin", file});
   for (const auto& directory : common.plugin_path) out.insert(out.end(), {"--plugin-path", directory});
   if (common.threads != 0) out.insert(out.end(), {"--threads", cat(common.threads)});
@@ -111,10 +121,12 @@ Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
 }
 
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
-Result<void> check_products(const ToolSpec& spec, io::FileSystem& fs) {
+Result<void> check_products(const ToolSpec& spec, const std::string& timeline, io::FileSystem& fs) {
   Failure failure;
   std::set<std::string> missing;
-  for (const std::string& path : spec.products ? spec.products() : std::vector<std::string>{}) {
+  std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
+  products.push_back(timeline);
+  for (const std::string& path : products) {
     if (path.empty() || path == io::kStdStream) continue;
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (fs.is_directory(path)) failure.add(input_error("IO002", {path}, cat("cannot be written: ", io::error_text(EISDIR))));
@@ -187,7 +199,13 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   if (!common.list_options.empty()) return s.fs.write(common.list_options, options_json(own, "Common options"));
   if (common.print_config) return s.fs.write(std::string(io::kStdStream), config_text(parsed, set));
 
+  s.terminal.set_progress(common.progress == "json"  ? ProgressForm::json
+                          : common.progress == "off" ? ProgressForm::off
+                                                     : ProgressForm::bar);
+  std::optional<Timeline> timeline;
+  if (!common.timeline.empty()) timeline.emplace(s.spec.name, ::getpid());
   TerminalHost host(s.fs, s.terminal);
+  host.timeline = timeline ? &*timeline : nullptr;
   host.threads = common.threads != 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
   host.seed = common.seed;
   host.bin_dir = executable_directory();
@@ -203,6 +221,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   for (const auto& [owner, values] : parsed.plugin_options)
     for (const auto& [name, texts] : values.all())
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
+  if (timeline) timeline->stage("loading plugins");
   BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), s.spec.plugins, host.plugins, host));
   if (!common.list_plugins.empty()) {
     std::string text =
@@ -213,8 +232,9 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   BUDA_TRY(check_depfile(common, s.spec));
   if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
-  BUDA_TRY(check_products(s.spec, s.fs));
+  BUDA_TRY(check_products(s.spec, common.timeline, s.fs));
   BUDA_TRY(s.spec.run(host));
+  if (timeline) BUDA_TRY(s.fs.write(common.timeline, timeline->text()));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
   return success();
 }

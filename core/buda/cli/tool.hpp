@@ -19,6 +19,8 @@
 
 namespace buda::cli {
 
+class Timeline;
+
 enum ExitCode : int {
   kOk = 0,
   kInputError = 1,
@@ -46,6 +48,8 @@ class ToolHost : public Host {
   // Whether standard error is a terminal, whether terminals are shown colours (https://no-color.org), and the level of -v (-1 with -q).
   bool terminal = false, color = true;
   int verbosity = 0;
+  // What is written for --timeline; null where it is not asked for. Stages that are told as progress are in it.
+  Timeline* timeline = nullptr;
   // For tools that start others: the common options of this call, as arguments.
   std::vector<std::string> common_arguments;
   // "NAME=value" of the environment variables that options of tools are called by (PYBUDA_…), sorted.

@@ -100,7 +100,9 @@ Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::s
   BUDA_ASSIGN(auto reader, plugin::make(plugins.registries, plugins.registries.frontends, Kind::frontend, name,
                                         given == plugins.options.end() ? schema::OptionValues() : given->second, host));
   host.log(1, cat(place_of_model(model), ": reading with frontend '", name, '\''));
+  host.progress("reading the model", 0, 0);
   BUDA_ASSIGN(auto graph, reader->import(model, options, host));
+  host.progress("checking the graph", 0, 0);
   BUDA_TRY(check_imported(graph, name, model));
   host.log(1, cat(graph.name, ": ", graph.size(), " nodes, ", graph.inputs().size(), " inputs, ", graph.outputs().size(), " outputs"));
   return graph;

@@ -137,6 +137,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
     out.balanced = nothing_placed(model, device, policy.name);
     host.log(1, "the host runs the whole model; there is nothing to place");
   }
+  host.progress("checking the netlist", 0, 0);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
   if (out.segments.device) BUDA_TRY(balance::check_product(out.balanced, out.netlist));
   return out;

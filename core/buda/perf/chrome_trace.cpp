@@ -1,4 +1,5 @@
 // Events for Chrome's trace viewer and Perfetto: a process for each chip, a track for each core, and one or several for each stream.
+#include <buda/perf/trace_events.hpp>
 #include <buda/perf/writers.hpp>
 
 #include <buda/base/text.hpp>
@@ -20,13 +21,14 @@ std::string json_string(const std::string& text) { return io::json_line(io::Node
 
 class Trace {
  public:
-  Trace(const Summary& summary, const Recording& recording) : recording_(recording) {
+  Trace(const Summary& summary, const Recording& recording, const std::vector<Anchor>& anchors, std::int64_t first_process)
+      : recording_(recording), anchors_(anchors), first_process_(first_process) {
     per_microsecond_ = summary.clock.hz > 0 ? summary.clock.hz / 1e6 * SimTime::kPerCycle : SimTime::kPerCycle;
   }
 
   std::string text() {
     for (const Event& event : recording_.by_time()) add(event);
-    std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+    std::string out;
     for (const auto& [process, name] : processes_) out += metadata("process_name", process, 0, name);
     for (const auto& [track, number] : tracks_) {
       const auto& [process, entity, lane] = track;
@@ -35,9 +37,7 @@ class Trace {
       out += cat("{\"ph\": \"M\", \"name\": \"thread_sort_index\", \"pid\": ", process, ", \"tid\": ", number,
                  ", \"args\": {\"sort_index\": ", number, "}},\n");
     }
-    out += events_;
-    if (out.ends_with(",\n")) out.resize(out.size() - 2);
-    return out + "\n]}\n";
+    return out + events_;
   }
 
  private:
@@ -73,10 +73,17 @@ class Trace {
     return tracks_.try_emplace({process, entity, lane}, static_cast<std::int64_t>(tracks_.size()) + 1).first->second;
   }
 
-  std::string time(std::uint64_t ticks) const {
+  static std::string decimals(double microseconds) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.5f", static_cast<double>(ticks) / per_microsecond_);
+    std::snprintf(text, sizeof text, "%.5f", microseconds);
     return text;
+  }
+  double duration(std::uint64_t ticks) const { return static_cast<double>(ticks) / per_microsecond_; }
+  double place(SimTime time) const {
+    const auto next = std::upper_bound(anchors_.begin(), anchors_.end(), time, [](SimTime t, const Anchor& a) { return t < a.time; });
+    if (next == anchors_.begin()) return duration(time.ticks);
+    const Anchor& anchor = *std::prev(next);
+    return anchor.microseconds + duration(time.ticks - anchor.time.ticks);
   }
 
   std::pair<std::string, std::string> name_and_arguments(const Event& event) const {
@@ -110,16 +117,18 @@ class Trace {
 
   void add(const Event& event) {
     const Entity& entity = recording_.entities()[event.entity.index()];
-    const std::int64_t process = entity.chip + 1;
-    processes_.try_emplace(process, process == 0 ? "programs" : cat("chip ", entity.chip));
+    const std::int64_t process = first_process_ + entity.chip + 1;
+    processes_.try_emplace(process, entity.chip < 0 ? "programs" : cat("chip ", entity.chip));
     const std::int64_t on = track(event, process);
     const auto [name, arguments] = name_and_arguments(event);
-    events_ +=
-        cat("{\"ph\": \"X\", \"name\": ", json_string(name), ", \"pid\": ", process, ", \"tid\": ", on, ", \"ts\": ", time(event.begin.ticks),
-            ", \"dur\": ", time(event.end.ticks - event.begin.ticks), ", \"args\": {", arguments, "}},\n");
+    events_ += cat("{\"ph\": \"X\", \"name\": ", json_string(name), ", \"pid\": ", process, ", \"tid\": ", on,
+                   ", \"ts\": ", decimals(place(event.begin)), ", \"dur\": ", decimals(duration(event.end.ticks - event.begin.ticks)),
+                   ", \"args\": {", arguments, "}},\n");
   }
 
   const Recording& recording_;
+  const std::vector<Anchor>& anchors_;
+  std::int64_t first_process_;
   double per_microsecond_ = 1;
   std::map<std::int64_t, std::string> processes_;
   std::map<std::tuple<std::int64_t, EntityId, std::uint32_t>, std::int64_t> tracks_;
@@ -154,6 +163,23 @@ std::string gzip(std::string_view bytes) {
   return packed;
 }
 
-std::string chrome_trace(const Summary& summary, const Recording& recording) { return gzip(Trace(summary, recording).text()); }
+std::vector<Anchor> spaced(std::vector<Anchor> anchors, const Clock& clock) {
+  for (std::size_t i = 1; i < anchors.size(); ++i) {
+    const SimTime passed{anchors[i].time.ticks - anchors[i - 1].time.ticks};
+    anchors[i].microseconds = std::max(anchors[i].microseconds, anchors[i - 1].microseconds + clock.seconds(passed) * 1e6);
+  }
+  return anchors;
+}
+
+std::string trace_events(const Summary& summary, const Recording& recording, const std::vector<Anchor>& anchors,
+                         std::int64_t first_process) {
+  return Trace(summary, recording, anchors, first_process).text();
+}
+
+std::string chrome_trace(const Summary& summary, const Recording& recording) {
+  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n" + trace_events(summary, recording);
+  if (text.ends_with(",\n")) text.resize(text.size() - 2);
+  return gzip(text + "\n]}\n");
+}
 
 }  // namespace buda::perf

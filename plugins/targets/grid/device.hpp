@@ -106,6 +106,7 @@ class GridDevice final : public runtime::Device {
   std::string program_;
   bool at_work_ = false;   // a program has not ended
   bool all_said_ = false;  // it asks for nothing more
+  std::size_t begun_ = 0;  // executions
   std::optional<Running> running_;
   sim::Ticks now_ = 0;  // of the beginning of what is running
   HostLink link_;

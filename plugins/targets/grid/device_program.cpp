@@ -86,6 +86,7 @@ Result<State> GridDevice::take_action(const Limit& limit) {
 Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limit& limit) {
   while (link_.next() && *link_.next() <= now_) end_transfer();
   const std::size_t epoch = grouping_.group_of(execute.executions.front().graph);
+  host_.progress(cat("simulating epoch ", epoch), begun_++, 0);
   if (epoch >= epochs_.size()) return internal_error("a program executes a graph that is in no temporal epoch");
   const auto& blob = epochs_[epoch].blob;
   const QueueTable before = *queues_;

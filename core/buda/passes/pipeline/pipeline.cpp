@@ -57,7 +57,10 @@ Result<void> check(const Pipeline& pipeline, const std::string& path) {
 
 class Runner {
  public:
-  Runner(graph::Graph& graph, PassContext& context, const RunOptions& options) : graph_(graph), context_(context), options_(options) {}
+  Runner(const Pipeline& pipeline, graph::Graph& graph, PassContext& context, const RunOptions& options)
+      : graph_(graph), context_(context), options_(options) {
+    for (const Stage& stage : pipeline.stages) passes_ += stage.passes.size();
+  }
 
   Result<void> stage(const Stage& stage) {
     for (std::int64_t round = 1; round <= stage.rounds && !stopped_; ++round) {
@@ -96,6 +99,8 @@ class Runner {
     run.round = round;
     run.number = runs_.size() + 1;
     run.nodes_before = graph_.size();
+    // Further rounds come on top.
+    context_.host.progress(pass.name, runs_.size(), std::max(passes_, run.number));
     if (options_.before) BUDA_TRY(options_.before(run, graph_));
     auto start = std::chrono::steady_clock::now();
     BUDA_ASSIGN(run.report, run_pass(pass, graph_, context_));
@@ -117,6 +122,7 @@ class Runner {
   graph::Graph& graph_;
   PassContext& context_;
   const RunOptions& options_;
+  std::size_t passes_ = 0;  // of one round
   std::vector<PassRun> runs_;
   std::set<const Pass*> settled_;  // those that found nothing in the graph as it is
   bool stopped_ = false;
@@ -180,7 +186,7 @@ Result<Pipeline> pipeline_of(const std::vector<std::string>& names) {
 }
 
 Result<std::vector<PassRun>> run_pipeline(const Pipeline& pipeline, graph::Graph& graph, PassContext& context, const RunOptions& options) {
-  Runner runner(graph, context, options);
+  Runner runner(pipeline, graph, context, options);
   for (const Stage& stage : pipeline.stages) {
     if (stage.from_level > options.level) continue;
     BUDA_TRY(runner.stage(stage));
