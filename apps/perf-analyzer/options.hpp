@@ -5,6 +5,7 @@
 
 #include <buda/cli/tool.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace buda::perf_analyzer {
@@ -15,6 +16,8 @@ struct Options {
   std::string folder = ".";
   std::string netlist;
   std::string load, save;
+  std::string graph, settings, device;  // with which advice is tried
+  std::int64_t tries = 24;
   bool spatial_epochs = false;
   bool print = false;
   bool full_names = false;

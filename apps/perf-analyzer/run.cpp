@@ -4,6 +4,7 @@
 #include "apps/perf-analyzer/draw.hpp"
 #include "apps/perf-analyzer/load.hpp"
 #include "apps/perf-analyzer/print.hpp"
+#include "apps/perf-analyzer/trials.hpp"
 
 #include <buda/io/json.hpp>
 
@@ -28,7 +29,11 @@ Result<void> show_run(const Options& o, const Run& run, const Screen& screen, co
 
 Result<void> run(const Options& o, const Screen& screen, cli::ToolHost& host) {
   if (!o.load.empty() && o.folder != ".") return usage_error("AN003", "a folder and --load: only one of them can be shown");
-  BUDA_ASSIGN(const Run run, load(o, host));
+  if (o.graph.empty() && !o.settings.empty()) return usage_error("AN007", "option --settings needs --graph");
+  if (!o.graph.empty() && o.spatial_epochs)
+    return usage_error("AN007", "options --graph and --spatial-epochs: what is placed anew is the epochs of one chip");
+  BUDA_ASSIGN(Run run, load(o, host));
+  if (!o.graph.empty()) BUDA_TRY(try_advice(o, run, host));
   if (!o.save.empty()) {
     BUDA_TRY(host.fs().write(o.save, io::json_pretty(schema::write(run.report)), host.write_mode));
     if (!o.print) return success();

@@ -49,6 +49,26 @@ Settings settings_in_effect(const BalancerOptions& balancer, const PluginOptions
   return out;
 }
 
+Result<BalancerOptions> balancer_options(const Settings& settings, PluginOptions& plugins) {
+  BalancerOptions out;
+  schema::OptionSet set;
+  declare(set, out);
+  std::map<std::string, std::string> names;  // of options, by those of their settings
+  for (const auto& option : set.options())
+    names[option.spec.environment.empty() ? "balancer." + option.spec.name : option.spec.environment] = option.spec.name;
+  constexpr std::string_view kFamilies = "balancer.op.", kPolicy = "policy.";
+  for (const auto& [name, value] : settings) {
+    if (const auto known = names.find(name); known != names.end()) {
+      BUDA_TRY(set.assign(known->second, {value}));
+    } else if (name.starts_with(kFamilies)) {
+      out.op_overrides[name.substr(kFamilies.size())] = value;
+    } else if (const std::size_t dot = name.find('.', kPolicy.size()); name.starts_with(kPolicy) && dot != std::string::npos) {
+      plugins[name.substr(0, dot)].set(name.substr(dot + 1), value);
+    }
+  }
+  return out;
+}
+
 std::string settings_text(const Settings& settings) { return io::json_pretty(schema::Codec<Settings>::write(settings)); }
 
 Result<Settings> read_settings(io::FileSystem& fs, const std::string& path) {

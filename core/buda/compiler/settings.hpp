@@ -20,6 +20,9 @@ using PluginOptions = std::map<std::string, schema::OptionValues>;  // by "kind.
 Settings settings_in_effect(const OptimizerOptions& optimizer, const PluginOptions& plugins);
 Settings settings_in_effect(const BalancerOptions& balancer, const PluginOptions& plugins);
 
+// The balancer's options that such settings say, and those of plugins, which are added. Settings of other stages are passed over.
+Result<BalancerOptions> balancer_options(const Settings& settings, PluginOptions& plugins);
+
 // The file in which stages hand them on: a JSON map of texts.
 std::string settings_text(const Settings& settings);
 Result<Settings> read_settings(io::FileSystem& fs, const std::string& path);
