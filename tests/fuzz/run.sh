@@ -52,6 +52,7 @@ for test in /usr/share/libonnx-testdata/data/node/test_*; do
 done
 seed frontend_tflite "$source"/plugins/frontends/tflite/samples/*.tflite
 seed frontend_torchscript "$source"/plugins/frontends/torchscript/samples/*.pt
+seed frontend_stablehlo "$source"/plugins/frontends/stablehlo/samples/*.mlir
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 

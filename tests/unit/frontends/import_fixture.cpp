@@ -17,7 +17,7 @@ const plugin::Registries& plugins() {
     auto fs = io::make_real_file_system();
     CollectingSink sink;
     Host host(*fs, sink);
-    for (const char* name : {"onnx", "tflite", "torchscript", "native", "example"})
+    for (const char* name : {"onnx", "tflite", "torchscript", "stablehlo", "native", "example"})
       if (auto r = plugin::load_plugin(cat(PLUGIN_DIR "/frontend_", name, ".so"), out, host); !r) ADD_FAILURE() << text_of(r.failure());
     return out;
   }();

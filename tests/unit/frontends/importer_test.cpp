@@ -79,7 +79,7 @@ TEST_F(Importer, NobodyRecognisesTheFile) {
   fs_.put("notes.txt", "hello");
   EXPECT_EQ(failure(options_for("notes.txt")),
             "IP001 no frontend recognises this model\n"
-            "  note: certainty of each frontend, from 0 to 100: example 0, native 0, onnx 0, tflite 0, torchscript 0\n"
+            "  note: certainty of each frontend, from 0 to 100: example 0, native 0, onnx 0, stablehlo 0, tflite 0, torchscript 0\n"
             "  hint: name one with --frontend, or give the folder of another with --plugin-path\n");
   fs_.put("empty.onnx", "");
   EXPECT_EQ(failure(options_for("empty.onnx")), "IP005 the file is empty; expected a model\n");

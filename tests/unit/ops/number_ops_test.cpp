@@ -92,6 +92,17 @@ TEST(NumberOps, CastSaturates) {
   EXPECT_NE(error_of("cast", {f32({1}, {1})}, {{"dtype", std::string("F8")}}).find("OP002"), std::string::npos);
 }
 
+TEST(NumberOps, BitsBecomeElementsOfAnotherType) {
+  auto bitcast = [](const Tensor& x, const char* dtype) { return run("bitcast", {x}, {{"dtype", std::string(dtype)}}); };
+  const Tensor x = f32({2}, {1, -2});
+  EXPECT_EQ(bitcast(x, "U32"), Tensor({2}, std::vector<std::uint32_t>{0x3f800000, 0xc0000000}));
+  const Tensor halves = bitcast(x, "U16");
+  EXPECT_EQ(halves, Tensor({2, 2}, std::vector<std::uint16_t>{0, 0x3f80, 0, 0xc000}));
+  EXPECT_EQ(bitcast(halves, "F32"), x);
+  EXPECT_NE(error_of("bitcast", {halves}, {{"dtype", std::string("F64")}}).find("OP003"), std::string::npos);
+  EXPECT_NE(error_of("bitcast", {x}, {{"dtype", std::string("BOOL")}}).find("OP004"), std::string::npos);
+}
+
 TEST(NumberOps, BothRemainders) {
   Ints a{7, -7, 7, -7, 5, std::numeric_limits<std::int64_t>::min()}, b{3, 3, -3, -3, 0, -1};
   EXPECT_EQ(elements<std::int64_t>(run("modulo", {i64({6}, a), i64({6}, b)})), (Ints{1, 2, -2, -1, 0, 0}));

@@ -174,6 +174,28 @@ Result<std::vector<Tensor>> evaluate_cast(const EvaluateCall& call) {
   return std::vector<Tensor>{call.inputs[0].cast(call.outputs[0].dtype)};
 }
 
+// Elements of another size become several along a new last axis, or take the place of those along the last axis.
+Result<std::vector<ValueType>> infer_bitcast(const InferCall& call) {
+  auto dtype = dtype_from_name(call.attrs.text("dtype"));
+  if (!dtype) return dtype_error(cat("'", call.attrs.text("dtype"), "' is not an element type"));
+  const ValueType& from = call.inputs[0];
+  if (from.dtype == DType::boolean || *dtype == DType::boolean) return dtype_error("booleans have no number of bits");
+  const auto size = static_cast<std::int64_t>(dtype_size(from.dtype)), wanted = static_cast<std::int64_t>(dtype_size(*dtype));
+  std::vector<std::int64_t> dims = from.shape.dims();
+  if (wanted < size) dims.push_back(size / wanted);
+  if (wanted > size) {
+    if (dims.empty() || dims.back() != wanted / size)
+      return shape_error(cat("elements of ", wanted, " bytes are ", wanted / size, " of ", dtype_name(from.dtype), "; the last axis of ",
+                             from.shape.text(), " must have that size"));
+    dims.pop_back();
+  }
+  return one(*dtype, Shape(std::move(dims)));
+}
+
+Result<std::vector<Tensor>> evaluate_bitcast(const EvaluateCall& call) {
+  return one_tensor(Tensor::from_bytes(call.outputs[0].dtype, call.outputs[0].shape, io::Bytes(std::string(call.inputs[0].bytes()))));
+}
+
 OpDef comparison_op(std::string name, std::string summary, std::vector<std::string> inputs, decltype(OpDef::infer) infer,
                     decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
   return tensor_level_op("comparison", std::move(name), std::move(summary), std::move(inputs), std::move(attrs), infer, evaluate);
@@ -200,6 +222,10 @@ std::vector<OpDef> comparison_ops() {
                      {"negative", AttrType::boolean, true, "does -infinity count?", {}}}),
       comparison_op("where", "a where the condition is true, else b; all three broadcast", {"condition", "a", "b"}, infer_where,
                     evaluate_where),
+      comparison_op(
+          "bitcast",
+          "the bits of x as elements of another type; narrower ones are several along a new last axis, and wider ones need such an axis",
+          {"x"}, infer_bitcast, evaluate_bitcast, {{"dtype", AttrType::text, std::nullopt, "the element type", dtypes}}),
       comparison_op("cast", "converted to another element type; floats to integers truncate, and saturate where the integer type ends",
                     {"x"}, infer_cast, evaluate_cast, {{"dtype", AttrType::text, std::nullopt, "the element type", dtypes}}),
       comparison_op("exact_cast", "converted to another element type that holds all elements of x, as whoever built the graph knows", {"x"},

@@ -1,0 +1,17 @@
+// The elements of a dense constant.
+#pragma once
+
+#include "module.hpp"
+
+namespace buda::stablehlo {
+
+// `text` is what stands between the brackets of dense<…>: a number for all elements, nested lists, or "0x…".
+// Fails with a plain message, to be said of a place in a file.
+Result<Dense> parse_dense(std::string_view text, const Type& type);
+// The elements' bytes in row-major order, little endian; those of a single element stand for all. Booleans have a byte or a bit each.
+Result<Dense> dense_of_bytes(std::string_view bytes, const Type& type);
+// The list of an attribute array<i64: …>, or the integers of a dense constant.
+Result<Dims> integers_of(const Attribute& attribute);
+Dense dense_integers(const Dims& elements);
+
+}  // namespace buda::stablehlo
