@@ -91,7 +91,7 @@ TEST_F(Importer, TwoFrontendsAreEquallySure) {
   fs_.put("m.onnx", small_mlp().bytes());
   EXPECT_EQ(failure(options_for("m.onnx")),
             "IP002 several frontends recognise this model equally well: another, onnx\n"
-            "  note: certainty of each frontend, from 0 to 100: another 90, onnx 90, example 0, native 0, tflite 0, torchscript 0\n"
+            "  note: certainty of each frontend, from 0 to 100: another 90, onnx 90, example 0, native 0, stablehlo 0, tflite 0, torchscript 0\n"
             "  hint: choose with --frontend another\n");
   auto options = options_for("m.onnx");
   options.frontend = "onnx";
