@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
+#include <buda/schema/absent_option.hpp>
 
 #include <boost/program_options.hpp>
 
@@ -66,6 +67,7 @@ po::options_description describe_options(const OptionSet& set) {
 
 Diagnostic unknown_option(const std::string& token, const OptionSet& set) {
   std::string name = token.substr(0, token.find('='));
+  if (auto absent = schema::absent_option(name)) return usage_error("CL001", std::move(*absent));
   Diagnostic d = usage_error("CL001", cat("unknown option '", name, '\''));
   if (auto near = nearest_word(name, all_spellings(set))) d.hint = cat("did you mean '", *near, "'?");
   return d;

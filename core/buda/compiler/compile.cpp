@@ -101,8 +101,9 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, options.balancer, plugins, host));
   BUDA_TRY(proceed());
   BUDA_ASSIGN(auto model, compiler::compiled_model(std::move(placed), device, import.name));
-  BUDA_ASSIGN(model.products.files, compiler::epoch_products(model.program.netlist, device, options.cluster,
-                                                             device::device_label(options.device), host, proceed));
+  BUDA_ASSIGN(auto epochs, overlay::EpochCompiler::check_and_make(model.program.netlist, device, options.cluster, host,
+                                                                  device::device_label(options.device)));
+  BUDA_ASSIGN(model.products.files, compiler::epoch_products(epochs, host, proceed));
   const std::string netlist_name = model.path;
   BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, options.cluster));
   BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));

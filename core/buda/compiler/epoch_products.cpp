@@ -4,7 +4,6 @@
 #include <buda/base/text.hpp>
 #include <buda/diag/parallel_results.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
-#include <buda/overlay/epoch_compiler.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
 #include <buda/pipes/reports/reports.hpp>
 
@@ -27,9 +26,7 @@ Result<EpochTexts> texts_of(const overlay::EpochCompiler& compiler, const pipes:
 
 }  // namespace
 
-Result<image::Members> epoch_products(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const std::string& cluster,
-                                      const std::string& device_label, Host& host, const std::function<Result<void>()>& proceed) {
-  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::check_and_make(netlist, device, cluster, host, device_label));
+Result<image::Members> epoch_products(const overlay::EpochCompiler& compiler, Host& host, const std::function<Result<void>()>& proceed) {
   image::Members out;
   out.emplace("netlist_queues.yaml", io::Bytes(pipes::netlist_queues_text(compiler.index(), compiler.device())));
   out.emplace("padding_table.yaml", io::Bytes(pipes::padding_table_text(compiler.padding())));

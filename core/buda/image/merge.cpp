@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/image/device_match.hpp>
+#include <buda/image/embedded_cluster.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -42,6 +43,7 @@ class Merger {
   Result<Merged> run() {
     BUDA_TRY(check_names());
     BUDA_TRY(check_devices());
+    BUDA_TRY(check_clusters());
     std::size_t fused = 0;
     Failure failure;
     for (std::size_t i = 0; i < images_.size(); ++i) {
@@ -100,6 +102,26 @@ class Merger {
     return success();
   }
 
+  // The merged image keeps one cluster. An image without any was made by an earlier version, and is for that of the device.
+  Result<void> check_clusters() const {
+    std::optional<device::Cluster> first;
+    std::string first_name;
+    for (const auto& [name, image] : images_) {
+      BUDA_ASSIGN(auto cluster, embedded_cluster(image, *device_, name));
+      if (!cluster) continue;
+      if (!first) {
+        first = std::move(cluster);
+        first_name = name;
+      } else if (*first != *cluster) {
+        Diagnostic d =
+            input_error("IM031", {name}, cat(first_name, " and ", name, " are for different clusters: the links between chips differ"));
+        d.hint = "compile all models with the same --cluster";
+        return d;
+      }
+    }
+    return success();
+  }
+
   Result<Part> make_part(std::size_t i, std::size_t first_fused) {
     const auto& [name, image] = images_[i];
     netlist::ParseOptions parse;
@@ -155,7 +177,7 @@ class Merger {
     for (auto& [queue, tensor] : image.parameters) out.image.parameters.emplace(prefix_of(i) + queue, std::move(tensor));
     for (auto& [name, bytes] : image.extras) {
       if (name == kDeviceMember || name == kClusterMember) {
-        out.image.extras.emplace(name, std::move(bytes));  // the first one; all are of the same kind
+        out.image.extras.emplace(name, std::move(bytes));  // the first one; all devices are of the same kind, and all clusters equal
       } else {
         out.image.extras.emplace(folder_of_model(i) + name, std::move(bytes));
       }

@@ -40,9 +40,11 @@ Result<EpochCompiler> EpochCompiler::make(const netlist::Netlist& netlist, devic
   return out;
 }
 
-Result<EpochCompiler> EpochCompiler::make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster) {
+Result<EpochCompiler> EpochCompiler::make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster,
+                                              const std::string& device_label) {
   EpochCompiler out;
   out.device_ = std::move(device);
+  out.device_label_ = device_label;
   if (out.device_.chips > 1 || device::chips_of(cluster) > 1) out.connect_chips(netlist, std::move(cluster));
   BUDA_TRY(out.index_epochs(netlist));
   return out;

@@ -32,7 +32,8 @@ class EpochCompiler {
   static Result<EpochCompiler> make(const netlist::Netlist& netlist, device::DeviceDescriptor device, const std::string& cluster,
                                     Host& host, const std::string& device_label = "");
   // The same for a cluster that is at hand.
-  static Result<EpochCompiler> make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster);
+  static Result<EpochCompiler> make_for(const netlist::Netlist& netlist, device::DeviceDescriptor device, device::Cluster cluster,
+                                        const std::string& device_label = "");
   // The same for any netlist: checks it first. Errors are those of check_netlist; its warnings go to the host. The netlist of a model that
   // the host executes as a whole is empty, and passes.
   static Result<EpochCompiler> check_and_make(const netlist::Netlist& netlist, device::DeviceDescriptor device, const std::string& cluster,

@@ -3,6 +3,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/schema/absent_option.hpp>
 
 #include <algorithm>
 
@@ -149,6 +150,7 @@ Result<void> OptionSet::assign(const std::string& key, const std::vector<std::st
 }
 
 Diagnostic unknown_key(const OptionSet& set, const std::string& key) {
+  if (auto absent = absent_option(key)) return usage_error("CL002", std::move(*absent));
   std::vector<std::string> names;
   for (const BoundOption& option : set.options()) {
     names.push_back(option.spec.name);

@@ -5,9 +5,19 @@
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 from table import TOOLS, options_of, rows, spellings
+
+
+def says_why(name, build):
+    """Whether the driver, given an option that is not there, says what does the same or why nothing does."""
+    for option in (["--set", f"{name}=1"], [f"--{name.replace('_', '-')}=1"]):
+        done = subprocess.run([build / "bin/buda", "compile", "model.onnx", *option], capture_output=True, text=True, check=False)
+        if done.returncode != 2 or not re.search(r"PyBuda's option '\S+' is not there: \S", done.stderr):
+            return False
+    return True
 
 
 def main():
@@ -26,6 +36,8 @@ def main():
             found += 1
             if row.is_option() and name not in keys[row.stage]:
                 problems.append(f"{where}: {row.stage} does not know '{name}'")
+            if row.is_absent() and re.fullmatch("[a-z_]+", name) and not says_why(name, build):
+                problems.append(f"{where}: 'buda compile' does not say why there is no '{name}'")
             if not row.is_option() and any(name in known for known in keys.values()):
                 problems.append(f"{where}: '{name}' is an option of a tool, which the page does not say")
         if row.is_option() and (option := keys[row.stage].get(row.names[0])):

@@ -19,6 +19,10 @@ class Row:
         """Whether the page claims that a tool has an option of this name."""
         return self.stage in TOOLS and "not there yet" not in self.here and "op.NAME" not in self.here and bool(self.test)
 
+    def is_absent(self):
+        """Whether nothing has an option of this name, not even for a single op."""
+        return not self.test and not self.family_keys()
+
     def family_keys(self):
         """What stands for the option where it is one of a single op: ["op.NAME.grid"]."""
         return re.findall(r"op\.NAME\.[\w-]+", self.here)

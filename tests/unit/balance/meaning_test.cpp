@@ -1,6 +1,6 @@
 // What was balanced computes what the graph means: netlist and host plan run on the golden target, the graph in fp32 on the host.
-#include "unit/balance/golden_model.hpp"
 #include "unit/balance/fixture.hpp"
+#include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/graph/constraint_tags.hpp>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace buda::balance {
 namespace {
@@ -148,6 +149,19 @@ TEST_P(Meaning, OfOperandsThatAllMatricesTakeIsKept) {
   };
   EXPECT_GT(kept_by(0), 0);
   EXPECT_EQ(kept_by(1), 5);
+  expect_same_meaning(g.graph, *result, 1);
+}
+
+// Matrices that a selection makes lie below one another in its result, which the queue of an output keeps as it is.
+TEST_P(Meaning, OfSelectedMatricesThatAreAnOutputIsKept) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 2, 128, 64}, {1, 2, 128, 64});
+  std::vector<std::int32_t> rows(96);
+  std::iota(rows.begin(), rows.end(), 2);  // all from the second on, counted from 1
+  auto picks = g.constant("picks", Tensor(Shape{1, 1, 1, 96}, std::move(rows)));
+  g.output("y", g.op("last", "matmul", {picks, x}, {1, 2, 96, 64}, {{"identity", true}, {"slices", std::int64_t{1}}}), {1, 2, 96, 64});
+  auto result = balance_with(g.graph, GetParam(), {}, *some_policy(2));
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
   expect_same_meaning(g.graph, *result, 1);
 }
 

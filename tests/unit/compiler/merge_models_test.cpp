@@ -4,6 +4,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/image/merge_netlist.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -127,6 +128,33 @@ TEST_F(MergeModels, TheMergedNetlistObeysTheRulesOfARun) {
   EXPECT_EQ(merged->image.build.count("temporal_epoch_7/overlay/blob.json"), 1u) << "2 x 1 and 3 x 2 epochs";
   EXPECT_EQ(merged->image.build.count("temporal_epoch_8/overlay/blob.json"), 0u);
   EXPECT_THAT(merged->image.settings, ::testing::Contains(::testing::Key("b.optimizer.opt-level")));
+}
+
+// Stream programs are made for the cluster that the images keep, so that it has to be the same in all of them.
+TEST_F(MergeModels, TheClusterIsThatOfTheImages) {
+  auto images = five_models();
+  images.resize(2);
+  auto keep = [&](std::size_t i, io::Bytes text) { images[i].image.extras.insert_or_assign(image::kClusterMember, std::move(text)); };
+  auto error = [&] {
+    auto merged = merge_models(images, {}, host_);
+    return merged ? std::string("merged") : merged.failure().diagnostics().front().code + ": " + message(merged.failure());
+  };
+  auto own = device::load_cluster(host_, device());
+  ASSERT_TRUE(own);
+  own->links = {{0, 8, 1, 0}};
+  const io::Bytes linked(device::cluster_text(*own));
+  keep(1, linked);
+  EXPECT_THAT(error(), HasSubstr("IM031: a and b are for different clusters"));
+  keep(0, linked);
+  auto merged = merge_models(images, {}, host_);
+  ASSERT_TRUE(merged) << message(merged.failure());
+  EXPECT_EQ(merged->image.extras.at(image::kClusterMember).view(), linked.view());
+  EXPECT_FALSE(merged->image.build.empty());
+  images[0].image.extras.erase(image::kClusterMember);  // as of an earlier version
+  EXPECT_EQ(error(), "merged");
+  own->links = {{0, 99, 1, 0}};
+  keep(1, io::Bytes(device::cluster_text(*own)));
+  EXPECT_THAT(error(), HasSubstr("channel"));
 }
 
 TEST_F(MergeModels, WhatDoesNotBelongTogetherIsRefused) {

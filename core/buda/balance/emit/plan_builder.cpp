@@ -2,6 +2,7 @@
 #include <buda/balance/emit/plan_builder.hpp>
 
 #include <buda/balance/emit/program.hpp>
+#include <buda/balance/models/op_model.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
@@ -176,7 +177,7 @@ class HostPlanBuilder {
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
     const Shape held = rows_held(type.shape, q, problem_.op(sink.op).out);
     BUDA_ASSIGN(auto steps, at_node(node, steps_from_device(held, shapes.view)));
-    const std::vector<Transform> joined = steps_to_whole(q.stream, held);
+    const std::vector<Transform> joined = steps_to_whole(held_result(problem_.op(sink.op), q.stream), held);
     steps.insert(steps.begin(), joined.begin(), joined.end());
     std::vector<Transform> on_host = host_steps(shapes, shapes.view, shapes.model);
     steps.insert(steps.end(), on_host.begin(), on_host.end());
@@ -292,14 +293,15 @@ Result<std::vector<Transform>> steps_from_device(const Shape& device, const Shap
   return out;
 }
 
-std::vector<Transform> steps_to_whole(const Stream& stream, const Shape& whole) {
-  if (stream.parts == 1 || whole.rank() != 4) return {};
-  const std::int64_t parts = stream.parts;
+std::vector<Transform> steps_to_whole(const HeldResult& held, const Shape& whole) {
+  const std::int64_t parts = held.stream.parts;
+  if (whole.rank() != 4 || (parts == 1 && !held.below)) return {};
   const Transform joined{TransformKind::reshape, whole.dims(), 0};
+  if (parts == 1) return {joined};
   auto reordered = [&](std::vector<std::int64_t> split, std::vector<std::int64_t> order) -> std::vector<Transform> {
     return {{TransformKind::reshape, std::move(split), 0}, {TransformKind::transpose, std::move(order), 0}, joined};
   };
-  switch (stream.direction) {
+  switch (held.stream.direction) {
     case StreamDirection::r:
       if (whole[1] == 1) break;
       return reordered({whole[0], parts, whole[1], whole[2] / parts, whole[3]}, {0, 2, 1, 3, 4});

@@ -30,8 +30,9 @@ struct BuiltPlan {
 // `graph` is the one that the problem was made of. Fails where a model shape does not lie in its node's.
 Result<BuiltPlan> build_plan(const graph::Graph& graph, const Problem& problem, const QueueSet& queues, const PlanFiles& files);
 
-// The steps from the parts of a result that is streamed so to all of it, of this device shape (w, z, r, c).
-std::vector<host_plan::Transform> steps_to_whole(const Stream& stream, const Shape& whole);
+// The steps from a result as its op holds it, in parts or with its matrices below one another, to the whole of this device shape
+// (w, z, r, c).
+std::vector<host_plan::Transform> steps_to_whole(const HeldResult& held, const Shape& whole);
 
 // The steps from a model's tensor to the tensor that a device value of type `device` (w, z, r, c) holds, and back.
 Result<std::vector<host_plan::Transform>> steps_to_device(const Shape& model, const Shape& device);
