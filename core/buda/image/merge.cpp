@@ -1,6 +1,7 @@
 // Checking, renaming, placing, joining.
 #include <buda/image/merge.hpp>
 
+#include "buda/image/helpful_option.hpp"
 #include "buda/image/merge_netlist.hpp"
 
 #include <buda/base/text.hpp>
@@ -56,9 +57,11 @@ class Merger {
       parts_.push_back(std::move(*part));
     }
     if (!failure.empty()) return failure;
-    std::vector<MemoryOfModel> memories;
-    for (Part& part : parts_) memories.push_back({part.model.name, &part.netlist});
-    BUDA_TRY(place_queues(memories, *device_, options_.memory));
+    if (auto placed = place(parts_, options_.memory); !placed) {
+      for (Diagnostic& d : placed.failure().diagnostics())
+        d.hint = helpful_option(options_.memory, [&](const MemoryOptions& others) { return fits(others); });
+      return std::move(placed).failure();
+    }
     return join();
   }
 
@@ -120,6 +123,20 @@ class Merger {
       }
     }
     return success();
+  }
+
+  Result<void> place(std::vector<Part>& parts, const MemoryOptions& options) const {
+    std::vector<MemoryOfModel> memories;
+    for (Part& part : parts) memories.push_back({part.model.name, &part.netlist});
+    return place_queues(memories, *device_, options);
+  }
+
+  // Whether the models would fit with other options; with overlap, more queues are dynamic.
+  bool fits(const MemoryOptions& others) const {
+    std::vector<Part> parts = parts_;
+    if (others.overlap_dynamic && !options_.memory.overlap_dynamic)
+      for (Part& part : parts) make_dynamic(part.netlist, queues_of_host(part.model.plan));
+    return place(parts, others).ok();
   }
 
   Result<Part> make_part(std::size_t i, std::size_t first_fused) {

@@ -1,6 +1,7 @@
 // Packing of buffers into channels.
 #include <buda/image/merge_memory.hpp>
 
+#include "buda/image/helpful_option.hpp"
 #include "buda/image/merge_netlist.hpp"
 
 #include <buda/base/checked.hpp>
@@ -241,22 +242,13 @@ class Packer {
   std::vector<Placed> placed_;
 };
 
-// The options that would make it fit, tried out.
-std::string helpful_options(const std::vector<MemoryOfModel>& models, const device::DeviceDescriptor& device, const MemoryOptions& given) {
-  auto fits = [&](bool switching, bool overlap) { return !Packer(models, device, {switching, overlap}).pack().has_value(); };
-  if (!given.switch_channels && fits(true, given.overlap_dynamic)) return "it fits without --skip_channel_reallocation";
-  if (!given.overlap_dynamic && fits(given.switch_channels, true)) return "it fits without --dynamic_queue_overlap_off";
-  if (!given.switch_channels && !given.overlap_dynamic && fits(true, true))
-    return "it fits without --skip_channel_reallocation and --dynamic_queue_overlap_off";
-  return "no option helps: merge fewer models, or compile them with smaller queues (balancer --microbatch) or formats";
-}
-
 }  // namespace
 
 Result<void> place_queues(const std::vector<MemoryOfModel>& models, const device::DeviceDescriptor& device, const MemoryOptions& options) {
   Packer packer(models, device, options);
   if (auto problem = packer.pack()) {
-    problem->hint = helpful_options(models, device, options);
+    problem->hint =
+        helpful_option(options, [&](const MemoryOptions& others) { return !Packer(models, device, others).pack().has_value(); });
     return *problem;
   }
   packer.apply();
