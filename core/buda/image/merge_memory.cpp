@@ -191,7 +191,8 @@ class Packer {
     std::vector<Block> left;
     for (Block& b : blocks) {
       if (b.bytes <= room({b.memory, b.channel}, cursors)) {
-        put(std::move(b), b.channel, cursors);
+        const std::int32_t channel = b.channel;
+        put(std::move(b), channel, cursors);
       } else if (options_.switch_channels) {
         left.push_back(std::move(b));
       } else {
