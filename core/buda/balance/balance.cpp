@@ -242,6 +242,7 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads));
   host.progress("building the netlist", 0, 0);
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
+  encode_selections(out.problem, out.choice, out.built.queues);
   host.progress("reporting", 0, 0);
   std::vector<std::int64_t> candidates;
   for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
@@ -254,6 +255,7 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
 Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
                        const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  out.problem.dynamic_queues = options.dynamic_queues;
   return place_problem(&out.graph, policy, policy_name, options, host, out);
 }
 
@@ -293,6 +295,7 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
 Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host) {
   Balanced out;
   out.problem = std::move(problem);
+  out.problem.dynamic_queues = options.dynamic_queues;
   BUDA_TRY(place_problem(nullptr, policy, policy_name, options, host, out));
   return out;
 }

@@ -41,6 +41,9 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.flag("forked-dram-inputs", o.forked_dram_inputs, "let ops of an epoch that read the same from DRAM share the reads")
       .known_as("enable_forked_dram_inputs")
       .environment("PYBUDA_ENABLE_FORKED_DRAM_INPUTS");
+  set.flag("static-queues", o.static_queues,
+           "keep the memory of queues between epochs, instead of sharing it among those not in use together")
+      .environment("PYBUDA_DISABLE_DYNAMIC_DRAM");
   set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("overrides for one op: ") + balance::kOverrideForms);
   set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
       .known_as("microbatch_size")

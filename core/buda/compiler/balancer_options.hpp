@@ -28,6 +28,7 @@ struct BalancerOptions {
   bool input_queues_on_host = false;
   bool output_queues_on_host = false;
   bool forked_dram_inputs = false;
+  bool static_queues = false;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
 };
 

@@ -77,9 +77,10 @@ TEST(Balance, APerceptronOnOneEpoch) {
   EXPECT_EQ(step.args[1].immediate, 4);  // twice the entries
 }
 
-TEST(Balance, EpochsAreJoinedByQueues) {
+TEST(Balance, EpochsAreJoinedByStaticQueues) {
   BalanceOptions options;
   options.overrides = {{"fc2.epoch-break", "true"}, {"fc3.epoch-break", "true"}};
+  options.dynamic_queues = false;
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 32, 64});
   auto a = g.linear("fc1", x, 32, 64, 64);
@@ -229,8 +230,8 @@ TEST(Balance, ABatchTakesSeveralEntriesAtOnce) {
   expect_sound(*result, "n150");
   EXPECT_EQ(result->built.netlist.graphs[0].input_count, 8);
   EXPECT_EQ(queue(*result, "x").entries, 24);
-  EXPECT_EQ(queue(*result, "e2e_a_0").entries, 16);
-  EXPECT_EQ(queue(*result, "e2e_scale_0").entries, 16);
+  EXPECT_EQ(queue(*result, "e2e_a_0").entries, 8);
+  EXPECT_EQ(queue(*result, "e2e_scale_0").entries, 8);
   // An output that is the same for all inputs would be popped eight times.
   g.output("scale", scale);
   EXPECT_FALSE(balance_with(g.graph, "n150").ok());

@@ -49,7 +49,7 @@ TEST(ByLoad, OneEpochIsNearTheOptimum) {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint64_t> bytes;
     for (std::uint64_t i = 0, n = 3 + rng.below(6); i < n; ++i) bytes.push_back(1000 + rng.below(20000));
-    const std::uint64_t found = busiest(bytes, place_by_load(buffers_of_epoch(bytes), {1 << 30, 1 << 30, 1 << 30}), 3);
+    const std::uint64_t found = busiest(bytes, place_by_load(buffers_of_epoch(bytes), ChannelRoom({1 << 30, 1 << 30, 1 << 30}, 1)), 3);
     const std::uint64_t least = optimum(bytes, 3);
     EXPECT_LE(found, least * 4 / 3);
     sum += found;
@@ -110,7 +110,7 @@ TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
   for (std::uint64_t i = 0; i < 24; ++i)
     buffers.push_back(
         {1 << 20, {{0, false, false, (1 + i % 4) << 20}, {1, false, true, (1 + i / 6) << 20}, {1, true, false, 1 << 18}}, -1});
-  const auto channels = place_by_load(buffers, std::vector<std::uint64_t>(6, 1 << 30));
+  const auto channels = place_by_load(buffers, ChannelRoom(std::vector<std::uint64_t>(6, 1 << 30), 1));
   for (std::int32_t epoch : {0, 1}) {
     std::vector<double> loads(6, 0);
     double sum = 0;
@@ -127,7 +127,7 @@ TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
 TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {
   auto buffers = buffers_of_epoch({400, 400, 400, 100, 100});
   buffers[3].fixed = 2;
-  const auto channels = place_by_load(buffers, {0, 1000, 450});
+  const auto channels = place_by_load(buffers, ChannelRoom({0, 1000, 450}, 1));
   EXPECT_EQ(channels[3], 2);
   EXPECT_THAT(channels, Each(Ge(1)));
   std::uint64_t in_last = 0;
@@ -139,13 +139,13 @@ TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {
 // ---- PyBuda's algorithms
 
 UnplacedBuffer buffer(std::uint64_t bytes, std::optional<std::int32_t> writer_epoch = {}, std::vector<BufferEnd> ends = {}) {
-  UnplacedBuffer out{bytes, false, writer_epoch, {}};
+  UnplacedBuffer out{bytes, false, writer_epoch, {}, {}};
   out.use.ends = std::move(ends);
   if (!out.use.ends.empty()) out.use.loads.push_back({out.use.ends.front().epoch, false, false, bytes});
   return out;
 }
 
-DramRoom room_of(std::vector<std::uint64_t> channels) { return {std::move(channels), -1, 0}; }
+DramRoom room_of(std::vector<std::uint64_t> channels) { return {std::move(channels), -1, 0, 1}; }
 
 TEST(DramAlgorithms, TurnsPassOverFullChannels) {
   const std::vector<UnplacedBuffer> five(5, buffer(10));
@@ -176,7 +176,7 @@ TEST(DramAlgorithms, WhatTheHostWritesLiesInItsWindowWhileThereIsRoom) {
   std::vector<UnplacedBuffer> buffers(3, buffer(10));
   for (UnplacedBuffer& b : buffers) b.for_host = true;
   for (DramAlgorithm algorithm : {DramAlgorithm::by_load, DramAlgorithm::round_robin}) {
-    const auto channels = choose_channels(algorithm, buffers, {{0, 0, 0, 90}, 2, 25}, board("n150"));
+    const auto channels = choose_channels(algorithm, buffers, {{0, 0, 0, 90}, 2, 25, 1}, board("n150"));
     EXPECT_THAT(channels, ElementsAre(2, 2, 3));
   }
 }

@@ -6,6 +6,7 @@
 #include <buda/balance/models/fused.hpp>
 #include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>
+#include <buda/balance/queues/dynamic_dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
 #include <buda/base/text.hpp>
@@ -58,42 +59,62 @@ class Builder {
 
   void place_queues(DramAlgorithm algorithm) {
     DramAllocator dram(*problem_.device);
-    const std::vector<std::int32_t> channels = choose_channels(algorithm, unplaced_buffers(), dram.room(), *problem_.device);
-    std::size_t at = 0;
-    HostPlace on_host;
-    auto in_dram = [&](const QueuePlan& plan) {
-      const auto count = static_cast<std::size_t>(plan.queue.grid.volume());
-      auto buffers = dram.allocate(plan.queue, std::span(channels).subspan(at, count), is_for_host(plan), *problem_.device);
-      at += count;
-      return buffers;
-    };
+    DramRoom room = dram.room();
+    room.epochs = choice_.epochs();
+    const std::vector<std::int32_t> channels = choose_channels(algorithm, unplaced_buffers(), room, *problem_.device);
     Failure no_space;
-    for (QueuePlan& plan : out_.queues.queues) {
-      auto buffers = lies_on_host(plan) ? allocate_on_host(plan.queue, *problem_.device, on_host) : in_dram(plan);
-      if (!buffers) {
+    auto give = [&](QueuePlan& plan, Result<std::vector<netlist::BufferAddress>> buffers) {
+      if (buffers) {
+        plan.queue.buffers = std::move(*buffers);
+      } else {
         no_space.add(std::move(buffers).failure());
+      }
+    };
+    HostPlace on_host;
+    std::size_t at = 0;
+    std::vector<std::pair<QueuePlan*, std::span<const std::int32_t>>> dynamic;
+    for (QueuePlan& plan : out_.queues.queues) {
+      if (lies_on_host(plan)) {
+        give(plan, allocate_on_host(plan.queue, *problem_.device, on_host));
         continue;
       }
-      plan.queue.buffers = std::move(*buffers);
-      out_.netlist.queues.push_back(plan.queue);
+      const auto count = static_cast<std::size_t>(plan.queue.grid.volume());
+      const auto own = std::span(channels).subspan(at, count);
+      at += count;
+      if (plan.life) {
+        dynamic.emplace_back(&plan, own);
+      } else {
+        give(plan, dram.allocate(plan.queue, own, is_for_host(plan), *problem_.device));
+      }
     }
-    out_.dram_used = dram.used();
-    for (std::size_t i = 0; i < out_.dram_used.size(); ++i) out_.dram_capacity.push_back(dram.capacity(i));
+    std::stable_sort(dynamic.begin(), dynamic.end(), [&](const auto& a, const auto& b) { return bytes_of(*a.first) > bytes_of(*b.first); });
+    DynamicDram shared(dram);
+    for (auto& [plan, own] : dynamic) give(*plan, shared.allocate(plan->queue, own, *plan->life, *problem_.device));
+    for (const QueuePlan& plan : out_.queues.queues) out_.netlist.queues.push_back(plan.queue);
+    out_.dram_used = shared.used();
+    for (std::size_t i = 0; i < out_.dram_used.size(); ++i) {
+      out_.dram_used[i] += dram.used()[i];
+      out_.dram_capacity.push_back(dram.capacity(i));
+    }
     if (!no_space.empty()) failure_.add(first_without_space(std::move(no_space)));
   }
+
+  // Of one buffer.
+  std::uint64_t bytes_of(const QueuePlan& plan) const { return buffer_bytes(plan.queue, *problem_.device).value_or(0); }
 
   // The first queue for which there is no space stands for the others: what helps is less in all of them.
   Diagnostic first_without_space(Failure failure) const {
     Diagnostic first = std::move(failure.diagnostics().front());
     if (failure.diagnostics().size() == 1) return first;
-    std::uint64_t needed = 0;
+    std::vector<SpanBytes> all;
     for (const QueuePlan& plan : out_.queues.queues)
       if (!lies_on_host(plan))
-        needed += buffer_bytes(plan.queue, *problem_.device).value_or(0) * static_cast<std::uint64_t>(plan.queue.grid.volume());
+        all.push_back({plan.life, static_cast<double>(bytes_of(plan)) * static_cast<double>(plan.queue.grid.volume())});
+    const auto needed = static_cast<std::uint64_t>(peak_bytes(all, choice_.epochs()));
     const std::uint64_t capacity = std::accumulate(out_.dram_capacity.begin(), out_.dram_capacity.end(), std::uint64_t{0});
     first.notes.push_back({{},
-                           cat(failure.diagnostics().size() - 1, " further queues do not fit; all queues together need ", needed,
-                               " bytes of DRAM, and ", problem_.device->name, " has ", capacity)});
+                           cat(failure.diagnostics().size() - 1, " further queues do not fit; in some epoch all queues together need ",
+                               needed, " bytes of DRAM, and ", problem_.device->name, " has ", capacity)});
     return first;
   }
 
@@ -106,11 +127,10 @@ class Builder {
     std::vector<UnplacedBuffer> out;
     for (std::size_t q = 0; q < out_.uses.size(); ++q) {
       const QueuePlan& plan = out_.queues.queues[q];
-      const std::uint64_t bytes = buffer_bytes(plan.queue, *problem_.device).value_or(0);
       std::optional<std::int32_t> epoch;
       if (plan.writer.valid()) epoch = choice_.ops[plan.writer.index()].epoch;
       if (lies_on_host(plan)) continue;
-      for (const BufferUse& use : out_.uses[q]) out.push_back({bytes, is_for_host(plan), epoch, use});
+      for (const BufferUse& use : out_.uses[q]) out.push_back({bytes_of(plan), is_for_host(plan), epoch, use, plan.life});
     }
     return out;
   }
@@ -166,8 +186,8 @@ class Builder {
     const EpochMeans means(out_.uses, problem_.device->dram.channels.size(), least_read);
     for (std::size_t q = 0; q < out_.uses.size(); ++q) {
       const QueuePlan& plan = out_.queues.queues[q];
-      const bool is_divisible = !plan.writer.valid() && plan.source.valid() && plan.encoded == nullptr && !lies_on_host(plan) &&
-                                plan.queue.layout != netlist::QueueLayout::flat;
+      const bool is_divisible = !plan.writer.valid() && plan.source.valid() && problem_.source(plan.source).encoded == EncodedPart::none &&
+                                !lies_on_host(plan) && plan.queue.layout != netlist::QueueLayout::flat;
       if (is_divisible && means.busiest_share(out_.uses[q]) > kMostShare) divide_queue(q, means);
     }
   }

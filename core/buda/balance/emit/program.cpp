@@ -18,20 +18,27 @@ constexpr const char* kMicrobatch = "$c_microbatch_size";
 // The pointers of one queue and the epochs in which it is read.
 struct Reading {
   std::size_t queue = 0;
-  std::string local, global;
+  std::string local, global;  // of a ram and of a dynamic queue always zero
   std::set<std::int32_t> epochs;
 };
 
-// Of one epoch the queues that it reads, and those that are read for the last time.
-struct ReadInEpoch {
+// Of one epoch the queues that it reads, and those that are read for the last time; the dynamic queues that it is the first or the last to
+// use.
+struct InEpoch {
   std::vector<const Reading*> all, last;
+  std::vector<std::string> allocated, freed;
 };
 
-std::vector<ReadInEpoch> by_epoch(const std::vector<Reading>& all, std::int32_t epochs) {
-  std::vector<ReadInEpoch> out(static_cast<std::size_t>(epochs));
+std::vector<InEpoch> by_epoch(const QueueSet& queues, const std::vector<Reading>& all, std::int32_t epochs) {
+  std::vector<InEpoch> out(static_cast<std::size_t>(epochs));
   for (const Reading& r : all) {
     for (std::int32_t epoch : r.epochs) out[static_cast<std::size_t>(epoch)].all.push_back(&r);
     out[static_cast<std::size_t>(*r.epochs.rbegin())].last.push_back(&r);
+  }
+  for (const QueuePlan& plan : queues.queues) {
+    if (!plan.life) continue;
+    out[static_cast<std::size_t>(plan.life->first)].allocated.push_back(plan.queue.name);
+    out[static_cast<std::size_t>(plan.life->last)].freed.push_back(plan.queue.name);
   }
   return out;
 }
@@ -45,7 +52,8 @@ std::vector<Reading> readings(const Problem& problem, const Choice& choice, cons
     for (const OpUse& use : plan.readers)
       if (problem.op(use.op).segment == segment) r.epochs.insert(choice.ops[use.op.index()].epoch);
     if (r.epochs.empty()) continue;
-    if (plan.queue.kind == netlist::QueueKind::queue) {
+    // A dynamic queue is empty when it has been allocated.
+    if (plan.queue.kind == netlist::QueueKind::queue && !plan.life) {
       r.local = cat("$lptr_q", number);
       r.global = cat("$gptr_q", number);
       ++number;
@@ -106,12 +114,15 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
   }
   if (!statics.values.empty()) add(std::move(statics));
   add(instruction::Loop{Value::of(kLoopCount)});
-  const auto read = by_epoch(all, choice.epochs());
+  const auto in_epochs = by_epoch(queues, all, choice.epochs());
   for (std::size_t epoch = epochs.begin; epoch < epochs.end; ++epoch) {
+    const InEpoch& in = in_epochs[epoch];
+    if (!in.allocated.empty()) add(instruction::Allocate{in.allocated});
     instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
-    for (const Reading* r : read[epoch].all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
+    for (const Reading* r : in.all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
     add(std::move(execute));
-    for (const Reading* r : read[epoch].last) {
+    if (!in.freed.empty()) add(instruction::Deallocate{in.freed});
+    for (const Reading* r : in.last) {
       if (r->local == kZero) continue;
       Value wrap = Value::number(2 * queues.queues[r->queue].queue.entries);
       add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});

@@ -141,7 +141,10 @@ const schema::Record<ReportQueue>& describe(const ReportQueue*) {
                                  .optional("writer", &ReportQueue::writer, "the op that writes it; without it, the host does")
                                  .optional("readers", &ReportQueue::readers, "the ops that read it; without them, the host does")
                                  .optional("channels", &ReportQueue::channels,
-                                           "the DRAM channel of each of its buffers; without it, they are in the host's memory");
+                                           "the DRAM channel of each of its buffers; without it, they are in the host's memory")
+                                 .optional("epochs", &ReportQueue::epochs,
+                                           "of a dynamic queue: the first and the last epoch in which it has memory; without it, it has "
+                                           "its memory always");
   return record;
 }
 
@@ -390,6 +393,7 @@ ReportQueue queue_row(const Problem& problem, const QueuePlan& q) {
   std::set<OpId> named;
   for (const OpUse& use : q.readers)
     if (named.insert(use.op).second) row.readers.push_back(problem.op(use.op).op.name);
+  if (q.life) row.epochs = {q.life->first, q.life->last};
   if (q.queue.location == netlist::QueueLocation::dram)
     for (const auto& buffer : q.queue.buffers) row.channels.push_back(buffer.channel);
   return row;

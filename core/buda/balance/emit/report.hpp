@@ -106,6 +106,7 @@ struct ReportQueue {
   std::string writer;  // an op's name; empty: the host
   std::vector<std::string> readers;
   std::vector<std::int64_t> channels;  // of DRAM, of each buffer in order
+  std::vector<std::int64_t> epochs;    // of a dynamic queue: the first and the last in which it has memory
   friend bool operator==(const ReportQueue&, const ReportQueue&) = default;
 };
 

@@ -125,6 +125,7 @@ struct Problem {
   std::int32_t microbatch = 1;  // w * batches: inputs per epoch
   // Inputs, as the user counts them, of one run of the model: the first size of all that it takes and gives, where they share it.
   std::int64_t batch = 1;
+  bool dynamic_queues = true;  // those between epochs have memory only from the epoch that writes them to the last that reads them
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
   std::vector<SinkSpec> sinks;      // in the model's order

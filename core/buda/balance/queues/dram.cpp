@@ -17,6 +17,19 @@ std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const dev
   return align_up(*sum, static_cast<std::uint64_t>(std::max(device.tile_alignment, 1)));
 }
 
+Diagnostic no_free_block(const netlist::Queue& queue, std::size_t index, std::size_t channel, std::uint64_t available,
+                         const device::DeviceDescriptor& device) {
+  const std::uint64_t needed = buffer_bytes(queue, device).value_or(std::uint64_t{1} << 62);
+  Diagnostic d = does_not_fit(
+      "BL016", queue.name, "dram", needed, available,
+      cat("queue '", queue.name, "': buffer ", index + 1, " of ", queue.grid.volume(), " (", queue.entries,
+          queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
+          needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
+      queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
+  d.data.emplace_back("channel", cat(channel));
+  return d;
+}
+
 DramAllocator::DramAllocator(const device::DeviceDescriptor& device) {
   auto alignment = static_cast<std::uint64_t>(std::max(device.tile_alignment, 1));
   for (std::size_t i = 0; i < device.dram.channels.size(); ++i) {
@@ -37,9 +50,9 @@ DramAllocator::DramAllocator(const device::DeviceDescriptor& device) {
       add(list, begin, end);
     }
     std::uint64_t capacity = 0;
-    for (const Block& b : list) capacity += b.size;
+    for (const DramBlock& b : list) capacity += b.size;
     if (window_channel_ == static_cast<std::int32_t>(i))
-      for (const Block& b : window_) capacity += b.size;
+      for (const DramBlock& b : window_) capacity += b.size;
     largest_ = std::max(largest_, largest_in(list));
     free_.push_back(std::move(list));
     capacity_.push_back(capacity);
@@ -49,7 +62,7 @@ DramAllocator::DramAllocator(const device::DeviceDescriptor& device) {
 
 std::uint64_t DramAllocator::largest_in(const FreeList& list) {
   std::uint64_t most = 0;
-  for (const Block& b : list) most = std::max(most, b.size);
+  for (const DramBlock& b : list) most = std::max(most, b.size);
   return most;
 }
 
@@ -80,7 +93,7 @@ std::optional<netlist::BufferAddress> DramAllocator::take_from(std::size_t first
 DramRoom DramAllocator::room() const {
   auto sum = [](const FreeList& list) {
     std::uint64_t out = 0;
-    for (const Block& b : list) out += b.size;
+    for (const DramBlock& b : list) out += b.size;
     return out;
   };
   DramRoom out;
@@ -104,15 +117,7 @@ Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlis
   std::size_t channel = 0;
   for (std::size_t i = 0; i < free_.size(); ++i)
     if (largest_in(free_[i]) > largest_in(free_[channel])) channel = i;
-  std::uint64_t needed = bytes.value_or(std::uint64_t{1} << 62), available = free_.empty() ? 0 : largest_in(free_[channel]);
-  Diagnostic d = does_not_fit(
-      "BL016", queue.name, "dram", needed, available,
-      cat("queue '", queue.name, "': buffer ", out.size() + 1, " of ", queue.grid.volume(), " (", queue.entries,
-          queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
-          needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
-      queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
-  d.data.emplace_back("channel", cat(channel));
-  return d;
+  return no_free_block(queue, out.size(), channel, free_.empty() ? 0 : largest_in(free_[channel]), device);
 }
 
 }  // namespace buda::balance

@@ -1,4 +1,4 @@
-// Where queues lie in DRAM: allocation within the channels of one chip.
+// Where static queues lie in DRAM: allocation within the channels of one chip.
 #pragma once
 
 #include <buda/device/descriptor.hpp>
@@ -21,7 +21,19 @@ struct DramRoom {
   std::vector<std::uint64_t> channels;
   std::int32_t window_channel = -1;  // none
   std::uint64_t window = 0;
+  std::int32_t epochs = 1;  // of the programs that use it
 };
+
+struct DramBlock {
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+};
+// By address, no two adjacent.
+using FreeList = std::vector<DramBlock>;
+
+// What to say of a queue whose buffer number `index` finds no free block: the largest there is, in `channel`, has `available` bytes.
+Diagnostic no_free_block(const netlist::Queue& queue, std::size_t index, std::size_t channel, std::uint64_t available,
+                         const device::DeviceDescriptor& device);
 
 // A buffer goes to the channel that was chosen for it, or, where that is full, to the next one that has room. Within a channel the smallest
 // free block that is large enough is taken, at its low end. What belongs to the runtime (below lowest_usable) is never given out; the
@@ -35,6 +47,8 @@ class DramAllocator {
   Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
                                                        bool host_window, const device::DeviceDescriptor& device);
   DramRoom room() const;
+  // Of each channel, outside the window.
+  const std::vector<FreeList>& free() const { return free_; }
 
   // Bytes given out, by channel.
   const std::vector<std::uint64_t>& used() const { return used_; }
@@ -44,12 +58,6 @@ class DramAllocator {
   std::uint64_t largest_block() const { return largest_; }
 
  private:
-  struct Block {
-    std::uint64_t begin = 0;
-    std::uint64_t size = 0;
-  };
-  using FreeList = std::vector<Block>;  // by address, no two adjacent
-
   static std::optional<std::uint64_t> take(FreeList& list, std::uint64_t bytes);
   static std::uint64_t largest_in(const FreeList& list);
   std::optional<netlist::BufferAddress> take_from(std::size_t channel, std::uint64_t bytes, bool host_window);

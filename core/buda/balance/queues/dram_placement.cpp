@@ -48,10 +48,10 @@ class Turns {
  public:
   Turns(std::size_t first, std::size_t count) : first_(first), count_(std::max<std::size_t>(count, 1)) {}
   // The first of the next ones with room, or the next one.
-  std::size_t next(std::uint64_t bytes, const std::vector<std::uint64_t>& room) {
+  std::size_t next(const UnplacedBuffer& buffer, const ChannelRoom& room) {
     for (std::size_t k = 0; k < count_; ++k) {
       const std::size_t channel = first_ + (turn_ + k) % count_;
-      if (room[channel] < bytes) continue;
+      if (room.left(channel, buffer.life) < buffer.bytes) continue;
       turn_ += k + 1;
       return channel;
     }
@@ -67,25 +67,36 @@ class Chooser {
   Chooser(DramAlgorithm algorithm, const DramRoom& room, const device::DeviceDescriptor& device)
       : algorithm_(algorithm),
         device_(device),
-        room_(room.channels),
+        room_(room.channels, room.epochs),
         all_(0, room.channels.size()),
         even_(0, room.channels.size() / 2),
         odd_(room.channels.size() / 2, room.channels.size() - room.channels.size() / 2) {}
 
   std::int32_t choose(const UnplacedBuffer& buffer) {
     const std::size_t channel = channel_of(buffer);
-    room_[channel] -= std::min(room_[channel], buffer.bytes);
+    room_.take(channel, buffer.bytes, buffer.life);
     return static_cast<std::int32_t>(channel);
   }
 
  private:
   std::size_t channel_of(const UnplacedBuffer& buffer) {
-    if (algorithm_ == DramAlgorithm::greatest_capacity)
-      return static_cast<std::size_t>(std::max_element(room_.begin(), room_.end()) - room_.begin());
+    if (algorithm_ == DramAlgorithm::greatest_capacity) return emptiest_for(buffer);
     if (algorithm_ == DramAlgorithm::closest) return closest_to(buffer);
-    if (algorithm_ == DramAlgorithm::flip_flop && buffer.writer_epoch && room_.size() > 1)
-      return (*buffer.writer_epoch % 2 == 0 ? even_ : odd_).next(buffer.bytes, room_);
-    return all_.next(buffer.bytes, room_);
+    if (algorithm_ == DramAlgorithm::flip_flop && buffer.writer_epoch && room_.channels() > 1)
+      return (*buffer.writer_epoch % 2 == 0 ? even_ : odd_).next(buffer, room_);
+    return all_.next(buffer, room_);
+  }
+
+  std::size_t emptiest_for(const UnplacedBuffer& buffer) const {
+    std::size_t best = 0;
+    std::uint64_t most = 0;
+    for (std::size_t c = 0; c < room_.channels(); ++c) {
+      const std::uint64_t left = room_.left(c, buffer.life);
+      if (left <= most) continue;
+      best = c;
+      most = left;
+    }
+    return best;
   }
 
   std::size_t closest_to(const UnplacedBuffer& buffer) {
@@ -94,10 +105,11 @@ class Chooser {
     std::size_t best = 0;
     std::pair<std::pair<bool, std::int64_t>, std::int64_t> least;
     bool found = false;
-    for (std::size_t c = 0; c < room_.size(); ++c) {
+    for (std::size_t c = 0; c < room_.channels(); ++c) {
       std::int64_t used = 0;
       for (const auto& epoch : epochs) used = std::max(used, uses_[{epoch, c}]);
-      const std::pair rank{std::pair{room_[c] < buffer.bytes, used}, distance(buffer.use.ends, device_.dram.channels[c], device_)};
+      const std::pair rank{std::pair{room_.left(c, buffer.life) < buffer.bytes, used},
+                           distance(buffer.use.ends, device_.dram.channels[c], device_)};
       if (found && rank >= least) continue;
       found = true;
       least = rank;
@@ -109,7 +121,7 @@ class Chooser {
 
   DramAlgorithm algorithm_;
   const device::DeviceDescriptor& device_;
-  std::vector<std::uint64_t> room_;
+  ChannelRoom room_;
   Turns all_, even_, odd_;
   // By epoch (and whether before it) and channel: buffers that lie there.
   std::map<std::pair<std::pair<std::int32_t, bool>, std::size_t>, std::int64_t> uses_;
@@ -122,8 +134,8 @@ std::vector<std::int32_t> choose_channels(DramAlgorithm algorithm, const std::ve
   std::vector<std::int32_t> out = windowed(buffers, room);
   if (algorithm == DramAlgorithm::by_load) {
     std::vector<LoadedBuffer> loaded;
-    for (std::size_t b = 0; b < buffers.size(); ++b) loaded.push_back({buffers[b].bytes, buffers[b].use.loads, out[b]});
-    return place_by_load(loaded, room.channels);
+    for (std::size_t b = 0; b < buffers.size(); ++b) loaded.push_back({buffers[b].bytes, buffers[b].use.loads, out[b], buffers[b].life});
+    return place_by_load(loaded, ChannelRoom(room.channels, room.epochs));
   }
   Chooser chooser(algorithm, room, device);
   for (std::size_t b = 0; b < buffers.size(); ++b)

@@ -3,6 +3,7 @@
 
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
+#include <buda/balance/queues/epoch_span.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
 #include <buda/device/descriptor.hpp>
 
@@ -18,6 +19,7 @@ struct UnplacedBuffer {
   bool for_host = false;                     // it lies in the host's window if there is room
   std::optional<std::int32_t> writer_epoch;  // nothing: the host writes it
   BufferUse use;
+  Lifetime life = {};
 };
 
 // The channel of each buffer: of those for the host that of the window, as long as they fit there; of others what the algorithm says, as

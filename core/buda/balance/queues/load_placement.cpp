@@ -33,8 +33,8 @@ struct Share {
 
 class Shares {
  public:
-  Shares(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room)
-      : buffers_(buffers), channels_(room.size()), room_(std::move(room)), of_buffer_(buffers.size()), channel_(buffers.size(), -1) {
+  Shares(const std::vector<LoadedBuffer>& buffers, ChannelRoom room)
+      : buffers_(buffers), channels_(room.channels()), room_(std::move(room)), of_buffer_(buffers.size()), channel_(buffers.size(), -1) {
     std::map<std::int32_t, std::size_t> numbers;  // by epoch
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferLoad& load : buffers[b].loads)
@@ -79,14 +79,14 @@ class Shares {
   void put(std::size_t b, std::int32_t channel) {
     const auto c = static_cast<std::size_t>(channel);
     for (const Share& s : of_buffer_[b]) load_[s.load][c] += s.bytes;
-    if (buffers_[b].fixed < 0) room_[c] -= std::min(room_[c], buffers_[b].bytes);
+    if (buffers_[b].fixed < 0) room_.take(c, buffers_[b].bytes, buffers_[b].life);
     channel_[b] = channel;
   }
 
   void take_away(std::size_t b) {
     const auto c = static_cast<std::size_t>(channel_[b]);
     for (const Share& s : of_buffer_[b]) load_[s.load][c] -= s.bytes;
-    room_[c] += buffers_[b].bytes;
+    room_.give_back(c, buffers_[b].bytes, buffers_[b].life);
     channel_[b] = -1;
   }
 
@@ -104,12 +104,15 @@ class Shares {
   std::int32_t best_channel(std::size_t b) const {
     std::int32_t best = -1;
     double least = 0;
+    std::uint64_t most = 0;
     for (std::size_t c = 0; c < channels_; ++c) {
-      if (room_[c] < buffers_[b].bytes) continue;
+      const std::uint64_t left = room_.left(c, buffers_[b].life);
+      if (left < buffers_[b].bytes) continue;
       const double cost = added(b, c);
-      if (best >= 0 && (cost > least || (cost == least && room_[c] <= room_[static_cast<std::size_t>(best)]))) continue;
+      if (best >= 0 && (cost > least || (cost == least && left <= most))) continue;
       best = static_cast<std::int32_t>(c);
       least = cost;
+      most = left;
     }
     return std::max(best, 0);
   }
@@ -167,20 +170,21 @@ class Shares {
     take_away(a);
     take_away(b);
     double change = 0;
-    if (room_[to] >= buffers_[a].bytes && room_[from] >= buffers_[b].bytes) {
-      const double now = added_together(a, from, b, to), then = added_together(a, to, b, from);
-      if (then < now * (1 - 1e-6)) change = then - now;
-    }
+    const double now = added_together(a, from, b, to), then = added_together(a, to, b, from);
+    const bool is_better = then < now * (1 - 1e-6);
+    if (is_better && has_room(a, to) && has_room(b, from)) change = then - now;
     put(a, static_cast<std::int32_t>(from));
     put(b, static_cast<std::int32_t>(to));
     return change;
   }
 
+  bool has_room(std::size_t b, std::size_t channel) const { return room_.left(channel, buffers_[b].life) >= buffers_[b].bytes; }
+
   double added_together(std::size_t a, std::size_t of_a, std::size_t b, std::size_t of_b) const { return added(a, of_a) + added(b, of_b); }
 
   const std::vector<LoadedBuffer>& buffers_;
   std::size_t channels_;
-  std::vector<std::uint64_t> room_;
+  ChannelRoom room_;
   std::vector<std::vector<Share>> of_buffer_;
   std::vector<double> weight_;                     // by buffer: its shares together
   std::vector<double> mean_;                       // by load
@@ -192,8 +196,8 @@ class Shares {
 
 }  // namespace
 
-std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room) {
-  if (room.empty()) return std::vector<std::int32_t>(buffers.size(), 0);
+std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room) {
+  if (room.channels() == 0) return std::vector<std::int32_t>(buffers.size(), 0);
   return Shares(buffers, std::move(room)).place();
 }
 

@@ -1,6 +1,7 @@
 // Buffers shared out among channels so that no channel of an epoch has much more to move than the others.
 #pragma once
 
+#include <buda/balance/queues/channel_room.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
 
 #include <cstdint>
@@ -12,9 +13,10 @@ struct LoadedBuffer {
   std::uint64_t bytes = 0;  // that it takes
   std::vector<BufferLoad> loads;
   std::int32_t fixed = -1;  // its channel, if that is not open
+  Lifetime life = {};
 };
 
-// The channel of each buffer. `room`: free bytes by channel, for buffers that are not fixed; one that fits nowhere gets channel 0.
-std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, std::vector<std::uint64_t> room);
+// The channel of each buffer. `room`: for buffers that are not fixed; one that fits nowhere gets channel 0.
+std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room);
 
 }  // namespace buda::balance

@@ -154,20 +154,8 @@ class QueuePlanner {
       plan.queue.kind = netlist::QueueKind::ram;
       if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
       plan.queue.tile_dim = source.tile_dim;
-      if (source.encoded != EncodedPart::none)
-        plan.encoded = std::make_shared<const Tensor>(encoded_value(source, source.users.front().op));
       add(std::move(plan));
     }
-  }
-
-  // Each part is taken once; both come from one encoding.
-  Tensor encoded_value(const SourceSpec& source, OpId op) {
-    auto it = encoded_.find(op.index());
-    if (it == encoded_.end()) {
-      const OpModel& model = choice_.ops[op.index()].model;
-      it = encoded_.emplace(op.index(), encode_selection(*problem_.op(op).selection, sparse_blocking(model), model.sparse)).first;
-    }
-    return std::move(source.encoded == EncodedPart::tiles ? it->second.tiles : it->second.indices);
   }
 
   QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
@@ -195,7 +183,7 @@ class QueuePlanner {
 
   void add_loopback(OpId writer, SourceId id) {
     const SourceSpec& source = problem_.source(id);
-    QueuePlan plan = written_by(writer, source.name, epoch_entries(problem_), QueueRole::loopback);
+    QueuePlan plan = written_by(writer, source.name, entries_between_ops(problem_, {}), QueueRole::loopback);
     plan.source = id;
     plan.readers = source.users;
     for (const OpUse& use : plan.readers)
@@ -218,8 +206,11 @@ class QueuePlanner {
 
   void add_queue_between(OpId writer, const char* prefix, QueueRole role, std::vector<OpUse> readers) {
     if (readers.empty()) return;
-    QueuePlan plan = written_by(writer, problem_.names.take(cat(prefix, problem_.op(writer).op.name, "_0")), epoch_entries(problem_), role);
+    const Lifetime life = role == QueueRole::epoch_to_epoch ? life_between_epochs(problem_, choice_, writer, readers) : Lifetime{};
+    QueuePlan plan =
+        written_by(writer, problem_.names.take(cat(prefix, problem_.op(writer).op.name, "_0")), entries_between_ops(problem_, life), role);
     plan.readers = std::move(readers);
+    plan.life = life;
     add(std::move(plan));
   }
 
@@ -227,7 +218,6 @@ class QueuePlanner {
   const Choice& choice_;
   const QueueOptions& options_;
   std::vector<Op> blocked_;
-  std::map<std::size_t, EncodedSelection> encoded_;  // by the index of the op
   QueueSet set_;
   Failure failure_;
 };
@@ -258,14 +248,40 @@ std::int64_t host_entries(const Problem& problem, const QueueOptions& options) {
   return std::int64_t{problem.microbatch} * options.batches;
 }
 
-// Room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
-std::int64_t epoch_entries(const Problem& problem) { return 2 * std::int64_t{problem.microbatch}; }
+Lifetime life_between_epochs(const Problem& problem, const Choice& choice, OpId writer, const std::vector<OpUse>& readers) {
+  if (!problem.dynamic_queues) return std::nullopt;
+  const std::int32_t first = choice.ops[writer.index()].epoch;
+  EpochSpan out{first, first};
+  for (const OpUse& use : readers) {
+    if (problem.op(use.op).segment != problem.op(writer).segment) return std::nullopt;
+    out.last = std::max(out.last, choice.ops[use.op.index()].epoch);
+  }
+  return out;
+}
+
+// A static queue has room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
+std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life) { return (life ? 1 : 2) * std::int64_t{problem.microbatch}; }
 
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
   if (host_entries(problem, options) > kMostEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
                                     problem.microbatch, ") exceed the range of queue pointers, ", kMostEntries));
   return QueuePlanner(problem, choice, options).run();
+}
+
+void encode_selections(const Problem& problem, const Choice& choice, QueueSet& set) {
+  std::map<std::size_t, EncodedSelection> encoded;  // by the index of the op: both of its queues come from one encoding
+  for (QueuePlan& plan : set.queues) {
+    if (!plan.source.valid() || problem.source(plan.source).encoded == EncodedPart::none) continue;
+    const OpId op = problem.source(plan.source).users.front().op;
+    auto it = encoded.find(op.index());
+    if (it == encoded.end()) {
+      const OpModel& model = choice.ops[op.index()].model;
+      it = encoded.emplace(op.index(), encode_selection(*problem.op(op).selection, sparse_blocking(model), model.sparse)).first;
+    }
+    const bool holds_tiles = problem.source(plan.source).encoded == EncodedPart::tiles;
+    plan.encoded = std::make_shared<const Tensor>(std::move(holds_tiles ? it->second.tiles : it->second.indices));
+  }
 }
 
 }  // namespace buda::balance

@@ -3,6 +3,7 @@
 
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
+#include <buda/balance/queues/epoch_span.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
@@ -30,7 +31,8 @@ struct QueuePlan {
   Stream stream;               // of the writer
   std::vector<OpUse> readers;  // ops; in order
   bool prologue = false;       // its readers hold it in L1
-  // The value of an encoded part of a selection matrix, which no node of the graph has.
+  Lifetime life = {};          // of a dynamic queue: programs allocate it before the first epoch and free it after the last
+  // The value of an encoded part of a selection matrix, which no node of the graph has (encode_selections).
   std::shared_ptr<const Tensor> encoded = {};
 };
 
@@ -58,15 +60,21 @@ struct QueueOptions {
 // - A parameter or constant is blocked as its readers take it; readers that differ get a copy each.
 // - Large buffers of both may be divided later, by what epochs read (build_netlist).
 // - Outputs and queues between ops have the blocking of the op that writes them. One is shared by all readers in later epochs, and one by
-//   the readers of the same epoch for which a queue is demanded.
+//   the readers of the same epoch for which a queue is demanded. The former are dynamic, unless the problem says otherwise.
 // - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
 //   entry for each that it adds.
 // The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options);
 
-// Entries of the queues that the host fills or empties, and of those between epochs.
+// Gives the queues of encoded selection matrices their values: as the choice needs them, once it is final.
+void encode_selections(const Problem& problem, const Choice& choice, QueueSet& set);
+
+// Of a queue that an op of a choice writes for ops of later epochs: dynamic where the same run of one program reads all of it.
+Lifetime life_between_epochs(const Problem& problem, const Choice& choice, OpId writer, const std::vector<OpUse>& readers);
+
+// Entries of the queues that the host fills or empties, and of those that ops write for others.
 std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
-std::int64_t epoch_entries(const Problem& problem);
+std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life);
 
 }  // namespace buda::balance
 

@@ -2,6 +2,7 @@
 #include <buda/balance/solve/first_trials.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/queues/queues.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 
 #include <algorithm>
@@ -177,36 +178,42 @@ RelaxedChip planned_chip(RelaxedChip chip, const Plan& plan, double price, const
   return chip;
 }
 
-// Bytes of results that later epochs read.
-double written_bytes(const std::vector<RelaxedOp>& ops, const std::vector<RelaxedEpoch>& epochs) {
-  double out = 0;
-  for (const RelaxedEpoch& epoch : epochs)
-    for (std::size_t i = epoch.begin; i < epoch.end; ++i)
-      if (ops[i].last_user >= epoch.end) out += ops[i].result_bytes;
-  return out;
+// Bytes of queues between epochs, where they are most.
+double queued_bytes(const Problem& problem, const std::vector<RelaxedOp>& ops, const std::vector<RelaxedEpoch>& epochs) {
+  std::vector<std::int32_t> epoch_of(ops.size(), 0);
+  for (std::size_t e = 0; e < epochs.size(); ++e)
+    for (std::size_t i = epochs[e].begin; i < epochs[e].end; ++i) epoch_of[i] = static_cast<std::int32_t>(e);
+  std::vector<SpanBytes> out;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const EpochSpan span{epoch_of[i], epoch_of[ops[i].last_user]};
+    if (span.first == span.last) continue;
+    const Lifetime life = problem.dynamic_queues ? Lifetime(span) : std::nullopt;
+    out.push_back({life, ops[i].result_bytes * static_cast<double>(entries_between_ops(problem, life))});
+  }
+  return peak_bytes(out, static_cast<std::int32_t>(epochs.size()));
 }
 
 // The price of queues, which rises until they fit DRAM.
 class QueuePrice {
  public:
-  explicit QueuePrice(const PolicyContext& context) : room_(room_of_queues(context)) {}
+  explicit QueuePrice(const PolicyContext& context) : problem_(context.problem()), room_(room_of_queues(context)) {}
 
   // The chip of a plan at the lowest price, from the present one on, at which its queues fit.
   RelaxedChip chip_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan,
                        const device::DeviceDescriptor& device) {
     RelaxedChip out = planned_chip(chip, plan, kQueuePrices[at_], device);
-    while (written_bytes(ops, relaxed_epochs(ops, out, plan.goal)) > room_ && raise())
+    while (queued_bytes(problem_, ops, relaxed_epochs(ops, out, plan.goal)) > room_ && raise())
       out = planned_chip(chip, plan, kQueuePrices[at_], device);
     return out;
   }
   // Raises it until the queues of a plan have less in them; false where they never have.
   bool raise_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan, const device::DeviceDescriptor& device) {
-    const auto written = [&] {
-      return written_bytes(ops, relaxed_epochs(ops, planned_chip(chip, plan, kQueuePrices[at_], device), plan.goal));
+    const auto queued = [&] {
+      return queued_bytes(problem_, ops, relaxed_epochs(ops, planned_chip(chip, plan, kQueuePrices[at_], device), plan.goal));
     };
-    const double before = written();
+    const double before = queued();
     while (raise())
-      if (written() < before) return true;
+      if (queued() < before) return true;
     return false;
   }
 
@@ -214,6 +221,7 @@ class QueuePrice {
   // False at the highest.
   bool raise() { return at_ + 1 < std::size(kQueuePrices) && ++at_ > 0; }
 
+  const Problem& problem_;
   double room_;
   std::size_t at_ = 0;
 };

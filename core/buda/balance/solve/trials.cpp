@@ -53,16 +53,19 @@ double dram_cycles(const PolicyContext& context, std::size_t end) {
 
 // Whether DRAM would not hold the queues between epochs.
 bool fills_dram(const PolicyContext& context, const Choice& choice) {
-  double all = 0, most = 0;
+  std::vector<SpanBytes> all;
+  double most = 0;
   for (OpId id : context.schedule()) {
     const OpSpec& spec = context.op(id);
     if (!ways_in_choice(context, choice, id).written) continue;
-    const double bytes = tensor_bytes(spec.out, spec.op.out_format, context.device());
-    all += bytes;
+    const Lifetime life = life_between_epochs(context.problem(), choice, id, spec.users);
+    const double bytes =
+        tensor_bytes(spec.out, spec.op.out_format, context.device()) * static_cast<double>(entries_between_ops(context.problem(), life));
+    all.push_back({life, bytes});
     most = std::max(most, bytes / static_cast<double>(choice.ops[id.index()].model.cores()));
   }
   const auto largest = static_cast<double>(DramAllocator(context.device()).largest_block());
-  return all > room_of_queues(context) || most * static_cast<double>(epoch_entries(context.problem())) > largest;
+  return peak_bytes(all, choice.epochs()) > room_of_queues(context) || most > largest;
 }
 
 // The context's present epoch without regard to links.
@@ -86,7 +89,7 @@ double room_of_queues(const PolicyContext& context) {
   double room = 0;
   for (std::size_t c = 0; c < context.device().dram.channels.size(); ++c) room += kFullDram * static_cast<double>(dram.capacity(c));
   for (const SourceSpec& source : context.problem().sources) room -= tensor_bytes(source.shape, source.format, context.device());
-  return std::max(room, 0.0) / static_cast<double>(epoch_entries(context.problem()));
+  return std::max(room, 0.0);
 }
 
 double pipelined_cycles(const Choice& choice) {

@@ -15,7 +15,7 @@ namespace buda::balance {
 // Bytes per cycle that an epoch moves through queues: those of DRAM, or of the few links that pass what goes in and out of its ports.
 double queue_rate(const device::DeviceDescriptor& device);
 
-// Bytes that the results of one input which later epochs read may have together, so that their queues fit DRAM beside the model's sources.
+// Bytes that queues between epochs may have together, so that they fit DRAM beside the model's sources.
 double room_of_queues(const PolicyContext& context);
 
 // Cycles of one input through all epochs of a choice: the slowest op of each.
