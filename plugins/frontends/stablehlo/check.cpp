@@ -38,7 +38,8 @@ class FunctionCheck {
   void operation(const Operation& op) {
     const bool ends = op.name == "func.return" || op.name == "stablehlo.return" || op.name == "chlo.return";
     if (!ends && find_importer(op.name) == nullptr) {
-      unsupported_.add(op.name, cat("operator ", op.name), std::string(out_of_scope(op.name)), cat("line ", op.line));
+      unsupported_.add(op.name, cat("operator ", op.name), std::string(out_of_scope(op.name)),
+                       op.line == 0 ? cat("value ", op.label) : cat("line ", op.line));
       return;
     }
     for (std::string_view by : {"callee", "decomposition"})

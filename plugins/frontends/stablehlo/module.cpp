@@ -73,7 +73,7 @@ Result<std::map<std::string, Function, std::less<>>> functions_of(const Module& 
       return module.error("SH020", "has a function without a name or with several bodies", op->line);
     Function function{*name, op, true};
     if (const Attribute* visibility = op->attributes.find("sym_visibility"))
-      if (const auto* text = visibility->as<std::string>()) function.is_public = *text == "public";
+      if (const auto* text = visibility->as<std::string>()) function.is_public = *text == "public" || text->empty();
     if (!out.emplace(*name, function).second) return module.error("SH020", cat("has two functions named '", *name, '\''), op->line);
   }
   return out;

@@ -1,4 +1,5 @@
 // The frontend `stablehlo`: modules of StableHLO (docs/formats/stablehlo.md says what is read).
+#include "bytecode_reader.hpp"
 #include "graph_import.hpp"
 #include "op_table.hpp"
 #include "text_reader.hpp"
@@ -26,6 +27,7 @@ class StableHloFrontend final : public plugin::Frontend {
   explicit StableHloFrontend(std::string function) : function_(std::move(function)) {}
 
   int recognizes(std::string_view head, const std::string& file_name) const override {
+    if (head.starts_with(kBytecodeMagic)) return 90;
     const std::string name = to_lower(file_name);
     const bool names_it = name.ends_with(".mlir") || name.ends_with(".stablehlo");
     for (std::string_view word : {"stablehlo.", "chlo.", "func.func", "module @", "module {", "mhlo."})
@@ -42,7 +44,8 @@ class StableHloFrontend final : public plugin::Frontend {
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
     static_cast<void>(host);
     try {
-      BUDA_ASSIGN(Module module, read_text(source.path, source.bytes.view()));
+      const std::string_view bytes = source.bytes.view();
+      BUDA_ASSIGN(Module module, bytes.starts_with(kBytecodeMagic) ? read_bytecode(source.path, bytes) : read_text(source.path, bytes));
       BUDA_ASSIGN(graph::Graph graph,
                   import_graph(module, options.name.empty() ? graph_name_for(source.path) : options.name, function_, options));
       refer_to_file(graph, source.bytes, source.path);
@@ -65,7 +68,7 @@ BUDA_PLUGIN(.name = "stablehlo", .version = "1.0", .description = "reads StableH
   function.default_text = "main";
   registrar.add_frontend(
       {.name = "stablehlo",
-       .summary = "StableHLO modules as MLIR text (.mlir)",
+       .summary = "StableHLO modules, as MLIR text or portable bytecode (.mlir, .mlirbc)",
        .options = {function},
        .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
          return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<buda::stablehlo::StableHloFrontend>(options.text("function")));
