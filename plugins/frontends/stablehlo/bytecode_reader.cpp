@@ -215,6 +215,7 @@ class OperationReader {
     ByteReader inside = reader;
     const bool apart = isolated && tables_->version >= kSectionsOfRegions;
     if (apart) inside = ByteReader(Section::read(reader).bytes);
+    if (head >> 1 > inside.left()) return damaged("an operation has more regions than the file has bytes");
     ++depth_;
     for (std::uint64_t i = 0; i < head >> 1; ++i) {
       BUDA_ASSIGN(Region made, region(inside, isolated ? Scope{} : scope));

@@ -1,5 +1,6 @@
 // StableHLO modules as text, written here, against numbers computed by hand or by formulas.
 #include "import_fixture.hpp"
+#include "stablehlo_bytecode.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
@@ -476,6 +477,63 @@ TEST_F(StableHlo, DamagedTextIsReadOrRefused) {
     for (const auto& d : graph.failure().diagnostics()) ASSERT_NE(d.fault, Fault::bug) << d.message << "\n" << text;
   }
   EXPECT_GT(imported, 10);
+}
+
+// ---- bytecode
+
+// relu(x w), and the sum of its rows: constants, attributes, and a region.
+std::string bytecode_of_a_layer() {
+  StableHloBytecode b;
+  const auto x = b.tensor_type({2, 3}, 4), w = b.tensor_type({3, 2}, 4), y = b.tensor_type({2, 2}, 4), scalar = b.tensor_type({}, 4),
+             sums = b.tensor_type({2}, 4);
+  const auto none = b.attribute(17, b.number(b.type(33))), no_axes = b.integers({}), precision = b.attribute(1, b.number(0));
+  const std::vector<std::string> operations{
+      b.operation({"constant_v1", {b.floats({3, 2}, {1, -1, 0.5f, 2, -3, 0.25f})}, {w}, {}, {}}),
+      b.operation({"dot_general_v2",
+                   {none, none, no_axes, none, b.integers({1}), none, none, precision, no_axes, none, b.integers({0}), none},
+                   {y},
+                   {0, 1},
+                   {}}),
+      b.operation({"constant_v1", {b.floats({}, {0})}, {scalar}, {}, {}}),
+      b.operation({"broadcast_in_dim_v1", {no_axes}, {y}, {3}, {}}),
+      b.operation({"maximum_v1", {}, {y}, {2, 4}, {}}),
+      b.operation({"reduce_v1",
+                   {b.integers({1})},
+                   {sums},
+                   {5, 3},
+                   b.open(b.region({scalar, scalar}, 3,
+                                   {b.operation({"add_v1", {}, {scalar}, {7, 8}, {}}), b.operation({"return_v1", {}, {}, {9}, {}})}))}),
+      b.operation({"return_v1", {}, {}, {6}, {}}),
+  };
+  return b.file({x}, {sums}, b.region({x}, 7, operations));
+}
+
+TEST_F(StableHlo, PortableBytecodeIsRead) {
+  const Tensor x({2, 3}, Floats{1, 2, 3, -1, 0.5f, 0});
+  // [1 + 1 - 9, -1 + 4 + 0.75] and [-1 + 0.25, 1 + 1]
+  EXPECT_EQ(one(bytecode_of_a_layer(), {x}), (Floats{3.75f, 2}));
+}
+
+TEST_F(StableHlo, NewerBytecodeIsRefused) {
+  EXPECT_EQ(refused(cat("ML\xEFR", StableHloBytecode::number(9), "t", std::string(1, '\0'))),
+            "SH001 is bytecode of version 9; up to 6 are supported\n");
+}
+
+TEST_F(StableHlo, DamagedBytecodeIsReadOrRefused) {
+  Rng rng(3);
+  const std::string good = bytecode_of_a_layer();
+  for (std::size_t size = 4; size < good.size(); ++size) EXPECT_FALSE(import_module(good.substr(0, size))) << size;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = good;
+    for (std::uint64_t k = 0; k <= rng.below(3); ++k) {
+      const std::size_t at = 4 + rng.below(bytes.size() - 4);
+      bytes[at] = static_cast<char>(rng.below(3) == 0 ? bytes[at] ^ (1 << rng.below(8)) : static_cast<int>(rng.below(256)));
+    }
+    auto graph = import_module(bytes);
+    if (graph) continue;
+    ASSERT_FALSE(graph.failure().empty());
+    for (const auto& d : graph.failure().diagnostics()) ASSERT_NE(d.fault, Fault::bug) << d.message;
+  }
 }
 
 // ---- the page
