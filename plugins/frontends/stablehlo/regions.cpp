@@ -50,9 +50,22 @@ bool is_neutral(OpCall& n, Ref value, std::string_view reduction) {
 }
 
 Result<std::vector<Value>> combined(OpCall& n, std::size_t region, std::vector<Value> a, const std::vector<Value>& b) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const Ref x = n.ref(a[i].real), y = n.ref(b[i].real);
+    const auto shape = broadcast(n.shape_of(x), n.shape_of(y));
+    if (!x.valid() || !y.valid() || !shape) return n.refuse("its body cannot be applied to its operands");
+    shapes.push_back(*shape);
+  }
   a.insert(a.end(), b.begin(), b.end());
   BUDA_ASSIGN(std::vector<Value> out, n.run(region, std::move(a), true));
   if (out.size() != b.size()) return n.refuse("its body returns another number of values than it takes");
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].is_tensor()) return n.refuse("its body returns no tensors");
+    // A body may return what does not depend on the elements.
+    out[i] = of_parts(n, out[i], [&](Ref x) { return n.broadcast_to(x, shapes[i]); });
+    if (n.shape_of(n.ref(out[i].real)) != shapes[i]) return n.refuse("its body returns no value for each element");
+  }
   return out;
 }
 

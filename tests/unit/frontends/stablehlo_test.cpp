@@ -294,6 +294,12 @@ TEST_F(StableHlo, ReductionsHaveAnyBody) {
       "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %m = stablehlo.multiply %a, %b : tensor<f32>\n    stablehlo.return %m : tensor<f32>\n"
       "  }) : (tensor<2x5xf32>, tensor<f32>) -> tensor<2x5xf32>\n");
   expect_near(one(cumulative, {x}), {3, 3, 12, 12, 60, 2, 14, 14, 112, 224});
+  const std::string last = function("%x: tensor<2x5xf32>", "tensor<2xf32>",
+                                    "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                                    "  %r = \"stablehlo.reduce\"(%x, %z) <{dimensions = array<i64: 1>}> ({\n"
+                                    "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %c = stablehlo.constant dense<7.0> : tensor<f32>\n"
+                                    "    stablehlo.return %c : tensor<f32>\n  }) : (tensor<2x5xf32>, tensor<f32>) -> tensor<2xf32>\n");
+  EXPECT_EQ(one(last, {x}), (Floats{7, 7})) << "a body that does not look at the elements";
   const std::string sorted = function(
       "%x: tensor<2x5xf32>", "tensor<2x5xf32>",
       "  %r = \"stablehlo.sort\"(%x) <{dimension = 1 : i64, is_stable = true}> ({\n"
