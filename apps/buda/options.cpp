@@ -22,6 +22,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
+  set.path("reports", o.reports, "DIR",
+           "keep in DIR/MODEL all that reportify shows: the intermediate files, and the graph after each pass");
   set.path("cache", o.cache, "DIR", "keep the image in this store, and take it from there if nothing that it is made from has changed");
   set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed")
       .at_least(0);

@@ -21,8 +21,9 @@ struct Options {
   std::vector<std::string> dims;
   std::vector<std::string> input_shapes;
   std::vector<std::string> values = {};
-  std::string build_dir;  // where intermediate files stay; empty: nowhere
-  std::string cache;      // folder of a store of images; empty: none
+  std::string build_dir;            // where intermediate files stay; empty: nowhere
+  std::string reports;              // folder of reports, in which the model has one of its own; empty: none
+  std::string cache;                // folder of a store of images; empty: none
   std::int64_t cache_limit = 5120;  // MiB that stay in it
   bool save_temps = false;
   bool dry_run = false;  // -###

@@ -106,9 +106,14 @@ class Compilation {
  private:
   // In a build folder that is used again, epochs of an earlier netlist would be packed too.
   Result<void> remove_old_epochs() {
-    std::error_code error;
-    std::filesystem::remove_all(files_.pipes, error);
-    if (error) return input_error("IO005", {files_.pipes}, cat("cannot be removed: ", error.message()));
+    std::vector<std::string> old = {files_.pipes};
+    // Passes that change nothing any more would stay in the report.
+    if (!o_.reports.empty()) old.push_back(passes_folder(o_));
+    for (const std::string& folder : old) {
+      std::error_code error;
+      std::filesystem::remove_all(folder, error);
+      if (error) return input_error("IO005", {folder}, cat("cannot be removed: ", error.message()));
+    }
     return success();
   }
 
@@ -245,13 +250,19 @@ Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::st
 
 }  // namespace
 
+// Of the model, in the folder of --reports.
+std::string reports_folder(const Options& o) { return cat(o.reports, '/', cli::model_name(o.model)); }
+std::string passes_folder(const Options& o) { return reports_folder(o) + "/passes"; }
+
 std::string image_path(const Options& o) { return o.output.empty() ? cli::model_name(o.model) + ".tti" : o.output; }
 
 Result<void> compile_model(const Options& o, cli::ToolHost& host) {
   std::string image = image_path(o);
   if (image == io::kStdStream)
     return usage_error("BD002", "option --output: an image is an archive and cannot be written to standard output; name a file");
-  std::string folder = o.build_dir;
+  if (!o.reports.empty() && !o.build_dir.empty())
+    return usage_error("BD006", "options --reports and --build-dir both say where the intermediate files are");
+  std::string folder = o.reports.empty() ? o.build_dir : reports_folder(o);
   if (folder.empty() && o.save_temps) folder = (image.ends_with(".tti") ? image.substr(0, image.size() - 4) : image) + ".build";
   if (host.fs().exists(image) && host.fs().canonical(image) == host.fs().canonical(o.model))
     return usage_error("BD003", cat("'", image, "' is the model itself; the image must be another file"));

@@ -14,6 +14,10 @@ inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "
 
 Result<void> compile_model(const Options& options, cli::ToolHost& host);
 
+// The model's folder in that of --reports, and in it the folder of passes.
+std::string reports_folder(const Options& options);
+std::string passes_folder(const Options& options);
+
 // Where the image goes.
 std::string image_path(const Options& options);
 

@@ -1,6 +1,8 @@
 // Command lines of the stages.
 #include "apps/buda/stages.hpp"
 
+#include "apps/buda/run.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 
@@ -51,6 +53,7 @@ StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, cons
   c.argv.insert(c.argv.end(), {"--device", o.device, "--settings", files.optimizer_settings});
   if (!o.level.empty()) c.argv.push_back("-O" + o.level);
   if (o.check) c.argv.push_back("--verify");
+  if (!o.reports.empty()) c.argv.insert(c.argv.end(), {"--dump-dir", passes_folder(o)});
   return c;
 }
 

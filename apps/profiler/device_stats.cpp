@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -147,21 +148,28 @@ std::string stats_text(const DeviceLog& log) {
 }
 
 std::string timestamps_csv(const DeviceLog& log) {
-  // By RISC, then run, then marker; each is a column.
-  std::set<std::tuple<std::size_t, std::size_t, std::uint32_t>> columns;
+  std::array<std::set<std::uint32_t>, kRiscs.size()> markers;
+  std::array<std::size_t, kRiscs.size()> runs{};
   for (const CoreLog& core : log.cores)
-    for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
-      for (std::size_t r = 0; r < core.riscs[risc].starts.size(); ++r)
-        for (const Stamp& stamp : core.riscs[risc].run(r)) columns.emplace(risc, r, stamp.marker);
+    for (std::size_t risc = 0; risc < kRiscs.size(); ++risc) {
+      runs[risc] = std::max(runs[risc], core.riscs[risc].starts.size());
+      for (const Stamp& stamp : core.riscs[risc].stamps) markers[risc].insert(stamp.marker);
+    }
   std::string out = "chip,core_x,core_y";
-  for (const auto& [risc, r, marker] : columns) out += cat(',', kRiscs[risc], ' ', marker, " run ", r);
+  for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
+    for (std::size_t r = 0; r < runs[risc]; ++r)
+      for (const std::uint32_t marker : markers[risc]) out += cat(',', kRiscs[risc], ' ', marker, " run ", r);
   out += '\n';
   for (const CoreLog& core : log.cores) {
     out += cat(core.chip, ',', core.x, ',', core.y);
-    for (const auto& [risc, r, marker] : columns) {
+    for (std::size_t risc = 0; risc < kRiscs.size(); ++risc) {
       const RiscLog& times = core.riscs[risc];
-      const Stamp* stamp = r < times.starts.size() ? find_marker(times.run(r), marker) : nullptr;
-      out += stamp == nullptr ? "," : cat(',', stamp->cycle);
+      for (std::size_t r = 0; r < runs[risc]; ++r)
+        for (const std::uint32_t marker : markers[risc]) {
+          const Stamp* stamp = r < times.starts.size() ? find_marker(times.run(r), marker) : nullptr;
+          out += ',';
+          if (stamp != nullptr) append_text(out, stamp->cycle);
+        }
     }
     out += '\n';
   }

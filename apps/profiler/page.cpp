@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 
 namespace buda::profiler {
 namespace {
@@ -26,21 +28,52 @@ Node texts(const std::vector<std::string>& values) {
   return out;
 }
 
-void add_bar(Node& bars, std::int64_t lane, std::span<const Stamp> run, Marker begin, Marker end, std::string text) {
-  const Stamp *from = find_marker(run, begin), *to = find_marker(run, end);
-  if (from != nullptr && to != nullptr) bars.push(bar(lane, from->cycle, to->cycle, std::move(text)));
+// What would not be told apart at first sight, nor be drawn quickly, is one bar: runs that lie closer than `gap` cycles, where a RISC has
+// many.
+void add_bars(Node& bars, std::int64_t lane, const RiscLog& log, Marker begin, Marker end, std::string_view what, std::uint64_t gap) {
+  constexpr std::size_t kMany = 1000;
+  const bool merges = log.starts.size() > kMany;
+  struct Runs {
+    std::size_t first = 0, last = 0;
+    std::uint64_t begin = 0, end = 0;
+  };
+  std::optional<Runs> open;
+  const auto close = [&] {
+    if (!open) return;
+    const std::string which = open->first == open->last ? cat(", run ", open->first) : cat(", runs ", open->first, " to ", open->last);
+    bars.push(bar(lane, open->begin, open->end, cat(what, which)));
+    open.reset();
+  };
+  for (std::size_t r = 0; r < log.starts.size(); ++r) {
+    const Stamp *from = find_marker(log.run(r), begin), *to = find_marker(log.run(r), end);
+    if (from == nullptr || to == nullptr) continue;
+    if (!merges || !open || to->cycle - open->begin > gap) close();
+    if (!open) open = Runs{r, r, from->cycle, to->cycle};
+    open->last = r;
+    open->end = to->cycle;
+  }
+  close();
 }
 
-Node core_row(const CoreLog& core) {
+Node core_row(const CoreLog& core, std::uint64_t gap) {
   Node bars = Node::list();
   // All RISCs of a core are of one firmware.
-  for (std::size_t r = 0; r < core.riscs[0].starts.size(); ++r)
-    add_bar(bars, -1, core.riscs[0].run(r), kFirmwareStart, kFirmwareEnd, cat("firmware, run ", r));
+  add_bars(bars, -1, core.riscs[0], kFirmwareStart, kFirmwareEnd, "firmware", gap);
   for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
-    for (std::size_t r = 0; r < core.riscs[risc].starts.size(); ++r)
-      add_bar(bars, static_cast<std::int64_t>(risc), core.riscs[risc].run(r), kKernelStart, kKernelEnd,
-              cat(kRiscs[risc], " kernel, run ", r));
+    add_bars(bars, static_cast<std::int64_t>(risc), core.riscs[risc], kKernelStart, kKernelEnd, cat(kRiscs[risc], " kernel"), gap);
   return Node::list({Node::string(cat("chip ", core.chip, " core ", core.x, "-", core.y)), std::move(bars)});
+}
+
+// A part of the whole time that is a few pixels wide.
+std::uint64_t merged_gap(const DeviceLog& log) {
+  std::uint64_t first = UINT64_MAX, last = 0;
+  for (const CoreLog& core : log.cores)
+    for (const RiscLog& risc : core.riscs) {
+      if (risc.stamps.empty()) continue;
+      first = std::min(first, risc.stamps.front().cycle);
+      last = std::max(last, risc.stamps.back().cycle);
+    }
+  return last > first ? (last - first) / 400 : 0;
 }
 
 Node figures_table(std::string heading, const std::vector<Analysis>& analyses) {
@@ -72,7 +105,8 @@ std::string data_js(const Node& data) { return cat("window.profile = ", serve::s
 io::Node device_page(const DeviceLog& log) {
   Node lanes = Node::list(), rows = Node::list(), tables = Node::list();
   for (const std::string_view risc : kRiscs) lanes.push(Node::string(std::string(risc)));
-  for (const CoreLog& core : log.cores) rows.push(core_row(core));
+  const std::uint64_t gap = merged_gap(log);
+  for (const CoreLog& core : log.cores) rows.push(core_row(core, gap));
   tables.push(figures_table("All cores", analyses_of(log)));
   return page_data("Device Profiler Dashboard", log.clock_hz, std::move(lanes), std::move(rows), std::move(tables));
 }

@@ -111,14 +111,18 @@ Result<void> add_folder(const std::string& folder, const std::string& inside, co
 Result<void> profile_device(const Options& o, const Outside& outside, Host& host) {
   BUDA_TRY(check_name(o));
   const std::string path = host.fs().is_directory(o.input) ? cat(o.input, '/', kDeviceLog) : o.input;
+  host.progress("reading the log", 0, 0);
   BUDA_ASSIGN(const auto bytes, host.fs().read(path));
   BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
+  host.progress("computing figures", 0, 0);
   const std::string stats = stats_text(log);
-  io::Node data = device_page(log);
+  host.progress("writing", 0, 1);
   Products products(o, outside, "device", host);
   BUDA_TRY(products.begin());
   BUDA_TRY(products.write(products.name("device_stats", ".txt"), stats));
   BUDA_TRY(products.write(products.name("device_rearranged_timestamps", ".csv"), timestamps_csv(log)));
+  io::Node data;
+  if (!o.no_plots || !o.no_webapp) data = device_page(log);
   if (!o.no_plots) {
     BUDA_ASSIGN(const PageCode code, read_page_code(host));
     BUDA_TRY(products.write(products.name("device_perf", ".html"), whole_page(code, data)));
@@ -128,6 +132,7 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
     products.add_member(kDeviceLog, bytes);
     BUDA_ASSIGN(tarball, products.write_archive(products.name("device_perf_results", ".tar")));
   }
+  host.progress("writing", 1, 1);
   if (!o.no_print_stats) BUDA_TRY(host.fs().write(std::string(io::kStdStream), stats));
   return o.no_webapp ? success() : show({std::move(data), tarball}, o, outside, host);
 }

@@ -4,6 +4,9 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 
 namespace buda::reportify {
@@ -41,6 +44,22 @@ Result<std::vector<Pass>> dumped_passes(io::FileSystem& fs, const std::string& f
   return out;
 }
 
+// What the host runs before, between and behind the parts of the device, in this order: MODEL.before.graph.json and others.
+void add_host_segments(const std::vector<std::string>& names, const std::string& folder, Module& m) {
+  std::map<std::int64_t, std::string> segments;
+  constexpr std::string_view kBetween = "between";
+  for (const std::string& name : names) {
+    const std::string begin = m.name + ".";
+    if (!name.starts_with(begin) || !name.ends_with(kGraph) || name.size() <= begin.size() + kGraph.size()) continue;
+    const std::string what = without_end(std::string_view(name).substr(begin.size()), kGraph);
+    const auto number = what.starts_with(kBetween) ? parse_int(what.substr(kBetween.size())) : std::nullopt;
+    if (what == "before") segments[-1] = what;
+    if (what == "behind") segments[INT64_MAX] = what;
+    if (number && *number >= 0) segments[*number] = what;
+  }
+  for (const auto& [at, what] : segments) m.passes.push_back({cat("host_", what), inside(folder, cat(m.name, '.', what, kGraph))});
+}
+
 Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& folder) {
   BUDA_ASSIGN(const auto names, fs.list(folder));
   const auto existing = [&](std::string_view name) {
@@ -50,7 +69,7 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
   const std::set<std::string> models = models_in(names);
   std::vector<Module> out;
   for (const std::string& model : models) {
-    Module m{.name = model, .folder = folder, .passes = {}, .report = {}, .netlist = {}, .summary = {}, .executions = {}};
+    Module m{.name = model, .folder = folder, .passes = {}, .report = {}, .netlist = {}, .summary = {}, .executions = {}, .accuracy = {}};
     if (auto path = existing(model + std::string(kGraph)); !path.empty()) m.passes.push_back({std::string(kInitialGraph), path});
     // Folders have no model's name in theirs, so they belong to the only one.
     if (models.size() == 1) {
@@ -58,8 +77,10 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
       m.passes.insert(m.passes.end(), dumped.begin(), dumped.end());
       m.summary = existing("perf/summary.json");
       m.executions = existing("perf/executions.json");
+      m.accuracy = existing("accuracy.json");
     }
     if (auto path = existing(model + ".device.graph.json"); !path.empty()) m.passes.push_back({std::string(kPostPlacer), path});
+    add_host_segments(names, folder, m);
     m.report = existing(model + std::string(kReport));
     m.netlist = existing(model + ".yaml");
     out.push_back(std::move(m));

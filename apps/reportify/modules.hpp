@@ -21,6 +21,7 @@ struct Module {
   std::vector<Pass> passes;
   std::string report, netlist;
   std::string summary, executions;  // of a run
+  std::string accuracy;             // of its ops
 };
 
 inline constexpr std::string_view kInitialGraph = "initial_graph", kPostPlacer = "post_placer";

@@ -114,12 +114,15 @@ io::Node pass_data(const graph::Graph& graph, const Placement* placement) {
   for (const graph::NodeId id : order) places.emplace(id, places.size());
   const auto parts = order.size() > kMostNodes ? parts_of(graph, order, places) : std::vector<std::size_t>{};
   const auto placed = placement != nullptr ? placed_facts(*placement) : std::map<std::string, Facts>{};
+  const auto accuracy = placement != nullptr ? placed_accuracy(*placement) : std::map<std::string, runtime::OpAccuracy>{};
   Node nodes = Node::list();
   for (std::size_t at = 0; at < order.size(); ++at) {
     const graph::Node& n = graph.node(order[at]);
     Node node = node_of(graph, n, places);
     if (!parts.empty()) node.add("part", Node::integer(static_cast<std::int64_t>(parts[at])));
     if (const auto facts = placed.find(n.name()); facts != placed.end() && n.is_op()) add_facts(node, "placed", facts->second);
+    if (const auto found = accuracy.find(n.name()); found != accuracy.end() && n.is_op())
+      node.add("accuracy", accuracy_node(found->second));
     nodes.push(std::move(node));
   }
   return Node::map({{"graph", Node::string(graph.name)},

@@ -54,7 +54,16 @@ NetlistOps ops_of(const Placement& placement, const std::string& graph) {
   return out;
 }
 
-Facts op_facts(const balance::ReportOp& op, const NetlistOps& ops) {
+void add_accuracy(const Placement& placement, const std::string& op, Facts& out) {
+  const auto found = placement.accuracy.find(op);
+  if (found == placement.accuracy.end()) return;
+  const runtime::OpAccuracy& a = found->second;
+  out.emplace_back("correlation with fp32", a.has_correlation ? cat(a.correlation) : "not defined");
+  out.emplace_back("largest error", cat(a.max_error, ", of values up to ", a.magnitude));
+  out.emplace_back("mean error", cat(a.mean_error));
+}
+
+Facts op_facts(const Placement& placement, const balance::ReportOp& op, const NetlistOps& ops) {
   Facts out;
   if (const auto found = ops.find(op.name); found != ops.end()) {
     add_netlist_facts(*found->second, out);
@@ -62,6 +71,7 @@ Facts op_facts(const balance::ReportOp& op, const NetlistOps& ops) {
     add_placement(op, out);
   }
   add_costs(op, out);
+  add_accuracy(placement, op.name, out);
   return out;
 }
 
@@ -106,7 +116,7 @@ Node inputs_node(const balance::ReportOp& op, const NetlistOps& ops, const Numbe
   return out;
 }
 
-Node op_node(const balance::ReportOp& op, const NetlistOps& ops) {
+Node op_node(const Placement& placement, const balance::ReportOp& op, const NetlistOps& ops) {
   const GridShape shape = occupied(op);
   Node out = Node::map({{"name", Node::string(op.name)},
                         {"node", Node::string(op.node)},
@@ -115,9 +125,11 @@ Node op_node(const balance::ReportOp& op, const NetlistOps& ops) {
                         {"size", Node::list({integer(shape.rows), integer(shape.cols)})},
                         {"kernel", integer(op.cycles.kernel)},
                         {"cycles", integer(op.cycles.limiter)},
-                        {"facts", facts_node(op_facts(op, ops))}});
+                        {"facts", facts_node(op_facts(placement, op, ops))}});
   for (const balance::ReportUsage& usage : op.resources)
     if (usage.resource == "l1") out.add("l1", Node::list({number(usage.used), number(usage.available)}));
+  if (const auto found = placement.accuracy.find(op.name); found != placement.accuracy.end())
+    out.add("accuracy", accuracy_node(found->second));
   return out;
 }
 
@@ -147,7 +159,7 @@ Node epoch_node(const Placement& placement, const balance::ReportEpoch& epoch, c
   for (const balance::ReportOp& op : epoch.ops) op_numbers.emplace(op.name, static_cast<std::int64_t>(op_numbers.size()));
   Node list = Node::list();
   for (const balance::ReportOp& op : epoch.ops) {
-    Node node = op_node(op, ops);
+    Node node = op_node(placement, op, ops);
     node.add("inputs", inputs_node(op, ops, op_numbers, queue_numbers));
     list.push(std::move(node));
   }
@@ -172,7 +184,35 @@ Node queue_node(const balance::ReportQueue& queue) {
                     {"facts", facts_node(facts)}});
 }
 
+Result<std::map<std::string, runtime::OpAccuracy>> read_accuracy(const std::string& path, io::FileSystem& fs) {
+  BUDA_ASSIGN(const auto bytes, fs.read(path));
+  BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), path));
+  BUDA_ASSIGN(const auto file, schema::read<runtime::AccuracyFile>(node));
+  std::map<std::string, runtime::OpAccuracy> out;
+  for (const runtime::OpAccuracy& op : file.ops) out[op.name] = op;
+  return out;
+}
+
+// What is not known is no worse than what is.
+double loss(const runtime::OpAccuracy& a) { return a.has_correlation ? 1 - a.correlation : -1; }
+
 }  // namespace
+
+io::Node accuracy_node(const runtime::OpAccuracy& accuracy) {
+  return Node::list({accuracy.has_correlation ? Node::real(accuracy.correlation) : Node::null(), Node::real(accuracy.max_error)});
+}
+
+std::map<std::string, runtime::OpAccuracy> placed_accuracy(const Placement& placement) {
+  std::map<std::string, runtime::OpAccuracy> out;
+  for (const balance::ReportEpoch& epoch : placement.report.epochs)
+    for (const balance::ReportOp& op : epoch.ops) {
+      const auto found = placement.accuracy.find(op.name);
+      if (found == placement.accuracy.end()) continue;
+      const auto [it, fresh] = out.try_emplace(op.node, found->second);
+      if (!fresh && loss(found->second) > loss(it->second)) it->second = found->second;
+    }
+  return out;
+}
 
 Result<Placement> read_placement(const Module& module, io::FileSystem& fs) {
   Placement out;
@@ -180,6 +220,9 @@ Result<Placement> read_placement(const Module& module, io::FileSystem& fs) {
   BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), module.report));
   BUDA_ASSIGN(out.report, schema::read<balance::PlacementReport>(node));
   BUDA_TRY(check_places(out.report, module.report));
+  if (!module.accuracy.empty()) {
+    BUDA_ASSIGN(out.accuracy, read_accuracy(module.accuracy, fs));
+  }
   if (module.netlist.empty()) return out;
   BUDA_ASSIGN(const auto text, fs.read(module.netlist));
   BUDA_ASSIGN(out.netlist, netlist::parse_netlist(text.view(), module.netlist, {.arch = "", .any_arch = true}));
@@ -195,7 +238,7 @@ std::map<std::string, Facts> placed_facts(const Placement& placement) {
       Facts& facts = out[op.node];
       facts.emplace_back("op in the netlist", op.name);
       facts.emplace_back("epoch", cat(e, " (", epoch.graph, ')'));
-      const Facts more = op_facts(op, ops);
+      const Facts more = op_facts(placement, op, ops);
       facts.insert(facts.end(), more.begin(), more.end());
     }
   }

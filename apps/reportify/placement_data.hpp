@@ -7,6 +7,7 @@
 #include <buda/balance/emit/report.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
+#include <buda/runtime/op_accuracy.hpp>
 
 #include <map>
 #include <optional>
@@ -16,7 +17,8 @@ namespace buda::reportify {
 
 struct Placement {
   balance::PlacementReport report;
-  std::optional<netlist::Netlist> netlist;  // adds what ops read, and their formats
+  std::optional<netlist::Netlist> netlist;              // adds what ops read, and their formats
+  std::map<std::string, runtime::OpAccuracy> accuracy;  // by op; empty where nothing is known
 };
 
 // The module's report, and its netlist if there is one. RY003: an op outside of any chip.
@@ -24,6 +26,11 @@ Result<Placement> read_placement(const Module& module, io::FileSystem& fs);
 
 // What is known of the ops that a node of the device graph became, by the node's name.
 std::map<std::string, Facts> placed_facts(const Placement& placement);
+
+// The accuracy of those ops, the worst of a node's.
+std::map<std::string, runtime::OpAccuracy> placed_accuracy(const Placement& placement);
+// [correlation with fp32 or null, largest error]
+io::Node accuracy_node(const runtime::OpAccuracy& accuracy);
 
 // Grid of workers, epochs with their ops and traffic, queues. An op's input is the number of an op of the epoch or of a queue, where the
 // netlist says it; `grid` is the device's, or as large as ops need.

@@ -38,6 +38,9 @@ void declare(cli::OptionSet& set, Options& o) {
              "every transfer. No level changes the simulated time");
   set.path("telemetry", o.telemetry, "FILE",
            "while the model runs, write what its chips do: utilisation of each core, clocks, power, temperature, DRAM (tt-smi shows it)");
+  set.path("accuracy", o.accuracy, "FILE",
+           "run the model twice on target golden, in its formats and in fp32, and write how far the results of each op are apart "
+           "(reportify shows it)");
   set.path("dump", o.dump, "FILE",
            "write the results of all ops by name, as (w, z, r, c), where w counts the inputs; .npz or .safetensors");
   set.texts("dump-op", o.dump_ops, "NAME", "with --dump: of this op only");
@@ -67,7 +70,8 @@ void declare(cli::OptionSet& set, Options& o) {
 }  // namespace
 
 std::string output_path(const Options& o) {
-  bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.perf.empty() || !o.dump.empty() || o.model == io::kStdStream;
+  bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.perf.empty() || !o.dump.empty() || !o.accuracy.empty() ||
+                     o.model == io::kStdStream;
   return o.output.empty() && serves_else ? "" : cli::product_path(o.output, o.model, ".outputs.npz");
 }
 
@@ -85,7 +89,7 @@ cli::ToolSpec tool(Options& o) {
       "programs.";
   spec.writes =
       "the output tensors; with --trace the trace; with --perf reports on time; with --telemetry the state of the chips; with --dump the "
-      "results of ops.";
+      "results of ops; with --accuracy the accuracy of ops.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"
       "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"
@@ -99,7 +103,7 @@ cli::ToolSpec tool(Options& o) {
                                        {o.plan, {FileKind::host_plan}}};
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace}; };
+  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace, o.accuracy}; };
   return spec;
 }
 

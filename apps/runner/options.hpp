@@ -28,6 +28,7 @@ struct Options {
   std::string perf;                   // folder for what a timed target measured
   std::string perf_level = "1";       // how much of it is recorded
   std::string telemetry;              // file that tells of the device while it runs
+  std::string accuracy;               // file for how far ops are from fp32
   std::string dump;                   // file for what ops make
   std::vector<std::string> dump_ops;  // only of these
   std::string expect;

@@ -13,12 +13,14 @@
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
+#include <buda/io/json.hpp>
 #include <buda/netlist/check/require_rules.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/merged_session.hpp>
 #include <buda/runtime/netlist_run.hpp>
+#include <buda/runtime/op_accuracy.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/runtime/stimulus.hpp>
@@ -68,6 +70,26 @@ std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
 
 Side input_side(std::vector<std::string> names) { return {"inputs", "input", std::move(names)}; }
 
+// A user who names no file looks for the outputs.
+Result<void> write_outputs(const Options& o, const NamedTensors& outputs, const std::vector<std::string>& order, Host& host) {
+  const std::string path = output_path(o);
+  if (path.empty() || (o.output.empty() && outputs.empty())) return success();
+  if (o.output.empty()) {
+    print_outputs(outputs, order, host);
+    host.log(0, cat("outputs written to ", path));
+  }
+  return write_tensors(host.fs(), path, outputs, host.write_mode);
+}
+
+telemetry::Telemetry run_told(const Options& o, const std::string& target) {
+  telemetry::Telemetry out;
+  out.process = ::getpid();
+  out.version = cli::version_text();
+  out.target = target;
+  out.model = o.model.substr(o.model.rfind('/') + 1);
+  return out;
+}
+
 class Runner {
  public:
   Runner(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
@@ -91,28 +113,18 @@ class Runner {
     if (!o_.trace.empty()) BUDA_TRY(host_.fs().write(o_.trace, join(trace_, ""), host_.write_mode));
     if (!o_.perf.empty()) BUDA_TRY(write_times());
     if (host_.timeline != nullptr) add_to_timeline(*host_.timeline, calls_, summary_, recording_);
+    if (!o_.accuracy.empty()) BUDA_TRY(write_accuracy());
     if (!o_.dump.empty()) {
       BUDA_ASSIGN(auto dumped, watch_->dumped());
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
     }
-    BUDA_TRY(write_outputs(outputs));
+    BUDA_TRY(write_outputs(o_, outputs, output_order_, host_));
     if (!o_.expect.empty()) BUDA_TRY(compare_outputs(o_, outputs, output_order_, host_));
     if (reference_) return compare_with_reference(tested_, test_config_, outputs, *reference_, host_);
     return success();
   }
 
  private:
-  // A user who names no file looks for the outputs.
-  Result<void> write_outputs(const NamedTensors& outputs) {
-    const std::string path = output_path(o_);
-    if (path.empty() || (o_.output.empty() && outputs.empty())) return success();
-    if (o_.output.empty()) {
-      print_outputs(outputs, output_order_, host_);
-      host_.log(0, cat("outputs written to ", path));
-    }
-    return write_tensors(host_.fs(), path, outputs, host_.write_mode);
-  }
-
   Result<void> write_times() {
     if (!summary_) {
       host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
@@ -126,14 +138,43 @@ class Runner {
     return success();
   }
 
+  // A second run, in fp32, tells what each op would have made without rounding.
+  Result<void> write_accuracy() {
+    BUDA_ASSIGN(const NamedTensors in_formats, watch_->dumped());
+    host_.progress("running in fp32", 0, 0);
+    Options quiet;
+    quiet.model = o_.model, quiet.of_image = o_.of_image, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
+    quiet.bare = o_.bare, quiet.stimulus = o_.stimulus, quiet.programs = o_.programs, quiet.params = o_.params;
+    const auto given = host_.plugin_options;
+    host_.plugin_options["target.golden"].set("mode", "fp32");
+    auto in_fp32 = Runner(quiet, host_).op_results();
+    host_.plugin_options = given;
+    if (!in_fp32) return std::move(in_fp32).failure();
+    BUDA_ASSIGN(const auto accuracy, runtime::accuracy_of(*in_fp32, in_formats, o_.model.substr(o_.model.rfind('/') + 1)));
+    return host_.fs().write(o_.accuracy, io::json_pretty(schema::write(accuracy)), host_.write_mode);
+  }
+
+  // What every op makes.
+  Result<NamedTensors> op_results() {
+    watch_.emplace(std::vector<std::string>{}, true, nullptr);
+    BUDA_TRY(check_options());
+    BUDA_ASSIGN(auto bytes, host_.fs().read(o_.model));
+    BUDA_TRY(run_on_target(kind_of(o_.model, bytes.view()), bytes));
+    return watch_->dumped();
+  }
+
   Result<void> check_options() {
     for (const std::string& path : {o_.output, o_.dump})
       if (!path.empty()) BUDA_TRY(check_tensor_path(path));
     if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error || o_.same_type))
       return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
     if (!o_.dump_ops.empty() && o_.dump.empty()) return usage_error("RN001", "option --dump-op needs --dump FILE");
-    if (!o_.dump.empty() || !o_.trace.empty())
-      watch_.emplace(o_.dump_ops, !o_.dump.empty() && o_.dump_ops.empty(), o_.trace.empty() ? nullptr : &trace_);
+    if (!o_.accuracy.empty() && !o_.target.empty() && o_.target != "golden")
+      return usage_error("RN001", cat("option --accuracy: target '", o_.target, "' does not tell what ops make; golden does"));
+    if (!o_.accuracy.empty() && (!o_.dump_ops.empty() || o_.model == io::kStdStream))
+      return usage_error("RN001", "option --accuracy runs the model twice and compares all ops: no --dump-op, and no standard input");
+    const bool every_op = !o_.accuracy.empty() || (!o_.dump.empty() && o_.dump_ops.empty());
+    if (!o_.dump.empty() || !o_.trace.empty() || every_op) watch_.emplace(o_.dump_ops, every_op, o_.trace.empty() ? nullptr : &trace_);
     params_.programs = o_.programs;
     params_.sink = o_.perf.empty() && host_.timeline == nullptr ? nullptr : &recording_;
     params_.level = static_cast<perf::Level>(o_.perf_level.front() - '0');
@@ -153,6 +194,8 @@ class Runner {
       d.hint = "compile it first: buda compile";
       return d;
     }
+    if (!o_.accuracy.empty())
+      return usage_error("RN001", "option --accuracy: a graph runs without a device; compare it with --formats exact");
     if (!o_.dump.empty() || bare_only())
       return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
     if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
@@ -180,7 +223,7 @@ class Runner {
     }
     if (host_.timeline != nullptr) timed_ = runtime::with_timed_calls(*target_, calls_);
     if (!o_.trace.empty()) tracer_ = runtime::traced(used_target(), trace_);
-    if (!o_.telemetry.empty()) followed_.emplace(used_target(), run_told(name), o_.telemetry);
+    if (!o_.telemetry.empty()) followed_.emplace(used_target(), run_told(o_, name), o_.telemetry);
     if (kind == Kind::image) {
       BUDA_ASSIGN(auto image, image::read_image(bytes, o_.model));
       if (!o_.of_image.empty()) return run_one_of(std::move(image));
@@ -319,15 +362,6 @@ class Runner {
     if (followed_) return *followed_;
     if (tracer_) return *tracer_;
     return timed_ ? *timed_ : *target_;
-  }
-
-  telemetry::Telemetry run_told(const std::string& target) const {
-    telemetry::Telemetry out;
-    out.process = ::getpid();
-    out.version = cli::version_text();
-    out.target = target;
-    out.model = o_.model.substr(o_.model.rfind('/') + 1);
-    return out;
   }
 
   void tell(const runtime::Batches& batches) {

@@ -125,6 +125,26 @@ class Compiled(Page):
     def last_pass(self):
         return self.browser.all("main ol li a:first-child")[-1].get_attribute("hash")
 
+    def test_placement_is_coloured_by_accuracy(self):
+        self.browser.open(self.page, "#0/placement/epoch=0/colour=accuracy")
+        self.picture("placement_accuracy")
+        self.assertIn("correlation", self.browser.text(".legend"))
+        labels = self.browser.script("return [...document.querySelectorAll('.placement .op')].map((o) => o.getAttribute('aria-label'))")
+        self.assertTrue(all("correlation 0.99" in label or "correlation 1.0" in label or "largest error" in label for label in labels), labels)
+        self.browser.script("document.querySelector('.placement .op').dispatchEvent(new Event('pointerenter'))")
+        self.assertIn("correlation with fp32", self.browser.text(".facts-panel"))
+
+    def test_placed_graph_is_coloured_by_accuracy(self):
+        self.browser.open(self.page, "#0/passes")
+        self.browser.open(self.page, self.last_pass())
+        self.assertEqual(self.drawing("return cy.nodes().filter((n) => n.data('heat')).length"), 0)
+        self.browser.one("#accuracy").click()
+        self.browser.wait("document.querySelector('#accuracy')?.checked && document.querySelector('.canvas')?.drawing")
+        self.picture("post_placer_accuracy")
+        self.assertGreater(self.drawing("return cy.nodes().filter((n) => n.data('heat')).length"), 5)
+        self.browser.open(self.page, "#0/pass-0")
+        self.assertEqual(self.browser.all("#accuracy"), [])
+
     def test_search_goes_to_a_node(self):
         self.browser.open(self.page, "#0/pass-0")
         self.browser.press("/")
@@ -238,6 +258,39 @@ class Compiled(Page):
             self.assertEqual(shown, working)
             self.assertIn(f"{len(working)} of {len(execution['ops'])} ops work", self.browser.text(".time output"))
         self.picture("placement_time")
+
+
+class SideBySide(Page):
+    @classmethod
+    def report(cls):
+        return exported(reports.compiled_twice(ARGUMENTS.build, ARGUMENTS.source, cls.folder), cls.folder / "page")
+
+    def test_two_compilations_are_side_by_side(self):
+        self.browser.open(self.page)
+        self.browser.one("main p a").click()
+        self.browser.wait("document.querySelectorAll('svg.placement').length === 2")
+        self.picture("side-by-side")
+        figures = self.browser.text("table.figures")
+        self.assertIn("minimize_grid", figures)
+        self.assertRegex(figures, r"estimate .* times")
+        self.assertTrue(self.browser.all("select#left") and self.browser.all("select#right"))
+
+    def test_an_op_is_shown_on_both_sides(self):
+        self.browser.open(self.page, "#side/0/1/left=0/right=0/colour=type")
+        names = self.browser.script("return [...document.querySelectorAll('svg.placement')].map((s) => [...s.querySelectorAll('.op')].map((o) => o.getAttribute('aria-label').split(',')[0]))")
+        common = next(at for at, name in enumerate(names[0]) if name in names[1])
+        self.browser.script("document.querySelector('svg.placement').querySelectorAll('.op')[arguments[0]].dispatchEvent(new Event('pointerenter'))", common)
+        self.assertEqual(len(self.browser.all(".op.chosen")), 2)
+        self.assertTrue(all(names[0][common] in panel.text for panel in self.browser.all(".sides .facts-panel")))
+        self.browser.script("document.querySelector('svg.placement').querySelectorAll('.op')[arguments[0]].dispatchEvent(new Event('pointerleave'))", common)
+        self.assertEqual(self.browser.all(".op.chosen"), [])
+
+    def test_the_address_says_which(self):
+        self.browser.open(self.page, "#side/1/1/left=0/right=999/colour=l1")
+        self.assertEqual(len(self.browser.all("svg.placement")), 2)
+        self.assertEqual(self.browser.all("tr.differs"), [])
+        self.browser.open(self.page, "#side/0/99")
+        self.assertIn("Modules", self.browser.text("main"))
 
 
 class Large(Page):

@@ -19,7 +19,21 @@ def compiled(build, source, folder):
     run(build / "bin/buda", "compile", digits / "digits-conv.onnx", "-o", folder / "digits.tti", "--build-dir", folder / "digits", "--dump-dir",
         folder / "digits/passes")
     run(build / "bin/runner", folder / "digits.tti", "--inputs", digits / "digits-conv.images.npz", "--target", "grid", "--perf", folder / "digits/perf")
+    run(build / "bin/runner", folder / "digits.tti", "--inputs", digits / "digits-conv.images.npz", "--accuracy", folder / "digits/accuracy.json")
     return folder
+
+
+def compiled_twice(build, source, folder):
+    """digits by two policies."""
+    digits = source / "share/examples/digits"
+    for policy in ("minimize_grid", "spread"):
+        run(build / "bin/buda", "compile", digits / "digits-conv.onnx", "-o", folder / f"{policy}.tti", "--reports", folder / policy, "--policy", policy)
+        (folder / policy / "digits-conv").rename(folder / f"reports-{policy}")
+        (folder / policy).rmdir()
+    (folder / "both").mkdir()
+    for policy in ("minimize_grid", "spread"):
+        (folder / f"reports-{policy}").rename(folder / "both" / policy)
+    return folder / "both"
 
 
 def write_graph(path, name, nodes):

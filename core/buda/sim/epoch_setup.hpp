@@ -31,6 +31,7 @@ struct EpochSetup {
   bool check_tiles = true;              // that each kernel input and each queue gets the tiles that the netlist means, in order
   bool keep_arrivals = false;           // with check_tiles
   std::uint64_t jitter = 0;             // seed of durations that vary; 0: they do not
+  double noc_scale = 1;                 // of the time that transfers take on the networks
 };
 
 }  // namespace buda::sim

@@ -41,7 +41,8 @@ Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const o
                          options.chunk_tiles,
                          options.check_tiles,
                          options.keep_arrivals,
-                         options.jitter},
+                         options.jitter,
+                         options.noc_scale},
                         entries);
 }
 

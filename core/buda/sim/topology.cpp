@@ -34,13 +34,14 @@ ResourceId Topology::known(const std::string& name, double bytes_per_cycle) {
 }
 
 ResourceId Topology::link(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to) {
-  return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), several_chips_ ? cat(" of chip ", chip) : std::string()), kLinkRate);
+  return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), several_chips_ ? cat(" of chip ", chip) : std::string()),
+               kLinkRate / noc_scale_);
 }
 
 ResourceId Topology::interface(std::int32_t chip, std::int32_t noc, NocCoord node, Side side) {
   return known(cat(side == Side::source ? "output" : "input", " of NoC ", noc, " at ", node.text(),
                    several_chips_ ? cat(" of chip ", chip) : std::string()),
-               kInterfaceRate);
+               kInterfaceRate / noc_scale_);
 }
 
 ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
@@ -51,6 +52,8 @@ ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
   if (device_.dram.bank_bytes <= overlay::kDramHalf) return known(channel, rate);
   return known(cat(channel, (buffer.address & overlay::kDramHalf) != 0 ? " upper half" : " lower half"), rate / 2);
 }
+
+Ticks Topology::latency(double of_network, double beyond) const { return ticks_of(of_network * noc_scale_ + beyond); }
 
 std::size_t Topology::add_way(Path& path, std::int32_t chip, std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to) {
   std::set<NocLink> tree;
@@ -73,7 +76,7 @@ Path Topology::send(const overlay::Core& from, std::int32_t noc, const std::vect
   for (const overlay::Core* core : to) targets.push_back(core->noc);
   const std::size_t hops = add_way(path, from.chip, noc, from.noc, targets);
   // What is sent needs no request.
-  path.latency = ticks_of(kLatencyCycles / 2 + kHopCycles * static_cast<double>(hops));
+  path.latency = latency(kLatencyCycles / 2 + kHopCycles * static_cast<double>(hops), 0);
   return path;
 }
 
@@ -92,7 +95,7 @@ Path Topology::pcie(const overlay::Core& from, std::int32_t noc, NocCoord port, 
   std::size_t hops = add_way(path, from.chip, noc, from.noc, {port});
   path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), cost.host_gbs / cost.clock_ghz));
   hops += add_way(path, to.chip, 0, port, {to.noc});
-  path.latency = ticks_of(kPcieCycles + kLatencyCycles + kHopCycles * static_cast<double>(hops));
+  path.latency = latency(kLatencyCycles + kHopCycles * static_cast<double>(hops), kPcieCycles);
   return path;
 }
 
@@ -101,7 +104,7 @@ Path Topology::read(const overlay::DramBuffer& buffer, const overlay::Core& to, 
   path.resources.push_back(memory(buffer));
   const std::size_t hops = add_way(path, to.chip, noc, buffer.port, {to.noc});
   path.traffic = Traffic::answers;
-  path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
+  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), kMemoryCycles);
   return path;
 }
 
@@ -110,7 +113,7 @@ Path Topology::write(const overlay::Core& from, const overlay::DramBuffer& buffe
   const std::size_t hops = add_way(path, from.chip, noc, from.noc, {buffer.port});
   path.resources.push_back(memory(buffer));
   path.traffic = Traffic::writes;
-  path.latency = ticks_of(kMemoryCycles + kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops));
+  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), kMemoryCycles);
   return path;
 }
 

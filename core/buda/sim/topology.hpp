@@ -20,8 +20,9 @@ namespace buda::sim {
 class Topology {
  public:
   // Adds resources to the fabric as paths need them. Both must outlive it. With several chips the names of resources say which.
-  Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false)
-      : device_(device), fabric_(fabric), several_chips_(several_chips) {}
+  // `noc_scale`: of the time that transfers take on the networks.
+  Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false, double noc_scale = 1)
+      : device_(device), fabric_(fabric), several_chips_(several_chips), noc_scale_(noc_scale) {}
 
   // From a core to one or several on the same chip, a multicast.
   Path send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to);
@@ -38,11 +39,13 @@ class Topology {
   ResourceId interface(std::int32_t chip, std::int32_t noc, device::NocCoord node, Side side);
   ResourceId memory(const overlay::DramBuffer& buffer);
   ResourceId known(const std::string& name, double bytes_per_cycle);
+  Ticks latency(double of_network, double beyond) const;
   std::size_t add_way(Path& path, std::int32_t chip, std::int32_t noc, device::NocCoord from, const std::vector<device::NocCoord>& to);
 
   const device::DeviceDescriptor& device_;
   Fabric& fabric_;
   bool several_chips_;
+  double noc_scale_;
   std::map<std::string, ResourceId> known_;
 };
 

@@ -97,7 +97,7 @@ TEST(DeviceStats, TextHasNanosecondsWhereTheClockIsKnown) {
 
 TEST(DeviceTimestamps, ARowForEachCore) {
   EXPECT_EQ(timestamps_csv(read("0,2,1,BRISC,1,10\n0,2,1,BRISC,2,11\n0,2,1,BRISC,1,30\n0,3,1,BRISC,2,12\n")),
-            "chip,core_x,core_y,BRISC 1 run 0,BRISC 2 run 0,BRISC 1 run 1\n0,2,1,10,11,30\n0,3,1,,12,\n");
+            "chip,core_x,core_y,BRISC 1 run 0,BRISC 2 run 0,BRISC 1 run 1,BRISC 2 run 1\n0,2,1,10,11,30,\n0,3,1,,12,,\n");
 }
 
 }  // namespace

@@ -49,6 +49,22 @@ TEST(ProfilerPage, HoldsEverythingItself) {
   EXPECT_THAT(page, Not(HasSubstr("href=")));
 }
 
+// Three thousand runs one after the other are drawn as some hundred bars, with which no run is lost.
+TEST(ProfilerPage, ManyRunsAreFewBars) {
+  std::string text;
+  for (int run = 0; run < 3000; ++run)
+    for (int marker = 1; marker <= 4; ++marker)
+      text += "0,0,0,BRISC," + std::to_string(marker) + "," + std::to_string(run * 100 + marker * 10) + "\n";
+  const auto log = parse_device_log(text, "log.csv");
+  ASSERT_TRUE(log.ok());
+  const io::Node data = device_page(*log);
+  const auto& bars = data.find("rows")->items().front().items().back().items();
+  EXPECT_GT(bars.size(), 360u);
+  EXPECT_LT(bars.size(), 400u);
+  EXPECT_EQ(*bars.front().items().back().as_string(), "BRISC kernel, runs 0 to 7");
+  EXPECT_THAT(*bars.back().items().back().as_string(), ::testing::EndsWith(" 2999"));
+}
+
 TEST(ProfilerDashboard, AnswersForItsOwnFilesOnly) {
   Desk desk;
   desk.options.date = true;

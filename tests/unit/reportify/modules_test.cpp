@@ -21,7 +21,8 @@ std::vector<std::string> pass_names(const Module& module) {
 
 TEST(ReportifyModules, PassesGoFromTheImportedGraphToThePlacedOne) {
   io::MemoryFileSystem fs;
-  for (const char* path : {"r/m/m.graph.json", "r/m/m.device.graph.json", "r/m/m.before.graph.json", "r/m/passes/013-b.graph.json",
+  for (const char* path : {"r/m/m.graph.json", "r/m/m.device.graph.json", "r/m/m.before.graph.json", "r/m/m.between10.graph.json",
+                           "r/m/m.between2.graph.json", "r/m/m.behind.graph.json", "r/m/passes/013-b.graph.json",
                            "r/m/passes/002-a.graph.json", "r/m/passes/002-a.graph.safetensors", "r/m/m.report.json", "r/m/m.yaml"})
     fs.put(path, "");
   const auto modules = find_modules(fs, "r");
@@ -30,7 +31,8 @@ TEST(ReportifyModules, PassesGoFromTheImportedGraphToThePlacedOne) {
   EXPECT_EQ(modules->front().name, "m");
   EXPECT_EQ(modules->front().report, "r/m/m.report.json");
   EXPECT_EQ(modules->front().netlist, "r/m/m.yaml");
-  EXPECT_THAT(pass_names(modules->front()), ElementsAre("initial_graph", "002-a", "013-b", "post_placer"));
+  EXPECT_THAT(pass_names(modules->front()), ElementsAre("initial_graph", "002-a", "013-b", "post_placer", "host_before", "host_between2",
+                                                        "host_between10", "host_behind"));
 }
 
 TEST(ReportifyModules, ModelsOfAFolderAndOfThoseInItAreFound) {

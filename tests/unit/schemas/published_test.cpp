@@ -17,6 +17,7 @@
 #include <buda/perf/executions_file.hpp>
 #include <buda/perf/summary_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
+#include <buda/runtime/op_accuracy.hpp>
 #include <buda/telemetry/telemetry.hpp>
 
 #include <gtest/gtest.h>
@@ -75,6 +76,7 @@ std::vector<Format> formats() {
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
                              record_format<perf::ExecutionsFile>(),
+                             record_format<runtime::AccuracyFile>(),
                              record_format<telemetry::Telemetry>(),
                              record_format<tt_smi::Snapshot>(),
                              record_format<tti_pack::ImageInfo>()};

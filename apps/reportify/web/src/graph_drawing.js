@@ -2,6 +2,7 @@
 import cytoscape from 'cytoscape';
 import {place} from './graph_layout.js';
 import {visible} from './graph_model.js';
+import {accuracyHeat, heatColor} from './placement_model.js';
 import {color} from './theme.js';
 
 const LIGHT_TEXT = '#ffffff';
@@ -17,8 +18,8 @@ function style() {
   const ink = color('ink');
   return [
     {selector: 'node', style: {
-      label: 'data(label)', width: 'data(width)', height: 'data(height)', shape: 'data(shape)', 'background-color': (n) => color(n.data('fill')),
-      color: (n) => (['parameter', 'constant'].includes(n.data('fill')) ? LIGHT_TEXT : ink), 'text-valign': 'center', 'text-halign': 'center',
+      label: 'data(label)', width: 'data(width)', height: 'data(height)', shape: 'data(shape)', 'background-color': (n) => n.data('heat') ?? color(n.data('fill')),
+      color: (n) => (n.data('heat') ? '#1b1f24' : ['parameter', 'constant'].includes(n.data('fill')) ? LIGHT_TEXT : ink), 'text-valign': 'center', 'text-halign': 'center',
       'text-wrap': 'wrap', 'font-family': 'ui-monospace, monospace', 'font-size': 11, 'border-width': (n) => (n.data('change') ? 3 : 1),
       'border-color': (n) => color(n.data('change') ?? 'edge'), 'border-style': (n) => (n.data('change') === 'removed' ? 'dashed' : 'solid'),
       'min-zoomed-font-size': 5}},
@@ -32,9 +33,15 @@ function style() {
   ];
 }
 
-function elementsOf(drawn) {
+// By accuracy: ops of which none is known keep their colour.
+function heatOfItem(item) {
+  const heat = accuracyHeat(item.node?.accuracy);
+  return heat && heatColor(heat.part);
+}
+
+function elementsOf(drawn, byAccuracy) {
   const nodes = drawn.items.map((item) => ({
-    data: {id: item.id, at: item.at, part: item.part, label: item.lines.join('\n'), width: item.width, height: item.height, fill: fill(item),
+    data: {id: item.id, at: item.at, part: item.part, label: item.lines.join('\n'), width: item.width, height: item.height, fill: fill(item), heat: byAccuracy ? heatOfItem(item) : undefined,
       change: item.node?.change ?? item.change, shape: !item.node ? 'cut-rectangle' : item.node.kind === 'op' ? 'rectangle' : 'ellipse'},
     position: {x: item.x, y: item.y},
   }));
@@ -43,7 +50,7 @@ function elementsOf(drawn) {
 }
 
 // The canvas in `container`, and what can be done to it. `choose(at)` is called for a node, `open(part)` for a part.
-export function draw(container, graph, {choose, open}) {
+export function draw(container, graph, {choose, open, byAccuracy = false}) {
   const opened = new Set();
   const cy = cytoscape({container, style: style(), layout: {name: 'preset'}, minZoom: 0.01, maxZoom: 4, boxSelectionEnabled: false,
     autoungrabify: true});
@@ -53,7 +60,7 @@ export function draw(container, graph, {choose, open}) {
     const drawn = visible(graph, opened);
     place(drawn);
     cy.elements().remove();
-    cy.add(elementsOf(drawn));
+    cy.add(elementsOf(drawn, byAccuracy));
   }
   function mark(at) {
     cy.elements().removeClass('chosen into outof');

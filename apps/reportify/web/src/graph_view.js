@@ -24,6 +24,13 @@ function comparison(module, pass, before) {
   return element('label', {}, 'Compare with ', element('select', {id: 'compare', change: choose}, element('option', {value: ''}, 'nothing'), ...options.filter(Boolean)));
 }
 
+// Of a graph whose ops' accuracy is known: whether colours show it.
+function overlay(pass, graph, options) {
+  if (!graph.nodes.some((node) => node.accuracy)) return [];
+  const change = (event) => { location.hash = event.target.checked ? `#${pass.id}/accuracy=on` : `#${pass.id}`; };
+  return [element('label', {}, element('input', {type: 'checkbox', id: 'accuracy', checked: options.get('accuracy') === 'on', change}), ' Accuracy')];
+}
+
 function passKeys(module, pass) {
   const at = module.passes.indexOf(pass);
   const go = (other) => other && (location.hash = `#${other.id}`);
@@ -65,10 +72,10 @@ export async function showGraph(main, module, pass, options) {
   const tools = element('div', {class: 'tools', role: 'toolbar', 'aria-label': 'Graph'}, button('fit', 'Fit', () => drawing.fit()),
       button('in', '+', () => drawing.zoom(1.3)), button('out', '−', () => drawing.zoom(1 / 1.3)),
       ...(isDivided(graph) ? [button('close-parts', 'Close all parts', () => drawing.closeAll())] : []),
-      field, count, comparison(module, pass, before), help.button, help.dialog, element('span', {class: 'note'}, summary(graph)));
+      field, count, comparison(module, pass, before), ...overlay(pass, graph, options), help.button, help.dialog, element('span', {class: 'note'}, summary(graph)));
   main.append(tools, element('div', {class: 'stage'}, canvas, list, dialog));
   // Last, since it takes the room that the others leave.
-  drawing = draw(canvas, graph, {choose: (at) => openNode(dialog, graph, at, goTo), open: (part) => drawing.toggle(part)});
+  drawing = draw(canvas, graph, {choose: (at) => openNode(dialog, graph, at, goTo), open: (part) => drawing.toggle(part), byAccuracy: options.get('accuracy') === 'on'});
   // For tests, which cannot see what is on a canvas.
   canvas.drawing = drawing;
   const stopKeys = listenTo(keys);

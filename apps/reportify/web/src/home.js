@@ -1,5 +1,6 @@
 // The landing page, a row for each module; the reports of a module; its passes.
 import {element, factsTable, link, problem} from './dom.js';
+import {firstSide} from './side_view.js';
 
 const COLUMNS = ['device', 'ops', 'epochs', 'cores', 'estimate'];
 
@@ -12,6 +13,7 @@ export function showHome(main, modules) {
   });
   main.append(element('h1', {}, 'Modules'),
       element('table', {class: 'list'}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...rows)));
+  if (modules.length > 1) main.append(element('p', {}, link('Two compilations side by side', firstSide(modules))));
 }
 
 function reportLinks(module, number) {

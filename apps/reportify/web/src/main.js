@@ -5,6 +5,7 @@ import {showGraph} from './graph_view.js';
 import {showHome, showModule, showPasses} from './home.js';
 import {showPlacement} from './placement_view.js';
 import {showRun} from './run_view.js';
+import {showSide} from './side_view.js';
 import {startTheme} from './theme.js';
 
 const main = document.getElementById('main');
@@ -15,6 +16,10 @@ const optionsOf = (words) => new Map(words.slice(2).map((word) => word.split('='
 
 // "#0/pass-2" shows pass 2 of module 0. Every view gives a function that ends it, or nothing.
 function viewOf(modules, words) {
+  if (words[0] === 'side' && modules[Number(words[1])] && modules[Number(words[2])]) {
+    const options = new Map(words.slice(3).map((word) => word.split('=')));
+    return {titles: [['Side by side', `#${words.join('/')}`]], show: () => showSide(main, modules, words, options)};
+  }
   const module = words[0] === '' ? undefined : modules[Number(words[0])];
   if (!module) return {titles: [], show: () => showHome(main, modules)};
   const home = [module.name, `#${words[0]}`];

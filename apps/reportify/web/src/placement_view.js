@@ -25,6 +25,8 @@ function epochFacts(epoch) {
 function legend(epoch, colouring, colors) {
   const swatch = (fill, text) => element('li', {}, element('span', {class: 'swatch', style: `background:${fill}`}), text);
   if (!COLOURINGS[colouring].of) return [...new Set(epoch.ops.map((op) => op.type))].sort().map((type) => swatch(colors.get(type), type));
+  const {ends} = COLOURINGS[colouring];
+  if (ends) return [swatch(heatColor(0), `correlation ${ends[0]}`), swatch(heatColor(0.5), ''), swatch(heatColor(1), ends[1])];
   return [0, 0.25, 0.5, 0.75, 1].map((part) => swatch(heatColor(part), `${100 * part} %`));
 }
 
