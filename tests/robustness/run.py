@@ -217,7 +217,7 @@ def main():
         inputs = work / "inputs.npz"
         shutil.copy(args.inputs, inputs)
         subprocess.run(["buda", "compile", "m.onnx", "-o", "m.tti", "--build-dir", ".", "-q"], cwd=work, env=environment, check=True)
-        subprocess.run(["runner", "m.tti", "--inputs", inputs, "--target", "grid", "--perf", "times", "--perf-level", "0", "--telemetry", "telemetry.json", "-o", "unused.npz", "-q"], cwd=work, env=environment, check=True)
+        subprocess.run(["runner", "m.tti", "--inputs", inputs, "--target", "grid", "--perf", "times", "--telemetry", "telemetry.json", "-o", "unused.npz", "-q"], cwd=work, env=environment, check=True)
         subprocess.run(["importer", "m.onnx", "--copy-tensors", "-o", "copied.graph.json"], cwd=work, env=environment, check=True)
         subprocess.run(["netlist2pipe", "m.yaml", "--device", "n150", "--epoch", "0", "-o", "-", "-q"], cwd=work, env=environment, check=True, stdout=(work / "epoch.yaml").open("wb"))
         subjects, beside = tools(work, inputs)
