@@ -165,8 +165,8 @@ Result<void> convolution(OpCall& n) {
   BUDA_ASSIGN(std::int64_t batch_groups, n.integer_or("batch_group_count", 1));
   if (groups < 1 || batch_groups < 1 || groups > (1 << 30) || batch_groups > (1 << 30)) return n.refuse("has a group count below 1");
   const DType to = n.result_type().dtype.value_or(n.dtype(0));
-  BUDA_ASSIGN(Shape stated, n.stated_shape());
-  if (stated.volume() == 0) {
+  // A window that does not fit gives nothing.
+  if (const Shape stated(Dims(n.result_type().dims)); !n.result_type().has_open_sizes() && stated.volume() == 0) {
     const Ref none = n.broadcast_to(n.scalar(0, to), stated);
     n.output(none, n.is_complex(0) ? none : Ref(), 0);
     return success();
