@@ -30,7 +30,7 @@ cli::ToolSpec device_command(Options& o, const Outside& outside) {
       "and device/device_perf_results.tar of these and the log.";
   spec.example = "runner digits.tti --inputs digits.images.npz --target grid --perf times\nprofiler device -i times --no-webapp";
   spec.declare = [&o](cli::OptionSet& set) {
-    set.path("device-log", o.input, "FILE|DIR", "the log, or the folder of profile_log_device.csv").also("-d").also("-i");
+    set.path("device-log", o.input, "FILE|DIR", "the log, or the folder of profile_log_device.csv").also("-i");
     declare_common(set, o, "device");
     set.flag("no-print-stats", o.no_print_stats, "do not print the figures");
     set.flag("no-webapp", o.no_webapp, "do not show the dashboard");

@@ -55,7 +55,7 @@ def tools(work, inputs):
         Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (inputs)", inputs, ".npz", ["runner", work / "m.tti", "--inputs", "IN", "-o", "OUT"], product_name="product.npz"),
         Tool("perf-analyzer", work / "times/summary.json", ".json", ["perf-analyzer", "--load", "IN"], product=False),
-        Tool("profiler device", work / "times/profile_log_device.csv", ".csv", ["profiler", "device", "-d", "IN", "--no-webapp"], product=False),
+        Tool("profiler device", work / "times/profile_log_device.csv", ".csv", ["profiler", "device", "-i", "IN", "--no-webapp"], product=False),
         Tool("tt-smi", work / "telemetry.json", ".json", ["tt-smi", "-s", "-f", "OUT", "IN"]),
         Tool("buda compile", work / "m.onnx", ".onnx", ["buda", "compile", "IN", "-o", "OUT"]),
     ], beside
