@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/known_argument.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstdint>
 #include <initializer_list>

@@ -4,6 +4,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 #include <numeric>

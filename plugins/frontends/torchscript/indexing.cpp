@@ -3,6 +3,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/windows.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

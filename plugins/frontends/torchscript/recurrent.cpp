@@ -5,6 +5,7 @@
 #include "call.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstring>
 
