@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <system_error>
 #include <tuple>
@@ -68,17 +69,22 @@ void touch(const std::string& path) {
   stdfs::last_write_time(path, stdfs::file_time_type::clock::now(), ignored);
 }
 
+// Not compared with their digests yet.
 std::optional<Products> products_of(const std::string& store, const Making& making) {
   Products products;
   for (const auto& [name, digest] : making.products) {
     const std::string path = object_path(store, digest);
     if (!disk()->exists(path)) return std::nullopt;
     auto bytes = disk()->read(path);
-    if (!bytes || io::sha256_hex(bytes->view()) != digest) return std::nullopt;
-    touch(path);
+    if (!bytes) return std::nullopt;
     products.emplace(name, *bytes);
   }
   return products;
+}
+
+bool are_sound(const Products& products, const Making& making) {
+  return std::all_of(making.products.begin(), making.products.end(),
+                     [&](const auto& made) { return io::sha256_hex(products.at(made.first).view()) == made.second; });
 }
 
 struct Object {
@@ -103,14 +109,20 @@ std::vector<Object> objects_of(const std::string& store) {
 
 }  // namespace
 
-std::optional<Products> find(const std::string& store, const std::string& key, std::set<std::string>* inputs) {
+std::optional<Products> find(const std::string& store, const std::string& key, std::set<std::string>* inputs,
+                             const std::function<void(const Products&)>& meanwhile) {
   if (!is_store(store)) return std::nullopt;
   for (const Making& making : read_entry(entry_path(store, key)).makings) {
     if (!is_fresh(making)) continue;
     auto products = products_of(store, making);
-    if (products && inputs != nullptr)
+    if (!products) continue;
+    auto sound = std::async(meanwhile ? std::launch::async : std::launch::deferred, [&] { return are_sound(*products, making); });
+    if (meanwhile) meanwhile(*products);
+    if (!sound.get()) continue;
+    for (const auto& [name, digest] : making.products) touch(object_path(store, digest));
+    if (inputs != nullptr)
       for (const auto& [path, digest] : making.inputs) inputs->insert(path);
-    if (products) return products;
+    return products;
   }
   return std::nullopt;
 }
@@ -127,8 +139,8 @@ Result<void> make(const std::string& store) {
   return disk()->write(tag_path(store), kTag);
 }
 
-Result<void> keep(const std::string& store, const std::string& key, const std::set<std::string>& inputs,
-                  const Products& products, stdfs::file_time_type begun) {
+Result<void> keep(const std::string& store, const std::string& key, const std::set<std::string>& inputs, const Products& products,
+                  stdfs::file_time_type begun) {
   Making making;
   for (const auto& path : inputs) {
     std::error_code error;
@@ -162,7 +174,8 @@ Result<Size> measure(const std::string& store) {
 Result<Size> shrink(const std::string& store, std::uint64_t most_bytes) {
   if (!is_store(store)) return no_store(store);
   std::vector<Object> objects = objects_of(store);
-  std::sort(objects.begin(), objects.end(), [](const Object& a, const Object& b) { return std::tie(b.used, a.path) < std::tie(a.used, b.path); });
+  std::sort(objects.begin(), objects.end(),
+            [](const Object& a, const Object& b) { return std::tie(b.used, a.path) < std::tie(a.used, b.path); });
   Size gone;
   std::uint64_t kept = 0;
   std::error_code error;
@@ -178,7 +191,8 @@ Result<Size> shrink(const std::string& store, std::uint64_t most_bytes) {
       const std::string path = cat(store, "/entries/", name);
       const auto makings = read_entry(path).makings;
       const bool whole = std::any_of(makings.begin(), makings.end(), [&](const Making& m) {
-        return std::all_of(m.products.begin(), m.products.end(), [&](const auto& p) { return disk()->exists(object_path(store, p.second)); });
+        return std::all_of(m.products.begin(), m.products.end(),
+                           [&](const auto& p) { return disk()->exists(object_path(store, p.second)); });
       });
       if (!whole && stdfs::remove(path, error)) ++gone.entries;
     }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,13 +24,16 @@ namespace buda::cache {
 using Products = std::map<std::string, io::Bytes>;  // by name
 
 // The products of the work `key` (64 hexadecimal digits, a digest of what was asked for), if they were made from files that hold today what
-// they held then. Damaged parts of a store are as if they were not there. `inputs`, if wanted, become the files' names.
-std::optional<Products> find(const std::string& store, const std::string& key, std::set<std::string>* inputs = nullptr);
+// they held then. Damaged parts of a store are as if they were not there. `inputs`, if wanted, become the files' names. `meanwhile`, if
+// given, has products while their digests are computed: what it makes of them counts only if find() gives them.
+std::optional<Products> find(const std::string& store, const std::string& key, std::set<std::string>* inputs = nullptr,
+                             const std::function<void(const Products&)>& meanwhile = nullptr);
 
 // Makes an empty store where there is none. A folder that holds other things than a store is refused (CA001).
 Result<void> make(const std::string& store);
 
-// Keeps products in a store. `inputs` are the files that they were made from, in work that began at `begun`: if one has changed since, nothing is kept.
+// Keeps products in a store. `inputs` are the files that they were made from, in work that began at `begun`: if one has changed since,
+// nothing is kept.
 Result<void> keep(const std::string& store, const std::string& key, const std::set<std::string>& inputs, const Products& products,
                   std::filesystem::file_time_type begun);
 
