@@ -3,6 +3,7 @@
 
 #include "apps/buda/compile_cache.hpp"
 #include "apps/buda/stages.hpp"
+#include "apps/buda/taken_image.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/parallel.hpp>
@@ -197,18 +198,12 @@ class Compilation {
 // Whether the image of an earlier compilation serves.
 Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost& host) {
   std::set<std::string> inputs;
-  std::unique_ptr<io::OutputFile> image;  // appears only once it is known to be sound
-  Result<void> written;
-  const auto write = [&](const cache::Products& found) {
-    if (!found.contains(kCachedImage)) return;
-    auto file = host.fs().create(image_path(o), host.write_mode);
-    written = file ? (*file)->write(found.at(kCachedImage).view()) : Result<void>(std::move(file).failure());
-    if (file) image = std::move(*file);
-  };
-  const auto products = cache::find(o.cache, key, &inputs, write);
+  TakenImage image(image_path(o), host);
+  const auto products = cache::find(o.cache, key, &inputs, [&](const cache::Products& found) {
+    if (auto content = found.find(kCachedImage); content != found.end()) image.begin(content->second);
+  });
   if (!products || !products->contains(kCachedImage) || !products->contains(kCachedReport)) return false;
-  BUDA_TRY(std::move(written));
-  BUDA_TRY(image->commit());
+  BUDA_TRY(image.finish());
   host.fs().note_read(o.model);
   for (const auto& path : inputs) host.fs().note_read(path);
   host.log(0, cat(image_path(o), " is from ", o.cache, ": nothing that it is made from has changed"));
