@@ -12,12 +12,17 @@ namespace buda::driver {
 void TakenImage::begin(const io::Bytes& content) {
   // What the host's file system has read it would not overwrite.
   auto files = io::make_real_file_system();
-  auto there = files->exists(path_) && !files->is_directory(path_) ? files->read(path_) : Result<io::Bytes>(io::Bytes());
+  std::error_code ignored;
+  auto there = std::filesystem::is_regular_file(path_, ignored) ? files->read(path_) : Result<io::Bytes>(io::Bytes());
   is_there_ = there && there->view() == content.view();
   if (is_there_) return;
   auto file = host_.fs().create(path_, host_.write_mode);
-  written_ = file ? (*file)->write(content.view()) : Result<void>(std::move(file).failure());
-  if (file) file_ = std::move(*file);
+  if (!file) {
+    written_ = std::move(file).failure();
+    return;
+  }
+  written_ = (*file)->write(content.view());
+  file_ = std::move(*file);
 }
 
 Result<void> TakenImage::finish() {
