@@ -98,7 +98,9 @@ Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
   if ((code != "IP001" && code != "SC006") || kind <= cli::FileKind::device_graph) return failure;
   using cli::FileKind;
-  const cli::InputFile input{source.path, {FileKind::model, FileKind::tflite_model, FileKind::torchscript_model, FileKind::tensor_graph}};
+  const cli::InputFile input{
+      source.path,
+      {FileKind::model, FileKind::tflite_model, FileKind::torchscript_model, FileKind::stablehlo_module, FileKind::tensor_graph}};
   return cli::wrong_kind("importer", input, kind);
 }
 

@@ -80,6 +80,18 @@ bool is_tflite(std::string_view head) {
   return head.size() > kIdentifierAt && head.substr(kIdentifierAt).starts_with("TFL3");
 }
 
+// MLIR's bytecode, or text that begins as a module or a function, perhaps behind comments and aliases.
+bool is_stablehlo(std::string_view head) {
+  if (head.starts_with("ML\xefR")) return true;
+  for (const std::string_view line : split(head, '\n')) {
+    const std::string_view text = trim(line);
+    if (text.empty() || text.starts_with("//") || text.starts_with('#')) continue;
+    return text.starts_with("func.func") || text.starts_with("\"builtin.module\"") || text.starts_with("module {") ||
+           text.starts_with("module @") || text.starts_with("module attributes");
+  }
+  return false;
+}
+
 bool is_tar(std::string_view head) {
   constexpr std::size_t kMagicAt = 257;
   return head.size() > kMagicAt && head.substr(kMagicAt).starts_with("ustar");
@@ -95,6 +107,8 @@ std::string_view kind_name(FileKind kind) {
       return "a TensorFlow Lite model";
     case FileKind::torchscript_model:
       return "a TorchScript archive";
+    case FileKind::stablehlo_module:
+      return "a StableHLO module";
     case FileKind::tensor_graph:
       return "a graph";
     case FileKind::device_graph:
@@ -192,6 +206,7 @@ FileKind file_kind(std::string_view head) {
   if (is_onnx(head)) return FileKind::model;
   if (is_tflite(head)) return FileKind::tflite_model;
   if (is_torchscript(head)) return FileKind::torchscript_model;
+  if (is_stablehlo(head)) return FileKind::stablehlo_module;
   if (head.find('\0') != std::string_view::npos) return FileKind::unknown;
   return trim(head).starts_with('{') ? json_kind(head) : yaml_kind(head);
 }

@@ -17,8 +17,9 @@ enum class FileKind : std::uint8_t {
   model,  // ONNX
   tflite_model,
   torchscript_model,
-  tensor_graph,  // importer's
-  device_graph,  // optimizer's
+  stablehlo_module,  // MLIR text or bytecode
+  tensor_graph,      // importer's
+  device_graph,      // optimizer's
   netlist,
   host_plan,
   placement_report,

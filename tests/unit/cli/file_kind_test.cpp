@@ -20,6 +20,9 @@ TEST(FileKind, IsToldByContent) {
       {std::string("\x08\x08\x12\x07pytorch", 11), FileKind::model},
       {std::string("\x1c\0\0\0TFL3", 8), FileKind::tflite_model},
       {cat(std::string("PK\x03\x04"), std::string(22, '\0'), std::string("\x0a\0\0\0", 4), "m/data.pkl"), FileKind::torchscript_model},
+      {"ML\xefR\x0dStableHLO_v1.0.0", FileKind::stablehlo_module},
+      {"#map = affine_map<(d0) -> (d0)>\n// an MLP\nmodule @jit_f attributes {} {\n", FileKind::stablehlo_module},
+      {"  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {", FileKind::stablehlo_module},
       {R"({"schema": "buda.telemetry/1"})", FileKind::telemetry},
       {R"({"schema": "buda.graph/1", "name": "g", "level": "tensor"})", FileKind::tensor_graph},
       {"\n{\n  \"schema\" : \"buda.graph/1\",\n  \"level\": \"device\"", FileKind::device_graph},
@@ -79,13 +82,15 @@ TEST(FileKind, WhatIsNoStageGetsItsOwnAdvice) {
 // Every tool's kind and every other have advice, and it names a command.
 TEST(FileKind, EveryPairHasAdvice) {
   constexpr FileKind kAll[] = {
-      FileKind::model,   FileKind::tflite_model, FileKind::torchscript_model, FileKind::tensor_graph, FileKind::device_graph,
-      FileKind::netlist, FileKind::host_plan,    FileKind::placement_report,  FileKind::pipes,        FileKind::stream_programs,
-      FileKind::image,   FileKind::telemetry};
+      FileKind::model,           FileKind::tflite_model, FileKind::torchscript_model, FileKind::stablehlo_module, FileKind::tensor_graph,
+      FileKind::device_graph,    FileKind::netlist,      FileKind::host_plan,         FileKind::placement_report, FileKind::pipes,
+      FileKind::stream_programs, FileKind::image,        FileKind::telemetry};
   for (FileKind wanted : kAll)
     for (FileKind found : kAll) {
-      // No tool reads TensorFlow Lite or TorchScript and not ONNX.
-      if (wanted == found || wanted == FileKind::tflite_model || wanted == FileKind::torchscript_model) continue;
+      // No tool reads one of these and not ONNX.
+      const bool is_other_model =
+          wanted == FileKind::tflite_model || wanted == FileKind::torchscript_model || wanted == FileKind::stablehlo_module;
+      if (wanted == found || is_other_model) continue;
       const Diagnostic d = wrong_kind("tool", {"m.x", {wanted}}, found);
       EXPECT_THAT(d.message, AnyOf(StartsWith("is a"), StartsWith("is telemetry")));
       EXPECT_GT(d.hint.size(), 20u);
