@@ -3,6 +3,7 @@
 #include "op_call.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::stablehlo {
 namespace {
@@ -20,13 +21,13 @@ Result<void> constant(OpCall& n) {
   const Dense& dense = **found;
   const Shape shape(Dims(dense.type.dims));
   Value out;
-  const bool one_for_all = dense.real.shape() != shape;
+  const bool one_for_all = dense.real->shape() != shape;
   auto part = [&](const Tensor& tensor, std::string_view suffix) {
     frontend::Operand operand = tensor_operand(n, tensor, suffix);
     if (!one_for_all) return operand;
     return frontend::computed_value({}, n.broadcast_to(n.constant(tensor), shape));
   };
-  out.real = part(dense.real, "");
+  out.real = part(*dense.real, "");
   if (dense.imaginary) out.imaginary = part(*dense.imaginary, ".imag");
   n.output(std::move(out));
   return success();

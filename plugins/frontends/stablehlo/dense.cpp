@@ -4,6 +4,7 @@
 #include "lexer.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <bit>
@@ -59,6 +60,11 @@ class ElementWriter {
   std::string bytes_;
 };
 
+Result<std::shared_ptr<const Tensor>> tensor_of(DType dtype, const Shape& shape, std::string bytes) {
+  BUDA_ASSIGN(Tensor made, Tensor::from_bytes(dtype, shape, io::Bytes(std::move(bytes))));
+  return std::make_shared<const Tensor>(std::move(made));
+}
+
 // Walks the nested lists and checks that each has the size of its axis.
 class DenseReader {
  public:
@@ -70,9 +76,9 @@ class DenseReader {
       return wrong(cat("a constant's elements do not fit its type ", type_->text));
     Shape shape = splat ? Shape{} : Shape(Dims(type_->dims));
     Dense out{*type_, {}, {}};
-    BUDA_ASSIGN(out.real, Tensor::from_bytes(*type_->dtype, shape, io::Bytes(real_.take())));
+    BUDA_ASSIGN(out.real, tensor_of(*type_->dtype, shape, real_.take()));
     if (type_->is_complex) {
-      BUDA_ASSIGN(out.imaginary, Tensor::from_bytes(*type_->dtype, shape, io::Bytes(imaginary_.take())));
+      BUDA_ASSIGN(out.imaginary, tensor_of(*type_->dtype, shape, imaginary_.take()));
     }
     return out;
   }
@@ -150,10 +156,10 @@ Result<Dense> dense_of_bytes(std::string_view bytes, const Type& type) {
   if (own.size() / size != elements || own.size() % size != 0)
     return wrong(cat("a constant of type ", type.text, " has ", own.size(), " bytes of elements"));
   if (type.is_complex) {
-    BUDA_ASSIGN(out.imaginary, Tensor::from_bytes(*type.dtype, shape, io::Bytes(halves(own, size / 2, 1))));
+    BUDA_ASSIGN(out.imaginary, tensor_of(*type.dtype, shape, halves(own, size / 2, 1)));
     own = halves(own, size / 2, 0);
   }
-  BUDA_ASSIGN(out.real, Tensor::from_bytes(*type.dtype, shape, io::Bytes(std::move(own))));
+  BUDA_ASSIGN(out.real, tensor_of(*type.dtype, shape, std::move(own)));
   return out;
 }
 
@@ -184,22 +190,14 @@ Result<Dims> integers_of(const Attribute& attribute) {
     return out;
   }
   const auto* dense = attribute.as<std::shared_ptr<const Dense>>();
-  if (dense == nullptr || is_float((*dense)->real.dtype()) || (*dense)->imaginary) return wrong("is not a list of integers");
+  if (dense == nullptr || is_float((*dense)->real->dtype()) || (*dense)->imaginary) return wrong("is not a list of integers");
   const std::int64_t count = Shape(Dims((*dense)->type.dims)).volume().value_or(0);
   constexpr std::int64_t kMost = 1 << 16;
   if (count > kMost) return wrong("is too long a list of integers");
-  const Tensor wide = (*dense)->real.cast(DType::i64);
+  const Tensor wide = (*dense)->real->cast(DType::i64);
   auto elements = wide.as<std::int64_t>();
   if (elements.size() == 1) return Dims(static_cast<std::size_t>(count), elements[0]);
   return Dims(elements.begin(), elements.end());
-}
-
-Dense dense_integers(const Dims& elements) {
-  Type type;
-  type.kind = Type::Kind::tensor;
-  type.dtype = DType::i64;
-  type.dims = {static_cast<std::int64_t>(elements.size())};
-  return {type, Tensor(Shape(Dims(type.dims)), std::vector<std::int64_t>(elements)), {}};
 }
 
 }  // namespace buda::stablehlo

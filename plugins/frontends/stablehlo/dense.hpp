@@ -12,6 +12,5 @@ Result<Dense> parse_dense(std::string_view text, const Type& type);
 Result<Dense> dense_of_bytes(std::string_view bytes, const Type& type);
 // The list of an attribute array<i64: …>, or the integers of a dense constant.
 Result<Dims> integers_of(const Attribute& attribute);
-Dense dense_integers(const Dims& elements);
 
 }  // namespace buda::stablehlo

@@ -3,6 +3,7 @@
 #include "op_call.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <limits>
 #include <numbers>

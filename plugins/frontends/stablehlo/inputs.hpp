@@ -4,6 +4,7 @@
 #include "module.hpp"
 
 #include <buda/plugin/model_source.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <optional>
 

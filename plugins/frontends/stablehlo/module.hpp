@@ -3,7 +3,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/tensor/dtype.hpp>
-#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +38,8 @@ struct Type {
 // Elements of a constant: of its type's shape, or a single one (of rank 0) that stands for all.
 struct Dense {
   Type type;
-  Tensor real;
-  std::optional<Tensor> imaginary;  // of a complex one
+  std::shared_ptr<const Tensor> real;
+  std::shared_ptr<const Tensor> imaginary;  // of a complex one; null otherwise
 };
 
 struct Attribute;

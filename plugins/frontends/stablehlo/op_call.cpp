@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/frontend/known_argument.hpp>
 #include <buda/graph/value_type.hpp>
+#include <buda/tensor/tensor.hpp>
 
 namespace buda::stablehlo {
 
@@ -139,6 +140,8 @@ void OpCall::output(Value value, std::size_t i) {
 Ref OpCall::cast(Ref value, DType to) {
   return dtype_of(value) == to ? value : step("cast").op("cast", {value}, {{"dtype", std::string(dtype_name(to))}});
 }
+
+Ref OpCall::constant(Tensor tensor) { return step("constant").constant(std::move(tensor)); }
 
 Ref OpCall::scalar(double value, DType dtype) { return constant(Tensor::scalar(value).cast(dtype)); }
 

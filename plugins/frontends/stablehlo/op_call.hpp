@@ -123,7 +123,7 @@ class OpCall : public frontend::OpImport {  // wide because it is all that impor
   Ref cast(Ref value, DType to);
   Ref scalar(double value, DType dtype);
   Ref broadcast_to(Ref value, const Shape& shape);
-  Ref constant(Tensor tensor) { return step("constant").constant(std::move(tensor)); }
+  Ref constant(Tensor tensor);
 
   // ---- regions
 

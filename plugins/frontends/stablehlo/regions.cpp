@@ -1,6 +1,8 @@
 // Bodies of reductions.
 #include "regions.hpp"
 
+#include <buda/tensor/tensor.hpp>
+
 #include <limits>
 
 namespace buda::stablehlo {

@@ -2,6 +2,7 @@
 #include "op_call.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include "regions.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numbers>
 

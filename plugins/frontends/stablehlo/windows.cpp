@@ -6,6 +6,7 @@
 #include "regions.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
