@@ -21,7 +21,7 @@ struct Figures {
   std::uint64_t least = 0, most = 0;
   double sum = 0, average = 0, median = 0;
 };
-// With one decimal, where it is no whole number.
+// With one decimal, unless it is an integer.
 std::string figure_text(double value);
 Figures figures_of(std::vector<std::uint64_t> durations);
 

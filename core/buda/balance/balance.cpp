@@ -223,6 +223,7 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
 // From the problem to the netlist and its report.
 Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const BalanceOptions& options,
                            Host& host, Balanced& out) {
+  out.problem.dynamic_queues = options.dynamic_queues;
   ModelOptions model_options = options.models;
   model_options.inputs_per_epoch = out.problem.microbatch;
   model_options.stream_all = policy.streams_all();
@@ -255,7 +256,6 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
 Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
                        const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
-  out.problem.dynamic_queues = options.dynamic_queues;
   return place_problem(&out.graph, policy, policy_name, options, host, out);
 }
 
@@ -295,7 +295,6 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
 Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host) {
   Balanced out;
   out.problem = std::move(problem);
-  out.problem.dynamic_queues = options.dynamic_queues;
   BUDA_TRY(place_problem(nullptr, policy, policy_name, options, host, out));
   return out;
 }

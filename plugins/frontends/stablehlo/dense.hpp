@@ -5,7 +5,7 @@
 
 namespace buda::stablehlo {
 
-// `text` is what stands between the brackets of dense<…>: a number for all elements, nested lists, or "0x…".
+// `text` is the content of the brackets of dense<…>: a number for all elements, nested lists, or "0x…".
 // Fails with a plain message, to be said of a place in a file.
 Result<Dense> parse_dense(std::string_view text, const Type& type);
 // The elements' bytes in row-major order, little endian; those of a single element stand for all. Booleans have a byte or a bit each.

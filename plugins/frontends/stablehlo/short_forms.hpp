@@ -8,7 +8,7 @@
 
 namespace buda::stablehlo {
 
-// What stands between the name of an operation and its types, operands aside.
+// The part of an operation between its name and its types, without the operands.
 struct ShortForm {
   std::vector<std::string> words;  // without a name: LT, "composite", @function
   Attributes named;                // dims = [0]; a pair such as [0] x [1] is a list of two
