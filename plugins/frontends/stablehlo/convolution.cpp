@@ -173,17 +173,7 @@ Result<void> convolution(OpCall& n) {
     return success();
   }
   auto part = [&](Ref x, Ref kernel) { return convolved(n, axes, w, groups, batch_groups, n.cast(x, to), n.cast(kernel, to)); };
-  BUDA_ASSIGN(Ref rr, part(n.real(0), n.real(1)));
-  if (!n.is_complex(0)) {
-    n.output(rr);
-    return success();
-  }
-  BUDA_ASSIGN(Ref ii, part(n.imaginary(0), n.imaginary(1)));
-  BUDA_ASSIGN(Ref ri, part(n.real(0), n.imaginary(1)));
-  BUDA_ASSIGN(Ref ir, part(n.imaginary(0), n.real(1)));
-  const Ref re = n.step("real").subtract(rr, ii);
-  n.output(re, n.step("imaginary").add(ri, ir), 0);
-  return success();
+  return n.output_product(part);
 }
 
 // ---- Fourier transforms, along the last axes

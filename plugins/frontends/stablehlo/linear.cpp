@@ -89,17 +89,7 @@ Result<void> dot(OpCall& n, const DotAxes& axes) {
   const DType to = n.result_type().dtype.value_or(n.dtype(0));
   if (to == DType::boolean) return n.refuse("multiplies matrices of booleans");
   auto multiply = [&](Ref a, Ref b) { return real_product(n, axes, n.cast(a, to), n.cast(b, to)); };
-  BUDA_ASSIGN(Ref rr, multiply(n.real(0), n.real(1)));
-  if (!n.is_complex(0) || !n.is_complex(1)) {
-    n.output(rr);
-    return success();
-  }
-  BUDA_ASSIGN(Ref ii, multiply(n.imaginary(0), n.imaginary(1)));
-  BUDA_ASSIGN(Ref ri, multiply(n.real(0), n.imaginary(1)));
-  BUDA_ASSIGN(Ref ir, multiply(n.imaginary(0), n.real(1)));
-  const Ref re = n.step("real").subtract(rr, ii);
-  n.output(re, n.step("imaginary").add(ri, ir), 0);
-  return success();
+  return n.output_product(multiply);
 }
 
 Result<void> dot_general(OpCall& n) {

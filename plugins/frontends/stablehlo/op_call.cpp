@@ -141,6 +141,20 @@ Ref OpCall::cast(Ref value, DType to) {
   return dtype_of(value) == to ? value : step("cast").op("cast", {value}, {{"dtype", std::string(dtype_name(to))}});
 }
 
+Result<void> OpCall::output_product(const std::function<Result<Ref>(Ref, Ref)>& product) {
+  BUDA_ASSIGN(Ref rr, product(real(0), real(1)));
+  if (!is_complex(0) || !is_complex(1)) {
+    output(rr);
+    return success();
+  }
+  BUDA_ASSIGN(Ref ii, product(imaginary(0), imaginary(1)));
+  BUDA_ASSIGN(Ref ri, product(real(0), imaginary(1)));
+  BUDA_ASSIGN(Ref ir, product(imaginary(0), real(1)));
+  const Ref re = step("real").subtract(rr, ii);
+  output(re, step("imaginary").add(ri, ir), 0);
+  return success();
+}
+
 Ref OpCall::constant(Tensor tensor) { return step("constant").constant(std::move(tensor)); }
 
 Ref OpCall::scalar(double value, DType dtype) { return constant(Tensor::scalar(value).cast(dtype)); }

@@ -117,6 +117,8 @@ class OpCall : public frontend::OpImport {  // wide because it is all that impor
   void output(Ref value, std::size_t i = 0);
   void output(Ref real, Ref imaginary, std::size_t i) { output(tensor_value(real, imaginary), i); }
   void output(Value value, std::size_t i = 0);
+  // A product of operands 0 and 1 that is linear in both; of complex numbers it is taken part by part.
+  Result<void> output_product(const std::function<Result<Ref>(Ref, Ref)>& product);
   std::vector<Value>& results() { return results_; }
 
   // Nodes that are needed again and again.
