@@ -3,6 +3,7 @@
 
 #include "apps/python/arrays.hpp"
 #include "apps/python/toolchain.hpp"
+#include "apps/python/transfer.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
@@ -11,7 +12,6 @@
 #include <buda/runtime/backend.hpp>
 #include <buda/runtime/generator.hpp>
 #include <buda/runtime/merged_session.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>
 
@@ -45,18 +45,6 @@ std::unique_ptr<Opened> open_target(const std::string& name, const std::string& 
   out->target = value_or_raise(plugin::make(plugins(), plugins().targets, plugin::Kind::target, name, plugin_options(options), host));
   out->device = device.empty() ? models.whole.device.value() : value_or_raise(device::load_device(host, device));
   return out;
-}
-
-// Runs `work` without the interpreter's lock, then tells warnings and raises errors.
-template <class Work>
-auto without_lock(Environment& environment, Work&& work) {
-  auto result = [&] {
-    py::gil_scoped_release others_run;
-    return work();
-  }();
-  environment.tell_warnings();
-  if (!result) raise(result.failure());
-  if constexpr (!std::is_same_v<decltype(result), Result<void>>) return std::move(*result);
 }
 
 // What is open until remove_modules(), and while another thread calls it.
@@ -142,18 +130,17 @@ class PyBackend {
   void push(const std::string& input, py::object array, std::optional<double> timeout, const std::string& name) {
     const auto held = backend();
     const runtime::Port* port = value_or_raise(model(name).input(input));
-    const Tensor batch = tensor_of(std::move(array));
-    without_lock(opened_->environment, [&] { return backend()->push(*port, batch, timeout_of(timeout)); });
+    push_array(*held, *port, std::move(array), timeout_of(timeout), opened_->environment);
   }
   py::array pop(const std::string& output, std::optional<double> timeout, const std::string& name) {
     const auto held = backend();
     const runtime::Port* port = value_or_raise(model(name).output(output));
-    return array_of(without_lock(opened_->environment, [&] { return backend()->pop(*port, timeout_of(timeout)); }));
+    return pop_array(*held, *port, timeout_of(timeout), opened_->environment);
   }
   py::array get(const std::string& output, std::optional<double> timeout, const std::string& name) {
     const auto held = backend();
     const runtime::Port* port = value_or_raise(model(name).output(output));
-    return array_of(without_lock(opened_->environment, [&] { return backend()->get(*port, timeout_of(timeout)); }));
+    return get_array(*held, *port, timeout_of(timeout), opened_->environment);
   }
   // All programs of a model, so many turns.
   void start(std::int64_t turns, const std::string& name) {

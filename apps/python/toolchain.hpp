@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace buda::python {
 
@@ -46,6 +48,18 @@ T value_or_raise(Result<T> result) {
 }
 inline void raise_unless(const Result<void>& result) {
   if (!result) raise(result.failure());
+}
+
+// Runs `work` without the interpreter's lock, then tells warnings and raises errors.
+template <class Work>
+auto without_lock(Environment& environment, Work&& work) {
+  auto result = [&] {
+    pybind11::gil_scoped_release others_run;
+    return work();
+  }();
+  environment.tell_warnings();
+  if (!result) raise(result.failure());
+  if constexpr (!std::is_same_v<decltype(result), Result<void>>) return std::move(*result);
 }
 
 // The texts of an option's value, as a command line would give them: a bool, a number, a text, or a list of them.

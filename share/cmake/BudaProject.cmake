@@ -82,7 +82,7 @@ target_compile_options(buda_test_code INTERFACE $<$<CONFIG:Release>:-O0>)
 # and no tool is slower (docs/decisions/0021).
 add_library(buda_rarely_run INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_compile_options(buda_rarely_run INTERFACE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=50>")
+  target_compile_options(buda_rarely_run INTERFACE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=10>")
 endif()
 
 include(BudaPrecompiled)

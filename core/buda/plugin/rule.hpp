@@ -24,6 +24,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -67,6 +68,15 @@ class Rewrite {  // wide because formulas read the replaced node through it, att
   Term raw(std::size_t input) { return {this, inputs_[input]}; }
   Term constant(const Tensor& tensor);  // converted to the formula's type
   Term constant_as_is(const Tensor& tensor);
+  // The same from elements in row-major order, of the types that ops::Builder::constant() takes.
+  template <class T>
+  Term constant(const Shape& shape, std::vector<T> elements) {
+    return noted(builder_.constant(shape, std::move(elements), compute_));
+  }
+  template <class T>
+  Term constant_as_is(const Shape& shape, std::vector<T> elements) {
+    return noted(builder_.constant(shape, std::move(elements)));
+  }
   Term number(double value);
   Term op(std::string_view name, const std::vector<Term>& terms, graph::AttrMap attrs = {});
   Term reshape(const Term& x, const Shape& shape) { return op("reshape", {x}, {{"shape", shape.dims()}}); }

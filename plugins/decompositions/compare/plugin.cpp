@@ -76,7 +76,7 @@ Term finite(Rewrite& r, std::size_t input) {
     v = static_cast<float>(v > 0 ? kLargestBFloat16 : -kLargestBFloat16);
     changed = true;
   }
-  return changed ? r.constant(buda::Tensor(known->shape(), std::move(numbers))) : r.in(input);
+  return changed ? r.constant(known->shape(), std::move(numbers)) : r.in(input);
 }
 
 bool is_zero(Rewrite& r, std::size_t input) { return buda::passes::uniform_value(r.graph(), r.inputs()[input]) == 0.0; }

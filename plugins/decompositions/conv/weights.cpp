@@ -3,7 +3,6 @@
 
 #include <buda/graph/graph.hpp>
 #include <buda/passes/decompose/channels_last.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <functional>
 
@@ -23,7 +22,7 @@ Edge mask(Builder& b, DType dtype, std::int64_t rows, std::int64_t columns, cons
   std::vector<float> elements;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) elements.push_back(is_one(i, j) ? 1.0f : 0.0f);
-  return b.named("groups").constant(Tensor(Shape{rows, columns}, std::move(elements)).cast(dtype));
+  return b.named("groups").constant(Shape{rows, columns}, std::move(elements), dtype);
 }
 
 // An axis repeated until it has `size` elements.
@@ -32,7 +31,7 @@ Edge repeated(Builder& b, const Edge& x, std::int64_t axis, std::int64_t size) {
   if (period == size) return x;
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < size; ++i) places.push_back(i % period);
-  Edge indices = b.named("repeats").constant(Tensor(Shape{size}, std::move(places)));
+  Edge indices = b.named("repeats").constant(Shape{size}, std::move(places));
   return b.named("repeated").op("gather", {x, indices}, {{"dim", axis}});
 }
 

@@ -1,5 +1,4 @@
 // Places as numbers: comparisons of indices with 0, 1, 2, …, of which the rules of this plugin are made.
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -14,7 +13,7 @@ Term ramp(Rewrite& r, std::size_t rank, std::int64_t axis, std::int64_t n, doubl
   for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<float>(start + step * static_cast<double>(i)));
   Dims dims(rank, 1);
   dims[static_cast<std::size_t>(axis)] = n;
-  return r.constant(Tensor(Shape(dims), std::move(numbers)));
+  return r.constant(Shape(dims), std::move(numbers));
 }
 
 Term wrapped(const Term& index, std::int64_t n) { return index + above(0, index) * static_cast<double>(n); }
@@ -27,9 +26,9 @@ Term place_of_coordinates(Rewrite& r, const Term& coordinates, const Shape& size
   for (std::int64_t s : sizes) size.push_back(static_cast<float>(s));
   for (std::int64_t s : sizes.strides()) stride.push_back(static_cast<float>(s));
   Term negative = above(0, coordinates);
-  Term at = coordinates + negative * r.constant(Tensor(Shape{1, m}, std::move(size)));
+  Term at = coordinates + negative * r.constant(Shape{1, m}, std::move(size));
   if (m == 1) return at;
-  return reduce("reduce_sum", at * r.constant(Tensor(Shape{1, m}, std::move(stride))), {1});
+  return reduce("reduce_sum", at * r.constant(Shape{1, m}, std::move(stride)), {1});
 }
 
 namespace {

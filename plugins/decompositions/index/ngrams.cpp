@@ -7,7 +7,6 @@
 //
 // Numbers are exact up to 2^24.
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -61,7 +60,7 @@ std::vector<Term> counts_of(Rewrite& r, const Term& x, const Grams& grams, std::
   for (std::int64_t j = 0; j < n; ++j) {
     std::vector<float> row;
     for (const Dims& gram : grams.numbers) row.push_back(static_cast<float>(gram[static_cast<std::size_t>(j)]));
-    numbers.push_back(r.constant(Tensor(Shape{1, 1, count}, std::move(row))));
+    numbers.push_back(r.constant(Shape{1, 1, count}, std::move(row)));
   }
   std::vector<Term> out;
   for (std::int64_t skip = 0; skip <= (n == 1 ? 0 : most_skips); ++skip) {
@@ -96,11 +95,11 @@ Term ngram_counts(Rewrite& r) {
     if (counts.empty()) continue;
     Term total = counts[0];
     for (std::size_t i = 1; i < counts.size(); ++i) total = total + counts[i];
-    Term part = r.op("matmul", {total, r.constant(Tensor(Shape{count, columns}, std::move(places)))});
+    Term part = r.op("matmul", {total, r.constant(Shape{count, columns}, std::move(places))});
     sum = found ? sum + part : part;
     found = true;
   }
-  if (!found) return r.constant(Tensor(result, std::vector<float>(static_cast<std::size_t>(volume_of(result)), 0.0f)));
+  if (!found) return r.constant(result, std::vector<float>(static_cast<std::size_t>(volume_of(result)), 0.0f));
   std::string mode = r.text("mode");
   if (mode == "presence") sum = clip(sum, 0, 1);
   std::vector<double> weights = r.reals("weights");
@@ -108,7 +107,7 @@ Term ngram_counts(Rewrite& r) {
     std::vector<float> row(static_cast<std::size_t>(columns), 1.0f);
     Dims of = r.integers("columns");
     for (std::size_t i = 0; i < weights.size(); ++i) row[static_cast<std::size_t>(of[i])] = static_cast<float>(weights[i]);
-    sum = sum * r.constant(Tensor(Shape{1, columns}, std::move(row)));
+    sum = sum * r.constant(Shape{1, columns}, std::move(row));
   }
   return r.reshape(sum, result);
 }

@@ -15,7 +15,6 @@
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
@@ -23,7 +22,6 @@ namespace {
 
 using namespace buda::plugin;
 using buda::Shape;
-using buda::Tensor;
 using buda::graph::Graph;
 using buda::graph::Node;
 using buda::index::Dims;
@@ -90,7 +88,7 @@ Term cumsum(Rewrite& r) {
       if (reverse) std::swap(from, to);
       ones.push_back(from < to || (!exclusive && from == to) ? 1.0f : 0.0f);
     }
-  Term triangle = r.constant(Tensor(Shape{n, n}, std::move(ones)));
+  Term triangle = r.constant(Shape{n, n}, std::move(ones));
   bool lies_well = axis + 2 >= static_cast<std::int64_t>(shape.rank()) && shape.rank() >= 2;
   if (lies_well && columns && at + 1 == shape.rank()) return r.op("matmul", {x, triangle});
   if (lies_well && !columns) return r.op("matmul", {triangle, x});
@@ -114,7 +112,7 @@ Term triangle(Rewrite& r) {
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) mask.push_back((upper ? j - i >= diagonal : j - i <= diagonal) ? 1.0f : 0.0f);
   Term x = r.in(0);
-  return x * r.constant(Tensor(Shape{rows, columns}, std::move(mask)));
+  return x * r.constant(Shape{rows, columns}, std::move(mask));
 }
 
 bool is_not_empty(const Graph& graph, const Node& n) { return graph.type(n.inputs()[0].source)->shape.volume() != 0; }

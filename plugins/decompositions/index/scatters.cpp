@@ -9,7 +9,6 @@
 //
 // × is a matrix product. As in lookups.cpp there is a limit, and numbers that are not finite spoil others. Indices outside x do nothing.
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -47,7 +46,7 @@ Term last_hits(Rewrite& r, const Term& hits, std::int64_t updates) {
   std::vector<float> later;
   for (std::int64_t i = 0; i < updates; ++i)
     for (std::int64_t j = 0; j < updates; ++j) later.push_back(j > i ? 1.0f : 0.0f);
-  Term above_it = r.op("matmul", {r.constant(Tensor(Shape{updates, updates}, std::move(later))), hits});
+  Term above_it = r.op("matmul", {r.constant(Shape{updates, updates}, std::move(later)), hits});
   return hits * (1 - clip(above_it, 0, 1));
 }
 

@@ -5,7 +5,6 @@
 // All permutations at once by products with constant matrices of ones and zeros. Up to n = 6, which has 720 of them; larger matrices
 // would have to be eliminated, which needs the largest pivot of each column.
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -43,10 +42,10 @@ Term determinant(Rewrite& r) {
   Term x = r.reshape(r.in(0), Shape{matrices, n * n});
   Term product;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    Term factors = r.op("matmul", {x, r.constant(Tensor(Shape{n * n, count}, std::move(chosen[i])))});
+    Term factors = r.op("matmul", {x, r.constant(Shape{n * n, count}, std::move(chosen[i]))});
     product = i == 0 ? factors : product * factors;
   }
-  Term y = r.op("matmul", {product, r.constant(Tensor(Shape{count, 1}, std::move(signs)))});
+  Term y = r.op("matmul", {product, r.constant(Shape{count, 1}, std::move(signs))});
   return r.reshape(y, r.result().shape);
 }
 

@@ -12,7 +12,6 @@
 
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 namespace {
 
@@ -41,7 +40,7 @@ class Gemm final : public buda::passes::Decomposition {
     buda::ops::Builder b(editor);
     auto scaled = [&](const char* name, Edge x, double factor) -> Edge {
       if (factor == 1) return x;
-      auto by = b.named(std::string(name) + ".factor").constant(buda::Tensor::scalar(factor).cast(dtype));
+      auto by = b.named(std::string(name) + ".factor").constant(factor, dtype);
       return b.named(name).multiply(x, by);
     };
     Edge left = attrs.boolean("trans_a") ? Edge(b.named("a").transpose(in[0], {1, 0})) : in[0];

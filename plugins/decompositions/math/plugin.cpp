@@ -11,7 +11,6 @@
 #include <buda/plugin/plugin.hpp>
 
 #include <buda/passes/simplify/constant_value.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 
@@ -69,7 +68,7 @@ class Power final : public buda::passes::Decomposition {
     } else if (c && *c == -1) {
       y = b.reciprocal(in[0]);
     } else if (c && *c < 0 && *c == std::trunc(*c)) {
-      y = b.reciprocal(b.op("power", {in[0], b.named("exponent").constant(buda::Tensor::scalar(-*c).cast(dtype))}));
+      y = b.reciprocal(b.op("power", {in[0], b.named("exponent").constant(-*c, dtype)}));
     } else {
       y = b.exp(b.multiply(b.log(in[0]), in[1]));
     }

@@ -3,7 +3,6 @@
 //   batchnorm   x scale + shift, scale = weights / sqrt(variance + epsilon), shift = bias - mean scale: two ops where the four are known
 //   lrn         x (bias + alpha / size s)^-beta, s = x² summed over neighbouring channels: a product with a band of ones
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -42,7 +41,7 @@ Term lrn(Rewrite& r) {
   bool flat = shape.rank() == 3;
   if (!flat) x = r.reshape(x, Shape{shape[0], channels, inner});
   Term squares = square(x);
-  Term sums = r.op("matmul", {r.constant(Tensor(Shape{channels, channels}, std::move(band))), squares}) + r.real("bias");
+  Term sums = r.op("matmul", {r.constant(Shape{channels, channels}, std::move(band)), squares}) + r.real("bias");
   Term y = x * exp(log(sums) * -r.real("beta"));
   return flat ? y : r.reshape(y, shape);
 }

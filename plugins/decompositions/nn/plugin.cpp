@@ -12,7 +12,6 @@
 
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 namespace {
 
@@ -26,9 +25,7 @@ using buda::ops::Builder;
 
 buda::ops::Attrs attrs_of(const Node& n) { return {*buda::ops::standard_ops().find(buda::graph::Level::tensor, n.op()), n.attrs}; }
 
-Edge scalar(Builder& b, const char* name, double value, buda::DType dtype) {
-  return b.named(name).constant(buda::Tensor::scalar(value).cast(dtype));
-}
+Edge scalar(Builder& b, const char* name, double value, buda::DType dtype) { return b.named(name).constant(value, dtype); }
 
 buda::Result<void> finish(GraphEditor& editor, NodeId id, Builder& b, ValueRef y) {
   BUDA_TRY(b.status());

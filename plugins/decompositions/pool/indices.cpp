@@ -80,17 +80,17 @@ class MaxPoolWithIndices final : public passes::Decomposition {
     Term hit = 1 - above(most, picked);
     r.keep_exact(true);
     Shape table{1, taps, out, 1};
-    Term by_rows = r.constant(Tensor(table, std::move(places.by_rows)));
+    Term by_rows = r.constant(table, std::move(places.by_rows));
     Term from_end = hit * (static_cast<double>(in) - by_rows);
     Term place = static_cast<double>(in) - reduce("reduce_max", from_end, {1});
     if (r.text("indices") == "column_major") {
       Term is_place = 1 - not_zero(by_rows - place);
-      Term by_columns = r.constant(Tensor(table, std::move(places.by_columns)));
+      Term by_columns = r.constant(table, std::move(places.by_columns));
       place = reduce("reduce_max", is_place * (by_columns + 1), {1}) - 1;
     }
     std::vector<float> first;
     for (std::int64_t c = 0; c < samples * channels; ++c) first.push_back(static_cast<float>(c * in));
-    Term index = place + r.constant(Tensor(Shape{samples, 1, 1, channels}, std::move(first)));
+    Term index = place + r.constant(Shape{samples, 1, 1, channels}, std::move(first));
     index = r.exactly(in_order(r, index, result), DType::i64);
     r.keep_exact(false);
     if (surround_ != 0) most = most - surround_;

@@ -127,7 +127,7 @@ class AvgPool final : public buda::passes::Decomposition {
       for (double d : divisors) factors.push_back(d == 0 ? 0.0f : static_cast<float>(1 / d));
     Edge rows = buda::passes::to_rows(b, x);
     Edge picks = b.named("picks").constant(std::move(terms));
-    Edge weights = b.named("weights").constant(Tensor(Shape{window.taps(), 1, window.out()}, std::move(factors)).cast(dtype));
+    Edge weights = b.named("weights").constant(Shape{window.taps(), 1, window.out()}, std::move(factors), dtype);
     Edge y = b.named("means").op("sparse_matmul", {picks, rows, weights});
     BUDA_TRY(b.status());
     return finish(editor, id, b, buda::passes::from_rows(b, y, result));

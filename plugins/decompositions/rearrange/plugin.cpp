@@ -7,7 +7,6 @@
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
@@ -15,14 +14,13 @@ namespace {
 
 using namespace buda::plugin;
 using buda::Shape;
-using buda::Tensor;
 using buda::graph::Graph;
 using buda::graph::Node;
 using Dims = std::vector<std::int64_t>;
 
 Term taken(Rewrite& r, const Term& x, std::size_t axis, Dims places) {
   auto count = static_cast<std::int64_t>(places.size());
-  Term indices = r.constant_as_is(Tensor(Shape{count}, std::move(places)));
+  Term indices = r.constant_as_is(Shape{count}, std::move(places));
   return r.op("gather", {x, indices}, {{"dim", static_cast<std::int64_t>(axis)}});
 }
 

@@ -12,7 +12,6 @@
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
@@ -98,11 +97,7 @@ class Unrolled final : public passes::Decomposition {
 
   static Lengths lengths_of(Rewrite& r, std::int64_t steps) {
     Lengths out;
-    if (const Tensor* known = passes::value_of(r.graph(), r.inputs()[kLengthsInput])) {
-      Tensor whole = known->cast(DType::i64);
-      auto numbers = whole.as<std::int64_t>();
-      out.full = std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t n) { return n == steps; });
-    }
+    out.full = passes::uniform_value(r.graph(), r.inputs()[kLengthsInput]) == static_cast<double>(steps);
     if (out.full) return out;
     r.keep_exact(true);
     Term ends = r.reshape(r.in(kLengthsInput), Shape{r.type(0).shape[1], 1});

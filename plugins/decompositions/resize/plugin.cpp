@@ -9,14 +9,12 @@
 #include <buda/passes/decompose/channels_last.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 
 namespace {
 
 using buda::Shape;
-using buda::Tensor;
 using buda::graph::Edge;
 using buda::graph::Graph;
 using buda::graph::GraphEditor;
@@ -105,11 +103,11 @@ class Resize final : public buda::passes::Decomposition {
     buda::ops::Builder b(editor);
     std::vector<Edge> operands(2);
     operands[1] = buda::passes::to_rows(b, x);
-    operands[0] = b.named("picks").constant(Tensor(shape, std::move(picks)));
-    if (weighted) operands.push_back(b.named("weights").constant(Tensor(shape, std::move(weights)).cast(dtype)));
+    operands[0] = b.named("picks").constant(shape, std::move(picks));
+    if (weighted) operands.push_back(b.named("weights").constant(shape, std::move(weights), dtype));
     Edge y = b.named("blended").op("sparse_matmul", std::move(operands));
     if (reaches_outside && extrapolation != 0) {
-      Edge outside = b.named("outside").constant(Tensor(Shape{static_cast<std::int64_t>(terms.size()), 1}, std::move(added)).cast(dtype));
+      Edge outside = b.named("outside").constant(Shape{static_cast<std::int64_t>(terms.size()), 1}, std::move(added), dtype);
       y = b.named("extrapolated").add(y, outside);
     }
     BUDA_TRY(b.status());

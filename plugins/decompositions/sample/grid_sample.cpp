@@ -13,7 +13,6 @@
 //
 // Coordinates in fp32: a place in the middle between two elements may find the other one than with more digits.
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -101,7 +100,7 @@ Term folded_cubic(Rewrite& r, const Axis& axis, const Term& x) {
   std::vector<float> stands_for(static_cast<std::size_t>(axis.size * count), 0.0f);
   for (std::int64_t i = 0; i < count; ++i) stands_for[static_cast<std::size_t>(element(axis, first + i) * count + i)] = 1;
   Term all = cubic(within - ramp(r, 2, count, static_cast<double>(first)));
-  return r.op("matmul", {r.constant(Tensor(Shape{axis.size, count}, std::move(stands_for))), all});
+  return r.op("matmul", {r.constant(Shape{axis.size, count}, std::move(stands_for)), all});
 }
 
 // [n, 1, size, p]: of each element for each place.

@@ -5,7 +5,6 @@
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
-#include <buda/tensor/tensor.hpp>
 
 namespace buda::sample {
 
@@ -16,7 +15,7 @@ Term ramp(Rewrite& r, std::size_t axis, std::int64_t n, double start) {
   for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<float>(start + static_cast<double>(i)));
   Dims dims(4, 1);
   dims[axis] = n;
-  return r.constant(Tensor(Shape(dims), std::move(numbers)));
+  return r.constant(Shape(dims), std::move(numbers));
 }
 
 Term hat(const Term& distance) { return relu(1 - abs(distance)); }

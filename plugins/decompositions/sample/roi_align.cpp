@@ -7,7 +7,6 @@
 // Where there are several samples, maps are those that `batch` names. A number of samples that depends on the region's size
 // (sampling_ratio 0) and maxima are left alone.
 #include <buda/graph/graph.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include "rules.hpp"
 
@@ -37,14 +36,14 @@ Term weights(Rewrite& r, const RoiAxis& axis, const Term& begin, const Term& end
     within.push_back(static_cast<float>((static_cast<double>(i) + 0.5) / static_cast<double>(count)));
     mean[static_cast<std::size_t>(i / axis.samples * count + i)] = static_cast<float>(1.0 / static_cast<double>(axis.samples));
   }
-  Term t = first + length * r.constant(Tensor(Shape{1, 1, count, 1}, std::move(within)));
+  Term t = first + length * r.constant(Shape{1, 1, count, 1}, std::move(within));
   auto size = static_cast<double>(axis.size);
   Term before = above(-1, t);
   Term behind = above(t, size);
   Term near = 1 - (before + behind);
   Term inside = clip(t, 0, size - 1);
   Term of_samples = hat(inside - ramp(r, 3, axis.size)) * near;
-  return r.op("matmul", {r.constant(Tensor(Shape{axis.bins, count}, std::move(mean))), of_samples});
+  return r.op("matmul", {r.constant(Shape{axis.bins, count}, std::move(mean)), of_samples});
 }
 
 Term roi_align(Rewrite& r) {

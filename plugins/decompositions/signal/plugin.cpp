@@ -7,7 +7,6 @@
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +17,6 @@ namespace {
 
 using namespace buda::plugin;
 using buda::Shape;
-using buda::Tensor;
 using buda::graph::Graph;
 using buda::graph::Node;
 using Dims = std::vector<std::int64_t>;
@@ -27,7 +25,7 @@ using Dims = std::vector<std::int64_t>;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;
 
 // A row for each real (and imaginary) part of the input, a column for each part of the result.
-Tensor matrix(std::int64_t n, std::int64_t parts, std::int64_t length, std::int64_t results, bool inverse) {
+std::vector<double> matrix(std::int64_t n, std::int64_t parts, std::int64_t length, std::int64_t results, bool inverse) {
   std::vector<double> m(static_cast<std::size_t>(n * parts * results * 2), 0.0);
   double scale = inverse ? 1 / static_cast<double>(length) : 1;
   for (std::int64_t t = 0; t < std::min(n, length); ++t)
@@ -44,7 +42,7 @@ Tensor matrix(std::int64_t n, std::int64_t parts, std::int64_t length, std::int6
       at(1, 0) = -s;
       at(1, 1) = c;
     }
-  return Tensor(Shape{n * parts, results * 2}, std::move(m));
+  return m;
 }
 
 Term dft(Rewrite& r) {
@@ -65,7 +63,7 @@ Term dft(Rewrite& r) {
   Dims moved = r.shape(lines).dims();
   std::int64_t count = *shape.volume() / (n * parts);
   Term flat = r.reshape(lines, Shape{count, n * parts});
-  Term spectrum = r.op("matmul", {flat, r.constant(matrix(n, parts, length, results, r.flag("inverse")))});
+  Term spectrum = r.op("matmul", {flat, r.constant(Shape{n * parts, results * 2}, matrix(n, parts, length, results, r.flag("inverse")))});
   moved[last - 1] = results;
   moved[last] = 2;
   Term y = r.reshape(spectrum, Shape(moved));

@@ -77,6 +77,24 @@ Builder::Ref Builder::constant(Tensor tensor) {
 }
 
 Builder::Ref Builder::constant(float scalar) { return constant(Tensor::scalar(scalar)); }
+Builder::Ref Builder::constant(double scalar, DType dtype) { return constant(Tensor::scalar(scalar).cast(dtype)); }
+
+template <class T>
+Builder::Ref Builder::constant(const Shape& shape, std::vector<T> elements) {
+  return constant(Tensor(shape, std::move(elements)));
+}
+template <class T>
+Builder::Ref Builder::constant(const Shape& shape, std::vector<T> elements, DType dtype) {
+  return constant(Tensor(shape, std::move(elements)).cast(dtype));
+}
+#define BUDA_CONSTANT_OF(T)                                              \
+  template Builder::Ref Builder::constant(const Shape&, std::vector<T>); \
+  template Builder::Ref Builder::constant(const Shape&, std::vector<T>, DType);
+BUDA_CONSTANT_OF(float)
+BUDA_CONSTANT_OF(double)
+BUDA_CONSTANT_OF(std::int32_t)
+BUDA_CONSTANT_OF(std::int64_t)
+#undef BUDA_CONSTANT_OF
 
 void Builder::output(std::string name, Edge value) {
   if (!value.source.valid()) return;

@@ -51,6 +51,13 @@ class Builder {  // wide because it has a method for each operation
   Ref parameter(std::string name, Tensor tensor);
   Ref constant(Tensor tensor);
   Ref constant(float scalar);
+  Ref constant(double scalar, DType dtype);
+  // Elements in row-major order, as many as the shape says, converted to `dtype` if it is given. For float, double, std::int32_t and
+  // std::int64_t. With these, and not with a Tensor, a rule does without <buda/tensor/tensor.hpp>.
+  template <class T>
+  Ref constant(const Shape& shape, std::vector<T> elements);
+  template <class T>
+  Ref constant(const Shape& shape, std::vector<T> elements, DType dtype);
   void output(std::string name, Edge value);
   void output(std::string name, Edge value, const Shape& model_shape);
 
