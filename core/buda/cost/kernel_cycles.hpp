@@ -46,8 +46,8 @@ struct SparseCounts {
   std::int64_t ublocks = 0;  // ublocks of sparse tiles with at least one product: a strip with a row of output ublocks
   std::int64_t tiles = 0;    // sparse tiles with at least one product
 };
-// What a sparse op's attributes tell: the strips of its busiest core. That half of the ublocks which they may meet, and half of the tiles
-// in these, are not zero is a guess.
+// What a sparse op's attributes tell: the strips of its busiest core. How many tiles of the activations a row picks from is a guess from
+// convolutions.
 SparseCounts guess_sparse_counts(const netlist::Op& op);
 // The counts of a core, from what its index tiles list.
 SparseCounts count_sparse_products(const netlist::Op& op, std::span<const netlist::SparseProduct> products);

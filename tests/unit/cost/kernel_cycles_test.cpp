@@ -112,8 +112,9 @@ TEST(KernelCycles, OfASparseMatmulFollowItsCounts) {
   op.attributes.sparse.num_nz_strips = {3, 6};
   SparseCounts guess = guess_sparse_counts(op);
   EXPECT_EQ(guess.strips, 6);
-  EXPECT_EQ(guess.ublocks, 12);
-  EXPECT_EQ(guess.tiles, 48);
+  // 8 rows of ublocks of 2 tiles, each with 2.5 tiles of the activations: 5 of them lie in 2 strips of 4.
+  EXPECT_EQ(guess.ublocks, 16);
+  EXPECT_EQ(guess.tiles, 40);
   SparseCounts few{2, 4, 6};
   EXPECT_EQ(kernel_cycles(op, nullptr, device, &guess).total, kernel_cycles(op, nullptr, device).total);
   EXPECT_EQ(kernel_cycles(op, nullptr, device, &guess).basis, Basis::measured);
