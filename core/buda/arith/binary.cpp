@@ -1,4 +1,5 @@
 // add, subtract, multiply, maximum.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 
@@ -110,10 +111,13 @@ Value run_binary_integers(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run_binary(const OpCall& call) { return call.inputs[0]->integer() ? run_binary_integers(call) : run_binary_floats(call); }
+Outcome run_binary(const OpCall& call) {
+  if (call.inputs[0]->integer()) return run_binary_integers(call);
+  return call.mode == Mode::bits ? bits::binary(call) : run_binary_floats(call);
+}
 
 }  // namespace
 
-const OpKind kBinary = {&check_binary, &always<run_binary>, &elements};
+const OpKind kBinary = {&check_binary, &run_binary, &elements};
 
 }  // namespace buda::arith

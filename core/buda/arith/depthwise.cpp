@@ -1,4 +1,5 @@
 // depthwise: every column of tiles has its own inner dimension.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/gemm.hpp>
 #include <buda/arith/op.hpp>
 
@@ -24,7 +25,8 @@ std::optional<Unable> check_depthwise(const OpShapes& shapes) {
 }
 
 // Output tile (r, c) = sum over b of in0 tile (r, c + ct * b) times in1 tile (b, c).
-Value run_depthwise(const OpCall& call) {
+Outcome run_depthwise(const OpCall& call) {
+  if (call.mode == Mode::bits) return bits::depthwise(call);
   const Op& op = call.op;
   const Value& a = *call.inputs[0];
   const Value& b = *call.inputs[1];
@@ -50,6 +52,6 @@ double flops_depthwise(const Op& op) { return 2.0 * elements(op) * static_cast<d
 
 }  // namespace
 
-const OpKind kDepthwise = {&check_depthwise, &always<run_depthwise>, &flops_depthwise};
+const OpKind kDepthwise = {&check_depthwise, &run_depthwise, &flops_depthwise};
 
 }  // namespace buda::arith

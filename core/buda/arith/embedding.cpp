@@ -69,7 +69,7 @@ Outcome run_embedding_as(const OpCall& call) {
       }
     }
   }
-  return finish(call, std::move(out));
+  return finish_copied(call, table.format, std::move(out));
 }
 
 Outcome run_embedding(const OpCall& call) {

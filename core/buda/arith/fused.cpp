@@ -342,7 +342,7 @@ Outcome run_fused(const OpCall& call) {
   for (const auto& error : errors)
     if (!error.empty()) return error;
   if (!call.previous) return out;
-  return out.integer() ? finish(call, std::move(out.ints)) : finish(call, std::move(out.floats));
+  return out.integer() ? finish(call, std::move(out.ints)) : finish_copied(call, out.format, std::move(out.floats));
 }
 
 // Its sub-ops' operations are counted as one for each number and schedule step; matmuls inside are rare.

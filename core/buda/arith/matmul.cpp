@@ -1,4 +1,5 @@
 // Dense matmul, of floats and of integers, with bias and what may follow.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/gemm.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
@@ -195,6 +196,7 @@ Value run_matmul_integers(const OpCall& call) {
 
 Outcome run_matmul(const OpCall& call) {
   if (call.op.attributes.identity) return run_sparse(call);
+  if (call.mode == Mode::bits && !call.inputs[0]->integer()) return bits::matmul(call);
   return call.inputs[0]->integer() ? run_matmul_integers(call) : run_matmul_floats(call);
 }
 

@@ -1,6 +1,7 @@
 // What all ops have in common: the table of kinds, checks, and the way out of the destination register.
 #include <buda/arith/op.hpp>
 
+#include <buda/arith/bits.hpp>
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
@@ -138,6 +139,10 @@ Value finish(const OpCall& call, std::vector<float> numbers) {
     out.floats = std::move(numbers);
   }
   return out;
+}
+
+Value finish_copied(const OpCall& call, DataFormat in, std::vector<float> numbers) {
+  return call.mode == Mode::bits ? bits::finish(call, bits::copied(call, in, numbers)) : finish(call, std::move(numbers));
 }
 
 Value finish(const OpCall& call, std::vector<std::int32_t> numbers) {

@@ -70,6 +70,10 @@ std::optional<Unable> check_op(const OpShapes& shapes);
 Value finish(const OpCall& call, std::vector<float> numbers);
 Value finish(const OpCall& call, std::vector<std::int32_t> numbers);
 
+// The same for an op that hands on numbers of format `in` as they are, through the destination register.
+Value finish_copied(const OpCall& call, DataFormat in, std::vector<float> numbers);
+inline Value finish_copied(const OpCall& call, DataFormat, std::vector<std::int32_t> numbers) { return finish(call, std::move(numbers)); }
+
 // Whether input i has this shape and tile size; the sentence otherwise says what it has and what is needed.
 std::optional<Unable> need_shape(const OpShapes& shapes, std::size_t i, const netlist::TileShape& shape, TileDim dim);
 // Whether there are so many inputs, each in the shape of the output.

@@ -3,9 +3,9 @@
 // A buffer in L1 or DRAM holds numbers of its format; what they become there is tensor's quantize_to_format. In between come the roundings
 // and the operand bits of tensor/math_unit.hpp (specs of the Tensix core, chapter numerics): here is said when a netlist asks for which.
 //
-// What is simplified against the hardware, and stays within the error bound of the formats: sums of products are added in float32 with one
-// rounding to the destination's width per tile of the inner dimension (the hardware rounds for every 16 products and phase); SFPU functions
-// are exact before they are rounded (the hardware has polynomials).
+// What mode exact simplifies against the hardware, and stays within the error bound of the formats: sums of products are added in float32
+// with one rounding to the destination's width per tile of the inner dimension (the hardware rounds for every 16 products and phase); SFPU
+// functions are exact before they are rounded (the hardware has polynomials).
 #pragma once
 
 #include <buda/arith/value.hpp>
@@ -20,8 +20,9 @@
 
 namespace buda::arith {
 
-// exact: formats at every boundary. fp32: float formats are ignored, everything is float32; integer formats keep their meaning.
-enum class Mode : std::uint8_t { exact, fp32 };
+// exact: formats at every boundary. bits: ops on floating-point numbers as a Tensix core computes them, bit by bit (module numerics); all
+// else as exact. fp32: float formats are ignored, everything is float32; integer formats keep their meaning.
+enum class Mode : std::uint8_t { exact, bits, fp32 };
 
 // Of a destination register in format `acc`; where a netlist leaves it open, the 16-bit format of the output's exponent family.
 DestRounding dest_rounding(Mode mode, DataFormat acc, DataFormat out);

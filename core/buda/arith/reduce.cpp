@@ -1,10 +1,13 @@
 // reduce: the maximum over rows, columns or consecutive t.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/unpack.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace buda::arith {
 namespace {
@@ -85,9 +88,8 @@ void reduce_depth(const OpCall& call, const Value& in, std::vector<T>& out, std:
 }
 
 template <class T>
-Value run_reduce_as(const OpCall& call) {
+std::vector<T> reduced_as(const OpCall& call, const Value& in) {
   const Op& op = call.op;
-  const Value& in = *call.inputs[0];
   std::vector<T> out(static_cast<std::size_t>(elements(op)));
   switch (op.attributes.reduce_dim) {
     case Dim::r:
@@ -100,6 +102,14 @@ Value run_reduce_as(const OpCall& call) {
       reduce_depth(call, in, out, static_cast<std::size_t>(std::max(op.attributes.z, 1)));
       break;
   }
+  return out;
+}
+
+template <class T>
+Value run_reduce_as(const OpCall& call) {
+  const Op& op = call.op;
+  const Value& in = *call.inputs[0];
+  std::vector<T> out = reduced_as<T>(call, in);
   if constexpr (std::is_same_v<T, float>) {
     if (call.mode == Mode::exact && in.format == DataFormat::float32)
       for (float& v : out) v = masked_bits(v, kSourceRegisterBits);
@@ -108,7 +118,31 @@ Value run_reduce_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-Value run_reduce(const OpCall& call) { return call.inputs[0]->integer() ? run_reduce_as<std::int32_t>(call) : run_reduce_as<float>(call); }
+// Source registers hold the numbers, denormals count as +0, and the order is that of sign and magnitude: that of integers, if the
+// magnitudes of negative numbers are inverted.
+Value run_reduce_bits(const OpCall& call) {
+  const Value& in = *call.inputs[0];
+  auto order = [](std::uint32_t word) {
+    return static_cast<std::int32_t>((word & numerics::kSignBit) != 0 ? word ^ ~numerics::kSignBit : word);
+  };
+  Value keys(in.tiles, in.dim, DataFormat::int32);
+  const bits::Words words = bits::source_words(call, in);
+  std::transform(words.begin(), words.end(), keys.ints.begin(), [&](std::uint32_t word) { return order(numerics::move_to_dest(word)); });
+  const std::vector<std::int32_t> most = reduced_as<std::int32_t>(call, keys);
+  bits::DestNumbers out{bits::dest_form(call.op, in.format), bits::Words(most.size())};
+  const bool widens = out.form == numerics::Dest::fp32 && numerics::source_of(in.format) == numerics::Source::fp16;
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const std::uint32_t word =
+        most[i] < 0 ? static_cast<std::uint32_t>(most[i]) ^ ~numerics::kSignBit : static_cast<std::uint32_t>(most[i]);
+    out.words[i] = widens ? std::bit_cast<std::uint32_t>(numerics::value_of_dest(numerics::Dest::fp16, word)) : word;
+  }
+  return bits::finish(call, out);
+}
+
+Value run_reduce(const OpCall& call) {
+  if (call.mode == Mode::bits && !call.inputs[0]->integer()) return run_reduce_bits(call);
+  return call.inputs[0]->integer() ? run_reduce_as<std::int32_t>(call) : run_reduce_as<float>(call);
+}
 
 double flops_reduce(const Op& op) {
   const auto& a = op.attributes;

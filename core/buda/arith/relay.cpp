@@ -28,6 +28,7 @@ Value run_copy(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, in.ints);
   std::vector<float> numbers = in.floats;
+  if (call.mode == Mode::bits) return finish_copied(call, in.format, std::move(numbers));
   round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);
   return finish(call, std::move(numbers));
 }

@@ -2,6 +2,7 @@
 //
 // Sparse tiles are mostly zeros, so each is turned into its list of numbers; a product then adds multiples of a few activation rows to
 // a row of the output. Zeros are left out, so that an infinity among the activations reaches only the rows that pick it.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 
 #include <buda/base/parallel.hpp>
@@ -69,78 +70,47 @@ struct Entry {
   T number, low;  // the bits that all phases see, and those that only a further phase of HiFi3 sees
 };
 
-template <class T>
-std::vector<Entry<T>> entries_of(const Value& sparse, const T* tile, const ProductBits& bits) {
-  std::vector<Entry<T>> out;
-  for (std::uint32_t y = 0; y < static_cast<std::uint32_t>(sparse.dim.rows); ++y)
-    for (std::uint32_t x = 0; x < static_cast<std::uint32_t>(sparse.dim.cols); ++x) {
-      const T v = tile[y * sparse.cols() + x];
-      if (v == T{0}) continue;
-      if constexpr (std::is_same_v<T, float>) {
-        const float high = masked_bits(v, bits.left);
-        out.push_back({y, x, high, bits.low_left ? masked_bits(v, kMultiplierB.full) - high : 0.0f});
-      } else {
-        out.push_back({y, x, v, 0});
-      }
-    }
-  return out;
-}
-
 inline void accumulate(float& sum, float a, float b) { sum += a * b; }
 inline void accumulate(std::int32_t& sum, std::int32_t a, std::int32_t b) {
   sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
 }
 
-// Some columns of the outputs of a row of cores.
+// The arithmetic of modes exact and fp32, and of integers. T is what values hold and what sums are.
 template <class T>
-class Stretch {
+class PlainSums {
  public:
-  Stretch(const OpCall& call, std::vector<T>& out, std::size_t first_row, std::size_t begin, std::size_t end, std::size_t core_cols)
+  using In = T;
+  using Number = T;
+  using Tile = std::vector<Entry<T>>;
+
+  explicit PlainSums(const OpCall& call)
       : call_(call),
-        out_(out),
         acts_(*call.inputs[1]),
-        first_row_(first_row),
-        begin_(begin),
-        end_(end),
-        core_cols_(core_cols),
         bits_(phases(call.mode, call.op.fidelity, call.op.inputs[0].format)),
         dest_(dest_rounding(call.mode, call.op.acc_format, call.op.out_format)) {}
 
-  void add(const SparseProduct& p, const std::vector<Entry<T>>& sparse) {
-    if (p.column < 0) return add(p, sparse, begin_, end_);
-    // One ublock column of every core.
-    const auto width = static_cast<std::size_t>(call_.op.block.ublock_ct) * static_cast<std::size_t>(acts_.dim.cols);
-    for (std::size_t c = begin_ / core_cols_ * core_cols_; c < end_; c += core_cols_) {
-      const std::size_t from = c + static_cast<std::size_t>(p.column) * width;
-      add(p, sparse, std::max(from, begin_), std::min(from + width, end_));
-    }
+  Tile tile(const Value& sparse, const T* numbers) const {
+    Tile out;
+    for (std::uint32_t y = 0; y < static_cast<std::uint32_t>(sparse.dim.rows); ++y)
+      for (std::uint32_t x = 0; x < static_cast<std::uint32_t>(sparse.dim.cols); ++x) {
+        const T v = numbers[y * sparse.cols() + x];
+        if (v == T{0}) continue;
+        if constexpr (std::is_same_v<T, float>) {
+          const float high = masked_bits(v, bits_.left);
+          out.push_back({y, x, high, bits_.low_left ? masked_bits(v, kMultiplierB.full) - high : 0.0f});
+        } else {
+          out.push_back({y, x, v, 0});
+        }
+      }
+    return out;
   }
 
-  // Between strips the sums wait in a buffer of the intermediate format.
-  void spill(std::int32_t t, std::int32_t row) {
-    if constexpr (std::is_same_v<T, float>) {
-      const DataFormat f = call_.op.intermed_format;
-      if (call_.mode == Mode::fp32 || f == DataFormat::invalid || is_integer(f)) return;
-      for (std::size_t y = 0; y < tile_rows(); ++y) pack(call_.mode, dest_, f, {line(t, row, y) + begin_, end_ - begin_}, end_ - begin_);
-    }
-  }
-
- private:
-  std::size_t tile_rows() const { return static_cast<std::size_t>(call_.op.tile_dim.rows); }
-  T* line(std::int32_t t, std::int32_t row, std::size_t y) {
-    const std::size_t rows = static_cast<std::size_t>(call_.op.shape().rt) * tile_rows();
-    return out_.data() +
-           (static_cast<std::size_t>(t) * rows + (first_row_ + static_cast<std::size_t>(row)) * tile_rows() + y) * acts_.cols();
-  }
-
-  void add(const SparseProduct& p, const std::vector<Entry<T>>& sparse, std::size_t begin, std::size_t end) {
-    if (begin >= end) return;
-    const auto rt = static_cast<std::size_t>(acts_.tiles.rt), act = static_cast<std::size_t>(p.act);
-    const T* from =
-        acts_.data<T>().data() + (act / rt) * acts_.matrix() + act % rt * static_cast<std::size_t>(acts_.dim.rows) * acts_.cols();
+  // sums += tile * activations from row `act` on, in columns [begin, end).
+  void add(const Tile& sparse, std::size_t act, T* sums, std::size_t begin, std::size_t end) const {
+    const T* from = acts_.data<T>().data() + act * acts_.cols();
     for (std::size_t i = 0; i < sparse.size();) {
       const std::uint32_t row = sparse[i].row;
-      T* to = line(p.t, p.row, row);
+      T* to = sums + row * acts_.cols();
       for (; i < sparse.size() && sparse[i].row == row; ++i) {
         const T* in = from + sparse[i].inner * acts_.cols();
         if constexpr (std::is_same_v<T, float>) {
@@ -155,30 +125,157 @@ class Stretch {
     }
   }
 
+  // Numbers of one row wait in a buffer of the intermediate format.
+  void spill(std::span<T> numbers) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const DataFormat f = call_.op.intermed_format;
+      if (call_.mode == Mode::fp32 || f == DataFormat::invalid || is_integer(f)) return;
+      pack(call_.mode, dest_, f, numbers, numbers.size());
+    }
+  }
+
+ private:
   const OpCall& call_;
-  std::vector<T>& out_;
   const Value& acts_;
-  std::size_t first_row_, begin_, end_, core_cols_;
   ProductBits bits_;
   DestRounding dest_;
 };
 
-// What one row of cores, or a fraction of it, does.
-template <class T>
-struct Work {
-  std::vector<SparseProduct> products;
-  std::map<std::int32_t, std::vector<Entry<T>>> tiles;
+// That of mode bits: words of a destination register, and the steps of a dense product, without those that change nothing.
+class BitSums {
+ public:
+  using In = float;
+  using Number = std::uint32_t;
+  struct Tile {
+    numerics::LeftOperand left;
+    std::vector<std::pair<std::size_t, std::size_t>> steps;  // row, first of 16 inner indices
+  };
+
+  explicit BitSums(const OpCall& call)
+      : call_(call), how_(bits::product(call)), acts_(bits::source_words(call, *call.inputs[1]), call.inputs[1]->cols()) {}
+
+  Tile tile(const Value& sparse, const float* numbers) const {
+    const auto rows = static_cast<std::size_t>(sparse.dim.rows), inner = static_cast<std::size_t>(sparse.dim.cols);
+    Value dense({1, 1, 1}, sparse.dim, sparse.format);
+    for (std::size_t y = 0; y < rows; ++y) std::copy_n(numbers + y * sparse.cols(), inner, dense.floats.data() + y * inner);
+    const bits::Words words = bits::source_words(call_, dense);
+    Tile out{numerics::LeftOperand(words, inner), {}};
+    // Sixteen zeros change a sum only where their exponent takes part in the alignment.
+    const bool all = numerics::exponent_adjustment({how_.source, how_.dest, 0}) > 0;
+    for (std::size_t y = 0; y < rows; ++y)
+      for (std::size_t k = 0; k < inner; k += numerics::kInner)
+        if (all || std::any_of(words.begin() + static_cast<std::ptrdiff_t>(y * inner + k),
+                               words.begin() + static_cast<std::ptrdiff_t>(y * inner + k + numerics::kInner),
+                               [](std::uint32_t word) { return numerics::move_to_dest(word) != 0; }))
+          out.steps.emplace_back(y, k);
+    return out;
+  }
+
+  void add(const Tile& sparse, std::size_t act, std::uint32_t* sums, std::size_t begin, std::size_t end) const {
+    for (std::size_t panel = begin / numerics::kPanel; panel * numerics::kPanel < end; ++panel) {
+      const std::size_t first = panel * numerics::kPanel, from = std::max(begin, first), to = std::min(end, first + numerics::kPanel);
+      for (std::size_t i = 0; i < sparse.steps.size();) {
+        const std::size_t row = sparse.steps[i].first;
+        std::size_t next = i;
+        while (next < sparse.steps.size() && sparse.steps[next].first == row) ++next;
+        std::uint32_t* line = sums + row * acts_.cols();
+        std::uint32_t block[numerics::kPanel] = {};
+        std::copy(line + from, line + to, block + (from - first));
+        for (unsigned phase : how_.phases)
+          for (std::size_t k = i; k < next; ++k) step(sparse, panel, row, sparse.steps[k].second, act, phase, block);
+        std::copy(block + (from - first), block + (to - first), line + from);
+        i = next;
+      }
+    }
+  }
+
+  void spill(std::span<std::uint32_t> numbers) const {
+    bits::DestNumbers waiting{how_.dest, {numbers.begin(), numbers.end()}};
+    bits::spill(call_, waiting, call_.op.intermed_format);
+    std::copy(waiting.words.begin(), waiting.words.end(), numbers.begin());
+  }
+
+ private:
+  void step(const Tile& sparse, std::size_t panel, std::size_t row, std::size_t k, std::size_t act, unsigned phase,
+            std::uint32_t* block) const {
+    numerics::best_kernels().mvmul({acts_.exponents(panel, act + k), acts_.slices((phase & 1) != 0, panel, act + k),
+                                    sparse.left.exponents(row, k), sparse.left.slices((phase & 2) != 0, row, k), sparse.left.inner(), block,
+                                    1, numerics::exponent_adjustment({how_.source, how_.dest, phase}), how_.dest});
+  }
+
+  const OpCall& call_;
+  numerics::Product how_;
+  numerics::RightOperand acts_;
 };
 
-template <class T>
-std::variant<Work<T>, std::string> prepare(const OpCall& call, const SparseGeometry& geometry, std::size_t r, std::size_t f) {
+// Some columns of the outputs of a row of cores.
+template <class Sums>
+class Stretch {
+ public:
+  using Number = typename Sums::Number;
+
+  Stretch(const OpCall& call, const Sums& sums, std::vector<Number>& out, std::size_t first_row, std::size_t begin, std::size_t end,
+          std::size_t core_cols)
+      : call_(call),
+        sums_(sums),
+        out_(out),
+        acts_(*call.inputs[1]),
+        first_row_(first_row),
+        begin_(begin),
+        end_(end),
+        core_cols_(core_cols) {}
+
+  void add(const SparseProduct& p, const typename Sums::Tile& sparse) {
+    if (p.column < 0) return add(p, sparse, begin_, end_);
+    // One ublock column of every core.
+    const auto width = static_cast<std::size_t>(call_.op.block.ublock_ct) * static_cast<std::size_t>(acts_.dim.cols);
+    for (std::size_t c = begin_ / core_cols_ * core_cols_; c < end_; c += core_cols_) {
+      const std::size_t from = c + static_cast<std::size_t>(p.column) * width;
+      add(p, sparse, std::max(from, begin_), std::min(from + width, end_));
+    }
+  }
+
+  // Between strips the sums wait in a buffer of the intermediate format.
+  void spill(std::int32_t t, std::int32_t row) {
+    for (std::size_t y = 0; y < tile_rows(); ++y) sums_.spill({line(t, row, y) + begin_, end_ - begin_});
+  }
+
+ private:
+  std::size_t tile_rows() const { return static_cast<std::size_t>(call_.op.tile_dim.rows); }
+  Number* line(std::int32_t t, std::int32_t row, std::size_t y) {
+    const std::size_t rows = static_cast<std::size_t>(call_.op.shape().rt) * tile_rows();
+    return out_.data() +
+           (static_cast<std::size_t>(t) * rows + (first_row_ + static_cast<std::size_t>(row)) * tile_rows() + y) * acts_.cols();
+  }
+
+  void add(const SparseProduct& p, const typename Sums::Tile& sparse, std::size_t begin, std::size_t end) {
+    if (begin < end)
+      sums_.add(sparse, static_cast<std::size_t>(p.act) * static_cast<std::size_t>(acts_.dim.rows), line(p.t, p.row, 0), begin, end);
+  }
+
+  const OpCall& call_;
+  const Sums& sums_;
+  std::vector<Number>& out_;
+  const Value& acts_;
+  std::size_t first_row_, begin_, end_, core_cols_;
+};
+
+// What one row of cores, or a fraction of it, does.
+template <class Sums>
+struct Work {
+  std::vector<SparseProduct> products;
+  std::map<std::int32_t, typename Sums::Tile> tiles;
+};
+
+template <class Sums>
+std::variant<Work<Sums>, std::string> prepare(const OpCall& call, const Sums& sums, const SparseGeometry& geometry, std::size_t r,
+                                              std::size_t f) {
   const Value& sparse = *call.inputs[0];
   const Value& acts = *call.inputs[1];
   const Value& index = *call.inputs[2];
   auto decoded = products_of(call.op, geometry, index, r, f);
   if (auto* error = std::get_if<std::string>(&decoded)) return cat("its index tiles for core row ", r, " are wrong: ", *error);
-  Work<T> work{std::move(std::get<0>(decoded)), {}};
-  const ProductBits bits = phases(call.mode, call.op.fidelity, call.op.inputs[0].format);
+  Work<Sums> work{std::move(std::get<0>(decoded)), {}};
   const Part part = part_of(call.op, sparse, r, f);
   const auto rows = acts.tiles.t * acts.tiles.rt;
   for (const SparseProduct& p : work.products) {
@@ -186,30 +283,31 @@ std::variant<Work<T>, std::string> prepare(const OpCall& call, const SparseGeome
     if (static_cast<std::size_t>(p.tile) >= tile_count(sparse, part))
       return cat("its index tiles for core row ", r, " ask for sparse tile ", p.tile, " of ", tile_count(sparse, part));
     if (work.tiles.count(p.tile) == 0)
-      work.tiles.emplace(p.tile,
-                         entries_of<T>(sparse, sparse.data<T>().data() + tile_start(sparse, part, static_cast<std::size_t>(p.tile)), bits));
+      work.tiles.emplace(
+          p.tile, sums.tile(sparse, sparse.data<typename Sums::In>().data() + tile_start(sparse, part, static_cast<std::size_t>(p.tile))));
   }
   return work;
 }
 
-template <class T>
-std::variant<std::vector<T>, std::string> multiply(const OpCall& call) {
+template <class Sums>
+std::variant<std::vector<typename Sums::Number>, std::string> multiply(const OpCall& call) {
   const Op& op = call.op;
+  const Sums sums(call);
   const auto geometry = std::get<SparseGeometry>(netlist::sparse_geometry(op));
   const Value& acts = *call.inputs[1];
-  std::vector<T> out(static_cast<std::size_t>(elements(op)));
+  std::vector<typename Sums::Number> out(static_cast<std::size_t>(elements(op)));
   const auto fractions = static_cast<std::size_t>(op.attributes.sparse.fracture_factor), cols = acts.cols(), width = cols / fractions;
   // Whole tiles, so that shared exponents are not cut.
   constexpr std::size_t kColumns = 256;
   for (std::size_t r = 0; r < static_cast<std::size_t>(op.grid.rows); ++r) {
     for (std::size_t f = 0; f < fractions; ++f) {
-      auto prepared = prepare<T>(call, geometry, r, f);
+      auto prepared = prepare(call, sums, geometry, r, f);
       if (auto* error = std::get_if<std::string>(&prepared)) return *error;
-      const Work<T>& work = std::get<0>(prepared);
+      const Work<Sums>& work = std::get<0>(prepared);
       parallel_for(call.threads, (width + kColumns - 1) / kColumns, [&](std::size_t part) {
         const std::size_t begin = f * width + part * kColumns, end = f * width + std::min(width, (part + 1) * kColumns);
-        Stretch<T> stretch(call, out, r * static_cast<std::size_t>(geometry.rows()), begin, end,
-                           cols / static_cast<std::size_t>(op.grid.cols));
+        Stretch<Sums> stretch(call, sums, out, r * static_cast<std::size_t>(geometry.rows()), begin, end,
+                              cols / static_cast<std::size_t>(op.grid.cols));
         std::vector<std::int32_t> touched;
         const auto& products = work.products;
         for (std::size_t i = 0; i < products.size(); ++i) {
@@ -271,16 +369,26 @@ std::optional<Unable> check_sparse(const OpShapes& shapes) {
   return std::nullopt;
 }
 
+Outcome bits::sparse_matmul(const OpCall& call) {
+  if (auto error = cannot_meet(call)) return *error;
+  auto sums = multiply<BitSums>(call);
+  if (auto* error = std::get_if<std::string>(&sums)) return *error;
+  DestNumbers out{product(call).dest, std::move(std::get<0>(sums))};
+  if (call.op.attributes.bias) add_bias(call, *call.inputs[3], out);
+  return finish(call, out);
+}
+
 Outcome run_sparse(const OpCall& call) {
   if (call.inputs[0]->integer()) {
-    auto sums = multiply<std::int32_t>(call);
+    auto sums = multiply<PlainSums<std::int32_t>>(call);
     if (auto* error = std::get_if<std::string>(&sums)) return *error;
     auto& numbers = std::get<0>(sums);
     if (call.op.attributes.bias)
       for (std::size_t i = 0; i < numbers.size(); ++i) accumulate(numbers[i], 1, call.inputs[3]->ints[i]);
     return finish(call, std::move(numbers));
   }
-  auto sums = multiply<float>(call);
+  if (call.mode == Mode::bits) return bits::sparse_matmul(call);
+  auto sums = multiply<PlainSums<float>>(call);
   if (auto* error = std::get_if<std::string>(&sums)) return *error;
   auto& numbers = std::get<0>(sums);
   if (call.op.attributes.bias) add_bias(call, *call.inputs[3], numbers);

@@ -104,7 +104,7 @@ Value run_splice_as(const OpCall& call) {
     for (std::size_t t = 0; t < from.size(); ++t)
       std::copy_n(call.inputs[from[t].first]->data<T>().data() + static_cast<std::size_t>(from[t].second) * matrix, matrix,
                   out.data() + t * matrix);
-    return finish(call, std::move(out));
+    return finish_copied(call, call.inputs[0]->format, std::move(out));
   }
   const std::size_t height = static_cast<std::size_t>(op.block.ublock_rt) * static_cast<std::size_t>(op.tile_dim.rows);
   const std::size_t width = static_cast<std::size_t>(op.block.ublock_ct) * static_cast<std::size_t>(op.tile_dim.cols);
@@ -118,7 +118,7 @@ Value run_splice_as(const OpCall& call) {
           for (std::size_t y = 0; y < height; ++y)
             std::copy_n(data + y * in.cols(), width, out.data() + t * matrix + (to.row + y) * cols + to.col);
         }
-  return finish(call, std::move(out));
+  return finish_copied(call, call.inputs[0]->format, std::move(out));
 }
 
 Value run_splice(const OpCall& call) { return call.inputs[0]->integer() ? run_splice_as<std::int32_t>(call) : run_splice_as<float>(call); }

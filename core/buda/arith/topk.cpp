@@ -111,7 +111,7 @@ Value run_topk_as(const OpCall& call) {
         for (std::size_t i = 0; i < k; ++i) out[row * out_cols + core * width + i] = picked.data<T>()[first + items[i].place];
       }
   });
-  return finish(call, std::move(out));
+  return finish_copied(call, picked.format, std::move(out));
 }
 
 Value run_topk(const OpCall& call) {

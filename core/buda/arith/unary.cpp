@@ -1,4 +1,5 @@
 // Copies and SFPU functions.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 #include <buda/arith/sfpu.hpp>
@@ -6,6 +7,7 @@
 #include <buda/base/text.hpp>
 
 #include <cmath>
+#include <optional>
 
 namespace buda::arith {
 namespace {
@@ -109,9 +111,68 @@ std::optional<Unable> check_unary(const OpShapes& shapes) {
   return std::nullopt;
 }
 
+// Null for a copy.
+std::optional<numerics::VectorCall> vector_call(const Op& op) {
+  using numerics::VectorFunction;
+  auto plain = [](VectorFunction f) { return numerics::VectorCall{.function = f}; };
+  switch (op.type) {
+    case OpType::exp:
+      return plain(VectorFunction::exp);
+    case OpType::log:
+      return plain(VectorFunction::log);
+    case OpType::sqrt:
+      return plain(VectorFunction::sqrt);
+    case OpType::gelu:
+      return plain(VectorFunction::gelu);
+    case OpType::gelu_derivative:
+      return plain(VectorFunction::gelu_derivative);
+    case OpType::reciprocal:
+      return plain(VectorFunction::reciprocal);
+    case OpType::sigmoid:
+      return plain(VectorFunction::sigmoid);
+    case OpType::tanh:
+      return plain(VectorFunction::tanh);
+    case OpType::sine:
+      return plain(VectorFunction::sine);
+    case OpType::cosine:
+      return plain(VectorFunction::cosine);
+    case OpType::square:
+      return plain(VectorFunction::square);
+    case OpType::abs:
+      return plain(VectorFunction::abs);
+    case OpType::lrelu:
+      return numerics::VectorCall{.function = VectorFunction::lrelu, .argument = static_cast<float>(op.attributes.slope)};
+    case OpType::power:
+      return numerics::VectorCall{.function = VectorFunction::power, .exponent = op.attributes.exp};
+    case OpType::dropout:
+      return numerics::VectorCall{.function = VectorFunction::scale,
+                                  .argument = static_cast<float>(op.attributes.p >= 1.0 ? 1.0 : 1.0 / (1.0 - op.attributes.p))};
+    default:
+      return std::nullopt;
+  }
+}
+
+Value run_unary_bits(const OpCall& call) {
+  const Value& in = *call.inputs[0];
+  const Op& op = call.op;
+  bits::DestNumbers numbers = bits::copied(call, in.format, in.floats);
+  const auto function = vector_call(op);
+  if (!function) return bits::finish(call, numbers);
+  const bits::Words before = op.attributes.vector == VectorMode::rc ? bits::Words() : numbers.words;
+  bits::apply(call, numbers, *function);
+  if (op.type == OpType::dropout)
+    for (std::size_t i = 0; i < numbers.words.size(); ++i)
+      if (!sfpu::dropout_keeps(op.attributes.seed, op.attributes.p, i)) numbers.words[i] = 0;
+  const std::size_t cols = in.cols(), h = static_cast<std::size_t>(op.tile_dim.rows), w = static_cast<std::size_t>(op.tile_dim.cols);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (!processed(op.attributes.vector, i / cols % h, i % cols % w)) numbers.words[i] = before[i];
+  return bits::finish(call, numbers);
+}
+
 Value run_unary(const OpCall& call) {
   const Value& in = *call.inputs[0];
   if (in.integer()) return finish(call, in.ints);
+  if (call.mode == Mode::bits) return run_unary_bits(call);
   std::vector<float> numbers = in.floats;
   // Straight to the destination register, with its width.
   round_in_dest(dest_rounding(call.mode, call.op.acc_format, call.op.out_format), numbers);

@@ -47,12 +47,15 @@ BUDA_PLUGIN(.name = "golden", .version = "1.0", .description = "executes netlist
             .license = "Apache-2.0") {
   registrar.add_target({.name = "golden",
                         .summary = "functional execution on the host; formats exact at every buffer, or plain fp32",
-                        .options = {choice("mode", "exact: device formats at every boundary; fp32: floating-point formats are ignored",
-                                           "MODE", "exact", {"exact", "fp32"}),
+                        .options = {choice("mode",
+                                           "exact: device formats at every boundary; bits: the arithmetic of a Tensix core, bit by bit; "
+                                           "fp32: floating-point formats are ignored",
+                                           "MODE", "exact", {"exact", "bits", "fp32"}),
                                     flag("check-nan", "count NaN, infinities and saturated numbers by op, and warn of the first of each")},
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
                           golden::DeviceOptions options;
-                          options.mode = values.text("mode") == "fp32" ? arith::Mode::fp32 : golden::Mode::exact;
+                          const std::string& mode = values.text("mode");
+                          options.mode = mode == "fp32" ? golden::Mode::fp32 : mode == "bits" ? golden::Mode::bits : golden::Mode::exact;
                           options.check_nan = values.flag("check-nan");
                           return std::unique_ptr<runtime::Target>(new GoldenTarget(options));
                         }});
