@@ -30,7 +30,7 @@ Result<void> write(image::Image image, const std::string& path, Host& host) {
   return file->commit();
 }
 
-// "policy.spread.effort" is an option of a plugin; everything else one of the optimizer or the balancer, by any name that it has.
+// "policy.ribbon.rows" is an option of a plugin; everything else one of the optimizer or the balancer, by any name that it has.
 void set_option(const std::string& key, const py::handle& value, compiler::CompileOptions& options, const schema::OptionSet& set) {
   const std::vector<std::string> texts = option_texts(value);
   const std::size_t dot = key.rfind('.');

@@ -149,7 +149,7 @@ class Module(unittest.TestCase):
             path = openbuda.compile_to_image(str(DIGITS / "digits.onnx"), str(self.work / "small.tti"), **options)
             self.assertNotEqual(pathlib.Path(path).read_bytes(), pathlib.Path(self.path).read_bytes())
         openbuda.compile_to_image(str(DIGITS / "digits.onnx"), str(self.work / "small.tti"), microbatch=4, enable_auto_fusing=False,
-                                  options={"op._probabilities_Softmax.exp.grid": [1, 1], "policy.spread.effort": 2})
+                                  options={"op._probabilities_Softmax.exp.grid": [1, 1], "effort": 2})
 
     def test_what_is_wrong_is_told(self):
         self.refused("IO001", openbuda.load_image, str(self.work / "none.tti"))

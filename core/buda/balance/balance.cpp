@@ -230,6 +230,7 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   host.progress("enumerating implementations", 0, 0);
   BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options.overrides, model_options, host));
+  space.effort = options.effort;
   // Policies estimate side by side.
   std::mutex telling;
   std::size_t estimates = 0;

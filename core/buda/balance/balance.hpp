@@ -24,6 +24,7 @@ struct BalanceOptions {
   QueueOptions queues;
   bool forked_inputs = false;                    // ops of an epoch share equal reads of DRAM
   bool dynamic_queues = true;                    // Problem::dynamic_queues
+  std::int32_t effort = 1;                       // PolicyContext::effort()
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };

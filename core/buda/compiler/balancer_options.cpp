@@ -13,6 +13,7 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.text("policy", o.policy, "NAME", "policy that chooses and places op models; --list-plugins lists the policies")
       .known_as("balancer_policy")
       .environment("PYBUDA_BALANCER_POLICY_TYPE");
+  set.integer("effort", o.effort, "N", "how much a policy searches: 0, little; 1; 2 and 3, several times as much").range(0, 3);
   set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
              "order in which ops are placed")
       .environment("PYBUDA_SCHEDULER_POLICY");

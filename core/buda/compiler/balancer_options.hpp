@@ -29,6 +29,7 @@ struct BalancerOptions {
   bool output_queues_on_host = false;
   bool forked_dram_inputs = false;
   bool static_queues = false;
+  std::int64_t effort = 1;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
 };
 

@@ -33,6 +33,7 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
   out.dynamic_queues = !o.static_queues;
+  out.effort = static_cast<std::int32_t>(o.effort);
   out.queues.inputs_on_host = o.input_queues_on_host;
   out.queues.outputs_on_host = o.output_queues_on_host;
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);

@@ -26,20 +26,12 @@ BUDA_PLUGIN(.name = "spread", .version = "1.0", .description = "even op times in
   inputs.value_name = "N";
   inputs.default_text = "0";
   inputs.least = 0;
-  schema::OptionSpec effort;
-  effort.name = "effort";
-  effort.type = schema::OptionType::integer;
-  effort.summary = "1: search for good plans; 2: try as many as possible of all plans of small problems as well, which takes seconds";
-  effort.value_name = "N";
-  effort.default_text = "1";
-  effort.least = 1;
   registrar.add_policy({.name = "spread",
                         .summary = "the fewest cores with which each op keeps up with its epoch",
-                        .options = {inputs, effort},
+                        .options = {inputs},
                         .make = [](const schema::OptionValues& options, Host&) -> Result<std::unique_ptr<balance::Policy>> {
                           balance::SpreadOptions o;
                           o.inputs_per_epoch = static_cast<double>(options.integer("inputs-per-epoch"));
-                          o.effort = options.integer("effort");
                           return std::unique_ptr<balance::Policy>(std::make_unique<Spread>(o));
                         }});
 }

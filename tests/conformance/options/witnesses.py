@@ -141,6 +141,7 @@ WITNESSES = {
     "input-queues-on-host": [Witness("mlp", ["true"])],
     "output-queues-on-host": [Witness("mlp", ["true"])],
     "forked-dram-inputs": [Witness("branches", ["true"])],
+    "effort": [Witness("stride", ["0"])],
     "static-queues": [Witness("chain", ["true"], given=["--set", "op.b.epoch-break=true"])],
     "queue-entries": [Witness("mlp", ["3"])],
     "microbatch": [Witness("mlp", ["2"])],

@@ -306,7 +306,8 @@ TEST(EpochSearch, MakesSlowEpochsFaster) {
   std::vector<PacedPlacer> placers;
   placers.emplace_back(context, PlaceGoal::first, links);
   const Trial small = trials.rated(by_size(c.space, false));
-  EpochSearch search(placers, trials, false);
+  RepeatedRuns runs(context);
+  EpochSearch search(placers, trials, runs, false);
   const Trial better = search.improved(small, 0);
   EXPECT_LT(better.cycles, 0.8 * small.cycles);
   EXPECT_TRUE(check_choice(c.space, better.choice).empty());
@@ -405,24 +406,25 @@ TEST(EpochPool, PutsTheFastestEpochsTogether) {
   first.epochs = {10, 100};
   second.choice = large;
   second.epochs = {100, 10};
+  RepeatedRuns runs(context);
   EpochPool pool(small.ops.size(), 1);
   EXPECT_FALSE(pool.best(context));
-  pool.add(context, first);
+  pool.add(context, runs, first);
   EpochPool other(small.ops.size(), 1);
-  other.add(context, second);
+  other.add(context, runs, second);
   pool.add(other);
   const auto best = pool.best(context);
   ASSERT_TRUE(best);
   for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(best->ops[i], i < cut ? small.ops[i] : large.ops[i]) << i;
   // What an estimate says of an epoch counts for that one only.
   first.epochs = {5, 1};
-  pool.correct(context, first);
+  pool.correct(context, runs, first);
   EXPECT_EQ(pool.best(context)->ops.back(), large.ops.back());
   // An epoch that does not stand is left out.
   Trial outside = first;
   outside.choice.ops.back().place.at = {100, 100};
   outside.epochs = {1, 1};
-  pool.add(context, outside);
+  pool.add(context, runs, outside);
   EXPECT_FALSE(pool.best(context));
 }
 
@@ -446,7 +448,7 @@ TEST(EvenWrites, GiveLargeResultsSeveralBuffers) {
   PolicyContext context(c.space, 1);
   LinkModel links(context);
   const Choice small = by_size(c.space, false);
-  const auto even = with_even_writes(context, links, small);
+  const auto even = with_even_writes(context, links, small, Unevenness::any);
   ASSERT_TRUE(even.has_value());
   EXPECT_TRUE(check_choice(c.space, *even).empty());
   for (std::size_t i = 0; i < small.ops.size(); ++i) {
@@ -454,14 +456,14 @@ TEST(EvenWrites, GiveLargeResultsSeveralBuffers) {
     EXPECT_LE(even->ops[i].model.cycles, small.ops[i].model.cycles);
   }
   EXPECT_GT(even->ops[0].model.cores(), small.ops[0].model.cores());
-  EXPECT_FALSE(with_even_writes(context, links, *even).has_value()) << "there is nothing left to do";
+  EXPECT_FALSE(with_even_writes(context, links, *even, Unevenness::any).has_value()) << "there is nothing left to do";
 }
 
 TEST(EvenWrites, LeaveSmallResultsAlone) {
   const Chosen c(perceptron(32, {64, 32, 32}), {"fc2"});
   PolicyContext context(c.space, 1);
   LinkModel links(context);
-  EXPECT_FALSE(with_even_writes(context, links, by_size(c.space, false)).has_value());
+  EXPECT_FALSE(with_even_writes(context, links, by_size(c.space, false), Unevenness::any).has_value());
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

@@ -10,7 +10,7 @@ namespace buda::balance {
 namespace {
 
 // Epochs that may turn out not to stand before the pool gives up.
-constexpr int kMostDropped = 16;
+constexpr int kMostDropped = 64;
 
 // Whether models and places are those of ops [begin, ...) of a choice; numbers of epochs may differ.
 bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, const Choice& choice, std::size_t begin) {
@@ -23,14 +23,21 @@ bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, con
 
 }  // namespace
 
-void EpochPool::add(const PolicyContext& context, const Trial& trial) {
+void EpochPool::add(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial) {
   const auto bounds = bounds_of(context, trial.choice);
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
-    const auto [known, fresh] = epochs_.try_emplace({bounds[e], bounds[e + 1]});
-    if (!fresh && known->second.cycles <= trial.epochs[e]) continue;
-    known->second.cycles = trial.epochs[e];
-    known->second.ops.clear();
-    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) known->second.ops.push_back(trial.choice.ops[context.schedule()[i].index()]);
+    const std::size_t begin = bounds[e], length = bounds[e + 1] - begin;
+    std::shared_ptr<const std::vector<PlacedOp>> placed;
+    for (std::size_t start : runs.starts(begin, bounds[e + 1])) {
+      const auto [known, fresh] = epochs_.try_emplace({start, start + length});
+      if (!fresh && known->second.cycles <= trial.epochs[e]) continue;
+      if (!placed) {
+        std::vector<PlacedOp> ops;
+        for (std::size_t i = 0; i < length; ++i) ops.push_back(trial.choice.ops[context.schedule()[begin + i].index()]);
+        placed = std::make_shared<const std::vector<PlacedOp>>(std::move(ops));
+      }
+      known->second = {trial.epochs[e], placed};
+    }
   }
 }
 
@@ -41,12 +48,22 @@ void EpochPool::add(const EpochPool& other) {
   }
 }
 
-void EpochPool::correct(const PolicyContext& context, const Trial& trial) {
+void EpochPool::correct(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial) {
   const auto bounds = bounds_of(context, trial.choice);
-  for (std::size_t e = 0; e + 1 < bounds.size(); ++e)
-    if (const auto known = epochs_.find({bounds[e], bounds[e + 1]});
-        known != epochs_.end() && is_same(context, known->second.ops, trial.choice, bounds[e]))
-      known->second.cycles = trial.epochs[e];
+  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
+    const std::size_t begin = bounds[e], end = bounds[e + 1];
+    const auto found = epochs_.find({begin, end});
+    if (found == epochs_.end() || !is_same(context, *found->second.ops, trial.choice, begin)) continue;
+    found->second.cycles = trial.epochs[e];
+    // Those that the trial has as epochs, too, are corrected by themselves.
+    for (std::size_t start : runs.starts(begin, end)) {
+      const auto like = epochs_.find({start, start + (end - begin)});
+      if (like == epochs_.end() || like->second.ops != found->second.ops) continue;
+      const auto at = std::lower_bound(bounds.begin(), bounds.end(), start);
+      const bool is_epoch = *at == start && *(at + 1) == start + (end - begin);
+      if (!is_epoch) like->second.cycles = trial.epochs[e];
+    }
+  }
 }
 
 std::vector<EpochPool::Run> EpochPool::best_cuts() const {
@@ -76,7 +93,7 @@ std::optional<Choice> EpochPool::best(PolicyContext& context) {
     wanted.ops.resize(ops_);
     const auto stands = [&](const Run& run) {
       const Epoch& epoch = epochs_.at(run);
-      for (std::size_t i = 0; i < epoch.ops.size(); ++i) wanted.ops[context.schedule()[run.first + i].index()] = epoch.ops[i];
+      for (std::size_t i = 0; i < epoch.ops->size(); ++i) wanted.ops[context.schedule()[run.first + i].index()] = (*epoch.ops)[i];
       context.next_epoch();
       return stand_as_in(context, run.first, run.second, wanted);
     };

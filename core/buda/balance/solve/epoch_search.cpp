@@ -88,7 +88,8 @@ std::vector<double> hastened(const PolicyContext& context, const StandingEpoch& 
   return out;
 }
 
-EpochSearch::EpochSearch(std::vector<PacedPlacer>& placers, Trials& trials, bool few) : placers_(placers), trials_(trials) {
+EpochSearch::EpochSearch(std::vector<PacedPlacer>& placers, Trials& trials, RepeatedRuns& runs, bool few)
+    : placers_(placers), trials_(trials), runs_(runs) {
   auto add = [this](auto cycles) {
     paces_.push_back([cycles](const StandingEpoch& epoch) {
       std::vector<double> out;
@@ -165,6 +166,26 @@ RatedEpoch EpochSearch::best_of(std::size_t epoch, std::size_t begin, std::size_
   return best;
 }
 
+RatedEpoch EpochSearch::better_of(std::size_t begin, std::size_t end, RatedEpoch standing, const RatedEpoch& alike) {
+  PolicyContext& context = placers_.front().context();
+  if (alike.cycles >= standing.cycles) return standing;
+  begin_again(context, begin);
+  if (!stand(context, begin, alike.ops)) return standing;
+  RatedEpoch rated = trials_.rated_epoch(end);
+  begin_again(context, begin);
+  return rated.cycles < standing.cycles ? rated : standing;
+}
+
+std::vector<std::size_t> EpochSearch::first_alike(const std::vector<std::size_t>& bounds) {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;  // by the first run of their like
+  std::vector<std::size_t> out;
+  for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
+    const std::size_t start = runs_.starts(bounds[e], bounds[e + 1]).front();
+    out.push_back(first.try_emplace({start, bounds[e + 1] - bounds[e]}, e).first->second);
+  }
+  return out;
+}
+
 bool EpochSearch::sweep(Trial& trial, std::size_t least) {
   PolicyContext& context = placers_.front().context();
   const auto bounds = bounds_of(context, trial.choice);
@@ -175,6 +196,10 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
   context.rewind(context.schedule().front());
   bool is_better = false, tried = false;
   std::vector<double> cycles;
+  const std::vector<std::size_t> first = first_alike(bounds);
+  std::vector<double> of_all(first.size(), 0);  // cycles of all that are alike, by the first
+  for (std::size_t e = 0; e < first.size(); ++e) of_all[first[e]] += trial.epochs[e];
+  std::map<std::size_t, RatedEpoch> found;
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
     context.next_epoch();
@@ -185,14 +210,20 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
       return false;
     RatedEpoch best = trials_.rated_epoch(end);
     const double before = best.cycles;
-    const auto share = static_cast<std::size_t>(budget * trial.epochs[e] / total / static_cast<double>(end - begin));
-    const std::size_t tries = std::min(std::max<std::size_t>(share, 1), all_tries - next_[e]);
-    tried = tried || tries > 0;
-    best = best_of(e, begin, end, tries, std::move(best));
+    if (first[e] == e) {
+      const auto share = static_cast<std::size_t>(budget * of_all[e] / total / static_cast<double>(end - begin));
+      const std::size_t tries = std::min(std::max<std::size_t>(share, 1), all_tries - next_[e]);
+      tried = tried || tries > 0;
+      best = best_of(e, begin, end, tries, std::move(best));
+      found.emplace(e, best);
+    } else {
+      best = better_of(begin, end, std::move(best), found.at(first[e]));
+      begin_again(context, begin);
+    }
     if (!stand(context, begin, best.ops)) return false;
     if (best.cycles < before) {
       is_better = true;
-      next_[e] = 0;
+      if (first[e] == e) next_[e] = 0;
     }
     cycles.push_back(best.cycles);
   }

@@ -20,20 +20,43 @@ constexpr std::size_t kMostTried = 4;
 
 struct Writer {
   OpId op;
-  std::int64_t cores = 0;  // of which each writes no more than a channel's share
+  std::int64_t cores = 0;  // of which none writes more than a channel's share
 };
 
-// Of the context's present epoch, which ends before number `end` of the schedule.
-std::vector<Writer> uneven_writers(const PolicyContext& context, std::size_t end) {
-  const std::vector<MovedQueue> queues = moved_queues(context, end);
-  double all = 0;
-  for (const MovedQueue& queue : queues) all += queue.bytes;
+// Cycles per input of the slowest op of the context's present epoch.
+double slowest_op(const PolicyContext& context, LinkModel& links, std::size_t end) {
+  double out = 0;
+  for (OpId id : context.in_epoch()) out = std::max(out, links.times.cycles(id, context.placed(id).model, ways_in_epoch(context, id, end)));
+  return out;
+}
+
+// Of how many cores each op's result should come, so that none of its buffers is too large; by OpId, 0 where that is so already.
+std::vector<std::int64_t> cores_wanted(PolicyContext& context, LinkModel& links, const Choice& choice, Unevenness which) {
+  std::vector<std::int64_t> out(choice.ops.size(), 0);
+  const auto channels = static_cast<double>(std::max<std::size_t>(context.device().dram.channels.size(), 1));
+  auto visited = for_each_epoch(context, choice, [&](std::size_t end) {
+    const std::vector<MovedQueue> queues = moved_queues(context, end);
+    double all = 0;
+    for (const MovedQueue& queue : queues) all += queue.bytes;
+    if (all * std::max(context.problem().microbatch, 1) < kFewBytes) return;
+    double most = kMostOfAShare * all / channels;
+    if (which == Unevenness::holds_up)
+      most = std::max(most, slowest_op(context, links, end) / std::max(channel_cycles(1, context.device()), 1e-9));
+    for (const MovedQueue& queue : queues) {
+      if (!queue.op.valid() || queue.bytes <= most * static_cast<double>(queue.buffers)) continue;
+      std::int64_t& wanted = out[queue.op.index()];
+      wanted = std::max(wanted, static_cast<std::int64_t>(queue.bytes / most) + 1);
+    }
+  });
+  if (!visited) out.assign(out.size(), 0);
+  return out;
+}
+
+// Of the context's present epoch, in the order of the schedule.
+std::vector<Writer> uneven_writers(const PolicyContext& context, const std::vector<std::int64_t>& wanted) {
   std::vector<Writer> out;
-  if (all * std::max(context.problem().microbatch, 1) < kFewBytes) return out;
-  const double most = kMostOfAShare * all / static_cast<double>(std::max<std::size_t>(context.device().dram.channels.size(), 1));
-  for (const MovedQueue& queue : queues)
-    if (queue.writer.valid() && queue.bytes > most * static_cast<double>(queue.buffers))
-      out.push_back({queue.writer, static_cast<std::int64_t>(queue.bytes / most) + 1});
+  for (OpId id : context.in_epoch())
+    if (wanted[id.index()] > context.placed(id).model.cores()) out.push_back({id, wanted[id.index()]});
   return out;
 }
 
@@ -62,15 +85,17 @@ std::optional<Place> place_beside_others(const PolicyContext& context, OpId op, 
 
 }  // namespace
 
-std::optional<Choice> with_even_writes(PolicyContext& context, LinkModel& links, Choice choice) {
+std::optional<Choice> with_even_writes(PolicyContext& context, LinkModel& links, Choice choice, Unevenness which) {
   const std::vector<std::size_t> bounds = bounds_of(context, choice);
+  const std::vector<std::int64_t> wanted = cores_wanted(context, links, choice, which);
+  if (std::all_of(wanted.begin(), wanted.end(), [](std::int64_t cores) { return cores == 0; })) return std::nullopt;
   bool changed = false;
   if (!context.schedule().empty()) context.rewind(context.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
     context.next_epoch();
     if (!stand_as_in(context, begin, end, choice)) return std::nullopt;
-    for (const Writer& writer : uneven_writers(context, end))
+    for (const Writer& writer : uneven_writers(context, wanted))
       for (const OpModel* model : larger_models(context, links, writer, end)) {
         const auto place = place_beside_others(context, writer.op, model->grid);
         if (!place) continue;

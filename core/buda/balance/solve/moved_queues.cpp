@@ -20,10 +20,11 @@ std::vector<MovedQueue> moved_queues(const PolicyContext& context, std::size_t e
     for (std::size_t i = 0; i < spec.operands.size(); ++i) {
       const OpId from = spec.operands[i].from.op;
       if (from.valid() && (ways.read >> i & 1) == 0) continue;
-      out.push_back({OpId(), queue_bytes(context, blocked, model, i),
+      out.push_back({from, true, queue_bytes(context, blocked, model, i),
                      queue_buffers(context, id, model, i, from.valid() ? &context.placed(from).model : nullptr)});
     }
-    if (spec.outputs > 0 || ways.written) out.push_back({id, tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores()});
+    if (spec.outputs > 0 || ways.written)
+      out.push_back({id, false, tensor_bytes(spec.out, spec.op.out_format, context.device()), model.cores()});
   }
   return out;
 }

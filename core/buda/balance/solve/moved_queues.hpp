@@ -11,7 +11,8 @@ namespace buda::balance {
 
 // What one input moves from or to a queue: `bytes`, from or to `buffers` of equal size.
 struct MovedQueue {
-  OpId writer;  // invalid: it is read
+  OpId op;  // whose result it holds; invalid: a source
+  bool is_read = false;
   double bytes = 0;
   std::int64_t buffers = 1;
 };

@@ -53,6 +53,7 @@ struct ChoiceSpace {
   // By OpId: the first op that has the same properties but for its names, and the same models. Empty: nothing is known of that.
   std::vector<std::size_t> kinds;
   ModelOptions options;
+  std::int32_t effort = 1;  // PolicyContext::effort()
 };
 
 // Code of the diagnostics about what a policy did wrong.
@@ -81,6 +82,9 @@ class PolicyContext {
   const ModelOptions& options() const { return space_->options; }
   // For policies that draw lots.
   std::uint64_t seed() const { return seed_; }
+  // How much a policy that searches should try: 0, little; 1, as much as takes seconds; 2 and 3, several times as much. It counts what it
+  // tries, and not time, so that it finds the same everywhere; what more effort finds is at least as good.
+  std::int32_t effort() const { return space_->effort; }
   // How many threads a policy may use; its choice must not depend on it.
   unsigned threads() const { return threads_; }
   // All ops, each after those that it takes inputs from. A policy may place them in any such order.

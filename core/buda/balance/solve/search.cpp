@@ -2,6 +2,7 @@
 #include <buda/balance/solve/search.hpp>
 
 #include <buda/balance/solve/epoch_search.hpp>
+#include <buda/balance/solve/even_writes.hpp>
 #include <buda/balance/solve/spread.hpp>
 
 #include <algorithm>
@@ -15,37 +16,50 @@ constexpr std::size_t kFewestImproved = 2, kMostImproved = 8, kPlacementsForImpr
 
 }  // namespace
 
-Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip)
+Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip, double budget)
     : context_(parent.another()),
       chip_(chip),
       links_(context_, pairs),
-      trials_(context_, links_, chip.inputs_per_epoch),
+      trials_(context_, links_, chip.inputs_per_epoch, budget),
       ops_(relaxed_ops(context_, links_.times)),
+      runs_(context_),
       pool_(ops_.size(), kEpochChangeCycles * context_.problem().microbatch / chip.inputs_per_epoch) {
   // Where choices are not estimated, nothing tells whether links hold an epoch up.
   if (trials_.estimates()) placers_.emplace_back(context_, PlaceGoal::pairs, links_);
   placers_.emplace_back(context_, PlaceGoal::first, links_);
 }
 
-Result<void> Search::run() {
+Result<void> Search::place_first() {
   BUDA_ASSIGN(others_, first_trials(placers_, trials_, links_, ops_, chip_));
+  if (!trials_.estimates()) return success();
+  for (const Trial& trial : others_) pool_.add(context_, runs_, trial);
+  // What one layer of a deep network found in one trial, and another in another, goes together for all layers.
+  if (auto trial = combined(pool_)) others_.insert(others_.begin(), std::move(*trial));
+  return success();
+}
+
+void Search::improve() {
   if (!trials_.estimates()) {
-    auto choice = tightened(placers_.front(), others_.front().choice);
-    if (!choice) return success();
-    improved_.push_back(trials_.rated(std::move(*choice)));
-    return success();
+    if (auto choice = tightened(placers_.front(), others_.front().choice)) improved_.push_back(trials_.rated(std::move(*choice)));
+    return;
   }
-  for (const Trial& trial : others_) pool_.add(context_, trial);
-  EpochSearch search(placers_, trials_, chip_.inputs_per_epoch < kFewInputs);
+  EpochSearch search(placers_, trials_, runs_, chip_.inputs_per_epoch < kFewInputs);
   const std::size_t count =
       std::min(others_.size(), std::clamp(trials_.ops_left() / (kPlacementsForImproved * ops_.size()), kFewestImproved, kMostImproved));
   for (std::size_t i = 0; i <= count; ++i) {
     std::optional<Trial> start = i < count ? std::optional(others_[i]) : combined(pool_);
     if (!start) break;
-    improved_.push_back(search.improved(std::move(*start), trials_.ops_left() * (count - i) / (count + 1 - i)));
-    pool_.add(context_, improved_.back());
+    improved_.push_back(evened(search.improved(evened(std::move(*start)), trials_.ops_left() * (count - i) / (count + 1 - i))));
+    pool_.add(context_, runs_, improved_.back());
   }
-  return success();
+}
+
+// An epoch that writes a buffer does not know what later ones read from it.
+Trial Search::evened(Trial trial) {
+  auto even = with_even_writes(context_, links_, trial.choice, Unevenness::holds_up);
+  if (!even) return trial;
+  Trial out = trials_.rated(std::move(*even));
+  return out.is_better(trial) ? out : trial;
 }
 
 std::optional<Trial> Search::combined(EpochPool& pool) {

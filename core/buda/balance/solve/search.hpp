@@ -6,6 +6,7 @@
 #include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
+#include <buda/balance/solve/repeated_runs.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
 #include <buda/diag/result.hpp>
@@ -18,16 +19,19 @@ namespace buda::balance {
 // Whatever it remembers is its own, so that several run beside each other. Searches differ in what they count between two ops.
 class Search {
  public:
-  Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip);
+  // `budget`: as of Trials.
+  Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip, double budget);
 
-  // Places the plans, improves the best placements epoch by epoch, and then what is best put together from the epochs of all of them.
-  // Fails where no plan can be placed.
-  Result<void> run();
+  // Places the plans. Fails where none can be placed.
+  Result<void> place_first();
+  // Improves the best placements epoch by epoch, and then what is best put together from the epochs of all of them.
+  void improve();
 
   // Those that were improved, in the order in which they were, and the other placements, best first.
   std::vector<Trial>& improved() { return improved_; }
   std::vector<Trial>& others() { return others_; }
   const EpochPool& pool() const { return pool_; }
+  RepeatedRuns& runs() { return runs_; }
   // What is best put together from the epochs of a pool; nothing where they do not go together.
   std::optional<Trial> combined(EpochPool& pool);
   // The first plan that can be built without any care for links.
@@ -37,11 +41,15 @@ class Search {
   PolicyContext& context() { return context_; }
 
  private:
+  // Without buffers that alone hold an epoch up, where that is faster.
+  Trial evened(Trial trial);
+
   PolicyContext context_;
   RelaxedChip chip_;
   LinkModel links_;
   Trials trials_;
   std::vector<RelaxedOp> ops_;
+  RepeatedRuns runs_;
   std::vector<PacedPlacer> placers_;
   std::vector<Trial> improved_, others_;
   EpochPool pool_;

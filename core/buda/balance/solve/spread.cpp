@@ -20,8 +20,10 @@ namespace {
 constexpr int kCombined = 3;
 // By how much a plan may take longer whose channels of DRAM have more alike to move: less than the estimate is sure of.
 constexpr double kAsFast = 1.002;
-// Problems of which all plans are tried, within a budget of a tenth of a second.
-constexpr std::size_t kFewOps = 12;
+// By effort: how many times as many ops a search may place. Each effort does what those before it do as well.
+constexpr double kBudgets[] = {1, 1, 2.5, 5};
+// Problems of which all plans are tried, within a budget of a tenth of a second; with more effort, of seconds.
+constexpr std::size_t kFewOps = 12, kSeveralOps = 24;
 constexpr TryAllBudget kSmallBudget{20'000, 100};
 
 using Searches = std::vector<std::unique_ptr<Search>>;
@@ -38,6 +40,14 @@ std::vector<Trial> all_trials(Searches& searches) {
   std::stable_sort(others.begin(), others.end(), better);
   std::move(others.begin(), others.end(), std::back_inserter(out));
   return out;
+}
+
+// The best first placement of all searches.
+const Trial& best_first(const Searches& searches) {
+  const Trial* best = nullptr;
+  for (const auto& search : searches)
+    if (best == nullptr || search->others().front().is_better(*best)) best = &search->others().front();
+  return *best;
 }
 
 // The best by the estimate.
@@ -68,20 +78,24 @@ Trial best_estimated(Searches& searches, unsigned threads) {
   PolicyContext& context = search.context();
   EpochPool pool = search.pool();
   for (std::size_t i = 1; i < searches.size(); ++i) pool.add(searches[i]->pool());
+  const Trial first_placed = best_first(searches);
   std::vector<Trial> trials = all_trials(searches);
   if (auto combined = search.combined(pool)) trials.insert(trials.begin(), std::move(*combined));
   Best best(search, threads);
   std::size_t estimated = std::min(trials.size(), searches.size() * most_estimates(context.schedule().size()));
   best.take(trials, 0, estimated);
+  // What effort 0 would take.
+  const auto first = std::find_if(trials.begin(), trials.end(), [&](const Trial& t) { return t.choice == first_placed.choice; });
+  if (first - trials.begin() >= static_cast<std::ptrdiff_t>(estimated)) best.keep(search.trials().estimated(*first));
   for (std::size_t i = 0; i < estimated; ++i)
-    if (!trials[i].fails) pool.correct(context, trials[i]);
+    if (!trials[i].fails) pool.correct(context, search.runs(), trials[i]);
   for (int i = 0; i < kCombined && !best.trial().fails; ++i) {
     auto choice = pool.best(context);
     if (!choice || *choice == best.trial().choice) break;
     const Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
     best.keep(trial);
     if (trial.fails) break;
-    pool.correct(context, trial);
+    pool.correct(context, search.runs(), trial);
   }
   for (; best.trial().fails && estimated < trials.size(); ++estimated) best.take(trials, estimated, estimated + 1);
   if (best.trial().fails)
@@ -89,12 +103,46 @@ Trial best_estimated(Searches& searches, unsigned threads) {
   return best.trial();
 }
 
+// The best placement of the plans; where it cannot be built, the next.
+Trial first_estimated(Searches& searches) {
+  Search& search = *searches.front();
+  std::vector<Trial> trials = all_trials(searches);
+  Best best(search, 1);
+  for (std::size_t i = 0; i < trials.size() && (i == 0 || best.trial().fails); ++i) best.take(trials, i, i + 1);
+  if (best.trial().fails)
+    if (auto plain = search.first_buildable()) best.keep(*plain);
+  return best.trial();
+}
+
 // With channels of DRAM that have more alike to move, where that is as fast.
 Trial evened(Search& search, Trial trial) {
-  auto choice = with_even_writes(search.context(), search.links(), trial.choice);
+  auto choice = with_even_writes(search.context(), search.links(), trial.choice, Unevenness::any);
   if (!choice) return trial;
   Trial even = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
   return !even.fails && even.cycles <= kAsFast * trial.cycles ? even : trial;
+}
+
+// The searches of a budget that found anything. `failure`: why none did.
+Searches searched(const PolicyContext& context, const RelaxedChip& chip, double budget, bool improve, Failure& failure) {
+  Searches searches;
+  for (PairCost pairs : {PairCost::buffers, PairCost::transfers}) {
+    searches.push_back(std::make_unique<Search>(context, pairs, chip, budget));
+    if (!searches.back()->trials().estimates()) break;
+  }
+  std::vector<Failure> failures(searches.size());
+  parallel_for(context.threads(), searches.size(), [&](std::size_t i) {
+    if (auto done = searches[i]->place_first(); !done) {
+      failures[i] = std::move(done).failure();
+    } else if (improve) {
+      searches[i]->improve();
+    }
+  });
+  for (std::size_t i = searches.size(); i-- > 0;) {
+    if (failures[i].empty()) continue;
+    failure = std::move(failures[i]);
+    searches.erase(searches.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return searches;
 }
 
 }  // namespace
@@ -103,30 +151,30 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
   chip.cycles_per_epoch = kEpochChangeCycles;
+  std::optional<Trial> best;
+  Failure failure;
   Searches searches;
-  for (PairCost pairs : {PairCost::buffers, PairCost::transfers}) {
-    searches.push_back(std::make_unique<Search>(context, pairs, chip));
-    if (!searches.back()->trials().estimates()) break;
+  for (std::int32_t effort = std::min(context.effort(), 1); effort <= context.effort(); ++effort) {
+    Searches larger = searched(context, chip, kBudgets[effort], effort > 0, failure);
+    if (larger.empty()) break;
+    searches = std::move(larger);
+    if (!searches.front()->trials().estimates()) {
+      std::vector<Trial> trials = all_trials(searches);
+      return std::move(
+          std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.is_better(b); })->choice);
+    }
+    Trial found = effort > 0 ? best_estimated(searches, context.threads()) : first_estimated(searches);
+    if (effort > 0 && !found.fails) found = evened(*searches.front(), std::move(found));
+    if (!best || found.is_better(*best)) best = std::move(found);
   }
-  std::vector<Failure> failures(searches.size());
-  parallel_for(context.threads(), searches.size(), [&](std::size_t i) {
-    if (auto done = searches[i]->run(); !done) failures[i] = std::move(done).failure();
-  });
-  for (std::size_t i = searches.size(); i-- > 0;)
-    if (!failures[i].empty() && searches.size() > 1) searches.erase(searches.begin() + static_cast<std::ptrdiff_t>(i));
-  if (searches.front()->others().empty()) return std::move(failures.front());
-  if (!searches.front()->trials().estimates()) {
-    std::vector<Trial> trials = all_trials(searches);
-    return std::move(std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.is_better(b); })->choice);
-  }
-  Trial best = best_estimated(searches, context.threads());
-  if (!best.fails) best = evened(*searches.front(), std::move(best));
-  if (best.fails || (options.effort == 1 && context.schedule().size() > kFewOps)) return std::move(best.choice);
+  if (!best) return failure;
+  const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kSeveralOps : kFewOps);
+  if (best->fails || !tries_all) return std::move(best->choice);
   const double cycles =
-      std::accumulate(best.epochs.begin(), best.epochs.end(), kEpochChangeCycles * static_cast<double>(best.epochs.size()));
+      std::accumulate(best->epochs.begin(), best->epochs.end(), kEpochChangeCycles * static_cast<double>(best->epochs.size()));
   Search& search = *searches.front();
-  auto better = best_of_all(search.context(), search.links(), cycles, options.effort > 1 ? TryAllBudget{} : kSmallBudget);
-  return std::move(better ? *better : best.choice);
+  auto better = best_of_all(search.context(), search.links(), cycles, context.effort() > 1 ? TryAllBudget{} : kSmallBudget);
+  return std::move(better ? *better : best->choice);
 }
 
 }  // namespace buda::balance

@@ -105,7 +105,7 @@ std::size_t most_estimates(std::size_t ops) {
   return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMostEstimates);
 }
 
-Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
+Trials::Trials(PolicyContext& context, LinkModel& links, double inputs, double budget)
     : context_(context),
       links_(links),
       flow_(context, links),
@@ -113,6 +113,7 @@ Trials::Trials(PolicyContext& context, LinkModel& links, double inputs)
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
+  ops_left_ = static_cast<std::size_t>(budget * static_cast<double>(ops_left_));
 }
 
 void Trials::sum_up(Trial& trial) const {

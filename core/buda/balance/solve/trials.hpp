@@ -42,8 +42,8 @@ std::size_t most_estimates(std::size_t ops);
 // Compares choices: many by what is known of them at once, few by the context's estimate.
 class Trials {
  public:
-  // `inputs`: over which the change of epochs is divided.
-  Trials(PolicyContext& context, LinkModel& links, double inputs);
+  // `inputs`: over which the change of epochs is divided. `budget`: how many times the usual number of ops may be placed.
+  Trials(PolicyContext& context, LinkModel& links, double inputs, double budget = 1);
 
   // Whether the context estimates choices of this size at all.
   bool estimates() const { return estimates_; }

@@ -1,0 +1,97 @@
+// What repeated layers have in common, and what the search makes of it.
+#include "fixture.hpp"
+
+#include <buda/balance/models/alike.hpp>
+#include <buda/balance/solve/epoch_pool.hpp>
+#include <buda/balance/solve/repeated_runs.hpp>
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace buda::balance {
+namespace {
+
+// Layers fc1 … of the given sizes, each in an epoch of its own if `apart`, and their smallest implementations.
+struct Layers {
+  explicit Layers(const std::vector<std::int64_t>& sizes, bool apart = false) {
+    graph::Graph graph = perceptron(64, sizes);
+    normalize(graph);
+    auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
+    EXPECT_TRUE(made.ok());
+    problem = std::move(*made);
+    space.problem = &problem;
+    space.kinds = first_alike(problem);
+    space.overrides.resize(problem.ops.size());
+    for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+      space.models.push_back(legal_models(problem.ops[i], *problem.device, {}, nullptr));
+      if (apart && i > 0) space.overrides[i].epoch_break = true;
+    }
+    PolicyContext context(space, 1);
+    auto placed = BySize(false).choose(context);
+    EXPECT_TRUE(placed.ok());
+    if (placed) choice = std::move(*placed);
+  }
+  Problem problem;
+  ChoiceSpace space;
+  Choice choice;
+};
+
+TEST(RepeatedRuns, AreFedAlike) {
+  const Layers layers({64, 64, 64, 64, 96});
+  const PolicyContext context(layers.space, 1);
+  ASSERT_EQ(context.schedule().size(), 4u);
+  RepeatedRuns runs(context);
+  // The first layer reads the model's input, the last is wider, and an output.
+  EXPECT_EQ(runs.starts(1, 2), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(runs.starts(0, 1), (std::vector<std::size_t>{0}));
+  EXPECT_EQ(runs.starts(1, 3), (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(runs.alike(1, 2, 2));
+  EXPECT_FALSE(runs.alike(1, 2, 3));
+}
+
+TEST(RepeatedRuns, KeepTheFastestEpochForAllOfThem) {
+  const Layers layers({64, 64, 64, 64, 96}, true);
+  ASSERT_EQ(layers.choice.epochs(), 4);
+  PolicyContext context(layers.space, 1);
+  RepeatedRuns runs(context);
+  Trial trial;
+  trial.choice = layers.choice;
+  // Layers 1 and 2 (from 0) are alike; the second of them stands better.
+  const std::size_t second = context.schedule()[2].index(), first = context.schedule()[1].index();
+  ++trial.choice.ops[second].place.at.row;
+  trial.epochs = {10, 100, 20, 10};
+  EpochPool pool(layers.choice.ops.size(), 1);
+  pool.add(context, runs, trial);
+  const auto best = pool.best(context);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->ops[first].place, trial.choice.ops[second].place);
+  EXPECT_EQ(best->ops[second], trial.choice.ops[second]);
+  // What an estimate says of an epoch counts for those that are alike, unless it says something of them as well.
+  trial.epochs = {10, 100, 200, 10};
+  pool.correct(context, runs, trial);
+  trial.choice = *best;
+  trial.epochs = {10, 30, 30, 10};
+  pool.add(context, runs, trial);
+  EXPECT_EQ(pool.best(context)->ops[first].place, trial.choice.ops[second].place);
+}
+
+TEST(Effort, NeverGivesLess) {
+  for (const auto& sizes : {std::vector<std::int64_t>{64, 2048, 1024, 128, 64}, {512, 512, 512, 512, 512, 512, 512}}) {
+    Spread policy;
+    std::int64_t before = 0;
+    for (std::int32_t effort = 0; effort <= 3; ++effort) {
+      BalanceOptions options;
+      options.batches = 16;
+      options.effort = effort;
+      auto balanced = balance_with(perceptron(8 * 32, sizes), "n150", options, policy);
+      ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+      const std::int64_t cycles = balanced->report.totals.cycles;
+      if (effort > 0) EXPECT_LE(cycles, before) << effort;
+      before = cycles;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace buda::balance
