@@ -116,8 +116,8 @@ std::uint32_t bf16_from_double(double value) {
   if (exponent >= 255) return sign | 0x7f80u;
   constexpr int kDropped = 52 - 7;
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1), odd = fraction >> kDropped & 1;
-  return sign | (static_cast<std::uint32_t>(exponent) << 7) +
-                    static_cast<std::uint32_t>((fraction + (std::uint64_t{1} << (kDropped - 1)) - 1 + odd) >> kDropped);
+  const auto rounded = static_cast<std::uint32_t>((fraction + (std::uint64_t{1} << (kDropped - 1)) - 1 + odd) >> kDropped);
+  return sign | ((static_cast<std::uint32_t>(exponent) << 7) + rounded);
 }
 
 // A NaN counts as a number: where it is in L1, as one beyond all others; where it arrives, as one of exponent 255.
