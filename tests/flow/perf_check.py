@@ -6,6 +6,8 @@
                               that shares it
     perf_check.py --csv DIR   also: the headers of the tables are those of TT-Buda and TT-Metal to the byte, and their numbers are what
                               the events of the trace give
+    perf_check.py --analyzer TOOL DIR
+                              also: the sums that perf-analyzer shows, and the waits that it reads, are those of the events
 
 It shares no code with the writers: all it reads is DIR. Exit code: 0, or 1 with a line for each fault.
 """
@@ -17,6 +19,7 @@ import io
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 # What the tools that read these files look for (see docs/formats/perf-tables.md).
@@ -44,6 +47,7 @@ class Core:
     def __init__(self):
         self.steps, self.waits, self.inputs = [], [], []
         self.worked = 0  # cycles
+        self.waited = collections.Counter()  # ticks, by what for
         self.streams = {"tiles in": None, "tiles out": None}
         self.op = None
 
@@ -73,6 +77,7 @@ def read_trace(folder, clock_hz):
             core.steps.append((begin, end, event["args"]["input"]))
         elif name.startswith("waits for "):
             core.waits.append((begin, end))
+            core.waited[name] += end - begin
         elif name in core.streams:
             core.streams[name] = (begin, end)
         else:
@@ -157,7 +162,68 @@ def headers(folder, fault):
         fault(f"profile_log_device.csv: the header is {lines[:2]}")
 
 
-def check(folder, tables):
+def last_executions(executions):
+    """Numbers of the last execution of each graph, of which summaries tell."""
+    return {graph: number for number, (_, _, graph) in enumerate(executions)}
+
+
+def waits(executions, cores, summary, fault):
+    """The parts of the time for which kernels wait, for each input and for space."""
+    last = last_executions(executions)
+    waited, count = collections.defaultdict(collections.Counter), collections.Counter()
+    for (_, _, number), core in cores.items():
+        if core.inputs and last.get(executions[number][2]) == number:
+            waited[executions[number][2], core.op].update(core.waited)
+            count[executions[number][2], core.op] += 1
+    for epoch in summary["epochs"]:
+        for op in epoch["ops"]:
+            key = epoch["graph"], op["name"]
+            told = [(f"waits for input {i}", pipe["waits"]) for i, pipe in enumerate(op["inputs"])] + [("waits for space", op["output"]["waits"])]
+            for what, part in told:
+                near(part * epoch["cycles"] * count[key], waited[key][what] / TICKS, fault, f"'{op['name']}' of '{epoch['graph']}' {what}: cycles of all cores", count[key])
+
+
+def printed_tables(tool, folder):
+    """The rows of perf-analyzer's tables, cut where two blanks are, by the graph or '' for the summary."""
+    text = subprocess.run([tool, folder, "--print", "--full-names"], capture_output=True, text=True, check=True).stdout
+    tables = {}
+    for block in text.split("\n\n"):
+        lines = block.rstrip("\n").split("\n")
+        heading = next(i for i, line in enumerate(lines) if re.match(r"(epoch  +cycles|op  +grid)", line))
+        graph = re.match(r"epoch \d+ of \d+: (.+)", lines[0])
+        tables[graph[1] if graph else ""] = [re.split(r"  +", line.strip()) for line in lines[heading + 1:]]
+    return tables
+
+
+def analyzer(tool, folder, executions, cores, summary, fault):
+    """What perf-analyzer shows: inputs, executions and time of epochs, cycles of kernels."""
+    tables = printed_tables(tool, folder)
+    times, counts = collections.Counter(), collections.Counter()
+    for begin, end, graph in executions:
+        times[graph] += end - begin
+        counts[graph] += 1
+    works, inputs = collections.defaultdict(float), collections.Counter()
+    for (_, _, number), core in cores.items():
+        if core.inputs:
+            key = executions[number][2], core.op
+            works[key] = max(works[key], core.worked / len(core.inputs))
+            inputs[executions[number][2]] = max(inputs[executions[number][2]], len(core.inputs))
+    for row in tables[""]:
+        graph = row[0].split(" ", 1)[1]
+        near(row[7], inputs[graph], fault, f"perf-analyzer: inputs of '{graph}'", 0)
+        near(row[8], counts[graph], fault, f"perf-analyzer: executions of '{graph}'", 0)
+        near(row[9], 100 * times[graph] / sum(times.values()), fault, f"perf-analyzer: time of '{graph}'", 0.051)
+        ops = {op[0]: float(op[3]) for op in tables[graph]}
+        near(row[1], max(float(op[4]) for op in tables[graph]), fault, f"perf-analyzer: cycles of '{graph}'", 0)
+        for name, kernel in ops.items():
+            near(kernel, works[graph, name], fault, f"perf-analyzer: kernel of '{name}' of '{graph}'")
+        if {(graph, name) for name in ops} != {key for key in works if key[0] == graph}:
+            fault(f"perf-analyzer: ops of '{graph}' are {sorted(ops)}")
+    if len(tables) != len(summary["epochs"]) + 1:
+        fault(f"perf-analyzer shows {len(tables) - 1} epochs")
+
+
+def check(folder, tables, tool=None):
     """Faults of a folder, as texts."""
     summary = json.loads((folder / "summary.json").read_text())
     faults = []
@@ -170,6 +236,9 @@ def check(folder, tables):
         profile_log(folder, executions, cores, faults.append)
         graph_report(folder, executions, cores, summary, faults.append)
         op_report(folder, executions, cores, summary["clock_hz"], faults.append)
+    if tool:
+        waits(executions, cores, summary, faults.append)
+        analyzer(tool, folder, executions, cores, summary, faults.append)
     return faults
 
 
@@ -251,9 +320,10 @@ def op_report(folder, executions, cores, clock_hz, fault):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", action="store_true")
+    parser.add_argument("--analyzer", type=pathlib.Path, metavar="TOOL")
     parser.add_argument("folder", type=pathlib.Path)
     args = parser.parse_args()
-    faults = check(args.folder, args.csv)
+    faults = check(args.folder, args.csv, args.analyzer)
     for fault in faults[:40]:
         print(fault)
     print(f"{len(faults)} faults")

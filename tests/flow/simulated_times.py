@@ -221,7 +221,7 @@ def check(tools, netlist, work):
         expect(run(tools, netlist, work / f"level{level}", "--perf-level", level) == summary, f"level {level} changes the summary")
     check_sums(summary)
     check_headers(work / "all", summary)
-    faults = perf_check.check(work / "all", tables=True)
+    faults = perf_check.check(work / "all", tables=True, tool=tools / "perf-analyzer")
     expect(not faults, "; ".join(faults[:3]))
     check_trace(work / "level2", summary)
     check_moved(work / "all", summary)
