@@ -147,19 +147,30 @@ UnplacedBuffer buffer(std::uint64_t bytes, std::optional<std::int32_t> writer_ep
 
 DramRoom room_of(std::vector<std::uint64_t> channels) { return {std::move(channels), -1, 0, 1}; }
 
+// As many buffers as there are halves of channels, all of one epoch.
+TEST(DramAlgorithms, HalvesOfChannelsAreLoadedAlike) {
+  const std::vector<UnplacedBuffer> buffers(6, buffer(10, {}, {{0, {0, 0}, false}}));
+  DramRoom room = room_of({100, 100, 100});
+  room.halves = {50, 50, 50, 50, 50, 50};
+  auto banks = choose_banks(DramAlgorithm::by_load, buffers, room, board("n150"));
+  for (std::size_t a = 0; a < banks.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) EXPECT_FALSE(banks[a] == banks[b]);
+  for (const DramBank& bank : banks) EXPECT_NE(bank.half, DramBank::kEitherHalf);
+}
+
 TEST(DramAlgorithms, TurnsPassOverFullChannels) {
   const std::vector<UnplacedBuffer> five(5, buffer(10));
-  EXPECT_THAT(choose_channels(DramAlgorithm::round_robin, five, room_of({10, 0, 100, 100}), board("n150")), ElementsAre(0, 2, 3, 2, 3));
+  EXPECT_THAT(choose_banks(DramAlgorithm::round_robin, five, room_of({10, 0, 100, 100}), board("n150")), ElementsAre(0, 2, 3, 2, 3));
 }
 
 TEST(DramAlgorithms, FlipFlopDividesTheChannelsByEpochs) {
   const std::vector<UnplacedBuffer> buffers{buffer(1), buffer(1, 0), buffer(1, 1), buffer(1, 1), buffer(1, 2), buffer(1, 3), buffer(1)};
-  EXPECT_THAT(choose_channels(DramAlgorithm::flip_flop, buffers, room_of({9, 9, 9, 9}), board("n150")), ElementsAre(0, 0, 2, 3, 1, 2, 1));
+  EXPECT_THAT(choose_banks(DramAlgorithm::flip_flop, buffers, room_of({9, 9, 9, 9}), board("n150")), ElementsAre(0, 0, 2, 3, 1, 2, 1));
 }
 
 TEST(DramAlgorithms, GreatestCapacityGoesByFreeBytes) {
   const std::vector<UnplacedBuffer> buffers(4, buffer(10));
-  EXPECT_THAT(choose_channels(DramAlgorithm::greatest_capacity, buffers, room_of({15, 30, 28}), board("n150")), ElementsAre(1, 2, 1, 2));
+  EXPECT_THAT(choose_banks(DramAlgorithm::greatest_capacity, buffers, room_of({15, 30, 28}), board("n150")), ElementsAre(1, 2, 1, 2));
 }
 
 // Channels of an n150 stand at columns 0 (two) and 5; a worker beside a port takes that channel, a second buffer of its epoch another one.
@@ -167,7 +178,7 @@ TEST(DramAlgorithms, ClosestTakesTheNearestUnusedChannel) {
   const auto& device = board("n150");
   const std::vector<UnplacedBuffer> buffers(2, buffer(1, {}, {{0, {0, 0}, false}}));
   const auto room = room_of(std::vector<std::uint64_t>(device.dram.channels.size(), 100));
-  const auto channels = choose_channels(DramAlgorithm::closest, buffers, room, device);
+  const auto channels = choose_banks(DramAlgorithm::closest, buffers, room, device);
   EXPECT_EQ(channels[0], 0);
   EXPECT_NE(channels[1], channels[0]);
 }
@@ -176,7 +187,7 @@ TEST(DramAlgorithms, WhatTheHostWritesLiesInItsWindowWhileThereIsRoom) {
   std::vector<UnplacedBuffer> buffers(3, buffer(10));
   for (UnplacedBuffer& b : buffers) b.for_host = true;
   for (DramAlgorithm algorithm : {DramAlgorithm::by_load, DramAlgorithm::round_robin}) {
-    const auto channels = choose_channels(algorithm, buffers, {{0, 0, 0, 90}, 2, 25, 1}, board("n150"));
+    const auto channels = choose_banks(algorithm, buffers, {{0, 0, 0, 90}, 2, 25, 1}, board("n150"));
     EXPECT_THAT(channels, ElementsAre(2, 2, 3));
   }
 }

@@ -69,7 +69,7 @@ TEST(DynamicDram, QueuesThatAreAliveTogetherShareNoByte) {
   const auto& device = board("n150");
   Rng rng(8);
   DramAllocator statics(device);
-  const std::vector<std::int32_t> channels(8, 0);
+  const std::vector<DramBank> channels(8, 0);
   ASSERT_TRUE(statics.allocate(queue_of("weights", 8, 100), channels, false, device).ok());
   DynamicDram dram(statics);
   struct Placed {
@@ -106,7 +106,7 @@ TEST(DynamicDram, SaysWhatIsMissing) {
   const auto& device = board("n150");
   DramAllocator statics(device);
   DynamicDram dram(statics);
-  const std::vector<std::int32_t> channels(1, 3);
+  const std::vector<DramBank> channels(1, 3);
   auto first = queue_of("a", 1, 1);
   first.entries = static_cast<std::int32_t>(statics.largest_block() / 2080) - 100;
   while (dram.allocate(first, channels, {0, 1}, device).ok()) {

@@ -50,11 +50,11 @@ TEST(Dram, BuffersLieInTheirChannelsAndNothingOverlaps) {
     netlist::Queue q = queue(static_cast<std::int32_t>(1 + rng.below(4)), {1, static_cast<std::int32_t>(1 + rng.below(4))},
                              static_cast<std::int32_t>(1 + rng.below(64)));
     const bool for_host = rng.below(4) == 0;
-    std::vector<std::int32_t> channels;
+    std::vector<DramBank> channels;
     for (std::int64_t k = 0; k < q.grid.volume(); ++k) channels.push_back(static_cast<std::int32_t>(rng.below(6)));
     auto buffers = dram.allocate(q, channels, for_host, device);
     ASSERT_TRUE(buffers.ok());
-    for (std::size_t k = 0; k < channels.size(); ++k) EXPECT_EQ((*buffers)[k].channel, for_host ? 0 : channels[k]);
+    for (std::size_t k = 0; k < channels.size(); ++k) EXPECT_EQ((*buffers)[k].channel, for_host ? 0 : channels[k].channel);
     for (const auto& b : *buffers) all.emplace_back(b, *buffer_bytes(q, device));
   }
   std::set<std::int32_t> channels;
@@ -76,6 +76,31 @@ TEST(Dram, BuffersLieInTheirChannelsAndNothingOverlaps) {
   EXPECT_EQ(used, sum);
 }
 
+TEST(Dram, BuffersLieInTheHalfThatWasChosen) {
+  const auto& device = board("n150");
+  ASSERT_EQ(halves_of_channel(device), 2);
+  ASSERT_EQ(halves_of_channel(board("e150")), 1);
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  DramAllocator dram(device);
+  const DramRoom before = dram.room();
+  ASSERT_EQ(before.halves.size(), 2 * before.channels.size());
+  for (std::size_t c = 0; c < before.channels.size(); ++c)
+    EXPECT_EQ(before.halves[2 * c] + before.halves[2 * c + 1], before.channels[c]) << c;
+  const std::vector<DramBank> banks{{3, 1}, {3, 0}, {2, 1}, {3, 1}};
+  const netlist::Queue four = queue(2, {1, 4}, 8);
+  const auto buffers = dram.allocate(four, banks, false, device);
+  ASSERT_TRUE(buffers.ok());
+  for (std::size_t i = 0; i < banks.size(); ++i) {
+    EXPECT_EQ((*buffers)[i].channel, banks[i].channel);
+    EXPECT_EQ((*buffers)[i].address >= kGiB ? 1 : 0, banks[i].half) << i;
+  }
+  EXPECT_EQ(dram.room().halves[2 * 3 + 1], before.halves[2 * 3 + 1] - 2 * *buffer_bytes(four, device));
+  // What is larger than a half lies where there is room.
+  const netlist::Queue large = queue(1, {1, 1}, 600'000);
+  ASSERT_GT(*buffer_bytes(large, device), kGiB);
+  EXPECT_EQ(dram.allocate(large, std::vector<DramBank>{{4, 1}}, false, device)->front().channel, 4);
+}
+
 TEST(Dram, TheHostWindowIsForQueuesOfTheHost) {
   const auto& device = board("n150");
   DramAllocator dram(device);
@@ -83,7 +108,7 @@ TEST(Dram, TheHostWindowIsForQueuesOfTheHost) {
   auto inside = [&](const netlist::BufferAddress& b) {
     return b.channel == w.channel && b.address >= w.begin && b.address < w.begin + w.size;
   };
-  const std::vector<std::int32_t> channel{w.channel};
+  const std::vector<DramBank> channel{w.channel};
   EXPECT_TRUE(inside(dram.allocate(queue(2, {1, 1}, 1), channel, true, device)->front()));
   for (int i = 0; i < 12; ++i) EXPECT_FALSE(inside(dram.allocate(queue(2, {1, 1}, 1), channel, false, device)->front()));
   // What is larger than the window goes elsewhere.
@@ -95,7 +120,7 @@ TEST(Dram, AFullChipIsReportedWithChannelAndNumbers) {
   DramAllocator dram(device);
   Diagnostic found;
   for (int i = 0; i < 100 && found.code.empty(); ++i)
-    if (auto r = dram.allocate(queue(1, {1, 1}, 200000), std::vector<std::int32_t>{3}, false, device); !r.ok())
+    if (auto r = dram.allocate(queue(1, {1, 1}, 200000), std::vector<DramBank>{3}, false, device); !r.ok())
       found = r.failure().diagnostics().front();
   EXPECT_EQ(found.fault, Fault::fit);
   EXPECT_THAT(

@@ -61,7 +61,7 @@ class Builder {
     DramAllocator dram(*problem_.device);
     DramRoom room = dram.room();
     room.epochs = choice_.epochs();
-    const std::vector<std::int32_t> channels = choose_channels(algorithm, unplaced_buffers(), room, *problem_.device);
+    const std::vector<DramBank> banks = choose_banks(algorithm, unplaced_buffers(), room, *problem_.device);
     Failure no_space;
     auto give = [&](QueuePlan& plan, Result<std::vector<netlist::BufferAddress>> buffers) {
       if (buffers) {
@@ -72,14 +72,14 @@ class Builder {
     };
     HostPlace on_host;
     std::size_t at = 0;
-    std::vector<std::pair<QueuePlan*, std::span<const std::int32_t>>> dynamic;
+    std::vector<std::pair<QueuePlan*, std::span<const DramBank>>> dynamic;
     for (QueuePlan& plan : out_.queues.queues) {
       if (lies_on_host(plan)) {
         give(plan, allocate_on_host(plan.queue, *problem_.device, on_host));
         continue;
       }
       const auto count = static_cast<std::size_t>(plan.queue.grid.volume());
-      const auto own = std::span(channels).subspan(at, count);
+      const auto own = std::span(banks).subspan(at, count);
       at += count;
       if (plan.life) {
         dynamic.emplace_back(&plan, own);
@@ -183,7 +183,8 @@ class Builder {
   // Where one buffer of a queue that the host fills keeps its channel much busier than the others, channels share its parts instead. What
   // ops write has their blocking.
   void divide_queues(std::uint64_t least_read) {
-    const EpochMeans means(out_.uses, problem_.device->dram.channels.size(), least_read);
+    const EpochMeans means(out_.uses, problem_.device->dram.channels.size() * static_cast<std::size_t>(halves_of_channel(*problem_.device)),
+                           least_read);
     for (std::size_t q = 0; q < out_.uses.size(); ++q) {
       const QueuePlan& plan = out_.queues.queues[q];
       const bool is_divisible = !plan.writer.valid() && plan.source.valid() && problem_.source(plan.source).encoded == EncodedPart::none &&

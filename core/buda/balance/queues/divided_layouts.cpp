@@ -44,8 +44,8 @@ std::vector<tiling::TileLayout> divided_layouts(const tiling::TileLayout& layout
   return out;
 }
 
-EpochMeans::EpochMeans(const std::vector<QueueUse>& uses, std::size_t channels, std::uint64_t least) {
-  const auto count = static_cast<double>(std::max<std::size_t>(channels, 1));
+EpochMeans::EpochMeans(const std::vector<QueueUse>& uses, std::size_t banks, std::uint64_t least) {
+  const auto count = static_cast<double>(std::max<std::size_t>(banks, 1));
   for (const QueueUse& use : uses)
     for (const BufferUse& buffer : use)
       for (const auto& [epoch, sums] : sums_of(buffer)) {

@@ -15,13 +15,13 @@ namespace buda::balance {
 // Layouts of the same tensor in which each buffer is divided into 2 to `most`: along its rows, or along its columns.
 std::vector<tiling::TileLayout> divided_layouts(const tiling::TileLayout& layout, std::int64_t most);
 
-// What an epoch moves through a channel, and what of it it reads, were all channels equal.
+// What an epoch moves through a bank (dram.hpp), and what of it it reads, were all banks equal.
 class EpochMeans {
  public:
   // Epochs that read less than `least` bytes are left out.
-  EpochMeans(const std::vector<QueueUse>& uses, std::size_t channels, std::uint64_t least);
+  EpochMeans(const std::vector<QueueUse>& uses, std::size_t banks, std::uint64_t least);
 
-  // Of the busiest buffer of a queue in the epoch where it counts most: how much of a channel's mean it is.
+  // Of the busiest buffer of a queue in the epoch where it counts most: how much of the mean it is.
   double busiest_share(const QueueUse& use) const;
 
  private:

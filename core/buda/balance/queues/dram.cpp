@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/overlay/traffic.hpp>
 
 #include <algorithm>
 
@@ -30,7 +31,7 @@ Diagnostic no_free_block(const netlist::Queue& queue, std::size_t index, std::si
   return d;
 }
 
-DramAllocator::DramAllocator(const device::DeviceDescriptor& device) {
+DramAllocator::DramAllocator(const device::DeviceDescriptor& device) : has_halves_(halves_of_channel(device) > 1) {
   auto alignment = static_cast<std::uint64_t>(std::max(device.tile_alignment, 1));
   for (std::size_t i = 0; i < device.dram.channels.size(); ++i) {
     FreeList list;
@@ -66,24 +67,49 @@ std::uint64_t DramAllocator::largest_in(const FreeList& list) {
   return most;
 }
 
-std::optional<std::uint64_t> DramAllocator::take(FreeList& list, std::uint64_t bytes) {
-  auto best = list.end();
-  for (auto it = list.begin(); it != list.end(); ++it)
-    if (it->size >= bytes && (best == list.end() || it->size < best->size)) best = it;
-  if (best == list.end()) return std::nullopt;
-  std::uint64_t address = best->begin;
-  best->begin += bytes;
-  best->size -= bytes;
-  if (best->size == 0) list.erase(best);
+std::int32_t halves_of_channel(const device::DeviceDescriptor& device) { return device.dram.bank_bytes > overlay::kDramHalf ? 2 : 1; }
+
+FreeList within_half(const FreeList& free, std::int32_t half) {
+  if (half == DramBank::kEitherHalf) return free;
+  FreeList out;
+  for (const DramBlock& block : free) {
+    const std::uint64_t end = block.begin + block.size;
+    const std::uint64_t from = half == 0 ? block.begin : std::max(block.begin, overlay::kDramHalf);
+    const std::uint64_t to = half == 0 ? std::min(end, overlay::kDramHalf) : end;
+    if (from < to) out.push_back({from, to - from});
+  }
+  return out;
+}
+
+const DramBlock* smallest_of(const FreeList& free, std::uint64_t bytes) {
+  const DramBlock* best = nullptr;
+  for (const DramBlock& block : free)
+    if (block.size >= bytes && (best == nullptr || block.size < best->size)) best = &block;
+  return best;
+}
+
+std::optional<std::uint64_t> DramAllocator::take(FreeList& list, std::uint64_t bytes, std::int32_t half) {
+  const FreeList parts = within_half(list, half);
+  const DramBlock* best = smallest_of(parts, bytes);
+  if (best == nullptr) return std::nullopt;
+  const std::uint64_t address = best->begin;
+  const auto block = std::find_if(list.begin(), list.end(), [&](const DramBlock& b) { return address - b.begin < b.size; });
+  const DramBlock before{block->begin, address - block->begin}, behind{address + bytes, block->begin + block->size - address - bytes};
+  auto at = list.erase(block);
+  if (behind.size > 0) at = list.insert(at, behind);
+  if (before.size > 0) list.insert(at, before);
   return address;
 }
 
-std::optional<netlist::BufferAddress> DramAllocator::take_from(std::size_t first, std::uint64_t bytes, bool host_window) {
+std::optional<netlist::BufferAddress> DramAllocator::take_from(const DramBank& bank, std::uint64_t bytes, bool host_window) {
   if (host_window && window_channel_ >= 0)
-    if (auto address = take(window_, bytes)) return netlist::BufferAddress{window_channel_, *address};
+    if (auto address = take(window_, bytes, DramBank::kEitherHalf)) return netlist::BufferAddress{window_channel_, *address};
+  const auto first = static_cast<std::size_t>(bank.channel);
+  if (bank.half != DramBank::kEitherHalf)
+    if (auto address = take(free_[first], bytes, bank.half)) return netlist::BufferAddress{bank.channel, *address};
   for (std::size_t k = 0; k < free_.size(); ++k) {
     const std::size_t channel = (first + k) % free_.size();
-    auto address = take(free_[channel], bytes);
+    auto address = take(free_[channel], bytes, DramBank::kEitherHalf);
     if (!address) continue;
     return netlist::BufferAddress{static_cast<std::int32_t>(channel), *address};
   }
@@ -98,17 +124,20 @@ DramRoom DramAllocator::room() const {
   };
   DramRoom out;
   for (const FreeList& list : free_) out.channels.push_back(sum(list));
+  if (has_halves_)
+    for (const FreeList& list : free_)
+      for (std::int32_t half : {0, 1}) out.halves.push_back(sum(within_half(list, half)));
   out.window_channel = window_channel_;
   out.window = sum(window_);
   return out;
 }
 
-Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
+Result<std::vector<netlist::BufferAddress>> DramAllocator::allocate(const netlist::Queue& queue, std::span<const DramBank> banks,
                                                                     bool host_window, const device::DeviceDescriptor& device) {
   auto bytes = buffer_bytes(queue, device);
   std::vector<netlist::BufferAddress> out;
   for (std::int64_t i = 0; bytes && i < queue.grid.volume(); ++i) {
-    auto address = take_from(static_cast<std::size_t>(channels[static_cast<std::size_t>(i)]), *bytes, host_window);
+    auto address = take_from(banks[static_cast<std::size_t>(i)], *bytes, host_window);
     if (!address) break;
     used_[static_cast<std::size_t>(address->channel)] += *bytes;
     out.push_back(*address);

@@ -2,6 +2,7 @@
 #include <buda/balance/queues/dram_placement.hpp>
 
 #include <buda/balance/queues/load_placement.hpp>
+#include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/noc.hpp>
 
 #include <algorithm>
@@ -127,19 +128,31 @@ class Chooser {
   std::map<std::pair<std::pair<std::int32_t, bool>, std::size_t>, std::int64_t> uses_;
 };
 
+// Halves of channels are loaded alike, where there are any.
+std::vector<DramBank> banks_by_load(const std::vector<UnplacedBuffer>& buffers, const std::vector<std::int32_t>& in_window,
+                                    const DramRoom& room, const device::DeviceDescriptor& device) {
+  const std::int32_t halves = room.halves.empty() ? 1 : 2;
+  const auto& window = device.dram.host_window;
+  const std::int32_t window_half = halves > 1 && window && window->begin >= overlay::kDramHalf ? 1 : 0;
+  std::vector<LoadedBuffer> loaded;
+  for (std::size_t b = 0; b < buffers.size(); ++b)
+    loaded.push_back(
+        {buffers[b].bytes, buffers[b].use.loads, in_window[b] == kOpen ? kOpen : in_window[b] * halves + window_half, buffers[b].life});
+  std::vector<DramBank> out;
+  for (std::int32_t bank : place_by_load(loaded, ChannelRoom(halves > 1 ? room.halves : room.channels, room.epochs)))
+    out.emplace_back(bank / halves, halves > 1 ? bank % halves : DramBank::kEitherHalf);
+  return out;
+}
+
 }  // namespace
 
-std::vector<std::int32_t> choose_channels(DramAlgorithm algorithm, const std::vector<UnplacedBuffer>& buffers, const DramRoom& room,
-                                          const device::DeviceDescriptor& device) {
-  std::vector<std::int32_t> out = windowed(buffers, room);
-  if (algorithm == DramAlgorithm::by_load) {
-    std::vector<LoadedBuffer> loaded;
-    for (std::size_t b = 0; b < buffers.size(); ++b) loaded.push_back({buffers[b].bytes, buffers[b].use.loads, out[b], buffers[b].life});
-    return place_by_load(loaded, ChannelRoom(room.channels, room.epochs));
-  }
+std::vector<DramBank> choose_banks(DramAlgorithm algorithm, const std::vector<UnplacedBuffer>& buffers, const DramRoom& room,
+                                   const device::DeviceDescriptor& device) {
+  const std::vector<std::int32_t> in_window = windowed(buffers, room);
+  if (algorithm == DramAlgorithm::by_load) return banks_by_load(buffers, in_window, room, device);
   Chooser chooser(algorithm, room, device);
-  for (std::size_t b = 0; b < buffers.size(); ++b)
-    if (out[b] == kOpen) out[b] = chooser.choose(buffers[b]);
+  std::vector<DramBank> out;
+  for (std::size_t b = 0; b < buffers.size(); ++b) out.emplace_back(in_window[b] == kOpen ? chooser.choose(buffers[b]) : in_window[b]);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Which channel of DRAM each buffer of a queue lies in.
+// Which channel of DRAM each buffer of a queue lies in, and in which half of it.
 #pragma once
 
 #include <buda/balance/queues/dram.hpp>
@@ -22,9 +22,9 @@ struct UnplacedBuffer {
   Lifetime life = {};
 };
 
-// The channel of each buffer: of those for the host that of the window, as long as they fit there; of others what the algorithm says, as
-// far as there is room. Where there is none in any channel, it is one of them all the same.
-std::vector<std::int32_t> choose_channels(DramAlgorithm algorithm, const std::vector<UnplacedBuffer>& buffers, const DramRoom& room,
-                                          const device::DeviceDescriptor& device);
+// The bank of each buffer: of those for the host the channel of the window, as long as they fit there; of others what the algorithm says,
+// as far as there is room. Where there is none in any channel, it is one of them all the same. Only by_load asks for a half.
+std::vector<DramBank> choose_banks(DramAlgorithm algorithm, const std::vector<UnplacedBuffer>& buffers, const DramRoom& room,
+                                   const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance

@@ -13,13 +13,6 @@ void sort_by_address(FreeList& blocks) {
   std::sort(blocks.begin(), blocks.end(), [](const DramBlock& a, const DramBlock& b) { return a.begin < b.begin; });
 }
 
-const DramBlock* smallest_of(const FreeList& gaps, std::uint64_t bytes) {
-  const DramBlock* best = nullptr;
-  for (const DramBlock& gap : gaps)
-    if (gap.size >= bytes && (best == nullptr || gap.size < best->size)) best = &gap;
-  return best;
-}
-
 }  // namespace
 
 // What the free blocks have beside the buffers that are alive in some epoch of the span.
@@ -43,7 +36,7 @@ FreeList DynamicDram::gaps(std::size_t channel, const EpochSpan& life) const {
   return out;
 }
 
-Result<std::vector<netlist::BufferAddress>> DynamicDram::allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
+Result<std::vector<netlist::BufferAddress>> DynamicDram::allocate(const netlist::Queue& queue, std::span<const DramBank> banks,
                                                                   const EpochSpan& life, const device::DeviceDescriptor& device) {
   const auto bytes = buffer_bytes(queue, device);
   std::vector<netlist::BufferAddress> out;
@@ -51,13 +44,15 @@ Result<std::vector<netlist::BufferAddress>> DynamicDram::allocate(const netlist:
   std::size_t largest_in = 0;
   const auto count = static_cast<std::size_t>(queue.grid.volume());
   while (bytes && out.size() < count) {
-    const std::size_t before = out.size(), first = static_cast<std::size_t>(channels[before]);
+    const std::size_t before = out.size(), first = static_cast<std::size_t>(banks[before].channel);
     for (std::size_t k = 0; k < free_.size() && out.size() == before; ++k) {
       const std::size_t channel = (first + k) % free_.size();
       const FreeList free = gaps(channel, life);
       for (const DramBlock& gap : free)
         if (gap.size > largest.size) std::tie(largest, largest_in) = std::pair(gap, channel);
-      const DramBlock* best = smallest_of(free, *bytes);
+      const FreeList wanted = k == 0 ? within_half(free, banks[before].half) : FreeList{};
+      const DramBlock* best = smallest_of(wanted, *bytes);
+      if (best == nullptr) best = smallest_of(free, *bytes);
       if (best == nullptr) continue;
       for (std::int32_t epoch = life.first; epoch <= life.last; ++epoch) alive_[channel][epoch].push_back({best->begin, *bytes});
       out.push_back({static_cast<std::int32_t>(channel), best->begin});

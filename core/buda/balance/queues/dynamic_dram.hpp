@@ -11,7 +11,7 @@
 
 namespace buda::balance {
 
-// Within a channel the smallest block is taken that is large enough and free in all epochs of a lifetime, at its low end. Large queues
+// Within a bank the smallest block is taken that is large enough and free in all epochs of a lifetime, at its low end. Large queues
 // should come first: small ones find room in what is left.
 class DynamicDram {
  public:
@@ -19,8 +19,8 @@ class DynamicDram {
   explicit DynamicDram(const DramAllocator& statics) : free_(statics.free()), alive_(free_.size()) {}
 
   // The addresses of all buffers of a queue, as DramAllocator::allocate. O(buffers that are alive in the span).
-  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, std::span<const std::int32_t> channels,
-                                                       const EpochSpan& life, const device::DeviceDescriptor& device);
+  Result<std::vector<netlist::BufferAddress>> allocate(const netlist::Queue& queue, std::span<const DramBank> banks, const EpochSpan& life,
+                                                       const device::DeviceDescriptor& device);
   // Bytes given out at any time, by channel.
   std::vector<std::uint64_t> used() const;
 

@@ -1,4 +1,4 @@
-// Buffers shared out among channels so that no channel of an epoch has much more to move than the others.
+// Buffers shared out among channels, or halves of channels, so that none has much more to move in an epoch than the others.
 #pragma once
 
 #include <buda/balance/queues/channel_room.hpp>

@@ -1,6 +1,7 @@
 // One epoch after the other, each uneven writer with its smallest even model.
 #include <buda/balance/solve/even_writes.hpp>
 
+#include <buda/balance/queues/dram.hpp>
 #include <buda/balance/solve/moved_queues.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 
@@ -33,13 +34,14 @@ double slowest_op(const PolicyContext& context, LinkModel& links, std::size_t en
 // Of how many cores each op's result should come, so that none of its buffers is too large; by OpId, 0 where that is so already.
 std::vector<std::int64_t> cores_wanted(PolicyContext& context, LinkModel& links, const Choice& choice, Unevenness which) {
   std::vector<std::int64_t> out(choice.ops.size(), 0);
-  const auto channels = static_cast<double>(std::max<std::size_t>(context.device().dram.channels.size(), 1));
+  const auto banks =
+      static_cast<double>(std::max<std::size_t>(context.device().dram.channels.size(), 1)) * halves_of_channel(context.device());
   auto visited = for_each_epoch(context, choice, [&](std::size_t end) {
     const std::vector<MovedQueue> queues = moved_queues(context, end);
     double all = 0;
     for (const MovedQueue& queue : queues) all += queue.bytes;
     if (all * std::max(context.problem().microbatch, 1) < kFewBytes) return;
-    double most = kMostOfAShare * all / channels;
+    double most = kMostOfAShare * all / banks;
     if (which == Unevenness::holds_up)
       most = std::max(most, slowest_op(context, links, end) / std::max(channel_cycles(1, context.device()), 1e-9));
     for (const MovedQueue& queue : queues) {

@@ -61,7 +61,7 @@ double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, con
 // The buffers that a queue for operand `input` of such an op has: those of the op that writes it (`producer`), or, without one, those that
 // the op itself asks for.
 std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer);
-// Cycles per input of a channel of DRAM that moves so many bytes.
+// Cycles per input of a bank of DRAM, a half of a large channel, that moves so many bytes.
 double channel_cycles(double bytes, const device::DeviceDescriptor& device);
 
 // The edge between ops of the same epoch.

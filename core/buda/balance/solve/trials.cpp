@@ -31,10 +31,10 @@ constexpr std::int64_t kMostBuffers = 64;
 // What queues move passes those links that are near the ports of DRAM: about so many links' worth at a time.
 constexpr double kLinksOfQueues = 2.5;
 
-// Bytes of the fullest channel if buffers are dealt out, the largest first, each to the channel that has least.
-double fullest_channel(std::vector<double> buffers, std::size_t channels) {
+// Bytes of the fullest bank if buffers are dealt out, the largest first, each to the bank that has least.
+double fullest_bank(std::vector<double> buffers, std::size_t banks) {
   std::sort(buffers.begin(), buffers.end(), std::greater<>());
-  std::vector<double> loads(std::max<std::size_t>(channels, 1), 0);
+  std::vector<double> loads(std::max<std::size_t>(banks, 1), 0);
   for (double bytes : buffers) *std::min_element(loads.begin(), loads.end()) += bytes;
   return *std::max_element(loads.begin(), loads.end());
 }
@@ -48,7 +48,8 @@ double dram_cycles(const PolicyContext& context, std::size_t end) {
     buffers.insert(buffers.end(), static_cast<std::size_t>(parts), moved / static_cast<double>(parts));
   };
   for (const MovedQueue& queue : moved_queues(context, end)) add(queue.bytes, queue.buffers);
-  return channel_cycles(fullest_channel(std::move(buffers), context.device().dram.channels.size()), context.device());
+  const std::size_t banks = context.device().dram.channels.size() * static_cast<std::size_t>(halves_of_channel(context.device()));
+  return channel_cycles(fullest_bank(std::move(buffers), banks), context.device());
 }
 
 // Whether DRAM would not hold the queues between epochs.
