@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
 
 namespace buda::netlist_tool {
 namespace {
@@ -57,6 +60,17 @@ std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::De
   for (const OpCost* op : order) width = std::max(width, op->op->name.size() + 2);
   for (const OpCost* op : order) out += op_line(*op, width);
   return out;
+}
+
+// What chips take that work beside each other.
+std::string chips_text(const std::map<std::int32_t, std::int64_t>& cycles, const device::DeviceDescriptor& device) {
+  std::string out;
+  std::int64_t most = 0;
+  for (const auto& [chip, of_chip] : cycles) {
+    out += cat("chip ", chip, ": ", of_chip, " cycles per input\n");
+    most = std::max(most, of_chip);
+  }
+  return cat(out, "as a pipeline of chips: ", whole(inputs_per_second(most, device)), " inputs/s\n");
 }
 
 Node paths_node(const balance::EpochLoads& loads) {
@@ -135,12 +149,15 @@ Result<void> cost(const Options& o, Host& host) {
       continue;
     }
     std::int64_t sum = 0;
+    std::map<std::int32_t, std::int64_t> by_chip;
     out += cat(out.empty() ? "" : "\n", "on ", device.name, ":\n");
     for (const EpochCost& e : epochs) {
       out += epoch_text(e, static_cast<std::size_t>(o.slowest), device);
       sum += e.interval();
+      by_chip[e.graph->target_device] += e.interval();
     }
     out += cat("all ", epochs.size(), " epochs: ", sum, " cycles per input, ", whole(inputs_per_second(sum, device)), " inputs/s\n");
+    if (by_chip.size() > 1) out += chips_text(by_chip, device);
   }
   return host.fs().write(o.output, out, host.write_mode);
 }

@@ -153,6 +153,12 @@ Node traffic_node(const balance::ReportEpoch& epoch) {
   return Node::map({{"channels", std::move(channels)}, {"links", std::move(links)}});
 }
 
+// All chips have as many.
+std::int64_t channels_of_a_chip(const balance::ReportTotals& totals) {
+  return std::count_if(totals.dram.begin(), totals.dram.end(),
+                       [&](const balance::ReportChannel& c) { return c.chip == totals.dram.front().chip; });
+}
+
 Node epoch_node(const Placement& placement, const balance::ReportEpoch& epoch, const Numbers& queue_numbers) {
   const NetlistOps ops = ops_of(placement, epoch.graph);
   Numbers op_numbers;
@@ -163,10 +169,10 @@ Node epoch_node(const Placement& placement, const balance::ReportEpoch& epoch, c
     node.add("inputs", inputs_node(op, ops, op_numbers, queue_numbers));
     list.push(std::move(node));
   }
-  return Node::map({{"graph", Node::string(epoch.graph)},
-                    {"facts", facts_node(epoch_facts(epoch))},
-                    {"traffic", traffic_node(epoch)},
-                    {"ops", std::move(list)}});
+  Facts facts = epoch_facts(epoch);
+  if (!placement.report.totals.chips.empty()) facts.insert(facts.begin(), {"chip", cat(epoch.chip)});
+  return Node::map(
+      {{"graph", Node::string(epoch.graph)}, {"facts", facts_node(facts)}, {"traffic", traffic_node(epoch)}, {"ops", std::move(list)}});
 }
 
 Node queue_node(const balance::ReportQueue& queue) {
@@ -262,7 +268,7 @@ io::Node placement_data(const Placement& placement, GridShape grid) {
     }
   }
   return Node::map({{"grid", Node::list({integer(grid.rows), integer(grid.cols)})},
-                    {"dram", integer(static_cast<std::int64_t>(report.totals.dram.size()))},
+                    {"dram", integer(channels_of_a_chip(report.totals))},
                     {"epochs", std::move(epochs)},
                     {"queues", std::move(queues)}});
 }

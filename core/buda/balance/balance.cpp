@@ -1,6 +1,8 @@
 // The steps of balancing in their order.
 #include <buda/balance/balance.hpp>
 
+#include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/chips/forwarded_values.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/legalize/overrides.hpp>
@@ -19,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -34,20 +37,40 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   return order;
 }
 
+// Chips by constraints of ops, until they are shared out: as many as there are. The others begin epochs, as all of them do where there is
+// one chip.
+void add_chip_breaks(const std::vector<graph::NodeId>& breaks, const graph::Graph& graph, Problem& problem, Host& host) {
+  if (!problem.ops.empty() && problem.ops.front().chip >= 0) return;
+  std::size_t chips = 1;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    if (i > 0 && problem.ops[i].segment != problem.ops[i - 1].segment) chips = 1;
+    if (std::find(breaks.begin(), breaks.end(), problem.ops[i].node) == breaks.end()) continue;
+    problem.ops[i].begins_chip = chips < problem.chips.size();
+    if (problem.ops[i].begins_chip) {
+      ++chips;
+      continue;
+    }
+    const std::string there = problem.chips.size() == 1 ? "is one chip" : cat("are ", problem.chips.size(), " chips");
+    const graph::Node& node = graph.node(problem.ops[i].node);
+    host.report(
+        warning("BL042", node.loc, cat("op '", node.name(), "' is to begin a chip; there ", there, ", and it begins an epoch there")));
+  }
+}
+
 // Breaks by constraints of ops, and where segments begin. Which op of a constraint comes first is known by the schedule.
-void add_breaks(const graph::Graph& graph, const Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
+void add_breaks(const graph::Graph& graph, Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
   std::vector<graph::NodeId> order;
   for (const OpSpec& op : problem.ops) order.push_back(op.node);
   auto breaks = first_of_breaks(graph, order, graph::kEpochBreak), chips = first_of_breaks(graph, order, graph::kChipBreak);
-  for (graph::NodeId id : chips)
-    host.report(warning("BL042", graph.node(id).loc,
-                        cat("op '", graph.node(id).name(), "' is to begin a chip; there is one chip, and it begins an epoch there")));
+  add_chip_breaks(chips, graph, problem, host);
   std::set<graph::NodeId> all(breaks.begin(), breaks.end());
   all.insert(chips.begin(), chips.end());
   for (std::size_t i = 0; i < order.size(); ++i)
     if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (problem.ops[i].segment != problem.ops[i - 1].segment) overrides[i].epoch_break = true;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const OpSpec &op = problem.ops[i], &before = problem.ops[i - 1];
+    if (op.segment != before.segment || op.chip != before.chip || op.copies != before.copies) overrides[i].epoch_break = true;
+  }
 }
 
 // Legal models of the ops that are `wanted`. Those that are alike (`first`) have the same, unless it is none: then the account of why names
@@ -190,13 +213,38 @@ Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Balance
 }
 
 // What the report would say of a choice. The names that its netlist takes are those of a copy of the problem.
-std::optional<std::vector<double>> estimated_cycles(Problem problem, const Choice& choice, const BalanceOptions& options, Host& host) {
-  auto built = build(problem, choice, options, host);
-  if (!built) return std::nullopt;
-  const std::vector<std::int64_t> candidates(problem.ops.size(), 0);
+Result<PlacementReport> estimated_report(Problem problem, const Choice& choice, const BalanceOptions& options, Host& host) {
+  BUDA_ASSIGN(const BuiltNetlist built, build(problem, choice, options, host));
+  return make_report(problem, choice, built, std::vector<std::int64_t>(problem.ops.size(), 0), "");
+}
+
+// Where the model does not fit on one chip, and its ops are not shared out yet, by the slowest op of each epoch.
+Result<PlacementReport> report_on_all_chips(const Problem& problem, Choice choice, const BalanceOptions& options, Host& host) {
+  std::vector<EpochTime> times(static_cast<std::size_t>(choice.epochs()));
+  for (const PlacedOp& op : choice.ops) {
+    EpochTime& time = times[static_cast<std::size_t>(op.epoch)];
+    time.first = time.interval = std::max(time.interval, op.model.cycles);
+  }
+  choice.chips = best_stages(staged_epochs(problem, choice, std::move(times)));
+  return estimated_report(problem, choice, options, host);
+}
+
+// What the report would say of the epochs of a choice.
+Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, const BalanceOptions& options, Host& host) {
+  choice.chips = chips_of_ops(problem, choice);
+  auto report = estimated_report(problem, choice, options, host);
+  if (report || problem.chips.size() == 1 || !choice.chips.empty()) return report;
+  auto on_all = report_on_all_chips(problem, std::move(choice), options, host);
+  return on_all ? std::move(on_all) : std::move(report);
+}
+
+// Cycles of all epochs.
+std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, const BalanceOptions& options,
+                                                    Host& host) {
+  const auto report = report_of_choice(problem, choice, options, host);
+  if (!report) return std::nullopt;
   std::vector<double> out;
-  for (const ReportEpoch& epoch : make_report(problem, choice, *built, candidates, "").epochs)
-    out.push_back(static_cast<double>(epoch.cycles));
+  for (const ReportEpoch& epoch : report->epochs) out.push_back(static_cast<double>(epoch.cycles));
   return out;
 }
 
@@ -220,10 +268,18 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
   return Failure(std::move(findings));
 }
 
-// From the problem to the netlist and its report.
-Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const BalanceOptions& options,
-                           Host& host, Balanced& out) {
+// Of an epoch beyond its estimate, when stages are cut: programs and parameters are loaded, and pipelines fill. ResNet-50 on target grid
+// takes 90,000 to 440,000, most of its epochs 200,000.
+constexpr double kEpochStartCycles = 200'000;
+
+// The policy's choice for a problem, whose models are given out.
+Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const BalanceOptions& options,
+                                Host& host, Balanced& out) {
   out.problem.dynamic_queues = options.dynamic_queues;
+  BUDA_ASSIGN(out.problem.chips, chips_in_order(options.chips, *out.problem.device));
+  if (graph == nullptr && out.problem.chips.size() > 1)
+    return usage_error("BL050",
+                       "the ops of a netlist are placed on one chip: --from-netlist goes with neither --num-chips nor several --chip-ids");
   ModelOptions model_options = options.models;
   model_options.inputs_per_epoch = out.problem.microbatch;
   model_options.stream_all = policy.streams_all();
@@ -242,6 +298,13 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   };
   host.progress("placing", 0, 0);
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads));
+  out.choice.chips = chips_of_ops(out.problem, out.choice);
+  return space;
+}
+
+// From the choice to the netlist and its report.
+Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_name, const BalanceOptions& options, Host& host,
+                           Balanced& out) {
   host.progress("building the netlist", 0, 0);
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
   encode_selections(out.problem, out.choice, out.built.queues);
@@ -253,11 +316,56 @@ Result<void> place_problem(const graph::Graph* graph, Policy& policy, const std:
   return success();
 }
 
-// From the normalized graph in its order.
-Result<void> place_ops(const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device, Policy& policy,
+// The chips of the epochs of a choice for one chip; all the same where further ones gain nothing.
+Result<EpochChips> stages_of_choice(const Balanced& chosen, const BalanceOptions& options, Host& host) {
+  const Problem& problem = chosen.problem;
+  if (problem.chips.size() == 1 || problem.ops.empty()) return chips_of_epochs(problem, chosen.choice);
+  BUDA_ASSIGN(const PlacementReport report, report_of_choice(problem, chosen.choice, options, host));
+  StagedEpochs epochs = staged_epochs(problem, chosen.choice, times_of_epochs(report));
+  if (epochs.is_sequential) return chips_of_epochs(problem, chosen.choice);
+  epochs.change = kEpochStartCycles;
+  return best_stages(epochs);
+}
+
+// The ops with the stages of their epochs, and copies of what passes between chips.
+void share_out(const EpochChips& chips, Balanced& chosen, std::vector<graph::NodeId>& order, std::map<graph::NodeId, OpStage>& stages) {
+  const std::vector<std::int32_t> segments = segments_of_epochs(chosen.problem, chosen.choice);
+  std::vector<std::int32_t> stage_of_epoch;
+  for (std::size_t e = 0; e < chips.size(); ++e) {
+    const bool begins_segment = e == 0 || segments[e] != segments[e - 1];
+    stage_of_epoch.push_back(begins_segment ? 0 : stage_of_epoch.back() + (chips[e] != chips[e - 1] ? 1 : 0));
+  }
+  for (std::size_t i = 0; i < chosen.problem.ops.size(); ++i) {
+    const auto epoch = static_cast<std::size_t>(chosen.choice.ops[i].epoch);
+    stages[chosen.problem.ops[i].node] = {segments[epoch], stage_of_epoch[epoch], false};
+  }
+  forward_values(chosen.graph, order, stages);
+}
+
+// The normalized graph in its order. On several chips the policy chooses twice: for one chip, which tells where stages are to begin, and
+// then stage by stage.
+Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDescriptor& device, Policy& policy,
                        const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
-  return place_problem(&out.graph, policy, policy_name, options, host, out);
+  BUDA_ASSIGN(ChoiceSpace space, choose_plan(&out.graph, policy, policy_name, options, host, out));
+  BUDA_ASSIGN(const EpochChips chips, stages_of_choice(out, options, host));
+  if (std::adjacent_find(chips.begin(), chips.end(), std::not_equal_to<>()) == chips.end())
+    return build_plan_of(space, policy_name, options, host, out);
+  std::map<graph::NodeId, OpStage> stages;
+  share_out(chips, out, order, stages);
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> chip_of_stage;
+  for (std::size_t i = 0; i < out.problem.ops.size(); ++i) {
+    const OpStage& stage = stages.at(out.problem.ops[i].node);
+    chip_of_stage[{stage.segment, stage.stage}] = chips[static_cast<std::size_t>(out.choice.ops[i].epoch)];
+  }
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  for (OpSpec& op : out.problem.ops) {
+    const OpStage& stage = stages.at(op.node);
+    op.chip = chip_of_stage.at({stage.segment, stage.stage});
+    op.copies = stage.copies;
+  }
+  BUDA_ASSIGN(space, choose_plan(&out.graph, policy, policy_name, options, host, out));
+  return build_plan_of(space, policy_name, options, host, out);
 }
 
 // Queues between epochs hold two microbatches: where they do not fit DRAM, half of one may, or a quarter. `fits` tries it.
@@ -282,12 +390,16 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
     host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
                         cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
   BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
+  // Several chips add copies to it.
+  std::optional<graph::Graph> given;
+  if (options.chips.count != 1 || !options.chips.ids.empty()) given = out.graph;
   auto placed = place_ops(order, device, policy, policy_name, options, host, out);
   if (placed) return out;
   Failure failure = std::move(placed).failure();
   hint_at_fewer_batches(failure, options.batches, [&](std::int32_t batches) {
     BalanceOptions fewer = options;
     fewer.batches = batches;
+    if (given) out.graph = *given;
     return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
   });
   return failure;
@@ -296,7 +408,8 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
 Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host) {
   Balanced out;
   out.problem = std::move(problem);
-  BUDA_TRY(place_problem(nullptr, policy, policy_name, options, host, out));
+  BUDA_ASSIGN(const ChoiceSpace space, choose_plan(nullptr, policy, policy_name, options, host, out));
+  BUDA_TRY(build_plan_of(space, policy_name, options, host, out));
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The whole way from a device graph to a netlist.
 #pragma once
 
+#include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/emit/report.hpp>
 #include <buda/balance/problem/schedule.hpp>
@@ -22,9 +23,10 @@ struct BalanceOptions {
   ModelOptions models;
   SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
   QueueOptions queues;
-  bool forked_inputs = false;                    // ops of an epoch share equal reads of DRAM
-  bool dynamic_queues = true;                    // Problem::dynamic_queues
-  std::int32_t effort = 1;                       // PolicyContext::effort()
+  bool forked_inputs = false;  // ops of an epoch share equal reads of DRAM
+  bool dynamic_queues = true;  // Problem::dynamic_queues
+  std::int32_t effort = 1;     // PolicyContext::effort()
+  ChipOptions chips;
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };

@@ -1,6 +1,7 @@
 // Declaration of the balancer's options.
 #include <buda/compiler/balancer_options.hpp>
 
+#include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/problem/schedule.hpp>
@@ -20,6 +21,12 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.choice("dram-placement", o.dram_placement, {std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms)},
              "how buffers of queues are assigned to DRAM channels: by the traffic of each epoch, or as in PyBuda")
       .known_as("dram_placement_algorithm");
+  set.integer("num-chips", o.num_chips, "N", "chips of the device that the model goes through as a pipeline; 0: all")
+      .at_least(0)
+      .environment("PYBUDA_OVERRIDE_NUM_CHIPS");
+  set.texts("chip-ids", o.chip_ids, "LIST", "numbers of these chips, with commas; default: the first --num-chips");
+  set.choice("chip-placement-policy", o.chip_placement_policy, {std::begin(balance::kChipOrders), std::end(balance::kChipOrders)},
+             "order of the chips: those that the host reaches directly last, or by number");
   set.flag("auto-transpose", o.auto_transpose, "transpose grids that do not fit otherwise").known_as("enable_auto_transposing_placement");
   set.flag("dram-parameters", o.dram_parameters, "stream all parameters from DRAM instead of keeping them in L1")
       .known_as("default_dram_parameters");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -15,6 +16,9 @@ struct BalancerOptions {
   std::string policy = "spread";  // as PyBuda writes it, too: MinimizeGrid
   std::string scheduler = "ModuleInputsBFS";
   std::string dram_placement = "BY_LOAD";
+  std::int64_t num_chips = 1;         // 0: all of the device
+  std::vector<std::string> chip_ids;  // numbers, or several with commas; empty: the first num_chips
+  std::string chip_placement_policy = "MMIO_LAST";
   std::int64_t queue_entries = 2;
   std::int64_t microbatch = 1;
   bool auto_transpose = false;

@@ -154,4 +154,18 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const
   return out;
 }
 
+Result<std::vector<std::int64_t>> chip_numbers(const std::string& text) {
+  constexpr std::string_view kForm = "numbers of chips, as in 0,1";
+  const std::string_view trimmed = trim(text);
+  auto node = io::parse_yaml(trimmed.starts_with('[') ? std::string(trimmed) : cat('[', trimmed, ']'), "");
+  if (!node || !node->is_list() || node->size() == 0) return wrong(text, kForm);
+  std::vector<std::int64_t> out;
+  for (const io::Node& item : node->items()) {
+    const auto chip = number(item);
+    if (!chip || *chip < 0) return wrong(text, kForm);
+    out.push_back(*chip);
+  }
+  return out;
+}
+
 }  // namespace buda::compiler

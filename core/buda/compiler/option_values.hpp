@@ -23,4 +23,7 @@ Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& te
 // "CONV,3", [CONV, 3], or a map {CONV: 3}.
 Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const std::string& text);
 
+// "0", "0,1", or the list [0, 1].
+Result<std::vector<std::int64_t>> chip_numbers(const std::string& text);
+
 }  // namespace buda::compiler

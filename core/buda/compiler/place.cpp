@@ -8,6 +8,7 @@
 #include <buda/balance/problem/from_netlist.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
+#include <buda/compiler/option_values.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
@@ -20,7 +21,7 @@
 namespace buda::compiler {
 namespace {
 
-balance::BalanceOptions balance_options(const BalancerOptions& o) {
+Result<balance::BalanceOptions> balance_options(const BalancerOptions& o) {
   balance::BalanceOptions out;
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
@@ -39,6 +40,13 @@ balance::BalanceOptions balance_options(const BalancerOptions& o) {
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
   const auto* algorithm = std::find(std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms), o.dram_placement);
   out.queues.placement = static_cast<balance::DramAlgorithm>(algorithm - std::begin(balance::kDramAlgorithms));
+  for (const std::string& text : o.chip_ids) {
+    BUDA_ASSIGN(const std::vector<std::int64_t> ids, chip_numbers(text));
+    out.chips.ids.insert(out.chips.ids.end(), ids.begin(), ids.end());
+  }
+  out.chips.count = o.num_chips;
+  const auto* order = std::find(std::begin(balance::kChipOrders), std::end(balance::kChipOrders), o.chip_placement_policy);
+  out.chips.order = static_cast<balance::ChipOrder>(order - std::begin(balance::kChipOrders));
   out.overrides = o.op_overrides;
   return out;
 }
@@ -124,6 +132,7 @@ void warn_of_other_device(const graph::Graph& graph, const device::DeviceDescrip
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
+  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o));
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
@@ -133,8 +142,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   Placed out;
   BUDA_ASSIGN(out.segments, balance::split_segments(std::move(graph)));
   if (out.segments.device) {
-    BUDA_ASSIGN(out.balanced,
-                balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, balance_options(o), host));
+    BUDA_ASSIGN(out.balanced, balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, options, host));
   } else {
     out.balanced = nothing_placed(model, device, policy.name);
     host.log(1, "the host runs the whole model; there is nothing to place");
@@ -148,11 +156,12 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
 Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const BalancerOptions& o,
                              const PluginSet& plugins, Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
+  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o));
   Placed out;
   auto given = balance::netlist_costs(netlist, device, host);
   if (!given.no_loads.empty()) return std::move(given.no_loads);
   BUDA_ASSIGN(auto problem, balance::problem_from_netlist(netlist, device));
-  BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, balance_options(o), host));
+  BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, options, host));
   out.balanced.report.given = given_plan(given.epochs, out.balanced.report.totals);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
   BUDA_TRY(balance::check_product(out.balanced, out.netlist));

@@ -29,6 +29,7 @@ GridDevice::GridDevice(const runtime::Program& program, const device::DeviceDesc
       host_(host),
       index_tiles_(netlist_),
       cores_(device_, index_tiles_, options_.scale),
+      clocks_(netlist_),
       link_(options.host_gbs / device.cost.clock_ghz),
       switch_(device_, options.switch_cycles) {}
 
@@ -49,7 +50,8 @@ Result<void> GridDevice::prepare() {
   return success();
 }
 
-perf::SimTime GridDevice::now() const { return {now_ + (running_ ? running_->run.time() : 0)}; }
+// Chips do not come by it in the order of time; for the host it goes forward.
+perf::SimTime GridDevice::now() const { return {std::max(clocks_.latest(), now_ + (running_ ? running_->run.time() : 0))}; }
 
 Result<void> GridDevice::push(const std::string& name, const Tensor& entries) {
   BUDA_ASSIGN(std::size_t q, queues_->find_queue(name, kNotPushed));
@@ -146,7 +148,10 @@ Result<void> GridDevice::start(const std::string& program, const runtime::Parame
 }
 
 void GridDevice::give_up() {
-  if (running_) tell(running_->beginning.epoch, running_->run.take_record(), running_->run.time());
+  if (running_) {
+    tell(running_->beginning.epoch, running_->run.take_record(), running_->run.time());
+    clocks_.set(now().ticks);
+  }
   now_ = now().ticks;
   running_.reset();
   if (values_) values_->give_up();
@@ -155,7 +160,8 @@ void GridDevice::give_up() {
 }
 
 runtime::Telemetry GridDevice::telemetry() const {
-  runtime::Telemetry out{{"cycles", perf::SimTime{now_}.cycles()}, {"epochs", static_cast<double>(times_.executions())}};
+  runtime::Telemetry out{{"cycles", perf::SimTime{std::max(now_, clocks_.latest())}.cycles()},
+                         {"epochs", static_cast<double>(times_.executions())}};
   for (const perf::EpochSummary& epoch : times_.summaries()) {
     out["tiles_moved"] += static_cast<double>(epoch.tiles) * static_cast<double>(epoch.executions);
     out["events"] += static_cast<double>(epoch.events);
@@ -186,7 +192,7 @@ std::optional<perf::Summary> GridDevice::summary() const {
   perf::Summary out;
   out.clock = *clock();
   out.arch = device_.arch;
-  out.time = {now_};
+  out.time = {std::max(now_, clocks_.latest())};
   out.epochs = times_.summaries();
   for (perf::EpochSummary& epoch : out.epochs) {
     add_facts(epoch, netlist_, device_, index_tiles_);

@@ -1,6 +1,7 @@
 // A chip that executes stream programs in simulated time. It moves tags of tiles; values are computed from those that have arrived.
 #pragma once
 
+#include "chip_clocks.hpp"
 #include "cost_core.hpp"
 #include "epoch_switch.hpp"
 #include "epoch_times.hpp"
@@ -60,6 +61,7 @@ class GridDevice final : public runtime::Device {
  private:
   // An execution of an epoch.
   struct Running {
+    std::vector<netlist::Execution> executions;
     Beginning beginning;
     EpochQueues queues;
     bool alone = true;  // the host has changed no queue since
@@ -84,7 +86,8 @@ class GridDevice final : public runtime::Device {
   Result<bool> begin(const runtime::ExecuteGraphs& execute, const Limit& limit);
   Result<runtime::State> run_epoch(const Limit& limit, runtime::Progress& progress);
   Result<runtime::State> stopped(sim::RunState state, runtime::Progress& progress);
-  Result<void> ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending);
+  Result<void> ended(const std::vector<netlist::Execution>& executions, const Beginning& beginning, EpochQueues& queues,
+                     const Ending& ending);
   std::vector<runtime::Wait> waits() const;
   void follow();
   void end_transfer();
@@ -109,7 +112,8 @@ class GridDevice final : public runtime::Device {
   bool all_said_ = false;  // it asks for nothing more
   std::size_t begun_ = 0;  // executions
   std::optional<Running> running_;
-  sim::Ticks now_ = 0;  // of the beginning of what is running
+  sim::Ticks now_ = 0;  // of the beginning of what is running; else of the last end
+  ChipClocks clocks_;
   HostLink link_;
   std::map<std::size_t, std::int64_t> collected_;  // entries that the host has popped by itself, by queue
   EpochSwitch switch_;

@@ -13,6 +13,16 @@ using runtime::Wait;
 using sim::RunState;
 using sim::Ticks;
 
+namespace {
+
+std::set<std::int32_t> chips_of(const overlay::Blob& blob) {
+  std::set<std::int32_t> out;
+  for (const overlay::Core& core : blob.cores) out.insert(core.chip);
+  return out;
+}
+
+}  // namespace
+
 Result<runtime::Progress> GridDevice::advance(const runtime::Until& until) {
   Limit limit{until.time, std::nullopt, 0};
   if (until.queue) {
@@ -71,9 +81,13 @@ Result<State> GridDevice::take_action(const Limit& limit) {
   const runtime::Action& action = schedule_.actions.front();
   if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) {
     (*queues_)[clear->queue].clear();
+    clocks_.cleared(clear->queue);
     if (values_) values_->clear(clear->queue);
   }
-  if (const auto* move = std::get_if<runtime::MoveReadPointer>(&action)) (*queues_)[move->queue].set_read(move->value);
+  if (const auto* move = std::get_if<runtime::MoveReadPointer>(&action)) {
+    (*queues_)[move->queue].set_read(move->value);
+    clocks_.moved(move->queue, *queues_);
+  }
   if (const auto* execute = std::get_if<runtime::ExecuteGraphs>(&action)) {
     BUDA_ASSIGN(bool has_time, begin(*execute, limit));
     if (!has_time) return State::running;
@@ -89,22 +103,26 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
   host_.progress(cat("simulating epoch ", epoch), begun_++, 0);
   if (epoch >= epochs_.size()) return internal_error("a program executes a graph that is in no temporal epoch");
   const auto& blob = epochs_[epoch].blob;
+  // Where the host takes time, what it brings and takes has an order in time, and so have executions.
+  const Ticks start = link_.takes_time() ? now_ : clocks_.earliest({execute.executions, chips_of(*blob)}, *queues_);
   const QueueTable before = *queues_;
   EpochQueues queues(netlist_, execute.executions, *queues_);
-  Beginning beginning{epoch, queues.entries(), switch_.starts(*blob, now_)};
+  Beginning beginning{epoch, queues.entries(), switch_.starts(*blob, start)};
   const Ending* known = link_.takes_time() || limit.queue ? nullptr : times_.known(beginning);
   if (known != nullptr) {
-    if (limit.time && now_ + known->time > limit.time->ticks) {
+    if (limit.time && start + known->time > limit.time->ticks) {
       queues_.emplace(before);
       return false;
     }
+    now_ = start;
     if (values_) {
       values_->begin(execute.executions, *queues_);
       values_->watch_again(epoch);
     }
-    BUDA_TRY(ended(beginning, queues, *known));
+    BUDA_TRY(ended(execute.executions, beginning, queues, *known));
     return true;
   }
+  now_ = start;
   BUDA_ASSIGN(auto run, programs_->begin(epoch, blob, cores_, queues.entries(),
                                          {options_.check_tiles, beginning.core_starts, options_.chunk_tiles, options_.computes,
                                           options_.jitter, options_.noc_scale}));
@@ -113,7 +131,7 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
     values_->watch(run.arrivals());
   }
   if (entities_) run.record(*entities_, level_);
-  running_.emplace(Running{std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
+  running_.emplace(Running{execute.executions, std::move(beginning), std::move(queues), !link_.takes_time(), std::move(run)});
   return true;
 }
 
@@ -156,7 +174,7 @@ Result<State> GridDevice::run_epoch(const Limit& limit, runtime::Progress& progr
     perf::EpochSummary summary = over.run.summary();
     const Ending ending{summary.time.ticks, over.run.last_events(), over.run.take_record()};
     times_.learn(over.beginning, over.alone, ending, std::move(summary));
-    BUDA_TRY(ended(over.beginning, over.queues, ending));
+    BUDA_TRY(ended(over.executions, over.beginning, over.queues, ending));
     return State::idle;
   }
   // What has been made by now may be on its way to the host.
@@ -204,14 +222,16 @@ std::vector<Wait> GridDevice::waits() const {
   return out;
 }
 
-Result<void> GridDevice::ended(const Beginning& beginning, EpochQueues& queues, const Ending& ending) {
+Result<void> GridDevice::ended(const std::vector<netlist::Execution>& executions, const Beginning& beginning, EpochQueues& queues,
+                               const Ending& ending) {
   tell(beginning.epoch, ending.record, ending.time);
   const auto& starts = beginning.core_starts;
   times_.add(beginning.epoch, ending.time, starts.empty() ? 0 : *std::max_element(starts.begin(), starts.end()));
   switch_.ended(now_, ending.last);
   if (values_) BUDA_TRY(values_->end(beginning.epoch));
   queues.end(*queues_);
-  now_ += ending.time;
+  clocks_.ended({executions, chips_of(*epochs_[beginning.epoch].blob)}, now_ + ending.time, *queues_);
+  now_ = clocks_.latest();
   return success();
 }
 

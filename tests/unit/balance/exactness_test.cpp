@@ -1,6 +1,6 @@
 // Where no number is rounded, neither policy, seed nor override changes a bit: cores, blocks and epochs only say where and when.
-#include "unit/balance/golden_model.hpp"
 #include "unit/balance/fixture.hpp"
+#include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/ops/whole_graph/evaluate.hpp>
@@ -11,19 +11,6 @@
 
 namespace buda::balance {
 namespace {
-
-NamedTensors integer_inputs(const graph::Graph& graph, std::uint64_t seed) {
-  Rng rng(seed);
-  NamedTensors out;
-  for (auto id : graph.inputs()) {
-    const auto& node = graph.node(id);
-    Shape shape(std::get<std::vector<std::int64_t>>(node.attrs.at("model_shape")));
-    std::vector<float> values(static_cast<std::size_t>(*shape.volume()));
-    for (float& v : values) v = static_cast<float>(static_cast<int>(rng.below(3)) - 1);
-    out.emplace(node.name(), Tensor(shape, std::move(values)));
-  }
-  return out;
-}
 
 Result<NamedTensors> exactly_on_golden(const Balanced& b, const NamedTensors& inputs) {
   BUDA_ASSIGN(auto session, GoldenSession::open(b, arith::Mode::exact));

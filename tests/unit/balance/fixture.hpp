@@ -126,6 +126,7 @@ inline Result<Balanced> balance_with(graph::Graph graph, const std::string& devi
   auto fs = io::make_real_file_system();
   CollectingSink sink;
   Host host(*fs, sink);
+  host.share_dir = device::source_host().share_dir;  // links between chips
   return balance(std::move(graph), board(device), policy, "of the test", options, host);
 }
 

@@ -4,6 +4,8 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/emit/plan_builder.hpp>
+#include <buda/base/rng.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/session.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -66,6 +68,19 @@ Result<GoldenSession> GoldenSession::open(const Balanced& b, arith::Mode mode) {
 }
 
 Result<NamedTensors> GoldenSession::run(const NamedTensors& inputs) { return parts_->session->run(inputs); }
+
+NamedTensors integer_inputs(const graph::Graph& graph, std::uint64_t seed) {
+  Rng rng(seed);
+  NamedTensors out;
+  for (auto id : graph.inputs()) {
+    const auto& node = graph.node(id);
+    Shape shape(std::get<std::vector<std::int64_t>>(node.attrs.at("model_shape")));
+    std::vector<float> values(static_cast<std::size_t>(*shape.volume()));
+    for (float& v : values) v = static_cast<float>(static_cast<int>(rng.below(3)) - 1);
+    out.emplace(node.name(), Tensor(shape, std::move(values)));
+  }
+  return out;
+}
 
 void expect_same_bits(const graph::Graph& graph, const Balanced& b, const std::vector<NamedTensors>& batches) {
   auto session = GoldenSession::open(b, arith::Mode::exact);

@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-
 namespace buda::balance {
 
 struct Balanced;
@@ -33,6 +32,9 @@ class GoldenSession {
   explicit GoldenSession(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+// For the inputs of a graph with model shapes: -1, 0 and 1.
+NamedTensors integer_inputs(const graph::Graph& graph, std::uint64_t seed);
 
 // Expects that golden and the graph give the same bits for each batch; the arithmetic must be exact, as with small integers.
 void expect_same_bits(const graph::Graph& graph, const Balanced& balanced, const std::vector<NamedTensors>& batches);

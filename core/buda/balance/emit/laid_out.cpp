@@ -3,6 +3,7 @@
 
 #include <buda/balance/cost/measure_loads.hpp>
 #include <buda/base/text.hpp>
+#include <buda/netlist/check/validate.hpp>
 #include <buda/overlay/usage.hpp>
 
 #include <algorithm>
@@ -58,9 +59,9 @@ void add_usages(const overlay::EpochUsage& epoch, LaidOutUsages& out) {
 Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
   LaidOut out;
   if (overlay::missing_description(device)) return out;
-  device::DeviceDescriptor chip = device;
-  chip.chips = 1;
-  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, std::move(chip), "", host));
+  device::DeviceDescriptor chips = device;
+  if (netlist::chips_used(netlist) == 1) chips.chips = 1;
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, std::move(chips), "", host));
   auto epochs = overlay::predict_usage(compiler, host.threads);
   if (!epochs) {
     Failure failure = std::move(epochs).failure();

@@ -1,6 +1,7 @@
 // Assembly of queues, graphs and programs.
 #include <buda/balance/emit/netlist_builder.hpp>
 
+#include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/fused.hpp>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -25,6 +25,9 @@ namespace {
 constexpr double kMostShare = 0.5;
 // Each part may cost its readers streams and phases.
 constexpr std::int64_t kMostParts = 16;
+
+bool is_for_host(const QueuePlan& plan) { return plan.role == QueueRole::input && plan.queue.grid.volume() == 1; }
+bool lies_on_host(const QueuePlan& plan) { return plan.queue.location == netlist::QueueLocation::host; }
 
 class Builder {
  public:
@@ -44,7 +47,7 @@ class Builder {
     for (std::int32_t e = 0; e < epochs; ++e) {
       netlist::Graph g;
       g.name = graph_name(e);
-      g.target_device = chip();
+      g.target_device = chip_of_epoch(problem_, choice_, e);
       g.input_count = problem_.microbatch;
       n.graphs.push_back(std::move(g));
     }
@@ -55,29 +58,41 @@ class Builder {
   }
 
  private:
-  std::int32_t chip() const { return problem_.device->mmio_chips.empty() ? 0 : problem_.device->mmio_chips.front(); }
-
   void place_queues(DramAlgorithm algorithm) {
+    HostPlace on_host;
+    std::map<std::int32_t, std::vector<std::size_t>> by_chip;
+    for (std::int32_t chip : problem_.chips) by_chip[chip];
+    for (std::size_t q = 0; q < out_.queues.queues.size(); ++q) {
+      QueuePlan& plan = out_.queues.queues[q];
+      if (lies_on_host(plan)) {
+        give(plan, allocate_on_host(plan.queue, *problem_.device, on_host));
+      } else {
+        by_chip[plan.queue.target_device].push_back(q);
+      }
+    }
+    for (const auto& [chip, queues] : by_chip) place_on_chip(chip, queues, algorithm);
+    for (const QueuePlan& plan : out_.queues.queues) out_.netlist.queues.push_back(plan.queue);
+    if (!no_space_.empty()) failure_.add(first_without_space(std::move(no_space_)));
+  }
+
+  void give(QueuePlan& plan, Result<std::vector<netlist::BufferAddress>> buffers) {
+    if (buffers) {
+      plan.queue.buffers = std::move(*buffers);
+    } else {
+      no_space_.add(std::move(buffers).failure());
+    }
+  }
+
+  // In the DRAM of one chip.
+  void place_on_chip(std::int32_t chip, const std::vector<std::size_t>& queues, DramAlgorithm algorithm) {
     DramAllocator dram(*problem_.device);
     DramRoom room = dram.room();
     room.epochs = choice_.epochs();
-    const std::vector<DramBank> banks = choose_banks(algorithm, unplaced_buffers(), room, *problem_.device);
-    Failure no_space;
-    auto give = [&](QueuePlan& plan, Result<std::vector<netlist::BufferAddress>> buffers) {
-      if (buffers) {
-        plan.queue.buffers = std::move(*buffers);
-      } else {
-        no_space.add(std::move(buffers).failure());
-      }
-    };
-    HostPlace on_host;
+    const std::vector<DramBank> banks = choose_banks(algorithm, unplaced_buffers(queues), room, *problem_.device);
     std::size_t at = 0;
     std::vector<std::pair<QueuePlan*, std::span<const DramBank>>> dynamic;
-    for (QueuePlan& plan : out_.queues.queues) {
-      if (lies_on_host(plan)) {
-        give(plan, allocate_on_host(plan.queue, *problem_.device, on_host));
-        continue;
-      }
+    for (std::size_t q : queues) {
+      QueuePlan& plan = out_.queues.queues[q];
       const auto count = static_cast<std::size_t>(plan.queue.grid.volume());
       const auto own = std::span(banks).subspan(at, count);
       at += count;
@@ -90,13 +105,8 @@ class Builder {
     std::stable_sort(dynamic.begin(), dynamic.end(), [&](const auto& a, const auto& b) { return bytes_of(*a.first) > bytes_of(*b.first); });
     DynamicDram shared(dram);
     for (auto& [plan, own] : dynamic) give(*plan, shared.allocate(plan->queue, own, *plan->life, *problem_.device));
-    for (const QueuePlan& plan : out_.queues.queues) out_.netlist.queues.push_back(plan.queue);
-    out_.dram_used = shared.used();
-    for (std::size_t i = 0; i < out_.dram_used.size(); ++i) {
-      out_.dram_used[i] += dram.used()[i];
-      out_.dram_capacity.push_back(dram.capacity(i));
-    }
-    if (!no_space.empty()) failure_.add(first_without_space(std::move(no_space)));
+    const std::vector<std::uint64_t> used = shared.used();
+    for (std::size_t i = 0; i < used.size(); ++i) out_.dram.push_back({chip, used[i] + dram.used()[i], dram.capacity(i)});
   }
 
   // Of one buffer.
@@ -111,25 +121,21 @@ class Builder {
       if (!lies_on_host(plan))
         all.push_back({plan.life, static_cast<double>(bytes_of(plan)) * static_cast<double>(plan.queue.grid.volume())});
     const auto needed = static_cast<std::uint64_t>(peak_bytes(all, choice_.epochs()));
-    const std::uint64_t capacity = std::accumulate(out_.dram_capacity.begin(), out_.dram_capacity.end(), std::uint64_t{0});
+    std::uint64_t capacity = 0;
+    for (const DramChannelUse& channel : out_.dram) capacity += channel.capacity;
     first.notes.push_back({{},
                            cat(failure.diagnostics().size() - 1, " further queues do not fit; in some epoch all queues together need ",
                                needed, " bytes of DRAM, and ", problem_.device->name, " has ", capacity)});
     return first;
   }
 
-  static bool is_for_host(const QueuePlan& plan) { return plan.role == QueueRole::input && plan.queue.grid.volume() == 1; }
-
-  static bool lies_on_host(const QueuePlan& plan) { return plan.queue.location == netlist::QueueLocation::host; }
-
-  // Of all queues in DRAM, one after the other.
-  std::vector<UnplacedBuffer> unplaced_buffers() {
+  // Of these queues, one after the other.
+  std::vector<UnplacedBuffer> unplaced_buffers(const std::vector<std::size_t>& queues) const {
     std::vector<UnplacedBuffer> out;
-    for (std::size_t q = 0; q < out_.uses.size(); ++q) {
+    for (std::size_t q : queues) {
       const QueuePlan& plan = out_.queues.queues[q];
       std::optional<std::int32_t> epoch;
       if (plan.writer.valid()) epoch = choice_.ops[plan.writer.index()].epoch;
-      if (lies_on_host(plan)) continue;
       for (const BufferUse& use : out_.uses[q]) out.push_back({bytes_of(plan), is_for_host(plan), epoch, use, plan.life});
     }
     return out;
@@ -299,7 +305,7 @@ class Builder {
   const Choice& choice_;
   BuiltNetlist out_;
   EdgeBook book_{problem_};
-  Failure failure_;
+  Failure failure_, no_space_;
 };
 
 }  // namespace

@@ -14,11 +14,17 @@
 
 namespace buda::balance {
 
+// Bytes of a channel of DRAM that were given out, and those there are.
+struct DramChannelUse {
+  std::int32_t chip = 0;
+  std::uint64_t used = 0, capacity = 0;
+};
+
 struct BuiltNetlist {
   netlist::Netlist netlist;
-  // What the report tells of it: links of each op, by OpId; bytes of DRAM given out, and those there are, by channel.
+  // What the report tells of it: links of each op, by OpId; channels of DRAM in order, chip after chip.
   std::vector<Links> links;
-  std::vector<std::uint64_t> dram_used, dram_capacity;
+  std::vector<DramChannelUse> dram;
   // The queue's buffers stand in the netlist; this is the set they came from.
   QueueSet queues;
   std::vector<QueueUse> uses;  // of each queue, as routes say

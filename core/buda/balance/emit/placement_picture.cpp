@@ -124,14 +124,15 @@ std::string draw_op(const ReportOp& op, double share, const QueuesOfOp& queues, 
   return out;
 }
 
-// The strips come last, so that they are seen where an op reaches over them.
-std::string draw_epoch(std::size_t number, const ReportEpoch& epoch, const std::map<std::string, QueuesOfOp>& queues,
+// The strips come last, so that they are seen where an op reaches over them. `is_alone`: all epochs are on one chip.
+std::string draw_epoch(std::size_t number, const ReportEpoch& epoch, bool is_alone, const std::map<std::string, QueuesOfOp>& queues,
                        const device::DeviceDescriptor& device, const RowLayout& rows, double left, double top) {
   std::int64_t interval = 0;
   for (const ReportOp& op : epoch.ops) interval = std::max(interval, op.cycles.limiter);
   const double width = kCellX * device.grid().cols, grid_top = top + kCaption;
   const auto fitting = static_cast<std::size_t>(width / (kNameLetter * 1.2));
-  std::string out = io::svg_text(left, top + 14, 13, shortened(cat("epoch ", number, ": ", epoch.graph), fitting, "…"));
+  const std::string chip = is_alone ? "" : cat(", chip ", epoch.chip);
+  std::string out = io::svg_text(left, top + 14, 13, shortened(cat("epoch ", number, ": ", epoch.graph, chip), fitting, "…"));
   std::string facts = cat(epoch.ops.size(), epoch.ops.size() == 1 ? " op, " : " ops, ", epoch.cores, " of ", device.grid().volume(),
                           " workers; ", epoch.cycles, " cycles; interval ", interval, " (", epoch.slowest_op, ')');
   out += io::svg_text(left, top + 29, 10, shortened(facts, fitting, "…"));
@@ -178,14 +179,19 @@ std::string draw_legend(double left, double top) {
 // How full each DRAM channel is of queues.
 std::string draw_channels(const ReportTotals& totals, double left, double top) {
   constexpr double kBar = 90, kPitch = 130;
+  const bool one_chip =
+      std::all_of(totals.dram.begin(), totals.dram.end(), [&](const ReportChannel& c) { return c.chip == totals.dram.front().chip; });
+  std::map<std::int32_t, int> channels;  // by chip
   std::string out;
   for (std::size_t i = 0; i < totals.dram.size(); ++i) {
     const ReportChannel& c = totals.dram[i];
     const double x = left + kPitch * static_cast<double>(i),
                  full = c.capacity == 0 ? 0 : static_cast<double>(c.used) / static_cast<double>(c.capacity);
-    out += io::svg_text(x, top + 9, 10, cat("DRAM ", i, ": ", bytes_text(c.used)));
+    const int number = channels[c.chip]++;
+    const std::string name = one_chip ? cat(number) : cat(c.chip, '.', number);
+    out += io::svg_text(x, top + 9, 10, cat("DRAM ", name, ": ", bytes_text(c.used)));
     out += io::svg_element("rect", {{"x", x}, {"y", top + 13}, {"width", kBar}, {"height", 6}, {"fill", "#fff"}, {"stroke", "#666"}},
-                           io::svg_title(cat("DRAM channel ", i, ": ", c.used, " of ", c.capacity, " bytes")));
+                           io::svg_title(cat("DRAM channel ", name, ": ", c.used, " of ", c.capacity, " bytes")));
     out += io::svg_element("rect", {{"x", x}, {"y", top + 13}, {"width", kBar * std::min(full, 1.0)}, {"height", 6}, {"fill", "#34495e"}});
   }
   return out;
@@ -208,8 +214,8 @@ std::string placement_svg(const PlacementReport& report, const device::DeviceDes
   out += draw_legend(kMargin, 38);
   out += draw_channels(report.totals, kMargin, 64);
   for (std::size_t e = 0; e < report.epochs.size(); ++e)
-    out += draw_epoch(e, report.epochs[e], queues, device, rows, kMargin + pitch_x * static_cast<double>(e % in_row),
-                      kHeader + pitch_y * static_cast<double>(e / in_row));
+    out += draw_epoch(e, report.epochs[e], report.totals.chips.empty(), queues, device, rows,
+                      kMargin + pitch_x * static_cast<double>(e % in_row), kHeader + pitch_y * static_cast<double>(e / in_row));
   return io::svg_page(std::max(kNarrowestPage, kMargin + pitch_x * static_cast<double>(in_row)),
                       kHeader + pitch_y * static_cast<double>(lines) + kMargin, out);
 }

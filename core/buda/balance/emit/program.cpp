@@ -1,6 +1,7 @@
 // Instructions of the forward program.
 #include <buda/balance/emit/program.hpp>
 
+#include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -115,19 +116,28 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
   if (!statics.values.empty()) add(std::move(statics));
   add(instruction::Loop{Value::of(kLoopCount)});
   const auto in_epochs = by_epoch(queues, all, choice.epochs());
-  for (std::size_t epoch = epochs.begin; epoch < epochs.end; ++epoch) {
-    const InEpoch& in = in_epochs[epoch];
-    if (!in.allocated.empty()) add(instruction::Allocate{in.allocated});
-    instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
-    for (const Reading* r : in.all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
-    add(std::move(execute));
-    if (!in.freed.empty()) add(instruction::Deallocate{in.freed});
-    for (const Reading* r : in.last) {
-      if (r->local == kZero) continue;
-      Value wrap = Value::number(2 * queues.queues[r->queue].queue.entries);
-      add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
-      add(instruction::VarInst{r->local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+  // What runs together is executed without anything in between.
+  const auto together = epochs_together(chips_of_epochs(problem, choice), segments_of_epochs(problem, choice),
+                                        problem.device->features.op_to_op_across_graphs);
+  for (const EpochSpan& span : together) {
+    const auto first = static_cast<std::size_t>(span.first), end = static_cast<std::size_t>(span.last) + 1;
+    if (first < epochs.begin || end > epochs.end) continue;
+    for (std::size_t epoch = first; epoch < end; ++epoch)
+      if (const auto& names = in_epochs[epoch].allocated; !names.empty()) add(instruction::Allocate{names});
+    for (std::size_t epoch = first; epoch < end; ++epoch) {
+      instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
+      for (const Reading* r : in_epochs[epoch].all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
+      add(std::move(execute));
     }
+    for (std::size_t epoch = first; epoch < end; ++epoch)
+      if (const auto& names = in_epochs[epoch].freed; !names.empty()) add(instruction::Deallocate{names});
+    for (std::size_t epoch = first; epoch < end; ++epoch)
+      for (const Reading* r : in_epochs[epoch].last) {
+        if (r->local == kZero) continue;
+        Value wrap = Value::number(2 * queues.queues[r->queue].queue.entries);
+        add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+        add(instruction::VarInst{r->local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+      }
   }
   add(instruction::EndLoop{});
   return p;

@@ -3,6 +3,7 @@
 
 #include <buda/balance/models/fused.hpp>
 
+#include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
@@ -113,6 +114,7 @@ const schema::Record<ReportTraffic>& describe(const ReportTraffic*) {
 const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
   static const auto record = schema::Record<ReportEpoch>("an epoch")
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
+                                 .optional("chip", &ReportEpoch::chip, "number of its chip; without it, 0")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
                                  .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
                                  .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
@@ -134,6 +136,7 @@ const schema::Record<ReportQueue>& describe(const ReportQueue*) {
   static const auto record = schema::Record<ReportQueue>("a queue or ram")
                                  .required("name", &ReportQueue::name, "name in the netlist")
                                  .required("role", &ReportQueue::role, "input, output, parameter, constant, epoch-to-epoch or buffering")
+                                 .optional("chip", &ReportQueue::chip, "number of the chip in whose memory it lies; without it, 0")
                                  .required("entries", &ReportQueue::entries, "slots")
                                  .required("grid", &ReportQueue::grid, "buffers, rows by columns")
                                  .required("bytes", &ReportQueue::bytes, "of all buffers, headers included")
@@ -150,8 +153,18 @@ const schema::Record<ReportQueue>& describe(const ReportQueue*) {
 
 const schema::Record<ReportChannel>& describe(const ReportChannel*) {
   static const auto record = schema::Record<ReportChannel>("a channel of DRAM")
+                                 .optional("chip", &ReportChannel::chip, "number of its chip; without it, 0")
                                  .required("used", &ReportChannel::used, "bytes of queues")
                                  .required("capacity", &ReportChannel::capacity, "bytes that queues may have");
+  return record;
+}
+
+const schema::Record<ReportChip>& describe(const ReportChip*) {
+  static const auto record =
+      schema::Record<ReportChip>("a chip")
+          .required("chip", &ReportChip::chip, "its number")
+          .required("epochs", &ReportChip::epochs, "epochs that it runs")
+          .required("cycles", &ReportChip::cycles, "expected cycles that it is busy in one iteration of the program's loop");
   return record;
 }
 
@@ -162,7 +175,9 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("epochs", &ReportTotals::epochs, "epochs")
           .required("chip_cores", &ReportTotals::chip_cores, "workers of the chip")
           .required("most_cores", &ReportTotals::most_cores, "workers in use in the fullest epoch")
-          .required("cycles", &ReportTotals::cycles, "expected cycles of one iteration of the program's loop")
+          .required("cycles", &ReportTotals::cycles,
+                    "expected cycles of one iteration of the program's loop; on several chips those of the slowest chip")
+          .optional("chips", &ReportTotals::chips, "where there are several: the chips that have epochs, by number")
           .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
           .optional("limiter", &ReportTotals::limiter,
@@ -170,7 +185,7 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .optional("schedule_bound", &ReportTotals::schedule_bound, "for plans whose epochs are sections of the schedule")
           .optional("universal_bound", &ReportTotals::universal_bound, "for all plans")
           .optional("parameter_bytes", &ReportTotals::parameter_bytes, "bytes of the queues of parameters and constants")
-          .required("dram", &ReportTotals::dram, "channels of the chip, in order");
+          .required("dram", &ReportTotals::dram, "channels of the chip, in order, chip after chip");
   return record;
 }
 
@@ -228,6 +243,7 @@ class Maker {
       pipeline_.clear();
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
+      epoch.chip = graphs[e].target_device;
       for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
       const std::int64_t busiest = add_loads(e, epoch);
       const cost::PipelineTimes times = cost::pipeline_times(pipeline_);
@@ -235,7 +251,6 @@ class Maker {
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
       epoch.cycles = std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
-      out.totals.cycles += epoch.cycles;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
         most_ = slowest_;
@@ -244,9 +259,19 @@ class Maker {
       }
       out.epochs.push_back(std::move(epoch));
     }
+    add_chips(out);
   }
 
  private:
+  void add_chips(PlacementReport& out) const {
+    const StagedEpochs epochs = staged_epochs(problem_, choice_, times_of_epochs(out));
+    const EpochChips chips = chips_of_epochs(problem_, choice_);
+    out.totals.cycles = whole(iteration_cycles(epochs, chips));
+    if (problem_.chips.size() == 1) return;
+    for (const auto& [chip, cycles] : busy_cycles(epochs, chips))
+      out.totals.chips.push_back({chip, std::count(chips.begin(), chips.end(), chip), whole(cycles)});
+  }
+
   // In execution order, as the graphs of the netlist have them.
   std::vector<std::vector<OpId>> ops_by_epoch(std::size_t epochs) const {
     std::vector<std::vector<OpId>> out(epochs);
@@ -385,6 +410,7 @@ ReportQueue queue_row(const Problem& problem, const QueuePlan& q) {
   ReportQueue row;
   row.name = q.queue.name;
   row.role = role_name(q.role);
+  row.chip = q.queue.target_device;
   row.entries = q.queue.entries;
   row.grid = q.queue.grid;
   row.bytes = buffer_bytes(q.queue, *problem.device).value_or(0) * static_cast<std::uint64_t>(q.queue.grid.volume());
@@ -406,6 +432,15 @@ std::string cell(std::string text, std::size_t width) {
 
 }  // namespace
 
+std::vector<EpochTime> times_of_epochs(const PlacementReport& report) {
+  std::vector<EpochTime> out;
+  for (const ReportEpoch& epoch : report.epochs) {
+    const auto interval = static_cast<double>(epoch.interval);
+    out.push_back({static_cast<double>(epoch.cycles) - (report.microbatch - 1) * interval, interval});
+  }
+  return out;
+}
+
 PlacementReport make_report(const Problem& problem, const Choice& choice, const BuiltNetlist& built,
                             const std::vector<std::int64_t>& candidates, const std::string& policy) {
   PlacementReport out;
@@ -420,7 +455,7 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
   Maker(problem, choice, built, candidates).fill(out);
   double seconds = static_cast<double>(std::max<std::int64_t>(out.totals.cycles, 1)) / (problem.device->cost.clock_ghz * 1e9);
   out.totals.inputs_per_second = three_digits(static_cast<double>(problem.batch * problem.batches) / seconds);
-  for (std::size_t i = 0; i < built.dram_used.size(); ++i) out.totals.dram.push_back({built.dram_used[i], built.dram_capacity[i]});
+  for (const DramChannelUse& channel : built.dram) out.totals.dram.push_back({channel.chip, channel.used, channel.capacity});
   for (const QueuePlan& q : built.queues.queues) {
     out.queues.push_back(queue_row(problem, q));
     if (q.role == QueueRole::parameter || q.role == QueueRole::constant) out.totals.parameter_bytes += out.queues.back().bytes;

@@ -2,6 +2,7 @@
 // (docs/formats/placement-report.md).
 #pragma once
 
+#include <buda/balance/chips/chip_stages.hpp>
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/solve/policy.hpp>
 #include <buda/schema/record.hpp>
@@ -81,6 +82,7 @@ struct ReportTraffic {
 
 struct ReportEpoch {
   std::string graph;
+  std::int32_t chip = 0;
   std::int64_t cores = 0;
   std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
   std::int64_t interval = 0;            // between inputs
@@ -99,6 +101,7 @@ struct ReportEpoch {
 struct ReportQueue {
   std::string name;
   std::string role;
+  std::int32_t chip = 0;  // in whose memory it lies
   std::int32_t entries = 0;
   GridShape grid;
   std::uint64_t bytes = 0;  // of all its buffers
@@ -111,6 +114,7 @@ struct ReportQueue {
 };
 
 struct ReportChannel {
+  std::int32_t chip = 0;
   std::uint64_t used = 0;
   std::uint64_t capacity = 0;
   friend bool operator==(const ReportChannel&, const ReportChannel&) = default;
@@ -124,12 +128,20 @@ struct ReportBound {
   friend bool operator==(const ReportBound&, const ReportBound&) = default;
 };
 
+// Of one iteration of the program's loop.
+struct ReportChip {
+  std::int32_t chip = 0;
+  std::int64_t epochs = 0, cycles = 0;
+  friend bool operator==(const ReportChip&, const ReportChip&) = default;
+};
+
 struct ReportTotals {
   std::int64_t ops = 0;
   std::int64_t epochs = 0;
   std::int64_t chip_cores = 0;
   std::int64_t most_cores = 0;  // of an epoch
-  std::int64_t cycles = 0;      // of one iteration, through all epochs
+  std::int64_t cycles = 0;      // from one iteration to the next: through all epochs, or through those of the slowest chip
+  std::vector<ReportChip> chips;
   double inputs_per_second = 0;
   std::string bottleneck_op;
   std::string limiter;  // of that op, or the path for which its epoch waits
@@ -168,6 +180,9 @@ const schema::Record<PlacementReport>& describe(const PlacementReport*);
 // `candidates`: by OpId.
 PlacementReport make_report(const Problem& problem, const Choice& choice, const BuiltNetlist& built,
                             const std::vector<std::int64_t>& candidates, const std::string& policy);
+
+// Of its epochs.
+std::vector<EpochTime> times_of_epochs(const PlacementReport& report);
 
 std::string report_text(const PlacementReport& report);
 // For --verbose: a line per op (epoch, op, grid, place, cores, cycles), then the summary (report_summary.hpp).

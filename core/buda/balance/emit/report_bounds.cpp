@@ -44,12 +44,17 @@ void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptio
   if (choice.ops.empty()) return;
   std::vector<BoundedOp> ops = bounded_ops(space, queues);
   const BoundedChip chip = bounded_chip(space);
-  const UniversalBound universal = universal_bound(ops, chip);
+  // An iteration of a pipeline of chips takes no less than its share of what one chip would take.
+  const auto chips = static_cast<double>(space.problem->chips.size());
+  BoundedChip all = chip;
+  all.cores *= static_cast<std::int64_t>(space.problem->chips.size());
+  all.dram_bytes_per_cycle *= chips;
+  const UniversalBound universal = universal_bound(ops, all);
   report.totals.universal_bound = bound_of(universal.cycles(), report.totals);
   report.totals.universal_bound->limiter = universal.limiter();
   if (!follows_schedule(choice)) return;
   const ScheduleBound schedule(std::move(ops), chip);
-  report.totals.schedule_bound = bound_of(std::max(schedule.cycles(), universal.cycles()), report.totals);
+  report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips, universal.cycles()), report.totals);
   add_epoch_bounds(schedule, choice, report);
   if (choice.ops.size() > kMostExplained) return;
   std::vector<double> intervals;

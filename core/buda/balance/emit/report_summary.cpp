@@ -24,6 +24,13 @@ std::string bounds_text(const ReportTotals& t) {
   return cat(out, any.cycles, " for any plan, because of the ", any.limiter, " (", gap_text(any.gap), ')');
 }
 
+// "chips: 1 is busy 410 cycles with 3 epochs, 0 is busy 390 cycles with 4 epochs"
+std::string chips_text(const ReportTotals& t) {
+  std::vector<std::string> out;
+  for (const ReportChip& c : t.chips) out.push_back(cat(c.chip, " is busy ", c.cycles, " cycles with ", count_text(c.epochs, "epoch")));
+  return cat("chips: ", join(out, ", "));
+}
+
 std::string given_text(const ReportGiven& given) {
   return cat("given plan: ", given.cycles, " cycles in ", count_text(given.epochs, "epoch"), ", ", given.speedup,
              " times those of the new plan; its longest epoch is limited by ", given.limiter);
@@ -68,6 +75,7 @@ std::vector<std::string> report_summary(const PlacementReport& report) {
           t.most_cores, " of ", t.chip_cores, " cores in use"),
       cat("estimate: ", t.inputs_per_second, " inputs/s (", t.cycles, " cycles for ",
           report.batch == 1 ? "an input" : cat("a batch of ", report.batch), "), limited by ", limiter_text(report))};
+  if (!t.chips.empty()) out.push_back(chips_text(t));
   if (report.given) out.insert(out.begin(), given_text(*report.given));
   if (t.universal_bound) out.push_back(cat("lower bound: ", bounds_text(t)));
   out.push_back(

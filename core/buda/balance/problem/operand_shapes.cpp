@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tm.hpp>
 
 #include <algorithm>
 

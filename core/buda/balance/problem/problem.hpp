@@ -79,6 +79,9 @@ struct OpSpec {
   // Of the whole model (tile_sizes.hpp): a worker may have to keep headers for tiles of each.
   std::size_t tile_sizes = 1;
   std::int32_t segment = 0;  // of the device (segment_order.hpp); ascending in the schedule
+  bool begins_chip = false;  // the user wants its epoch to be the first of a chip
+  std::int32_t chip = -1;    // where it has to run; none as long as chips have not been shared out
+  bool copies = false;       // a value of another chip, for its own (chips/forwarded_values.hpp)
   std::string node_name;     // by which options name the op
   std::string label;         // for messages: all nodes of the model that it computes (graph/label.hpp)
 };
@@ -125,6 +128,8 @@ struct Problem {
   std::int32_t microbatch = 1;  // w * batches: inputs per epoch
   // Inputs, as the user counts them, of one run of the model: the first size of all that it takes and gives, where they share it.
   std::int64_t batch = 1;
+  // Numbers of the chips that the model may use, in the order in which it goes through them; never empty once it is to be placed.
+  std::vector<std::int32_t> chips = {0};
   bool dynamic_queues = true;  // those between epochs have memory only from the epoch that writes them to the last that reads them
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants

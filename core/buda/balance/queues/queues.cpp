@@ -1,6 +1,7 @@
 // Choice of the blocking, kind and size of queues.
 #include <buda/balance/queues/queues.hpp>
 
+#include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
@@ -17,7 +18,7 @@ namespace {
 
 using netlist::Op;
 
-netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat format, std::int64_t entries, const Problem& problem) {
+netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat format, std::int64_t entries) {
   netlist::Queue q;
   q.name = std::move(name);
   q.entries = static_cast<std::int32_t>(entries);
@@ -25,8 +26,6 @@ netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat f
   q.block = layout.block;
   q.ublock_order = layout.order;
   q.format = format;
-  const auto& mmio = problem.device->mmio_chips;
-  q.target_device = mmio.empty() ? 0 : mmio.front();
   return q;
 }
 
@@ -84,7 +83,7 @@ class QueuePlanner {
   }
 
   bool fits_channel(const TileLayout& layout, DataFormat format, std::int64_t entries, bool on_host) const {
-    auto bytes = buffer_bytes(queue_of(layout, "", format, entries, problem_), *problem_.device);
+    auto bytes = buffer_bytes(queue_of(layout, "", format, entries), *problem_.device);
     return bytes && *bytes <= (on_host ? largest_on_host(*problem_.device) : DramAllocator(*problem_.device).largest_block());
   }
 
@@ -101,7 +100,9 @@ class QueuePlanner {
     for (const OpUse& use : readers)
       layouts.push_back(
           preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
-    std::int64_t entries = host_entries(problem_, options_);
+    const std::vector<std::int32_t> chips = chips_of(source.users);
+    // Chips that are behind the first one read what it has read already.
+    const std::int64_t entries = host_entries(problem_, options_) + std::int64_t{problem_.microbatch} * chips_apart(problem_, chips);
     const bool on_host = options_.inputs_on_host && !source.flat;
     std::optional<Diagnostic> first;
     for (const TileLayout& layout : layouts) {
@@ -111,8 +112,8 @@ class QueuePlanner {
       for (const OpUse& use : readers)
         if ((d = objection(layout, use))) break;
       if (!d) {
-        QueuePlan plan{
-            queue_of(layout, source.name, source.format, entries, problem_), QueueRole::input, id, OpId{}, Stream{}, source.users, false};
+        QueuePlan plan{queue_of(layout, source.name, source.format, entries), QueueRole::input, id, OpId{}, Stream{}, source.users, false};
+        plan.queue.target_device = on_host || chips.empty() ? host_chip(problem_) : chip_of_first(source.users);
         plan.queue.tile_dim = source.tile_dim;
         if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
         if (on_host) plan.queue.location = netlist::QueueLocation::host;
@@ -128,6 +129,7 @@ class QueuePlanner {
     struct Group {
       TileLayout layout;
       bool resident;
+      std::int32_t chip;
       std::vector<OpUse> readers;
     };
     const SourceSpec& source = problem_.source(id);
@@ -135,8 +137,10 @@ class QueuePlanner {
     for (const OpUse& use : source.users) {
       TileLayout layout = source_layout(problem_, use.op, choice_.ops[use.op.index()].model, use.input);
       bool resident = choice_.ops[use.op.index()].model.is_resident(use.input);
-      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.layout == layout && g.resident == resident; });
-      if (same == groups.end()) same = groups.insert(groups.end(), {layout, resident, {}});
+      const std::int32_t chip = chip_of_op(problem_, choice_, use.op);
+      auto same = std::find_if(groups.begin(), groups.end(),
+                               [&](const Group& g) { return g.layout == layout && g.resident == resident && g.chip == chip; });
+      if (same == groups.end()) same = groups.insert(groups.end(), {layout, resident, chip, {}});
       same->readers.push_back(use);
     }
     QueueRole role = source.kind == SourceKind::parameter ? QueueRole::parameter : QueueRole::constant;
@@ -144,23 +148,32 @@ class QueuePlanner {
       for (const OpUse& use : groups[g].readers)
         if (auto d = objection(groups[g].layout, use)) failure_.add(std::move(*d));
       std::string name = g == 0 ? source.name : problem_.names.take(source.name);
-      QueuePlan plan{queue_of(groups[g].layout, std::move(name), source.format, 1, problem_),
-                     role,
-                     id,
-                     OpId{},
-                     Stream{},
-                     groups[g].readers,
-                     groups[g].resident};
+      QueuePlan plan{
+          queue_of(groups[g].layout, std::move(name), source.format, 1), role, id, OpId{}, Stream{}, groups[g].readers, groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
+      plan.queue.target_device = groups[g].chip;
       if (source.flat) plan.queue.layout = netlist::QueueLayout::flat;
       plan.queue.tile_dim = source.tile_dim;
       add(std::move(plan));
     }
   }
 
+  // The chips of the ops that read a queue.
+  std::vector<std::int32_t> chips_of(const std::vector<OpUse>& uses) const {
+    std::vector<std::int32_t> out;
+    for (const OpUse& use : uses) out.push_back(chip_of_op(problem_, choice_, use.op));
+    return out;
+  }
+
+  // Of the ops that read a queue the one in the earliest epoch.
+  std::int32_t chip_of_first(const std::vector<OpUse>& uses) const {
+    const auto earlier = [&](const OpUse& a, const OpUse& b) { return choice_.ops[a.op.index()].epoch < choice_.ops[b.op.index()].epoch; };
+    return chip_of_op(problem_, choice_, std::min_element(uses.begin(), uses.end(), earlier)->op);
+  }
+
   QueuePlan written_by(OpId writer, std::string name, std::int64_t entries, QueueRole role) const {
     const OpSpec& spec = problem_.op(writer);
-    QueuePlan plan{queue_of(queue_layout(choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries, problem_),
+    QueuePlan plan{queue_of(queue_layout(choice_.ops[writer.index()].model), std::move(name), spec.op.out_format, entries),
                    role,
                    SourceId{},
                    writer,
@@ -168,6 +181,7 @@ class QueuePlanner {
                    {},
                    false};
     plan.queue.input = spec.op.name;
+    plan.queue.target_device = chip_of_op(problem_, choice_, writer);
     plan.queue.tile_dim = spec.op.tile_dim;
     return plan;
   }
@@ -175,7 +189,10 @@ class QueuePlanner {
   void add_output(const SinkSpec& sink) {
     if (sink.inputs.empty()) {
       QueuePlan plan = written_by(sink.op, sink.name, host_entries(problem_, options_), QueueRole::output);
-      if (options_.outputs_on_host) plan.queue.location = netlist::QueueLocation::host;
+      if (options_.outputs_on_host) {
+        plan.queue.location = netlist::QueueLocation::host;
+        plan.queue.target_device = host_chip(problem_);
+      }
       add(std::move(plan));
     }
     for (SourceId id : sink.inputs) add_loopback(sink.op, id);
@@ -186,6 +203,7 @@ class QueuePlanner {
     QueuePlan plan = written_by(writer, source.name, entries_between_ops(problem_, {}), QueueRole::loopback);
     plan.source = id;
     plan.readers = source.users;
+    plan.queue.target_device = source.users.empty() ? chip_of_op(problem_, choice_, writer) : chip_of_first(source.users);
     for (const OpUse& use : plan.readers)
       if (auto d = objection(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
     add(std::move(plan));

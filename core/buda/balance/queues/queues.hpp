@@ -61,6 +61,8 @@ struct QueueOptions {
 // - Large buffers of both may be divided later, by what epochs read (build_netlist).
 // - Outputs and queues between ops have the blocking of the op that writes them. One is shared by all readers in later epochs, and one by
 //   the readers of the same epoch for which a queue is demanded. The former are dynamic, unless the problem says otherwise.
+// - On several chips, what an op writes lies on its own chip, an input of the model on the chip that reads it first, and each chip has
+//   parameters of its own.
 // - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
 //   entry for each that it adds.
 // The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.

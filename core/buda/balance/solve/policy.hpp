@@ -38,9 +38,10 @@ struct PlacedOp {
   friend bool operator==(const PlacedOp&, const PlacedOp&) = default;
 };
 
-// By OpId.
 struct Choice {
-  std::vector<PlacedOp> ops;
+  std::vector<PlacedOp> ops;  // by OpId
+  // By epoch: the number of its chip; empty: all run on one (chips_of_choice.hpp). Policies leave it to what comes after them.
+  std::vector<std::int32_t> chips = {};
   std::int32_t epochs() const;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
