@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -18,27 +19,54 @@ struct Line {
   Stamp stamp;
 };
 
+// Reads a line from left to right; blanks around fields do not count. A log has millions of lines.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
+
+  // False where no number of at most `most` begins.
+  bool number(std::uint64_t& out, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    skip_blanks();
+    const auto [stop, error] = std::from_chars(at_, end_, out);
+    at_ = stop;
+    return error == std::errc{} && out <= most;
+  }
+  std::string_view word() {
+    skip_blanks();
+    const char* begin = at_;
+    while (at_ != end_ && *at_ != ',' && !is_blank(*at_)) ++at_;
+    return {begin, static_cast<std::size_t>(at_ - begin)};
+  }
+  bool comma() {
+    skip_blanks();
+    return at_ != end_ && *at_++ == ',';
+  }
+  bool done() {
+    skip_blanks();
+    return at_ == end_;
+  }
+
+ private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  void skip_blanks() {
+    while (at_ != end_ && is_blank(*at_)) ++at_;
+  }
+  const char* at_;
+  const char* end_;
+};
+
 std::optional<Line> parse_line(std::string_view text) {
-  std::array<std::string_view, 6> fields;
-  std::size_t count = 0;
-  for (std::size_t at = 0; at <= text.size(); ++count) {
-    if (count == fields.size()) return std::nullopt;
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    fields[count] = trim(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  const auto risc = std::find(kRiscs.begin(), kRiscs.end(), fields[3]);
-  if (count != fields.size() || risc == kRiscs.end()) return std::nullopt;
   Line out;
+  Fields fields(text);
+  for (std::uint64_t& number : out.core)
+    if (!fields.number(number) || !fields.comma()) return std::nullopt;
+  const auto risc = std::find(kRiscs.begin(), kRiscs.end(), fields.word());
+  std::uint64_t marker = 0;
+  if (risc == kRiscs.end() || !fields.comma()) return std::nullopt;
+  if (!fields.number(marker, std::numeric_limits<std::uint32_t>::max()) || !fields.comma()) return std::nullopt;
+  if (!fields.number(out.stamp.cycle) || !fields.done()) return std::nullopt;
   out.risc = static_cast<std::size_t>(risc - kRiscs.begin());
-  for (std::size_t i = 0; i < out.core.size(); ++i) {
-    const auto number = parse_uint(fields[i]);
-    if (!number) return std::nullopt;
-    out.core[i] = *number;
-  }
-  const auto marker = parse_uint(fields[4]), cycle = parse_uint(fields[5]);
-  if (!marker || *marker > std::numeric_limits<std::uint32_t>::max() || !cycle) return std::nullopt;
-  out.stamp = {static_cast<std::uint32_t>(*marker), *cycle};
+  out.stamp.marker = static_cast<std::uint32_t>(marker);
   return out;
 }
 
@@ -60,18 +88,8 @@ class Parser {
   explicit Parser(const std::string& path) : path_(path) {}
 
   Result<void> add(std::string_view text, std::uint32_t number) {
-    text = trim(text);
-    if (text.empty() || is_heading(text)) return success();
-    if (const auto clock = parse_clock(text)) {
-      clock_hz_ = *clock;
-      return success();
-    }
     const auto line = parse_line(text);
-    if (!line) {
-      Diagnostic d = input_error("PF001", {path_, number, 1}, "is no line of a device log");
-      d.hint = "lines are 'chip, x, y, RISC, marker, cycle', with a RISC of " + join(kRiscs, ", ");
-      return d;
-    }
+    if (!line) return add_other(trim(text), number);
     RiscLog& log = riscs_of(*line)[line->risc];
     if (!log.stamps.empty() && line->stamp.cycle < log.stamps.back().cycle)
       return input_error("PF002", {path_, number, 1},
@@ -94,6 +112,18 @@ class Parser {
  private:
   using Riscs = std::array<RiscLog, kRiscs.size()>;
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // chip, y, x
+
+  // What is no time of a marker.
+  Result<void> add_other(std::string_view text, std::uint32_t number) {
+    if (text.empty() || is_heading(text)) return success();
+    if (const auto clock = parse_clock(text)) {
+      clock_hz_ = *clock;
+      return success();
+    }
+    Diagnostic d = input_error("PF001", {path_, number, 1}, "is no line of a device log");
+    d.hint = "lines are 'chip, x, y, RISC, marker, cycle', with a RISC of " + join(kRiscs, ", ");
+    return d;
+  }
 
   // Lines of a core follow one another.
   Riscs& riscs_of(const Line& line) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -29,19 +30,23 @@ void widen(Execution& all, const Execution& one) {
   all.kernel_end = std::max(all.kernel_end, one.kernel_end);
 }
 
-// Every run that has the four markers of firmware.
-std::vector<Execution> runs_of(const DeviceLog& log) {
-  std::vector<Execution> out;
-  for (const CoreLog& core : log.cores)
-    for (const RiscLog& risc : core.riscs)
-      for (std::size_t r = 0; r < risc.starts.size(); ++r) {
-        const auto run = risc.run(r);
-        const Stamp *begin = find_marker(run, kFirmwareStart), *end = find_marker(run, kFirmwareEnd);
-        const Stamp *kernel = find_marker(run, kKernelStart), *kernel_end = find_marker(run, kKernelEnd);
-        if (begin != nullptr && end != nullptr && kernel != nullptr && kernel_end != nullptr)
-          out.push_back({core.chip, begin->cycle, end->cycle, kernel->cycle, kernel_end->cycle});
-      }
-  return out;
+// By chip, and begin and end of the firmware: all runs of firmware from the one time to the other, as those of the cores of an execution.
+using Runs = std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Execution>;
+
+// The runs of a RISC follow one another in the table, too.
+void add_runs(std::uint64_t chip, const RiscLog& risc, Runs& runs) {
+  auto next = runs.end();
+  for (std::size_t r = 0; r < risc.starts.size(); ++r) {
+    const auto run = risc.run(r);
+    const Stamp *begin = find_marker(run, kFirmwareStart), *end = find_marker(run, kFirmwareEnd);
+    const Stamp *kernel = find_marker(run, kKernelStart), *kernel_end = find_marker(run, kKernelEnd);
+    if (begin == nullptr || end == nullptr || kernel == nullptr || kernel_end == nullptr) continue;
+    const Execution one{chip, begin->cycle, end->cycle, kernel->cycle, kernel_end->cycle};
+    const Runs::key_type key{chip, one.firmware_begin, one.firmware_end};
+    if (next == runs.end() || next->first != key) next = runs.try_emplace(key, one).first;
+    widen(next->second, one);
+    ++next;
+  }
 }
 
 constexpr std::size_t kNameWidth = 40, kWidth = 14;
@@ -87,12 +92,11 @@ std::string figure_text(double value) {
 }
 
 std::vector<Execution> executions_of(const DeviceLog& log) {
-  std::vector<Execution> runs = runs_of(log);
-  std::sort(runs.begin(), runs.end(), [](const Execution& a, const Execution& b) {
-    return std::tuple(a.chip, a.firmware_begin, a.firmware_end) < std::tuple(b.chip, b.firmware_begin, b.firmware_end);
-  });
+  Runs runs;
+  for (const CoreLog& core : log.cores)
+    for (const RiscLog& risc : core.riscs) add_runs(core.chip, risc, runs);
   std::vector<Execution> out;
-  for (const Execution& run : runs) {
+  for (const auto& [key, run] : runs) {
     // Executions that follow one another at once share a cycle.
     const bool is_new = out.empty() || run.chip != out.back().chip ||
                         (run.firmware_begin >= out.back().firmware_end && run.firmware_begin != out.back().firmware_begin);
@@ -109,14 +113,15 @@ Figures figures_of(std::vector<std::uint64_t> durations) {
   Figures out;
   out.count = durations.size();
   if (durations.empty()) return out;
-  std::sort(durations.begin(), durations.end());
-  out.least = durations.front();
-  out.most = durations.back();
+  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
+  out.least = *least;
+  out.most = *most;
   for (const std::uint64_t d : durations) out.sum += static_cast<double>(d);
   out.average = out.sum / static_cast<double>(out.count);
-  const std::size_t middle = out.count / 2;
-  out.median = static_cast<double>(durations[middle]);
-  if (out.count % 2 == 0) out.median = (out.median + static_cast<double>(durations[middle - 1])) / 2;
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(out.count / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  out.median = static_cast<double>(*middle);
+  if (out.count % 2 == 0) out.median = (out.median + static_cast<double>(*std::max_element(durations.begin(), middle))) / 2;
   return out;
 }
 
@@ -138,10 +143,10 @@ std::vector<Analysis> analyses_of(const CoreLog& core) {
   return out;
 }
 
-std::string stats_text(const DeviceLog& log) {
-  std::string out = cat("cores: ", log.cores.size(), ", executions: ", executions_of(log).size());
+std::string stats_text(const DeviceLog& log, const std::vector<Analysis>& all) {
+  std::string out = cat("cores: ", log.cores.size(), ", executions: ", all.front().cycles.count);
   if (log.clock_hz > 0) out += cat(", clock: ", figure_text(log.clock_hz / 1e6), " MHz");
-  out += "\n\nall cores\n" + table(analyses_of(log), log.clock_hz);
+  out += "\n\nall cores\n" + table(all, log.clock_hz);
   for (const CoreLog& core : log.cores)
     out += cat("\nchip ", core.chip, ", core ", core.x, "-", core.y, '\n', table(analyses_of(core), log.clock_hz));
   return out;

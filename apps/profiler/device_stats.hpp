@@ -29,12 +29,13 @@ struct Analysis {
   std::string what;
   Figures cycles;
 };
-// Firmware and kernels of whole executions, and the kernels of each RISC on all cores.
+// Firmware and kernels of whole executions, one of each per execution, and the kernels of each RISC on all cores.
 std::vector<Analysis> analyses_of(const DeviceLog& log);
 // The kernels of each RISC of the core.
 std::vector<Analysis> analyses_of(const CoreLog& core);
 
-std::string stats_text(const DeviceLog& log);
+// `all`: analyses of the log.
+std::string stats_text(const DeviceLog& log, const std::vector<Analysis>& all);
 
 // device_rearranged_timestamps.csv: a row for each core, with all of its times: "NCRISC 1 run 0", …
 std::string timestamps_csv(const DeviceLog& log);

@@ -1,8 +1,6 @@
 // Data for the script of the page.
 #include "apps/profiler/page.hpp"
 
-#include "apps/profiler/device_stats.hpp"
-
 #include <buda/base/text.hpp>
 #include <buda/serve/service.hpp>
 
@@ -102,12 +100,12 @@ std::string data_js(const Node& data) { return cat("window.profile = ", serve::s
 
 }  // namespace
 
-io::Node device_page(const DeviceLog& log) {
+io::Node device_page(const DeviceLog& log, const std::vector<Analysis>& all) {
   Node lanes = Node::list(), rows = Node::list(), tables = Node::list();
   for (const std::string_view risc : kRiscs) lanes.push(Node::string(std::string(risc)));
   const std::uint64_t gap = merged_gap(log);
   for (const CoreLog& core : log.cores) rows.push(core_row(core, gap));
-  tables.push(figures_table("All cores", analyses_of(log)));
+  tables.push(figures_table("All cores", all));
   return page_data("Device Profiler Dashboard", log.clock_hz, std::move(lanes), std::move(rows), std::move(tables));
 }
 

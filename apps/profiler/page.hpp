@@ -1,7 +1,7 @@
 // The page of a profile: a script draws data into it. One file that holds everything, or files that a server gives.
 #pragma once
 
-#include "apps/profiler/device_log.hpp"
+#include "apps/profiler/device_stats.hpp"
 #include "apps/profiler/ops_report.hpp"
 
 #include <buda/io/host.hpp>
@@ -13,7 +13,7 @@
 namespace buda::profiler {
 
 // A row for each core, a bar for each RISC's kernel in each run, behind them that of the firmware; tables of figures.
-io::Node device_page(const DeviceLog& log);
+io::Node device_page(const DeviceLog& log, const std::vector<Analysis>& all);
 // A row for each op code, a bar for each call.
 io::Node ops_page(const OpsReport& report);
 

@@ -28,10 +28,10 @@ class Products {
 
   std::string name(std::string_view stem, std::string_view extension) const { return cat(prefix_, stem, suffix_, extension); }
 
-  Result<void> write(const std::string& name, const std::string& content) {
+  Result<void> write(const std::string& name, std::string content) {
     BUDA_TRY(host_.fs().write(cat(folder_, '/', name), content, host_.write_mode));
     host_.log(1, cat(folder_, '/', name));
-    members_[name] = io::Bytes(content);
+    members_[name] = io::Bytes(std::move(content));
     return success();
   }
   // A member of the tarball that is no product of its own.
@@ -115,14 +115,15 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
   BUDA_ASSIGN(const auto bytes, host.fs().read(path));
   BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
   host.progress("computing figures", 0, 0);
-  const std::string stats = stats_text(log);
+  const std::vector<Analysis> all = analyses_of(log);
+  const std::string stats = stats_text(log, all);
   host.progress("writing", 0, 1);
   Products products(o, outside, "device", host);
   BUDA_TRY(products.begin());
   BUDA_TRY(products.write(products.name("device_stats", ".txt"), stats));
   BUDA_TRY(products.write(products.name("device_rearranged_timestamps", ".csv"), timestamps_csv(log)));
   io::Node data;
-  if (!o.no_plots || !o.no_webapp) data = device_page(log);
+  if (!o.no_plots || !o.no_webapp) data = device_page(log, all);
   if (!o.no_plots) {
     BUDA_ASSIGN(const PageCode code, read_page_code(host));
     BUDA_TRY(products.write(products.name("device_perf", ".html"), whole_page(code, data)));

@@ -22,6 +22,11 @@ DeviceLog read(std::string_view text) {
   return log.ok() ? std::move(*log) : DeviceLog{};
 }
 
+std::string stats_of(std::string_view text) {
+  const DeviceLog log = read(text);
+  return stats_text(log, analyses_of(log));
+}
+
 std::string refused(std::string_view text) {
   const auto log = parse_device_log(text, "log.csv");
   if (log.ok()) return "";
@@ -89,8 +94,8 @@ TEST(DeviceStats, ChipsHaveExecutionsOfTheirOwn) {
 TEST(DeviceStats, MedianOfAnEvenNumberIsTheMeanOfTheMiddle) { EXPECT_EQ(figures_of({4, 1, 3, 2}).median, 2.5); }
 
 TEST(DeviceStats, TextHasNanosecondsWhereTheClockIsKnown) {
-  EXPECT_THAT(stats_text(read(kLog)), HasSubstr("cores: 2, executions: 2\n"));
-  const std::string timed = stats_text(read("Chip clock is at 2 GHz\n" + std::string(kLog)));
+  EXPECT_THAT(stats_of(kLog), HasSubstr("cores: 2, executions: 2\n"));
+  const std::string timed = stats_of("Chip clock is at 2 GHz\n" + std::string(kLog));
   EXPECT_THAT(timed, HasSubstr("clock: 2000 MHz"));
   EXPECT_THAT(timed, ::testing::ContainsRegex("firmware, first start to last end +2 +150 +150 +100 +200 +300 +75\n"));
 }
