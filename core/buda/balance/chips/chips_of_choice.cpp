@@ -62,6 +62,7 @@ std::vector<std::vector<std::size_t>> epochs_read(const Problem& problem, const 
     for (const OpUse& use : source.users) reads[epoch_of(use.op)].insert(first);
   }
   std::vector<std::vector<std::size_t>> out;
+  out.reserve(reads.size());
   for (const auto& of_epoch : reads) out.emplace_back(of_epoch.begin(), of_epoch.end());
   return out;
 }

@@ -6,8 +6,10 @@
 #include <buda/graph/placement.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace buda::balance {
 namespace {
