@@ -13,7 +13,6 @@ struct Absent {
   std::string_view name, reason;
 };
 
-constexpr std::string_view kOneChip = "a model is placed on one chip; further chips run models of their own, as devices of a pipeline";
 constexpr std::string_view kBuildDir = "'buda compile --build-dir DIR' keeps the files of all stages";
 constexpr std::string_view kFeedsSilicon =
     "it chooses among ways in which TT-Buda's runtime feeds silicon; options of a target are --set target.NAME.OPTION=VALUE";
@@ -29,7 +28,7 @@ constexpr Absent kAbsent[] = {
     {"enable_recompute", "it belongs to training, which is not there yet"},
     {"graph_solver_self_cut_type", kNoEquivalent},
     {"performance_trace", "'buda run --perf DIR' measures, and --perf-level says how much"},
-    {"place_queue_to_chip_dram", kOneChip},
+    {"place_queue_to_chip_dram", "no queue is placed by hand yet; --num-chips and --dram-placement say where queues go"},
     {"store_backend_db_to_yaml", kBuildDir},
     {"tvm_graph_load_path", kGraphFile},
     {"tvm_graph_store_path", kGraphFile},
