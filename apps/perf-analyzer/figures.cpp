@@ -94,6 +94,13 @@ std::string limit_of(const EpochSummary& epoch, const EpochSummary::Op& op) {
   return cause == epoch.causes.end() ? std::string() : cat(kind_name(cause->kind), ' ', screen::number_text(100 * cause->share, 1), " %");
 }
 
+std::string limits_text(const EpochSummary& epoch, std::size_t most) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(most, epoch.limits.size()); ++i)
+    out.push_back(cat(epoch.limits[i].what, ' ', screen::number_text(100 * epoch.limits[i].gain, 1), " %"));
+  return join(out, ", ");
+}
+
 std::string advice_of(const EpochSummary& epoch, const EpochSummary::Op& op) {
   std::vector<std::string> out;
   for (const std::string& advice : epoch.advice)

@@ -35,6 +35,8 @@ bool has_bad_u_kt(const perf::EpochSummary::Op& op);
 std::string bandwidth_problem(const perf::EpochSummary& epoch, const perf::EpochSummary::Op& op);
 // The op's part of the critical path: "kernel 16 %"; empty if it has none.
 std::string limit_of(const perf::EpochSummary& epoch, const perf::EpochSummary::Op& op);
+// What limits the epoch, with the time that would be saved if it were twice as fast: "networks 24.0 %, DRAM 8.0 %".
+std::string limits_text(const perf::EpochSummary& epoch, std::size_t most);
 // The options of the report that concern the op, and the others.
 std::string advice_of(const perf::EpochSummary& epoch, const perf::EpochSummary::Op& op);
 std::vector<std::string> other_advice(const perf::EpochSummary& epoch);

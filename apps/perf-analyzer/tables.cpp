@@ -46,7 +46,8 @@ Table summary_table(const Run& run, std::size_t name_length) {
                  {"period", false, "cycles from input to input in the run; more than 'cycles' if ops wait for each other"},
                  {"inputs", false, "in one execution"},
                  {"executions", false, "of the epoch in the run"},
-                 {"time", false, "per cent of the run"}};
+                 {"time", false, "per cent of the run"},
+                 {"limit", true, "what would save most time if it were twice as fast, and how much"}};
   for (std::size_t i = 0; i < run.epochs.size(); ++i) {
     const EpochSummary& epoch = run.epochs[i];
     const EpochFigures f = figures_of(run, epoch);
@@ -60,7 +61,8 @@ Table summary_table(const Run& run, std::size_t name_length) {
                         {number_text(epoch.period.cycles())},
                         {cat(epoch.inputs)},
                         {cat(epoch.executions)},
-                        {number_text(cycles <= 0 ? 0 : 100 * epoch.total.cycles() / cycles, 1)}});
+                        {number_text(cycles <= 0 ? 0 : 100 * epoch.total.cycles() / cycles, 1)},
+                        {safe_text(limits_text(epoch, 1))}});
   }
   return out;
 }
@@ -121,6 +123,7 @@ Table op_table(const Run& run, std::size_t number, std::size_t name_length) {
   Table out;
   out.heading = {cat("epoch ", number, " of ", run.epochs.size(), ": ", safe_text(epoch.graph)),
                  cat(number_text(f.cycles), " cycles, ", number_text(f.speed), " samples/s, util ", number_text(f.util, 1), " %")};
+  if (!epoch.limits.empty()) out.heading.push_back(cat("twice as fast would save: ", safe_text(limits_text(epoch, 3))));
   for (const std::string& advice : other_advice(epoch)) out.heading.push_back(cat("to gain: ", safe_text(advice)));
   std::size_t inputs = 0;
   std::vector<std::pair<double, const EpochSummary::Op*>> ops;

@@ -35,6 +35,9 @@ Facts epoch_facts_of_run(const perf::EpochSummary& epoch) {
                {"cycles", cat(epoch.time.cycles())},
                {"cycles between inputs", cat(epoch.period.cycles())}};
   for (const auto& cause : epoch.causes) out.emplace_back(percent(cause.share), cause.what);
+  std::vector<std::string> limits;
+  for (const auto& limit : epoch.limits) limits.push_back(cat(limit.what, ' ', percent(limit.gain)));
+  if (!limits.empty()) out.emplace_back("twice as fast would save", join(limits, ", "));
   for (const std::string& advice : epoch.advice) out.emplace_back("to gain", advice);
   return out;
 }

@@ -32,6 +32,16 @@ std::string limits(const EpochSummary& epoch) {
   return out;
 }
 
+// "networks 24 %, DRAM 8.0 %"; the largest.
+std::string gains(const EpochSummary& epoch) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLeast = 0.01;
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < epoch.limits.size() && i < kMost && epoch.limits[i].gain >= kLeast; ++i)
+    out.push_back(cat(epoch.limits[i].what, ' ', percent(epoch.limits[i].gain)));
+  return out.empty() ? std::string() : cat("  twice as fast would save: ", join(out, ", "), '\n');
+}
+
 std::string op_line(const EpochSummary::Op& op) {
   std::string out = cat("    ", percent(op.busy), "  '", op.name, "' on ", op.cores, op.cores == 1 ? " core" : " cores", ", ",
                         whole(op.kernel.cycles()), " cycles per input");
@@ -68,6 +78,7 @@ std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime al
   constexpr std::size_t kMostOps = 8;
   std::string out = heading(epoch, number, all);
   out += cat("  limited by (critical path of ", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
+  out += gains(epoch);
   for (const std::string& advice : epoch.advice) out += cat("  to gain: ", advice, '\n');
   std::vector<const EpochSummary::Op*> ops;
   for (const auto& op : epoch.ops) ops.push_back(&op);

@@ -37,6 +37,15 @@ struct EpochSummary {
   std::vector<Cause> causes;  // largest first; their times add up to `span`, and their shares to 1
   SimTime span;               // that the chain covers: the end of the last execution
 
+  // A part of the chip, and what the epoch would gain if it were twice as fast.
+  struct Limit {
+    std::string what;  // "networks", "DRAM", "kernel of 'exp'"
+    std::string op;    // whose kernel it is
+    double gain = 0;   // part of the time that would be saved
+    friend bool operator==(const Limit&, const Limit&) = default;
+  };
+  std::vector<Limit> limits;  // largest gain first
+
   // What a core takes or gives for one input.
   struct Pipe {
     std::string name;                  // of the op or queue that it comes from

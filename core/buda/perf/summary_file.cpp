@@ -31,6 +31,15 @@ const schema::Record<Cause>& describe(const Cause*) {
   return record;
 }
 
+const schema::Record<EpochSummary::Limit>& describe(const EpochSummary::Limit*) {
+  using Limit = EpochSummary::Limit;
+  static const auto record = schema::Record<Limit>("a part of the chip, and what an epoch would gain if it were twice as fast")
+                                 .required("what", &Limit::what, "networks, DRAM, a kernel, ...")
+                                 .optional("op", &Limit::op, "whose kernel it is")
+                                 .required("gain", &Limit::gain, "part of the epoch's time that would be saved");
+  return record;
+}
+
 const schema::Record<Pipe>& describe(const Pipe*) {
   static const auto record = schema::Record<Pipe>("what a core of an op takes or gives")
                                  .optional("name", &Pipe::name, "of the op or queue that it comes from")
@@ -90,6 +99,7 @@ const schema::Record<EpochSummary>& describe(const EpochSummary*) {
           .required("first_input", &EpochSummary::first_input, "cycles until all ops have done with the first input")
           .required("span", &EpochSummary::span, "cycles that the causes add up to")
           .required("causes", &EpochSummary::causes, "largest first")
+          .optional("limits", &EpochSummary::limits, "what limits the epoch, largest gain first")
           .optional("advice", &EpochSummary::advice, "options to set, and what they come to")
           .optional("math_utilisation", &EpochSummary::math_utilisation, "part of the time that math units work, mean of all workers")
           .required("ops", &EpochSummary::ops, "in the order of cores")

@@ -42,6 +42,7 @@ SummaryFile summary_file(const Summary& summary);
 const schema::Record<SummaryFile>& describe(const SummaryFile*);
 const schema::Record<EpochSummary>& describe(const EpochSummary*);
 const schema::Record<EpochSummary::Cause>& describe(const EpochSummary::Cause*);
+const schema::Record<EpochSummary::Limit>& describe(const EpochSummary::Limit*);
 const schema::Record<EpochSummary::Pipe>& describe(const EpochSummary::Pipe*);
 const schema::Record<EpochSummary::Op>& describe(const EpochSummary::Op*);
 const schema::Record<EpochSummary::Load>& describe(const EpochSummary::Load*);

@@ -1,8 +1,10 @@
 // What has happened, and what led to it: the record from which reports say why an epoch takes its time.
 #pragma once
 
+#include <buda/sim/fabric.hpp>
 #include <buda/sim/time.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,7 +21,14 @@ struct Action {
   std::uint32_t slowest = 0;        // of transfers: the resource that decides their rate
   std::uint16_t sharing = 0;        // transfers on it
   Kind kind = Kind::step;
+  std::array<std::uint32_t, kParts> saved = {};  // of transfers, by Part: ticks less if it were twice as fast
+  // Of steps: what brought the tiles of other operands; the step could not begin before them either.
+  std::array<std::uint32_t, 2> also = {kNoAction, kNoAction};
 };
+
+// A transfer of a stream that has started. `answered`: its path, if it ends when the answer has come.
+Action transfer_action(Action::Kind kind, std::uint32_t stream, std::uint32_t cause, const Fabric::Started& started, Ticks begin, Ticks end,
+                       const Path* answered = nullptr);
 
 // The last `capacity` actions (a power of two); older ones are forgotten.
 class ActionLog {

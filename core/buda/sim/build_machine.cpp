@@ -140,7 +140,7 @@ Result<std::unique_ptr<Machine>> build_machine(const EpochSetup& setup, const En
   machine->jitter = Jitter(setup.jitter);
   machine->fabric.vary(Jitter(setup.jitter));
   if (setup.keep_arrivals) machine->arrivals = std::make_shared<Arrivals>();
-  Building b{setup, *machine, Topology(setup.device, machine->fabric, has_several_chips(*setup.blob), setup.noc_scale), {}, {}, {}};
+  Building b{setup, *machine, Topology(setup.device, machine->fabric, has_several_chips(*setup.blob), setup.transfers), {}, {}, {}};
   for (const auto* graph : setup.epoch.graphs) machine->inputs = std::max<std::int64_t>(machine->inputs, graph->input_count);
   add_queues(b, entries);
   add_streams(b);

@@ -7,6 +7,7 @@
 #include <buda/pipes/plan/epochs.hpp>
 #include <buda/pipes/plan/netlist_index.hpp>
 #include <buda/sim/core_model.hpp>
+#include <buda/sim/time_scale.hpp>
 
 #include <cstdint>
 #include <map>
@@ -31,7 +32,7 @@ struct EpochSetup {
   bool check_tiles = true;              // that each kernel input and each queue gets the tiles that the netlist means, in order
   bool keep_arrivals = false;           // with check_tiles
   std::uint64_t jitter = 0;             // seed of durations that vary; 0: they do not
-  double noc_scale = 1;                 // of the time that transfers take on the networks
+  TimeScale transfers = {};             // how much longer they take
 };
 
 }  // namespace buda::sim

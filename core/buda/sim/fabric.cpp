@@ -14,22 +14,29 @@ constexpr std::array<std::uint64_t, 2> kChannels{1, 4};
 
 }  // namespace
 
-ResourceId Fabric::add(std::string name, double bytes_per_cycle) {
+ResourceId Fabric::add(std::string name, double bytes_per_cycle, Part part) {
   const double ticks_per_byte = static_cast<double>(perf::SimTime::kPerCycle) / bytes_per_cycle;
   resources_.push_back({std::move(name), static_cast<std::uint64_t>(std::llround(std::ldexp(ticks_per_byte, kCostBits)))});
+  resources_.back().part = part;
   return static_cast<ResourceId>(resources_.size() - 1);
 }
 
 // 2^-20 ticks per byte that a transfer waits on a resource for those before it that are held up by what it does not pass itself.
-std::uint64_t Fabric::waiting_behind(const Path& path, const Resource& resource) const {
+Fabric::Behind Fabric::waiting_behind(const Path& path, const Resource& resource) const {
   const auto traffic = static_cast<std::size_t>(path.traffic);
-  std::uint64_t slowness = 0, transfers = 0;
+  Behind out;
+  std::uint64_t transfers = 0;
   for (const Held& held : resource.held[traffic]) {
-    if (resources_[held.by].walk == walks_) continue;
-    slowness += held.slowness;
+    const Resource& by = resources_[held.by];
+    if (by.walk == walks_) continue;
+    out.slowness += held.slowness;
+    out.saved[static_cast<std::size_t>(by.part)] += held.slowness / 2;
     transfers += held.transfers;
   }
-  return transfers == 0 ? 0 : slowness / transfers / kChannels[traffic];
+  if (transfers == 0) return {};
+  out.slowness = out.slowness / transfers / kChannels[traffic];
+  for (std::uint64_t& saved : out.saved) saved = saved / transfers / kChannels[traffic];
+  return out;
 }
 
 void Fabric::hold(const Path& path, const Started& started, bool begins) {
@@ -63,6 +70,7 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes, Ticks now) 
     for (ResourceId id : path.resources) resources_[id].walk = walks_;
   }
   std::uint64_t slowest = 0;
+  Savings fastest = {};  // the time, if a part were twice as fast
   for (ResourceId id : path.resources) {
     Resource& r = resources_[id];
     ++r.transfers;
@@ -71,13 +79,19 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes, Ticks now) 
     add_backlog(r, bytes, now);
     std::uint64_t time = r.cost * std::min(bytes * r.transfers, r.under_way);
     time = std::max(time, r.backlog - std::min(r.backlog, r.cost * r.under_way));
-    if (queues) time += waiting_behind(path, r) * bytes;
+    const Behind behind = queues ? waiting_behind(path, r) : Behind();
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::uint64_t own = static_cast<std::size_t>(r.part) == part ? time / 2 : time;
+      fastest[part] = std::max(fastest[part], own + (behind.slowness - behind.saved[part]) * bytes);
+    }
+    time += behind.slowness * bytes;
     if (time <= slowest) continue;
     slowest = time;
     out.slowest = id;
     out.sharing = r.transfers;
   }
   out.duration = jitter_.of((slowest >> kCostBits) + 1);
+  for (std::size_t part = 0; part < kParts; ++part) out.saved[part] = (slowest - fastest[part]) >> kCostBits;
   out.slowness = bytes == 0 ? 0 : slowest / bytes;
   if (queues) hold(path, out, true);
   return out;

@@ -31,15 +31,25 @@ using ResourceId = std::uint32_t;
 // Transfers of one kind wait behind each other in routers.
 enum class Traffic : std::uint8_t { writes, answers, apart };
 
+// What could be made faster by itself.
+enum class Part : std::uint8_t { networks, memories, outside };  // outside: Ethernet, PCIe, the host
+inline constexpr std::size_t kParts = 3;
+using Savings = std::array<Ticks, kParts>;
+
 struct Path {
   std::vector<ResourceId> resources;  // each once, from source to sink
   Ticks latency = 0;                  // of a first byte, without contention
   Traffic traffic = Traffic::apart;
+  struct Beyond {
+    Ticks latency = 0;
+    Part part = Part::memories;
+  };
+  Beyond beyond = {};  // the part of `latency` that is not the networks'
 };
 
 class Fabric {
  public:
-  ResourceId add(std::string name, double bytes_per_cycle);
+  ResourceId add(std::string name, double bytes_per_cycle, Part part = Part::networks);
   // Transfers take more or less time than they should, from now on.
   void vary(Jitter jitter) { jitter_ = jitter; }
 
@@ -48,6 +58,7 @@ class Fabric {
     ResourceId slowest = 0;      // the resource that decides it
     std::uint32_t sharing = 0;   // transfers on that resource, this one included
     std::uint64_t slowness = 0;  // 2^-20 ticks per byte
+    Savings saved = {};          // by Part: part of the duration that would be left out, if it were twice as fast
   };
   // The path has at least one resource. `now` is not before that of an earlier start.
   Started start(const Path& path, std::uint64_t bytes, Ticks now);
@@ -70,6 +81,7 @@ class Fabric {
     Ticks seen = 0;                              // the last start
     std::array<std::vector<Held>, 2> held = {};  // by Traffic
     std::uint64_t walk = 0;                      // number of the last start that passed here
+    Part part = Part::networks;
   };
   const std::vector<Resource>& resources() const { return resources_; }
   // Part of `time` that the bytes of a resource take at its full rate.
@@ -77,7 +89,12 @@ class Fabric {
 
  private:
   static void add_backlog(Resource& resource, std::uint64_t bytes, Ticks now);
-  std::uint64_t waiting_behind(const Path& path, const Resource& resource) const;
+  // 2^-20 ticks per byte: all, and what of it would be left out if a part were twice as fast.
+  struct Behind {
+    std::uint64_t slowness = 0;
+    Savings saved = {};
+  };
+  Behind waiting_behind(const Path& path, const Resource& resource) const;
   void hold(const Path& path, const Started& started, bool begins);
 
   std::vector<Resource> resources_;

@@ -2,9 +2,17 @@
 #include <buda/sim/engine.hpp>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace buda::sim {
 namespace {
+
+// Tiles of an operand since the epoch began.
+std::int64_t needed_of(const KernelPlan& plan, std::size_t number, std::int64_t input, std::int64_t step) {
+  const KernelPlan::Operand& operand = plan.operands[number];
+  return operand.kept ? operand.tiles : input * operand.tiles + plan.needed(operand, step);
+}
 
 // What the next step lacks. Nothing when it can begin.
 KernelWait lacking(const Machine& m, const KernelState& k) {
@@ -13,8 +21,7 @@ KernelWait lacking(const Machine& m, const KernelState& k) {
   for (std::uint32_t i = 0; i < k.operands.size(); ++i) {
     if (k.operands[i] == kNone) continue;
     const StreamState& s = m.streams[k.operands[i]];
-    const KernelPlan::Operand& operand = plan.operands[i];
-    const std::int64_t needed = operand.kept ? operand.tiles : input * operand.tiles + plan.needed(operand, step);
+    const std::int64_t needed = needed_of(plan, i, input, step);
     if (s.storage.put < needed) return {KernelWait::For::tiles, i, needed, 0};
   }
   if (k.output == kNone || plan.out_tiles == 0 || k.passes_on) return {};
@@ -24,6 +31,30 @@ KernelWait lacking(const Machine& m, const KernelState& k) {
   const Storage& storage = m.streams[k.output].storage;
   if (out - storage.known_taken > storage.capacity) return {KernelWait::For::room, 0, out, 0};
   return {};
+}
+
+// What brought the tiles of the next step, beside its cause: those that ended last.
+std::array<std::uint32_t, 2> also_of(Machine& m, const KernelState& k) {
+  std::array<std::uint32_t, 2> out{kNoAction, kNoAction};
+  std::array<Ticks, 2> ends{};
+  const std::int64_t input = k.step / k.plan.steps(), step = k.step % k.plan.steps();
+  for (std::size_t i = 0; i < k.operands.size(); ++i) {
+    if (k.operands[i] == kNone) continue;
+    Ring<Arrival>& brought = m.streams[k.operands[i]].brought;
+    const std::int64_t needed = needed_of(k.plan, i, input, step);
+    while (brought.size() > 1 && brought.front().put < needed) brought.pop();
+    if (brought.empty() || brought.front().action == m.cause) continue;
+    const Action* action = m.actions.find(brought.front().action);
+    if (action == nullptr) continue;
+    std::uint32_t id = brought.front().action;
+    Ticks end = action->end;
+    for (std::size_t n = 0; n < out.size(); ++n)
+      if (out[n] == kNoAction || end > ends[n]) {
+        std::swap(out[n], id);
+        std::swap(ends[n], end);
+      }
+  }
+  return out;
 }
 
 // The part of a wait in which the action that ends it was under way, if it moves tiles.
@@ -72,7 +103,7 @@ void try_step(Machine& m, KernelId id) {
   }
   k.busy = true;
   k.busy_time += duration;
-  k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step});
+  k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step, {}, also_of(m, k)});
   if (m.recorder) m.recorder->step(m, id, m.now + duration);
   m.events.add(m.now + duration, EventKind::stepped, id, k.action);
 }

@@ -88,6 +88,12 @@ struct Writing {
   std::int64_t per_input = 1;  // tiles for one input of the graph
 };
 
+// Tiles of a kernel's input that have come, and what brought them.
+struct Arrival {
+  std::int64_t put = 0;  // tiles by then, since the epoch began
+  std::uint32_t action = kNoAction;
+};
+
 struct StreamState {
   const overlay::Stream* program = nullptr;
   std::uint32_t core = 0;  // in Blob::cores
@@ -104,6 +110,7 @@ struct StreamState {
   std::unique_ptr<TileCheck> check;  // of kernel inputs and of what is written
   ArrivedTiles* arrived = nullptr;   // of the same, where arrivals are kept
   KernelId kernel = kNone;           // of inputs and outputs
+  Ring<Arrival> brought;             // of a kernel's inputs, from that which the kernel needs next
   bool loaded = true;                // its core has its program
 
   bool goes_on() const { return program->sends() || writing != nullptr; }

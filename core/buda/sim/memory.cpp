@@ -94,8 +94,7 @@ void try_read(Machine& m, StreamId id) {
     const Path& path = r.paths[way];
     const auto started = m.fabric.start(path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
     r.last_answer = std::max(r.last_answer, m.now + started.duration + path.latency);
-    const std::uint32_t action = m.actions.add({m.now, r.last_answer, id, m.cause, started.slowest,
-                                                static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::read});
+    const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::read, id, m.cause, started, m.now, r.last_answer, &path));
     if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
     r.requests.push({count, way, action, {}});
     r.served.push_back({count, way, action, started});
@@ -127,6 +126,7 @@ void on_read(Machine& m, StreamId id) {
   s.reading->requests.pop();
   const std::int64_t before = s.storage.put;
   s.storage.put += chunk.tiles;
+  if (s.kernel != kNone) s.brought.push({s.storage.put, chunk.action});
   wake_users(m, id);
   if (s.supply == Supply::memory && before / s.reading->list.pass_tiles() != s.storage.put / s.reading->list.pass_tiles()) end_entry(m, id);
   // A table's reader may wait for the numbers of its rows.
@@ -149,8 +149,7 @@ void try_write(Machine& m, StreamId id) {
   if (entry >= writable_entries(m, dram)) return;
   if (m.check_tiles) each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
   const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
-  const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
-                                              static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::write});
+  const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::write, id, m.cause, started, m.now, m.now + started.duration));
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
   s.sending.busy = true;
   s.sending.chunk = {count, 0, action, started};

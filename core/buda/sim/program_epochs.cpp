@@ -42,7 +42,7 @@ Result<EpochRun> ProgramEpochs::begin(std::size_t epoch, std::shared_ptr<const o
                          options.check_tiles,
                          options.keep_arrivals,
                          options.jitter,
-                         options.noc_scale},
+                         options.transfers},
                         entries);
 }
 

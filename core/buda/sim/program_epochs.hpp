@@ -12,6 +12,7 @@
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/sim/core_model.hpp>
 #include <buda/sim/epoch_run.hpp>
+#include <buda/sim/time_scale.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +36,7 @@ class ProgramEpochs {
     std::int64_t chunk_tiles = 8;    // that travel together at most
     bool keep_arrivals = false;      // for values; with check_tiles
     std::uint64_t jitter = 0;        // a seed: every duration times 0.7 to 1.3; 0: times 1
-    double noc_scale = 1;            // of the time that transfers take on the networks
+    TimeScale transfers;             // how much longer they take
   };
   // Begins an execution of temporal epoch `epoch` with its stream programs. The core model, and this, outlive the run. Errors: SM001 for
   // what is not simulated, and those of the core model.

@@ -84,8 +84,7 @@ void try_send(Machine& m, StreamId id) {
       }
     });
   const auto started = m.fabric.start(connection.path, static_cast<std::uint64_t>(count * bytes), m.now);
-  const std::uint32_t action = m.actions.add({m.now, m.now + started.duration, id, m.cause, started.slowest,
-                                              static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), Action::Kind::send});
+  const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::send, id, m.cause, started, m.now, m.now + started.duration));
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * bytes));
   sending.busy = true;
   sending.chunk = {count, way, action, started};
@@ -116,6 +115,7 @@ void on_delivered(Machine& m, StreamId id) {
   for (StreamId to : sending.connections[chunk.way].receivers) {
     StreamState& r = m.streams[to];
     r.storage.put += chunk.tiles;
+    if (r.kernel != kNone) r.brought.push({r.storage.put, chunk.action});
     r.receiving.received += chunk.tiles;
     // Tiles that arrive over PCIe may belong to a later phase.
     while (!r.goes_on() && !r.phase.done() && r.receiving.received >= r.phase.now().messages) {

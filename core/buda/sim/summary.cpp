@@ -2,6 +2,7 @@
 #include <buda/sim/summary.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/sim/limits.hpp>
 
 #include <algorithm>
 #include <map>
@@ -246,6 +247,7 @@ perf::EpochSummary summary_of(const Machine& m, const std::string& graph) {
   out.first_input = {first_input_of(m)};
   out.causes = causes_of(m);
   out.span = span_of(out.causes);
+  out.limits = limits_of(m);
   out.ops = ops_of(m);
   out.tiles = m.tiles_moved;
   out.events = m.events.taken();

@@ -27,33 +27,33 @@ constexpr double kPcieCycles = 700;
 
 }  // namespace
 
-ResourceId Topology::known(const std::string& name, double bytes_per_cycle) {
+ResourceId Topology::known(const std::string& name, double bytes_per_cycle, Part part) {
   auto [it, fresh] = known_.try_emplace(name, 0);
-  if (fresh) it->second = fabric_.add(name, bytes_per_cycle);
+  if (fresh) it->second = fabric_.add(name, bytes_per_cycle, part);
   return it->second;
 }
 
 ResourceId Topology::link(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to) {
   return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), several_chips_ ? cat(" of chip ", chip) : std::string()),
-               kLinkRate / noc_scale_);
+               kLinkRate / scale_.networks, Part::networks);
 }
 
 ResourceId Topology::interface(std::int32_t chip, std::int32_t noc, NocCoord node, Side side) {
   return known(cat(side == Side::source ? "output" : "input", " of NoC ", noc, " at ", node.text(),
                    several_chips_ ? cat(" of chip ", chip) : std::string()),
-               kInterfaceRate / noc_scale_);
+               kInterfaceRate / scale_.networks, Part::networks);
 }
 
 ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
   const auto& cost = device_.cost;
-  if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz);
-  const double rate = cost.dram_channel_gbs / cost.clock_ghz;
+  if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz, Part::outside);
+  const double rate = cost.dram_channel_gbs / cost.clock_ghz / scale_.memories;
   const std::string channel = cat("DRAM ", several_chips_ ? cat(buffer.chip, '.') : std::string(), buffer.channel);
-  if (device_.dram.bank_bytes <= overlay::kDramHalf) return known(channel, rate);
-  return known(cat(channel, (buffer.address & overlay::kDramHalf) != 0 ? " upper half" : " lower half"), rate / 2);
+  if (device_.dram.bank_bytes <= overlay::kDramHalf) return known(channel, rate, Part::memories);
+  return known(cat(channel, (buffer.address & overlay::kDramHalf) != 0 ? " upper half" : " lower half"), rate / 2, Part::memories);
 }
 
-Ticks Topology::latency(double of_network, double beyond) const { return ticks_of(of_network * noc_scale_ + beyond); }
+Ticks Topology::latency(double of_network, double beyond) const { return ticks_of(of_network * scale_.networks + beyond); }
 
 std::size_t Topology::add_way(Path& path, std::int32_t chip, std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to) {
   std::set<NocLink> tree;
@@ -84,8 +84,9 @@ Path Topology::ethernet(const overlay::Core& from, const overlay::Core& to) {
   Path path;
   const auto& cost = device_.cost;
   path.resources.push_back(known(cat("Ethernet ", from.chip, '.', from.ethernet.value_or(-1), '>', to.chip, '.', to.ethernet.value_or(-1)),
-                                 cost.eth_link_gbs / cost.clock_ghz));
+                                 cost.eth_link_gbs / cost.clock_ghz, Part::outside));
   path.latency = ticks_of(kEthernetCycles);
+  path.beyond = {path.latency, Part::outside};
   return path;
 }
 
@@ -93,10 +94,18 @@ Path Topology::pcie(const overlay::Core& from, std::int32_t noc, NocCoord port, 
   Path path;
   const auto& cost = device_.cost;
   std::size_t hops = add_way(path, from.chip, noc, from.noc, {port});
-  path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), cost.host_gbs / cost.clock_ghz));
+  path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), cost.host_gbs / cost.clock_ghz, Part::outside));
   hops += add_way(path, to.chip, 0, port, {to.noc});
   path.latency = latency(kLatencyCycles + kHopCycles * static_cast<double>(hops), kPcieCycles);
+  path.beyond = {ticks_of(kPcieCycles), Part::outside};
   return path;
+}
+
+// Of an access to memory, request and response.
+void Topology::set_latency(Path& path, std::size_t hops, bool host) const {
+  const double memory = kMemoryCycles * (host ? 1 : scale_.memories);
+  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), memory);
+  path.beyond = {ticks_of(memory), host ? Part::outside : Part::memories};
 }
 
 Path Topology::read(const overlay::DramBuffer& buffer, const overlay::Core& to, std::int32_t noc) {
@@ -104,7 +113,7 @@ Path Topology::read(const overlay::DramBuffer& buffer, const overlay::Core& to, 
   path.resources.push_back(memory(buffer));
   const std::size_t hops = add_way(path, to.chip, noc, buffer.port, {to.noc});
   path.traffic = Traffic::answers;
-  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), kMemoryCycles);
+  set_latency(path, hops, buffer.host);
   return path;
 }
 
@@ -113,7 +122,7 @@ Path Topology::write(const overlay::Core& from, const overlay::DramBuffer& buffe
   const std::size_t hops = add_way(path, from.chip, noc, from.noc, {buffer.port});
   path.resources.push_back(memory(buffer));
   path.traffic = Traffic::writes;
-  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), kMemoryCycles);
+  set_latency(path, hops, buffer.host);
   return path;
 }
 

@@ -8,6 +8,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/sim/fabric.hpp>
+#include <buda/sim/time_scale.hpp>
 
 #include <cstdint>
 #include <map>
@@ -20,9 +21,8 @@ namespace buda::sim {
 class Topology {
  public:
   // Adds resources to the fabric as paths need them. Both must outlive it. With several chips the names of resources say which.
-  // `noc_scale`: of the time that transfers take on the networks.
-  Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false, double noc_scale = 1)
-      : device_(device), fabric_(fabric), several_chips_(several_chips), noc_scale_(noc_scale) {}
+  Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false, TimeScale scale = {})
+      : device_(device), fabric_(fabric), several_chips_(several_chips), scale_(scale) {}
 
   // From a core to one or several on the same chip, a multicast.
   Path send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to);
@@ -38,14 +38,15 @@ class Topology {
   ResourceId link(std::int32_t chip, std::int32_t noc, device::NocCoord from, device::NocCoord to);
   ResourceId interface(std::int32_t chip, std::int32_t noc, device::NocCoord node, Side side);
   ResourceId memory(const overlay::DramBuffer& buffer);
-  ResourceId known(const std::string& name, double bytes_per_cycle);
+  ResourceId known(const std::string& name, double bytes_per_cycle, Part part);
   Ticks latency(double of_network, double beyond) const;
+  void set_latency(Path& path, std::size_t hops, bool host) const;
   std::size_t add_way(Path& path, std::int32_t chip, std::int32_t noc, device::NocCoord from, const std::vector<device::NocCoord>& to);
 
   const device::DeviceDescriptor& device_;
   Fabric& fabric_;
   bool several_chips_;
-  double noc_scale_;
+  TimeScale scale_;
   std::map<std::string, ResourceId> known_;
 };
 

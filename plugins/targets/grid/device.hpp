@@ -32,7 +32,7 @@ struct GridOptions {
   bool computes = false;                // values: exact
   std::uint64_t jitter = 0;             // a seed: every duration times 0.7 to 1.3
   std::map<std::string, double> scale;  // of kernels' times, by op
-  double noc_scale = 1;                 // of the time that transfers take on the networks
+  sim::TimeScale transfers;             // how much longer they take
   std::int64_t chunk_tiles = 8;         // that travel together at most
   double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
   double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both

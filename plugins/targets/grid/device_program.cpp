@@ -125,7 +125,7 @@ Result<bool> GridDevice::begin(const runtime::ExecuteGraphs& execute, const Limi
   now_ = start;
   BUDA_ASSIGN(auto run, programs_->begin(epoch, blob, cores_, queues.entries(),
                                          {options_.check_tiles, beginning.core_starts, options_.chunk_tiles, options_.computes,
-                                          options_.jitter, options_.noc_scale}));
+                                          options_.jitter, options_.transfers}));
   if (values_) {
     values_->begin(execute.executions, *queues_);
     values_->watch(run.arrivals());

@@ -84,9 +84,9 @@ schema::OptionSpec number_option(const std::string& name, const std::string& val
   return spec;
 }
 
-schema::OptionSpec noc_scale_option() {
+schema::OptionSpec transfers_option(const std::string& name, const std::string& where) {
   schema::OptionSpec spec =
-      number_option("noc-scale", "FACTOR", "1", "multiply the time that transfers take on the networks: what others would give");
+      number_option(name, "FACTOR", "1", cat("multiply the time that transfers take ", where, ": what others would give"));
   spec.least = 0.01;
   spec.most = 100;
   return spec;
@@ -110,7 +110,7 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
                    number_option("host-gbs", "GB/S", "0",
                                  "rate at which the host pushes entries while the device runs, and pops what no op reads; 0: "
                                  "entries are there at once, and stay"),
-                   noc_scale_option(), chunk_option(),
+                   transfers_option("noc-scale", "on the networks"), transfers_option("dram-scale", "in DRAM"), chunk_option(),
                    number_option("switch-cycles", "N", "5000",
                                  "time of a core between two epochs beside that of the bytes that it loads; 0: cores change "
                                  "epochs in no time")},
@@ -120,7 +120,7 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
          options.chunk_tiles = std::max<std::int64_t>(values.integer("chunk-tiles"), 1);
          options.computes = values.text("values") == "exact";
          options.jitter = static_cast<std::uint64_t>(values.integer("jitter"));
-         options.noc_scale = values.real("noc-scale");
+         options.transfers = {values.real("noc-scale"), values.real("dram-scale")};
          options.host_gbs = values.real("host-gbs");
          if (options.computes && options.host_gbs > 0)
            return usage_error("SM006", "option values: exact needs a host whose transfers take no time (host-gbs=0)");

@@ -155,21 +155,6 @@ TEST(EpochRun, AKernelThatIsNeverKeptWaitingSetsThePeriod) {
   EXPECT_GT(summary.ops[0].output.waits, 0.5) << "'a' is held up by 'b'";
 }
 
-// x -> op0 -> op1 -> … -> y on a core each; an op works on an input in one step.
-std::string chain_of_ops(int ops, int inputs) {
-  using pipes::op_text, pipes::queue_text;
-  const std::string shape = "t: 1, mblock: [1, 1], ublock: [2, 2]", block = shape + ", ublock_order: r, buf_size_mb: 2";
-  std::string text, last = "x";
-  for (int i = 0; i < ops; ++i) {
-    const std::string name = cat("op", i);
-    text += op_text(name, "nop", last, 1, cat("grid_loc: [", i, ", 0], grid_size: [1, 1]"), block);
-    last = name;
-  }
-  return pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000, cat("type: queue, entries: ", inputs)) +
-                                 queue_text("y", last, "grid_size: [1, 1], " + shape, 1, 0x30000000, cat("type: queue, entries: ", inputs)),
-                             text, inputs);
-}
-
 // What the last input still has to go through takes longer than a quarter of the epoch, and each of the later ops as long as any other.
 TEST(EpochRun, TheSlowestKernelIsTheCauseAtTheBeginningOfALongPipeline) {
   RunOf r(chain_of_ops(8, 16));

@@ -1,6 +1,7 @@
 // An epoch of a netlist text, ready to execute, for tests.
 #pragma once
 
+#include <buda/base/text.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/sim/epoch_run.hpp>
 #include <buda/sim/epoch_setup.hpp>
@@ -49,6 +50,7 @@ struct RunOf {
     EpochSetup setup{*built.index, *built.device, built.epochs.front(), built.padding, std::make_shared<const overlay::Blob>(blob), cores};
     setup.chunk_tiles = chunk_tiles;
     setup.core_starts = core_starts;
+    setup.transfers = transfers;
     return EpochRun::make(setup, entries);
   }
   // "ended", "waits", "deadlocked: …" with its notes, or the errors.
@@ -85,6 +87,7 @@ struct RunOf {
   FixedCore cores;
   std::int64_t chunk_tiles = 8;
   std::vector<Ticks> core_starts;  // by Blob::cores; empty: at once
+  TimeScale transfers;
   std::string problem;
 
  private:
@@ -100,6 +103,21 @@ inline std::string two_ops(int inputs, const std::string& more = "") {
                              op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block, more) +
                                  op_text("b", "nop", "a", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block),
                              inputs);
+}
+
+// x -> op0 -> op1 -> … -> y on a core each; an op works on an input in one step.
+inline std::string chain_of_ops(int ops, int inputs) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [1, 1], ublock: [2, 2]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  std::string text, last = "x";
+  for (int i = 0; i < ops; ++i) {
+    const std::string name = cat("op", i);
+    text += op_text(name, "nop", last, 1, cat("grid_loc: [", i, ", 0], grid_size: [1, 1]"), block);
+    last = name;
+  }
+  return pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000, cat("type: queue, entries: ", inputs)) +
+                                 queue_text("y", last, "grid_size: [1, 1], " + shape, 1, 0x30000000, cat("type: queue, entries: ", inputs)),
+                             text, inputs);
 }
 
 }  // namespace buda::sim

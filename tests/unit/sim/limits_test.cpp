@@ -1,0 +1,70 @@
+// What is said to be gained from a faster part of the chip, against runs in which it is faster.
+#include <buda/base/rng.hpp>
+#include <buda/base/text.hpp>
+
+#include "unit/pipes/check/random_netlists.hpp"
+#include "unit/sim/run_of.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace buda::sim {
+namespace {
+
+double gain_of(const perf::EpochSummary& summary, const std::string& what) {
+  const auto found = std::find_if(summary.limits.begin(), summary.limits.end(), [&](const auto& limit) { return limit.what == what; });
+  return found == summary.limits.end() ? 0 : found->gain;
+}
+
+double saved(const perf::EpochSummary& before, const perf::EpochSummary& after) {
+  return 1 - static_cast<double>(after.time.ticks) / static_cast<double>(before.time.ticks);
+}
+
+TEST(Limits, TheSlowestKernelGainsUntilAnotherOneTakesOver) {
+  for (const double others : {100.0, 3000.0, 4500.0}) {
+    RunOf r(chain_of_ops(8, 16));
+    ASSERT_EQ(r.problem, "");
+    r.cores = FixedCore(others, {{"op3", 5000}});
+    const auto summary = r.summary();
+    r.cores = FixedCore(others, {{"op3", 2500}});
+    const double gain = saved(summary, r.summary());
+    EXPECT_EQ(summary.limits.front().what, "kernel of 'op3'");
+    EXPECT_EQ(summary.limits.front().op, "op3");
+    EXPECT_NEAR(summary.limits.front().gain, gain, 0.02) << others;
+  }
+}
+
+TEST(Limits, FastKernelsWaitForTransfers) {
+  RunOf r(two_ops(64));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(1);
+  const auto summary = r.summary();
+  EXPECT_NE(summary.limits.front().what.substr(0, 6), "kernel");
+  r.transfers = {0.5, 1};
+  EXPECT_NEAR(gain_of(summary, "networks"), saved(summary, r.summary()), 0.05);
+  r.transfers = {1, 0.5};
+  EXPECT_NEAR(gain_of(summary, "DRAM"), saved(summary, r.summary()), 0.05);
+}
+
+TEST(Limits, NameWhatSavesMost) {
+  Rng rng(404);
+  int built = 0, right = 0;
+  double most = 0;
+  for (int round = 0; built < 100 && round < 2000; ++round) {
+    RunOf r(pipes::random_netlist(rng, 1, "wormhole_b0"));
+    if (!r.problem.empty()) continue;
+    ++built;
+    const auto summary = r.summary();
+    r.transfers = {0.5, 1};
+    const double networks = saved(summary, r.summary());
+    r.transfers = {1, 0.5};
+    const double memories = saved(summary, r.summary());
+    const bool named = gain_of(summary, "networks") >= gain_of(summary, "DRAM");
+    right += (named ? networks - memories : memories - networks) >= -0.005;
+    most = std::max(most, std::abs(gain_of(summary, "networks") - networks));
+  }
+  EXPECT_GE(right, 0.8 * built) << "of " << built << "; largest difference for the networks " << most;
+}
+
+}  // namespace
+}  // namespace buda::sim
