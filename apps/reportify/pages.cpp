@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 namespace buda::reportify {
 namespace {
@@ -45,16 +46,20 @@ Result<Node> read_pass(const Module& module, const Pass& pass, Host& host) {
 }
 
 // That of the device, if it is one that is installed; a path in a report is not followed.
-GridShape device_grid(const std::string& name, Host& host) {
+std::optional<device::DeviceDescriptor> installed_device(const std::string& name, Host& host) {
   const auto known = device::known_devices(host);
-  if (std::find(known.begin(), known.end(), name) == known.end()) return {};
-  const auto device = device::load_device(host, name);
-  return device.ok() ? device->grid() : GridShape{};
+  if (std::find(known.begin(), known.end(), name) == known.end()) return std::nullopt;
+  auto device = device::load_device(host, name);
+  return device.ok() ? std::optional(std::move(*device)) : std::nullopt;
 }
 
 Result<Node> read_placement_page(const Module& module, Host& host) {
   BUDA_ASSIGN(const Placement placement, read_placement(module, host.fs()));
-  return placement_data(placement, device_grid(placement.report.device, host));
+  const auto device = installed_device(placement.report.device, host);
+  // The page of the run says why it cannot be read.
+  auto run = module.summary.empty() ? Result<Run>(Run{}) : read_run(module, host.fs());
+  const bool has_run = !module.summary.empty() && run.ok();
+  return placement_data(placement, {device ? &*device : nullptr, has_run ? &run->summary : nullptr});
 }
 
 Result<Node> read_run_page(const Module& module, Host& host) {

@@ -159,6 +159,39 @@ std::int64_t channels_of_a_chip(const balance::ReportTotals& totals) {
                        [&](const balance::ReportChannel& c) { return c.chip == totals.dram.front().chip; });
 }
 
+// What links, interfaces of the networks and memories carried in a run of the epoch, by name: part of the rate, bytes.
+Node loads_node(const perf::SummaryFile& run, const std::string& graph) {
+  Node out = Node::list();
+  const auto epoch = std::find_if(run.epochs.begin(), run.epochs.end(), [&](const auto& e) { return e.graph == graph; });
+  if (epoch == run.epochs.end()) return out;
+  for (const auto& load : epoch->loads)
+    out.push(Node::list({Node::string(load.resource), Node::real(load.utilisation), number(load.bytes)}));
+  return out;
+}
+
+template <class T>
+Node integers(const std::vector<T>& values) {
+  Node out = Node::list();
+  for (const T value : values) out.push(integer(value));
+  return out;
+}
+
+// Where workers, ports of DRAM channels and Ethernet cores are on the networks.
+Node chip_node(const device::DeviceDescriptor& device) {
+  Node dram = Node::list(), ethernet = Node::list();
+  for (const device::DramChannel& channel : device.dram.channels) {
+    Node ports = Node::list();
+    for (const device::NocCoord port : channel.ports) ports.push(Node::string(port.text()));
+    dram.push(std::move(ports));
+  }
+  for (const device::NocCoord core : device.eth) ethernet.push(Node::string(core.text()));
+  return Node::map({{"size", Node::list({integer(device.noc.x), integer(device.noc.y)})},
+                    {"workers", Node::list({integers(device.workers.x), integers(device.workers.y)})},
+                    {"dram", std::move(dram)},
+                    {"ethernet", std::move(ethernet)},
+                    {"pcie", Node::string(device.pcie ? device.pcie->text() : "")}});
+}
+
 Node epoch_node(const Placement& placement, const balance::ReportEpoch& epoch, const Numbers& queue_numbers) {
   const NetlistOps ops = ops_of(placement, epoch.graph);
   Numbers op_numbers;
@@ -251,7 +284,8 @@ std::map<std::string, Facts> placed_facts(const Placement& placement) {
   return out;
 }
 
-io::Node placement_data(const Placement& placement, GridShape grid) {
+io::Node placement_data(const Placement& placement, const Surroundings& around) {
+  GridShape grid = around.device == nullptr ? GridShape{} : around.device->grid();
   const balance::PlacementReport& report = placement.report;
   Numbers queue_numbers;
   Node queues = Node::list(), epochs = Node::list();
@@ -260,17 +294,21 @@ io::Node placement_data(const Placement& placement, GridShape grid) {
     queues.push(queue_node(queue));
   }
   for (const balance::ReportEpoch& epoch : report.epochs) {
-    epochs.push(epoch_node(placement, epoch, queue_numbers));
+    Node node = epoch_node(placement, epoch, queue_numbers);
+    if (around.run != nullptr) node.add("loads", loads_node(*around.run, epoch.graph));
+    epochs.push(std::move(node));
     for (const balance::ReportOp& op : epoch.ops) {
       const GridShape shape = occupied(op);
       grid.rows = std::max(grid.rows, op.grid_loc.row + shape.rows);
       grid.cols = std::max(grid.cols, op.grid_loc.col + shape.cols);
     }
   }
-  return Node::map({{"grid", Node::list({integer(grid.rows), integer(grid.cols)})},
-                    {"dram", integer(channels_of_a_chip(report.totals))},
-                    {"epochs", std::move(epochs)},
-                    {"queues", std::move(queues)}});
+  Node out = Node::map({{"grid", Node::list({integer(grid.rows), integer(grid.cols)})},
+                        {"dram", integer(channels_of_a_chip(report.totals))},
+                        {"epochs", std::move(epochs)},
+                        {"queues", std::move(queues)}});
+  if (around.device != nullptr) out.add("chip", chip_node(*around.device));
+  return out;
 }
 
 Facts total_facts(const balance::PlacementReport& report) {

@@ -5,8 +5,10 @@
 #include "apps/reportify/script.hpp"
 
 #include <buda/balance/emit/report.hpp>
+#include <buda/device/descriptor.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
+#include <buda/perf/summary_file.hpp>
 #include <buda/runtime/op_accuracy.hpp>
 
 #include <map>
@@ -32,9 +34,14 @@ std::map<std::string, runtime::OpAccuracy> placed_accuracy(const Placement& plac
 // [correlation with fp32 or null, largest error]
 io::Node accuracy_node(const runtime::OpAccuracy& accuracy);
 
-// Grid of workers, epochs with their ops and traffic, queues. An op's input is the number of an op of the epoch or of a queue, where the
-// netlist says it; `grid` is the device's, or as large as ops need.
-io::Node placement_data(const Placement& placement, GridShape grid);
+// What a page needs beside the placement; null where it is not known.
+struct Surroundings {
+  const device::DeviceDescriptor* device = nullptr;
+  const perf::SummaryFile* run = nullptr;
+};
+// Grid of workers, the chip's nodes, epochs with their ops, traffic and the loads of a run, queues. An op's input is the number of an op of
+// the epoch or of a queue, where the netlist says it.
+io::Node placement_data(const Placement& placement, const Surroundings& around);
 
 // The report's totals, for the landing page.
 Facts total_facts(const balance::PlacementReport& report);
