@@ -7,11 +7,11 @@ The processor time, the start of the tool aside, may be eight times that of `wc 
 less than five. They may take a gigabyte. Ends with 1 when they take more.
 """
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from command_cost import cost_of
 
 RATIO, MEGABYTES = 8, 1000.0
 RISCS = ["NCRISC", "BRISC", "TRISC0", "TRISC1", "TRISC2"]
@@ -29,19 +29,6 @@ def write_log(path, events):
     return max(events // each, 1) * each
 
 
-def cost_of(command):
-    """Seconds of processor time and peak megabytes: the best of three runs, since other work on the machine only adds to them."""
-    runs = []
-    for _ in range(3):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise subprocess.CalledProcessError(process.returncode, command)
-        runs.append((used.ru_utime + used.ru_stime, used.ru_maxrss / 1024))
-    return min(seconds for seconds, _ in runs), min(megabytes for _, megabytes in runs)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -51,10 +38,10 @@ def main():
         folder = pathlib.Path(name)
         log = folder / "profile_log_device.csv"
         events = write_log(log, arguments.events)
-        seconds, megabytes = cost_of([arguments.build / "bin/profiler", "device", "-i", log, "-o", folder / "output", "--no-webapp", "-q"])
-        start, _ = cost_of([arguments.build / "bin/profiler", "--version"])
-        words, _ = cost_of(["wc", "-w", log])
-        copied, _ = cost_of(["cat", log])
+        seconds, megabytes = cost_of([arguments.build / "bin/profiler", "device", "-i", log, "-o", folder / "output", "--no-webapp", "-q"], 3)
+        start, _ = cost_of([arguments.build / "bin/profiler", "--version"], 3)
+        words, _ = cost_of(["wc", "-w", log], 3)
+        copied, _ = cost_of(["cat", log], 3)
     print(f"{events} events: {seconds:.2f} s of processor time, of which {start:.2f} s to start, and {megabytes:.0f} MB; wc -w {words:.2f} s "
           f"({(seconds - start) / words:.1f} times as long), cat {copied:.2f} s")
     if seconds - start > RATIO * words or megabytes > MEGABYTES:

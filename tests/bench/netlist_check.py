@@ -8,12 +8,12 @@ parse it, the start of the tool aside, and within 60 MB; four times as much text
 yaml-cpp has to read, because of one anchor in it, has to be judged within a third of that time. Exit 77 when PyYAML is not there.
 """
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
+
+from command_cost import cost_of
 
 
 def netlist(graphs):
@@ -44,20 +44,6 @@ def netlist(graphs):
                       f"      - staticvar: [{variables}]", *executes]) + "\n"
 
 
-def cost_of(command):
-    """CPU seconds and peak megabytes of a command: the least of five runs."""
-    runs = []
-    for _ in range(5):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise subprocess.CalledProcessError(process.returncode, command)
-        # Linux counts in what this process had when it started the command: 10 to 20 MB.
-        runs.append((used.ru_utime + used.ru_stime, used.ru_maxrss / 1024))
-    return min(seconds for seconds, _ in runs), min(megabytes for _, megabytes in runs)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -86,11 +72,11 @@ def measured(tool, parse):
         one.write_text(text)
         four.write_text(netlist(4 * graphs))
         anchored.write_text(text.replace("arch: ", "arch: &arch ", 1))
-        start, _ = cost_of([tool, "--version"])
+        start, _ = cost_of([tool, "--version"], 5)
         command = [tool, "check", "-q", "--threads", "1", "--device", "wormhole_b0"]
-        small, memory = cost_of([*command, one])
-        large, large_memory = cost_of([*command, four])
-        irregular, _ = cost_of([*command, anchored])
+        small, memory = cost_of([*command, one], 5)
+        large, large_memory = cost_of([*command, four], 5)
+        irregular, _ = cost_of([*command, anchored], 5)
         begin = time.process_time()
         parse(text)
         reference = time.process_time() - begin

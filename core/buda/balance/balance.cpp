@@ -327,7 +327,7 @@ Result<EpochChips> stages_of_choice(const Balanced& chosen, const BalanceOptions
   return best_stages(epochs);
 }
 
-// The ops with the stages of their epochs, and copies of what passes between chips.
+// The ops with the stages of their epochs, and copies of the values that are sent between chips.
 void share_out(const EpochChips& chips, Balanced& chosen, std::vector<graph::NodeId>& order, std::map<graph::NodeId, OpStage>& stages) {
   const std::vector<std::int32_t> segments = segments_of_epochs(chosen.problem, chosen.choice);
   std::vector<std::int32_t> stage_of_epoch;

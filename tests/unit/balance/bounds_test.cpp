@@ -153,20 +153,8 @@ TEST(Bounds, GapsAreInPercentOfTheBound) {
   EXPECT_EQ(gap_above(100, 0), 0);
 }
 
-// Puts every op into an epoch of its own, or all into one, with the fewest cores.
-class CutEverywhere final : public Policy {
- public:
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule()) {
-      context.next_epoch();
-      BUDA_TRY(context.place_best(op, [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }));
-    }
-    return context.choice();
-  }
-};
-
 TEST(EpochEnds, TellWhatKeepsTheNextOpOut) {
-  CutEverywhere policy;
+  OneOpPerEpoch policy;
   auto by_policy = balance_with(perceptron(64, {128, 256, 64}), "n150", {}, policy);
   ASSERT_TRUE(by_policy.ok());
   ASSERT_EQ(by_policy->report.epochs.size(), 2u);

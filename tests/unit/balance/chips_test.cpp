@@ -157,20 +157,8 @@ BalanceOptions on_chips(std::int64_t count, std::int32_t batches = 4) {
   return options;
 }
 
-// Each op on an epoch of its own, so that there is something to cut.
-class Alone final : public Policy {
- public:
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule()) {
-      context.next_epoch();
-      BUDA_TRY(context.place_best(op, [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }));
-    }
-    return context.choice();
-  }
-};
-
 Result<Balanced> alone(graph::Graph graph, const std::string& device, const BalanceOptions& options) {
-  Alone policy;
+  OneOpPerEpoch policy;
   return balance_with(std::move(graph), device, options, policy);
 }
 

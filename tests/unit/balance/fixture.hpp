@@ -116,6 +116,18 @@ class BySize final : public Policy {
   bool largest_;
 };
 
+// Puts every op into an epoch of its own, with the fewest cores.
+class OneOpPerEpoch final : public Policy {
+ public:
+  Result<Choice> choose(PolicyContext& context) override {
+    for (OpId op : context.schedule()) {
+      context.next_epoch();
+      BUDA_TRY(context.place_best(op, [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }));
+    }
+    return context.choice();
+  }
+};
+
 // As the policy plugin spread chooses.
 class Spread final : public Policy {
  public:

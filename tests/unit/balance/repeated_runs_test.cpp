@@ -46,8 +46,7 @@ TEST(RepeatedRuns, AreFedAlike) {
   EXPECT_EQ(runs.starts(1, 2), (std::vector<std::size_t>{1, 2}));
   EXPECT_EQ(runs.starts(0, 1), (std::vector<std::size_t>{0}));
   EXPECT_EQ(runs.starts(1, 3), (std::vector<std::size_t>{1}));
-  EXPECT_TRUE(runs.alike(1, 2, 2));
-  EXPECT_FALSE(runs.alike(1, 2, 3));
+  EXPECT_EQ(runs.starts(3, 4), (std::vector<std::size_t>{3}));
 }
 
 TEST(RepeatedRuns, KeepTheFastestEpochForAllOfThem) {

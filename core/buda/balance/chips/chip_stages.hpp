@@ -24,7 +24,7 @@ using EpochChips = std::vector<std::int32_t>;
 // The epochs of a plan.
 struct StagedEpochs {
   std::vector<EpochTime> times;
-  // By epoch: others on whose chips it reads. What passes between two chips takes cores of both, and of those between them.
+  // By epoch: others on whose chips it reads. A transfer between two chips takes cores of both, and of those between them.
   std::vector<std::vector<std::size_t>> reads;
   std::vector<std::int32_t> segments;  // ascending; each has a program of its own
   std::vector<bool> begins_chip;       // the user wants a chip to begin with it
@@ -47,7 +47,7 @@ std::map<std::int32_t, double> busy_cycles(const StagedEpochs& epochs, const Epo
 double iteration_cycles(const StagedEpochs& epochs, const EpochChips& chips);
 
 // The chips with which the busiest one is busy least. A chip begins where the user wants one, as far as there are chips, and elsewhere
-// where that saves cycles. The chip of a stage is busy with the last epoch of the stage before, too, from which it takes what passes. A
+// where that saves cycles. The chip of a stage is busy with the last epoch of the stage before, too, from which it reads its values. A
 // segment begins on the chip on which the one before it ended, so that their epochs stay apart. O(epochs^2 * chips).
 EpochChips best_stages(const StagedEpochs& epochs);
 

@@ -54,9 +54,4 @@ const std::vector<std::size_t>& RepeatedRuns::starts(std::size_t begin, std::siz
   return known->second;
 }
 
-bool RepeatedRuns::alike(std::size_t begin, std::size_t end, std::size_t other) {
-  const auto& all = starts(begin, end);
-  return std::binary_search(all.begin(), all.end(), other);
-}
-
 }  // namespace buda::balance

@@ -20,7 +20,6 @@ class RepeatedRuns {
   // same kinds (PolicyContext::kind), are fed by the same ones among them, and feed ops behind the run where those do. The first call with
   // a length takes O(ops).
   const std::vector<std::size_t>& starts(std::size_t begin, std::size_t end);
-  bool alike(std::size_t begin, std::size_t end, std::size_t other);
 
  private:
   std::uint64_t hash(std::size_t begin, std::size_t end) const { return hashes_[end] - hashes_[begin] * powers_[end - begin]; }
