@@ -229,6 +229,30 @@ class Compiled(Page):
             fills = {self.browser.script("return getComputedStyle(arguments[0].querySelector('rect')).fill", op) for op in self.ops()}
             self.assertGreater(len(fills), 2)
 
+    def test_links_and_channels_have_the_loads_of_the_run(self):
+        epoch = json.loads((self.folder / "reports/digits/perf/summary.json").read_text())["epochs"][0]
+        loads = {load["resource"]: load for load in epoch["loads"]}
+        self.browser.open(self.page, "#0/placement/epoch=0/colour=networks")
+        self.picture("placement_networks")
+        title = "return arguments[0].querySelector('title').textContent"
+        drawn = {}
+        for link in self.browser.all(".placement .link:not(.unused)"):
+            name, _, text = self.browser.script(title, link).partition(": ")
+            drawn[name] = text, self.browser.script("return getComputedStyle(arguments[0]).stroke", link)
+        self.assertEqual(set(drawn), {name for name in loads if ">" in name})
+        for name, (text, _) in drawn.items():
+            self.assertEqual(text, f"{100 * loads[name]['utilisation']:.1f} % of its rate, {loads[name]['bytes']} bytes")
+        self.assertGreater(len({color for _, color in drawn.values()}), 2)
+        # Every link of both networks of an n150, 10 x 12 nodes.
+        self.assertEqual(len(self.browser.all(".placement .link")), 4 * 10 * 12)
+        memory = next(name for name in loads if name.startswith("DRAM"))
+        nodes = [self.browser.script(title, node) for node in self.browser.all(".placement .node.dram")]
+        self.assertTrue(any(f"{memory}: {100 * loads[memory]['utilisation']:.1f} %" in text for text in nodes), nodes[:3])
+        # Ops show their facts on this drawing, too.
+        op = self.ops()[0]
+        self.browser.script("arguments[0].focus()", op)
+        self.assertIn("grid_size", self.browser.text(".facts-panel"))
+        self.assertIn("chosen", op.get_attribute("class"))
 
     def test_run_has_a_bar_for_each_input(self):
         self.browser.open(self.page, "#0")
@@ -421,6 +445,14 @@ class Hostile(Page):
         at = next(i for i, text in enumerate(folders) if "far" in text)
         self.browser.open(self.page, f"#{at}/placement")
         self.assertIn("RY003", self.browser.text(".problem"))
+
+    def test_loads_beyond_any_range_are_drawn(self):
+        self.browser.open(self.page)
+        at = next(i for i, row in enumerate(self.browser.all("tbody tr")) if "loads" in row.text)
+        self.browser.open(self.page, f"#{at}/placement/colour=networks")
+        self.assertEqual(len(self.browser.all(".placement .link:not(.unused)")), 1)
+        self.assertIn(reports.HOSTILE, self.browser.text(".facts-panel"))
+        self.assertFalse(self.browser.script("return Boolean(window.harmed)"))
 
     def test_a_report_with_odd_names_is_drawn(self):
         self.browser.open(self.page)

@@ -56,7 +56,7 @@ def large(folder, count):
     return len(nodes)
 
 
-def write_report(path, name, at):
+def write_report(path, name, at, device=None):
     """A placement of one op, without a netlist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     op = {"name": name, "node": name, "type": name, "grid_loc": at, "grid": [1, 1], "t": 1, "mblock": [1, 1], "ublock": [1, 1], "buf_size_mb": 2, "candidates": 1,
@@ -64,7 +64,7 @@ def write_report(path, name, at):
     totals = {"ops": 1, "epochs": 1, "chip_cores": 1, "most_cores": 1, "cycles": 1, "inputs_per_second": 1e300, "bottleneck_op": name, "limiter": name,
               "parameter_bytes": 0, "dram": []}
     epoch = {"graph": name, "cores": 1, "cycles": 1, "interval": 1, "limiter": name, "slowest_op": name, "ops": [op]}
-    path.write_text(json.dumps({"schema": "buda.placement-report/1", "model": name, "device": "../../" + name, "policy": name, "microbatch": 1, "totals": totals,
+    path.write_text(json.dumps({"schema": "buda.placement-report/1", "model": name, "device": device or "../../" + name, "policy": name, "microbatch": 1, "totals": totals,
                                 "epochs": [epoch], "queues": []}))
 
 
@@ -89,6 +89,12 @@ def hostile(folder):
                  "ops": [{"name": HOSTILE, "cores": -1, "bars": [{"first": 2**62, "last": -1, "begin": 2**53 - 1, "end": 0, "work": -1e300}]}]}
     (folder / "odd/perf/executions.json").write_text(json.dumps({"schema": "buda.executions/1", "clock_hz": -1, "executions": [backwards]}))
     write_report(folder / "far/m.report.json", "m", [2**31 - 1, 0])
+    write_report(folder / "loads/m.report.json", HOSTILE, [0, 0], "n150")
+    (folder / "loads/perf").mkdir()
+    load = {"utilisation": 1e300, "bytes": 2**53}
+    epoch = {"graph": HOSTILE, "executions": 1, "inputs": 1, "total": 1, "cycles": 1, "period": 1, "first_input": 1, "span": 1, "causes": [], "ops": [], "tiles": 1, "events": 1,
+             "loads": [{"resource": name, **load} for name in (HOSTILE, "NoC 0 1-1>2-1", "DRAM 0 lower half", "__proto__")]}
+    (folder / "loads/perf/summary.json").write_text(json.dumps({**summary, "epochs": [epoch]}))
     write_report(folder / "odd/m.report.json", HOSTILE, [0, 0])
     (folder / "bytes").mkdir()
     (folder / "bytes/odd.graph.json").write_bytes(bytes(range(256)))
