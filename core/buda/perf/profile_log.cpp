@@ -77,14 +77,22 @@ constexpr std::array kTensorFields = {"W", "Z", "Y", "X", "LAYOUT", "DATA TYPE",
 constexpr std::array kCalls = {"CompileProgram", "ConfigureDeviceWithProgram", "LaunchProgram", "ReadFromDevice",
                                "WriteToDevice",  "DumpDeviceProfileResults"};
 
+// TT-Metal's name of a format, where it has one.
+std::string tensor_type(const std::string& format) {
+  static const std::map<std::string, std::string> names = {
+      {"Float16_b", "BFLOAT16"}, {"Float32", "FLOAT32"}, {"RawUInt32", "UINT32"}, {"Bfp8_b", "BFLOAT8_B"}};
+  const auto found = names.find(format);
+  return found == names.end() ? format : found->second;
+}
+
 void add_tensor(std::vector<std::string>& fields, const EpochSummary::Pipe* pipe, const std::string& format, std::int64_t inputs,
                 std::int32_t chip) {
   if (pipe == nullptr) {
     fields.insert(fields.end(), kTensorFields.size(), "");
     return;
   }
-  fields.insert(fields.end(),
-                {cat(inputs), cat(pipe->z), cat(pipe->y), cat(pipe->x), "TILE", format, cat("dev_", chip, pipe->memory ? "_dram" : "_l1")});
+  fields.insert(fields.end(), {cat(inputs), cat(pipe->z), cat(pipe->y), cat(pipe->x), "TILE", tensor_type(format),
+                               cat("dev_", chip, pipe->memory ? "_dram" : "_l1")});
 }
 
 std::vector<std::string> report_header(std::size_t inputs) {

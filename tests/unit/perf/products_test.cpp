@@ -139,7 +139,7 @@ TEST(Products, LogAndReportOfTheProfiler) {
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 1 + 4) << "a row for each op and execution";
   EXPECT_EQ(line(report, 1),
             "nop,tt_dnn_device,1,name=a graph=fwd t=1 mblock=[1 1] ublock=[1 1],,1,grid 1x1,,,,0,200,200,108,70,53,90,90,90,"
-            "2,0,0,0,TILE,Float16_b,dev_0_l1,2,0,0,0,TILE,Bfp8_b,dev_0_l1,1,,,,,,");
+            "2,0,0,0,TILE,BFLOAT16,dev_0_l1,2,0,0,0,TILE,BFLOAT8_B,dev_0_l1,1,,,,,,");
 }
 
 TEST(Products, TheTraceIsJsonAndUnpacks) {
