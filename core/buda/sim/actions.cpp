@@ -5,18 +5,9 @@
 
 namespace buda::sim {
 
-// What waits for an earlier answer of the same stream is saved in the same proportion.
 Action transfer_action(Action::Kind kind, std::uint32_t stream, std::uint32_t cause, const Fabric::Started& started, Ticks begin, Ticks end,
                        const Path* answered) {
-  Action out{begin,
-             end,
-             stream,
-             cause,
-             started.slowest,
-             static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)),
-             kind,
-             {},
-             {kNoAction, kNoAction}};
+  Action out{begin, end, stream, cause, started.slowest, static_cast<std::uint16_t>(std::min(started.sharing, 0xffffu)), kind};
   Savings saved = started.saved;
   Ticks time = started.duration;
   if (answered != nullptr) {
@@ -24,8 +15,8 @@ Action transfer_action(Action::Kind kind, std::uint32_t stream, std::uint32_t ca
     saved[static_cast<std::size_t>(Part::networks)] += (answered->latency - answered->beyond.latency) / 2;
     saved[static_cast<std::size_t>(answered->beyond.part)] += answered->beyond.latency / 2;
   }
-  for (std::size_t part = 0; part < kParts; ++part)
-    out.saved[part] = static_cast<std::uint32_t>(time == 0 ? 0 : saved[part] * (end - begin) / time);
+  for (std::size_t part = 0; part < kParts; ++part) out.saved[part] = static_cast<std::uint32_t>(saved[part]);
+  out.queued = static_cast<std::uint32_t>(end - begin - std::min(end - begin, time));
   return out;
 }
 

@@ -13,6 +13,12 @@ namespace buda::sim {
 
 inline constexpr std::uint32_t kNoAction = 0xffffffff;
 
+// A condition of an action beside its cause: an earlier action, and the time from its end until the effect arrived.
+struct Need {
+  std::uint32_t action = kNoAction;
+  std::uint32_t after = 0;  // ticks
+};
+
 struct Action {
   enum class Kind : std::uint8_t { step, send, read, write, host, load };
   Ticks begin = 0, end = 0;
@@ -22,8 +28,10 @@ struct Action {
   std::uint16_t sharing = 0;        // transfers on it
   Kind kind = Kind::step;
   std::array<std::uint32_t, kParts> saved = {};  // of transfers, by Part: ticks less if it were twice as fast
-  // Of steps: what brought the tiles of other operands; the step could not begin before them either.
-  std::array<std::uint32_t, 2> also = {kNoAction, kNoAction};
+  std::uint32_t queued = 0;                      // of reads: ticks at the end in which it only waits for earlier answers
+  std::array<Need, 3> also = {};                 // beside the cause: those that were met last
+
+  bool is_transfer() const { return kind == Kind::send || kind == Kind::read || kind == Kind::write; }
 };
 
 // A transfer of a stream that has started. `answered`: its path, if it ends when the answer has come.

@@ -1,5 +1,6 @@
 // Buffers in L1: what is in them, who may take it, and who hears of room.
 #include <buda/sim/engine.hpp>
+#include <buda/sim/needs.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -23,6 +24,7 @@ void tell_of_room(Machine& m, StreamId id) {
   Storage& storage = s.storage;
   if (s.supply != Supply::received) {
     storage.known_taken = storage.taken;
+    note_freed(m, storage);
     if (s.supply == Supply::kernel && m.kernels[s.kernel].passes_on)
       return use_up_to(m, m.kernels[s.kernel].operands.front(), storage.taken);
     return wake_filler(m, id);
@@ -77,6 +79,7 @@ void use_up_to(Machine& m, StreamId input, std::int64_t taken) {
 void on_room(Machine& m, StreamId id) {
   Storage& storage = m.streams[id].storage;
   storage.known_taken = storage.news.front();
+  note_freed(m, storage);
   storage.news.pop();
   wake_filler(m, id);
 }

@@ -27,10 +27,9 @@ Fabric::Behind Fabric::waiting_behind(const Path& path, const Resource& resource
   Behind out;
   std::uint64_t transfers = 0;
   for (const Held& held : resource.held[traffic]) {
-    const Resource& by = resources_[held.by];
-    if (by.walk == walks_) continue;
+    if (resources_[held.by].walk == walks_) continue;
     out.slowness += held.slowness;
-    out.saved[static_cast<std::size_t>(by.part)] += held.slowness / 2;
+    for (std::size_t part = 0; part < kParts; ++part) out.saved[part] += held.saved[part];
     transfers += held.transfers;
   }
   if (transfers == 0) return {};
@@ -39,17 +38,21 @@ Fabric::Behind Fabric::waiting_behind(const Path& path, const Resource& resource
   return out;
 }
 
-void Fabric::hold(const Path& path, const Started& started, bool begins) {
+void Fabric::hold(const Path& path, std::uint64_t bytes, const Started& started, bool begins) {
+  Savings saved = started.saved;
+  for (Ticks& part : saved) part = bytes == 0 ? 0 : (part << kCostBits) / bytes;
   for (ResourceId id : path.resources) {
     if (id == started.slowest) return;
     auto& all = resources_[id].held[static_cast<std::size_t>(path.traffic)];
     auto held = std::find_if(all.begin(), all.end(), [&](const Held& h) { return h.by == started.slowest; });
     if (begins) {
-      if (held == all.end()) held = all.insert(held, {started.slowest, 0, 0});
+      if (held == all.end()) held = all.insert(held, {started.slowest, 0, 0, {}});
       ++held->transfers;
       held->slowness += started.slowness;
+      for (std::size_t part = 0; part < kParts; ++part) held->saved[part] += saved[part];
     } else {
       held->slowness -= started.slowness;
+      for (std::size_t part = 0; part < kParts; ++part) held->saved[part] -= saved[part];
       if (--held->transfers == 0) all.erase(held);
     }
   }
@@ -93,7 +96,7 @@ Fabric::Started Fabric::start(const Path& path, std::uint64_t bytes, Ticks now) 
   out.duration = jitter_.of((slowest >> kCostBits) + 1);
   for (std::size_t part = 0; part < kParts; ++part) out.saved[part] = (slowest - fastest[part]) >> kCostBits;
   out.slowness = bytes == 0 ? 0 : slowest / bytes;
-  if (queues) hold(path, out, true);
+  if (queues) hold(path, bytes, out, true);
   return out;
 }
 
@@ -102,7 +105,7 @@ void Fabric::end(const Path& path, std::uint64_t bytes, const Started& started) 
     --resources_[id].transfers;
     resources_[id].under_way -= bytes;
   }
-  if (path.traffic != Traffic::apart) hold(path, started, false);
+  if (path.traffic != Traffic::apart) hold(path, bytes, started, false);
 }
 
 double Fabric::utilisation(ResourceId id, Ticks time) const {

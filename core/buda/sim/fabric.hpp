@@ -69,6 +69,7 @@ class Fabric {
     ResourceId by = 0;
     std::uint32_t transfers = 0;
     std::uint64_t slowness = 0;  // of all together
+    Savings saved = {};          // of all together: what of that would be left out
   };
 
   struct Resource {
@@ -95,7 +96,7 @@ class Fabric {
     Savings saved = {};
   };
   Behind waiting_behind(const Path& path, const Resource& resource) const;
-  void hold(const Path& path, const Started& started, bool begins);
+  void hold(const Path& path, std::uint64_t bytes, const Started& started, bool begins);
 
   std::vector<Resource> resources_;
   Jitter jitter_;

@@ -1,8 +1,8 @@
 // Kernels: step by step, as soon as tiles and room are there.
 #include <buda/sim/engine.hpp>
+#include <buda/sim/needs.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace buda::sim {
@@ -12,6 +12,15 @@ namespace {
 std::int64_t needed_of(const KernelPlan& plan, std::size_t number, std::int64_t input, std::int64_t step) {
   const KernelPlan::Operand& operand = plan.operands[number];
   return operand.kept ? operand.tiles : input * operand.tiles + plan.needed(operand, step);
+}
+
+// Tiles of the output since the epoch began for which a step needs room; 0 if it needs none.
+std::int64_t output_by(const KernelState& k, std::int64_t input, std::int64_t step) {
+  const KernelPlan& plan = k.plan;
+  if (k.output == kNone || plan.out_tiles == 0 || k.passes_on) return 0;
+  const std::int64_t round = plan.gathering + plan.giving;
+  const std::int64_t until = plan.gathers_in_output ? (step / round + 1) * round : step + 1;
+  return input * plan.out_tiles + plan.out_before(until);
 }
 
 // What the next step lacks. Nothing when it can begin.
@@ -24,35 +33,21 @@ KernelWait lacking(const Machine& m, const KernelState& k) {
     const std::int64_t needed = needed_of(plan, i, input, step);
     if (s.storage.put < needed) return {KernelWait::For::tiles, i, needed, 0};
   }
-  if (k.output == kNone || plan.out_tiles == 0 || k.passes_on) return {};
-  const std::int64_t round = plan.gathering + plan.giving;
-  const std::int64_t until = plan.gathers_in_output ? (step / round + 1) * round : step + 1;
-  const std::int64_t out = input * plan.out_tiles + plan.out_before(until);
+  const std::int64_t out = output_by(k, input, step);
+  if (out == 0) return {};
   const Storage& storage = m.streams[k.output].storage;
   if (out - storage.known_taken > storage.capacity) return {KernelWait::For::room, 0, out, 0};
   return {};
 }
 
-// What brought the tiles of the next step, beside its cause: those that ended last.
-std::array<std::uint32_t, 2> also_of(Machine& m, const KernelState& k) {
-  std::array<std::uint32_t, 2> out{kNoAction, kNoAction};
-  std::array<Ticks, 2> ends{};
+Needs needs_of_step(const Machine& m, const KernelState& k) {
+  Needs out(m);
   const std::int64_t input = k.step / k.plan.steps(), step = k.step % k.plan.steps();
-  for (std::size_t i = 0; i < k.operands.size(); ++i) {
-    if (k.operands[i] == kNone) continue;
-    Ring<Arrival>& brought = m.streams[k.operands[i]].brought;
-    const std::int64_t needed = needed_of(k.plan, i, input, step);
-    while (brought.size() > 1 && brought.front().put < needed) brought.pop();
-    if (brought.empty() || brought.front().action == m.cause) continue;
-    const Action* action = m.actions.find(brought.front().action);
-    if (action == nullptr) continue;
-    std::uint32_t id = brought.front().action;
-    Ticks end = action->end;
-    for (std::size_t n = 0; n < out.size(); ++n)
-      if (out[n] == kNoAction || end > ends[n]) {
-        std::swap(out[n], id);
-        std::swap(ends[n], end);
-      }
+  for (std::size_t i = 0; i < k.operands.size(); ++i)
+    if (k.operands[i] != kNone) out.put(m.streams[k.operands[i]].storage, needed_of(k.plan, i, input, step));
+  if (const std::int64_t tiles = output_by(k, input, step); tiles > 0) {
+    const Storage& storage = m.streams[k.output].storage;
+    out.freed(storage, tiles - storage.capacity);
   }
   return out;
 }
@@ -61,8 +56,7 @@ std::array<std::uint32_t, 2> also_of(Machine& m, const KernelState& k) {
 Ticks moving_part(const Machine& m, Ticks since) {
   const Action* action = m.actions.find(m.cause);
   if (action == nullptr) return 0;
-  const bool moves = action->kind == Action::Kind::send || action->kind == Action::Kind::read || action->kind == Action::Kind::write;
-  if (!moves) return 0;
+  if (!action->is_transfer()) return 0;
   return m.now - std::clamp(action->begin, since, m.now);
 }
 
@@ -103,7 +97,7 @@ void try_step(Machine& m, KernelId id) {
   }
   k.busy = true;
   k.busy_time += duration;
-  k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step, {}, also_of(m, k)});
+  k.action = m.actions.add({m.now, m.now + duration, id, m.cause, 0, 0, Action::Kind::step, {}, 0, needs_of_step(m, k).latest()});
   if (m.recorder) m.recorder->step(m, id, m.now + duration);
   m.events.add(m.now + duration, EventKind::stepped, id, k.action);
 }
@@ -125,6 +119,7 @@ void on_stepped(Machine& m, KernelId id) {
     const std::int64_t out = input * k.plan.out_tiles + k.plan.out_before(step + 1);
     if (out > output.storage.put) {
       output.storage.put = output.storage.reserved = out;
+      note_put(m, output);
       wake_users(m, k.output);
     }
   }

@@ -1,7 +1,7 @@
 // The actions of the epoch are timed anew, each from what it waited for, with one part twice as fast.
 //
-// An action begins when its cause has ended, and when the stream or kernel has done what it did before; a step also when the tiles of all
-// its operands have come. What did not decide anything in the run can decide then, so the epoch gains less than its chain of causes says.
+// An action begins when its cause has ended, when the tiles and the room are there that it needs, and when the stream or kernel has done
+// what it did before. What did not decide anything in the run can decide then, so the epoch gains less than its chain of causes says.
 #include <buda/sim/limits.hpp>
 
 #include <buda/base/text.hpp>
@@ -36,6 +36,9 @@ class Retiming {
     first_ = count > kMostActions ? count - kMostActions : 0;
     while (m.actions.find(first_) == nullptr) ++first_;
     since_ = first_ == 0 ? 0 : m.actions.find(first_)->begin;
+    Ticks last = 0;
+    for (std::uint32_t id = first_; id < count; ++id) last = std::max(last, m.actions.find(id)->end);
+    rest_ = m.now - std::min(m.now, last);
   }
 
   // Part of the time that is saved.
@@ -49,22 +52,24 @@ class Retiming {
     const bool networks = s.part == Part::networks;
     const std::uint32_t count = m_.actions.count();
     ends_.assign(count - first_, 0);
-    streams_.assign(m_.streams.size(), 0);
+    senders_.assign(m_.streams.size(), 0);
+    readers_.assign(m_.streams.size(), 0);
     kernels_.assign(m_.kernels.size(), 0);
     Ticks last = 0;
     for (std::uint32_t id = first_; id < count; ++id) {
       const Action& a = *m_.actions.find(id);
       Ticks begin = begin_of(a, networks);
-      for (const std::uint32_t other : a.also) begin = std::max(begin, brought_by(other, networks));
+      for (const Need& need : a.also) begin = std::max(begin, met(need, networks));
       if (a.kind == Action::Kind::step) begin = std::max(begin, kernels_[a.entity]);
-      if (a.kind == Action::Kind::send || a.kind == Action::Kind::write) begin = std::max(begin, streams_[a.entity]);
-      const Ticks end = begin + duration_of(a, s);
+      if (a.kind == Action::Kind::send || a.kind == Action::Kind::write) begin = std::max(begin, senders_[a.entity]);
+      Ticks end = begin + duration_of(a, s);
       if (a.kind == Action::Kind::step) kernels_[a.entity] = end;
-      if (a.kind == Action::Kind::send || a.kind == Action::Kind::write) streams_[a.entity] = end;
+      if (a.kind == Action::Kind::send || a.kind == Action::Kind::write) senders_[a.entity] = end;
+      if (a.kind == Action::Kind::read) end = readers_[a.entity] = std::max(end, readers_[a.entity]);  // answers come in order
       ends_[id - first_] = end;
       last = std::max(last, end);
     }
-    return std::max(last, busiest(s));
+    return std::max(last + rest_, busiest(s));
   }
 
   Ticks begin_of(const Action& a, bool networks) const {
@@ -74,17 +79,14 @@ class Retiming {
     return ends_[a.cause - first_] + (networks ? after / 2 : after);
   }
 
-  // When the tiles of a transfer are there; 0 where that is too long ago to matter.
-  Ticks brought_by(std::uint32_t id, bool networks) const {
-    if (id == kNoAction || id < first_) return 0;
-    const Action& a = *m_.actions.find(id);
-    if (a.kind != Action::Kind::send) return ends_[id - first_];
-    const Ticks latency = m_.streams[a.entity].sending.connections.front().path.latency;
-    return ends_[id - first_] + (networks ? latency / 2 : latency);
+  // 0 where that is too long ago to matter.
+  Ticks met(const Need& need, bool networks) const {
+    if (need.action == kNoAction || need.action < first_) return 0;
+    return ends_[need.action - first_] + (networks ? need.after / 2 : need.after);
   }
 
   Ticks duration_of(const Action& a, const Scenario& s) const {
-    const Ticks time = a.end - a.begin;
+    const Ticks time = a.end - a.begin - a.queued;
     if (s.part) return time - a.saved[static_cast<std::size_t>(*s.part)];
     const bool is_faster = s.op != nullptr ? a.kind == Action::Kind::step && m_.kernels[a.entity].op == s.op : a.kind == s.action;
     return is_faster ? time / 2 : time;
@@ -103,8 +105,9 @@ class Retiming {
   const Machine& m_;
   std::uint32_t first_ = 0;
   Ticks since_ = 0;
-  std::vector<Ticks> ends_;               // by action, from first_ on
-  std::vector<Ticks> streams_, kernels_;  // ends of the last action of each
+  Ticks rest_ = 0;                                  // from the end of the last action to that of the epoch
+  std::vector<Ticks> ends_;                         // by action, from first_ on
+  std::vector<Ticks> senders_, readers_, kernels_;  // ends of the last action of each
 };
 
 // Kernels that take most of the time of the last actions' chain, and those that take longest for an input.

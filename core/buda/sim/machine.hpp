@@ -29,6 +29,12 @@ using StreamId = std::uint32_t;  // in Machine::streams
 using KernelId = std::uint32_t;  // in Machine::kernels
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
+// A count of tiles that has been reached, and by what.
+struct Reached {
+  std::int64_t tiles = 0;
+  Need by;
+};
+
 // A buffer in L1. Counts are tiles since the epoch began.
 struct Storage {
   std::int64_t capacity = 0;
@@ -38,6 +44,7 @@ struct Storage {
   std::int64_t taken = 0;        // gone
   std::int64_t known_taken = 0;  // gone, as far as whoever fills it knows
   Ring<std::int64_t> news;       // values of `taken` on their way there
+  Ring<Reached> puts, frees;     // values of `put` and `known_taken` that still matter
   TileFifo tiles;                // of received ones that go on
   std::vector<StreamId> users;   // streams that send or write what is in it
   std::int64_t room() const { return capacity - (reserved - known_taken); }
@@ -70,6 +77,7 @@ struct Receiving {
   std::int64_t assigned = 0;      // of the phase: sent to here
   std::int64_t received = 0;      // of the phase
   Ticks opens = 0;                // when the sender knows that the phase has begun
+  Need opened;                    // by what
 };
 
 struct Reading {
@@ -88,12 +96,6 @@ struct Writing {
   std::int64_t per_input = 1;  // tiles for one input of the graph
 };
 
-// Tiles of a kernel's input that have come, and what brought them.
-struct Arrival {
-  std::int64_t put = 0;  // tiles by then, since the epoch began
-  std::uint32_t action = kNoAction;
-};
-
 struct StreamState {
   const overlay::Stream* program = nullptr;
   std::uint32_t core = 0;  // in Blob::cores
@@ -110,7 +112,6 @@ struct StreamState {
   std::unique_ptr<TileCheck> check;  // of kernel inputs and of what is written
   ArrivedTiles* arrived = nullptr;   // of the same, where arrivals are kept
   KernelId kernel = kNone;           // of inputs and outputs
-  Ring<Arrival> brought;             // of a kernel's inputs, from that which the kernel needs next
   bool loaded = true;                // its core has its program
 
   bool goes_on() const { return program->sends() || writing != nullptr; }

@@ -3,6 +3,7 @@
 // A reader has a few whole requests under way, or as many tiles in smaller ones, as long as its buffer has room; answers come in order. A
 // writer sends chunks of the size that its program says, less only where a phase ends or its buffer holds no more.
 #include <buda/sim/engine.hpp>
+#include <buda/sim/needs.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -89,12 +90,17 @@ void try_read(Machine& m, StreamId id) {
       s.given = r.requested;
       each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
     }
+    Needs needs(m);
+    needs.put(s.storage, s.storage.reserved - most_tiles + 1);
     r.requested += count;
     s.storage.reserved += count;
+    needs.freed(s.storage, s.storage.reserved - s.storage.capacity);
     const Path& path = r.paths[way];
     const auto started = m.fabric.start(path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
     r.last_answer = std::max(r.last_answer, m.now + started.duration + path.latency);
-    const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::read, id, m.cause, started, m.now, r.last_answer, &path));
+    Action read = transfer_action(Action::Kind::read, id, m.cause, started, m.now, r.last_answer, &path);
+    read.also = needs.latest();
+    const std::uint32_t action = m.actions.add(read);
     if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
     r.requests.push({count, way, action, {}});
     r.served.push_back({count, way, action, started});
@@ -126,7 +132,7 @@ void on_read(Machine& m, StreamId id) {
   s.reading->requests.pop();
   const std::int64_t before = s.storage.put;
   s.storage.put += chunk.tiles;
-  if (s.kernel != kNone) s.brought.push({s.storage.put, chunk.action});
+  note_put(m, s);
   wake_users(m, id);
   if (s.supply == Supply::memory && before / s.reading->list.pass_tiles() != s.storage.put / s.reading->list.pass_tiles()) end_entry(m, id);
   // A table's reader may wait for the numbers of its rows.
@@ -149,7 +155,11 @@ void try_write(Machine& m, StreamId id) {
   if (entry >= writable_entries(m, dram)) return;
   if (m.check_tiles) each_run(m, s, count, [&](const TileRun& run) { arrives(m, s, run); });
   const auto started = m.fabric.start(s.writing->path, static_cast<std::uint64_t>(count * s.program->message_bytes), m.now);
-  const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::write, id, m.cause, started, m.now, m.now + started.duration));
+  Action sent = transfer_action(Action::Kind::write, id, m.cause, started, m.now, m.now + started.duration);
+  Needs needs(m);
+  needs.put(m.storage_of(s), m.storage_of(s).put - there + count);
+  sent.also = needs.latest();
+  const std::uint32_t action = m.actions.add(sent);
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * s.program->message_bytes));
   s.sending.busy = true;
   s.sending.chunk = {count, 0, action, started};

@@ -15,6 +15,8 @@ class Ring {
   std::size_t size() const { return count_; }
   T& front() { return slots_[first_]; }
   const T& front() const { return slots_[first_]; }
+  // From the front.
+  const T& operator[](std::size_t i) const { return slots_[(first_ + i) & (slots_.size() - 1)]; }
   T& back() { return slots_[(first_ + count_ - 1) & (slots_.size() - 1)]; }
   void push(T value) {
     if (count_ == slots_.size()) grow();

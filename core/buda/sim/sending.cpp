@@ -5,6 +5,7 @@
 // begins a phase when all messages of the one before have come; its next sender hears of that a way across the network later. What a stream
 // has received and sends on is received and sent within one phase.
 #include <buda/sim/engine.hpp>
+#include <buda/sim/needs.hpp>
 
 #include <algorithm>
 
@@ -41,6 +42,19 @@ std::int64_t accepted(const Machine& m, StreamId sender, const StreamState& s, c
       {to.messages - r.receiving.assigned, r.storage.room(), std::max<std::int64_t>(r.storage.capacity / 2, 1), together(r.storage)});
 }
 
+// Of tiles for which the receivers' room is reserved.
+Needs needs_of_send(const Machine& m, const StreamState& s, const Connection& connection, std::int64_t count) {
+  Needs out(m);
+  const Storage& from = m.storage_of(s);
+  out.put(from, s.supply == Supply::kept ? from.put : from.put - available(m, s) + count);
+  for (StreamId id : connection.receivers) {
+    const StreamState& r = m.streams[id];
+    out.freed(r.storage, r.storage.reserved - r.storage.capacity);
+    out.add(r.receiving.opened);
+  }
+  return out;
+}
+
 void next_phase(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   s.phase.next();
@@ -48,6 +62,7 @@ void next_phase(Machine& m, StreamId id) {
   if (s.supply != Supply::received || s.phase.done()) return;
   const StreamId sender = s.receiving.senders[static_cast<std::size_t>(s.phase.now().source)];
   s.receiving.opens = m.now + m.streams[sender].sending.connections.front().path.latency;
+  s.receiving.opened = caused_now(m, s.receiving.opens);
   m.events.add(s.receiving.opens, EventKind::opened, sender, m.cause);
 }
 
@@ -84,7 +99,9 @@ void try_send(Machine& m, StreamId id) {
       }
     });
   const auto started = m.fabric.start(connection.path, static_cast<std::uint64_t>(count * bytes), m.now);
-  const std::uint32_t action = m.actions.add(transfer_action(Action::Kind::send, id, m.cause, started, m.now, m.now + started.duration));
+  Action sent = transfer_action(Action::Kind::send, id, m.cause, started, m.now, m.now + started.duration);
+  sent.also = needs_of_send(m, s, connection, count).latest();
+  const std::uint32_t action = m.actions.add(sent);
   if (m.recorder) m.recorder->transfer(m, *m.actions.find(action), static_cast<std::uint64_t>(count * bytes));
   sending.busy = true;
   sending.chunk = {count, way, action, started};
@@ -115,7 +132,7 @@ void on_delivered(Machine& m, StreamId id) {
   for (StreamId to : sending.connections[chunk.way].receivers) {
     StreamState& r = m.streams[to];
     r.storage.put += chunk.tiles;
-    if (r.kernel != kNone) r.brought.push({r.storage.put, chunk.action});
+    note_put(m, r);
     r.receiving.received += chunk.tiles;
     // Tiles that arrive over PCIe may belong to a later phase.
     while (!r.goes_on() && !r.phase.done() && r.receiving.received >= r.phase.now().messages) {

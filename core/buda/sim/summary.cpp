@@ -63,10 +63,7 @@ Cause cause_of(const Machine& m, const Action& a) {
 }
 
 // The same without the resource.
-std::string group_of(const Machine& m, const Action& a) {
-  const bool is_transfer = a.kind == Action::Kind::send || a.kind == Action::Kind::read || a.kind == Action::Kind::write;
-  return is_transfer ? transfer_of_op(m, a) : cause_of(m, a).what;
-}
+std::string group_of(const Machine& m, const Action& a) { return a.is_transfer() ? transfer_of_op(m, a) : cause_of(m, a).what; }
 
 // The last of the actions whose end is the end of the epoch.
 std::uint32_t last_action(const ActionLog& log) {

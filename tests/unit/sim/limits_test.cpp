@@ -46,6 +46,33 @@ TEST(Limits, FastKernelsWaitForTransfers) {
   EXPECT_NEAR(gain_of(summary, "DRAM"), saved(summary, r.summary()), 0.05);
 }
 
+// 'b' and 'c' are almost as slow as each other: when one of them is twice as fast, the tiles that it takes or gives still have to be made.
+TEST(Limits, AKernelGainsNoMoreThanTheNextSlowestAllows) {
+  for (const char* fast : {"op3", "op5"}) {
+    RunOf r(chain_of_ops(8, 32));
+    ASSERT_EQ(r.problem, "");
+    std::map<std::string, double> slow{{"op3", 5000}, {"op5", 4900}};
+    r.cores = FixedCore(100, slow);
+    const auto summary = r.summary();
+    slow[fast] /= 2;
+    r.cores = FixedCore(100, slow);
+    const auto faster = r.summary();
+    EXPECT_NEAR(gain_of(summary, cat("kernel of '", fast, '\'')), saved(summary, faster), 0.005) << fast;
+  }
+}
+
+// What all actions had to wait for is known so exactly that nothing changes where nothing is faster.
+TEST(Limits, WhatIsNotThereGainsNothing) {
+  Rng rng(22);
+  for (int round = 0; round < 200; ++round) {
+    RunOf r(pipes::random_netlist(rng, 1, "wormhole_b0"));
+    if (!r.problem.empty()) continue;
+    const auto summary = r.summary();
+    EXPECT_EQ(gain_of(summary, "links between chips and to the host"), 0);
+    EXPECT_EQ(gain_of(summary, "the host"), 0);
+  }
+}
+
 TEST(Limits, NameWhatSavesMost) {
   Rng rng(404);
   int built = 0, right = 0;
