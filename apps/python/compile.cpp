@@ -8,7 +8,6 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/schema/option_set.hpp>
@@ -62,7 +61,7 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
     for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
   const plugin::Registries& registries = plugins();
   plugin::ModelSource source{model, {}};
-  if (graph != nullptr) source = {graph->name() + ".graph.json", io::Bytes(graph::graph_text(graph->finished()))};
+  if (graph != nullptr) source = {graph->name() + ".graph.json", io::Bytes(graph->text())};
   const std::string path = !output.empty() ? output : (graph != nullptr ? graph->name() : stem(model)) + ".tti";
   Result<void> done = [&]() -> Result<void> {
     py::gil_scoped_release others_run;

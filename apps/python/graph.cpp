@@ -5,6 +5,9 @@
 #include "apps/python/toolchain.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/graph_file.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/graph_run.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -12,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace py = pybind11;
 
@@ -45,7 +49,8 @@ Ref composed(ops::Builder& b, const std::string& op, const Edges& in, const py::
   if (op == "vslice") return b.vslice(in.at(0), number("slices"));
   if (op == "hstack") return b.hstack(in.at(0), number("slices"));
   if (op == "vstack") return b.vstack(in.at(0), number("slices"));
-  if (op == "index") return b.index(in.at(0), number("dim"), number("start"), a["stop"].cast<std::optional<std::int64_t>>(), number("stride"));
+  if (op == "index")
+    return b.index(in.at(0), number("dim"), number("start"), a["stop"].cast<std::optional<std::int64_t>>(), number("stride"));
   if (op == "select") return b.select(in.at(0), number("dim"), number("start"), number("length"), number("stride"));
   if (op == "binary_stack") return b.binary_stack(in.at(0), in.at(1), number("dim"));
   if (op == "heaviside") return b.heaviside(in.at(0), in.at(1));
@@ -57,52 +62,66 @@ Ref composed(ops::Builder& b, const std::string& op, const Edges& in, const py::
 }
 
 bool is_composed(const std::string& op) {
-  static constexpr std::array<std::string_view, 12> kComposed = {"hslice", "vslice",       "hstack",    "vstack", "index", "select",
+  static constexpr std::array<std::string_view, 12> kComposed = {"hslice", "vslice",       "hstack",    "vstack", "index",  "select",
                                                                  "relu",   "binary_stack", "heaviside", "argmax", "buffer", "identity"};
   return std::find(kComposed.begin(), kComposed.end(), op) != kComposed.end();
 }
 
 }  // namespace
 
+struct GraphMaker::Draft {
+  ops::Builder builder;
+  std::optional<graph::Graph> graph;
+};
+
+GraphMaker::GraphMaker(const std::string& name) : name_(name), draft_(new Draft{ops::Builder(name), std::nullopt}) {}
+GraphMaker::~GraphMaker() = default;
+
 Ref GraphMaker::checked(Ref value) {
-  raise_unless(builder_.status());
+  raise_unless(draft_->builder.status());
   return value;
 }
 
 Ref GraphMaker::input(const std::string& name, const std::vector<std::int64_t>& shape, const std::string& dtype) {
-  return checked(builder_.input(name, Shape(shape), dtype_or_raise(dtype)));
+  return checked(draft_->builder.input(name, Shape(shape), dtype_or_raise(dtype)));
 }
 
-Ref GraphMaker::parameter(const std::string& name, py::object array) { return checked(builder_.parameter(name, tensor_of(std::move(array)))); }
+Ref GraphMaker::parameter(const std::string& name, py::object array) {
+  return checked(draft_->builder.parameter(name, tensor_of(std::move(array))));
+}
 
 Ref GraphMaker::constant(const std::string& name, py::object array) {
-  return checked(builder_.named(name).constant(tensor_of(std::move(array))));
+  return checked(draft_->builder.named(name).constant(tensor_of(std::move(array))));
 }
 
-std::vector<Ref> GraphMaker::op(const std::string& name, const std::string& op, const std::vector<Ref>& inputs, const py::dict& attributes) {
+std::vector<Ref> GraphMaker::op(const std::string& name, const std::string& op, const std::vector<Ref>& inputs,
+                                const py::dict& attributes) {
   Edges edges(inputs.begin(), inputs.end());
-  builder_.named(name);
-  if (is_composed(op)) return {checked(composed(builder_, op, edges, attributes))};
+  draft_->builder.named(name);
+  if (is_composed(op)) return {checked(composed(draft_->builder, op, edges, attributes))};
   graph::AttrMap attrs;
   for (const auto& [key, value] : attributes) attrs[key.cast<std::string>()] = attribute(value);
-  const Ref first = checked(builder_.op(op, std::move(edges), std::move(attrs)));
+  const Ref first = checked(draft_->builder.op(op, std::move(edges), std::move(attrs)));
   std::vector<Ref> results;
-  for (std::size_t i = 0; i < builder_.node(first).outputs.size(); ++i) results.push_back(Ref(first.node, static_cast<std::uint32_t>(i)));
+  for (std::size_t i = 0; i < draft_->builder.node(first).outputs.size(); ++i)
+    results.push_back(Ref(first.node, static_cast<std::uint32_t>(i)));
   return results;
 }
 
 void GraphMaker::output(const std::string& name, Ref value) {
-  builder_.output(name, value);
-  raise_unless(builder_.status());
+  draft_->builder.output(name, value);
+  raise_unless(draft_->builder.status());
 }
 
-std::vector<std::int64_t> GraphMaker::shape(Ref value) { return builder_.graph().type(value)->shape.dims(); }
-std::string GraphMaker::dtype(Ref value) { return std::string(dtype_name(builder_.graph().type(value)->dtype)); }
+std::vector<std::int64_t> GraphMaker::shape(Ref value) { return draft_->builder.graph().type(value)->shape.dims(); }
+std::string GraphMaker::dtype(Ref value) { return std::string(dtype_name(draft_->builder.graph().type(value)->dtype)); }
 
 const graph::Graph& GraphMaker::finished() {
-  if (!graph_) graph_ = value_or_raise(builder_.finish());
-  return *graph_;
+  if (!draft_->graph) draft_->graph = value_or_raise(draft_->builder.finish());
+  return *draft_->graph;
 }
+
+std::string GraphMaker::text() { return graph::graph_text(finished()); }
 
 void declare_graphs(py::module_& module) {
   const py::class_<Ref> value(module, "Value", "A value of the graph in the making.");

@@ -1,12 +1,15 @@
 // Building graphs from Python, op by op.
 #pragma once
 
-#include <buda/graph/graph.hpp>
-#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace buda::python {
 
@@ -15,7 +18,8 @@ class GraphMaker {
  public:
   using Ref = graph::ValueRef;
 
-  explicit GraphMaker(std::string name) : name_(name), builder_(std::move(name)) {}
+  explicit GraphMaker(const std::string& name);
+  ~GraphMaker();
   const std::string& name() const { return name_; }
 
   Ref input(const std::string& name, const std::vector<std::int64_t>& shape, const std::string& dtype);
@@ -29,13 +33,16 @@ class GraphMaker {
 
   // After the last output. The graph is as it was then.
   const graph::Graph& finished();
+  // Its file.
+  std::string text();
 
  private:
   Ref checked(Ref value);
 
+  struct Draft;
+
   std::string name_;
-  ops::Builder builder_;
-  std::optional<graph::Graph> graph_;
+  std::unique_ptr<Draft> draft_;
 };
 
 void declare_graphs(pybind11::module_& module);
