@@ -5,14 +5,17 @@
 #include <buda/balance/chips/forwarded_values.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
+#include <buda/balance/legalize/cut_edges.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
 #include <buda/balance/legalize/row_padding.hpp>
+#include <buda/balance/legalize/unread_cores.hpp>
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/segment_order.hpp>
+#include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
@@ -165,12 +168,12 @@ std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& spa
 }
 
 // Models of all ops; ops without any are reported together. `graph`: null where the problem comes from a netlist.
-Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const std::map<std::string, std::string>& overrides,
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const BalanceOptions& balance_options,
                                const ModelOptions& options, Host& host) {
   ChoiceSpace space;
   space.problem = &problem;
   space.options = options;
-  BUDA_ASSIGN(space.overrides, parse_overrides(problem, overrides));
+  BUDA_ASSIGN(space.overrides, parse_overrides(problem, balance_options.overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
   if (graph != nullptr) {
@@ -178,7 +181,12 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
     pad_uneven_rows(problem, space.overrides);
   }
   set_models(problem, options, host.threads, space);
+  if (const std::size_t cuts = cut_edges(balance_options.self_cut, space.models, problem); cuts > 0) {
+    host.log(1, cat("queues between ops that do not go together: ", cuts));
+    set_models(problem, options, host.threads, space);
+  }
   pad_misfits(problem, options, space);
+  avoid_unread_cores(problem, space.models);
   apply_preferences(options, space);
   space.kinds = kinds_of(problem, space);
   Failure failure;
@@ -285,7 +293,7 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
   model_options.stream_all = policy.streams_all();
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
   host.progress("enumerating implementations", 0, 0);
-  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options.overrides, model_options, host));
+  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options, model_options, host));
   space.effort = options.effort;
   // Policies estimate side by side.
   std::mutex telling;
@@ -307,6 +315,7 @@ Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_n
                            Balanced& out) {
   host.progress("building the netlist", 0, 0);
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
+  BUDA_TRY(check_queue_places(out.built.queues, options.queues.places));
   encode_selections(out.problem, out.choice, out.built.queues);
   host.progress("reporting", 0, 0);
   std::vector<std::int64_t> candidates;

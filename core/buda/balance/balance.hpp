@@ -4,6 +4,7 @@
 #include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/legalize/self_cut.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/solve/policy.hpp>
@@ -25,7 +26,8 @@ struct BalanceOptions {
   QueueOptions queues;
   bool forked_inputs = false;  // ops of an epoch share equal reads of DRAM
   bool dynamic_queues = true;  // Problem::dynamic_queues
-  std::int32_t effort = 1;     // PolicyContext::effort()
+  SelfCut self_cut = SelfCut::none;
+  std::int32_t effort = 1;  // PolicyContext::effort()
   ChipOptions chips;
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"

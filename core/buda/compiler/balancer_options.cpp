@@ -3,9 +3,11 @@
 
 #include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/legalize/overrides.hpp>
+#include <buda/balance/legalize/self_cut.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
+#include <buda/balance/queues/queues.hpp>
 
 namespace buda::compiler {
 
@@ -15,6 +17,9 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
       .known_as("balancer_policy")
       .environment("PYBUDA_BALANCER_POLICY_TYPE");
   set.integer("effort", o.effort, "N", "how much a policy searches: 0, little; 1; 2 and 3, several times as much").range(0, 3);
+  set.flag("interactive-placer", o.interactive_placer,
+           "let policies take placements back and try others; without it they place ops once, as with --effort 0")
+      .known_as("use_interactive_placer");
   set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
              "order in which ops are placed")
       .environment("PYBUDA_SCHEDULER_POLICY");
@@ -38,6 +43,9 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.flag("single-buffer-fallback", o.single_buffer_fallback, "hold a result once where it does not fit in L1 twice")
       .known_as("enable_single_buffer_fallback")
       .environment("PYBUDA_ENABLE_SINGLE_BUFFER_FALLBACK");
+  set.choice("self-cut", o.self_cut, {std::begin(balance::kSelfCuts), std::end(balance::kSelfCuts)},
+             "where no implementations of neighbouring ops go together: put them into different epochs, or queues between them")
+      .known_as("graph_solver_self_cut_type");
   set.flag("place-on-one-row", o.place_on_one_row, "give ops one row of cores, as far as they have such a grid")
       .known_as("place_on_one_row");
   set.flag("disable-l1-accumulate", o.disable_l1_accumulate, "do not accumulate partial sums of matmuls in L1 by the packer (l1_acc)")
@@ -53,6 +61,7 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
            "keep the memory of queues between epochs, instead of sharing it among those not in use together")
       .environment("PYBUDA_DISABLE_DYNAMIC_DRAM");
   set.family("op.", "op.NAME.KEY=VALUE", o.op_overrides, std::string("overrides for one op: ") + balance::kOverrideForms);
+  set.family("queue.", balance::kQueuePlaceForm, o.queues, "the channel of DRAM of a queue (PyBuda's place_queue_to_chip_dram)");
   set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
       .known_as("microbatch_size")
       .range(1, static_cast<double>(balance::kMostEntries / 2));

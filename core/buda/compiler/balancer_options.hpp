@@ -34,10 +34,13 @@ struct BalancerOptions {
   bool forked_dram_inputs = false;
   bool static_queues = false;
   std::int64_t effort = 1;
+  bool interactive_placer = true;
+  std::string self_cut = "None";
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
+  std::map<std::string, std::string> queues;        // "x.dram" -> "[0,3]"
 };
 
-// Declares every option, and the family op.NAME.KEY, under the headings of --help.
+// Declares every option, and the families op.NAME.KEY and queue.NAME.KEY, under the headings of --help.
 void declare(schema::OptionSet& set, BalancerOptions& options);
 
 }  // namespace buda::compiler

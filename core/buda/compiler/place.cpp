@@ -6,6 +6,7 @@
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
+#include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/option_values.hpp>
@@ -21,7 +22,7 @@
 namespace buda::compiler {
 namespace {
 
-Result<balance::BalanceOptions> balance_options(const BalancerOptions& o) {
+Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const device::DeviceDescriptor& device) {
   balance::BalanceOptions out;
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
@@ -34,7 +35,9 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o) {
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
   out.dynamic_queues = !o.static_queues;
-  out.effort = static_cast<std::int32_t>(o.effort);
+  out.effort = o.interactive_placer ? static_cast<std::int32_t>(o.effort) : 0;
+  const auto* cut = std::find(std::begin(balance::kSelfCuts), std::end(balance::kSelfCuts), o.self_cut);
+  out.self_cut = static_cast<balance::SelfCut>(cut - std::begin(balance::kSelfCuts));
   out.queues.inputs_on_host = o.input_queues_on_host;
   out.queues.outputs_on_host = o.output_queues_on_host;
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
@@ -48,6 +51,7 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o) {
   const auto* order = std::find(std::begin(balance::kChipOrders), std::end(balance::kChipOrders), o.chip_placement_policy);
   out.chips.order = static_cast<balance::ChipOrder>(order - std::begin(balance::kChipOrders));
   out.overrides = o.op_overrides;
+  BUDA_ASSIGN(out.queues.places, balance::parse_queue_places(o.queues, device));
   return out;
 }
 
@@ -132,7 +136,7 @@ void warn_of_other_device(const graph::Graph& graph, const device::DeviceDescrip
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
-  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o));
+  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o, device));
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));
@@ -156,7 +160,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
 Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const BalancerOptions& o,
                              const PluginSet& plugins, Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
-  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o));
+  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o, device));
   Placed out;
   auto given = balance::netlist_costs(netlist, device, host);
   if (!given.no_loads.empty()) return std::move(given.no_loads);

@@ -56,12 +56,14 @@ Result<BalancerOptions> balancer_options(const Settings& settings, PluginOptions
   std::map<std::string, std::string> names;  // of options, by those of their settings
   for (const auto& option : set.options())
     names[option.spec.environment.empty() ? "balancer." + option.spec.name : option.spec.environment] = option.spec.name;
-  constexpr std::string_view kFamilies = "balancer.op.", kPolicy = "policy.";
+  constexpr std::string_view kOps = "balancer.op.", kQueues = "balancer.queue.", kPolicy = "policy.";
   for (const auto& [name, value] : settings) {
     if (const auto known = names.find(name); known != names.end()) {
       BUDA_TRY(set.assign(known->second, {value}));
-    } else if (name.starts_with(kFamilies)) {
-      out.op_overrides[name.substr(kFamilies.size())] = value;
+    } else if (name.starts_with(kOps)) {
+      out.op_overrides[name.substr(kOps.size())] = value;
+    } else if (name.starts_with(kQueues)) {
+      out.queues[name.substr(kQueues.size())] = value;
     } else if (const std::size_t dot = name.find('.', kPolicy.size()); name.starts_with(kPolicy) && dot != std::string::npos) {
       plugins[name.substr(0, dot)].set(name.substr(dot + 1), value);
     }

@@ -60,7 +60,7 @@ def option_changes(build):
     for name, option in options.items():
         for witness in WITNESSES.get(name, []):
             for value in values_of(option, witness, policies)[0]:
-                setting = ["--set", value] if name.startswith("op.NAME.") else [f"--{name}={value}"]
+                setting = ["--set", value] if ".NAME." in name else [f"--{name}={value}"]
                 yield f"{name}={value}", witness.models.split()[0], witness.given, [*witness.given, *setting]
     for arguments in FURTHER:
         yield " ".join(arguments), "mlp", [], arguments

@@ -100,7 +100,7 @@ class Trial:
 
     def __init__(self, compiler, stage, option):
         self.compiler, self.stage, self.option = compiler, stage, option
-        self.is_family = option["name"].startswith("op.NAME.")
+        self.is_family = ".NAME." in option["name"]
 
     def setting(self, value, key=None):
         return ["--set", value if self.is_family else f"{key or self.option['name']}={value}"]

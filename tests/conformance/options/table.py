@@ -6,6 +6,8 @@ import subprocess
 
 TOOLS = ("importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "tti-pack", "runner")
 
+FAMILY_KEY = r"(?:op|queue)\.NAME\.[\w-]+"
+
 
 @dataclasses.dataclass
 class Row:
@@ -17,15 +19,15 @@ class Row:
 
     def is_option(self):
         """Whether the page claims that a tool has an option of this name."""
-        return self.stage in TOOLS and "not there yet" not in self.here and "op.NAME" not in self.here and bool(self.test)
+        return self.stage in TOOLS and "not there yet" not in self.here and not self.family_keys() and bool(self.test)
 
     def is_absent(self):
         """Whether nothing has an option of this name, not even for a single op."""
         return not self.test and not self.family_keys()
 
     def family_keys(self):
-        """What stands for the option where it is one of a single op: ["op.NAME.grid"]."""
-        return re.findall(r"op\.NAME\.[\w-]+", self.here)
+        """What stands for the option where it is one of a single op or queue: ["op.NAME.grid"]."""
+        return re.findall(FAMILY_KEY, self.here)
 
 
 def rows(page):
@@ -45,6 +47,6 @@ def spellings(option):
 
 
 def family_keys_of(tool, build):
-    """Keys like op.NAME.grid, which --help lists."""
+    """Keys like op.NAME.grid and queue.NAME.dram, which --help lists."""
     shown = subprocess.run([build / "bin" / tool, "--help"], check=True, capture_output=True, text=True).stdout
-    return set(re.findall(r"op\.NAME\.[\w-]+(?==)", shown)) - {"op.NAME.KEY"}
+    return set(re.findall(FAMILY_KEY + "(?==)", shown)) - {"op.NAME.KEY"}

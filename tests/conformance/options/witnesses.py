@@ -69,9 +69,11 @@ MODELS = [
     graph("cache", ("x", "input", [], [1, 40]), ("past_1", "input", [], [1, 40]), ("t", "add", ["x", "past_1"], None),
           ("y", "tanh", ["t"], None), ("out", "output", ["y"], None), ("present_1", "output", ["t"], None)),
     graph("wide", ("x", "input", [], [32, 288]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
-    # 211 rows of tiles: no number of cores shares them.
     # A result that L1 holds once on the largest grid, but not twice.
     graph("once", ("x", "input", [], [224, 102400]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
+    # What goes from a to b is larger than all of L1.
+    graph("parts", ("x", "input", [], [8192, 4096]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("out", "output", ["b"], None)),
+    # 211 rows of tiles: no number of cores shares them.
     graph("tall", ("x", "input", [], [6752, 1024]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
 ]
 
@@ -140,6 +142,8 @@ WITNESSES = {
     "enumerate-u-kt": [Witness("mlp", ["false"], given=["--policy", "random", "--seed", "3"])],
     "single-buffer-fallback": [Witness("once", ["false"])],
     "place-on-one-row": [Witness("mlp", ["true"], given=["--policy", "single_op_per_epoch"])],
+    "interactive-placer": [Witness("stride", ["false"])],
+    "self-cut": [Witness("parts", given=["--policy", "minimize_grid", "--set", "op.a.t-stream=[8,1]", "--set", "op.b.t-stream=[1,8]"])],
     "disable-l1-accumulate": [Witness("mlp", ["true"], given=["--set", "op.fc2.u_kt=1"])],
     "input-queues-on-host": [Witness("mlp", ["true"])],
     "output-queues-on-host": [Witness("mlp", ["true"])],
@@ -160,6 +164,7 @@ WITNESSES = {
     "op.NAME.t-stream-dir": [Witness("tall", ["op.a.t-stream-dir=n"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
                                 Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
+    "queue.NAME.dram": [Witness("mlp", ["queue.x.dram=[0,3]"])],
     "op.NAME.epoch-break": [Witness("chain", ["op.b.epoch-break=true"])],
 }
 

@@ -15,6 +15,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
+using ::testing::Ne;
 
 std::vector<LoadedBuffer> buffers_of_epoch(const std::vector<std::uint64_t>& bytes) {
   std::vector<LoadedBuffer> out;
@@ -127,6 +128,7 @@ TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
 TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {
   auto buffers = buffers_of_epoch({400, 400, 400, 100, 100});
   buffers[3].fixed = 2;
+  buffers[3].takes_room = false;
   const auto channels = place_by_load(buffers, ChannelRoom({0, 1000, 450}, 1));
   EXPECT_EQ(channels[3], 2);
   EXPECT_THAT(channels, Each(Ge(1)));
@@ -134,6 +136,13 @@ TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {
   for (std::size_t i : {0u, 1u, 2u, 4u})
     if (channels[i] == 2) in_last += buffers[i].bytes;
   EXPECT_LE(in_last, 450u);
+}
+
+TEST(ByLoad, BuffersThatTheUserPlacesTakeRoomFromOthers) {
+  auto buffers = buffers_of_epoch({400, 400, 300});
+  buffers[2].fixed = 1;
+  const auto channels = place_by_load(buffers, ChannelRoom({400, 699, 400}, 1));
+  EXPECT_THAT(channels, ElementsAre(Ne(1), Ne(1), 1));
 }
 
 // ---- PyBuda's algorithms

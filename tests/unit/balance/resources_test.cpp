@@ -154,6 +154,28 @@ TEST(L1, IsCountedAsTTBudaReadsDram) {
   EXPECT_EQ(more(16), 0u) << "twice of 32 tiles is more than 100 KiB";
 }
 
+// What pipegen2 would take in addition is three times the buffer of a relay from DRAM.
+TEST(L1, ReadsFromDramAreBoundedWhereTTBudaWouldTakeMoreThanThereIs) {
+  Op op = matmul();
+  Links links;
+  links.inputs.resize(2);
+  links.inputs[1].from_queue = true;
+  bound_dram_reads(op, links, board("n150"), nullptr);
+  EXPECT_EQ(op.inputs[1].dram_io_tiles, 0);
+  op.attributes.u_kt = 12;
+  op.attributes.m_k = 2;
+  const std::uint64_t used = l1_usage(op, links, board("n150")).used;
+  ASSERT_LE(used, board("n150").l1.operand_bytes());
+  ASSERT_GT(used + 3 * 96 * kF16, board("n150").l1.operand_bytes());
+  bound_dram_reads(op, links, board("n150"), nullptr);
+  EXPECT_EQ(op.inputs[1].dram_io_tiles, 96) << "12 rows of 8 tiles";
+  EXPECT_EQ(op.inputs[0].dram_io_tiles, 0) << "that comes from cores";
+  op.inputs[1].dram_io_tiles = 0;
+  links.inputs[1].prologue = true;
+  bound_dram_reads(op, links, board("n150"), nullptr);
+  EXPECT_EQ(op.inputs[1].dram_io_tiles, 0) << "what is read once, before the epoch";
+}
+
 TEST(Streams, EveryLimitHasItsResource) {
   Op op = matmul();
   Links links;

@@ -31,7 +31,8 @@ bool lies_on_host(const QueuePlan& plan) { return plan.queue.location == netlist
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Choice& choice, QueueSet queues) : problem_(problem), choice_(choice) {
+  Builder(const Problem& problem, const Choice& choice, QueueSet queues, const QueuePlaces& places)
+      : problem_(problem), choice_(choice), places_(places) {
     out_.queues = std::move(queues);
     for (const QueuePlan& plan : out_.queues.queues) out_.uses.emplace_back(static_cast<std::size_t>(plan.queue.grid.volume()));
   }
@@ -99,7 +100,7 @@ class Builder {
       if (plan.life) {
         dynamic.emplace_back(&plan, own);
       } else {
-        give(plan, dram.allocate(plan.queue, own, is_for_host(plan), *problem_.device));
+        give(plan, dram.allocate(plan.queue, own, is_for_host(plan) && !places_.contains(plan.queue.name), *problem_.device));
       }
     }
     std::stable_sort(dynamic.begin(), dynamic.end(), [&](const auto& a, const auto& b) { return bytes_of(*a.first) > bytes_of(*b.first); });
@@ -136,7 +137,9 @@ class Builder {
       const QueuePlan& plan = out_.queues.queues[q];
       std::optional<std::int32_t> epoch;
       if (plan.writer.valid()) epoch = choice_.ops[plan.writer.index()].epoch;
-      for (const BufferUse& use : out_.uses[q]) out.push_back({bytes_of(plan), is_for_host(plan), epoch, use, plan.life});
+      std::optional<std::int32_t> channel;
+      if (const auto place = places_.find(plan.queue.name); place != places_.end()) channel = place->second.channel;
+      for (const BufferUse& use : out_.uses[q]) out.push_back({bytes_of(plan), is_for_host(plan), epoch, use, plan.life, channel});
     }
     return out;
   }
@@ -278,6 +281,7 @@ class Builder {
       failure_.add(std::move(*d));
     } else {
       op.overlay_size = std::get<std::int32_t>(verdict);
+      bound_dram_reads(op, links, *problem_.device, spec.fused.get());
     }
     if (spec.fused) set_fused_op(op, *spec.fused);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -303,6 +307,7 @@ class Builder {
 
   const Problem& problem_;
   const Choice& choice_;
+  const QueuePlaces& places_;
   BuiltNetlist out_;
   EdgeBook book_{problem_};
   Failure failure_, no_space_;
@@ -311,7 +316,7 @@ class Builder {
 }  // namespace
 
 Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, const QueueOptions& options) {
-  return Builder(problem, choice, std::move(queues)).run(options);
+  return Builder(problem, choice, std::move(queues), options.places).run(options);
 }
 
 }  // namespace buda::balance

@@ -112,9 +112,9 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
   for (auto* u : {&inputs, &buffers, &outputs, &reads}) out.push_back(std::move(*u));
 }
 
-// Bytes that pipegen2 allocates for a receive buffer of `tiles` that DRAM is read into, for an op's input buffer of `op_tiles`: the smallest
-// multiple of at least 26 KiB that divides a phase (at most 2,048 tiles), else the largest below 52 KiB. Larger buffers are doubled, up to
-// 100 KiB, if a phase is a multiple of the result.
+// Bytes that pipegen2 allocates for a receive buffer of `tiles` that DRAM is read into, for an op's input buffer of `op_tiles`: the
+// smallest multiple of at least 26 KiB that divides a phase (at most 2,048 tiles), else the largest below 52 KiB. Larger buffers are
+// doubled, up to 100 KiB, if a phase is a multiple of the result.
 std::int64_t pipegen2_dram_bytes(std::int64_t tiles, std::int64_t op_tiles, std::int64_t tile_bytes) {
   constexpr std::int64_t kMostInAPhase = 2048;
   constexpr std::int64_t kFewReads = 52 * 1024, kMostDoubled = 100 * 1024;
@@ -330,6 +330,23 @@ std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescripto
   constexpr std::uint64_t kStep = 4096;
   std::uint64_t bytes = align_up<std::uint64_t>(kHalves * phases.used * as_count(device.streams.bytes_per_phase), kStep);
   return static_cast<std::int32_t>(std::min<std::uint64_t>(bytes, 1u << 30));
+}
+
+void bound_dram_reads(Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused) {
+  // pipegen2 doubles the whole buffer of an input instead of taking half of it, and takes three quarters for what comes from cores.
+  constexpr std::int64_t kOfQueue = 3, kOfCores = 1;
+  std::uint64_t bytes = l1_usage(op, links, device, fused).used;
+  std::vector<std::pair<std::size_t, std::int64_t>> from_queues;  // inputs, and tiles that we have under way
+  for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
+    const InputLink& in = links.inputs[i];
+    if (!is_shared(op, i) || in.prologue) continue;
+    const tiling::InputBuffer buffer = input_buffer(op, i, device);
+    const std::int64_t tiles = tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes);
+    bytes += as_count(tiles * buffer.tile_bytes * (in.from_queue ? kOfQueue : kOfCores));
+    if (in.from_queue) from_queues.emplace_back(i, tiles);
+  }
+  if (bytes <= device.l1.operand_bytes()) return;
+  for (const auto& [i, tiles] : from_queues) op.inputs[i].dram_io_tiles = static_cast<std::int32_t>(tiles);
 }
 
 const Usage* first_misfit(const std::vector<Usage>& all) {

@@ -21,7 +21,7 @@ std::vector<std::int32_t> windowed(const std::vector<UnplacedBuffer>& buffers, c
   std::vector<std::int32_t> out(buffers.size(), kOpen);
   std::uint64_t left = room.window_channel < 0 ? 0 : room.window;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    if (!buffers[b].for_host || buffers[b].bytes > left) continue;
+    if (!buffers[b].for_host || buffers[b].channel || buffers[b].bytes > left) continue;
     left -= buffers[b].bytes;
     out[b] = room.window_channel;
   }
@@ -73,6 +73,7 @@ class Chooser {
         even_(0, room.channels.size() / 2),
         odd_(room.channels.size() / 2, room.channels.size() - room.channels.size() / 2) {}
 
+  void put(const UnplacedBuffer& buffer, std::int32_t channel) { room_.take(static_cast<std::size_t>(channel), buffer.bytes, buffer.life); }
   std::int32_t choose(const UnplacedBuffer& buffer) {
     const std::size_t channel = channel_of(buffer);
     room_.take(channel, buffer.bytes, buffer.life);
@@ -135,9 +136,14 @@ std::vector<DramBank> banks_by_load(const std::vector<UnplacedBuffer>& buffers, 
   const auto& window = device.dram.host_window;
   const std::int32_t window_half = halves > 1 && window && window->begin >= overlay::kDramHalf ? 1 : 0;
   std::vector<LoadedBuffer> loaded;
-  for (std::size_t b = 0; b < buffers.size(); ++b)
-    loaded.push_back(
-        {buffers[b].bytes, buffers[b].use.loads, in_window[b] == kOpen ? kOpen : in_window[b] * halves + window_half, buffers[b].life});
+  std::int32_t placed = 0;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    LoadedBuffer one{buffers[b].bytes, buffers[b].use.loads, kOpen, in_window[b] == kOpen, buffers[b].life};
+    if (in_window[b] != kOpen) one.fixed = in_window[b] * halves + window_half;
+    // The halves in turn.
+    if (buffers[b].channel) one.fixed = *buffers[b].channel * halves + placed++ % halves;
+    loaded.push_back(std::move(one));
+  }
   std::vector<DramBank> out;
   for (std::int32_t bank : place_by_load(loaded, ChannelRoom(halves > 1 ? room.halves : room.channels, room.epochs)))
     out.emplace_back(bank / halves, halves > 1 ? bank % halves : DramBank::kEitherHalf);
@@ -151,8 +157,16 @@ std::vector<DramBank> choose_banks(DramAlgorithm algorithm, const std::vector<Un
   const std::vector<std::int32_t> in_window = windowed(buffers, room);
   if (algorithm == DramAlgorithm::by_load) return banks_by_load(buffers, in_window, room, device);
   Chooser chooser(algorithm, room, device);
+  for (const UnplacedBuffer& buffer : buffers)
+    if (buffer.channel) chooser.put(buffer, *buffer.channel);
   std::vector<DramBank> out;
-  for (std::size_t b = 0; b < buffers.size(); ++b) out.emplace_back(in_window[b] == kOpen ? chooser.choose(buffers[b]) : in_window[b]);
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].channel) {
+      out.emplace_back(*buffers[b].channel);
+    } else {
+      out.emplace_back(in_window[b] == kOpen ? chooser.choose(buffers[b]) : in_window[b]);
+    }
+  }
   return out;
 }
 

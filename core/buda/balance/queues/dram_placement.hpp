@@ -20,10 +20,12 @@ struct UnplacedBuffer {
   std::optional<std::int32_t> writer_epoch;  // nothing: the host writes it
   BufferUse use;
   Lifetime life = {};
+  std::optional<std::int32_t> channel = {};  // where the user puts it
 };
 
-// The bank of each buffer: of those for the host the channel of the window, as long as they fit there; of others what the algorithm says,
-// as far as there is room. Where there is none in any channel, it is one of them all the same. Only by_load asks for a half.
+// The bank of each buffer: of those that the user places their channel; of those for the host the channel of the window, as long as they
+// fit there; of others what the algorithm says, as far as there is room. Where there is none in any channel, it is one of them all the
+// same. Only by_load asks for a half.
 std::vector<DramBank> choose_banks(DramAlgorithm algorithm, const std::vector<UnplacedBuffer>& buffers, const DramRoom& room,
                                    const device::DeviceDescriptor& device);
 

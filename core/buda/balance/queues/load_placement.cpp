@@ -79,7 +79,7 @@ class Shares {
   void put(std::size_t b, std::int32_t channel) {
     const auto c = static_cast<std::size_t>(channel);
     for (const Share& s : of_buffer_[b]) load_[s.load][c] += s.bytes;
-    if (buffers_[b].fixed < 0) room_.take(c, buffers_[b].bytes, buffers_[b].life);
+    if (buffers_[b].takes_room) room_.take(c, buffers_[b].bytes, buffers_[b].life);
     channel_[b] = channel;
   }
 

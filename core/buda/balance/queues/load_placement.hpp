@@ -13,10 +13,11 @@ struct LoadedBuffer {
   std::uint64_t bytes = 0;  // that it takes
   std::vector<BufferLoad> loads;
   std::int32_t fixed = -1;  // its channel, if that is not open
+  bool takes_room = true;   // of what `room` says is free
   Lifetime life = {};
 };
 
-// The channel of each buffer. `room`: for buffers that are not fixed; one that fits nowhere gets channel 0.
+// The channel of each buffer; one that fits nowhere gets channel 0.
 std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room);
 
 }  // namespace buda::balance

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,13 @@ struct QueueSet {
 // Bytes that an epoch reads from which on large buffers are divided.
 inline constexpr std::uint64_t kDividedFrom = 1'000'000;
 
+// A channel of DRAM of one chip.
+struct DramPlace {
+  std::int32_t chip = 0, channel = 0;
+};
+using QueuePlaces = std::map<std::string, DramPlace>;  // by name of the queue
+inline constexpr const char* kQueuePlaceForm = "queue.NAME.dram=[CHIP,CHANNEL]";
+
 struct QueueOptions {
   std::int32_t batches = 2;  // of the model's inputs and outputs, that queues of the host hold
   DramAlgorithm placement = DramAlgorithm::by_load;
@@ -53,6 +61,7 @@ struct QueueOptions {
   std::uint64_t divided_from = kDividedFrom;
   bool inputs_on_host = false;   // queues of inputs lie in the host's memory, but those of rows (layout flat)
   bool outputs_on_host = false;  // and those of outputs
+  QueuePlaces places = {};       // of queues that the user places (queue_places.hpp)
 };
 
 // - An input is one buffer, or, when it has few tiles, blocked as the smallest of its readers takes it.

@@ -1,6 +1,8 @@
 // Passes through the epochs of a choice.
 #include <buda/balance/solve/epoch_search.hpp>
 
+#include <buda/balance/solve/other_models.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -215,6 +217,8 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
       const std::size_t tries = std::min(std::max<std::size_t>(share, 1), all_tries - next_[e]);
       tried = tried || tries > 0;
       best = best_of(e, begin, end, tries, std::move(best));
+      if (stand(context, begin, best.ops)) best = with_other_models(placers_.front(), trials_, begin, end, std::move(best));
+      begin_again(context, begin);
       found.emplace(e, best);
     } else {
       best = better_of(begin, end, std::move(best), found.at(first[e]));

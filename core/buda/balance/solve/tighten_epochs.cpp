@@ -331,6 +331,17 @@ std::vector<double> PacedPlacer::edge_cycles(const std::vector<OpId>& ops) {
   return out;
 }
 
+double PacedPlacer::edge_cycles_with(OpId op, const OpModel& model) {
+  double out = 0;
+  for (std::size_t k = 0; k < context_.op(op).operands.size(); ++k) out = std::max(out, edge_cycles(op, model, k).value_or(0));
+  for (const OpUse& use : context_.op(op).users) {
+    const bool is_here = context_.is_placed(use.op) && context_.placed(use.op).epoch == context_.epoch();
+    if (!is_here || context_.op(use.op).operands[use.input].queued) continue;
+    out = std::max(out, model_->pairs.cycles(use.op, context_.placed(use.op).model, use.input, model));
+  }
+  return out;
+}
+
 bool PacedPlacer::place_by_links(OpId op, double most) {
   const auto best = best_spot(op, most, in_order(op, most));
   if (!best) return false;

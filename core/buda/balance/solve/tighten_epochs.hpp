@@ -38,6 +38,8 @@ class PacedPlacer {
   double cycles(OpId op, const OpModel& model) { return model_->times.cycles(op, model, ways_in_epoch(context_, op, end_)); }
   // Of the slowest edge to an op of the present epoch, or from it, by their order in the schedule.
   std::vector<double> edge_cycles(const std::vector<OpId>& ops);
+  // Of the slowest edge to an op of the present epoch, or from it, if it stood there with a model.
+  double edge_cycles_with(OpId op, const OpModel& model);
   // Of an op of a choice.
   double cycles(OpId op, const Choice& choice) {
     return model_->times.cycles(op, choice.ops[op.index()].model, ways_in_choice(context_, choice, op));
