@@ -17,6 +17,8 @@
 #include <string_view>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace buda::isa {
 
 // Bits [low, low + width) of an instruction.
@@ -76,3 +78,5 @@ constexpr std::uint32_t from_program(std::uint32_t code) { return code >> 2 | co
 constexpr bool is_push(std::uint32_t code) { return (code & 3) != 3; }
 
 }  // namespace buda::isa
+
+#pragma GCC visibility pop

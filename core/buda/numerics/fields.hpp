@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // Between the biases of exponents of 8 and of 5 bits.
@@ -35,3 +37,5 @@ constexpr std::uint32_t narrowed(std::uint32_t word) {
 constexpr std::uint32_t widened(std::uint32_t word) { return is_zero(word) ? 0 : word + at_exponent(kRebias); }
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // Columns of the destination that a kernel works on at once.
@@ -59,3 +61,5 @@ const Kernels* runnable_avx512_kernels();
 const Kernels& best_kernels();
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // The left operand, which goes through SrcB: rows x inner source words, row-major; inner is a multiple of 16.
@@ -66,3 +68,5 @@ void multiply_with(const Kernels& kernels, const Product& product, const LeftOpe
                    std::size_t count, std::span<std::uint32_t> sums, unsigned threads);
 }  // namespace detail
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

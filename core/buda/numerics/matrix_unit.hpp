@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 inline constexpr std::size_t kGroup = 8;   // products that are aligned to each other
@@ -68,3 +70,5 @@ std::uint32_t pool_max(std::uint32_t dest, std::uint32_t a);
 constexpr std::uint32_t move_to_dest(std::uint32_t word) { return (word & 0x7f800000u) == 0 ? 0 : word; }
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

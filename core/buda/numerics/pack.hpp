@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // Between the conversions. wide: 23 fraction bits, no conversion; bf16 and fp16; e8m6 and e5m6: 6 fraction bits, on the way to a Bfp
@@ -51,3 +53,5 @@ std::uint32_t accumulate_in_l1(DataFormat format, std::uint32_t there, std::uint
 float sum_in_l1(DataFormat format, float there, float arriving);
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // What a source register holds: numbers of 8, 11 or 11 significant bits, with exponents of 8, 8 or 5 bits.
@@ -31,3 +33,5 @@ inline constexpr std::uint32_t kLargestWide = 0x7f800000u;  // exponents of 8 bi
 inline constexpr std::uint32_t kLargestFp16 = 31u << 23 | 0x3ffu << 13;
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

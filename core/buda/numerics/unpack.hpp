@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
 // How a source register holds numbers of this format, which is neither integer nor `invalid`.
@@ -39,3 +41,5 @@ float value_of_dest(Dest dest, std::uint32_t word);
 std::uint32_t dest_of_value(Dest dest, float value);
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

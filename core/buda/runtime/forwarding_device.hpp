@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 class ForwardingDevice : public Device {
@@ -39,3 +41,5 @@ class ForwardingDevice : public Device {
 };
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop

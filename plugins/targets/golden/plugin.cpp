@@ -1,6 +1,5 @@
 // Target `golden`: executes a netlist on the host, with the number formats of the device.
-#include "device.hpp"
-
+#include <buda/functional/device.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 
@@ -10,15 +9,14 @@ using namespace buda;
 
 class GoldenTarget final : public runtime::Target {
  public:
-  explicit GoldenTarget(const golden::DeviceOptions& options) : options_(options) {}
+  explicit GoldenTarget(const functional::DeviceOptions& options) : options_(options) {}
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
-    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, options_, host));
-    return std::unique_ptr<runtime::Device>(std::move(device));
+    return functional::make_device(program, options_, host);
   }
 
  private:
-  golden::DeviceOptions options_;
+  functional::DeviceOptions options_;
 };
 
 schema::OptionSpec choice(std::string name, std::string summary, std::string value_name, std::string standard,
@@ -53,9 +51,9 @@ BUDA_PLUGIN(.name = "golden", .version = "1.0", .description = "executes netlist
                                            "MODE", "exact", {"exact", "bits", "fp32"}),
                                     flag("check-nan", "count NaN, infinities and saturated numbers by op, and warn of the first of each")},
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          golden::DeviceOptions options;
+                          functional::DeviceOptions options;
                           const std::string& mode = values.text("mode");
-                          options.mode = mode == "fp32" ? golden::Mode::fp32 : mode == "bits" ? golden::Mode::bits : golden::Mode::exact;
+                          options.mode = mode == "fp32" ? arith::Mode::fp32 : mode == "bits" ? arith::Mode::bits : arith::Mode::exact;
                           options.check_nan = values.flag("check-nan");
                           return std::unique_ptr<runtime::Target>(new GoldenTarget(options));
                         }});

@@ -7,7 +7,7 @@
 #include <buda/runtime/program_order.hpp>
 #include <buda/runtime/stimulus.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <golden/device.hpp>
+#include <buda/functional/device.hpp>
 
 #include "coverage.hpp"
 #include "generator.hpp"
@@ -37,7 +37,7 @@ struct Options {
   std::optional<device::DeviceDescriptor> chip;  // absent: as the netlist says
   judge::Coverage* coverage = nullptr;           // of what agrees
   double work = 1e8;                             // multiplications of a product that are judged
-  golden::DeviceOptions device;
+  functional::DeviceOptions device;
   bool judge = true;
   std::string share;
   std::uint64_t seed = 1;
@@ -81,10 +81,10 @@ std::string run_file(const std::string& path, const std::string& text, const Opt
   if (datums > o.most_datums) return cat("large ", datums / 1e6, " million numbers");
   auto inputs = runtime::stimulate(program.netlist, *config, o.seed, *entries);
   if (!inputs) return first(inputs.failure(), "stimulus");
-  golden::DeviceOptions options = o.device;
-  auto opened = golden::GoldenDevice::make(program, options, host);
+  functional::DeviceOptions options = o.device;
+  auto opened = functional::make_device(program, options, host);
   if (!opened) return first(opened.failure(), "failed");
-  golden::GoldenDevice& golden = **opened;
+  runtime::Device& golden = **opened;
   judge::Judge judge(program.netlist, options.mode == arith::Mode::fp32 ? judge::Precision::fp32 : judge::Precision::exact, o.work);
   if (o.judge) golden.observe(judge);
   for (const auto& queue : program.netlist.queues) {

@@ -1,6 +1,6 @@
 #include "unit/balance/golden_model.hpp"
 
-#include "golden/device.hpp"
+#include <buda/functional/device.hpp>
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/emit/plan_builder.hpp>
@@ -19,7 +19,7 @@ class Golden final : public runtime::Target {
  public:
   explicit Golden(arith::Mode mode) : mode_(mode) {}
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
-    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {mode_}, host));
+    BUDA_ASSIGN(auto device, functional::make_device(program, {mode_}, host));
     return std::unique_ptr<runtime::Device>(std::move(device));
   }
 

@@ -47,7 +47,7 @@ class Advance : public testing::Test {
   }
 
   TestHost host_;
-  std::unique_ptr<GoldenDevice> device_;
+  std::unique_ptr<runtime::Device> device_;
 };
 
 TEST_F(Advance, AProgramWaitsForEntriesBetweenEpochs) {

@@ -10,7 +10,7 @@
 #include <buda/runtime/model_image.hpp>
 #include <buda/runtime/shared_io.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <golden/device.hpp>
+#include <buda/functional/device.hpp>
 
 #include <gmock/gmock.h>
 
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 class Golden final : public runtime::Target {
  public:
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
-    BUDA_ASSIGN(auto device, golden::GoldenDevice::make(program, {}, host));
+    BUDA_ASSIGN(auto device, functional::make_device(program, {}, host));
     return std::unique_ptr<runtime::Device>(std::move(device));
   }
 };

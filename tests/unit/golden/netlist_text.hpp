@@ -6,7 +6,7 @@
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <golden/device.hpp>
+#include <buda/functional/device.hpp>
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ inline std::string first_error(const Failure& failure) {
   return failure.diagnostics().empty() ? "" : failure.diagnostics().front().message;
 }
 
-inline Result<std::unique_ptr<GoldenDevice>> open_device(const std::string& text, TestHost& host, const DeviceOptions& options = {}) {
+inline Result<std::unique_ptr<runtime::Device>> open_device(const std::string& text, TestHost& host, const DeviceOptions& options = {}) {
   auto netlist = netlist::parse_netlist(text, "test.yaml");
   if (!netlist) {
     ADD_FAILURE() << first_error(netlist.failure()) << "\n" << text;
@@ -74,7 +74,7 @@ inline Result<std::unique_ptr<GoldenDevice>> open_device(const std::string& text
   }
   runtime::Program program;
   program.netlist = std::move(*netlist);
-  return GoldenDevice::make(program, options, host);
+  return functional::make_device(program, options, host);
 }
 
 // Numbers in [low, high) that have 8 significant bits, as many as Float16_b keeps, so that pushing them changes nothing.

@@ -1,5 +1,5 @@
 // Values computed from the tiles that arrive are those of target golden, bit by bit, whatever time does.
-#include "golden/device.hpp"
+#include <buda/functional/device.hpp>
 #include "grid/device.hpp"
 
 #include <buda/runtime/netlist_run.hpp>
@@ -78,7 +78,7 @@ void compare_random(int wanted, std::uint64_t seed, int chips, const std::string
     const std::string text = pipes::random_netlist(rng, chips, arch);
     const auto prepared = prepare(text, board, rng.next());
     if (!prepared) continue;
-    auto golden = golden::GoldenDevice::make(prepared->program, {}, pipes::source_host());
+    auto golden = functional::make_device(prepared->program, {}, pipes::source_host());
     if (!golden) continue;
     std::string problem;
     const Outputs expected = outputs_of(**golden, prepared->program.netlist, prepared->inputs, problem);
@@ -122,7 +122,7 @@ TEST(Values, ARamIsZeroBeforeItIsWritten) {
   std::string problem;
   const Outputs made = on_grid(*prepared, board, 0, problem);
   ASSERT_EQ(problem, "");
-  auto golden = golden::GoldenDevice::make(prepared->program, {}, pipes::source_host());
+  auto golden = functional::make_device(prepared->program, {}, pipes::source_host());
   ASSERT_TRUE(golden.ok());
   EXPECT_EQ(made, outputs_of(**golden, prepared->program.netlist, prepared->inputs, problem));
 }

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace buda::golden {
+namespace buda::functional {
 
 class FeedingGraphs final : public runtime::Grouping {
  public:
@@ -24,4 +24,4 @@ class FeedingGraphs final : public runtime::Grouping {
   const arith::Plans& plans_;
 };
 
-}  // namespace buda::golden
+}  // namespace buda::functional

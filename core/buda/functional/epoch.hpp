@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace buda::golden {
+namespace buda::functional {
 
 using arith::EdgePlan;
 using arith::GraphGroup;
@@ -80,4 +80,4 @@ struct Group {
   }
 };
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -1,15 +1,15 @@
 // Executes graphs that run together, as far as queues allow.
 #pragma once
 
-#include "epoch_runner.hpp"
-#include "machine.hpp"
+#include <buda/functional/epoch_runner.hpp>
+#include <buda/functional/machine.hpp>
 
 #include <buda/runtime/schedule.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <vector>
 
-namespace buda::golden {
+namespace buda::functional {
 
 class GroupRunner {
  public:
@@ -38,4 +38,4 @@ class GroupRunner {
   std::vector<runtime::Wait> waits_;
 };
 
-}  // namespace buda::golden
+}  // namespace buda::functional

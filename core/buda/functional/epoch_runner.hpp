@@ -1,14 +1,14 @@
 // Executes the ops of one graph.
 #pragma once
 
-#include "machine.hpp"
+#include <buda/functional/machine.hpp>
 
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-namespace buda::golden {
+namespace buda::functional {
 
 class EpochRunner {
  public:
@@ -34,4 +34,4 @@ class EpochRunner {
   Machine& m_;
 };
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -1,5 +1,5 @@
 // The host's side: queues by name.
-#include "device.hpp"
+#include <buda/functional/functional_device.hpp>
 
 #include <buda/arith/host_tensor.hpp>
 
@@ -11,16 +11,16 @@
 #include <algorithm>
 #include <limits>
 
-namespace buda::golden {
+namespace buda::functional {
 
 using netlist::Queue;
 using netlist::QueueKind;
 
-GoldenDevice::GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host)
+FunctionalDevice::FunctionalDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host)
     : m_{.netlist = std::move(netlist), .options = options, .host = host} {}
 
-Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program& program, const DeviceOptions& options, Host& host) {
-  std::unique_ptr<GoldenDevice> device(new GoldenDevice(program.netlist, options, host));
+Result<std::unique_ptr<FunctionalDevice>> FunctionalDevice::make(const runtime::Program& program, const DeviceOptions& options, Host& host) {
+  std::unique_ptr<FunctionalDevice> device(new FunctionalDevice(program.netlist, options, host));
   BUDA_TRY(device->prepare());
   return device;
 }
@@ -28,7 +28,7 @@ Result<std::unique_ptr<GoldenDevice>> GoldenDevice::make(const runtime::Program&
 // Entries of all queues together: a gigabyte of empty ones.
 constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
 
-Result<void> GoldenDevice::prepare() {
+Result<void> FunctionalDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(m_.netlist));
   BUDA_ASSIGN(m_.plans, arith::plan_graphs(m_.netlist, m_.options.most_numbers));
   std::int64_t slots = 0;
@@ -38,7 +38,7 @@ Result<void> GoldenDevice::prepare() {
     if (slots > kMostSlots) {
       Diagnostic d = input_error("GD007", queue.places.self.line == 0 ? SourceLoc{m_.netlist.file} : m_.netlist.loc(queue.places.self),
                                  cat("queue '", queue.name, "' has ", queue.entries, " entries, which makes ", slots,
-                                     " with the queues before it; target golden keeps at most ", kMostSlots));
+                                     " with the queues before it; this target keeps at most ", kMostSlots));
       d.node = queue.name;
       d.hint = "give the queue fewer entries: it needs as many as inputs are pushed before they are read";
       return d;
@@ -52,7 +52,7 @@ Result<void> GoldenDevice::prepare() {
 }
 
 // What netlist::check_netlist does not ask for.
-Result<void> GoldenDevice::link(std::size_t index) {
+Result<void> FunctionalDevice::link(std::size_t index) {
   const Queue& queue = m_.netlist.queues[index];
   auto target = queue_index_.find(queue.alias);
   auto error = [&](const std::string& why) {
@@ -76,7 +76,7 @@ Result<void> GoldenDevice::link(std::size_t index) {
   return success();
 }
 
-Result<QueueMemory*> GoldenDevice::find(const std::string& name) {
+Result<QueueMemory*> FunctionalDevice::find(const std::string& name) {
   auto it = queue_index_.find(name);
   if (it != queue_index_.end()) return &m_.queues[it->second];
   std::vector<std::string> known;
@@ -86,7 +86,7 @@ Result<QueueMemory*> GoldenDevice::find(const std::string& name) {
   return d;
 }
 
-Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
+Result<void> FunctionalDevice::push(const std::string& name, const Tensor& tensor) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
   if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: its slots are written, not pushed"));
   BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), m_.options.mode));
@@ -98,7 +98,7 @@ Result<void> GoldenDevice::push(const std::string& name, const Tensor& tensor) {
   return success();
 }
 
-Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, const Tensor& tensor) {
+Result<void> FunctionalDevice::write(const std::string& name, std::int64_t slot, const Tensor& tensor) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
   BUDA_ASSIGN(auto entries, entries_from(tensor, queue->queue(), m_.options.mode));
   const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
@@ -111,7 +111,7 @@ Result<void> GoldenDevice::write(const std::string& name, std::int64_t slot, con
   return success();
 }
 
-Result<Tensor> GoldenDevice::pop(const std::string& name, std::int64_t count) {
+Result<Tensor> FunctionalDevice::pop(const std::string& name, std::int64_t count) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
   if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: its slots are read, not popped"));
   BUDA_ASSIGN(Tensor out, read(name, 0, count));
@@ -119,13 +119,13 @@ Result<Tensor> GoldenDevice::pop(const std::string& name, std::int64_t count) {
   return out;
 }
 
-Result<std::int64_t> GoldenDevice::waiting(const std::string& name) {
+Result<std::int64_t> FunctionalDevice::waiting(const std::string& name) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
   if (queue->is_ram()) return input_error("GD012", {m_.netlist.file}, cat("'", name, "' is a ram: it has slots, and nothing waits in it"));
   return queue->occupancy();
 }
 
-Result<Tensor> GoldenDevice::read(const std::string& name, std::int64_t slot, std::int64_t count) {
+Result<Tensor> FunctionalDevice::read(const std::string& name, std::int64_t slot, std::int64_t count) {
   BUDA_ASSIGN(QueueMemory * queue, find(name));
   const std::int64_t there = queue->is_ram() ? queue->entries() : queue->occupancy();
   if (slot < 0 || count < 0 || slot > there || count > there - slot)
@@ -138,7 +138,7 @@ Result<Tensor> GoldenDevice::read(const std::string& name, std::int64_t slot, st
   return tensor_from(entries, queue->queue());
 }
 
-Result<void> GoldenDevice::start(const std::string& program, const runtime::Parameters& parameters) {
+Result<void> FunctionalDevice::start(const std::string& program, const runtime::Parameters& parameters) {
   netlist::ProgramParameters values;
   for (const auto& [name, value] : parameters) {
     if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
@@ -152,7 +152,7 @@ Result<void> GoldenDevice::start(const std::string& program, const runtime::Para
   return success();
 }
 
-Result<runtime::Progress> GoldenDevice::advance(const runtime::Until& until) {
+Result<runtime::Progress> FunctionalDevice::advance(const runtime::Until& until) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pointers;
   for (const QueueMemory& queue : m_.queues) pointers.emplace_back(queue.read_pointer(), queue.write_pointer());
   groups_.forget_waits();
@@ -172,7 +172,7 @@ Result<runtime::Progress> GoldenDevice::advance(const runtime::Until& until) {
   return progress;
 }
 
-Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
+Result<runtime::State> FunctionalDevice::go_on(const runtime::Until& until) {
   const QueueMemory* watched = nullptr;
   if (until.queue) {
     BUDA_TRY(waiting(until.queue->queue));
@@ -196,7 +196,7 @@ Result<runtime::State> GoldenDevice::go_on(const runtime::Until& until) {
   return runtime::State::idle;
 }
 
-Result<GroupRunner::Step> GoldenDevice::take_action() {
+Result<GroupRunner::Step> FunctionalDevice::take_action() {
   const runtime::Action& action = schedule_.actions.front();
   if (const auto* clear = std::get_if<runtime::ClearQueue>(&action)) {
     m_.queues[clear->queue].clear();
@@ -217,13 +217,13 @@ Result<GroupRunner::Step> GoldenDevice::take_action() {
   return step;
 }
 
-void GoldenDevice::give_up() {
+void FunctionalDevice::give_up() {
   at_work_ = false;
   group_.reset();
   schedule_.clear();
 }
 
-runtime::Telemetry GoldenDevice::telemetry() const {
+runtime::Telemetry FunctionalDevice::telemetry() const {
   runtime::Telemetry out{{"epochs", m_.counts.epochs},
                          {"flops", m_.counts.flops},
                          {"inputs", m_.counts.inputs},
@@ -240,4 +240,9 @@ runtime::Telemetry GoldenDevice::telemetry() const {
   return out;
 }
 
-}  // namespace buda::golden
+Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const DeviceOptions& options, Host& host) {
+  BUDA_ASSIGN(auto device, FunctionalDevice::make(program, options, host));
+  return std::unique_ptr<runtime::Device>(std::move(device));
+}
+
+}  // namespace buda::functional

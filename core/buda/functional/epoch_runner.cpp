@@ -7,7 +7,7 @@
 //
 // Writers. An op's output goes to the slot at the write pointer of every queue that it feeds. Of a gradient op the sum over all inputs is
 // written at the end; it starts from what the ram held, or from zero where the setting says `zero`.
-#include "epoch_runner.hpp"
+#include <buda/functional/epoch_runner.hpp>
 
 #include <buda/arith/host_tensor.hpp>
 #include <buda/arith/tile_sizes.hpp>
@@ -21,7 +21,7 @@
 #include <cmath>
 #include <limits>
 
-namespace buda::golden {
+namespace buda::functional {
 
 using netlist::ResolvedSetting;
 
@@ -144,15 +144,17 @@ ValuePtr EpochRunner::delivered(const EdgePlan& edge, const ValuePtr& from, std:
 std::variant<Value, std::string> EpochRunner::compute(const OpPlan& op, const std::vector<ValuePtr>& inputs,
                                                       const ValuePtr& previous) const {
   std::vector<ValuePtr> ready(inputs.size());
-  const OpKind& kind = arith::op_kind(op.op->type);
+  const auto run_kind = [&](const arith::OpCall& call) {
+    return m_.options.run_op ? m_.options.run_op(call) : arith::op_kind(call.op.type).run(call);
+  };
   if (!op.by_t) {
     for (std::size_t k = 0; k < inputs.size(); ++k) ready[k] = delivered(op.inputs[k], inputs[k], std::nullopt);
-    return kind.run({*op.work, ready, m_.options.mode, m_.host.threads, previous, op.fused});
+    return run_kind({*op.work, ready, m_.options.mode, m_.host.threads, previous, op.fused});
   }
   Value whole(op.work->shape(), op.work->tile_dim, op.work->out_format);
   for (std::int64_t t = 0; t < whole.tiles.t; ++t) {
     for (std::size_t k = 0; k < inputs.size(); ++k) ready[k] = delivered(op.inputs[k], inputs[k], t);
-    auto part = kind.run({*op.by_t, ready, m_.options.mode, m_.host.threads, nullptr, op.fused});
+    auto part = run_kind({*op.by_t, ready, m_.options.mode, m_.host.threads, nullptr, op.fused});
     if (auto* error = std::get_if<std::string>(&part)) return std::move(*error);
     const Value& matrix = std::get<Value>(part);
     const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * whole.matrix());
@@ -240,4 +242,4 @@ void EpochRunner::check_numbers(const OpPlan& op, const Value& value) {
   m_.host.report(d);
 }
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -1,9 +1,9 @@
 // Which graphs use the same queues.
-#include "grouping.hpp"
+#include <buda/functional/grouping.hpp>
 
 #include <algorithm>
 
-namespace buda::golden {
+namespace buda::functional {
 namespace {
 
 bool touches(const arith::GraphPlan& graph, std::size_t queue) {
@@ -22,4 +22,4 @@ bool FeedingGraphs::has_to_precede(std::size_t waiting, std::size_t next) const 
   return false;
 }
 
-}  // namespace buda::golden
+}  // namespace buda::functional

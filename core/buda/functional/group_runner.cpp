@@ -3,7 +3,7 @@
 // Ops are gone through in an order in which producers come first. One whose queue has no entry for the input, or whose output has no room,
 // is passed over with all that depends on it; the others go on, since what they make may be what the host waits for before it pushes. When
 // a round through all ops gets nothing done, the device waits: for the host where pushing or popping would help, else forever.
-#include "group_runner.hpp"
+#include <buda/functional/group_runner.hpp>
 
 #include <buda/arith/tile_sizes.hpp>
 
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace buda::golden {
+namespace buda::functional {
 
 using runtime::Wait;
 
@@ -180,4 +180,4 @@ Result<void> GroupRunner::end(Group& group) {
   return success();
 }
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -1,9 +1,9 @@
-// A device that lives on the host: queues as ring buffers, graphs executed op by op.
+// The device: queues by name, and the program at work.
 #pragma once
 
-#include "group_runner.hpp"
-#include "grouping.hpp"
-#include "machine.hpp"
+#include <buda/functional/group_runner.hpp>
+#include <buda/functional/grouping.hpp>
+#include <buda/functional/machine.hpp>
 
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/runtime/target.hpp>
@@ -13,12 +13,12 @@
 #include <optional>
 #include <string>
 
-namespace buda::golden {
+namespace buda::functional {
 
-class GoldenDevice final : public runtime::Device {
+class FunctionalDevice final : public runtime::Device {
  public:
   // The host must outlive the device.
-  static Result<std::unique_ptr<GoldenDevice>> make(const runtime::Program& program, const DeviceOptions& options, Host& host);
+  static Result<std::unique_ptr<FunctionalDevice>> make(const runtime::Program& program, const DeviceOptions& options, Host& host);
 
   Result<void> push(const std::string& queue, const Tensor& entries) override;
   Result<void> write(const std::string& queue, std::int64_t slot, const Tensor& entries) override;
@@ -34,7 +34,7 @@ class GoldenDevice final : public runtime::Device {
   }
 
  private:
-  GoldenDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host);
+  FunctionalDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host);
   Result<void> prepare();
   Result<void> link(std::size_t queue);
 
@@ -53,4 +53,4 @@ class GoldenDevice final : public runtime::Device {
   std::map<std::string, std::size_t> queue_index_;
 };
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -3,7 +3,8 @@
 
 #include <buda/arith/graph_plan.hpp>
 #include <buda/arith/queue_memory.hpp>
-#include "epoch.hpp"
+#include <buda/functional/device.hpp>
+#include <buda/functional/epoch.hpp>
 
 #include <buda/io/host.hpp>
 #include <buda/runtime/observer.hpp>
@@ -14,16 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace buda::golden {
+namespace buda::functional {
 
 using arith::QueueMemory;
-
-struct DeviceOptions {
-  Mode mode = Mode::exact;
-  bool check_nan = false;  // count NaN, infinities and saturated numbers by op, and report the first that each makes
-  // Numbers of manipulated inputs of an op that are laid out at once: more are worked on t by t where the op allows it.
-  std::int64_t most_numbers = std::int64_t{1} << 27;
-};
 
 struct NumberCounts {
   std::size_t nan = 0, infinite = 0;
@@ -50,4 +44,4 @@ struct Machine {
 // An error of a graph, at its place in the netlist; of a queue, or of an op that is read or written as one.
 Diagnostic epoch_error(const Machine& machine, const Epoch& epoch, const char* code, const std::string& queue, const std::string& message);
 
-}  // namespace buda::golden
+}  // namespace buda::functional

@@ -1,0 +1,53 @@
+// Reads a netlist, compiles its kernels, writes them.
+#include "apps/kernelc/run.hpp"
+
+#include <buda/device/load.hpp>
+#include <buda/kernels/kernel_set.hpp>
+#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/validate.hpp>
+#include <buda/netlist/text/parse.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace buda::kernelc {
+
+namespace {
+
+// The architecture whose cores kernels are for.
+constexpr const char* kArch = "wormhole_b0";
+
+Result<void> check(const netlist::Netlist& netlist, Host& host) {
+  BUDA_ASSIGN(auto device, device::load_device(host, kArch));
+  device.chips = std::max(device.chips, netlist::chips_used(netlist));
+  Failure failure;
+  for (Diagnostic& d : netlist::check_netlist(netlist, device)) {
+    if (d.severity == Severity::error) {
+      failure.add(std::move(d));
+    } else {
+      host.report(d);
+    }
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
+}  // namespace
+
+std::string output_folder(const Options& o) { return o.output.empty() ? "kernels" : o.output; }
+
+Result<void> run(const Options& o, Host& host) {
+  const std::string file = o.netlist == io::kStdStream ? "<stdin>" : o.netlist;
+  BUDA_ASSIGN(const auto bytes, host.fs().read(o.netlist));
+  BUDA_ASSIGN(const auto netlist, netlist::parse_netlist(bytes.view(), file, {kArch}));
+  BUDA_TRY(check(netlist, host));
+  kernels::BuildOptions options;
+  options.compiler = o.cxx == "gcc" ? kernels::Compiler::gcc : o.cxx == "clang" ? kernels::Compiler::clang : kernels::Compiler::any;
+  options.path = o.compiler;
+  options.store = o.cache;
+  host.progress("compiling kernels", 0, 0);
+  BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
+  return kernels::write_kernels(set, output_folder(o), host);
+}
+
+}  // namespace buda::kernelc

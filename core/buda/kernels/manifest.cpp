@@ -1,0 +1,92 @@
+// The folder of kernels.
+#include <buda/kernels/kernel_set.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/kernels/source.hpp>
+#include <buda/schema/record.hpp>
+
+#include <algorithm>
+
+namespace buda::kernels {
+namespace {
+
+constexpr std::size_t kIdDigits = 16;  // of names of folders
+
+struct KernelRecord {
+  std::string id, family;
+  std::map<std::string, std::string> constants;
+  friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
+};
+struct Manifest {
+  std::string arch, compiler;
+  std::vector<KernelRecord> kernels;
+  std::map<std::string, std::string> ops;
+};
+
+const schema::Record<KernelRecord>& describe(const KernelRecord*) {
+  static const auto record = schema::Record<KernelRecord>("a kernel: unpack.elf, math.elf and pack.elf in the folder that has its name")
+                                 .required("id", &KernelRecord::id, "digest of its sources, headers, compiler and options; the folder's name")
+                                 .required("family", &KernelRecord::family, "header in share/kernels/families")
+                                 .required("constants", &KernelRecord::constants, "what is compiled in, by name");
+  return record;
+}
+
+const schema::Record<Manifest>& describe(const Manifest*) {
+  static const auto record = schema::Record<Manifest>("the kernels of a netlist", {"buda.kernels", 1})
+                                 .required("arch", &Manifest::arch, "architecture of the netlist")
+                                 .required("compiler", &Manifest::compiler, "with which they were compiled, and its version")
+                                 .required("kernels", &Manifest::kernels, "each once, by id")
+                                 .required("ops", &Manifest::ops, "id of the kernel of each op");
+  return record;
+}
+
+std::string folder_of(const std::string& folder, const std::string& id) { return cat(folder, '/', id); }
+
+}  // namespace
+
+Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host& host) {
+  Manifest manifest{set.arch, set.compiler, {}, {}};
+  for (const CompiledKernel& k : set.kernels) {
+    KernelRecord record{k.id.substr(0, kIdDigits), k.kernel.family, {}};
+    for (const Constant& c : k.kernel.constants) record.constants[c.name] = c.value;
+    const std::string own = folder_of(folder, record.id);
+    BUDA_TRY(host.fs().make_directories(own));
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      BUDA_TRY(host.fs().write(cat(own, '/', kThreadNames[t], ".elf"), k.executables[t].view(), host.write_mode));
+      BUDA_TRY(host.fs().write(cat(own, '/', kThreadNames[t], ".cpp"), k.sources[t].view(), host.write_mode));
+    }
+    manifest.kernels.push_back(std::move(record));
+  }
+  for (const auto& [op, kernel] : set.kernel_of_op) manifest.ops[op] = manifest.kernels[kernel].id;
+  BUDA_TRY(host.fs().make_directories(folder));
+  return host.fs().write(folder + "/manifest.json", io::json_pretty(schema::write(manifest)), host.write_mode);
+}
+
+Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
+  const std::string file = folder + "/manifest.json";
+  BUDA_ASSIGN(const auto bytes, host.fs().read(file));
+  BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), file));
+  BUDA_ASSIGN(const auto manifest, schema::read<Manifest>(node));
+  KernelSet set{manifest.arch, manifest.compiler, {}, {}};
+  std::map<std::string, std::size_t> by_id;
+  for (const KernelRecord& record : manifest.kernels) {
+    if (record.id.empty() || record.id.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return input_error("KC011", {file}, cat("'", record.id, "' is no id of a kernel"));
+    by_id[record.id] = set.kernels.size();
+    CompiledKernel kernel{record.id, {record.family, {}}, {}, {}};
+    for (const auto& [name, value] : record.constants) kernel.kernel.constants.push_back({{}, name, value});
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      BUDA_ASSIGN(kernel.executables[t], host.fs().read(cat(folder_of(folder, record.id), '/', kThreadNames[t], ".elf")));
+    }
+    set.kernels.push_back(std::move(kernel));
+  }
+  for (const auto& [op, id] : manifest.ops) {
+    const auto found = by_id.find(id);
+    if (found == by_id.end()) return input_error("KC011", {file}, cat("op '", op, "' has the kernel '", id, "', which is not listed"));
+    set.kernel_of_op[op] = found->second;
+  }
+  return set;
+}
+
+}  // namespace buda::kernels

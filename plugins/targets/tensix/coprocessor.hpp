@@ -1,0 +1,91 @@
+// The coprocessor of a core: three threads that hand instructions to shared units.
+//
+// Each instruction takes effect as a whole, when its thread comes to it and what it needs is there: no time passes (order only). Threads
+// are advanced in turn, which is one of the orders that the hardware allows, and always the same.
+#pragma once
+
+#include "config.hpp"
+#include "frontend.hpp"
+#include "registers.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace buda::tensix {
+
+// Positions in the address generators of a packer or unpacker: channel 0 in what is read, 1 in what is written.
+struct AddressCounters {
+  struct Channel {
+    std::uint32_t x = 0, y = 0, z = 0, w = 0;
+  };
+  std::array<Channel, 2> channel, start;  // `start`: what "carriage return" goes back to
+};
+
+// Positions of the matrix unit: rows of SrcA, SrcB and the destination, and the fidelity phase.
+struct RowCounters {
+  std::uint32_t a = 0, b = 0, d = 0, a_start = 0, b_start = 0, d_start = 0, phase = 0;
+};
+
+enum class Step : std::uint8_t { done, waits, fault };
+
+// What the coprocessor writes outside of itself: a word at an address of the core (STOREREG). False where there is nothing.
+using StoreWord = std::function<bool(std::uint32_t address, std::uint32_t value)>;
+
+class Coprocessor {
+ public:
+  Coprocessor(std::span<std::uint8_t> l1, StoreWord store_word);
+
+  Frontend& frontend(std::size_t thread) { return frontends_[thread]; }
+  bool idle(std::size_t thread) const { return frontends_[thread].empty(); }
+  // Executes what the thread can, and gives how many instructions that were. After a fault nothing is executed any more.
+  std::uint64_t advance(std::size_t thread);
+
+  // Empty where all is well; otherwise what is wrong, a sentence without a full stop.
+  const std::string& fault() const { return fault_; }
+  std::size_t fault_thread() const { return fault_thread_; }
+  // The instruction that the thread waits with, or that was at fault; 0 for none.
+  std::uint32_t current(std::size_t thread) const { return current_[thread]; }
+
+  Config config;
+  std::array<std::array<std::uint32_t, 64>, kThreads> gprs = {};
+  std::array<std::uint32_t, 8> semaphores = {}, semaphore_limits = {};
+  // Post (+1) or get (-1) by a processor or an instruction.
+  Step change_semaphore(std::size_t index, int by);
+
+  // The units, one file each; `word` is the instruction.
+  Step fail(std::string what);
+  std::span<std::uint8_t> l1;
+  SourceRegister src_a, src_b;
+  DestRegister dest;
+  std::array<std::array<AddressCounters, 3>, kThreads> addresses = {};  // by thread and unit: unpacker 0, unpacker 1, packers
+  std::array<RowCounters, kThreads> rows = {};
+  StoreWord store_word;
+
+ private:
+  std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
+  std::array<std::uint32_t, kThreads> current_ = {};
+  std::string fault_;
+  std::size_t fault_thread_ = 0;
+};
+
+// What executes an instruction; null for those that are not executed (yet).
+using Execute = Step (*)(Coprocessor&, std::size_t thread, std::uint32_t word);
+Execute executor_of(std::uint8_t opcode);
+
+// Where the units' instructions are listed: pairs of a name in the table of instructions and what executes it.
+struct NamedExecute {
+  std::string_view name;
+  Execute execute;
+};
+std::span<const NamedExecute> unpacker_instructions();
+std::span<const NamedExecute> matrix_instructions();
+std::span<const NamedExecute> packer_instructions();
+std::span<const NamedExecute> control_instructions();
+
+}  // namespace buda::tensix

@@ -1,0 +1,74 @@
+// One core: L1, the processors of the three compute threads, the coprocessor, and the registers through which kernels see streams.
+//
+// Of a stream a kernel sees two counters: how many messages have arrived, and how many are taken (of an output: how many tiles are
+// there, and how many have left). Who moves the data, outside of the core, does it with the same two.
+#pragma once
+
+#include "coprocessor.hpp"
+#include "riscv/processor.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace buda::tensix {
+
+class Core {
+ public:
+  explicit Core(std::size_t l1_bytes);
+  ~Core();
+  Core(const Core&) = delete;
+
+  // L1 stays as it is; everything else is as after power-on, the processors before their first instruction.
+  void reset(const std::array<std::uint32_t, kThreads>& entries);
+
+  struct Progress {
+    std::uint64_t instructions = 0;  // of the coprocessor
+    std::uint64_t words = 0;         // of registers and counters that processors stored
+    bool fault = false;
+  };
+  // Lets every thread go on for a while.
+  Progress advance();
+
+  // Where and why a core stopped, or where its threads stand.
+  std::string fault() const;
+  std::string where(std::size_t thread) const;
+  std::uint32_t pc(std::size_t thread) const;
+  std::size_t fault_thread() const { return fault_thread_; }
+
+  std::span<std::uint8_t> l1() { return l1_; }
+  std::uint32_t word(std::uint32_t address) const;
+  void set_word(std::uint32_t address, std::uint32_t value);
+
+  // Counters of streams, 16 bits.
+  static constexpr std::size_t kTaken = 3, kArrived = 4;
+  std::uint32_t& stream(std::size_t stream, std::size_t reg) { return streams_[stream * kStreamRegisters + reg]; }
+
+  struct Counts {
+    std::uint64_t riscv = 0, coprocessor = 0;
+  };
+  Counts counts() const;
+
+ private:
+  class ThreadBus;
+  static constexpr std::size_t kStreams = 64, kStreamRegisters = 256;
+
+  bool store_stream(std::uint32_t address, std::uint32_t value);
+
+  std::vector<std::uint8_t> l1_;
+  std::vector<std::uint32_t> streams_ = std::vector<std::uint32_t>(kStreams * kStreamRegisters);
+  std::unique_ptr<Coprocessor> coprocessor_;
+  std::array<std::unique_ptr<ThreadBus>, kThreads> buses_;
+  std::array<std::unique_ptr<riscv::Processor>, kThreads> processors_;
+  std::size_t fault_thread_ = 0;
+  bool processor_fault_ = false;
+  std::uint64_t executed_ = 0;  // by the coprocessor
+};
+
+inline constexpr std::array<const char*, kThreads> kThreadNames = {"unpack", "math", "pack"};
+
+}  // namespace buda::tensix

@@ -1,0 +1,111 @@
+// Expanding words of the queue.
+#include "frontend.hpp"
+
+#include "fields.hpp"
+
+#include <algorithm>
+
+namespace buda::tensix {
+namespace {
+
+const NamedOpcode kMop("MOP"), kMopConfig("MOP_CFG"), kReplayPart("REPLAY"), kNop("NOP");
+
+bool is_nothing(std::uint32_t word) { return kNop.is(word); }
+
+}  // namespace
+
+bool Frontend::configure(std::size_t index, std::uint32_t word) {
+  if (index >= loop_.size()) return false;
+  loop_[index] = word;
+  return true;
+}
+
+std::optional<std::uint32_t> Frontend::next() {
+  while (at_ == expanded_.size()) {
+    if (queue_.empty()) return std::nullopt;
+    expanded_.clear();
+    at_ = 0;
+    const std::uint32_t word = queue_.front();
+    queue_.pop_front();
+    expand(word);
+    if (!fault_.empty()) return std::nullopt;
+  }
+  return expanded_[at_++];
+}
+
+void Frontend::expand(std::uint32_t word) {
+  static const isa::Field kMaskHigh = kMopConfig.field("mask_high"), kTemplate = kMop.field("template");
+  if (kMopConfig.is(word)) {
+    mask_high_ = get(word, kMaskHigh);
+  } else if (!kMop.is(word)) {
+    replayed(word);
+  } else if (get(word, kTemplate) == 0) {
+    expand_masked(word);
+  } else {
+    expand_nested();
+  }
+}
+
+void Frontend::emit(std::uint32_t word) {
+  if (!is_nothing(word)) replayed(word);
+}
+
+void Frontend::expand_masked(std::uint32_t word) {
+  static const isa::Field kMaskLow = kMop.field("mask_low"), kCount = kMop.field("count");
+  const bool has_b = (loop_[1] & 1) != 0, has_more = (loop_[1] & 2) != 0;
+  std::uint32_t mask = mask_high_ << 16 | get(word, kMaskLow);
+  for (std::uint32_t i = 0; i <= get(word, kCount); ++i, mask >>= 1) {
+    if ((mask & 1) != 0) {
+      emit(loop_[7]);
+      if (has_b) emit(loop_[8]);
+      continue;
+    }
+    for (std::size_t k = 3; k < (has_more ? 7u : 4u); ++k) emit(loop_[k]);
+    if (has_b) emit(loop_[2]);
+  }
+}
+
+void Frontend::expand_nested() {
+  const std::uint32_t outer = loop_[0] & 127, before = loop_[2], after = loop_[3], after2 = loop_[4], inner_last = loop_[7],
+                      outer_last = loop_[8];
+  const bool alternates = !is_nothing(loop_[6]);
+  const std::uint32_t inner = (loop_[1] & 127) * (alternates ? 2 : 1);
+  if (outer == 1 && inner == 0 && is_nothing(before) && !is_nothing(after)) {
+    fault_ = "MOP has an outer loop of one round, no inner loop and no instruction before it, but one after it, for which the hardware runs "
+             "129 rounds";
+    return;
+  }
+  for (std::uint32_t i = 1; i <= outer; ++i) {
+    emit(before);
+    for (std::uint32_t k = 1; k <= inner; ++k)
+      emit(k < inner ? loop_[alternates && k % 2 == 0 ? 6 : 5] : i < outer ? outer_last : inner_last);
+    emit(after);
+    if (!is_nothing(after)) emit(after2);
+  }
+}
+
+void Frontend::replayed(std::uint32_t word) {
+  static const isa::Field kLoad = kReplayPart.field("load"), kExecute = kReplayPart.field("execute"), kLength = kReplayPart.field("length"),
+                          kStart = kReplayPart.field("start");
+  if (loading_ > 0) {
+    buffer_[load_at_] = word;
+    load_at_ = (load_at_ + 1) % kReplay;
+    --loading_;
+    if (executes_) expanded_.push_back(word);
+    return;
+  }
+  if (!kReplayPart.is(word)) {
+    expanded_.push_back(word);
+    return;
+  }
+  const std::size_t start = get(word, kStart), length = get(word, kLength) == 0 ? 64 : get(word, kLength);
+  if (get(word, kLoad) != 0) {
+    loading_ = length;
+    load_at_ = start;
+    executes_ = get(word, kExecute) != 0;
+    return;
+  }
+  for (std::size_t i = 0; i < length; ++i) expanded_.push_back(buffer_[(start + i) % kReplay]);
+}
+
+}  // namespace buda::tensix

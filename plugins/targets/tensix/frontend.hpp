@@ -1,0 +1,60 @@
+// What is between a processor that pushes instructions and the units that execute them: a queue, the expander of macro operations (MOP), and
+// the replay buffer. One for each thread.
+//
+// MOP runs one of two loops whose instructions were stored in nine words beside the queue. Template 0: for each of up to 128 bits of a
+// mask, from the lowest on, instructions A0 (A1 A2 A3) (B), or, where the bit is set, others instead. Template 1: two nested loops with an
+// instruction before each inner loop, up to two after it, and one or two that alternate inside; the last of an inner loop, and the last of
+// all, may be others. NOPs stand for nothing.
+// REPLAY stores instructions that follow in a buffer of 32, or plays a part of it.
+// Source: tt-isa-documentation, WormholeB0, MOPExpander and REPLAY.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::tensix {
+
+class Frontend {
+ public:
+  explicit Frontend(std::size_t depth) : depth_(depth) {}
+
+  bool has_room() const { return queue_.size() < depth_; }
+  void push(std::uint32_t word) { queue_.push_back(word); }
+  // The words of MOP's loops. False where there is no such word.
+  bool configure(std::size_t index, std::uint32_t word);
+
+  // The next instruction for the units, none where the queue is empty. A fault is a sentence without a full stop.
+  std::optional<std::uint32_t> next();
+  // The unit could not take it: it comes again.
+  void put_back() { --at_; }
+  const std::string& fault() const { return fault_; }
+
+  bool empty() const { return queue_.empty() && at_ == expanded_.size(); }
+
+ private:
+  static constexpr std::size_t kReplay = 32;
+
+  void expand(std::uint32_t word);
+  void expand_masked(std::uint32_t word);
+  void expand_nested();
+  void replayed(std::uint32_t word);
+  void emit(std::uint32_t word);
+
+  std::size_t depth_;
+  std::deque<std::uint32_t> queue_;
+  std::array<std::uint32_t, 9> loop_ = {};
+  std::uint32_t mask_high_ = 0;
+  std::array<std::uint32_t, kReplay> buffer_ = {};
+  std::size_t loading_ = 0, load_at_ = 0;  // instructions still to be stored, and where
+  bool executes_ = false;                  // what is stored
+  std::vector<std::uint32_t> expanded_;    // from the last word of the queue
+  std::size_t at_ = 0;
+  std::string fault_;
+};
+
+}  // namespace buda::tensix

@@ -1,0 +1,261 @@
+// The matrix unit: products, elementwise operations, moves, and the counters that say on which rows they work.
+//
+// Source: tt-isa-documentation, WormholeB0: MVMUL, ELWADD, ELWSUB, ELWMUL, MOVA2D, ZEROACC, SETRWC, INCRWC, ApplyAddrMod; the arithmetic is
+// module numerics.
+#include "coprocessor.hpp"
+#include "fields.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/numerics/kernels.hpp>
+#include <buda/numerics/matrix_unit.hpp>
+
+namespace buda::tensix {
+namespace {
+
+using numerics::Dest;
+using numerics::Source;
+
+constexpr std::size_t kRows = 8;  // of the destination, that an instruction works on
+// Settings of threads.
+constexpr std::size_t kDestOffset = 1, kAddressModBase = 2, kPhaseBase = 6, kAddressModsAb = 7, kAddressModsDest = 23;
+
+Source source_of(std::uint32_t format) {
+  if (format == kFloat16 || format == kLf8 || format == kBfp8 || format == kBfp4 || format == kBfp2) return Source::fp16;
+  return format == kFloat32 || format == kTf32 ? Source::tf32 : Source::bf16;
+}
+
+// What the matrix unit is set to.
+struct Arithmetic {
+  Source source = Source::bf16;
+  bool wide = false;
+  Dest dest = Dest::bf16;
+};
+
+std::string unsupported(const Config& config, std::size_t thread) {
+  if (config.get(thread, setting::kIntegerMath) != 0) return "integers are not computed with yet";
+  if (config.get(thread, setting::kStochastic) != 0) return "stochastic rounding is not executed";
+  if (config.get(thread, setting::kKeepDenormals) != 0) return "denormals are not kept";
+  const Source a = source_of(config.get(thread, setting::kSrcAFormat)), b = source_of(config.get(thread, setting::kSrcBFormat));
+  if ((a == Source::fp16) != (b == Source::fp16)) return "SrcA and SrcB have exponents of different width";
+  return {};
+}
+
+Arithmetic arithmetic(const Config& config, std::size_t thread) {
+  Arithmetic a;
+  a.source = source_of(config.get(thread, setting::kSrcAFormat));
+  a.wide = config.get(thread, setting::kWideDest) != 0;
+  a.dest = a.wide ? Dest::fp32 : a.source == Source::fp16 ? Dest::fp16 : Dest::bf16;
+  return a;
+}
+
+// Moves a counter as bits of an address modifier say: `bits` increment, `return`, `clear` from the lowest on.
+void move(std::uint32_t& counter, std::uint32_t& start, std::uint32_t by, bool returns, bool clears, std::uint32_t size) {
+  if (clears) {
+    counter = start = 0;
+  } else if (returns) {
+    counter = start = (start + by) % size;
+  } else {
+    counter = (counter + by) % size;
+  }
+}
+
+void apply_address_mod(Coprocessor& c, std::size_t thread, std::uint32_t index) {
+  if ((c.config.of_thread(thread, kAddressModBase) & 1) != 0) index += 4;
+  const std::uint32_t ab = c.config.of_thread(thread, kAddressModsAb + 2 * index), d = c.config.of_thread(thread, kAddressModsDest + index);
+  RowCounters& r = c.rows[thread];
+  move(r.a, r.a_start, ab & 63, (ab & 1u << 6) != 0, (ab & 1u << 7) != 0, kSourceRows);
+  move(r.b, r.b_start, ab >> 8 & 63, (ab & 1u << 14) != 0, (ab & 1u << 15) != 0, kSourceRows);
+  if ((d & 1u << 12) != 0) {
+    r.d = r.d_start = (r.d + (d & 1023)) % kDestRows;
+  } else {
+    move(r.d, r.d_start, d & 1023, (d & 1u << 10) != 0, (d & 1u << 11) != 0, kDestRows);
+  }
+  r.phase = (d & 1u << 15) != 0 ? 0 : (r.phase + (d >> 13 & 3)) & 3;
+}
+
+Step release(Coprocessor& c, std::uint32_t flip) {
+  if ((flip & 1) != 0) {
+    if (!c.src_a.to_compute().valid) return c.fail("it gives back a bank of SrcA that it does not have");
+    c.src_a.release();
+  }
+  if ((flip & 2) != 0) {
+    if (!c.src_b.to_compute().valid) return c.fail("it gives back a bank of SrcB that it does not have");
+    c.src_b.release();
+  }
+  return Step::done;
+}
+
+// The rows of the destination that an instruction means, null where they are beyond its end.
+std::uint32_t* dest_rows(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
+  const std::size_t row = (c.rows[thread].d + dst + (c.config.of_thread(thread, kDestOffset) & 4095u)) % kDestRows;
+  if (row % kRows != 0 || row + kRows > DestRegister::rows(wide)) {
+    c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
+    return nullptr;
+  }
+  return c.dest.row(wide, row);
+}
+
+struct MatrixFields {
+  isa::Field dst, addr_mod, broadcast, flip;
+  explicit MatrixFields(std::string_view name) {
+    const NamedOpcode opcode(name);
+    dst = opcode.field("dst");
+    addr_mod = opcode.field("addr_mod");
+    broadcast = opcode.field("broadcast");
+    flip = opcode.field("flip");
+  }
+};
+
+Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const MatrixFields kFields("MVMUL");
+  if (!c.src_a.to_compute().valid || !c.src_b.to_compute().valid) return Step::waits;
+  if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
+  if (get(word, kFields.broadcast) != 0) return c.fail("a broadcast row of SrcB is not executed yet");
+  const RowCounters& rows = c.rows[thread];
+  if (rows.a % 16 != 0 || rows.b % kRows != 0) return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
+  const Arithmetic how = arithmetic(c.config, thread);
+  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
+  if (dest == nullptr) return Step::fault;
+  const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
+  const numerics::LeftOperand& left = c.src_b.to_compute().left();
+  const numerics::RightOperand& right = c.src_a.to_compute().right();
+  std::uint32_t sums[kRows * numerics::kPanel] = {};
+  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(dest + r * kColumns, kColumns, sums + r * numerics::kPanel);
+  numerics::MvmulStep step{right.exponents(0, rows.a),
+                           right.slices((phase & 1) != 0, 0, rows.a),
+                           left.exponents(rows.b, 0),
+                           left.slices((phase & 2) != 0, rows.b, 0),
+                           kColumns,
+                           sums,
+                           kRows,
+                           numerics::exponent_adjustment({how.source, how.dest, phase}),
+                           how.dest};
+  numerics::best_kernels().mvmul(step);
+  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(sums + r * numerics::kPanel, kColumns, dest + r * kColumns);
+  apply_address_mod(c, thread, get(word, kFields.addr_mod));
+  return release(c, get(word, kFields.flip));
+}
+
+enum class Elementwise : std::uint8_t { add, subtract, multiply };
+
+// SrcB's rows, as broadcasting and the operation want them.
+void second_operand(const SourceBank& bank, std::uint32_t row, std::uint32_t broadcast, bool negated, std::uint32_t* out) {
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t k = 0; k < kColumns; ++k) {
+      const std::size_t from = (row + ((broadcast & 2) != 0 ? 0 : r)) * kColumns + ((broadcast & 1) != 0 ? 0 : k);
+      out[r * kColumns + k] = bank.words[from] ^ (negated ? numerics::kSignBit : 0);
+    }
+}
+
+template <Elementwise operation>
+Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const MatrixFields kFields("ELWADD");
+  static const isa::Field kAccumulate = NamedOpcode("ELWADD").field("accumulate");
+  if (!c.src_a.to_compute().valid || !c.src_b.to_compute().valid) return Step::waits;
+  if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
+  const RowCounters& rows = c.rows[thread];
+  if (rows.a % kRows != 0 || rows.b % kRows != 0) return c.fail(cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
+  const Arithmetic how = arithmetic(c.config, thread);
+  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
+  if (dest == nullptr) return Step::fault;
+  const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
+  std::uint32_t b[kRows * kColumns];
+  second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, b);
+  const numerics::Elementwise e{c.src_a.to_compute().words.data() + rows.a * kColumns, b, dest, kRows * kColumns, how.source, how.dest,
+                                phase};
+  if (operation == Elementwise::multiply) {
+    numerics::best_kernels().elwmul(e);
+  } else if (phase != 0) {
+    return c.fail("sums have no fidelity phases");
+  } else {
+    numerics::best_kernels().elwadd(e, get(word, kAccumulate) != 0);
+  }
+  apply_address_mod(c, thread, get(word, kFields.addr_mod));
+  return release(c, get(word, kFields.flip));
+}
+
+Step mova2d(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("MOVA2D");
+  static const isa::Field kDst = kOpcode.field("dst"), kRowCount = kOpcode.field("rows"), kAddrMod = kOpcode.field("addr_mod"),
+                          kSrc = kOpcode.field("src"), kLowHalf = kOpcode.field("low_half");
+  if (!c.src_a.to_compute().valid) return Step::waits;
+  if (get(word, kRowCount) != 2 || get(word, kLowHalf) != 0) return c.fail("this form of MOVA2D is not executed yet");
+  const Arithmetic how = arithmetic(c.config, thread);
+  const std::uint32_t format = c.config.get(thread, setting::kSrcAFormat), row = get(word, kSrc) + c.rows[thread].a;
+  if (how.wide != (format == kTf32)) return c.fail("MOVA2D writes a Tf32 into rows of 32 bits, and everything else into rows of 16");
+  if (row % kRows != 0 || row >= kSourceRows) return c.fail(cat("it moves from row ", row, " of SrcA on"));
+  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kDst));
+  if (dest == nullptr) return Step::fault;
+  const std::uint32_t* from = c.src_a.to_compute().words.data() + row * kColumns;
+  const std::uint32_t kept = how.dest == Dest::bf16 ? 0xffff0000u : 0xffffe000u;
+  for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = numerics::move_to_dest(from[i]) & kept;
+  apply_address_mod(c, thread, get(word, kAddrMod));
+  return Step::done;
+}
+
+Step zeroacc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("ZEROACC");
+  static const isa::Field kDst = kOpcode.field("dst"), kMode = kOpcode.field("mode"), kAddrMod = kOpcode.field("addr_mod");
+  const std::uint32_t dst = get(word, kDst);
+  switch (get(word, kMode) & 3) {
+    case 1:
+      if (dst >= kDestRows / 16) return c.fail(cat("the destination has no 16 rows number ", dst));
+      c.dest.clear(std::size_t{16} * dst, 16);
+      apply_address_mod(c, thread, get(word, kAddrMod));
+      return Step::done;
+    case 2:
+      if (dst > 1) return c.fail(cat("the destination has no half number ", dst));
+      c.dest.clear(dst * kDestRows / 2, kDestRows / 2);
+      return Step::done;
+    case 3:
+      c.dest.clear();
+      return Step::done;
+    default:
+      return c.fail("clearing a single row is not executed yet");
+  }
+}
+
+Step setrwc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("SETRWC");
+  static const isa::Field kWhich = kOpcode.field("which"), kA = kOpcode.field("a"), kB = kOpcode.field("b"), kD = kOpcode.field("d"),
+                          kReturn = kOpcode.field("cr"), kFlip = kOpcode.field("flip");
+  RowCounters& r = c.rows[thread];
+  const std::uint32_t which = get(word, kWhich), returns = get(word, kReturn);
+  const auto set = [&](unsigned bit, std::uint32_t& counter, std::uint32_t& start, std::uint32_t value, std::uint32_t size) {
+    if ((which >> bit & 1) != 0) counter = start = ((returns >> bit & 1) != 0 ? start + value : value) % size;
+  };
+  set(0, r.a, r.a_start, get(word, kA), kSourceRows);
+  set(1, r.b, r.b_start, get(word, kB), kSourceRows);
+  set(2, r.d, r.d_start, get(word, kD), kDestRows);
+  if ((which & 8) != 0) r.phase = 0;
+  return release(c, get(word, kFlip));
+}
+
+Step incrwc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("INCRWC");
+  static const isa::Field kA = kOpcode.field("a"), kB = kOpcode.field("b"), kD = kOpcode.field("d"), kReturn = kOpcode.field("cr");
+  RowCounters& r = c.rows[thread];
+  const std::uint32_t returns = get(word, kReturn);
+  move(r.a, r.a_start, get(word, kA), (returns & 1) != 0, false, kSourceRows);
+  move(r.b, r.b_start, get(word, kB), (returns & 2) != 0, false, kSourceRows);
+  move(r.d, r.d_start, get(word, kD), (returns & 4) != 0, false, kDestRows);
+  return Step::done;
+}
+
+}  // namespace
+
+std::span<const NamedExecute> matrix_instructions() {
+  static constexpr NamedExecute kAll[] = {
+      {"MVMUL", &mvmul},
+      {"ELWADD", &elementwise<Elementwise::add>},
+      {"ELWSUB", &elementwise<Elementwise::subtract>},
+      {"ELWMUL", &elementwise<Elementwise::multiply>},
+      {"MOVA2D", &mova2d},
+      {"ZEROACC", &zeroacc},
+      {"SETRWC", &setrwc},
+      {"INCRWC", &incrwc},
+  };
+  return kAll;
+}
+
+}  // namespace buda::tensix

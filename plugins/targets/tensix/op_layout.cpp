@@ -1,0 +1,126 @@
+// Rings and arguments.
+#include "op_layout.hpp"
+
+#include <buda/arith/tiles.hpp>
+#include <buda/base/text.hpp>
+#include <buda/tensor/data_format.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace buda::tensix {
+namespace {
+
+using netlist::MulticastAxis;
+using netlist::Op;
+using netlist::OpClass;
+using netlist::UblockOrder;
+
+constexpr std::uint32_t kFirstInputStream = 4, kOutputStream = 24, kBetweenStream = 32;
+
+netlist::BlockShape block_shape(const netlist::OperandBlocks& b) {
+  return {static_cast<std::int32_t>(b.t), static_cast<std::int32_t>(b.blocks_r), static_cast<std::int32_t>(b.blocks_c),
+          static_cast<std::int32_t>(b.block_rt), static_cast<std::int32_t>(b.block_ct)};
+}
+
+// Gives rings their places, one after the other.
+class L1Space {
+ public:
+  L1Space(std::uint32_t begin, std::uint32_t end) : next_(begin), end_(end) {}
+
+  bool place(tt::Ring& ring, DataFormat format, std::int64_t tiles, std::uint32_t stream) {
+    const auto bytes = static_cast<std::uint32_t>(tile_bytes(format));
+    const std::int64_t room = (end_ - next_) / bytes;
+    if (tiles > room) return false;
+    ring = {next_, bytes, static_cast<std::uint32_t>(tiles), stream};
+    next_ += bytes * static_cast<std::uint32_t>(tiles);
+    return true;
+  }
+
+ private:
+  std::uint32_t next_, end_;
+};
+
+OperandLayout operand_layout(const tiling::TileOrder& order) {
+  OperandLayout out;
+  out.blocks = order;
+  out.grid = {order.axis == MulticastAxis::column ? 1 : order.grid.rows, order.axis == MulticastAxis::row ? 1 : order.grid.cols};
+  out.order = order.order;
+  out.tiles = order.tiles();
+  return out;
+}
+
+// Whether the operands of a matmul come block by block of the inner dimension, as its kernel wants them.
+std::optional<std::string> wrong_order(const Op& op, const OpLayout& layout) {
+  const auto &left = layout.inputs[0], &right = layout.inputs[1];
+  const auto& a = op.attributes;
+  const netlist::OperandBlocks& l = left.blocks;
+  const netlist::OperandBlocks& r = right.blocks;
+  const bool shapes = l.blocks_r == op.block.mblock_m && l.blocks_c == a.m_k && l.block_rt == op.block.ublock_rt && l.block_ct == a.u_kt &&
+                      r.blocks_r == a.m_k && r.blocks_c == op.block.mblock_n && r.block_rt == a.u_kt && r.block_ct == op.block.ublock_ct;
+  const bool orders = (left.order == UblockOrder::c || l.blocks_c == 1 || l.blocks_r == 1) && (right.order == UblockOrder::r || r.blocks_r == 1 || r.blocks_c == 1);
+  if (shapes && orders) return std::nullopt;
+  return "its operands do not come block by block of the inner dimension";
+}
+
+void set_matmul(const Op& op, tt::Arguments& to) {
+  const auto u32 = [](std::int64_t v) { return static_cast<std::uint32_t>(v); };
+  const auto& a = op.attributes;
+  to.tiles = u32(op.block.mblock_tiles());
+  to.matrices = u32(op.block.t);
+  to.blocks = u32(std::int64_t{a.m_k} * (a.accumulate ? std::max(a.z, 1) : 1));
+  to.inner = u32(a.u_kt);
+  to.block_rows = u32(op.block.mblock_m);
+  to.block_cols = u32(op.block.mblock_n);
+  to.rows = u32(op.block.ublock_rt);
+  to.cols = u32(op.block.ublock_ct);
+}
+
+// Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
+std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand) {
+  if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
+  return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
+}
+
+}  // namespace
+
+netlist::TileIndex OperandLayout::tile(GridCoord core, std::int64_t number) const {
+  const std::int64_t row = grid.rows == 1 ? 0 : core.row, col = grid.cols == 1 ? 0 : core.col;
+  return arith::tile_at(grid, block_shape(blocks), order, {row * grid.cols + col, number}).tile;
+}
+
+std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::uint32_t l1_begin, std::uint32_t l1_end) {
+  const Op& op = call.op;
+  OpLayout out;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const auto order = tiling::tile_order_of(op, nullptr, i, call.inputs[i]->tiles);
+    if (const auto* error = std::get_if<tiling::OrderError>(&order)) return error->reason;
+    out.inputs.push_back(operand_layout(std::get<tiling::TileOrder>(order)));
+    if (out.inputs.back().tiles >= 1 << 30) return cat("input ", i, " has too many tiles");
+  }
+  out.output = operand_layout(tiling::elementwise_order(op));
+  const bool matmul = netlist::op_class(op.type) == OpClass::matmul;
+  out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
+  if (matmul) {
+    if (auto wrong = wrong_order(op, out)) return *wrong;
+    set_matmul(op, out.arguments);
+  }
+  // With two parts of each ring, or, where they do not fit, one.
+  for (std::int64_t parts : {2, 1}) {
+    L1Space space(l1_begin, l1_end);
+    bool fits = true;
+    for (std::size_t i = 0; i < out.inputs.size(); ++i)
+      fits = fits && space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i]),
+                                 kFirstInputStream + static_cast<std::uint32_t>(i));
+    fits = fits && space.place(out.output.ring, op.out_format, parts, kOutputStream);
+    // In the widest format that a sum may have.
+    if (matmul) fits = fits && space.place(out.arguments.between, DataFormat::float32, op.block.mblock_tiles(), kBetweenStream);
+    if (!fits) continue;
+    for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
+    out.arguments.output = out.output.ring;
+    return out;
+  }
+  return cat("its buffers do not fit in the ", l1_end - l1_begin, " bytes of L1 for operands");
+}
+
+}  // namespace buda::tensix

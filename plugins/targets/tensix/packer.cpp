@@ -1,0 +1,172 @@
+// The four packers: from the destination register into L1.
+//
+// Each reads consecutive numbers from its own first row on, converts them, and writes them where its block of configuration says: first the
+// exponents of Bfp formats, then, after what is reserved for them, the datums. Positions in the destination come from the packers' address
+// counters, in bytes of the intermediate format.
+// Source: tt-isa-documentation, WormholeB0, PACR and Packers; the conversions are module numerics.
+#include "coprocessor.hpp"
+#include "fields.hpp"
+#include "formats.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/numerics/fields.hpp>
+#include <buda/numerics/pack.hpp>
+
+#include <bit>
+#include <cstring>
+#include <optional>
+
+namespace buda::tensix {
+namespace {
+
+using numerics::Dest;
+using numerics::Intermediate;
+using numerics::Packing;
+
+constexpr std::size_t kFirstRows = 152;  // words with each packer's first row
+constexpr std::size_t kPackAddressMods = 31;
+
+std::optional<Intermediate> intermediate_of(std::uint32_t code) {
+  switch (code) {
+    case kFloat32:
+      return Intermediate::wide;
+    case kFloat16B:
+      return Intermediate::bf16;
+    case kBfp8B:
+      return Intermediate::e8m6;
+    case kFloat16:
+      return Intermediate::fp16;
+    case kBfp8:
+      return Intermediate::e5m6;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct PackerJob {
+  Packing packing;
+  bool wide = false;
+  bool accumulates = false;
+  std::uint32_t row = 0, count = 0;        // numbers from the first of a row on
+  std::uint32_t exponents = 0, datums = 0;  // bytes in L1
+};
+
+void write_datums(std::span<std::uint8_t> l1, const PackerJob& job, std::uint32_t first, std::span<const std::uint32_t, 16> datums) {
+  const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
+  std::uint8_t* to = l1.data() + job.datums + std::size_t{first} * bits / 8;
+  if (bits >= 16) {
+    for (std::size_t i = 0; i < 16; ++i) {
+      std::uint32_t datum = datums[i], there = 0;
+      std::uint8_t* at = to + i * (bits / 8);
+      if (job.accumulates) {
+        std::memcpy(&there, at, bits / 8);
+        datum = numerics::accumulate_in_l1(job.packing.out, there, datum);
+      }
+      std::memcpy(at, &datum, bits / 8);
+    }
+    return;
+  }
+  std::memset(to, 0, 16 * bits / 8);
+  for (std::size_t i = 0; i < 16; ++i) to[i * bits / 8] |= static_cast<std::uint8_t>(datums[i] << (i * bits % 8));
+}
+
+void pack_face(Coprocessor& c, const PackerJob& job) {
+  for (std::uint32_t i = 0; i < job.count; i += 16) {
+    std::uint32_t datums[16];
+    const std::uint32_t* from = c.dest.row(job.wide, job.row + i / kColumns);
+    const std::uint8_t exponent = numerics::pack_group(job.packing, std::span<const std::uint32_t, 16>(from, 16), datums);
+    if (is_bfp(job.packing.out)) c.l1[job.exponents + i / 16] = exponent;
+    write_datums(c.l1, job, i, datums);
+  }
+}
+
+// A threshold of 16 bits, as a number.
+float threshold_of(Intermediate intermediate, std::uint32_t bits) {
+  if (intermediate != Intermediate::fp16 && intermediate != Intermediate::e5m6) return std::bit_cast<float>(bits << 16);
+  return std::bit_cast<float>(numerics::widened(numerics::word_of_fp16(bits)));
+}
+
+Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& job) {
+  const Config& config = c.config;
+  const std::uint16_t block = setting::kPacker[packer];
+  const auto get_bits = [&](std::size_t word, unsigned low, unsigned width) {
+    return config.get(thread, {static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(width)});
+  };
+  const std::uint32_t from = get_bits(block + 2u, 8, 4), to = get_bits(block + 2u, 4, 4);
+  const auto intermediate = intermediate_of(from);
+  job.packing.out = l1_format(to).value_or(DataFormat::invalid);
+  if (!intermediate || job.packing.out == DataFormat::invalid) return c.fail(cat("format ", from, " is not packed into ", to, " yet"));
+  if (config.get(thread, setting::kDestFormat) != from) return c.fail("the packers and the destination disagree about the intermediate format");
+  if (get_bits(20, 0, 16) != 0xffff || get_bits(16, 0, 32) != 0) return c.fail("masked edges are not packed yet");
+  job.wide = config.get(thread, setting::kReadWide) != 0;
+  job.packing.intermediate = *intermediate;
+  const bool narrow = *intermediate == Intermediate::fp16 || *intermediate == Intermediate::e5m6;
+  if (job.wide && narrow) return c.fail("numbers of 32 bits have no intermediate format with exponents of 5 bits");
+  if (!job.wide && *intermediate == Intermediate::wide) return c.fail("numbers of 16 bits have no intermediate format of 32");
+  job.packing.dest = job.wide ? Dest::fp32 : narrow ? Dest::fp16 : Dest::bf16;
+  const std::uint32_t mode = config.get(thread, setting::kReluMode);
+  if (mode > 3) return c.fail(cat("there is no ReLU of mode ", mode));
+  job.packing.relu = static_cast<numerics::PackerRelu>(mode);
+  job.packing.threshold = threshold_of(*intermediate, config.get(thread, setting::kReluThreshold));
+  job.accumulates = get_bits(block + 3u, 21, 1) != 0;
+  if (job.accumulates && !numerics::can_accumulate_in_l1(job.packing.out)) return c.fail("this format is not summed in L1");
+
+  const AddressCounters& at = c.addresses[thread][2];
+  const std::uint32_t bytes = *intermediate == Intermediate::wide ? 4 : *intermediate == Intermediate::e8m6 || *intermediate == Intermediate::e5m6 ? 1 : 2;
+  const std::uint32_t number = (at.channel[0].y * config.get(thread, setting::kPackStrideY) + at.channel[0].z * config.get(thread, setting::kPackStrideZ) +
+                                at.channel[0].w * config.get(thread, setting::kPackStrideW)) / bytes;
+  job.count = at.channel[1].x - at.channel[0].x + 1;
+  job.row = (number / kColumns + (get_bits(kFirstRows + packer, 0, 12))) % kDestRows;
+  if (number % kColumns != 0 || job.count % 16 != 0 || job.count > 256 || job.row + job.count / kColumns > DestRegister::rows(job.wide))
+    return c.fail(cat("it packs ", job.count, " numbers from row ", job.row, " of the destination on"));
+  const std::uint32_t base = get_bits(block + 1u, 0, 32) + 1;
+  const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
+  job.exponents = base << 4;
+  job.datums = (base + (bits <= 8 ? get_bits(block, 16, 16) : 0)) << 4;
+  if (std::uint64_t{job.datums} + std::uint64_t{job.count} * bits / 8 > c.l1.size() ||
+      std::uint64_t{job.exponents} + job.count / 16 > c.l1.size())
+    return c.fail(cat("it packs beyond the end of L1, from ", job.datums, " on"));
+  return Step::done;
+}
+
+// Counters y and z of what is read; those of what is written are not used by whole tiles.
+void move_pack_counters(Coprocessor& c, std::size_t thread, std::uint32_t index) {
+  const std::uint32_t mod = c.config.of_thread(thread, kPackAddressMods + index);
+  AddressCounters& at = c.addresses[thread][2];
+  auto& y = at.channel[0].y;
+  auto& start = at.start[0].y;
+  if ((mod & 1u << 5) != 0) {
+    y = start = 0;
+  } else if ((mod & 1u << 4) != 0) {
+    y = start = (start + (mod & 15)) & 8191;
+  } else {
+    y = (y + (mod & 15)) & 8191;
+  }
+  auto& z = at.channel[0].z;
+  z = (mod & 1u << 13) != 0 ? 0 : (z + (mod >> 12 & 1)) & 255;
+}
+
+Step pacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("PACR");
+  static const isa::Field kLast = kOpcode.field("last"), kPackers = kOpcode.field("packers"), kAddrMod = kOpcode.field("addr_mod");
+  if ((word & 0xffffffu & ~(kLast.mask() | kPackers.mask() | kAddrMod.mask())) != 0 || get(word, kLast) == 0)
+    return c.fail("this form of PACR is not executed yet");
+  const std::uint32_t packers = get(word, kPackers);
+  for (std::size_t i = 0; i < 4; ++i) {
+    if ((packers >> i & 1) == 0) continue;
+    PackerJob job;
+    if (const Step step = job_of(c, thread, i, job); step != Step::done) return step;
+    pack_face(c, job);
+  }
+  move_pack_counters(c, thread, get(word, kAddrMod));
+  return Step::done;
+}
+
+}  // namespace
+
+std::span<const NamedExecute> packer_instructions() {
+  static constexpr NamedExecute kAll[] = {{"PACR", &pacr}};
+  return kAll;
+}
+
+}  // namespace buda::tensix

@@ -1,0 +1,83 @@
+// The coprocessor's source and destination registers, in the words of buda/numerics/registers.hpp.
+#pragma once
+
+#include <buda/numerics/matmul.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace buda::tensix {
+
+inline constexpr std::size_t kColumns = 16, kSourceRows = 64, kDestRows = 1024;
+
+// One of the two banks of SrcA or SrcB. It belongs to an unpacker until that makes it valid, and then to the matrix unit until that clears
+// it.
+struct SourceBank {
+  std::array<std::uint32_t, kSourceRows * kColumns> words = {};
+  bool valid = false;
+  // Taken apart for products, when they are needed first.
+  std::optional<numerics::LeftOperand> as_left;
+  std::optional<numerics::RightOperand> as_right;
+
+  void change() {
+    as_left.reset();
+    as_right.reset();
+  }
+  const numerics::LeftOperand& left() {
+    if (!as_left) as_left.emplace(words, kColumns);
+    return *as_left;
+  }
+  const numerics::RightOperand& right() {
+    if (!as_right) as_right.emplace(words, kColumns);
+    return *as_right;
+  }
+};
+
+// SrcA or SrcB.
+struct SourceRegister {
+  std::array<SourceBank, 2> banks;
+  std::size_t unpack = 0, matrix = 0;  // the bank that each side uses next
+
+  SourceBank& to_unpack() { return banks[unpack]; }
+  SourceBank& to_compute() { return banks[matrix]; }
+  // Hands the unpacker's bank to the matrix unit.
+  void give() {
+    to_unpack().valid = true;
+    unpack ^= 1;
+  }
+  // Hands the matrix unit's bank back.
+  void release() {
+    to_compute().valid = false;
+    matrix ^= 1;
+  }
+};
+
+// The destination register as 1024 rows of 16-bit numbers, or 512 of 32-bit ones: row r of these shares the memory of rows 2 (r & ~7) + (r
+// & 7) and 8 more of those. What was written in one width is not there in the other.
+class DestRegister {
+ public:
+  static constexpr std::size_t rows(bool wide) { return wide ? kDestRows / 2 : kDestRows; }
+
+  std::uint32_t* row(bool wide, std::size_t index) { return (wide ? wide_.data() : narrow_.data()) + index * kColumns; }
+  // Rows that were not written since they were cleared, or in the other width, read as zeros.
+  void clear() {
+    narrow_.fill(0);
+    wide_.fill(0);
+  }
+  // Of 16-bit rows.
+  void clear(std::size_t first, std::size_t count) {
+    std::fill_n(narrow_.data() + first * kColumns, count * kColumns, 0u);
+    std::fill_n(wide_.data() + first / 2 * kColumns, count / 2 * kColumns, 0u);
+  }
+
+ private:
+  std::array<std::uint32_t, kDestRows * kColumns> narrow_ = {};
+  std::array<std::uint32_t, kDestRows / 2 * kColumns> wide_ = {};
+};
+
+}  // namespace buda::tensix

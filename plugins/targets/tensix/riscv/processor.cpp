@@ -1,0 +1,236 @@
+// Fetching and executing.
+#include "processor.hpp"
+
+
+#include <buda/base/text.hpp>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace buda::tensix::riscv {
+
+using O = Operation;
+
+namespace {
+
+std::int32_t as_signed(std::uint32_t v) { return static_cast<std::int32_t>(v); }
+std::uint32_t as_unsigned(std::int32_t v) { return static_cast<std::uint32_t>(v); }
+std::uint32_t upper_half(std::int64_t product) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32); }
+
+// Of a division by zero, and of one that overflows, the manual says what comes out.
+std::uint32_t quotient(std::uint32_t a, std::uint32_t b) {
+  if (b == 0) return ~0u;
+  if (as_signed(a) == std::numeric_limits<std::int32_t>::min() && as_signed(b) == -1) return a;
+  return as_unsigned(as_signed(a) / as_signed(b));
+}
+std::uint32_t remainder(std::uint32_t a, std::uint32_t b) {
+  if (b == 0) return a;
+  if (as_signed(a) == std::numeric_limits<std::int32_t>::min() && as_signed(b) == -1) return 0;
+  return as_unsigned(as_signed(a) % as_signed(b));
+}
+
+// Of operations on two numbers, the second of which may be an immediate.
+std::uint32_t computed(Operation o, std::uint32_t a, std::uint32_t b) {
+  switch (o) {
+    case Operation::addi:
+    case Operation::add:
+      return a + b;
+    case Operation::sub:
+      return a - b;
+    case Operation::slti:
+    case Operation::slt:
+      return as_signed(a) < as_signed(b) ? 1 : 0;
+    case Operation::sltiu:
+    case Operation::sltu:
+      return a < b ? 1 : 0;
+    case Operation::xori:
+    case Operation::xor_:
+      return a ^ b;
+    case Operation::ori:
+    case Operation::or_:
+      return a | b;
+    case Operation::andi:
+    case Operation::and_:
+      return a & b;
+    case Operation::slli:
+    case Operation::sll:
+      return a << (b & 31);
+    case Operation::srli:
+    case Operation::srl:
+      return a >> (b & 31);
+    case Operation::srai:
+    case Operation::sra:
+      return as_unsigned(as_signed(a) >> (b & 31));
+    case Operation::mul:
+      return a * b;
+    case Operation::mulh:
+      return upper_half(std::int64_t{as_signed(a)} * as_signed(b));
+    case Operation::mulhsu:
+      return upper_half(std::int64_t{as_signed(a)} * b);
+    case Operation::mulhu:
+      return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
+    case Operation::div:
+      return quotient(a, b);
+    case Operation::divu:
+      return b == 0 ? ~0u : a / b;
+    case Operation::rem:
+      return remainder(a, b);
+    default:
+      return b == 0 ? a : a % b;
+  }
+}
+
+bool is_taken(Operation o, std::uint32_t a, std::uint32_t b) {
+  switch (o) {
+    case Operation::beq:
+      return a == b;
+    case Operation::bne:
+      return a != b;
+    case Operation::blt:
+      return as_signed(a) < as_signed(b);
+    case Operation::bge:
+      return as_signed(a) >= as_signed(b);
+    case Operation::bltu:
+      return a < b;
+    default:
+      return a >= b;
+  }
+}
+
+std::uint32_t size_of(Operation o) {
+  return o == Operation::lw || o == Operation::sw ? 4 : o == Operation::lh || o == Operation::lhu || o == Operation::sh ? 2 : 1;
+}
+
+}  // namespace
+
+Processor::Processor(Bus& bus, std::span<std::uint8_t> l1, std::size_t own_bytes)
+    : bus_(bus), l1_(l1), own_(own_bytes), pages_(l1.size() / kPage) {}
+
+void Processor::reset(std::uint32_t pc) {
+  x_ = {};
+  pc_ = pc;
+  executed_ = 0;
+  fault_.clear();
+  std::fill(own_.begin(), own_.end(), std::uint8_t{0});
+  for (auto& page : pages_) page = nullptr;
+}
+
+Stop Processor::failed(std::string what) {
+  fault_ = std::move(what);
+  return Stop::fault;
+}
+
+Stop Processor::bus_stop(Access access) { return access == Access::waits ? Stop::waits : failed(bus_.fault()); }
+
+// The instruction at the program counter, or null where there is none.
+const Instruction* Processor::fetch() {
+  if (pc_ % 4 != 0 || pc_ / kPage >= pages_.size()) return nullptr;
+  auto& page = pages_[pc_ / kPage];
+  if (page == nullptr) page = std::make_unique<Page>();
+  Instruction& i = (*page)[pc_ % kPage / 4];
+  if (i.operation == Operation::undecoded) {
+    std::uint32_t word;
+    std::memcpy(&word, l1_.data() + pc_, 4);
+    i = decode(word);
+  }
+  return &i;
+}
+
+// The bytes where they are L1 or the processor's own.
+std::uint8_t* Processor::direct(std::uint32_t address, std::uint32_t bytes) {
+  if (address < l1_.size() && l1_.size() - address >= bytes) return l1_.data() + address;
+  if (address >= kOwnMemory && address - kOwnMemory < own_.size() && own_.size() - (address - kOwnMemory) >= bytes)
+    return own_.data() + (address - kOwnMemory);
+  return nullptr;
+}
+
+// False, and why, where the processor cannot go on.
+bool Processor::load(const Instruction& i, Stop& stop) {
+  const std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate), bytes = size_of(i.operation);
+  std::uint32_t value = 0;
+  if (address % bytes != 0) {
+    stop = failed(cat("it loads ", bytes, " bytes from ", hex_text(address), ", which is not a multiple of ", bytes));
+    return false;
+  }
+  if (const std::uint8_t* from = direct(address, bytes)) {
+    std::memcpy(&value, from, bytes);
+  } else {
+    if (bytes != 4) {
+      stop = failed(cat("it loads ", bytes, bytes == 1 ? " byte" : " bytes", " from ", hex_text(address), ", where only whole words can be read"));
+      return false;
+    }
+    if (const Access access = bus_.load(address, value); access != Access::done) {
+      stop = bus_stop(access);
+      return false;
+    }
+  }
+  if (i.operation == Operation::lb) value = as_unsigned(std::int32_t{static_cast<std::int8_t>(value)});
+  if (i.operation == Operation::lh) value = as_unsigned(std::int32_t{static_cast<std::int16_t>(value)});
+  if (i.rd != 0) x_[i.rd] = value;
+  return true;
+}
+
+bool Processor::store(const Instruction& i, Stop& stop) {
+  const std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate), bytes = size_of(i.operation), value = x_[i.rs2];
+  if (address % bytes != 0) {
+    stop = failed(cat("it stores ", bytes, " bytes to ", hex_text(address), ", which is not a multiple of ", bytes));
+    return false;
+  }
+  if (std::uint8_t* to = direct(address, bytes)) {
+    if (has_code(address)) {
+      stop = failed(cat("it stores to ", hex_text(address), ", among instructions that were executed"));
+      return false;
+    }
+    std::memcpy(to, &value, bytes);
+    return true;
+  }
+  if (bytes != 4) {
+    stop = failed(cat("it stores ", bytes, bytes == 1 ? " byte" : " bytes", " to ", hex_text(address), ", where only whole words can be written"));
+    return false;
+  }
+  const Access access = bus_.store(address, value);
+  if (access != Access::done) stop = bus_stop(access);
+  return access == Access::done;
+}
+
+Stop Processor::run(std::uint64_t most) {
+  Stop stop = Stop::budget;
+  for (const std::uint64_t end = executed_ + most; executed_ != end; ++executed_) {
+    const Instruction* i = fetch();
+    if (i == nullptr) return failed(cat("it executes ", hex_text(pc_), ", where no code can be"));
+    std::uint32_t next = pc_ + 4;
+    const O o = i->operation;
+    if (o >= O::add) {
+      if (o >= O::fence) {
+        if (o == O::ebreak) return Stop::halted;
+      } else if (i->rd != 0) {
+        x_[i->rd] = computed(o, x_[i->rs1], x_[i->rs2]);
+      }
+    } else if (o >= O::addi) {
+      if (i->rd != 0) x_[i->rd] = computed(o, x_[i->rs1], as_unsigned(i->immediate));
+    } else if (o >= O::sb) {
+      if (!store(*i, stop)) return stop;
+    } else if (o >= O::lb) {
+      if (!load(*i, stop)) return stop;
+    } else if (o >= O::beq) {
+      if (is_taken(o, x_[i->rs1], x_[i->rs2])) next = pc_ + as_unsigned(i->immediate);
+    } else if (o == O::push) {
+      if (const Access access = bus_.push(as_unsigned(i->immediate)); access != Access::done) return bus_stop(access);
+    } else if (o == O::lui || o == O::auipc) {
+      if (i->rd != 0) x_[i->rd] = as_unsigned(i->immediate) + (o == O::auipc ? pc_ : 0);
+    } else if (o == O::jal || o == O::jalr) {
+      const std::uint32_t from = o == O::jal ? pc_ : x_[i->rs1];
+      if (i->rd != 0) x_[i->rd] = next;
+      next = (from + as_unsigned(i->immediate)) & ~1u;
+    } else {
+      return failed("it executes a word that is no instruction of RV32IM");
+    }
+    pc_ = next;
+  }
+  return stop;
+}
+
+}  // namespace buda::tensix::riscv

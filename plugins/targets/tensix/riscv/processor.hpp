@@ -1,0 +1,79 @@
+// One processor of a core, executing instruction by instruction.
+//
+// L1 and the processor's own memory are accessed directly; everything else goes to a Bus, which may answer that the processor has to wait:
+// then it stands before that instruction until it runs again. Instructions are decoded once per page of 4 KiB; a store into a page that was
+// decoded is an error, since the hardware's instruction cache would not see it.
+#pragma once
+
+#include "instruction.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace buda::tensix::riscv {
+
+enum class Access : std::uint8_t {
+  done,
+  waits,  // nothing happened; try again later
+  fault,  // Bus::fault says what is wrong
+};
+
+// What a processor reaches beside L1 and its own memory. Only whole, aligned words.
+class Bus {
+ public:
+  virtual ~Bus() = default;
+  virtual Access load(std::uint32_t address, std::uint32_t& value) = 0;
+  virtual Access store(std::uint32_t address, std::uint32_t value) = 0;
+  virtual Access push(std::uint32_t word) = 0;
+  // Of the last access that was one: a sentence without a full stop.
+  virtual std::string fault() const = 0;
+};
+
+inline constexpr std::uint32_t kOwnMemory = 0xffb00000u;
+
+enum class Stop : std::uint8_t { budget, waits, fault, halted };
+
+class Processor {
+ public:
+  // Bus and L1 outlive the processor. `own_bytes` of its own memory begin at kOwnMemory.
+  Processor(Bus& bus, std::span<std::uint8_t> l1, std::size_t own_bytes);
+
+  void reset(std::uint32_t pc);
+  // Executes up to `most` instructions.
+  Stop run(std::uint64_t most);
+
+  std::uint32_t pc() const { return pc_; }
+  std::uint32_t reg(unsigned number) const { return x_[number]; }
+  std::uint64_t executed() const { return executed_; }
+  // After Stop::fault: a sentence without a full stop.
+  const std::string& fault() const { return fault_; }
+  // Whether this page of L1 was executed.
+  bool has_code(std::uint32_t address) const { return address / kPage < pages_.size() && pages_[address / kPage] != nullptr; }
+
+ private:
+  static constexpr std::uint32_t kPage = 4096;
+  using Page = std::array<Instruction, kPage / 4>;
+
+  const Instruction* fetch();
+  Stop failed(std::string what);
+  Stop bus_stop(Access access);
+  std::uint8_t* direct(std::uint32_t address, std::uint32_t bytes);
+  bool load(const Instruction& i, Stop& stop);
+  bool store(const Instruction& i, Stop& stop);
+
+  Bus& bus_;
+  std::span<std::uint8_t> l1_;
+  std::vector<std::uint8_t> own_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::array<std::uint32_t, 32> x_ = {};
+  std::uint32_t pc_ = 0;
+  std::uint64_t executed_ = 0;
+  std::string fault_;
+};
+
+}  // namespace buda::tensix::riscv

@@ -1,0 +1,57 @@
+// Ops that hand on what they get.
+#pragma once
+
+#include <matrix.h>
+#include <pack.h>
+#include <unpack.h>
+
+namespace tt {
+
+// K: `in` (Operand), `copy` (Copy), `slots`, `out` (Packed), `relu_mode`, `relu_threshold`.
+template <class K>
+struct CopyKernel {
+  static void unpack() {
+    begin_unpacking();
+    set_destination<K::in.to_dest>();
+    configure_unpacker<kSrcA>(K::in);
+    RingEnd in(arguments().inputs[0]);
+    for (uint32_t n = arguments().tiles; n > 0; --n) {
+      in.wait_for(1);
+      if constexpr (K::copy == Copy::add) zeros_in_b();
+      if constexpr (K::copy == Copy::to_dest) {
+        wait_semaphore<kToDestSemaphore, kWhileZero>();
+        issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
+      }
+      unpack_one(in.address(0));
+      in.take(1);
+    }
+  }
+
+  static void math() {
+    set_formats<K::in.unpacked, K::in.unpacked>();
+    set_width<K::out.wide>();
+    set_address_mod<0, 8, 8, 8>();
+    begin_math<K::slots>();
+    for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
+      begin_tile<K::out.wide, K::slots>(slot);
+      copy_tile<K::copy>();
+      end_tile();
+    }
+  }
+
+  static void pack() {
+    begin_packing();
+    configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+    RingEnd out(arguments().output);
+    for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
+      out.wait_for_room(0);
+      wait_idle();
+      set_pack_address(out.address(0), K::out.stored);
+      config_written();
+      pack_tile<K::slots>(slot);
+      out.put(1);
+    }
+  }
+};
+
+}  // namespace tt

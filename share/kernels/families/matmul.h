@@ -1,0 +1,258 @@
+// Products of matrices of tiles.
+//
+// For each matrix of the output, block by block of the inner dimension: every tile of the output is the sum of the products of its row of
+// in0's block and its column of in1's. Between blocks the sums wait in L1, in the intermediate format: they are read back before the next
+// block, or, with K::sums_in_l1, the packers add to them. Where more is to be done with the sums (read them back, add a bias), a last round
+// over them does it.
+//
+// Products of one tile: in0's faces are in SrcB, in1's in SrcA. First all with the left half of in0's tile, then with the right half: the
+// order in which numbers are added is part of the result.
+#pragma once
+
+#include <families/copy.h>
+
+namespace tt {
+
+enum class Round : uint32_t { none, copy, bias };
+
+// K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand),
+// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `columns_first` (the order of the output's blocks), `out` and
+// `partial` (Packed), `relu_mode`, `relu_threshold`.
+template <class K>
+struct MatmulKernel {
+  static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
+
+  // Calls visit(row, column) for the tiles of a matrix of the output, in its order: those in units of tiles of the whole matrix.
+  template <class Visit>
+  static void for_tiles(Visit visit) {
+    const volatile Arguments& a = arguments();
+    const uint32_t outer = K::columns_first ? a.block_cols : a.block_rows, inner = K::columns_first ? a.block_rows : a.block_cols;
+    const uint32_t rows = a.rows, cols = a.cols;
+    for (uint32_t i = 0; i < outer; ++i)
+      for (uint32_t j = 0; j < inner; ++j)
+        for (uint32_t r = 0; r < rows; ++r)
+          for (uint32_t c = 0; c < cols; ++c) visit((K::columns_first ? j : i) * rows + r, K::columns_first ? i : j, c);
+  }
+
+  static void read_back(uint32_t tile) {
+    if constexpr (K::copy == Copy::add) zeros_in_b();
+    if constexpr (K::copy == Copy::to_dest) {
+      wait_semaphore<kToDestSemaphore, kWhileZero>();
+      issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
+    }
+    wait_idle();
+    set_destination<K::between.to_dest>();
+    configure_unpacker<kSrcA>(K::between);
+    set_base<kSrcA>(tile);
+    config_written();
+    unpack_tile<kSrcA>();
+    wait_idle();
+    set_destination<false>();
+    configure_unpacker<kSrcA>(K::right);
+  }
+
+  static void unpack_round(RingEnd& between, RingEnd& bias) {
+    wait_idle();
+    configure_unpacker<kSrcA>(K::round == Round::bias ? K::sums : K::between);
+    if constexpr (K::round == Round::bias) configure_unpacker<kSrcB>(K::bias);
+    set_destination<K::round == Round::copy && K::between.to_dest>();
+    for (uint32_t n = arguments().tiles; n > 0; --n) {
+      between.wait_for(1);
+      if constexpr (K::round == Round::bias) {
+        bias.wait_for(1);
+        unpack_pair(between.address(0), bias.address(0));
+        bias.take(1);
+      } else {
+        if constexpr (K::copy == Copy::add) zeros_in_b();
+        if constexpr (K::copy == Copy::to_dest) {
+          wait_semaphore<kToDestSemaphore, kWhileZero>();
+          issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
+        }
+        unpack_one(between.address(0));
+      }
+      between.take(1);
+    }
+    wait_idle();
+    set_destination<false>();
+    configure_unpacker<kSrcA>(K::right);
+    configure_unpacker<kSrcB>(K::left);
+  }
+
+  static void unpack() {
+    begin_unpacking();
+    set_destination<false>();
+    configure_unpacker<kSrcA>(K::right);
+    configure_unpacker<kSrcB>(K::left);
+    const volatile Arguments& a = arguments();
+    const uint32_t inner = a.inner, cols = a.cols, left_tiles = a.block_rows * a.rows * inner, right_tiles = a.block_cols * inner * cols;
+    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]);
+    for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
+      for (uint32_t block = 0; block < a.blocks; ++block) {
+        left.wait_for(left_tiles);
+        right.wait_for(right_tiles);
+        for_tiles([&](uint32_t row, uint32_t block_col, uint32_t col) {
+          if constexpr (K::spills && !K::sums_in_l1) {
+            if (block > 0) {
+              between.wait_for(1);
+              read_back(between.address(0));
+              between.take(1);
+            }
+          }
+          for (uint32_t k = 0; k < inner; ++k)
+            unpack_pair(right.address((block_col * inner + k) * cols + col), left.address(row * inner + k));
+        });
+        left.take(left_tiles);
+        right.take(right_tiles);
+      }
+      if constexpr (K::round != Round::none) unpack_round(between, bias);
+    }
+  }
+
+  template <uint32_t dst, uint32_t addr_mod>
+  static void product() {
+    issue<MVMUL::word | MVMUL::dst(dst) | MVMUL::addr_mod(addr_mod)>();
+  }
+
+  // SrcB's rows follow each other in the order 0, 8, 32, 40 (the left half's faces) and 16, 24, 48, 56, SrcA's faces one by one.
+  static void load_products() {
+    step_for_products();
+    issue<REPLAY::word | REPLAY::load(1) | REPLAY::start(0) | REPLAY::length(16)>();
+    product<0, 0>(), product<8, 1>(), product<32, 0>(), product<40, 2>();
+    product<16, 0>(), product<24, 1>(), product<48, 0>(), product<56, 3>();
+    product<0, 0>(), product<8, 1>(), product<32, 0>(), product<40, 2>();
+    product<16, 0>(), product<24, 1>(), product<48, 0>(), product<56, 0>();
+  }
+
+  template <uint32_t phase>
+  static void multiply_phase() {
+    if constexpr ((K::phases >> phase & 1) != 0) {
+      issue<SETC16::word | SETC16::register_(6) | SETC16::value(phase)>();
+      rewind<0>();
+      issue<REPLAY::word | REPLAY::start(0) | REPLAY::length(16)>();
+    }
+  }
+
+  static void step_for_products() {
+    set_address_mod<0, 0, 8, 0>();
+    set_address_mod<1, 0, 24, 0>();
+    set_address_mod<2, 16, 24, 0>();
+    set_address_mod<3, 16, 40, 0>();
+  }
+  // Of the sums in SrcA, and what is in SrcB: 8 rows of each and of the destination at a time.
+  static void step_by_eight() { set_address_mod<0, 8, 8, 8>(); }
+  static constexpr uint32_t moved_format = K::between.unpacked;
+
+  static void math() {
+    set_formats<K::right.unpacked, K::left.unpacked>();
+    set_width<K::out.wide>();
+    begin_math<K::slots>();
+    load_products();
+    const volatile Arguments& a = arguments();
+    const uint32_t inner = a.inner, tiles = a.tiles;
+    uint32_t slot = 0;
+    for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
+      for (uint32_t block = 0; block < a.blocks; ++block) {
+        for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
+          begin_tile<K::out.wide, K::slots>(slot);
+          if constexpr (K::spills && !K::sums_in_l1) {
+            if (block > 0) {
+              set_formats<moved_format, moved_format>();
+              step_by_eight();
+              copy_tile<K::copy>();
+              step_for_products();
+              set_formats<K::right.unpacked, K::left.unpacked>();
+            }
+          }
+          for (uint32_t k = 0; k < inner; ++k) {
+            multiply_phase<0>();
+            multiply_phase<1>();
+            multiply_phase<2>();
+            multiply_phase<3>();
+            rewind<3>();
+          }
+          end_tile();
+        }
+      }
+      if constexpr (K::round != Round::none) {
+        if constexpr (K::round == Round::bias) {
+          set_formats<K::sums.unpacked, K::bias.unpacked>();
+          step_for_bias();
+        } else {
+          set_formats<moved_format, moved_format>();
+          step_by_eight();
+        }
+        issue<SETC16::word | SETC16::register_(6) | SETC16::value(0)>();
+        for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
+          begin_tile<K::out.wide, K::slots>(slot);
+          if constexpr (K::round == Round::copy) {
+            copy_tile<K::copy>();
+          } else {
+            add_bias();
+          }
+          end_tile();
+        }
+        step_for_products();
+        set_formats<K::right.unpacked, K::left.unpacked>();
+      }
+    }
+  }
+
+  // Row 0 of the tile in SrcB to all rows of the sums in SrcA. That row is the first of face 0 and of face 1, which is row 16: of two faces
+  // each the first takes one, the second the other.
+  static void step_for_bias() {
+    set_address_mod<0, 8, 0, 8>();
+    set_address_mod<1, 8, 16, 8>();
+    set_address_mod<2, 8, 48, 8>();
+  }
+  template <uint32_t addr_mod>
+  static void add_row() {
+    issue<ELWADD::word | ELWADD::broadcast(2) | ELWADD::addr_mod(addr_mod)>();
+  }
+  static void add_bias() {
+    for (uint32_t half = 0; half < 2; ++half) {
+      add_row<0>(), add_row<1>();
+      add_row<0>(), add_row<2>();
+    }
+    rewind<3>();
+  }
+
+  static void pack() {
+    begin_packing();
+    const volatile Arguments& a = arguments();
+    const uint32_t tiles = a.tiles, blocks = a.blocks;
+    RingEnd out(a.output), between(a.between);
+    uint32_t slot = 0;
+    // `counts`: the tiles are complete, and may be read.
+    const auto pack_all = [&](RingEnd& ring, uint32_t stored, bool counts) {
+      for (uint32_t n = 0; n < tiles; ++n, slot ^= 1) {
+        const uint32_t ahead = counts ? 0 : n;
+        ring.wait_for_room(ahead);
+        wait_idle();
+        set_pack_address(ring.address(ahead), stored);
+        config_written();
+        pack_tile<K::slots>(slot);
+        if (counts) ring.put(1);
+      }
+    };
+    for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
+      for (uint32_t block = 0; block < blocks; ++block) {
+        const bool last = block + 1 == blocks;
+        wait_idle();
+        if (last && last_packs_out) {
+          configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+          pack_all(out, K::out.stored, true);
+        } else {
+          configure_packers(K::partial, kNoRelu, 0, K::sums_in_l1 && block > 0);
+          pack_all(between, K::partial.stored, last || !K::sums_in_l1);
+        }
+      }
+      if constexpr (!last_packs_out) {
+        wait_idle();
+        configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+        pack_all(out, K::out.stored, true);
+      }
+    }
+  }
+};
+
+}  // namespace tt

@@ -1,0 +1,34 @@
+// Number formats as the hardware numbers them.
+#pragma once
+
+#include <stdint.h>
+
+namespace tt {
+
+enum Format : uint32_t {
+  kFloat32 = 0,
+  kFloat16 = 1,
+  kBfp8 = 2,
+  kBfp4 = 3,
+  kTf32 = 4,
+  kFloat16B = 5,
+  kBfp8B = 6,
+  kBfp4B = 7,
+  kLf8 = 10,
+  kBfp2 = 11,
+  kBfp2B = 15,
+};
+
+constexpr uint32_t datum_bits(uint32_t format) {
+  return format == kBfp2 || format == kBfp2B ? 2 : format == kBfp4 || format == kBfp4B ? 4 : (format & 3) == 0 ? 32 : (format & 3) == 1 ? 16 : 8;
+}
+constexpr bool is_bfp(uint32_t format) { return datum_bits(format) < 16 && format != kLf8; }
+
+// How a number from L1 arrives: its format there, the one that the unpacker makes of it, and whether it goes past the source registers
+// straight into the destination.
+struct Operand {
+  uint32_t stored, unpacked;
+  bool to_dest;
+};
+
+}  // namespace tt
