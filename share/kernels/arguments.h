@@ -1,5 +1,5 @@
-// What a kernel is told when it starts, in one place for kernels and for whoever loads them: words at a fixed address in L1, the same for the
-// three threads of a core.
+// What a kernel is told when it starts, in one place for kernels and for whoever loads them: words at a fixed address in L1, the same for
+// the three threads of a core.
 #pragma once
 
 #include <stdint.h>
@@ -16,18 +16,18 @@ struct Ring {
 };
 
 struct Arguments {
-  uint32_t done[3];   // by thread: 1 when it has ended
+  uint32_t done[3];  // by thread: 1 when it has ended
   uint32_t reserved;
   Ring inputs[4];
   Ring output;
-  Ring between;       // partial sums of a matmul, as many as a matrix of the output has tiles
-  uint32_t tiles;     // of the output; of a matmul, of one matrix of it
+  Ring between;    // partial sums of a matmul, as many as a matrix of the output has tiles
+  uint32_t tiles;  // of the output; of a matmul, of one matrix of it
   // Of a matmul.
-  uint32_t matrices;  // of the output
-  uint32_t blocks;    // of the inner dimension, for each matrix of the output
-  uint32_t inner;     // tiles of the inner dimension in a block
-  uint32_t block_rows, block_cols;    // of the output, in its blocks
-  uint32_t rows, cols;                // of one of these, in tiles
+  uint32_t matrices;                // of the output
+  uint32_t blocks;                  // of the inner dimension, for each matrix of the output
+  uint32_t inner;                   // tiles of the inner dimension in a block
+  uint32_t block_rows, block_cols;  // of the output, in its blocks
+  uint32_t rows, cols;              // of one of these, in tiles
 };
 
 enum : uint32_t { kArgumentsAddress = 0x15c00, kArgumentsBytes = 1024 };

@@ -20,7 +20,11 @@ enum Format : uint32_t {
 };
 
 constexpr uint32_t datum_bits(uint32_t format) {
-  return format == kBfp2 || format == kBfp2B ? 2 : format == kBfp4 || format == kBfp4B ? 4 : (format & 3) == 0 ? 32 : (format & 3) == 1 ? 16 : 8;
+  return format == kBfp2 || format == kBfp2B   ? 2
+         : format == kBfp4 || format == kBfp4B ? 4
+         : (format & 3) == 0                   ? 32
+         : (format & 3) == 1                   ? 16
+                                               : 8;
 }
 constexpr bool is_bfp(uint32_t format) { return datum_bits(format) < 16 && format != kLf8; }
 

@@ -57,6 +57,12 @@ inline void use_slot() {
   issue<SETC16::word | SETC16::register_(1) | SETC16::value(64 * slot)>();
 }
 
+// The fidelity phase of products.
+template <uint32_t phase>
+inline void set_phase() {
+  issue<SETC16::word | SETC16::register_(6) | SETC16::value(phase)>();
+}
+
 // Waits for an empty slot, and clears it. Slots are used in turn.
 template <bool wide, uint32_t slots>
 inline void begin_tile(uint32_t slot) {
@@ -69,6 +75,7 @@ inline void begin_tile(uint32_t slot) {
     clear_slot<wide, 1>();
   }
   rewind<0>();
+  set_phase<0>();
 }
 
 inline void end_tile() {

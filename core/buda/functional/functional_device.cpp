@@ -19,7 +19,8 @@ using netlist::QueueKind;
 FunctionalDevice::FunctionalDevice(netlist::Netlist netlist, const DeviceOptions& options, Host& host)
     : m_{.netlist = std::move(netlist), .options = options, .host = host} {}
 
-Result<std::unique_ptr<FunctionalDevice>> FunctionalDevice::make(const runtime::Program& program, const DeviceOptions& options, Host& host) {
+Result<std::unique_ptr<FunctionalDevice>> FunctionalDevice::make(const runtime::Program& program, const DeviceOptions& options,
+                                                                 Host& host) {
   std::unique_ptr<FunctionalDevice> device(new FunctionalDevice(program.netlist, options, host));
   BUDA_TRY(device->prepare());
   return device;

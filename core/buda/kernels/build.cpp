@@ -27,7 +27,8 @@ struct Wanted {
 };
 
 Diagnostic refused(const netlist::Netlist& netlist, const netlist::Op& op, const NoKernel& no) {
-  Diagnostic d = input_error("KC001", op.places.self.line == 0 ? SourceLoc{netlist.file} : netlist.loc(op.places.self), cat("op '", op.name, "': ", no.reason));
+  Diagnostic d = input_error("KC001", op.places.self.line == 0 ? SourceLoc{netlist.file} : netlist.loc(op.places.self),
+                             cat("op '", op.name, "': ", no.reason));
   d.node = op.name;
   d.hint = no.hint;
   return d;
@@ -75,7 +76,8 @@ class Build {
       if (!take_from_store(set.kernels[i])) missing.push_back(i);
     BUDA_TRY(compile_all(set, missing));
     sort_by_id(set);
-    host_.log(1, cat(set.kernel_of_op.size(), " ops, ", set.kernels.size(), " kernels, ", missing.size(), " compiled by ", toolchain_.version));
+    host_.log(
+        1, cat(set.kernel_of_op.size(), " ops, ", set.kernels.size(), " kernels, ", missing.size(), " compiled by ", toolchain_.version));
     return set;
   }
 
@@ -144,7 +146,8 @@ class Build {
 
   Result<void> compile_all(KernelSet& set, const std::vector<std::size_t>& missing) {
     for (std::size_t i : missing)
-      for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(host_.fs().write(file(set.kernels[i], t, ".cpp"), set.kernels[i].sources[t].view()));
+      for (std::size_t t = 0; t < kThreads; ++t)
+        BUDA_TRY(host_.fs().write(file(set.kernels[i], t, ".cpp"), set.kernels[i].sources[t].view()));
     std::vector<Result<void>> results(missing.size() * kThreads);
     const std::string here = host_.fs().canonical(".");
     parallel_for(host_.threads, results.size(), [&](std::size_t job) {

@@ -15,7 +15,8 @@ Result<void> check_executable(std::string_view bytes, std::size_t thread, const 
   const Region& region = kRegions[thread];
   for (const Segment& s : program.segments)
     if (s.address < region.begin || s.address - region.begin + s.memory_bytes > region.bytes)
-      return wrong(cat("it has ", s.memory_bytes, " bytes; programs of the thread ", kThreadNames[thread], " have ", region.bytes, " at most"));
+      return wrong(
+          cat("it has ", s.memory_bytes, " bytes; programs of the thread ", kThreadNames[thread], " have ", region.bytes, " at most"));
   return success();
 }
 

@@ -23,9 +23,11 @@ std::string installed(Compiler kind, Host& host) {
 
 Diagnostic no_compiler(const BuildOptions& options) {
   const bool clang = options.compiler == Compiler::clang;
-  Diagnostic d = input_error("KC002", {}, options.path.empty() ? cat("there is no compiler for kernels: ", program_of(clang ? Compiler::clang : Compiler::gcc),
-                                                                     options.compiler == Compiler::any ? ", or clang++," : "", " is not in /usr/bin")
-                                                               : cat("there is no compiler '", options.path, "'"));
+  Diagnostic d =
+      input_error("KC002", {},
+                  options.path.empty() ? cat("there is no compiler for kernels: ", program_of(clang ? Compiler::clang : Compiler::gcc),
+                                             options.compiler == Compiler::any ? ", or clang++," : "", " is not in /usr/bin")
+                                       : cat("there is no compiler '", options.path, "'"));
   d.hint = clang ? "apt-get install clang lld" : "apt-get install gcc-riscv64-unknown-elf";
   return d;
 }
@@ -46,7 +48,9 @@ std::string version_in(std::string_view text) {
 Result<void> run(const std::vector<std::string>& command, const std::string& what) {
   BUDA_ASSIGN(const auto result, io::run_process(command));
   if (result.exit_code == 0) return success();
-  Diagnostic d = input_error("KC003", {}, cat("the compiler could not make ", what, result.signal != 0 ? cat(": it ended by signal ", result.signal) : std::string()));
+  Diagnostic d = input_error(
+      "KC003", {},
+      cat("the compiler could not make ", what, result.signal != 0 ? cat(": it ended by signal ", result.signal) : std::string()));
   d.notes.push_back({{}, io::shell_line(command)});
   return d;
 }
@@ -73,8 +77,8 @@ std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob
   std::vector<std::string> command = {toolchain.path};
   for (auto& word : target_flags(toolchain.kind)) command.push_back(std::move(word));
   for (const char* word :
-       {"-march=rv32im", "-mabi=ilp32", "-std=c++17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib", "-fno-exceptions", "-fno-rtti",
-        "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-pic"})
+       {"-march=rv32im", "-mabi=ilp32", "-std=c++17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib",
+        "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-pic"})
     command.emplace_back(word);
   if (toolchain.kind == Compiler::clang) command.emplace_back("-fuse-ld=lld");
   for (const auto& [path, name] : job.known_as) command.push_back(cat("-ffile-prefix-map=", path, '=', name));
@@ -85,6 +89,8 @@ std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob
   return command;
 }
 
-Result<void> compile(const Toolchain& toolchain, const CompileJob& job, const std::string& what) { return run(command_of(toolchain, job), what); }
+Result<void> compile(const Toolchain& toolchain, const CompileJob& job, const std::string& what) {
+  return run(command_of(toolchain, job), what);
+}
 
 }  // namespace buda::kernels

@@ -21,8 +21,8 @@ Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string&
 struct CompileJob {
   std::size_t thread = 0;
   std::string source, script, output;
-  std::vector<std::string> include;                            // folders
-  std::vector<std::pair<std::string, std::string>> known_as;   // beginnings of paths, and what products say instead
+  std::vector<std::string> include;                           // folders
+  std::vector<std::pair<std::string, std::string>> known_as;  // beginnings of paths, and what products say instead
 };
 std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob& job);
 Result<void> compile(const Toolchain& toolchain, const CompileJob& job, const std::string& what);

@@ -15,14 +15,14 @@ namespace buda::kernels {
 
 struct Segment {
   std::uint32_t address = 0;
-  std::string_view bytes;           // of the file
-  std::uint32_t memory_bytes = 0;   // the rest is zeros
+  std::string_view bytes;          // of the file
+  std::uint32_t memory_bytes = 0;  // the rest is zeros
 };
 
 struct Executable {
   std::uint32_t entry = 0;
   std::vector<Segment> segments;
-  std::string_view code;            // the bytes of executable sections, of which there is one
+  std::string_view code;  // the bytes of executable sections, of which there is one
   std::uint32_t code_address = 0;
 };
 

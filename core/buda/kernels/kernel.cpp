@@ -31,9 +31,12 @@ struct Operand {
 
 Constant flag(std::string name, bool value) { return {"bool", std::move(name), value ? "true" : "false"}; }
 Constant number(std::string name, std::uint32_t value) { return {"uint32_t", std::move(name), cat(value)}; }
-Constant enumerator(const std::string& type, std::string name, std::string_view value) { return {type, std::move(name), cat(type, "::", value)}; }
+Constant enumerator(const std::string& type, std::string name, std::string_view value) {
+  return {type, std::move(name), cat(type, "::", value)};
+}
 Constant operand(std::string name, const Operand& o) {
-  return {"Operand", std::move(name), cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", '}')};
+  return {"Operand", std::move(name),
+          cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", '}')};
 }
 
 DataFormat of_source(Source source) {
@@ -41,9 +44,7 @@ DataFormat of_source(Source source) {
 }
 
 // Through a source register: a Float32 as `source` says, everything else as it is.
-Operand through(DataFormat format, Source source) {
-  return {format, format == DataFormat::float32 ? of_source(source) : format, false};
-}
+Operand through(DataFormat format, Source source) { return {format, format == DataFormat::float32 ? of_source(source) : format, false}; }
 Operand as_factor(DataFormat format) { return through(format, numerics::source_of(format)); }
 
 // Copies into the destination register: the name in share/kernels/matrix.h, and the operand.
@@ -79,7 +80,8 @@ std::uint32_t intermediate_code(Intermediate intermediate) {
 
 Constant packed(std::string name, Dest dest, DataFormat out) {
   const auto packing = numerics::packing_for(dest, out);
-  return {"Packed", std::move(name), cat('{', dest == Dest::fp32 ? "true" : "false", ", ", intermediate_code(packing.intermediate), ", ", format_code(out), '}')};
+  return {"Packed", std::move(name),
+          cat('{', dest == Dest::fp32 ? "true" : "false", ", ", intermediate_code(packing.intermediate), ", ", format_code(out), '}')};
 }
 
 // A threshold as the packers keep it: the upper 16 bits of a Float32, or a Float16 that is cut.
@@ -147,14 +149,16 @@ Choice binary_kernel(const Op& op) {
   if (auto no = cannot_meet(a, b)) return *no;
   const Dest dest = arith::bits::dest_form(op, a);
   const std::string_view name = op.type == OpType::add ? "add" : op.type == OpType::subtract ? "subtract" : "multiply";
-  Kernel k{"binary", {operand("a", as_factor(a)), operand("b", as_factor(b)), enumerator("Binary", "operation", name),
-                      number("phases", op.type == OpType::multiply ? phase_bits(op.fidelity) : 1), number("slots", 2)}};
+  Kernel k{"binary",
+           {operand("a", as_factor(a)), operand("b", as_factor(b)), enumerator("Binary", "operation", name),
+            number("phases", op.type == OpType::multiply ? phase_bits(op.fidelity) : 1), number("slots", 2)}};
   add_output(op, dest, k.constants);
   return k;
 }
 
 Choice matmul_kernel(const Op& op) {
   const auto& a = op.attributes;
+  if (op.ublock_order != netlist::UblockOrder::r) return missing("matmuls with ublock_order c have no kernel");
   if (a.identity) return missing("sparse matmuls have no kernel yet");
   if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") return missing(cat("sfpu_op '", a.sfpu_op, "' after a matmul has no kernel yet"));
   if (a.requant || a.dequant) return missing("matmuls that requantize or dequantize have no kernel yet");
@@ -176,8 +180,11 @@ Choice matmul_kernel(const Op& op) {
   Kernel k{"matmul",
            {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand), operand("sums", sums),
             operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1), flag("sums_in_l1", in_l1),
-            enumerator("Round", "round", a.bias ? "bias" : in_l1 ? "copy" : "none"), number("phases", phase_bits(op.fidelity)),
-            number("slots", reads_back && way.operand.to_dest ? 1 : 2), flag("columns_first", op.ublock_order == netlist::UblockOrder::c)}};
+            enumerator("Round", "round",
+                       a.bias  ? "bias"
+                       : in_l1 ? "copy"
+                               : "none"),
+            number("phases", phase_bits(op.fidelity)), number("slots", reads_back && way.operand.to_dest ? 1 : 2)}};
   k.constants.push_back(packed("partial", dest, between));
   add_output(op, dest, k.constants);
   return k;
@@ -195,7 +202,8 @@ std::variant<Kernel, NoKernel> kernel_of(const Op& op) {
     case OpClass::matmul:
       return matmul_kernel(op);
     default:
-      return missing(cat(netlist::op_type_name(op.type), " ops have no kernel yet; copies, add, subtract, multiply and dense matmuls have"));
+      return missing(
+          cat(netlist::op_type_name(op.type), " ops have no kernel yet; copies, add, subtract, multiply and dense matmuls have"));
   }
 }
 

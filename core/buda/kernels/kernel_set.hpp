@@ -26,8 +26,8 @@ struct CompiledKernel {
 
 struct KernelSet {
   std::string arch;
-  std::string compiler;  // "gcc 12.2.0"
-  std::vector<CompiledKernel> kernels;             // by id
+  std::string compiler;                             // "gcc 12.2.0"
+  std::vector<CompiledKernel> kernels;              // by id
   std::map<std::string, std::size_t> kernel_of_op;  // by the op's name, which is the only one of it in a netlist
 };
 

@@ -25,10 +25,11 @@ struct Manifest {
 };
 
 const schema::Record<KernelRecord>& describe(const KernelRecord*) {
-  static const auto record = schema::Record<KernelRecord>("a kernel: unpack.elf, math.elf and pack.elf in the folder that has its name")
-                                 .required("id", &KernelRecord::id, "digest of its sources, headers, compiler and options; the folder's name")
-                                 .required("family", &KernelRecord::family, "header in share/kernels/families")
-                                 .required("constants", &KernelRecord::constants, "what is compiled in, by name");
+  static const auto record =
+      schema::Record<KernelRecord>("a kernel: unpack.elf, math.elf and pack.elf in the folder that has its name")
+          .required("id", &KernelRecord::id, "digest of its sources, headers, compiler and options; the folder's name")
+          .required("family", &KernelRecord::family, "header in share/kernels/families")
+          .required("constants", &KernelRecord::constants, "what is compiled in, by name");
   return record;
 }
 

@@ -40,8 +40,8 @@ class Config {
 };
 
 // Formats as the hardware numbers them.
-inline constexpr std::uint32_t kFloat32 = 0, kFloat16 = 1, kBfp8 = 2, kBfp4 = 3, kTf32 = 4, kFloat16B = 5, kBfp8B = 6, kBfp4B = 7, kLf8 = 10,
-                               kBfp2 = 11, kBfp2B = 15;
+inline constexpr std::uint32_t kFloat32 = 0, kFloat16 = 1, kBfp8 = 2, kBfp4 = 3, kTf32 = 4, kFloat16B = 5, kBfp8B = 6, kBfp4B = 7,
+                               kLf8 = 10, kBfp2 = 11, kBfp2B = 15;
 
 namespace setting {
 // The matrix unit.

@@ -1,7 +1,7 @@
 // The units that compute nothing: synchronisation, configuration, general-purpose registers, and address counters.
 //
-// Source: tt-isa-documentation, WormholeB0: STALLWAIT, SEMINIT, SEMPOST, SEMGET, SEMWAIT, SETC16, WRCFG, RDCFG, RMWCIB, SETDMAREG, ADDDMAREG,
-// STOREREG, and ADCs.
+// Source: tt-isa-documentation, WormholeB0: STALLWAIT, SEMINIT, SEMPOST, SEMGET, SEMWAIT, SETC16, WRCFG, RDCFG, RMWCIB, SETDMAREG,
+// ADDDMAREG, STOREREG, and ADCs.
 #include "coprocessor.hpp"
 #include "fields.hpp"
 
@@ -17,7 +17,8 @@ Step stallwait(Coprocessor& c, std::size_t, std::uint32_t word) {
   static const isa::Field kConditions = NamedOpcode("STALLWAIT").field("conditions");
   const std::uint32_t conditions = get(word, kConditions);
   const bool waits = ((conditions & 0x100) != 0 && c.src_a.to_unpack().valid) || ((conditions & 0x200) != 0 && c.src_b.to_unpack().valid) ||
-                     ((conditions & 0x400) != 0 && !c.src_a.to_compute().valid) || ((conditions & 0x800) != 0 && !c.src_b.to_compute().valid);
+                     ((conditions & 0x400) != 0 && !c.src_a.to_compute().valid) ||
+                     ((conditions & 0x800) != 0 && !c.src_b.to_compute().valid);
   return waits ? Step::waits : Step::done;
 }
 
@@ -53,8 +54,7 @@ Step semwait(Coprocessor& c, std::size_t, std::uint32_t word) {
   const std::uint32_t condition = get(word, kCondition);
   if (condition == 0) return c.fail("it waits for no condition");
   return for_semaphores(get(word, kSemaphores), [&](std::size_t i) {
-    const bool waits =
-        ((condition & 1) != 0 && c.semaphores[i] == 0) || ((condition & 2) != 0 && c.semaphores[i] >= c.semaphore_limits[i]);
+    const bool waits = ((condition & 1) != 0 && c.semaphores[i] == 0) || ((condition & 2) != 0 && c.semaphores[i] >= c.semaphore_limits[i]);
     return waits ? Step::waits : Step::done;
   });
 }
@@ -165,7 +165,7 @@ Step setadc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const isa::Field kValue = kOpcode.field("value"), kDimension = kOpcode.field("dimension"), kChannel = kOpcode.field("channel"),
                           kUnits = kOpcode.field("units");
   constexpr std::uint32_t AddressCounters::Channel::*kMembers[4] = {&AddressCounters::Channel::x, &AddressCounters::Channel::y,
-                                                                   &AddressCounters::Channel::z, &AddressCounters::Channel::w};
+                                                                    &AddressCounters::Channel::z, &AddressCounters::Channel::w};
   for (std::size_t unit = 0; unit < 3; ++unit) {
     if ((get(word, kUnits) >> unit & 1) == 0) continue;
     AddressCounters& counters = c.addresses[thread][unit];
@@ -179,12 +179,29 @@ Step setadc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
 
 std::span<const NamedExecute> control_instructions() {
   static constexpr NamedExecute kAll[] = {
-      {"NOP", &nothing},          {"DMANOP", &nothing},         {"SFPNOP", &nothing},         {"STALLWAIT", &stallwait},
-      {"SEMINIT", &seminit},      {"SEMPOST", &semchange<1>},   {"SEMGET", &semchange<-1>},   {"SEMWAIT", &semwait},
-      {"SETC16", &setc16},        {"WRCFG", &wrcfg},            {"RDCFG", &rdcfg},            {"RMWCIB0", &rmwcib<0>},
-      {"RMWCIB1", &rmwcib<1>},    {"RMWCIB2", &rmwcib<2>},      {"RMWCIB3", &rmwcib<3>},      {"SETDMAREG", &setdmareg},
-      {"ADDDMAREG", &gpr_arithmetic<false>}, {"MULDMAREG", &gpr_arithmetic<true>}, {"STOREREG", &storereg},
-      {"SETADCXY", &setadc_pair<false>}, {"SETADCZW", &setadc_pair<true>}, {"SETADCXX", &setadcxx}, {"SETADC", &setadc},
+      {"NOP", &nothing},
+      {"DMANOP", &nothing},
+      {"SFPNOP", &nothing},
+      {"STALLWAIT", &stallwait},
+      {"SEMINIT", &seminit},
+      {"SEMPOST", &semchange<1>},
+      {"SEMGET", &semchange<-1>},
+      {"SEMWAIT", &semwait},
+      {"SETC16", &setc16},
+      {"WRCFG", &wrcfg},
+      {"RDCFG", &rdcfg},
+      {"RMWCIB0", &rmwcib<0>},
+      {"RMWCIB1", &rmwcib<1>},
+      {"RMWCIB2", &rmwcib<2>},
+      {"RMWCIB3", &rmwcib<3>},
+      {"SETDMAREG", &setdmareg},
+      {"ADDDMAREG", &gpr_arithmetic<false>},
+      {"MULDMAREG", &gpr_arithmetic<true>},
+      {"STOREREG", &storereg},
+      {"SETADCXY", &setadc_pair<false>},
+      {"SETADCZW", &setadc_pair<true>},
+      {"SETADCXX", &setadcxx},
+      {"SETADC", &setadc},
   };
   return kAll;
 }

@@ -1,7 +1,6 @@
 // What the processors of a core reach, and how its threads take turns.
 #include "core.hpp"
 
-
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
 
@@ -13,8 +12,8 @@
 namespace buda::tensix {
 namespace {
 
-constexpr std::size_t kOwnBytes = 2048;        // of each compute thread's processor
-constexpr std::uint64_t kTurn = 2000;          // instructions of a processor
+constexpr std::size_t kOwnBytes = 2048;  // of each compute thread's processor
+constexpr std::uint64_t kTurn = 2000;    // instructions of a processor
 constexpr std::uint32_t kStreamRegisterBase = 0xffb40000u, kLoopWords = 0xffb80000u, kGprs = 0xffe00000u, kQueue = 0xffe40000u,
                         kThreadIdle = 0xffe80004u, kExpanderIdle = 0xffe80008u, kSemaphores = 0xffe80020u, kConfigWords = 0xffef0000u;
 
@@ -108,7 +107,8 @@ Core::~Core() = default;
 
 void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
   std::fill(streams_.begin(), streams_.end(), 0u);
-  coprocessor_ = std::make_unique<Coprocessor>(l1_, [this](std::uint32_t address, std::uint32_t value) { return store_stream(address, value); });
+  coprocessor_ =
+      std::make_unique<Coprocessor>(l1_, [this](std::uint32_t address, std::uint32_t value) { return store_stream(address, value); });
   for (std::size_t t = 0; t < kThreads; ++t) {
     buses_[t] = std::make_unique<ThreadBus>(*this, t);
     processors_[t] = std::make_unique<riscv::Processor>(*buses_[t], l1_, kOwnBytes);
@@ -161,7 +161,8 @@ std::string Core::fault() const {
 
 std::string Core::where(std::size_t thread) const {
   const std::uint32_t waits = coprocessor_->current(thread);
-  return cat(kThreadNames[thread], " at ", hex_text(pc(thread)), waits == 0 ? std::string() : cat(", waiting with ", isa::disassemble(waits)));
+  return cat(kThreadNames[thread], " at ", hex_text(pc(thread)),
+             waits == 0 ? std::string() : cat(", waiting with ", isa::disassemble(waits)));
 }
 
 std::uint32_t Core::word(std::uint32_t address) const {

@@ -71,8 +71,9 @@ void Frontend::expand_nested() {
   const bool alternates = !is_nothing(loop_[6]);
   const std::uint32_t inner = (loop_[1] & 127) * (alternates ? 2 : 1);
   if (outer == 1 && inner == 0 && is_nothing(before) && !is_nothing(after)) {
-    fault_ = "MOP has an outer loop of one round, no inner loop and no instruction before it, but one after it, for which the hardware runs "
-             "129 rounds";
+    fault_ =
+        "MOP has an outer loop of one round, no inner loop and no instruction before it, but one after it, for which the hardware runs "
+        "129 rounds";
     return;
   }
   for (std::uint32_t i = 1; i <= outer; ++i) {

@@ -1,5 +1,5 @@
-// What is between a processor that pushes instructions and the units that execute them: a queue, the expander of macro operations (MOP), and
-// the replay buffer. One for each thread.
+// What is between a processor that pushes instructions and the units that execute them: a queue, the expander of macro operations (MOP),
+// and the replay buffer. One for each thread.
 //
 // MOP runs one of two loops whose instructions were stored in nine words beside the queue. Template 0: for each of up to 128 bits of a
 // mask, from the lowest on, instructions A0 (A1 A2 A3) (B), or, where the bit is set, others instead. Template 1: two nested loops with an

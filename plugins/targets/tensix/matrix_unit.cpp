@@ -112,7 +112,8 @@ Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
   if (get(word, kFields.broadcast) != 0) return c.fail("a broadcast row of SrcB is not executed yet");
   const RowCounters& rows = c.rows[thread];
-  if (rows.a % 16 != 0 || rows.b % kRows != 0) return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
+  if (rows.a % 16 != 0 || rows.b % kRows != 0)
+    return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
   const Arithmetic how = arithmetic(c.config, thread);
   std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
   if (dest == nullptr) return Step::fault;
@@ -154,15 +155,16 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (!c.src_a.to_compute().valid || !c.src_b.to_compute().valid) return Step::waits;
   if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
   const RowCounters& rows = c.rows[thread];
-  if (rows.a % kRows != 0 || rows.b % kRows != 0) return c.fail(cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
+  if (rows.a % kRows != 0 || rows.b % kRows != 0)
+    return c.fail(cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
   const Arithmetic how = arithmetic(c.config, thread);
   std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
   if (dest == nullptr) return Step::fault;
   const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
   std::uint32_t b[kRows * kColumns];
   second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, b);
-  const numerics::Elementwise e{c.src_a.to_compute().words.data() + rows.a * kColumns, b, dest, kRows * kColumns, how.source, how.dest,
-                                phase};
+  const numerics::Elementwise e{
+      c.src_a.to_compute().words.data() + rows.a * kColumns, b, dest, kRows * kColumns, how.source, how.dest, phase};
   if (operation == Elementwise::multiply) {
     numerics::best_kernels().elwmul(e);
   } else if (phase != 0) {

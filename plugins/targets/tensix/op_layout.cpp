@@ -58,7 +58,8 @@ std::optional<std::string> wrong_order(const Op& op, const OpLayout& layout) {
   const netlist::OperandBlocks& r = right.blocks;
   const bool shapes = l.blocks_r == op.block.mblock_m && l.blocks_c == a.m_k && l.block_rt == op.block.ublock_rt && l.block_ct == a.u_kt &&
                       r.blocks_r == a.m_k && r.blocks_c == op.block.mblock_n && r.block_rt == a.u_kt && r.block_ct == op.block.ublock_ct;
-  const bool orders = (left.order == UblockOrder::c || l.blocks_c == 1 || l.blocks_r == 1) && (right.order == UblockOrder::r || r.blocks_r == 1 || r.blocks_c == 1);
+  const bool orders = (left.order == UblockOrder::c || l.blocks_c == 1 || l.blocks_r == 1) &&
+                      (right.order == UblockOrder::r || r.blocks_r == 1 || r.blocks_c == 1);
   if (shapes && orders) return std::nullopt;
   return "its operands do not come block by block of the inner dimension";
 }

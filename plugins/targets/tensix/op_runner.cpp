@@ -72,7 +72,8 @@ class CoreRun {
     for (std::size_t t = 0; t < kThreads; ++t) {
       for (const kernels::Segment& s : programs[t].segments) {
         std::copy(s.bytes.begin(), s.bytes.end(), core_.l1().begin() + s.address);
-        std::fill_n(core_.l1().begin() + s.address + static_cast<std::ptrdiff_t>(s.bytes.size()), s.memory_bytes - s.bytes.size(), std::uint8_t{0});
+        std::fill_n(core_.l1().begin() + s.address + static_cast<std::ptrdiff_t>(s.bytes.size()), s.memory_bytes - s.bytes.size(),
+                    std::uint8_t{0});
       }
       entries[t] = programs[t].entry;
     }
@@ -136,7 +137,8 @@ std::optional<std::string> unable(const OpCall& call) {
   if (call.previous) return "sums over inputs are not executed on cores yet";
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.inputs[i]->integer()) return cat("input ", i, " holds integers");
-    if (call.inputs[i]->dim != TileDim{}) return cat("input ", i, " has tiles of ", call.inputs[i]->dim.rows, 'x', call.inputs[i]->dim.cols);
+    if (call.inputs[i]->dim != TileDim{})
+      return cat("input ", i, " has tiles of ", call.inputs[i]->dim.rows, 'x', call.inputs[i]->dim.cols);
   }
   return std::nullopt;
 }
@@ -155,7 +157,8 @@ arith::Outcome OpRunner::run(const OpCall& call) {
     auto program = kernels::parse_executable(kernel.executables[t].view(), cat(kernel.id, '/', kThreadNames[t], ".elf"));
     if (!program) return program.failure().diagnostics().front().message;
     for (const kernels::Segment& s : program->segments)
-      if (s.address >= l1_.size || s.memory_bytes > l1_.size - s.address) return cat("the program of its ", kThreadNames[t], " thread is not in L1");
+      if (s.address >= l1_.size || s.memory_bytes > l1_.size - s.address)
+        return cat("the program of its ", kThreadNames[t], " thread is not in L1");
     programs[t] = std::move(*program);
   }
   Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);

@@ -47,7 +47,7 @@ struct PackerJob {
   Packing packing;
   bool wide = false;
   bool accumulates = false;
-  std::uint32_t row = 0, count = 0;        // numbers from the first of a row on
+  std::uint32_t row = 0, count = 0;         // numbers from the first of a row on
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1
 };
 
@@ -96,7 +96,8 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   const auto intermediate = intermediate_of(from);
   job.packing.out = l1_format(to).value_or(DataFormat::invalid);
   if (!intermediate || job.packing.out == DataFormat::invalid) return c.fail(cat("format ", from, " is not packed into ", to, " yet"));
-  if (config.get(thread, setting::kDestFormat) != from) return c.fail("the packers and the destination disagree about the intermediate format");
+  if (config.get(thread, setting::kDestFormat) != from)
+    return c.fail("the packers and the destination disagree about the intermediate format");
   if (get_bits(20, 0, 16) != 0xffff || get_bits(16, 0, 32) != 0) return c.fail("masked edges are not packed yet");
   job.wide = config.get(thread, setting::kReadWide) != 0;
   job.packing.intermediate = *intermediate;
@@ -112,9 +113,13 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   if (job.accumulates && !numerics::can_accumulate_in_l1(job.packing.out)) return c.fail("this format is not summed in L1");
 
   const AddressCounters& at = c.addresses[thread][2];
-  const std::uint32_t bytes = *intermediate == Intermediate::wide ? 4 : *intermediate == Intermediate::e8m6 || *intermediate == Intermediate::e5m6 ? 1 : 2;
-  const std::uint32_t number = (at.channel[0].y * config.get(thread, setting::kPackStrideY) + at.channel[0].z * config.get(thread, setting::kPackStrideZ) +
-                                at.channel[0].w * config.get(thread, setting::kPackStrideW)) / bytes;
+  const std::uint32_t bytes = *intermediate == Intermediate::wide                                          ? 4
+                              : *intermediate == Intermediate::e8m6 || *intermediate == Intermediate::e5m6 ? 1
+                                                                                                           : 2;
+  const std::uint32_t number =
+      (at.channel[0].y * config.get(thread, setting::kPackStrideY) + at.channel[0].z * config.get(thread, setting::kPackStrideZ) +
+       at.channel[0].w * config.get(thread, setting::kPackStrideW)) /
+      bytes;
   job.count = at.channel[1].x - at.channel[0].x + 1;
   job.row = (number / kColumns + (get_bits(kFirstRows + packer, 0, 12))) % kDestRows;
   if (number % kColumns != 0 || job.count % 16 != 0 || job.count > 256 || job.row + job.count / kColumns > DestRegister::rows(job.wide))

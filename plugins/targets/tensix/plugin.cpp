@@ -40,7 +40,8 @@ class TensixDevice final : public runtime::ForwardingDevice {
 
 Result<void> check_arch(const netlist::Netlist& netlist) {
   if (netlist.arch == "wormhole_b0") return success();
-  Diagnostic d = input_error("TX001", {netlist.file}, cat("target tensix executes kernels for wormhole_b0, and the netlist is for ", netlist.arch));
+  Diagnostic d =
+      input_error("TX001", {netlist.file}, cat("target tensix executes kernels for wormhole_b0, and the netlist is for ", netlist.arch));
   d.hint = "--target golden --set target.golden.mode=bits";
   return d;
 }
@@ -49,9 +50,11 @@ class TensixTarget final : public runtime::Target {
  public:
   explicit TensixTarget(Options options) : options_(std::move(options)) {}
 
-  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor, Host& host) override {
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
+                                                Host& host) override {
     BUDA_TRY(check_arch(program.netlist));
-    BUDA_ASSIGN(auto kernels, options_.kernels.empty() ? kernels::build_kernels(program.netlist, options_.build, host) : kernels::read_kernels(options_.kernels, host));
+    BUDA_ASSIGN(auto kernels, options_.kernels.empty() ? kernels::build_kernels(program.netlist, options_.build, host)
+                                                       : kernels::read_kernels(options_.kernels, host));
     auto runner = std::make_shared<tensix::OpRunner>(std::move(kernels), descriptor.l1);
     functional::DeviceOptions options;
     options.mode = arith::Mode::bits;
@@ -83,7 +86,8 @@ schema::OptionSpec compiler() {
 
 }  // namespace
 
-BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compiled kernels instruction by instruction", .license = "Apache-2.0") {
+BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compiled kernels instruction by instruction",
+            .license = "Apache-2.0") {
   registrar.add_target({.name = "tensix",
                         .summary = "kernels on cores of wormhole_b0, instruction by instruction, with the hardware's arithmetic",
                         .options = {text("kernels", "folder of kernels, from kernelc; without it they are compiled", "DIR"), compiler(),
@@ -92,7 +96,9 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
                           Options options;
                           options.kernels = values.text("kernels");
                           const std::string& cxx = values.text("cxx");
-                          options.build.compiler = cxx == "gcc" ? kernels::Compiler::gcc : cxx == "clang" ? kernels::Compiler::clang : kernels::Compiler::any;
+                          options.build.compiler = cxx == "gcc"     ? kernels::Compiler::gcc
+                                                   : cxx == "clang" ? kernels::Compiler::clang
+                                                                    : kernels::Compiler::any;
                           options.build.store = values.text("cache");
                           return std::unique_ptr<runtime::Target>(new TensixTarget(std::move(options)));
                         }});

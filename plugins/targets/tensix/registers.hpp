@@ -18,7 +18,7 @@ inline constexpr std::size_t kColumns = 16, kSourceRows = 64, kDestRows = 1024;
 // One of the two banks of SrcA or SrcB. It belongs to an unpacker until that makes it valid, and then to the matrix unit until that clears
 // it.
 struct SourceBank {
-  std::array<std::uint32_t, kSourceRows * kColumns> words = {};
+  std::array<std::uint32_t, kSourceRows* kColumns> words = {};
   bool valid = false;
   // Taken apart for products, when they are needed first.
   std::optional<numerics::LeftOperand> as_left;
@@ -76,7 +76,7 @@ class DestRegister {
   }
 
  private:
-  std::array<std::uint32_t, kDestRows * kColumns> narrow_ = {};
+  std::array<std::uint32_t, kDestRows* kColumns> narrow_ = {};
   std::array<std::uint32_t, kDestRows / 2 * kColumns> wide_ = {};
 };
 

@@ -26,7 +26,7 @@ struct UnpackerSettings {
   std::uint16_t descriptor, mode, base, offset, register_strides;
 };
 constexpr UnpackerSettings kSettings[2] = {{52, 60, 64, 80, 44}, {92, 100, 104, 120, 46}};
-constexpr std::uint16_t kFirstRow = 64;         // of SrcA, in numbers: where the first unpacker's addresses of registers begin
+constexpr std::uint16_t kFirstRow = 64;  // of SrcA, in numbers: where the first unpacker's addresses of registers begin
 
 // What one UNPACR reads and how.
 struct Reading {
@@ -34,9 +34,9 @@ struct Reading {
   Source source = Source::bf16;
   bool to_dest = false;
   bool transposed = false;
-  std::uint32_t count = 0, first = 0;  // datums
+  std::uint32_t count = 0, first = 0;       // datums
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1 where those of the tile begin
-  std::uint32_t number = 0;  // of the register, where the first goes
+  std::uint32_t number = 0;                 // of the register, where the first goes
 };
 
 std::uint32_t field_of(const Config& config, std::size_t thread, std::size_t word, unsigned low, unsigned width) {
@@ -105,7 +105,8 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   if (to.x < from.x) return c.fail(cat("it reads datums ", from.x, " to ", to.x));
   r.count = to.x - from.x + 1;
   r.first = from.x + x * (from.y + y * (from.z + z * from.w));
-  const std::uint32_t base = (get_bits(s.base, 0, 32) + get_bits(s.offset, 0, 16) + 1) << 4, bits = static_cast<std::uint32_t>(bits_per_datum(r.format));
+  const std::uint32_t base = (get_bits(s.base, 0, 32) + get_bits(s.offset, 0, 16) + 1) << 4,
+                      bits = static_cast<std::uint32_t>(bits_per_datum(r.format));
   r.exponents = r.datums = base;
   if (is_bfp(r.format)) r.datums += ((x * y * z + 15) / 16 + 15) & ~15u;
   if (std::uint64_t{r.datums} + (std::uint64_t{r.first} + r.count) * bits / 8 > c.l1.size())
@@ -116,7 +117,8 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   if (unpacker == 0 && r.number < kFirstRow) return c.fail("the first unpacker writes before the first row of SrcA");
   if (unpacker == 0) r.number -= kFirstRow;
   const std::size_t room = r.to_dest ? DestRegister::rows(true) * kColumns : kSourceRows * kColumns;
-  if (r.number % kColumns != 0 || r.number + r.count > room) return c.fail(cat("it writes ", r.count, " numbers from number ", r.number, " on"));
+  if (r.number % kColumns != 0 || r.number + r.count > room)
+    return c.fail(cat("it writes ", r.count, " numbers from number ", r.number, " on"));
   return Step::done;
 }
 
@@ -132,8 +134,8 @@ Step unpacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const isa::Field kUnpacker = kOpcode.field("unpacker"), kFlip = kOpcode.field("flip"), kContexts = kOpcode.field("multi_context"),
                           kZ0 = kOpcode.field("z0"), kY0 = kOpcode.field("y0"), kZ1 = kOpcode.field("z1"), kY1 = kOpcode.field("y1"),
                           kLast = kOpcode.field("last");
-  static const std::uint32_t kExecuted = kUnpacker.mask() | kFlip.mask() | kContexts.mask() | kZ0.mask() | kY0.mask() | kZ1.mask() |
-                                         kY1.mask() | kLast.mask();
+  static const std::uint32_t kExecuted =
+      kUnpacker.mask() | kFlip.mask() | kContexts.mask() | kZ0.mask() | kY0.mask() | kZ1.mask() | kY1.mask() | kLast.mask();
   if ((word & 0xffffffu & ~kExecuted) != 0 || get(word, kContexts) == 0) return c.fail("this form of UNPACR is not executed yet");
   const std::size_t unpacker = get(word, kUnpacker);
   SourceRegister& source = unpacker == 0 ? c.src_a : c.src_b;

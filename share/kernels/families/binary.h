@@ -29,7 +29,7 @@ struct BinaryKernel {
   template <uint32_t phase>
   static void multiply_phase() {
     if constexpr ((K::phases >> phase & 1) != 0) {
-      issue<SETC16::word | SETC16::register_(6) | SETC16::value(phase)>();
+      set_phase<phase>();
       rewind<0>();
       for (uint32_t i = 0; i < 8; ++i) issue<ELWMUL::word | ELWMUL::addr_mod(0)>();
     }
@@ -39,7 +39,6 @@ struct BinaryKernel {
     set_formats<K::a.unpacked, K::b.unpacked>();
     set_width<K::out.wide>();
     set_address_mod<0, 8, 8, 8>();
-    issue<SETC16::word | SETC16::register_(6) | SETC16::value(0)>();
     begin_math<K::slots>();
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       begin_tile<K::out.wide, K::slots>(slot);

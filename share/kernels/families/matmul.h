@@ -16,22 +16,21 @@ namespace tt {
 enum class Round : uint32_t { none, copy, bias };
 
 // K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand),
-// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `columns_first` (the order of the output's blocks), `out` and
+// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `out` and
 // `partial` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct MatmulKernel {
   static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
 
-  // Calls visit(row, column) for the tiles of a matrix of the output, in its order: those in units of tiles of the whole matrix.
+  // Calls visit(row, block column, column in it) for the tiles of a matrix of the output, in its order: blocks row by row, and so in each.
   template <class Visit>
   static void for_tiles(Visit visit) {
     const volatile Arguments& a = arguments();
-    const uint32_t outer = K::columns_first ? a.block_cols : a.block_rows, inner = K::columns_first ? a.block_rows : a.block_cols;
-    const uint32_t rows = a.rows, cols = a.cols;
-    for (uint32_t i = 0; i < outer; ++i)
-      for (uint32_t j = 0; j < inner; ++j)
+    const uint32_t block_rows = a.block_rows, block_cols = a.block_cols, rows = a.rows, cols = a.cols;
+    for (uint32_t i = 0; i < block_rows; ++i)
+      for (uint32_t j = 0; j < block_cols; ++j)
         for (uint32_t r = 0; r < rows; ++r)
-          for (uint32_t c = 0; c < cols; ++c) visit((K::columns_first ? j : i) * rows + r, K::columns_first ? i : j, c);
+          for (uint32_t c = 0; c < cols; ++c) visit(i * rows + r, j, c);
   }
 
   static void read_back(uint32_t tile) {
@@ -126,7 +125,7 @@ struct MatmulKernel {
   template <uint32_t phase>
   static void multiply_phase() {
     if constexpr ((K::phases >> phase & 1) != 0) {
-      issue<SETC16::word | SETC16::register_(6) | SETC16::value(phase)>();
+      set_phase<phase>();
       rewind<0>();
       issue<REPLAY::word | REPLAY::start(0) | REPLAY::length(16)>();
     }
@@ -181,7 +180,6 @@ struct MatmulKernel {
           set_formats<moved_format, moved_format>();
           step_by_eight();
         }
-        issue<SETC16::word | SETC16::register_(6) | SETC16::value(0)>();
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
           if constexpr (K::round == Round::copy) {

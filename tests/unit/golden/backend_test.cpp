@@ -3,6 +3,7 @@
 #include "../runtime/fixture.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/functional/device.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
@@ -10,7 +11,6 @@
 #include <buda/runtime/model_image.hpp>
 #include <buda/runtime/shared_io.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/functional/device.hpp>
 
 #include <gmock/gmock.h>
 

@@ -20,7 +20,7 @@ using numerics::Dest;
 using numerics::Source;
 using testing::HasSubstr;
 
-const DeviceOptions kBits{Mode::bits, false};
+const functional::DeviceOptions kBits{arith::Mode::bits, false};
 
 struct MatmulText {
   int m_k = 2, u_kt = 2;

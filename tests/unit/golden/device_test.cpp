@@ -161,7 +161,7 @@ TEST(Queues, PushingRoundsToTheFormat) {
   ASSERT_TRUE(device) << first_error(device.failure());
   ASSERT_TRUE((*device)->push("a", entries({1.0f + 0x1p-8f})));  // the host's packer truncates
   EXPECT_EQ(constants((*device)->read("a", 0, 1)), (std::vector<float>{1.0f}));
-  auto kept = open_device(text, host, {Mode::fp32, false});
+  auto kept = open_device(text, host, {arith::Mode::fp32, false});
   ASSERT_TRUE((*kept)->push("a", entries({1.0f + 0x1p-8f})));
   EXPECT_EQ(constants((*kept)->read("a", 0, 1)), (std::vector<float>{1.0f + 0x1p-8f}));
 }
@@ -209,7 +209,7 @@ TEST(Ops, MatrixByMatrixMakesTheSame) {
                                         mm.text() + add.text(), once(cat(at_start("a"), ", ", at_start("b"), ", ", at_start("c"))));
   const std::vector<Given> given = {
       {"a", random_tensor({1, 1, 128, 64}, 1)}, {"b", random_tensor({1, 1, 96, 32}, 2)}, {"c", random_tensor({1, 6, 64, 32}, 3)}};
-  DeviceOptions options;
+  functional::DeviceOptions options;
   auto whole = run_netlist(text, given, options);
   ASSERT_TRUE(whole) << first_error(whole.failure());
   options.most_numbers = 0;
@@ -294,7 +294,7 @@ TEST(Device, ReportsNanOnceForEachOp) {
   OpText op{"op", "log", {"a"}};
   TestHost host;
   auto device = open_device(netlist_text(queue("a", "HOST", 1, 1, 1) + queue("out", "op", 1, 1, 1), op.text(), once(at_start("a")), 2),
-                            host, {Mode::fp32, true});
+                            host, {arith::Mode::fp32, true});
   ASSERT_TRUE(device);
   ASSERT_TRUE((*device)->push("a", entries({-1, 0})));
   ASSERT_TRUE((*device)->run("main", {}));

@@ -99,7 +99,7 @@ struct Outcome {
   double worst = 0, correlation = 0;
 };
 
-Outcome run(const std::string& text, const DeviceOptions& options, std::string* error, double hidden_class = -10000) {
+Outcome run(const std::string& text, const functional::DeviceOptions& options, std::string* error, double hidden_class = -10000) {
   TestHost host;
   auto device = open_device(text, host, options);
   if (!device) {
@@ -149,7 +149,7 @@ Outcome run(const std::string& text, const DeviceOptions& options, std::string* 
 
 TEST(Mlp, Fp32ModeIsThePerceptron) {
   std::string error;
-  auto out = run(mlp_text("Float16_b", "Float16_b", "HiFi3"), {Mode::fp32, false}, &error);
+  auto out = run(mlp_text("Float16_b", "Float16_b", "HiFi3"), {arith::Mode::fp32, false}, &error);
   ASSERT_EQ(error, "");
   EXPECT_LT(out.worst, 1e-6);
 }
@@ -165,7 +165,7 @@ TEST(Mlp, ExactModeIsNear) {
                         Case{"Float16_b", "Float16_b", "HiFi3", 0.999}, Case{"Float16", "Float16", "HiFi4", 0.9999},
                         Case{"Bfp8_b", "Float16_b", "LoFi", 0.95, -15}}) {
     std::string error;
-    auto out = run(mlp_text(c.df, c.acc, c.fidelity), {Mode::exact, false}, &error, c.hidden_class);
+    auto out = run(mlp_text(c.df, c.acc, c.fidelity), {arith::Mode::exact, false}, &error, c.hidden_class);
     ASSERT_EQ(error, "") << c.df;
     EXPECT_GT(out.correlation, c.correlation) << c.df << ' ' << c.acc << ' ' << c.fidelity;
     EXPECT_LT(out.correlation, 1.0) << "nothing was rounded";

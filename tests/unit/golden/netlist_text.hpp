@@ -3,10 +3,10 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/functional/device.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/functional/device.hpp>
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,8 @@ inline std::string first_error(const Failure& failure) {
   return failure.diagnostics().empty() ? "" : failure.diagnostics().front().message;
 }
 
-inline Result<std::unique_ptr<runtime::Device>> open_device(const std::string& text, TestHost& host, const DeviceOptions& options = {}) {
+inline Result<std::unique_ptr<runtime::Device>> open_device(const std::string& text, TestHost& host,
+                                                            const functional::DeviceOptions& options = {}) {
   auto netlist = netlist::parse_netlist(text, "test.yaml");
   if (!netlist) {
     ADD_FAILURE() << first_error(netlist.failure()) << "\n" << text;
@@ -105,7 +106,7 @@ struct Given {
   std::string queue;
   Tensor tensor;
 };
-inline Result<Tensor> run_netlist(const std::string& text, const std::vector<Given>& inputs, const DeviceOptions& options = {},
+inline Result<Tensor> run_netlist(const std::string& text, const std::vector<Given>& inputs, const functional::DeviceOptions& options = {},
                                   unsigned threads = 1) {
   TestHost host;
   host.threads = threads;

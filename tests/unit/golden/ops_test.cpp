@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const DeviceOptions kExact{Mode::exact, false};
-const DeviceOptions kFp32{Mode::fp32, false};
+const functional::DeviceOptions kExact{arith::Mode::exact, false};
+const functional::DeviceOptions kFp32{arith::Mode::fp32, false};
 
 std::vector<double> doubles(const Tensor& t) {
   auto f = t.cast(DType::f64);

@@ -1,7 +1,6 @@
 // Words to instructions, and to text.
 #include "instruction.hpp"
 
-
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
 
@@ -13,9 +12,7 @@ using O = Operation;
 
 namespace {
 
-std::int32_t sign_extended(std::uint32_t value, int bits) {
-  return static_cast<std::int32_t>(value << (32 - bits)) >> (32 - bits);
-}
+std::int32_t sign_extended(std::uint32_t value, int bits) { return static_cast<std::int32_t>(value << (32 - bits)) >> (32 - bits); }
 
 std::int32_t immediate_i(std::uint32_t w) { return static_cast<std::int32_t>(w) >> 20; }
 std::int32_t immediate_s(std::uint32_t w) { return sign_extended((w >> 25) << 5 | (w >> 7 & 31), 12); }

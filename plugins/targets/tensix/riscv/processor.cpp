@@ -1,7 +1,6 @@
 // Fetching and executing.
 #include "processor.hpp"
 
-
 #include <buda/base/text.hpp>
 
 #include <bit>
@@ -159,7 +158,8 @@ bool Processor::load(const Instruction& i, Stop& stop) {
     std::memcpy(&value, from, bytes);
   } else {
     if (bytes != 4) {
-      stop = failed(cat("it loads ", bytes, bytes == 1 ? " byte" : " bytes", " from ", hex_text(address), ", where only whole words can be read"));
+      stop = failed(
+          cat("it loads ", bytes, bytes == 1 ? " byte" : " bytes", " from ", hex_text(address), ", where only whole words can be read"));
       return false;
     }
     if (const Access access = bus_.load(address, value); access != Access::done) {
@@ -188,7 +188,8 @@ bool Processor::store(const Instruction& i, Stop& stop) {
     return true;
   }
   if (bytes != 4) {
-    stop = failed(cat("it stores ", bytes, bytes == 1 ? " byte" : " bytes", " to ", hex_text(address), ", where only whole words can be written"));
+    stop = failed(
+        cat("it stores ", bytes, bytes == 1 ? " byte" : " bytes", " to ", hex_text(address), ", where only whole words can be written"));
     return false;
   }
   const Access access = bus_.store(address, value);
