@@ -3,8 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
+#include <buda/kernels/manifest.hpp>
 #include <buda/kernels/source.hpp>
-#include <buda/schema/record.hpp>
 
 #include <algorithm>
 
@@ -13,16 +13,9 @@ namespace {
 
 constexpr std::size_t kIdDigits = 16;  // of names of folders
 
-struct KernelRecord {
-  std::string id, family;
-  std::map<std::string, std::string> constants;
-  friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
-};
-struct Manifest {
-  std::string arch, compiler;
-  std::vector<KernelRecord> kernels;
-  std::map<std::string, std::string> ops;
-};
+std::string folder_of(const std::string& folder, const std::string& id) { return cat(folder, '/', id); }
+
+}  // namespace
 
 const schema::Record<KernelRecord>& describe(const KernelRecord*) {
   static const auto record =
@@ -41,10 +34,6 @@ const schema::Record<Manifest>& describe(const Manifest*) {
                                  .required("ops", &Manifest::ops, "id of the kernel of each op");
   return record;
 }
-
-std::string folder_of(const std::string& folder, const std::string& id) { return cat(folder, '/', id); }
-
-}  // namespace
 
 Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host& host) {
   Manifest manifest{set.arch, set.compiler, {}, {}};

@@ -11,6 +11,7 @@
 #include <buda/graph/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/json.hpp>
+#include <buda/kernels/manifest.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
@@ -73,6 +74,7 @@ std::vector<Format> formats() {
                              record_format<device::Cluster>(),
                              record_format<host_plan::HostPlan>(),
                              record_format<passes::Pipeline>(),
+                             record_format<kernels::Manifest>(),
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
                              record_format<perf::ExecutionsFile>(),

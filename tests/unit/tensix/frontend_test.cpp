@@ -17,8 +17,9 @@ std::vector<std::uint32_t> all(Frontend& f) {
 
 TEST(Frontend, NestedLoopsReplaceTheLastInstructions) {
   Frontend f(32);
-  const std::uint32_t before = word("SETRWC which=1"), inner = word("MVMUL"), other = word("MVMUL dst=8"), inner_last = word("MVMUL dst=16"),
-                      outer_last = word("MVMUL dst=24"), after = word("INCRWC a=1"), after2 = word("INCRWC a=2");
+  const std::uint32_t before = word("SETRWC which=1"), inner = word("MVMUL"), other = word("MVMUL dst=8"),
+                      inner_last = word("MVMUL dst=16"), outer_last = word("MVMUL dst=24"), after = word("INCRWC a=1"),
+                      after2 = word("INCRWC a=2");
   const std::uint32_t loop[9] = {2, 2, before, after, after2, inner, other, outer_last, inner_last};
   for (std::size_t i = 0; i < 9; ++i) ASSERT_TRUE(f.configure(i, loop[i]));
   f.push(word("MOP template=1"));
@@ -28,7 +29,8 @@ TEST(Frontend, NestedLoopsReplaceTheLastInstructions) {
 
 TEST(Frontend, MasksSkip) {
   Frontend f(32);
-  const std::uint32_t a = word("UNPACR"), b = word("UNPACR unpacker=1"), skip_a = word("INCADCZW z0=1"), skip_b = word("INCADCZW z0=2"), nop = word("NOP");
+  const std::uint32_t a = word("UNPACR"), b = word("UNPACR unpacker=1"), skip_a = word("INCADCZW z0=1"), skip_b = word("INCADCZW z0=2"),
+                      nop = word("NOP");
   const std::uint32_t loop[9] = {0, 1, b, a, nop, nop, nop, skip_a, skip_b};
   for (std::size_t i = 0; i < 9; ++i) ASSERT_TRUE(f.configure(i, loop[i]));
   f.push(word("MOP_CFG mask_high=0"));

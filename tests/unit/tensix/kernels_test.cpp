@@ -45,7 +45,8 @@ std::string text_of(const Case& c) {
   std::string queues, settings;
   for (std::size_t i = 0; i < c.op.inputs.size(); ++i) {
     const Shape& s = c.shapes[i];
-    queues += golden::test::queue(c.op.inputs[i], "HOST", static_cast<int>(s[1]), static_cast<int>(s[2] / 32), static_cast<int>(s[3] / 32), c.op.in_df);
+    queues += golden::test::queue(c.op.inputs[i], "HOST", static_cast<int>(s[1]), static_cast<int>(s[2] / 32), static_cast<int>(s[3] / 32),
+                                  c.op.in_df);
     settings += cat(i == 0 ? "" : ", ", at_start(c.op.inputs[i]));
   }
   queues += golden::test::queue("out", "op", c.op.t, c.op.rt, c.op.ct, c.op.out_df);
@@ -104,7 +105,8 @@ class Kernels : public testing::Test {
   std::size_t turn_ = 0;
 };
 
-OpText op(std::string type, std::vector<std::string> inputs, std::string in, std::string out, std::string acc, std::string attributes = {}) {
+OpText op(std::string type, std::vector<std::string> inputs, std::string in, std::string out, std::string acc,
+          std::string attributes = {}) {
   OpText o{"op", std::move(type), std::move(inputs)};
   o.in_df = std::move(in);
   o.out_df = std::move(out);
@@ -116,7 +118,8 @@ OpText op(std::string type, std::vector<std::string> inputs, std::string in, std
 
 TEST_F(Kernels, CopiesHaveGoldensBits) {
   for (const auto& [in, out, acc] : {std::array{"Float16_b", "Float16_b", "Float16_b"}, std::array{"Float32", "Float32", "Float32"},
-                                     std::array{"Bfp8_b", "Float32", "Float32"}, std::array{"Float32", "Bfp8_b", "Float16_b"}, std::array{"Float16", "Bfp4", "Float16"}}) {
+                                     std::array{"Bfp8_b", "Float32", "Float32"}, std::array{"Float32", "Bfp8_b", "Float16_b"},
+                                     std::array{"Float16", "Bfp4", "Float16"}}) {
     OpText o = op("nop", {"a"}, in, out, acc);
     o.t = o.ct = 2;
     expect_equal_bits({o, {Shape{1, 2, 32, 64}}});
@@ -124,8 +127,9 @@ TEST_F(Kernels, CopiesHaveGoldensBits) {
 }
 
 TEST_F(Kernels, SumsAndProductsHaveGoldensBits) {
-  for (const auto& [type, in, out, acc] : {std::array{"add", "Float16_b", "Float16_b", "Float16_b"}, std::array{"subtract", "Float32", "Float32", "Float32"},
-                                           std::array{"multiply", "Bfp8", "Float16", "Float16"}, std::array{"multiply", "Float32", "Bfp8_b", "Float32"}}) {
+  for (const auto& [type, in, out, acc] :
+       {std::array{"add", "Float16_b", "Float16_b", "Float16_b"}, std::array{"subtract", "Float32", "Float32", "Float32"},
+        std::array{"multiply", "Bfp8", "Float16", "Float16"}, std::array{"multiply", "Float32", "Bfp8_b", "Float32"}}) {
     OpText o = op(type, {"a", "b"}, in, out, acc, "relu_en: true, relu_threshold: 0.25, relu_mode: max");
     o.rt = 2;
     expect_equal_bits({o, {Shape{1, 1, 64, 32}, Shape{1, 1, 64, 32}}});
@@ -134,12 +138,14 @@ TEST_F(Kernels, SumsAndProductsHaveGoldensBits) {
 
 TEST_F(Kernels, MatmulsHaveGoldensBits) {
   for (const auto& [attributes, acc, fidelity] :
-       {std::array{"m_k: 1, u_kt: 2", "Float16_b", "LoFi"}, std::array{"m_k: 3, u_kt: 1", "Float32", "HiFi3"}, std::array{"m_k: 3, u_kt: 1, l1_acc: true", "Float16_b", "HiFi2"},
-        std::array{"m_k: 1, u_kt: 3, bias: true", "Float32", "HiFi4"}, std::array{"m_k: 3, u_kt: 1, bias: true, l1_acc: true", "Float32", "HiFi2"},
+       {std::array{"m_k: 1, u_kt: 2", "Float16_b", "LoFi"}, std::array{"m_k: 3, u_kt: 1", "Float32", "HiFi3"},
+        std::array{"m_k: 3, u_kt: 1, l1_acc: true", "Float16_b", "HiFi2"}, std::array{"m_k: 1, u_kt: 3, bias: true", "Float32", "HiFi4"},
+        std::array{"m_k: 3, u_kt: 1, bias: true, l1_acc: true", "Float32", "HiFi2"},
         std::array{"m_k: 2, u_kt: 1, accumulate: true, z: 2", "Float16_b", "HiFi4"}}) {
     OpText o = op("matmul", {"a", "b"}, "Float16_b", "Float16_b", acc, attributes);
     const bool bias = o.attributes.find("bias") != std::string::npos;
-    const std::int64_t z = o.attributes.find("z: 2") != std::string::npos ? 2 : 1, k = o.attributes.find(": 3") != std::string::npos ? 3 : 2;
+    const std::int64_t z = o.attributes.find("z: 2") != std::string::npos ? 2 : 1,
+                       k = o.attributes.find(": 3") != std::string::npos ? 3 : 2;
     o.rt = 2;
     o.fidelity = fidelity;
     Case c{o, {Shape{1, z, 64, 32 * k}, Shape{1, z, 32 * k, 32}}};

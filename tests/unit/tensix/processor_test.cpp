@@ -2,13 +2,13 @@
 #include "compilers.hpp"
 #include "programs.h"
 
+#include <buda/base/rng.hpp>
+#include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
 #include <buda/isa/opcodes.hpp>
 #include <buda/kernels/elf.hpp>
-#include <buda/base/rng.hpp>
-#include <buda/base/text.hpp>
 #include <tensix/riscv/processor.hpp>
 
 #include <gmock/gmock.h>
@@ -65,12 +65,14 @@ extern "C" __attribute__((used)) void go() {
 }
 )";
 constexpr std::string_view kScript =
-    "SECTIONS { . = 0x400; .text : { *(.start) *(.text*) *(.rodata*) *(.srodata*) *(.data*) *(.sdata*) *(.bss*) *(.sbss*) } /DISCARD/ : { *(.comment) *(.riscv.attributes) *(.eh_frame*) } }";
+    "SECTIONS { . = 0x400; .text : { *(.start) *(.text*) *(.rodata*) *(.srodata*) *(.data*) *(.sdata*) *(.bss*) *(.sbss*) } /DISCARD/ : { "
+    "*(.comment) *(.riscv.attributes) *(.eh_frame*) } }";
 
 TEST(Processor, RunsProgramsOfStockCompilersWithTheResultsOfThisMachine) {
   std::vector<std::uint32_t> expected;
   for (unsigned seed = 1; seed < 6; ++seed)
-    for (std::uint32_t r : {programs::sorting(seed * 77u), programs::arithmetic(seed * 99u), programs::choosing(seed * 55u)}) expected.push_back(r);
+    for (std::uint32_t r : {programs::sorting(seed * 77u), programs::arithmetic(seed * 99u), programs::choosing(seed * 55u)})
+      expected.push_back(r);
   const auto compilers = tensix::test::compilers();
   if (compilers.empty()) GTEST_SKIP() << "no compiler for RISC-V";
   auto scratch = io::TemporaryDirectory::make("", "buda-processor-");
@@ -80,8 +82,20 @@ TEST(Processor, RunsProgramsOfStockCompilersWithTheResultsOfThisMachine) {
   ASSERT_TRUE(files->write(scratch->path() + "/main.ld", kScript).ok());
   for (const auto& compiler : compilers)
     for (const char* level : {"-O0", "-O2", "-Os"}) {
-      std::vector<std::string> command = {compiler.path, "-march=rv32im", "-mabi=ilp32", "-std=c++17", level, "-ffreestanding", "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-                                          cat("-I", std::getenv("BUDA_SOURCE_DIR"), "/tests/unit/tensix"), cat("-Wl,-T,", scratch->path(), "/main.ld"), "-o", scratch->path() + "/main.elf",
+      std::vector<std::string> command = {compiler.path,
+                                          "-march=rv32im",
+                                          "-mabi=ilp32",
+                                          "-std=c++17",
+                                          level,
+                                          "-ffreestanding",
+                                          "-nostdlib",
+                                          "-fno-exceptions",
+                                          "-fno-rtti",
+                                          "-fno-threadsafe-statics",
+                                          cat("-I", std::getenv("BUDA_SOURCE_DIR"), "/tests/unit/tensix"),
+                                          cat("-Wl,-T,", scratch->path(), "/main.ld"),
+                                          "-o",
+                                          scratch->path() + "/main.elf",
                                           scratch->path() + "/main.cpp"};
       command.insert(command.begin() + 1, compiler.flags.begin(), compiler.flags.end());
       auto ran = io::run_process(command);
