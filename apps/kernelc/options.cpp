@@ -24,7 +24,7 @@ cli::ToolSpec tool(Options& o) {
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{output_folder(o) + "/manifest.json"}; };
+  spec.products = [&o] { return o.products; };
   return spec;
 }
 

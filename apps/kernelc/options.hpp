@@ -4,6 +4,7 @@
 #include <buda/cli/tool.hpp>
 
 #include <string>
+#include <vector>
 
 namespace buda::kernelc {
 
@@ -13,6 +14,7 @@ struct Options {
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it
   std::string cache;
+  std::vector<std::string> products;  // that were written
 };
 
 BUDA_EXPORT cli::ToolSpec tool(Options& options);

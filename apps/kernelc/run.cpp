@@ -34,9 +34,7 @@ Result<void> check(const netlist::Netlist& netlist, Host& host) {
 
 }  // namespace
 
-std::string output_folder(const Options& o) { return o.output.empty() ? "kernels" : o.output; }
-
-Result<void> run(const Options& o, Host& host) {
+Result<void> run(Options& o, Host& host) {
   const std::string file = o.netlist == io::kStdStream ? "<stdin>" : o.netlist;
   BUDA_ASSIGN(const auto bytes, host.fs().read(o.netlist));
   BUDA_ASSIGN(const auto netlist, netlist::parse_netlist(bytes.view(), file, {kArch}));
@@ -47,7 +45,10 @@ Result<void> run(const Options& o, Host& host) {
   options.store = o.cache;
   host.progress("compiling kernels", 0, 0);
   BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
-  return kernels::write_kernels(set, output_folder(o), host);
+  const std::string folder = o.output.empty() ? "kernels" : o.output;
+  BUDA_TRY(kernels::write_kernels(set, folder, host));
+  o.products = {folder + "/manifest.json"};
+  return success();
 }
 
 }  // namespace buda::kernelc
