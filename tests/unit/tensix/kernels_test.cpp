@@ -4,7 +4,7 @@
 #include "unit/golden/netlist_text.hpp"
 
 #include <buda/kernels/kernel_set.hpp>
-#include <tensix/op_runner.hpp>
+#include <tensix/simulated_core.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,13 +84,13 @@ class Kernels : public testing::Test {
     const std::string compiler = compilers()[turn_++ % compilers().size()].name;
     auto set = build(text, compiler);
     ASSERT_TRUE(set.ok()) << golden::test::first_error(set.failure());
-    OpRunner runner(std::move(*set), l1());
+    Counts counts;
     functional::DeviceOptions options = bits;
-    options.run_op = [&](const arith::OpCall& call) { return runner.run(call); };
+    options.run_op = [&](const arith::OpCall& call) { return run_op(*set, l1(), call, counts); };
     const auto made = golden::test::run_netlist(text, inputs, options, threads);
     ASSERT_TRUE(made.ok()) << compiler << ": " << golden::test::first_error(made.failure());
     EXPECT_TRUE(*made == *expected) << compiler << '\n' << text;
-    EXPECT_GT(runner.counts().coprocessor, 0u);
+    EXPECT_GT(counts.coprocessor, 0u);
   }
 
   static device::L1Map l1() {

@@ -39,7 +39,8 @@ inline uint32_t arithmetic(uint32_t seed) {
   static const int32_t edges[] = {0, 1, -1, 2147483647, -2147483647 - 1, 7, -13};
   uint32_t sum = 0;
   for (int i = 0; i < 300; ++i) {
-    const auto a = i < 49 ? edges[i / 7] : static_cast<int32_t>(next(seed)), b = i < 49 ? edges[i % 7] : static_cast<int32_t>(next(seed) >> (i % 29));
+    const auto a = i < 49 ? edges[i / 7] : static_cast<int32_t>(next(seed)),
+               b = i < 49 ? edges[i % 7] : static_cast<int32_t>(next(seed) >> (i % 29));
     const auto ua = static_cast<uint32_t>(a), ub = static_cast<uint32_t>(b);
     sum = sum * 31 + static_cast<uint32_t>(divided(a, b));
     sum = sum * 31 + static_cast<uint32_t>(left_over(a, b));

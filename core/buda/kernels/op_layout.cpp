@@ -1,5 +1,5 @@
 // Rings and arguments.
-#include "op_layout.hpp"
+#include <buda/kernels/op_layout.hpp>
 
 #include <buda/arith/tiles.hpp>
 #include <buda/base/text.hpp>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace buda::tensix {
+namespace buda::kernels {
 namespace {
 
 using netlist::MulticastAxis;
@@ -124,4 +124,4 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   return cat("its buffers do not fit in the ", l1_end - l1_begin, " bytes of L1 for operands");
 }
 
-}  // namespace buda::tensix
+}  // namespace buda::kernels

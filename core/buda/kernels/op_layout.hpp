@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace buda::tensix {
+namespace buda::kernels {
 
 // One operand, or the output, as a core of the op goes through it.
 struct OperandLayout {
@@ -36,4 +36,4 @@ struct OpLayout {
 // in L1.
 std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::uint32_t l1_begin, std::uint32_t l1_end);
 
-}  // namespace buda::tensix
+}  // namespace buda::kernels

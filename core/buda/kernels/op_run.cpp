@@ -1,0 +1,201 @@
+// Feeding and collecting.
+#include <buda/kernels/op_run.hpp>
+
+#include <buda/base/parallel.hpp>
+#include <buda/base/text.hpp>
+#include <buda/kernels/elf.hpp>
+#include <buda/kernels/op_layout.hpp>
+#include <buda/kernels/source.hpp>
+#include <buda/tensor/tile_layout.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace buda::kernels {
+
+// All that is the same for the cores of an op, and which of them this is.
+struct CoreWork {
+  const arith::OpCall& call;
+  const OpLayout& layout;
+  const std::array<Executable, kThreads>& programs;
+  GridCoord place;
+};
+
+namespace {
+
+using arith::OpCall;
+using arith::Value;
+using netlist::TileIndex;
+using Counter = Core::Counter;
+
+constexpr std::size_t kTileNumbers = 1024;
+
+std::size_t first_number(const Value& value, TileIndex tile) {
+  const auto t = static_cast<std::size_t>(tile.t), r = static_cast<std::size_t>(tile.r), c = static_cast<std::size_t>(tile.c);
+  return t * value.matrix() + r * static_cast<std::size_t>(value.dim.rows) * value.cols() + c * static_cast<std::size_t>(value.dim.cols);
+}
+
+// Tiles of one operand on their way into or out of a ring.
+struct Passage {
+  const OperandLayout& layout;
+  std::int64_t moved = 0;
+
+  bool done() const { return moved == layout.tiles; }
+  std::uint32_t stream() const { return layout.ring.stream; }
+  std::uint32_t slot() const {
+    return layout.ring.address + static_cast<std::uint32_t>(moved % layout.ring.tiles) * layout.ring.tile_bytes;
+  }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(moved & 0xffff); }
+};
+
+class CoreRun {
+ public:
+  CoreRun(const CoreWork& work, Core& core) : work_(work), core_(core), output_{work.layout.output} {
+    for (const OperandLayout& input : work.layout.inputs) inputs_.push_back({input});
+  }
+
+  CoreOutcome run() {
+    load();
+    int quiet = 0;
+    while (!ended()) {
+      bool moved = feed();
+      Core::Turn turn = core_.advance();
+      if (turn.fault) return cat("core ", place(), ", ", *turn.fault);
+      moved = collect() || moved;
+      quiet = moved || turn.busy ? 0 : quiet + 1;
+      if (quiet > core_.patience())
+        return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles, " tiles made: ", core_.state());
+    }
+    return std::move(made_);
+  }
+
+ private:
+  std::string place() const { return cat(work_.place.row, '-', work_.place.col); }
+
+  void load() {
+    std::array<std::uint32_t, kThreads> entries;
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      for (const Segment& s : work_.programs[t].segments) {
+        core_.write(s.address, s.bytes);
+        core_.write(s.address + static_cast<std::uint32_t>(s.bytes.size()), std::string(s.memory_bytes - s.bytes.size(), '\0'));
+      }
+      entries[t] = work_.programs[t].entry;
+    }
+    const tt::Arguments& arguments = work_.layout.arguments;
+    core_.write(tt::kArgumentsAddress, {reinterpret_cast<const char*>(&arguments), sizeof arguments});
+    core_.start(entries);
+  }
+
+  bool ended() {
+    if (!output_.done()) return false;
+    std::array<std::uint32_t, kThreads> done;
+    core_.read(tt::kArgumentsAddress, reinterpret_cast<char*>(done.data()), sizeof done);
+    return std::find(done.begin(), done.end(), 0u) == done.end();
+  }
+
+  bool feed() {
+    bool moved = false;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      Passage& p = inputs_[i];
+      if (p.done()) continue;
+      const Value& value = *work_.call.inputs[i];
+      const std::uint32_t taken = core_.counter(p.stream(), Counter::taken);
+      tile_.resize(p.layout.ring.tile_bytes);
+      while (!p.done() && ((p.count() - taken) & 0xffff) < p.layout.ring.tiles) {
+        pack_tile({value.format, value.dim}, value.floats.data() + first_number(value, p.layout.tile(work_.place, p.moved)), value.cols(),
+                  tile_.data());
+        core_.write(p.slot(), tile_);
+        ++p.moved;
+        core_.set_counter(p.stream(), Counter::arrived, p.count());
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  bool collect() {
+    if (output_.done()) return false;
+    const std::uint32_t arrived = core_.counter(output_.stream(), Counter::arrived);
+    const std::int64_t before = output_.moved;
+    tile_.resize(output_.layout.ring.tile_bytes);
+    while (!output_.done() && ((arrived - output_.count()) & 0xffff) != 0) {
+      core_.read(output_.slot(), tile_.data(), tile_.size());
+      made_.resize(made_.size() + kTileNumbers);
+      unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made_.data() + made_.size() - kTileNumbers, 32);
+      ++output_.moved;
+    }
+    if (output_.moved == before) return false;
+    core_.set_counter(output_.stream(), Counter::taken, output_.count());
+    return true;
+  }
+
+  const CoreWork& work_;
+  Core& core_;
+  std::vector<Passage> inputs_;
+  Passage output_;
+  std::vector<float> made_;
+  std::string tile_;
+};
+
+std::optional<std::string> unable(const OpCall& call) {
+  if (call.previous) return "sums over inputs are not executed on cores yet";
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.inputs[i]->integer()) return cat("input ", i, " holds integers");
+    if (call.inputs[i]->dim != TileDim{})
+      return cat("input ", i, " has tiles of ", call.inputs[i]->dim.rows, 'x', call.inputs[i]->dim.cols);
+  }
+  return std::nullopt;
+}
+
+using Programs = std::array<Executable, kThreads>;
+
+std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, const device::L1Map& l1) {
+  Programs out;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    auto program = parse_executable(kernel.executables[t].view(), cat(kernel.id, '/', kThreadNames[t], ".elf"));
+    if (!program) return program.failure().diagnostics().front().message;
+    for (const Segment& s : program->segments)
+      if (s.address >= l1.operands_begin || s.memory_bytes > l1.operands_begin - s.address)
+        return cat("the program of its ", kThreadNames[t], " thread is not where programs are in L1");
+    out[t] = std::move(*program);
+  }
+  return out;
+}
+
+}  // namespace
+
+CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
+
+arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core) {
+  const auto found = kernels.kernel_of_op.find(call.op.name);
+  if (found == kernels.kernel_of_op.end()) return std::string("it has no kernel");
+  if (auto why = unable(call)) return *why;
+  auto layout = layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
+  if (auto* why = std::get_if<std::string>(&layout)) return std::move(*why);
+  const OpLayout& placed = std::get<OpLayout>(layout);
+  auto programs = programs_of(kernels.kernels[found->second], l1);
+  if (auto* why = std::get_if<std::string>(&programs)) return std::move(*why);
+  Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);
+  const GridShape grid = call.op.grid;
+  std::vector<std::optional<std::string>> errors(static_cast<std::size_t>(grid.volume()));
+  parallel_for(call.threads, errors.size(), [&](std::size_t i) {
+    const auto n = static_cast<std::int32_t>(i);
+    const GridCoord place{n / grid.cols, n % grid.cols};
+    CoreOutcome outcome = run_core({call, placed, std::get<Programs>(programs), place}, place);
+    if (auto* error = std::get_if<std::string>(&outcome)) {
+      errors[i] = std::move(*error);
+      return;
+    }
+    const std::vector<float>& tiles = std::get<std::vector<float>>(outcome);
+    for (std::int64_t tile = 0; tile < placed.output.tiles; ++tile) {
+      const float* from = tiles.data() + static_cast<std::size_t>(tile) * kTileNumbers;
+      float* to = out.floats.data() + first_number(out, placed.output.tile(place, tile));
+      for (std::size_t row = 0; row < 32; ++row) std::copy_n(from + row * 32, 32, to + row * out.cols());
+    }
+  });
+  for (auto& error : errors)
+    if (error) return std::move(*error);
+  return out;
+}
+
+}  // namespace buda::kernels

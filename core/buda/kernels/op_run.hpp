@@ -1,0 +1,66 @@
+// Runs an op's kernel on cores, whatever these are: loads its programs, feeds its inputs tile by tile, and collects what it makes.
+//
+// Each core runs for itself. What streams do on a chip is done here: tiles are put into the rings of the inputs when there is room, and
+// taken from the output's when they are there, with the same counters as on a chip.
+#pragma once
+
+#include <buda/arith/op.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/kernels/kernel_set.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace buda::kernels {
+
+// A core, from outside.
+class Core {
+ public:
+  // How many messages of a stream were taken, and how many have arrived; 16 bits.
+  enum class Counter : std::uint8_t { taken = 3, arrived = 4 };
+
+  virtual ~Core() = default;
+  // Of L1.
+  virtual void write(std::uint32_t address, std::string_view bytes) = 0;
+  virtual void read(std::uint32_t address, char* to, std::size_t count) = 0;
+  virtual std::uint32_t counter(std::uint32_t stream, Counter counter) = 0;
+  virtual void set_counter(std::uint32_t stream, Counter counter, std::uint32_t value) = 0;
+
+  // Lets the three threads begin.
+  virtual void start(const std::array<std::uint32_t, 3>& entries) = 0;
+  struct Turn {
+    bool busy = false;                 // something has happened
+    std::optional<std::string> fault;  // where and why it cannot go on: a sentence without a full stop
+  };
+  // Lets them go on for a while.
+  virtual Turn advance() = 0;
+  // What each thread waits for, as far as that can be seen.
+  virtual std::string state() const = 0;
+  // Turns in which nothing happens, after which it waits for ever.
+  virtual int patience() const = 0;
+};
+
+// What a core has made: its tiles in their order, 1024 numbers each, row by row. Otherwise a sentence without a full stop.
+using CoreOutcome = std::variant<std::vector<float>, std::string>;
+
+// One core's part of an op.
+struct CoreWork;
+CoreOutcome run_on(const CoreWork& work, Core& core);
+
+// Runs a core's part: makes a core and calls run_on. From several threads at once.
+using RunCore = std::function<CoreOutcome(const CoreWork& work, GridCoord place)>;
+
+arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core);
+
+}  // namespace buda::kernels
+
+#pragma GCC visibility pop

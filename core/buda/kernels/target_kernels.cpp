@@ -1,0 +1,49 @@
+// Options of targets.
+#include <buda/kernels/target_kernels.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <utility>
+
+namespace buda::kernels {
+namespace {
+
+schema::OptionSpec option(std::string name, schema::OptionType type, std::string summary, std::string value_name) {
+  schema::OptionSpec spec;
+  spec.name = std::move(name);
+  spec.type = type;
+  spec.summary = std::move(summary);
+  spec.value_name = std::move(value_name);
+  return spec;
+}
+
+}  // namespace
+
+std::vector<schema::OptionSpec> source_options() {
+  schema::OptionSpec cxx =
+      option("cxx", schema::OptionType::choice, "compiler for kernels; any: gcc, or clang where there is no gcc", "COMPILER");
+  cxx.default_text = "any";
+  cxx.choices = {"any", "gcc", "clang"};
+  return {option("kernels", schema::OptionType::text, "folder of kernels, from kernelc; without it they are compiled", "DIR"), cxx,
+          option("cache", schema::OptionType::text, "store of compiled kernels", "DIR")};
+}
+
+KernelSource source_of(const schema::OptionValues& values) {
+  KernelSource source;
+  source.folder = values.text("kernels");
+  const std::string& cxx = values.text("cxx");
+  source.build.compiler = cxx == "gcc" ? Compiler::gcc : cxx == "clang" ? Compiler::clang : Compiler::any;
+  source.build.store = values.text("cache");
+  return source;
+}
+
+Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const KernelSource& source, Host& host) {
+  if (netlist.arch != "wormhole_b0") {
+    Diagnostic d = input_error("KC005", {netlist.file}, cat("kernels are for wormhole_b0, and the netlist is for ", netlist.arch));
+    d.hint = "--target golden --set target.golden.mode=bits";
+    return d;
+  }
+  return source.folder.empty() ? build_kernels(netlist, source.build, host) : read_kernels(source.folder, host);
+}
+
+}  // namespace buda::kernels

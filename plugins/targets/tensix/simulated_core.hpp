@@ -1,0 +1,45 @@
+// A simulated core, as those who run ops see it.
+#pragma once
+
+#include "core.hpp"
+
+#include <buda/device/descriptor.hpp>
+#include <buda/kernels/op_run.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace buda::tensix {
+
+class SimulatedCore final : public kernels::Core {
+ public:
+  explicit SimulatedCore(std::size_t l1_bytes) : core_(l1_bytes) {}
+
+  void write(std::uint32_t address, std::string_view bytes) override;
+  void read(std::uint32_t address, char* to, std::size_t count) override;
+  std::uint32_t counter(std::uint32_t stream, Counter counter) override { return core_.stream(stream, static_cast<std::size_t>(counter)); }
+  void set_counter(std::uint32_t stream, Counter counter, std::uint32_t value) override {
+    core_.stream(stream, static_cast<std::size_t>(counter)) = value;
+  }
+  void start(const std::array<std::uint32_t, kThreads>& entries) override { core_.reset(entries); }
+  Turn advance() override;
+  std::string state() const override;
+  // A processor that computes without instructions of the coprocessor or stores to registers may do so for as many turns of 2000
+  // instructions.
+  int patience() const override { return 200; }
+
+  tensix::Core::Counts counts() const { return core_.counts(); }
+
+ private:
+  tensix::Core core_;
+};
+
+// What was executed by all cores.
+struct Counts {
+  std::atomic<std::uint64_t> cores{0}, riscv{0}, coprocessor{0};
+};
+
+// kernels::run_op on simulated cores.
+arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts);
+
+}  // namespace buda::tensix

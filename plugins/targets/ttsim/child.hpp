@@ -1,0 +1,17 @@
+// Work in a process of its own: the vendor's library can be used once per process, and ends the process on errors.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace buda::ttsim {
+
+using Made = std::variant<std::vector<float>, std::string>;
+
+// What `work` makes in a child process; what went wrong, a sentence without a full stop, where the child ended before. The child's own
+// messages go to standard error.
+Made in_child(const std::function<Made()>& work);
+
+}  // namespace buda::ttsim

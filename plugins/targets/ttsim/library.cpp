@@ -1,0 +1,53 @@
+// Loading the library, and its windows.
+#include "library.hpp"
+
+#include <buda/base/text.hpp>
+
+#include <dlfcn.h>
+
+namespace buda::ttsim {
+namespace {
+
+constexpr std::uint32_t kWormhole = 0x401e1e52;  // device and vendor
+constexpr std::uint64_t kWindowBytes = 16 << 20, kWindows = 0x0b000000, kWindowRegisters = 0x1fc00000;
+constexpr unsigned kFirstWindow = 166;
+constexpr std::uint32_t kLast = 0xff000000u;
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+std::variant<Library, std::string> Library::load(const std::string& path) {
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return cat("it cannot be loaded: ", ::dlerror());
+  Library out;
+  if (!find(handle, "libttsim_init", out.init_) || !find(handle, "libttsim_clock", out.clock_) ||
+      !find(handle, "libttsim_pci_config_rd32", out.config_) || !find(handle, "libttsim_pci_mem_rd_bytes", out.read_) ||
+      !find(handle, "libttsim_pci_mem_wr_bytes", out.write_))
+    return std::string("it has not the functions of libttsim");
+  out.init_();
+  const std::uint32_t device = out.config_(0, 0);
+  if (device != kWormhole) return cat("its device is ", hex_text(device), ", and Wormhole's is ", hex_text(kWormhole));
+  out.bar_ = std::uint64_t{out.config_(0, 0x14)} << 32 | (out.config_(0, 0x10) & ~15u);
+  return out;
+}
+
+void Library::look_at(std::uint32_t x, std::uint32_t y) {
+  const std::uint64_t node = std::uint64_t{x | y << 6} << 12;
+  const std::uint64_t low = node, high = node | kLast / kWindowBytes;
+  write_(bar_ + kWindowRegisters + std::uint64_t{8} * kFirstWindow, &low, 8);
+  write_(bar_ + kWindowRegisters + std::uint64_t{8} * (kFirstWindow + 1), &high, 8);
+}
+
+std::uint64_t Library::window(std::uint32_t address) const {
+  return bar_ + kWindows + (address >= kLast ? kWindowBytes + (address - kLast) : address);
+}
+
+void Library::read(std::uint32_t address, void* to, std::uint32_t bytes) { read_(window(address), to, bytes); }
+void Library::write(std::uint32_t address, const void* from, std::uint32_t bytes) { write_(window(address), from, bytes); }
+
+}  // namespace buda::ttsim
