@@ -77,6 +77,13 @@ void set_matmul(const Op& op, tt::Arguments& to) {
   to.cols = u32(op.block.ublock_ct);
 }
 
+// Whether sums of a matmul wait in L1, and in which format; without one of its own, in at most as many bytes as a Float32.
+bool keeps_sums(const Op& op) {
+  const auto& a = op.attributes;
+  return a.m_k > 1 || (a.accumulate && a.z > 1) || a.bias || a.l1_acc;
+}
+DataFormat sums_format(const Op& op) { return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32; }
+
 // Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
 std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand) {
   if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
@@ -114,8 +121,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
       fits = fits && space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i]),
                                  kFirstInputStream + static_cast<std::uint32_t>(i));
     fits = fits && space.place(out.output.ring, op.out_format, parts, kOutputStream);
-    // In the widest format that a sum may have.
-    if (matmul) fits = fits && space.place(out.arguments.between, DataFormat::float32, op.block.mblock_tiles(), kBetweenStream);
+    if (matmul && keeps_sums(op)) fits = fits && space.place(out.arguments.between, sums_format(op), op.block.mblock_tiles(), kBetweenStream);
     if (!fits) continue;
     for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
     out.arguments.output = out.output.ring;
