@@ -17,6 +17,11 @@ std::array<Execute, 256> executors() {
   return out;
 }
 
+bool is_product(std::uint32_t word) {
+  static const std::uint32_t code = isa::find_opcode("MVMUL")->code;
+  return word >> 24 == code;
+}
+
 // Words that were found to be instructions: kernels push the same few again and again.
 class CheckedWords {
  public:
@@ -57,6 +62,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread) {
       break;
     }
     current_[thread] = *word;
+    if (!products.empty() && !is_product(*word)) execute_products(*this, thread);
     Step step = Step::done;
     if (!checked.knows(*word) && !isa::decode(*word)) {
       step = fail(cat("'", isa::disassemble(*word), "' is no instruction of the coprocessor"));
@@ -71,6 +77,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread) {
     if (step != Step::done) break;
     ++executed;
   }
+  if (!products.empty()) execute_products(*this, thread);
   return executed;
 }
 

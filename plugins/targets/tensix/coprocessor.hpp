@@ -32,6 +32,12 @@ struct RowCounters {
   std::uint32_t a = 0, b = 0, d = 0, a_start = 0, b_start = 0, d_start = 0, phase = 0;
 };
 
+// An MVMUL that is still to be executed: rows of the sources and of the destination, and the phase.
+struct Product {
+  std::uint32_t a = 0, b = 0, dest = 0;
+  unsigned phase = 0;
+};
+
 enum class Step : std::uint8_t { done, waits, fault };
 
 // What the coprocessor writes outside of itself: a word at an address of the core (STOREREG). False where there is nothing.
@@ -66,6 +72,8 @@ class Coprocessor {
   std::array<std::array<AddressCounters, 3>, kThreads> addresses = {};  // by thread and unit: unpacker 0, unpacker 1, packers
   std::array<RowCounters, kThreads> rows = {};
   StoreWord store_word;
+  // Products that no other instruction has asked for yet, in order. They are executed before anything else is.
+  std::vector<Product> products;
 
  private:
   std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
@@ -83,6 +91,8 @@ struct NamedExecute {
   std::string_view name;
   Execute execute;
 };
+// The products that wait, which are all of this thread.
+void execute_products(Coprocessor& coprocessor, std::size_t thread);
 std::span<const NamedExecute> unpacker_instructions();
 std::span<const NamedExecute> matrix_instructions();
 std::span<const NamedExecute> packer_instructions();

@@ -9,6 +9,11 @@
 #include <buda/numerics/kernels.hpp>
 #include <buda/numerics/matrix_unit.hpp>
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
 namespace buda::tensix {
 namespace {
 
@@ -85,14 +90,16 @@ Step release(Coprocessor& c, std::uint32_t flip) {
   return Step::done;
 }
 
-// The rows of the destination that an instruction means, null where they are beyond its end.
+// The first of the rows of the destination that an instruction means, nothing where they are beyond its end.
+std::optional<std::uint32_t> dest_row(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
+  const std::uint32_t row = (c.rows[thread].d + dst + (c.config.of_thread(thread, kDestOffset) & 4095u)) % kDestRows;
+  if (row % kRows == 0 && row + kRows <= DestRegister::rows(wide)) return row;
+  c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
+  return std::nullopt;
+}
 std::uint32_t* dest_rows(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
-  const std::size_t row = (c.rows[thread].d + dst + (c.config.of_thread(thread, kDestOffset) & 4095u)) % kDestRows;
-  if (row % kRows != 0 || row + kRows > DestRegister::rows(wide)) {
-    c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
-    return nullptr;
-  }
-  return c.dest.row(wide, row);
+  const auto row = dest_row(c, thread, wide, dst);
+  return row ? c.dest.row(wide, *row) : nullptr;
 }
 
 struct MatrixFields {
@@ -114,27 +121,62 @@ Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const RowCounters& rows = c.rows[thread];
   if (rows.a % 16 != 0 || rows.b % kRows != 0)
     return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
-  const Arithmetic how = arithmetic(c.config, thread);
-  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
-  if (dest == nullptr) return Step::fault;
-  const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
+  const auto dest = dest_row(c, thread, arithmetic(c.config, thread).wide, get(word, kFields.dst));
+  if (!dest) return Step::fault;
+  c.products.push_back({rows.a, rows.b, *dest, (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3});
+  apply_address_mod(c, thread, get(word, kFields.addr_mod));
+  if (get(word, kFields.flip) == 0) return Step::done;
+  execute_products(c, thread);
+  return release(c, get(word, kFields.flip));
+}
+
+// Executes one product, or two that have SrcB's rows in common and neighbouring faces of SrcA.
+void execute(Coprocessor& c, const Arithmetic& how, const Product& left_face, const Product* right_face) {
   const numerics::LeftOperand& left = c.src_b.to_compute().left();
   const numerics::RightOperand& right = c.src_a.to_compute().right();
-  std::uint32_t sums[kRows * numerics::kPanel] = {};
-  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(dest + r * kColumns, kColumns, sums + r * numerics::kPanel);
-  numerics::MvmulStep step{right.exponents(0, rows.a),
-                           right.slices((phase & 1) != 0, 0, rows.a),
-                           left.exponents(rows.b, 0),
-                           left.slices((phase & 2) != 0, rows.b, 0),
+  const Product& p = left_face;
+  const bool second = right_face == nullptr && p.a % 32 != 0;  // alone, and the right one
+  std::uint32_t* first_half = second ? nullptr : c.dest.row(how.wide, p.dest);
+  std::uint32_t* second_half = second                  ? c.dest.row(how.wide, p.dest)
+                               : right_face != nullptr ? c.dest.row(how.wide, right_face->dest)
+                                                       : nullptr;
+  std::uint32_t sums[kRows * numerics::kPanel];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    std::uint32_t* to = sums + r * numerics::kPanel;
+    first_half != nullptr ? std::copy_n(first_half + r * kColumns, kColumns, to) : std::fill_n(to, kColumns, 0u);
+    second_half != nullptr ? std::copy_n(second_half + r * kColumns, kColumns, to + kColumns) : std::fill_n(to + kColumns, kColumns, 0u);
+  }
+  const std::size_t inner = p.a / 32 * 16;
+  numerics::MvmulStep step{right.exponents(0, inner),
+                           right.slices((p.phase & 1) != 0, 0, inner),
+                           left.exponents(p.b, 0),
+                           left.slices((p.phase & 2) != 0, p.b, 0),
                            kColumns,
                            sums,
                            kRows,
-                           numerics::exponent_adjustment({how.source, how.dest, phase}),
+                           numerics::exponent_adjustment({how.source, how.dest, p.phase}),
                            how.dest};
   numerics::best_kernels().mvmul(step);
-  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(sums + r * numerics::kPanel, kColumns, dest + r * kColumns);
-  apply_address_mod(c, thread, get(word, kFields.addr_mod));
-  return release(c, get(word, kFields.flip));
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const std::uint32_t* from = sums + r * numerics::kPanel;
+    if (first_half != nullptr) std::copy_n(from, kColumns, first_half + r * kColumns);
+    if (second_half != nullptr) std::copy_n(from + kColumns, kColumns, second_half + r * kColumns);
+  }
+}
+
+// The one after `first` that can be executed with it: of the right face beside, unless one between them works on the same rows of the
+// destination. Its index, or that of `first`.
+std::size_t partner(std::span<const Product> products, std::span<const bool> done, std::size_t first) {
+  const Product& p = products[first];
+  if (p.a % 32 != 0) return first;
+  for (std::size_t i = first + 1; i < products.size(); ++i) {
+    const Product& q = products[i];
+    if (done[i] || q.a != p.a + 16 || q.b != p.b || q.phase != p.phase || q.dest == p.dest) continue;
+    for (std::size_t k = first; k < i; ++k)
+      if (!done[k] && products[k].dest == q.dest) return first;
+    return i;
+  }
+  return first;
 }
 
 enum class Elementwise : std::uint8_t { add, subtract, multiply };
@@ -245,6 +287,23 @@ Step incrwc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
 }
 
 }  // namespace
+
+void execute_products(Coprocessor& c, std::size_t thread) {
+  constexpr std::size_t kAtOnce = 32;
+  const Arithmetic how = arithmetic(c.config, thread);
+  for (std::span<const Product> rest = c.products; !rest.empty();) {
+    const auto part = rest.first(std::min(rest.size(), kAtOnce));
+    std::array<bool, kAtOnce> done = {};
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (done[i]) continue;
+      const std::size_t other = partner(part, done, i);
+      execute(c, how, part[i], other == i ? nullptr : &part[other]);
+      done[i] = done[other] = true;
+    }
+    rest = rest.subspan(part.size());
+  }
+  c.products.clear();
+}
 
 std::span<const NamedExecute> matrix_instructions() {
   static constexpr NamedExecute kAll[] = {

@@ -32,8 +32,13 @@ struct SourceBank {
     if (!as_left) as_left.emplace(words, kColumns);
     return *as_left;
   }
+  // As a matrix of 32 columns: rows 0 to 15 have beside them rows 16 to 31, and rows 32 to 47 rows 48 to 63, as faces of a tile lie.
   const numerics::RightOperand& right() {
-    if (!as_right) as_right.emplace(words, kColumns);
+    if (as_right) return *as_right;
+    std::array<std::uint32_t, kSourceRows * kColumns> matrix;
+    for (std::size_t row = 0; row < kSourceRows; ++row)
+      std::copy_n(words.data() + row * kColumns, kColumns, matrix.data() + ((row / 32 * 16 + row % 16) * 2 + row / 16 % 2) * kColumns);
+    as_right.emplace(matrix, 2 * kColumns);
     return *as_right;
   }
 };

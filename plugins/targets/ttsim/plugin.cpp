@@ -1,11 +1,8 @@
 // Target `ttsim`: runs the kernels of a netlist on the cores of Tenstorrent's simulator, which the user has to have.
-#include "child.hpp"
-#include "library.hpp"
-#include "vendor_core.hpp"
+#include "run_op.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/functional/device.hpp>
-#include <buda/kernels/op_run.hpp>
 #include <buda/kernels/target_kernels.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
@@ -21,15 +18,6 @@ struct Options {
   kernels::KernelSource source;
 };
 
-kernels::CoreOutcome run_core(const std::string& path, const kernels::CoreWork& work) {
-  return ttsim::in_child([&]() -> ttsim::Made {
-    auto loaded = ttsim::Library::load(path);
-    if (auto* why = std::get_if<std::string>(&loaded)) return cat("library '", path, "': ", *why);
-    ttsim::VendorCore core(std::get<ttsim::Library>(loaded));
-    return kernels::run_on(work, core);
-  });
-}
-
 class TtsimTarget final : public runtime::Target {
  public:
   explicit TtsimTarget(Options options) : options_(std::move(options)) {}
@@ -40,13 +28,8 @@ class TtsimTarget final : public runtime::Target {
     BUDA_ASSIGN(auto set, kernels::kernels_for(program.netlist, options_.source, host));
     functional::DeviceOptions options;
     options.mode = arith::Mode::bits;
-    options.run_op = [library = options_.library, l1 = descriptor.l1,
-                      kernels = std::make_shared<const kernels::KernelSet>(std::move(set))](const arith::OpCall& call) {
-      // One after the other: a process that starts others has no other threads.
-      arith::OpCall alone = call;
-      alone.threads = 1;
-      return kernels::run_op(*kernels, l1, alone, [&](const kernels::CoreWork& work, GridCoord) { return run_core(library, work); });
-    };
+    options.run_op = [library = options_.library, l1 = descriptor.l1, kernels = std::make_shared<const kernels::KernelSet>(std::move(set))](
+                         const arith::OpCall& call) { return ttsim::run_op(library, *kernels, l1, call); };
     return functional::make_device(program, options, host);
   }
 

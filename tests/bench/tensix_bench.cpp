@@ -1,0 +1,129 @@
+// How long kernels take on simulated cores, per tile of work; with --library FILE also on Tenstorrent's simulator, with the same programs
+// and tiles: paired, in turn, the best of five, and every output compared.
+//
+//   bench_tensix [--library libttsim.so]
+#include <buda/base/rng.hpp>
+#include <buda/base/text.hpp>
+#include <buda/io/file_system.hpp>
+#include <buda/kernels/target_kernels.hpp>
+#include <buda/netlist/text/parse.hpp>
+#include <buda/tensor/quantize.hpp>
+#include <tensix/simulated_core.hpp>
+#include <ttsim/run_op.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace buda;
+
+struct Case {
+  std::string name, op, format, acc, fidelity, attributes;
+  int inputs = 2, rows = 8, cols = 8, inner = 0;  // tiles
+  double units() const { return static_cast<double>(rows) * cols * std::max(inner, 1); }
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"product, LoFi", "matmul", "Float16_b", "Float16_b", "LoFi", "m_k: 1, u_kt: 8", 2, 8, 8, 8},
+      {"product, HiFi2", "matmul", "Float16_b", "Float16_b", "HiFi2", "m_k: 1, u_kt: 8", 2, 8, 8, 8},
+      {"product, HiFi4", "matmul", "Float16_b", "Float16_b", "HiFi4", "m_k: 1, u_kt: 8", 2, 8, 8, 8},
+      {"product, HiFi2, Float32 sums", "matmul", "Float16_b", "Float32", "HiFi2", "m_k: 1, u_kt: 8", 2, 8, 8, 8},
+      {"product, HiFi2, Bfp8_b", "matmul", "Bfp8_b", "Float16_b", "HiFi2", "m_k: 1, u_kt: 8", 2, 8, 8, 8},
+      {"copy", "nop", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
+      {"sum", "add", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
+      {"elementwise product, HiFi4", "multiply", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
+  };
+  return all;
+}
+
+std::string netlist_of(const Case& c) {
+  const auto queue = [](const std::string& name, const std::string& input, int rows, int cols, const std::string& format) {
+    return cat("  ", name, ": {type: queue, input: ", input, ", entries: 1, grid_size: [1, 1], t: 1, mblock: [", rows, ", ", cols,
+               "], ublock: [1, 1], ublock_order: r, df: ", format, ", target_device: 0, loc: dram, dram: [[0, 0x10000000]]}\n");
+  };
+  const bool product = c.inner > 0, two = c.inputs == 2;
+  return cat("devices: {arch: wormhole_b0}\nqueues:\n", queue("a", "HOST", c.rows, product ? c.inner : c.cols, c.format),
+             two ? queue("b", "HOST", product ? c.inner : c.rows, c.cols, c.format) : std::string(),
+             queue("out", "op", c.rows, c.cols, c.format), "graphs:\n  g:\n    target_device: 0\n    input_count: 1\n    op: {type: ", c.op,
+             ", grid_loc: [0, 0], grid_size: [1, 1], inputs: [a", two ? ", b" : "", "], t: 1, mblock: [", c.rows / 2, ", ", c.cols / 2,
+             "], ublock: [2, 2], ublock_order: r, buf_size_mb: 2, in_df: [", c.format, two ? cat(", ", c.format) : std::string(),
+             "], out_df: ", c.format, ", intermed_df: ", c.acc, ", acc_df: ", c.acc, ", math_fidelity: ", c.fidelity,
+             c.attributes.empty() ? std::string() : cat(", attributes: {", c.attributes, "}"),
+             "}\nprograms:\n  - main:\n    - execute: {graph_name: g}\n");
+}
+
+arith::ValuePtr random_value(netlist::TileShape shape, DataFormat format, std::uint64_t seed) {
+  auto value = std::make_shared<arith::Value>(shape, TileDim{}, format);
+  Rng rng(seed);
+  for (float& x : value->floats) x = static_cast<float>(std::round(rng.uniform(-2, 2) * 64) / 64);
+  quantize_to_format(std::span<float>(value->floats), value->rows(), value->cols(), format);
+  return value;
+}
+
+double seconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string failure_text(const Failure& failure) { return failure.diagnostics().front().message; }
+
+// What went wrong; empty otherwise.
+std::string run(const Case& c, const std::string& library, double& log_ratio) {
+  auto files = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*files, sink);
+  host.share_dir = BUDA_SHARE_DIR;
+  auto netlist = netlist::parse_netlist(netlist_of(c), "bench.yaml");
+  if (!netlist) return failure_text(netlist.failure());
+  auto kernels = kernels::kernels_for(*netlist, {}, host);
+  if (!kernels) return failure_text(kernels.failure());
+  const netlist::Op& op = netlist->graphs[0].ops[0];
+  const DataFormat format = op.inputs[0].format;
+  const bool product = c.inner > 0;
+  std::vector<arith::ValuePtr> inputs = {random_value({1, c.rows, product ? c.inner : c.cols}, format, 1)};
+  if (c.inputs == 2) inputs.push_back(random_value({1, product ? c.inner : c.rows, c.cols}, format, 2));
+  const arith::OpCall call{op, inputs, arith::Mode::bits, 1, nullptr, nullptr};
+  device::L1Map l1;
+  l1.size = 1499136;
+  l1.operands_begin = 0x33000;
+  tensix::Counts counts;
+  arith::Outcome ours, golden, theirs;
+  double fastest = 1e9, bits = 1e9, vendor = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    fastest = std::min(fastest, seconds([&] { ours = tensix::run_op(*kernels, l1, call, counts); }));
+    bits = std::min(bits, seconds([&] { golden = arith::op_kind(op.type).run(call); }));
+    if (!library.empty()) vendor = std::min(vendor, seconds([&] { theirs = ttsim::run_op(library, *kernels, l1, call); }));
+  }
+  for (const auto* outcome : {&ours, &golden, &theirs})
+    if (const auto* why = std::get_if<std::string>(outcome)) return *why;
+  const auto& made = std::get<arith::Value>(ours).floats;
+  if (made != std::get<arith::Value>(golden).floats) return "golden has other bits";
+  std::cout << c.name << ": " << fastest / c.units() * 1e6 << " us on tensix, " << bits / c.units() * 1e6 << " us by golden's bits";
+  if (!library.empty()) {
+    if (made != std::get<arith::Value>(theirs).floats) return "ttsim has other bits";
+    std::cout << ", " << vendor / c.units() * 1e6 << " us on ttsim: " << vendor / fastest << " times";
+    log_ratio += std::log(vendor / fastest);
+  }
+  std::cout << std::endl;
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string library = argc == 3 && std::string(argv[1]) == "--library" ? argv[2] : "";
+  double log_ratio = 0;
+  for (const Case& c : cases())
+    if (const std::string why = run(c, library, log_ratio); !why.empty()) {
+      std::cerr << c.name << ": " << why << '\n';
+      return 1;
+    }
+  if (!library.empty()) std::cout << "geometric mean: " << std::exp(log_ratio / static_cast<double>(cases().size())) << " times\n";
+}
