@@ -377,16 +377,22 @@ Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDes
   return build_plan_of(space, policy_name, options, host, out);
 }
 
-// Queues between epochs hold two microbatches: where they do not fit DRAM, half of one may, or a quarter. `fits` tries it.
-void hint_at_fewer_batches(Failure& failure, std::int32_t batches, const std::function<bool(std::int32_t)>& fits) {
+// Where queues do not fit DRAM, half a microbatch may, or a quarter; or host queues of fewer batches. `fits` tries it.
+void hint_at_fewer_batches(Failure& failure, const BalanceOptions& options, const std::function<bool(const BalanceOptions&)>& fits) {
   const auto is_of_dram = [](const Diagnostic& d) { return d.code == "BL016"; };
   auto& all = failure.diagnostics();
   if (all.empty() || !std::all_of(all.begin(), all.end(), is_of_dram)) return;
-  for (std::int32_t fewer = batches / 2; fewer > 0; fewer /= 2) {
-    if (!fits(fewer)) continue;
-    for (Diagnostic& d : all) d.hint = cat("with --microbatch ", fewer, " the queues fit");
-    return;
-  }
+  const auto halved = [&](std::string_view option, auto&& member) {
+    BalanceOptions fewer = options;
+    while ((member(fewer) /= 2) > 0) {
+      if (!fits(fewer)) continue;
+      for (Diagnostic& d : all) d.hint = cat("with ", option, ' ', member(fewer), " the queues fit");
+      return true;
+    }
+    return false;
+  };
+  if (halved("--microbatch", [](BalanceOptions& o) -> std::int32_t& { return o.batches; })) return;
+  halved("--queue-entries", [](BalanceOptions& o) -> std::int32_t& { return o.queues.batches; });
 }
 
 }  // namespace
@@ -405,9 +411,7 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   auto placed = place_ops(order, device, policy, policy_name, options, host, out);
   if (placed) return out;
   Failure failure = std::move(placed).failure();
-  hint_at_fewer_batches(failure, options.batches, [&](std::int32_t batches) {
-    BalanceOptions fewer = options;
-    fewer.batches = batches;
+  hint_at_fewer_batches(failure, options, [&](const BalanceOptions& fewer) {
     if (given) out.graph = *given;
     return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
   });

@@ -492,6 +492,20 @@ TEST(Dram, SaysWithHowManyBatchesQueuesFit) {
   EXPECT_TRUE(balance_with(g.graph, "e150", options).ok()) << d.hint;
 }
 
+TEST(Dram, SaysWithHowManyEntriesQueuesFit) {
+  BalanceOptions options;
+  options.queues.batches = 16384;
+  DeviceGraph g("large");
+  auto x = g.input("x", {1, 1, 512 * 32, 32}, {512 * 32, 32});
+  g.output("y", g.op("a", "exp", {x}, {1, 1, 512 * 32, 32}), {512 * 32, 32});
+  auto result = balance_with(g.graph, "e150", options);
+  ASSERT_FALSE(result.ok());
+  const Diagnostic& d = result.failure().diagnostics().front();
+  ASSERT_THAT(d.hint, ::testing::StartsWith("with --queue-entries "));
+  options.queues.batches = static_cast<std::int32_t>(*parse_uint(split(d.hint, ' ')[2]));
+  EXPECT_TRUE(balance_with(g.graph, "e150", options).ok()) << d.hint;
+}
+
 TEST(ForkedInputs, OpsThatReadAlikeShareReads) {
   for (const bool forked : {false, true}) {
     BalanceOptions options;

@@ -26,7 +26,7 @@ Diagnostic no_free_block(const netlist::Queue& queue, std::size_t index, std::si
       cat("queue '", queue.name, "': buffer ", index + 1, " of ", queue.grid.volume(), " (", queue.entries,
           queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
           needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
-      queue.entries > 1 ? "fewer entries (--queue-entries) or a narrower format would take less" : "a narrower format would take less");
+      "a narrower format would take less");
   d.data.emplace_back("channel", cat(channel));
   return d;
 }

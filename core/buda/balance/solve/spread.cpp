@@ -19,7 +19,7 @@ namespace {
 // Plans put together from epochs whose estimates are known.
 constexpr int kCombined = 3;
 // By how much a plan may take longer whose channels of DRAM have more alike to move: less than the estimate is sure of.
-constexpr double kAsFast = 1.002;
+constexpr double kAsFast = 1.005;
 // By effort: how many times as many ops a search may place. Each effort does what those before it do as well.
 constexpr double kBudgets[] = {1, 1, 2.5, 5};
 // Problems of which all plans are tried, within a budget of a tenth of a second; with more effort, of seconds.
