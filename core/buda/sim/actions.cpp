@@ -22,17 +22,20 @@ Action transfer_action(Action::Kind kind, std::uint32_t stream, std::uint32_t ca
 
 std::uint32_t ActionLog::add(const Action& action) {
   const std::size_t slot = count_ & mask_;
-  if (slot < kept_.size()) {
-    kept_[slot] = action;
+  if (slot / kBlock == blocks_.size()) blocks_.emplace_back().reserve(kBlock);
+  std::vector<Action>& block = blocks_[slot / kBlock];
+  if (slot % kBlock < block.size()) {
+    block[slot % kBlock] = action;
   } else {
-    kept_.push_back(action);
+    block.push_back(action);
   }
   return count_++;
 }
 
 const Action* ActionLog::find(std::uint32_t id) const {
   if (id >= count_ || count_ - id > mask_ + 1) return nullptr;
-  return &kept_[id & mask_];
+  const std::size_t slot = id & mask_;
+  return &blocks_[slot / kBlock][slot % kBlock];
 }
 
 std::uint32_t ActionLog::ended_by(Ticks time) const {

@@ -51,9 +51,11 @@ class ActionLog {
   std::uint32_t ended_by(Ticks time) const;
 
  private:
+  static constexpr std::size_t kBlock = 4096;
+
   std::size_t mask_;
   std::uint32_t count_ = 0;
-  std::vector<Action> kept_;  // grows to the capacity
+  std::vector<std::vector<Action>> blocks_;  // of kBlock each; they grow to the capacity without being moved
 };
 
 // A part of the chain of causes that ends with an action.
