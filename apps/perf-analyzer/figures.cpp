@@ -86,7 +86,7 @@ std::string bandwidth_problem(const EpochSummary& epoch, const EpochSummary::Op&
     worst = &op.inputs[i];
     what = cat("input ", i);
   }
-  return cat(what, worst->memory ? " dram" : " noc");
+  return cat(what, worst->dram > worst->moving / 2 ? " dram" : " noc");
 }
 
 std::string limit_of(const EpochSummary& epoch, const EpochSummary::Op& op) {

@@ -6,6 +6,9 @@
 Without --model the small models of the repository are taken. Parts are the networks, DRAM, the loading of programs, and the kernels that the report
 has among an epoch's limits. The limit that it names is right if no other part saves half a per cent of the epoch more. It has to be right in four of
 five epochs: of each run, or of those of the small models together, which have few.
+
+The transfers of which a kernel waits longest are said to be slowed by the networks or by DRAM. That is right if this one, twice as fast, shortens these
+waits more than the other, or as much to a twentieth of them. It has to be right for four of five ops.
 """
 import argparse
 import json
@@ -36,8 +39,8 @@ class Model:
         return json.loads((report / "summary.json").read_text())["epochs"]
 
 
-def savings(model, epochs):
-    """For each epoch the part of its time that is saved, by what is faster."""
+def savings(model, epochs, networks, memories):
+    """For each epoch the part of its time that is saved, by what is faster; `networks` and `memories`: the epochs with these twice as fast."""
     out = [{} for _ in epochs]
 
     def add(names, faster, weight=1):
@@ -45,8 +48,8 @@ def savings(model, epochs):
             if name:
                 own[name] = weight * (1 - after["cycles"] / before["cycles"])
 
-    add([NETWORKS] * len(epochs), model.epochs("noc-scale=0.5"))
-    add([DRAM] * len(epochs), model.epochs("dram-scale=0.5"))
+    add([NETWORKS] * len(epochs), networks)
+    add([DRAM] * len(epochs), memories)
     # Only without any loading can be simulated.
     add([LOADING] * len(epochs), model.epochs("switch-cycles=0"), 0.5)
     kernels = [[limit for limit in epoch["limits"] if limit.get("op")] for epoch in epochs]
@@ -56,11 +59,38 @@ def savings(model, epochs):
     return out
 
 
+def transfer_waits(epoch, op):
+    """Cycles for an input, of each input and the output."""
+    return [pipe["moving"] * epoch["cycles"] / epoch["inputs"] for pipe in (*op["inputs"], op["output"])]
+
+
+def judge_transfers(name, epochs, networks, memories):
+    """How many ops wait for transfers more than a tenth of their kernel's time, and for how many the report is right about what slows these."""
+    ops = right = 0
+    for epoch, with_networks, with_memories in zip(epochs, networks, memories):
+        for op, faster, other in zip(epoch["ops"], with_networks["ops"], with_memories["ops"]):
+            waits = transfer_waits(epoch, op)
+            if sum(waits) <= 0.1 * op["kernel"]:
+                continue
+            worst = max(range(len(waits)), key=lambda i: waits[i])
+            pipe = (*op["inputs"], op["output"])[worst]
+            by_networks = waits[worst] - transfer_waits(with_networks, faster)[worst]
+            by_memories = waits[worst] - transfer_waits(with_memories, other)[worst]
+            named = DRAM if pipe.get("dram", 0) > pipe["moving"] / 2 else NETWORKS
+            difference = by_memories - by_networks if named == DRAM else by_networks - by_memories
+            is_right = difference >= -0.05 * waits[worst]
+            ops, right = ops + 1, right + is_right
+            if not is_right:
+                print(f"{name}, '{op['name']}': waits {waits[worst]:.0f} cycles for {named}; networks save {by_networks:.0f}, DRAM {by_memories:.0f}: wrong")
+    print(f"{name}: what slows transfers is right for {right} of {ops} ops")
+    return ops, right
+
+
 def judge(name, model, verbose):
-    """How many epochs there are, and in how many the limit is right."""
-    epochs = model.epochs()
+    """How many epochs there are, and in how many the limit is right; the same for ops and what slows their transfers."""
+    epochs, networks, memories = model.epochs(), model.epochs("noc-scale=0.5"), model.epochs("dram-scale=0.5")
     right = 0
-    for number, (epoch, saved) in enumerate(zip(epochs, savings(model, epochs))):
+    for number, (epoch, saved) in enumerate(zip(epochs, savings(model, epochs, networks, memories))):
         limits = epoch["limits"]
         named, best = limits[0]["what"] if limits else "", max(saved, key=saved.get)
         is_right = saved.get(named, -1) >= saved[best] - EQUAL
@@ -71,7 +101,7 @@ def judge(name, model, verbose):
             if verbose:
                 print("   ", "; ".join(f"{limit['what']} {limit['gain']:.1%} ({saved.get(limit['what'], -1):.1%})" for limit in limits))
     print(f"{name}: the limit is right in {right} of {len(epochs)} epochs", flush=True)
-    return len(epochs), right
+    return (len(epochs), right), judge_transfers(name, epochs, networks, memories)
 
 
 def main():
@@ -95,9 +125,10 @@ def main():
                 with tempfile.TemporaryDirectory() as folder:
                     made = Model(arguments.build / "bin", model, inputs, ["--policy", policy, "--microbatch", microbatch], pathlib.Path(folder))
                     counts.append(judge(name, made, arguments.verbose))
-    judged = counts if arguments.model else [tuple(map(sum, zip(*counts)))]
-    if any(right < SHARE * epochs for epochs, right in judged):
-        sys.exit(f"the limit is wrong too often: right in {', '.join(f'{right} of {epochs}' for epochs, right in judged)} epochs")
+    for what, judged in zip(("the limit of epochs", "what slows the transfers of ops"), zip(*counts)):
+        judged = judged if arguments.model else [tuple(map(sum, zip(*judged)))]
+        if any(right < SHARE * count for count, right in judged):
+            sys.exit(f"{what} is wrong too often: right for {', '.join(f'{right} of {count}' for count, right in judged)}")
 
 
 if __name__ == "__main__":

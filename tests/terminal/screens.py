@@ -19,7 +19,7 @@ SECONDS = 20
 
 
 def op(name, kind, kernel, **more):
-    pipe = {"name": "x", "bytes": 4096, "waits": 0.3, "moving": 0.25, "memory": True}
+    pipe = {"name": "x", "bytes": 4096, "waits": 0.3, "moving": 0.25, "dram": 0.2, "memory": True}
     return {"name": name, "type": kind, "cores": 4, "grid": [2, 2], "t": 1, "mblock_m": 2, "mblock_n": 2, "ublock_r": 1, "ublock_c": 1, "m_k": 4, "u_kt": 1, "kernel": kernel,
             "estimate": 0.9 * kernel, "limiter": kernel, "math": 20, "busy": 0.5, "inputs": [pipe], "output": {"bytes": 2048, "waits": 0.1, "moving": 0}, **more}
 

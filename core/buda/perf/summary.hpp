@@ -54,6 +54,7 @@ struct EpochSummary {
     double waits = 0;                  // part of the time that the kernel waits for it
     std::int64_t z = 0, y = 0, x = 0;  // of the whole tensor, for one input; 0 where unknown
     double moving = 0;                 // that part of it in which tiles were on their way, not still to be made or used by another kernel
+    double dram = 0;                   // of that what DRAM decided, not the networks
     friend bool operator==(const Pipe&, const Pipe&) = default;
   };
   // Parts of the epoch's time, means over the cores.

@@ -47,6 +47,7 @@ const schema::Record<Pipe>& describe(const Pipe*) {
                                  .required("bytes", &Pipe::bytes, "for one input; 0 for what is read before the epoch")
                                  .required("waits", &Pipe::waits, "part of the time that kernels wait for it, mean of the cores")
                                  .required("moving", &Pipe::moving, "the part of that fraction in which tiles were being transferred")
+                                 .optional("dram", &Pipe::dram, "of that the part that DRAM decided, not the networks")
                                  .optional("z", &Pipe::z, "of the tensor, for one input")
                                  .optional("y", &Pipe::y, "rows")
                                  .optional("x", &Pipe::x, "columns");

@@ -201,7 +201,7 @@ Result<void> plan_kernel(Building& b, KernelState& k, const pipes::Consumptions&
   k.passes_on = k.passes_on && k.output != kNone;
   if (k.sums != kNone) add_sums(b, k);
   k.tile_time.assign(k.operands.size(), 0);
-  k.tile_moving = k.tile_time;
+  k.tile_moving.resize(k.tile_time.size());
   return success();
 }
 

@@ -127,6 +127,11 @@ struct KernelWait {
   Ticks since = 0;
 };
 
+// Of a wait the time of transfers, and what of that DRAM decides.
+struct Moving {
+  Ticks all = 0, memories = 0;
+};
+
 struct KernelState {
   const netlist::Op* op = nullptr;
   std::uint32_t core = 0;   // in Blob::cores
@@ -144,8 +149,8 @@ struct KernelState {
   Ticks busy_time = 0, room_time = 0;
   std::vector<Ticks> tile_time;  // by operand: waited for its tiles
   // Of these, while the tiles, or those whose room it is, were on their way: not for what another kernel has to do first.
-  Ticks room_moving = 0;
-  std::vector<Ticks> tile_moving;
+  Moving room_moving;
+  std::vector<Moving> tile_moving;
   Ticks input_begin = 0, busy_before = 0;                       // of the input at work: its first step, and busy_time then
   Ticks first_input_done = 0, period_begin = 0, last_step = 0;  // period_begin: when Machine::filling_inputs() are done
 

@@ -162,10 +162,15 @@ perf::SimTime span_of(std::vector<Cause>& causes) {
   return span;
 }
 
+void add_moving(const Moving& moving, double time, Pipe& pipe) {
+  pipe.moving += static_cast<double>(moving.all) / time;
+  pipe.dram += static_cast<double>(moving.memories) / time;
+}
+
 // Where the tiles of an operand come from is the same on all cores.
 void add_input(const Machine& m, const KernelState& k, std::size_t operand, double time, Pipe& pipe) {
   pipe.waits += static_cast<double>(k.tile_time[operand]) / time;
-  pipe.moving += static_cast<double>(k.tile_moving[operand]) / time;
+  add_moving(k.tile_moving[operand], time, pipe);
   if (operand < k.op->inputs.size()) pipe.name = k.op->inputs[operand].name;
   if (k.operands[operand] == kNone) return;
   const StreamState& s = m.streams[k.operands[operand]];
@@ -177,11 +182,15 @@ void add_input(const Machine& m, const KernelState& k, std::size_t operand, doub
 
 void add_output(const Machine& m, const KernelState& k, double time, Pipe& pipe) {
   pipe.waits += static_cast<double>(k.room_time) / time;
-  pipe.moving += static_cast<double>(k.room_moving) / time;
+  add_moving(k.room_moving, time, pipe);
   if (k.output == kNone) return;
   const StreamState& s = m.streams[k.output];
   for (StreamId user : s.storage.users) pipe.memory = pipe.memory || m.streams[user].writing != nullptr;
   pipe.bytes = std::max(pipe.bytes, static_cast<std::uint64_t>(k.plan.out_tiles) * static_cast<std::uint64_t>(s.program->message_bytes));
+}
+
+void take_mean(std::int64_t cores, Pipe& pipe) {
+  for (double* part : {&pipe.waits, &pipe.moving, &pipe.dram}) *part /= static_cast<double>(cores);
 }
 
 std::vector<EpochSummary::Op> ops_of(const Machine& m) {
@@ -204,14 +213,9 @@ std::vector<EpochSummary::Op> ops_of(const Machine& m) {
     op.kernel = std::max(op.kernel, perf::SimTime{k.plan.input_time});
   }
   for (EpochSummary::Op& op : out) {
-    const auto cores = static_cast<double>(op.cores);
-    op.busy /= cores;
-    for (Pipe& pipe : op.inputs) {
-      pipe.waits /= cores;
-      pipe.moving /= cores;
-    }
-    op.output.waits /= cores;
-    op.output.moving /= cores;
+    op.busy /= static_cast<double>(op.cores);
+    for (Pipe& pipe : op.inputs) take_mean(op.cores, pipe);
+    take_mean(op.cores, op.output);
   }
   return out;
 }

@@ -55,6 +55,7 @@ inline Run a_run() {
   slow.inputs[1].bytes = 2000;
   slow.inputs[1].moving = 0.2;  // 50 cycles for an input
   slow.inputs[1].memory = true;
+  slow.inputs[1].dram = 0.15;
   second.ops = {an_op("softmax.exp", "exp", 120), slow};
   second.causes = {{"reads of input 1", 0.5, perf::EpochSummary::Cause::Kind::read, slow.name, 1, perf::SimTime::from_cycles(500)}};
   second.advice = {"--set op." + slow.name + ".grid=[4,1] predicts 90 cycles per input", "--microbatch 16 predicts 99 cycles per input"};

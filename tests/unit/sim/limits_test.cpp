@@ -73,6 +73,24 @@ TEST(Limits, WhatIsNotThereGainsNothing) {
   }
 }
 
+TEST(Limits, WaitsForTransfersAreDividedByWhatIsSlow) {
+  RunOf r(two_ops(64));
+  ASSERT_EQ(r.problem, "");
+  r.cores = FixedCore(1);
+  for (const auto& [networks, memories] : {std::pair(1.0, 20.0), std::pair(20.0, 1.0)}) {
+    r.transfers = {networks, memories};
+    const auto summary = r.summary();
+    perf::EpochSummary::Pipe pipe;
+    for (const auto& op : summary.ops)
+      for (const auto& other : {op.inputs.front(), op.output})
+        if (other.moving > pipe.moving) pipe = other;
+    EXPECT_GT(pipe.moving, 0.2);
+    EXPECT_LE(pipe.moving, pipe.waits);
+    EXPECT_LE(pipe.dram, pipe.moving);
+    EXPECT_EQ(pipe.dram > pipe.moving / 2, memories > networks) << pipe.dram << " of " << pipe.moving;
+  }
+}
+
 TEST(Limits, NameWhatSavesMost) {
   Rng rng(404);
   int built = 0, right = 0;
