@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
+#include <buda/screen/text.hpp>
 
 #include <cmath>
 
@@ -10,6 +11,7 @@ namespace buda::reportify {
 namespace {
 
 using io::Node;
+using screen::number_text;
 
 template <class File>
 Result<File> read_file(const std::string& path, io::FileSystem& fs) {
@@ -24,16 +26,16 @@ std::string percent(double part) { return cat(std::round(part * 1000) / 10, " %"
 
 Facts run_facts(const perf::SummaryFile& summary) {
   return {{"inputs", cat(summary.inputs)},
-          {"inputs per second", cat(summary.inputs_per_second)},
-          {"cycles", cat(summary.cycles.cycles())},
-          {"latency in cycles", cat(summary.latency.cycles())}};
+          {"inputs per second", number_text(summary.inputs_per_second, 1)},
+          {"cycles", number_text(summary.cycles.cycles())},
+          {"latency in cycles", number_text(summary.latency.cycles())}};
 }
 
 Facts epoch_facts_of_run(const perf::EpochSummary& epoch) {
   Facts out = {{"executions", cat(epoch.executions)},
                {"inputs", cat(epoch.inputs)},
-               {"cycles", cat(epoch.time.cycles())},
-               {"cycles between inputs", cat(epoch.period.cycles())}};
+               {"cycles", number_text(epoch.time.cycles())},
+               {"cycles between inputs", number_text(epoch.period.cycles())}};
   for (const auto& cause : epoch.causes) out.emplace_back(percent(cause.share), cause.what);
   std::vector<std::string> limits;
   for (const auto& limit : epoch.limits) limits.push_back(cat(limit.what, ' ', percent(limit.gain)));

@@ -49,4 +49,4 @@ function heatOf(cycles, all) {
 
 // From pale to red; readable in both themes, and by lightness alone.
 // (With commas, which cytoscape wants.)
-export const heatColor = (part) => `hsl(${Math.round(50 - 50 * Math.min(1, part))}, 85%, ${Math.round(82 - 40 * Math.min(1, part))}%)`;
+export const heatColor = (part) => `hsl(${Math.round(50 - 50 * Math.min(1, part))}, 85%, ${Math.round(82 - 20 * Math.min(1, part))}%)`;

@@ -14,7 +14,9 @@ function scale(begin, end) {
 }
 
 function axis(begin, end, x, height) {
-  return ticks(begin, end).map((at) => shape('g', {class: 'axis'}, shape('line', {x1: x(at), x2: x(at), y1: TOP - 4, y2: height}), shape('text', {x: x(at) + 2, y: TOP - 8}, String(at))));
+  // The last number stands before its line where it would be cut.
+  const text = (at, isCut) => shape('text', {x: x(at) + (isCut ? -2 : 2), y: TOP - 8, 'text-anchor': isCut ? 'end' : 'start'}, String(at));
+  return ticks(begin, end).map((at) => shape('g', {class: 'axis'}, shape('line', {x1: x(at), x2: x(at), y1: TOP - 4, y2: height}), text(at, x(at) > NAMES + WIDTH - 60)));
 }
 
 function bar(x, y, [begin, end], kind, title, work) {
