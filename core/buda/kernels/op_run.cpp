@@ -55,6 +55,7 @@ class CoreRun {
   }
 
   CoreOutcome run() {
+    made_.reserve(static_cast<std::size_t>(output_.layout.tiles) * kTileNumbers);
     load();
     int quiet = 0;
     while (!ended()) {

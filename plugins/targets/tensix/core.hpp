@@ -48,6 +48,8 @@ class Core {
   static constexpr std::size_t kTaken = 3, kArrived = 4;
   std::uint32_t& stream(std::size_t stream, std::size_t reg) { return streams_[stream * kStreamRegisters + reg]; }
 
+  Config& config() { return coprocessor_->config; }
+
   struct Counts {
     std::uint64_t riscv = 0, coprocessor = 0;
   };
