@@ -31,6 +31,12 @@ class Browser:
         self.wait(f"document.body.dataset.ready === {view!r}")
         return time.monotonic() - began
 
+    def busy_seconds(self):
+        """Processor time of the page's main thread, since its process began."""
+        self.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        metrics = self.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+
     def wait(self, condition):
         began = time.monotonic()
         while not self.script(f"return Boolean({condition})"):

@@ -327,11 +327,13 @@ class Large(Page):
         return exported(cls.folder / "reports", cls.folder / "page")
 
     def test_ten_thousand_nodes(self):
-        # 2 s are the goal on an idle machine; tests run beside others, so the fastest of some attempts counts.
-        seconds = min(self.browser.open(self.page, "#0/pass-0") for _ in range(4))
+        # 2 s are the goal on an idle machine. Tests run beside others, so what counts is the processor time of the page.
+        before = self.browser.busy_seconds()
+        seconds = self.browser.open(self.page, "#0/pass-0")
+        busy = self.browser.busy_seconds() - before
         self.picture("large")
-        print(f"10,000 nodes: {seconds:.1f} s to the first picture")
-        self.assertLess(seconds, 6)
+        print(f"10,000 nodes: {seconds:.1f} s to the first picture, of which the page works {busy:.1f} s")
+        self.assertTrue(0.05 < busy < 2, busy)
         self.assertIn(f"{self.count} nodes", self.browser.text(".tools .note"))
         closed = self.drawing("return cy.nodes().length")
         self.assertLess(closed, 200)
