@@ -36,6 +36,8 @@ std::string receive(int from) {
 }
 
 [[noreturn]] void be_child(int to, const std::function<Made()>& work) {
+  // The library tells what it does not support on standard output, where products may go.
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
   const Made made = work();
   bool sent = false;
   if (const auto* text = std::get_if<std::string>(&made)) {

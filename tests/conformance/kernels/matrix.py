@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Run kernels of random ops on target tensix, and on Tenstorrent's simulator where there is one, and compare every output with golden's bits.
+
+    matrix.py --build BUILD_DIR [--cases N] [--first N] [--library libttsim.so]
+
+Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
+"""
+import argparse
+import collections
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bfp8_b", "Bfp4_b", "Bfp2_b"]
+KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul"]
+RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
+
+
+def queue(name, source, fmt, t, grid, mblock, ublock, order, channel):
+    buffers = ", ".join(f"[{channel}, {hex(0x10000000 + i * 0x1000000)}]" for i in range(grid[0] * grid[1]))
+    return (f"  {name}: {{type: queue, input: {source}, entries: 1, grid_size: [{grid[0]}, {grid[1]}], t: {t}, mblock: [{mblock[0]}, {mblock[1]}], "
+            f"ublock: [{ublock[0]}, {ublock[1]}], ublock_order: {order}, df: {fmt}, target_device: 0, loc: dram, dram: [{buffers}]}}\n")
+
+
+def case(number):
+    """A netlist of one op."""
+    rnd = random.Random(number)
+    family, kind = rnd.choice([NARROW, WIDE, WIDE]), KINDS[number % len(KINDS)]
+    acc, out = rnd.choice(["Float32", "Float16" if family is NARROW else "Float16_b"]), rnd.choice(NARROW + WIDE)
+    fidelity, relu, t = rnd.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), rnd.choice(RELUS), rnd.choice([1, 2])
+    mblock, ublock, grid = ([rnd.choice([1, 2]) for _ in range(2)] for _ in range(3))
+    rt, ct = (grid[i] * mblock[i] * ublock[i] for i in range(2))
+    order, attributes, between = "r" if kind == "matmul" else rnd.choice("rc"), [relu] if relu else [], acc
+    shapes = [(t, rt, ct)] * (1 if kind == "nop" else 2)
+    if kind == "matmul":
+        blocks, inner, more = rnd.choice([1, 2, 3]), rnd.choice([1, 2]), rnd.choice(["", "", "l1_acc", "z", "bias", "bias l1_acc"])
+        between = rnd.choice(NARROW[:2] if family is NARROW and acc != "Float32" else WIDE[:3])
+        if "l1_acc" in more:
+            between = acc if acc == "Float32" else "Float16_b"
+        z = 2 if more == "z" else 1
+        attributes += [f"m_k: {blocks}, u_kt: {inner}"] + ["l1_acc: true"] * ("l1_acc" in more) + ["accumulate: true, z: 2"] * (z == 2) + ["bias: true"] * ("bias" in more)
+        shapes = [(z * t, rt, blocks * inner), (z * t, blocks * inner, ct)] + [(t, rt, ct)] * ("bias" in more)
+    names = ["a", "b", "c"][:len(shapes)]
+    formats = [rnd.choice(family) for _ in names]
+    text = "devices: {arch: wormhole_b0}\nqueues:\n"
+    for i, (name, fmt, shape) in enumerate(zip(names, formats, shapes)):
+        text += queue(name, "HOST", fmt, shape[0], (1, 1), shape[1:], (1, 1), "r", i)
+    text += queue("out", "op", out, t, grid, mblock, ublock, order, len(names))
+    text += (f"graphs:\n  g:\n    target_device: 0\n    input_count: 1\n    op: {{type: {kind}, grid_loc: [0, 0], grid_size: [{grid[0]}, {grid[1]}], inputs: [{', '.join(names)}], "
+             f"t: {t}, mblock: [{mblock[0]}, {mblock[1]}], ublock: [{ublock[0]}, {ublock[1]}], ublock_order: {order}, buf_size_mb: 2, in_df: [{', '.join(formats)}], out_df: {out}, "
+             f"intermed_df: {between}, acc_df: {acc}, math_fidelity: {fidelity}{', attributes: {' + ', '.join(attributes) + '}' if attributes else ''}}}\n")
+    setting = "{prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0}"
+    return text + "programs:\n  - main:\n    - execute: {graph_name: g, queue_settings: {" + ", ".join(f"{n}: {setting}" for n in names) + "}}\n"
+
+
+def run(build, folder, number, target, options):
+    """The bytes of the outputs, or what was said instead."""
+    product = folder / f"{target}.npz"
+    product.unlink(missing_ok=True)
+    command = [build / "bin/runner", folder / "net.yaml", "--bare", "--stimulus", "--seed", str(number + 1), "--target", target, "-o", product, "-q"]
+    for option in options:
+        command += ["--set", f"target.{target}.{option}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return (product.read_bytes(), "") if done.returncode == 0 else (None, done.stderr)
+
+
+def reason(said):
+    """One word or two for a refusal."""
+    found = re.search(r"ERROR: (\w+)", said) or re.search(r"\[([A-Z]{2}\d{3})\]", said)
+    return found[1] if found else "?"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--library")
+    args = parser.parse_args()
+    counts, wrong = collections.Counter(), []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        cache = f"cache={folder / 'store'}"
+        for number in range(args.first, args.first + args.cases):
+            (folder / "net.yaml").write_text(case(number))
+            expected, said = run(args.build, folder, number, "golden", ["mode=bits"])
+            if expected is None:
+                counts[f"golden refuses: {reason(said)}"] += 1
+                continue
+            targets = {"tensix": [cache]} | ({"ttsim": [cache, f"library={args.library}"]} if args.library else {})
+            for target, options in targets.items():
+                made, said = run(args.build, folder, number, target, options)
+                refused = made is None and reason(said) in ("KC001", "UnimplementedFunctionality", "UnsupportedFunctionality")
+                counts[f"{target} refuses: {reason(said)}" if refused else f"{target}: {'the same bits' if made == expected else 'other bits or none'}"] += 1
+                if not refused and made != expected:
+                    wrong.append(f"case {number} on {target}: {said or 'other bits'}")
+    for what, count in sorted(counts.items()):
+        print(f"{count:5} {what}")
+    print("\n".join(wrong))
+    sys.exit(1 if wrong or counts["tensix: the same bits"] == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
