@@ -32,7 +32,8 @@ cli::ToolSpec cache_command(CacheOptions& o) {
   spec.name = "buda cache";
   spec.summary = "show or empty the store of earlier compilations";
   spec.description =
-      "With --cache DIR `buda compile` keeps images in DIR, and takes them from there if the same is asked for again and no file has changed.";
+      "With --cache DIR `buda compile` keeps images in DIR, and takes them from there if the same is asked for again and no file has "
+      "changed.";
   spec.reads = "the store.";
   spec.writes = "stats: its size, on standard output; clear: nothing, and the store holds no products any more.";
   spec.example = "buda cache stats --cache ~/.cache/openbuda";

@@ -32,6 +32,7 @@ void declare(cli::OptionSet& set, Options& o) {
     set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],
                std::string("--set KEY=VALUE for ") + stage);
   set.family("op.", "op.NAME.KEY=VALUE", o.stage_options["op"], "the balancer's per-op overrides");
+  set.family("queue.", "queue.NAME.KEY=VALUE", o.stage_options["queue"], "the balancer's places of queues");
 }
 
 }  // namespace

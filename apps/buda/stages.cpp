@@ -62,8 +62,9 @@ StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const
   c.argv.insert(c.argv.end(),
                 {"--device", o.device, "--plan", files.plan, "--report", files.report, "--settings", files.balancer_settings});
   if (!o.policy.empty()) c.argv.insert(c.argv.end(), {"--policy", o.policy});
-  if (auto op = o.stage_options.find("op"); op != o.stage_options.end())
-    for (const auto& [key, value] : op->second) c.argv.insert(c.argv.end(), {"--set", cat("op.", key, '=', value)});
+  for (const char* family : {"op", "queue"})
+    if (auto given = o.stage_options.find(family); given != o.stage_options.end())
+      for (const auto& [key, value] : given->second) c.argv.insert(c.argv.end(), {"--set", cat(family, '.', key, '=', value)});
   return c;
 }
 

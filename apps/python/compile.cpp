@@ -38,9 +38,9 @@ void set_option(const std::string& key, const py::handle& value, compiler::Compi
       for (const auto& text : texts) options.plugins[key.substr(0, dot)].set(key.substr(dot + 1), text);
       return;
     }
-  // What is said of one op is one value, if need be a list as YAML writes it.
-  raise_unless(
-      set.assign(key, key.starts_with("op.") && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
+  // What is said of one op or queue is one value, if need be a list as YAML writes it.
+  const bool is_one = key.starts_with("op.") || key.starts_with("queue.");
+  raise_unless(set.assign(key, is_one && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
 }
 
 // Of a graph that was made in Python, or of a file.
