@@ -3,7 +3,7 @@
 
 #include <buda/device/load.hpp>
 #include <buda/kernels/kernel_set.hpp>
-#include <buda/netlist/check/check.hpp>
+#include <buda/netlist/check/require_rules.hpp>
 #include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -20,16 +20,7 @@ constexpr const char* kArch = "wormhole_b0";
 Result<void> check(const netlist::Netlist& netlist, Host& host) {
   BUDA_ASSIGN(auto device, device::load_device(host, kArch));
   device.chips = std::max(device.chips, netlist::chips_used(netlist));
-  Failure failure;
-  for (Diagnostic& d : netlist::check_netlist(netlist, device)) {
-    if (d.severity == Severity::error) {
-      failure.add(std::move(d));
-    } else {
-      host.report(d);
-    }
-  }
-  if (!failure.empty()) return failure;
-  return success();
+  return netlist::require_rules(netlist, device, host);
 }
 
 }  // namespace

@@ -11,23 +11,18 @@ namespace buda::balance {
 namespace {
 
 // By model of an op: whether it can take an operand from some model of the producer.
-using Takers = std::vector<bool>;
+using CompatibleModels = std::vector<bool>;
 
 bool can_take(const Problem& problem, OpId op, const OpModel& model, std::size_t input, const OpModel& from) {
   const PlacedOp producer{from, 0, {}};
   const auto cost = operand_cost(problem, op, model, input, 0, &producer);
   if (!std::holds_alternative<EdgeCost>(cost)) return false;
-  const OpSpec& spec = problem.op(op);
-  std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
-  costs[input] = std::get<EdgeCost>(cost);
-  const netlist::Op blocked = with_model(spec, model);
-  Links links = links_alone(spec, model);
-  links.inputs = input_links(problem, blocked, model, costs, std::vector<bool>(costs.size(), true));
-  return std::holds_alternative<std::int32_t>(judge(spec, blocked, links, *problem.device, ""));
+  return std::holds_alternative<std::int32_t>(judge_with_inputs(problem, op, model, {{input, std::get<EdgeCost>(cost), true}}));
 }
 
-Takers takers(const Problem& problem, OpId op, std::size_t input, const std::vector<OpModel>& models, const std::vector<OpModel>& from) {
-  Takers out;
+CompatibleModels compatible_models(const Problem& problem, OpId op, std::size_t input, const std::vector<OpModel>& models,
+                                   const std::vector<OpModel>& from) {
+  CompatibleModels out;
   std::size_t last = 0;  // the model of the producer that went with the model before
   for (const OpModel& model : models) {
     bool found = false;
@@ -54,22 +49,22 @@ std::vector<std::size_t> direct_operands(const Problem& problem, OpId op) {
   return out;
 }
 
-bool some_model_takes_all(const std::vector<Takers>& all) {
+bool some_model_fits_all(const std::vector<CompatibleModels>& all) {
   for (std::size_t m = 0; m < all.front().size(); ++m)
-    if (std::all_of(all.begin(), all.end(), [m](const Takers& t) { return t[m]; })) return true;
+    if (std::all_of(all.begin(), all.end(), [m](const CompatibleModels& c) { return c[m]; })) return true;
   return false;
 }
 
 // Numbers in `all` of the operands to cut, by the fewest models that can take them, until one takes the others.
-std::vector<std::size_t> fewest_to_cut(const std::vector<Takers>& all) {
+std::vector<std::size_t> fewest_to_cut(const std::vector<CompatibleModels>& all) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto count = [&](std::size_t k) { return std::count(all[k].begin(), all[k].end(), true); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return count(a) < count(b); });
-  std::vector<Takers> left;
+  std::vector<CompatibleModels> left;
   for (std::size_t k : order) left.push_back(all[k]);
   std::size_t cut = 0;
-  while (!left.empty() && !some_model_takes_all(left)) {
+  while (!left.empty() && !some_model_fits_all(left)) {
     left.erase(left.begin());
     ++cut;
   }
@@ -83,12 +78,12 @@ class Cutter {
 
   void cut_op(OpId op, const std::vector<LegalModels>& models) {
     const std::vector<std::size_t> direct = direct_operands(problem_, op);
-    std::vector<Takers> all;
+    std::vector<CompatibleModels> all;
     for (std::size_t i : direct) {
       const OpId from = problem_.op(op).operands[i].from.op;
-      all.push_back(takers(problem_, op, i, models[op.index()].models, models[from.index()].models));
+      all.push_back(compatible_models(problem_, op, i, models[op.index()].models, models[from.index()].models));
     }
-    if (all.empty() || some_model_takes_all(all)) return;
+    if (all.empty() || some_model_fits_all(all)) return;
     if (cut_ == SelfCut::fast_cut) {
       for (std::size_t i : direct) queue(op, i);
       return;

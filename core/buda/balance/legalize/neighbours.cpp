@@ -74,14 +74,14 @@ std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blo
   return blocked.overlay_size;
 }
 
-std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem, OpId op, const OpModel& model,
-                                                         const std::vector<QueuedInput>& queued) {
+std::variant<std::int32_t, Diagnostic> judge_with_inputs(const Problem& problem, OpId op, const OpModel& model,
+                                                         const std::vector<KnownInput>& known) {
   const OpSpec& spec = problem.op(op);
   std::vector<EdgeCost> costs(spec.operands.size(), EdgeCost{1, 1, 1, 1, 1, 1});
   std::vector<bool> direct(spec.operands.size(), true);
-  for (const QueuedInput& q : queued) {
-    costs[q.input] = q.cost;
-    direct[q.input] = false;
+  for (const KnownInput& k : known) {
+    costs[k.input] = k.cost;
+    direct[k.input] = k.direct;
   }
   const netlist::Op blocked = with_model(spec, model);
   Links links = links_alone(spec, model);
@@ -91,14 +91,14 @@ std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem,
 
 bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model) {
   const OpSpec& spec = problem.op(op);
-  std::vector<QueuedInput> queued;
+  std::vector<KnownInput> queued;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     if (!spec.operands[i].from.source.valid()) continue;
     auto cost = operand_cost(problem, op, model, i, 0, nullptr);
     if (std::holds_alternative<std::string>(cost)) return false;
     queued.push_back({i, std::get<EdgeCost>(cost)});
   }
-  return std::holds_alternative<std::int32_t>(judge_with_queues(problem, op, model, queued));
+  return std::holds_alternative<std::int32_t>(judge_with_inputs(problem, op, model, queued));
 }
 
 std::variant<EdgeBook::Entry, EdgeBook::Complaint> EdgeBook::measure(OpId op, const OpModel& model, std::int32_t epoch,

@@ -40,13 +40,14 @@ std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& bl
 std::variant<std::int32_t, Diagnostic> judge(const OpSpec& spec, netlist::Op blocked, const Links& links,
                                              const device::DeviceDescriptor& device, const std::string& remedy);
 
-// The same for an op some of whose inputs come from queues and cost this; the others are taken to cost the least.
-struct QueuedInput {
+// The same for an op some of whose inputs cost this, from queues or straight from ops; the others are taken to cost the least.
+struct KnownInput {
   std::size_t input = 0;
   EdgeCost cost;
+  bool direct = false;
 };
-std::variant<std::int32_t, Diagnostic> judge_with_queues(const Problem& problem, OpId op, const OpModel& model,
-                                                         const std::vector<QueuedInput>& queued);
+std::variant<std::int32_t, Diagnostic> judge_with_inputs(const Problem& problem, OpId op, const OpModel& model,
+                                                         const std::vector<KnownInput>& known);
 
 // Whether an op of this model fits a core with what the queues of its sources cost it, whatever its other neighbours.
 bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model);

@@ -333,7 +333,8 @@ std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescripto
 }
 
 void bound_dram_reads(Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused) {
-  // pipegen2 doubles the whole buffer of an input instead of taking half of it, and takes three quarters for what comes from cores.
+  // For a relay we allocate half of the input buffer. pipegen2 allocates twice the buffer for inputs from DRAM, three quarters of it for
+  // others.
   constexpr std::int64_t kOfQueue = 3, kOfCores = 1;
   std::uint64_t bytes = l1_usage(op, links, device, fused).used;
   std::vector<std::pair<std::size_t, std::int64_t>> from_queues;  // inputs, and tiles that we have under way

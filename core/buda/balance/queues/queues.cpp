@@ -77,7 +77,7 @@ class QueuePlanner {
       d.data.clear();
       return d;
     }
-    auto verdict = judge_with_queues(problem_, use.op, choice_.ops[use.op.index()].model, {{use.input, std::get<EdgeCost>(cost)}});
+    auto verdict = judge_with_inputs(problem_, use.op, choice_.ops[use.op.index()].model, {{use.input, std::get<EdgeCost>(cost)}});
     if (auto* d = std::get_if<Diagnostic>(&verdict)) return std::move(*d);
     return std::nullopt;
   }
