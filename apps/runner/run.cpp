@@ -130,12 +130,11 @@ class Runner {
       host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
       return success();
     }
-    for (const perf::Product& product : perf::products(*summary_, recording_)) {
+    return perf::write_products(*summary_, recording_, [&](const perf::Product& product) -> Result<void> {
       const std::string path = cat(o_.perf, '/', product.path);
       BUDA_TRY(host_.fs().make_directories(path.substr(0, path.rfind('/'))));
-      BUDA_TRY(host_.fs().write(path, product.content, host_.write_mode));
-    }
-    return success();
+      return host_.fs().write(path, product.content, host_.write_mode);
+    });
   }
 
   // A second run, in fp32, tells what each op would have made without rounding.

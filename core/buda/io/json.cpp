@@ -248,7 +248,8 @@ std::string json_line(const Node& node) {
 std::string json_pretty(const Node& node, std::size_t width) {
   std::string out;
   write_pretty(out, node, 0, 0, width);
-  return out + '\n';
+  out += '\n';
+  return out;
 }
 
 }  // namespace buda::io

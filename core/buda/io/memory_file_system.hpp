@@ -13,7 +13,8 @@ namespace buda::io {
 // there beforehand; standard output is the file "-" written.
 class MemoryFileSystem final : public FileSystem {
  public:
-  void put(const std::string& path, std::string content) { files_[path] = Bytes(std::move(content)); }
+  void put(const std::string& path, std::string content) { put(path, Bytes(std::move(content))); }
+  void put(const std::string& path, Bytes content) { files_[path] = std::move(content); }  // shares the memory
   // The content of a file, or nothing.
   const Bytes* find(const std::string& path) const;
   const std::map<std::string, Bytes>& files() const { return files_; }

@@ -48,6 +48,8 @@ Node Node::list(std::vector<Node> items) {
 Node Node::map(std::vector<std::pair<std::string, Node>> members) {
   Node n;
   n.kind_ = Kind::map;
+  n.keys_.reserve(members.size());
+  n.items_.reserve(members.size());
   for (auto& [key, value] : members) n.add(std::move(key), std::move(value));
   return n;
 }

@@ -15,11 +15,6 @@ using io::Node;
 
 Node number(double value) { return Node::real(value); }
 Node cycles(SimTime time) { return Node::integer(static_cast<std::int64_t>(time.ticks / SimTime::kPerCycle)); }
-Node event(SimTime begin, SimTime end) {
-  const std::uint64_t diff = end.ticks / SimTime::kPerCycle - begin.ticks / SimTime::kPerCycle;
-  return Node::map({{"start", cycles(begin)}, {"end", cycles(end)}, {"diff", Node::integer(static_cast<std::int64_t>(diff))}});
-}
-
 // From the last step for the first input to that for the last: what there is of a full pipeline. Of one input its own time.
 double cycles_per_input(const CoreRun& core) {
   const auto count = static_cast<double>(core.inputs.size());
@@ -35,7 +30,6 @@ double cycles_per_input(const Execution& execution) {
 
 double per_second(const Summary& summary, double cycles_each) { return cycles_each <= 0 ? 0 : summary.clock.hz / cycles_each; }
 
-std::string label_of(const CoreRun& core) { return cat(core.core->name, '-', core.op->name); }
 std::string span_text(const CoreRun& core) { return cat(core.inputs.front().input, "->", core.inputs.back().input); }
 
 // A core as runtime_table has it.
@@ -127,7 +121,7 @@ Node field_node(const std::string& text) {
   return Node::string(text);
 }
 
-void add_runtime_tables(const std::string& folder, const std::vector<Row>& rows, std::vector<Product>& out) {
+Result<void> write_runtime_tables(const std::string& folder, const std::vector<Row>& rows, const ProductSink& sink) {
   std::string csv = csv_line(runtime_columns());
   std::vector<std::vector<std::string>> text = {runtime_columns()};
   Node json = Node::map();
@@ -139,48 +133,9 @@ void add_runtime_tables(const std::string& folder, const std::vector<Row>& rows,
     for (std::size_t i = 1; i < fields.size(); ++i) entry.add(runtime_columns()[i], field_node(fields[i]));
     json.add(row.label, std::move(entry));
   }
-  out.push_back({folder + "runtime_table.csv", std::move(csv)});
-  out.push_back({folder + "runtime_table.txt", runtime_txt(text)});
-  out.push_back({folder + "runtime_table.json", io::json_pretty(json)});
-}
-
-// T0, T1 and T2 begin and end with the kernel; NCRISC and BRISC with the streams that bring tiles and take them away.
-Node threads_of(const CoreRun& core, double math) {
-  Node unpack = Node::map(), math_thread = Node::map(), pack = Node::map();
-  for (const InputRun& in : core.inputs) {
-    const std::string name = cat("unpack-first-block-input-", in.input);
-    unpack.add(name, event(in.begin, in.begin));
-    const double period = in.end.cycles() - in.begin.cycles();
-    math_thread.add(cat("math-counters-input-", in.input), Node::map({{"total-period", number(period)},
-                                                                      {"math-activity", number(math)},
-                                                                      {"math-utilization", number(period <= 0 ? 0 : math / period)}}));
-    pack.add(cat("pack-end-outer-loop-input-", in.input), event(in.begin, in.end));
-  }
-  Node out = Node::map();
-  auto add = [&](const char* name, Node events) {
-    events.add("out-of-memory", Node::boolean(false));
-    out.add(name, std::move(events));
-  };
-  add("T0", std::move(unpack));
-  add("T1", std::move(math_thread));
-  add("T2", std::move(pack));
-  add("NCRISC", Node::map({{"epoch", event(core.in_begin, core.in_end)}}));
-  add("BRISC", Node::map({{"epoch", event(core.out_begin, core.out_end)}}));
-  return out;
-}
-
-Node per_thread_events(const CoreRun& core, double math) {
-  Node out = Node::map();
-  for (const InputRun& in : core.inputs) {
-    const double runtime = in.end.cycles() - in.begin.cycles();
-    out.add(cat("input-", in.input), Node::map({{"first-unpack-to-last-pack", number(runtime)},
-                                                {"first-unpack", cycles(in.begin)},
-                                                {"last-pack", cycles(in.end)},
-                                                {"kernel-work", number(in.work.cycles())},
-                                                {"math-activity", number(math)},
-                                                {"math-utilization", number(runtime <= 0 ? 0 : math / runtime)}}));
-  }
-  return out;
+  BUDA_TRY(sink({folder + "runtime_table.csv", std::move(csv)}));
+  BUDA_TRY(sink({folder + "runtime_table.txt", runtime_txt(text)}));
+  return sink({folder + "runtime_table.json", io::json_pretty(json)});
 }
 
 // Which op takes longest for each input.
@@ -219,19 +174,6 @@ Node epoch_events(const Summary& summary, const Execution& execution) {
   return out;
 }
 
-Node postprocess(const Summary& summary, const EpochSummary& epoch, const Execution& execution) {
-  Node out = Node::map();
-  for (const CoreRun& core : execution.cores) {
-    const EpochSummary::Op* op = find_op(epoch, core.op->name);
-    const double math = op == nullptr ? 0 : op->math;
-    Node node = threads_of(core, math);
-    node.add("per-thread-events", per_thread_events(core, math));
-    out.add(label_of(core), std::move(node));
-  }
-  out.add("per-epoch-events", epoch_events(summary, execution));
-  return out;
-}
-
 Node op_table(const Summary& summary, const EpochSummary& epoch, const Execution& execution) {
   Node out = Node::map();
   for (const auto& op : epoch.ops) {
@@ -264,18 +206,18 @@ std::string padded(std::size_t index) {
   return text;
 }
 
-void add_epoch(const Summary& summary, const EpochSummary& epoch, const Execution& execution, const std::string& folder,
-               std::vector<Product>& out) {
+Result<void> write_epoch(const Summary& summary, const EpochSummary& epoch, const Execution& execution, const std::string& folder,
+                         const ProductSink& sink) {
   std::vector<Row> rows;
   Node names = Node::map();
   for (const CoreRun& core : execution.cores) {
     rows.push_back(row_of(summary, epoch, core));
     names.add(core.core->name, Node::string(core.op->name));
   }
-  add_runtime_tables(folder, rows, out);
-  out.push_back({folder + "cores_to_ops.json", io::json_pretty(names)});
-  out.push_back({folder + "op_perf_table.json", io::json_pretty(op_table(summary, epoch, execution))});
-  out.push_back({folder + "perf_postprocess.json", io::json_pretty(postprocess(summary, epoch, execution))});
+  BUDA_TRY(write_runtime_tables(folder, rows, sink));
+  BUDA_TRY(sink({folder + "cores_to_ops.json", io::json_pretty(names)}));
+  BUDA_TRY(sink({folder + "op_perf_table.json", io::json_pretty(op_table(summary, epoch, execution))}));
+  return sink({folder + "perf_postprocess.json", thread_events_json(epoch, execution, epoch_events(summary, execution))});
 }
 
 std::string all_epochs_csv(const Summary& summary, const Executions& executions) {
@@ -339,23 +281,21 @@ std::map<const Execution*, std::string> folders_of(const Executions& executions)
 
 }  // namespace
 
-std::vector<Product> perf_results(const Summary& summary, const Executions& executions) {
-  std::vector<Product> out;
+Result<void> write_perf_results(const Summary& summary, const Executions& executions, const ProductSink& sink) {
   const auto folders = folders_of(executions);
   for (const Execution& x : executions) {
     const auto folder = folders.find(&x);
     const EpochSummary* epoch = find_epoch(summary, x.graph);
     if (folder == folders.end() || epoch == nullptr) continue;
-    add_epoch(summary, *epoch, x, cat("perf_results/device/", folder->second, '/'), out);
-    out.push_back({cat("perf_results/metadata/", x.graph.substr(0, x.graph.find(',')), ".json"),
-                   io::json_pretty(Node::map({{"arch_name", Node::string(summary.arch)}}))});
+    BUDA_TRY(write_epoch(summary, *epoch, x, cat("perf_results/device/", folder->second, '/'), sink));
+    BUDA_TRY(sink({cat("perf_results/metadata/", x.graph.substr(0, x.graph.find(',')), ".json"),
+                   io::json_pretty(Node::map({{"arch_name", Node::string(summary.arch)}}))}));
   }
-  out.push_back({"perf_results/device/decouple_info.txt", ""});
-  out.push_back({"perf_results/perf_info_all_epochs.csv", all_epochs_csv(summary, executions)});
-  out.push_back({"perf_results/perf_info_all_epochs.yaml", all_epochs_yaml(summary, executions, folders)});
-  out.push_back({"perf_results/host/host_summary_report.json",
-                 io::json_pretty(Node::map({{"samples-per-second", number(summary.inputs_per_second())}}))});
-  return out;
+  BUDA_TRY(sink({"perf_results/device/decouple_info.txt", ""}));
+  BUDA_TRY(sink({"perf_results/perf_info_all_epochs.csv", all_epochs_csv(summary, executions)}));
+  BUDA_TRY(sink({"perf_results/perf_info_all_epochs.yaml", all_epochs_yaml(summary, executions, folders)}));
+  return sink({"perf_results/host/host_summary_report.json",
+               io::json_pretty(Node::map({{"samples-per-second", number(summary.inputs_per_second())}}))});
 }
 
 }  // namespace buda::perf

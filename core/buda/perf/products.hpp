@@ -1,13 +1,14 @@
 // The files in which a run is reported (docs/formats/perf.md).
 //
-//   for (const perf::Product& p : perf::products(summary, recording)) … p.path, p.content …
+//   perf::write_products(summary, recording, [&](const perf::Product& p) { return fs.write(p.path, p.content); });
 #pragma once
 
+#include <buda/diag/result.hpp>
 #include <buda/perf/recording.hpp>
 #include <buda/perf/summary.hpp>
 
+#include <functional>
 #include <string>
-#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -18,8 +19,12 @@ struct Product {
   std::string content;
 };
 
-// Of a run that has been recorded from its beginning. Files about single inputs need level `inputs`, and are missing below it.
-std::vector<Product> products(const Summary& summary, const Recording& recording);
+// Takes one file; its error ends the writing.
+using ProductSink = std::function<Result<void>(const Product&)>;
+
+// Gives `sink` the files of a run that has been recorded from its beginning, each as soon as it is made, for all of them are tens of
+// megabytes. Files about single inputs need level `inputs`, and are missing below it.
+Result<void> write_products(const Summary& summary, const Recording& recording, const ProductSink& sink);
 
 }  // namespace buda::perf
 

@@ -4,7 +4,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 namespace buda::perf {
 
@@ -25,9 +25,8 @@ std::string csv_line(const std::vector<std::string>& fields) {
 }
 
 std::string rounded(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  std::string out = text;
+  char text[400];  // the largest finite value has 309 digits before the point
+  std::string out(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals).ptr);
   if (decimals == 0) return out;
   out.resize(out.find_last_not_of('0') + 1);
   if (out.back() == '.') out.pop_back();

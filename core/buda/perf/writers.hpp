@@ -1,6 +1,7 @@
 // The writers of the single files. Internal to the module.
 #pragma once
 
+#include <buda/io/node.hpp>
 #include <buda/perf/executions.hpp>
 #include <buda/perf/op_figures.hpp>
 #include <buda/perf/products.hpp>
@@ -24,7 +25,9 @@ std::string timeline_svg(const Summary& summary, const Executions& executions);
 std::string op_perf_csv(const Summary& summary);
 std::string graph_perf_report_csv(const Summary& summary, const EpochSummary& epoch, std::size_t number, const std::string& program);
 // The tree of TT-Buda's backend.
-std::vector<Product> perf_results(const Summary& summary, const Executions& executions);
+Result<void> write_perf_results(const Summary& summary, const Executions& executions, const ProductSink& sink);
+// What the threads of each core did, and what there is to say of the whole epoch.
+std::string thread_events_json(const EpochSummary& epoch, const Execution& execution, const io::Node& of_epoch);
 // TT-Metal's device log, and its report of ops.
 std::string profile_log_csv(const Summary& summary, const Executions& executions);
 std::string op_report_csv(const Summary& summary, const Executions& executions);
@@ -40,6 +43,8 @@ std::string cycles_text(SimTime time);  // whole cycles
 // Null where the summary does not have the op.
 const EpochSummary::Op* find_op(const EpochSummary& epoch, std::string_view name);
 const EpochSummary* find_epoch(const Summary& summary, std::string_view graph);
+// A core and its op, as TT-Buda's backend names them.
+std::string label_of(const CoreRun& core);
 // A folder for an epoch: its graph, or the first of several and the epoch's number.
 std::string folder_of(const EpochSummary& epoch, std::size_t number);
 

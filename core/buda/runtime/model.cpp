@@ -51,7 +51,7 @@ Result<netlist::Netlist> netlist_of(const image::Image& image, const std::string
 Result<HostGraphs> host_graphs_of(const image::Image& image, const host_plan::HostPlan& plan) {
   if (!runs_host_graphs(plan)) return HostGraphs();
   io::MemoryFileSystem files;
-  for (const auto& [name, data] : image.extras) BUDA_TRY(files.write(name, data.view()));
+  for (const auto& [name, data] : image.extras) files.put(name, data);
   return load_host_graphs(files, plan, "");
 }
 

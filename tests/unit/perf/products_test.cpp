@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace buda::perf {
 namespace {
@@ -68,10 +69,13 @@ struct SmallRun {
     summary.epochs = {e};
   }
   std::string file(const std::string& path) const {
-    for (const Product& p : products(summary, recording))
-      if (p.path == path) return p.content;
-    ADD_FAILURE() << path << " is not written";
-    return {};
+    std::optional<std::string> content;
+    EXPECT_TRUE(write_products(summary, recording, [&](const Product& p) {
+                  if (p.path == path) content = p.content;
+                  return success();
+                }).ok());
+    EXPECT_TRUE(content) << path << " is not written";
+    return content.value_or("");
   }
 
   Recording recording;
@@ -189,9 +193,24 @@ TEST(Products, OnlyTheLastExecutionOfAGraphHasOps) {
 TEST(Products, BelowInputsThereAreNoTablesOfCores) {
   const SmallRun run;
   std::vector<std::string> paths;
-  for (const Product& p : products(run.summary, Recording())) paths.push_back(p.path);
+  EXPECT_TRUE(write_products(run.summary, Recording(), [&](const Product& p) {
+                paths.push_back(p.path);
+                return success();
+              }).ok());
   EXPECT_EQ(paths, (std::vector<std::string>{"summary.txt", "summary.json", "op_perf.csv",
                                              "perf_results/analyzer_results/fwd/graph_perf_report.csv"}));
+}
+
+// A full disk ends the writing with its own error.
+TEST(Products, AnErrorOfTheSinkEndsTheWriting) {
+  const SmallRun run;
+  int files = 0;
+  const Result<void> written = write_products(run.summary, run.recording, [&](const Product& p) -> Result<void> {
+    if (++files == 7) return input_error("IO002", {p.path}, "no space");
+    return success();
+  });
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(files, 7);
 }
 
 TEST(Products, FieldsWithCommasAreQuoted) {
