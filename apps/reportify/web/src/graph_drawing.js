@@ -3,9 +3,9 @@ import cytoscape from 'cytoscape';
 import {place} from './graph_layout.js';
 import {visible} from './graph_model.js';
 import {accuracyHeat, heatColor} from './placement_model.js';
-import {color} from './theme.js';
+import {color as sheetColor} from './theme.js';
 
-const LIGHT_TEXT = '#ffffff';
+const LIGHT_TEXT = '#ffffff', FEWEST_ZOOM = 0.01, MOST_ZOOM = 4, MARGIN = 24;
 
 function fill(item) {
   if (!item.node) return 'part';
@@ -14,7 +14,12 @@ function fill(item) {
   return {input: 'activation', parameter: 'parameter', constant: 'constant', output: 'output'}[kind];
 }
 
-function style() {
+// Lines stay visible when the whole of a large graph is fit to the window.
+const lineWidth = (zoom) => Math.max(1.4, 0.7 / zoom);
+
+function style(zoom) {
+  const known = new Map();  // the style sheet is asked once for each colour, not for each node
+  const color = (name) => known.get(name) ?? known.set(name, sheetColor(name)).get(name);
   const ink = color('ink');
   return [
     {selector: 'node', style: {
@@ -24,7 +29,7 @@ function style() {
       'border-color': (n) => color(n.data('change') ?? 'edge'), 'border-style': (n) => (n.data('change') === 'removed' ? 'dashed' : 'solid'),
       'min-zoomed-font-size': 5}},
     {selector: 'edge', style: {
-      width: 1.4, 'line-color': color('edge'), 'target-arrow-color': color('edge'), 'target-arrow-shape': 'triangle', 'curve-style': 'bezier',
+      width: lineWidth(zoom), 'line-color': color('edge'), 'target-arrow-color': color('edge'), 'target-arrow-shape': 'triangle', 'curve-style': 'bezier',
       'arrow-scale': 0.8}},
     {selector: 'edge.into', style: {width: 3, 'line-color': color('into'), 'target-arrow-color': color('into'), 'z-index': 9}},
     {selector: 'edge.outof', style: {width: 3, 'line-color': color('outof'), 'target-arrow-color': color('outof'), 'z-index': 9}},
@@ -49,16 +54,34 @@ function elementsOf(drawn, byAccuracy) {
   return [...nodes, ...edges];
 }
 
+// Where the whole drawing fills a window; cytoscape's own fit() computes the style of every element for it.
+function viewportOf(items, width, height) {
+  const box = items.reduce((b, i) => ({
+    left: Math.min(b.left, i.x - i.width / 2), right: Math.max(b.right, i.x + i.width / 2),
+    top: Math.min(b.top, i.y - i.height / 2), bottom: Math.max(b.bottom, i.y + i.height / 2)}),
+  {left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity});
+  if (items.length === 0) return {zoom: 1, pan: {x: 0, y: 0}};
+  const most = Math.min((width - 2 * MARGIN) / (box.right - box.left), (height - 2 * MARGIN) / (box.bottom - box.top));
+  const zoom = Math.min(MOST_ZOOM, Math.max(FEWEST_ZOOM, most));
+  return {zoom, pan: {x: (width - zoom * (box.left + box.right)) / 2, y: (height - zoom * (box.top + box.bottom)) / 2}};
+}
+
 // The canvas in `container`, and what can be done to it. `choose(at)` is called for a node, `open(part)` for a part.
 export function draw(container, graph, {choose, open, byAccuracy = false}) {
   const opened = new Set();
-  const cy = cytoscape({container, style: style(), layout: {name: 'preset'}, minZoom: 0.01, maxZoom: 4, boxSelectionEnabled: false,
-    autoungrabify: true});
-  const fit = () => cy.fit(undefined, 24);
+  let drawn = placed();
+  const first = viewportOf(drawn.items, container.clientWidth, container.clientHeight);
+  const cy = cytoscape({container, elements: elementsOf(drawn, byAccuracy), style: style(first.zoom), layout: {name: 'preset', fit: false}, ...first,
+    minZoom: FEWEST_ZOOM, maxZoom: MOST_ZOOM, boxSelectionEnabled: false, autoungrabify: true});
+  const fit = () => cy.viewport(viewportOf(drawn.items, cy.width(), cy.height()));
 
+  function placed() {
+    const shown = visible(graph, opened);
+    place(shown);
+    return shown;
+  }
   function redraw() {
-    const drawn = visible(graph, opened);
-    place(drawn);
+    drawn = placed();
     cy.elements().remove();
     cy.add(elementsOf(drawn, byAccuracy));
   }
@@ -91,15 +114,11 @@ export function draw(container, graph, {choose, open, byAccuracy = false}) {
     mark(target.data('at'));
     choose(target.data('at'));
   });
-  // Lines stay visible when the whole of a large graph is fit to the window.
-  const widen = () => cy.style().selector('edge').style({width: Math.max(1.4, 0.7 / cy.zoom())}).update();
+  const widen = () => cy.style().selector('edge').style({width: lineWidth(cy.zoom())}).update();
   let waiting = 0;
   cy.on('zoom', () => { waiting ||= requestAnimationFrame(() => { waiting = 0; widen(); }); });
-  const restyle = () => { cy.style(style()); widen(); };
+  const restyle = () => cy.style(style(cy.zoom()));
   document.addEventListener('theme', restyle);
-  redraw();
-  fit();
-  widen();
   return {
     cy, fit, goTo, toggle,
     closeAll: () => { opened.clear(); redraw(); fit(); },
