@@ -3,6 +3,7 @@
 #include <unit/numerics/cases.hpp>
 
 #include <buda/numerics/matmul.hpp>
+#include <buda/sfpu/functions.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -56,9 +57,16 @@ void gelu_of_a_tile(benchmark::State& state, const VectorUnit* unit) {
   if (unit == nullptr) return state.SkipWithError("not on this processor");
   const auto numbers = tile(3);
   auto words = numbers;
+  const buda::sfpu::Program& gelu = *buda::sfpu::program_of({"gelu", {}});
+  VectorCall call;
+  call.program = gelu.instructions.data();
+  call.length = gelu.instructions.size();
+  call.result = gelu.result;
+  call.numbers = words.data();
+  call.count = words.size();
   for (auto _ : state) {
     words = numbers;
-    unit->apply({.function = VectorFunction::gelu, .form = Dest::bf16, .numbers = words.data(), .count = words.size()});
+    unit->apply(call);
     benchmark::DoNotOptimize(words.data());
   }
   state.SetItemsProcessed(state.iterations() * 1024);

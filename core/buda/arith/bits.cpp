@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/numerics/unpack.hpp>
+#include <buda/numerics/vector_functions.hpp>
 
 #include <algorithm>
 #include <array>
@@ -90,9 +91,14 @@ DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float>
   return out;
 }
 
-void apply(const OpCall& call, DestNumbers& numbers, numerics::VectorCall function, const Words& second) {
+void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second) {
+  const buda::sfpu::Program* program = buda::sfpu::program_of(function);
+  if (program == nullptr) return;  // vector_function() names only functions that there are, which a test shows
   in_parts(call.threads, numbers.words.size(), kGroup, [&](std::size_t begin, std::size_t end) {
-    numerics::VectorCall part = function;
+    numerics::VectorCall part;
+    part.program = program->instructions.data();
+    part.length = program->instructions.size();
+    part.result = program->result;
     part.form = numbers.form;
     part.numbers = numbers.words.data() + begin;
     part.count = end - begin;

@@ -10,7 +10,7 @@
 
 #include <buda/numerics/matmul.hpp>
 #include <buda/numerics/pack.hpp>
-#include <buda/numerics/vector_functions.hpp>
+#include <buda/sfpu/functions.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +39,9 @@ Words source_words(const OpCall& call, const Value& value);
 DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float> numbers);
 
 // Applies a function of the vector unit; `second` has as many words, or none. numbers.words.size() must be a multiple of 16.
-void apply(const OpCall& call, DestNumbers& numbers, numerics::VectorCall function, const Words& second = {});
+void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second = {});
+// The function of an op of the unary class: nothing for a copy. Of dropout, what it does with numbers that it keeps.
+std::optional<buda::sfpu::FunctionCall> vector_function(const netlist::Op& op);
 
 // What is in L1 after packing into `format`.
 std::vector<float> packed(const OpCall& call, const DestNumbers& numbers, DataFormat format);

@@ -82,7 +82,7 @@ Outcome matmul(const OpCall& call) {
   DestNumbers out{product(call).dest, {}};
   for (std::size_t t = 0; t < call.inputs[0]->depth(); t += z) append(out, products(call, a, b, t, z));
   if (op.attributes.bias) add_bias(call, *call.inputs[2], out);
-  if (has_sfpu_op(op)) apply(call, out, {.function = numerics::VectorFunction::gelu});
+  if (has_sfpu_op(op)) apply(call, out, {"gelu", {}});
   return finish(call, out);
 }
 
@@ -122,7 +122,7 @@ Outcome binary(const OpCall& call) {
     DestNumbers a = copied(call, left.format, left.floats);
     const DestNumbers b = copied(call, right.format, right.floats);
     if (a.form != b.form) return *cannot_meet(call);
-    apply(call, a, {.function = numerics::VectorFunction::maximum}, b.words);
+    apply(call, a, {"maximum", {}}, b.words);
     return finish(call, a);
   }
   if (auto error = cannot_meet(call)) return *error;

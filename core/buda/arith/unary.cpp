@@ -6,6 +6,7 @@
 
 #include <buda/base/text.hpp>
 
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -111,52 +112,11 @@ std::optional<Unable> check_unary(const OpShapes& shapes) {
   return std::nullopt;
 }
 
-// Null for a copy.
-std::optional<numerics::VectorCall> vector_call(const Op& op) {
-  using numerics::VectorFunction;
-  auto plain = [](VectorFunction f) { return numerics::VectorCall{.function = f}; };
-  switch (op.type) {
-    case OpType::exp:
-      return plain(VectorFunction::exp);
-    case OpType::log:
-      return plain(VectorFunction::log);
-    case OpType::sqrt:
-      return plain(VectorFunction::sqrt);
-    case OpType::gelu:
-      return plain(VectorFunction::gelu);
-    case OpType::gelu_derivative:
-      return plain(VectorFunction::gelu_derivative);
-    case OpType::reciprocal:
-      return plain(VectorFunction::reciprocal);
-    case OpType::sigmoid:
-      return plain(VectorFunction::sigmoid);
-    case OpType::tanh:
-      return plain(VectorFunction::tanh);
-    case OpType::sine:
-      return plain(VectorFunction::sine);
-    case OpType::cosine:
-      return plain(VectorFunction::cosine);
-    case OpType::square:
-      return plain(VectorFunction::square);
-    case OpType::abs:
-      return plain(VectorFunction::abs);
-    case OpType::lrelu:
-      return numerics::VectorCall{.function = VectorFunction::lrelu, .argument = static_cast<float>(op.attributes.slope)};
-    case OpType::power:
-      return numerics::VectorCall{.function = VectorFunction::power, .exponent = op.attributes.exp};
-    case OpType::dropout:
-      return numerics::VectorCall{.function = VectorFunction::scale,
-                                  .argument = static_cast<float>(op.attributes.p >= 1.0 ? 1.0 : 1.0 / (1.0 - op.attributes.p))};
-    default:
-      return std::nullopt;
-  }
-}
-
 Value run_unary_bits(const OpCall& call) {
   const Value& in = *call.inputs[0];
   const Op& op = call.op;
   bits::DestNumbers numbers = bits::copied(call, in.format, in.floats);
-  const auto function = vector_call(op);
+  const auto function = bits::vector_function(op);
   if (!function) return bits::finish(call, numbers);
   const bits::Words before = op.attributes.vector == VectorMode::rc ? bits::Words() : numbers.words;
   bits::apply(call, numbers, *function);
@@ -185,5 +145,19 @@ double flops_unary(const Op& op) { return is_unary_copy(op) ? 0 : elements(op); 
 }  // namespace
 
 const OpKind kUnary = {&check_unary, &always<run_unary>, &flops_unary};
+
+namespace bits {
+
+std::optional<buda::sfpu::FunctionCall> vector_function(const Op& op) {
+  const auto word = [](double v) { return std::bit_cast<std::uint32_t>(static_cast<float>(v)); };
+  if (is_unary_copy(op) || sfpu_function(op.type) == nullptr) return std::nullopt;
+  const netlist::OpAttributes& a = op.attributes;
+  if (op.type == OpType::lrelu) return buda::sfpu::FunctionCall{"lrelu", {{"slope", word(a.slope)}}};
+  if (op.type == OpType::power) return buda::sfpu::FunctionCall{"power", {}, a.exp};
+  if (op.type == OpType::dropout) return buda::sfpu::FunctionCall{"scale", {{"by", word(a.p >= 1.0 ? 1.0 : 1.0 / (1.0 - a.p))}}};
+  return buda::sfpu::FunctionCall{std::string(netlist::op_type_name(op.type)), {}};
+}
+
+}  // namespace bits
 
 }  // namespace buda::arith

@@ -5,7 +5,10 @@
 #include <buda/base/text.hpp>
 #include <buda/numerics/pack.hpp>
 #include <buda/numerics/unpack.hpp>
+#include <buda/sfpu/functions.hpp>
+#include <buda/sfpu/words.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -103,11 +106,37 @@ void add_output(const Op& op, Dest dest, std::vector<Constant>& to) {
   to.push_back(number("relu_threshold", threshold));
 }
 
+NoKernel missing(std::string reason) { return {std::move(reason), "golden with mode=bits executes it"}; }
+
+// A program for the vector unit, with what rounds its result on the way into a destination of 16 bits; none without a function.
+constexpr std::size_t kMostWords = 600;  // share/kernels/vector.h
+std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>& function, Dest dest, netlist::VectorMode mode) {
+  const auto as = [](std::string value) { return Constant{"Program", "program", std::move(value)}; };
+  if (!function) return as("{0, 0, 0, 0, 0, {0}}");
+  const sfpu::Program* found = sfpu::program_of(*function);
+  if (found == nullptr) return missing(cat(function->name, " has no program for the vector unit"));
+  sfpu::Program whole = *found;
+  if (dest != Dest::fp32) {
+    numerics::VectorInstruction round;
+    round.op = numerics::VectorOp::round;
+    round.mod = dest == Dest::bf16 ? 1 : 0;
+    round.c = static_cast<std::uint8_t>(whole.result);
+    whole.instructions.push_back(round);
+    whole.result = 0;
+  }
+  const std::vector<std::uint32_t> words = sfpu::words_of(whole);
+  if (words.size() > kMostWords)
+    return missing(cat(function->name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
+  const int format = dest == Dest::fp32 ? 3 : dest == Dest::bf16 ? 2 : 1;
+  const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
+  std::string text = cat('{', words.size(), ", ", whole.result, ", ", format, ", ", format, ", ", faces, ", {");
+  for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));
+  return as(text + "}}");
+}
+
 // A format that unpackers and packers know.
 bool is_known(DataFormat f) { return is_float(f) && f != DataFormat::tf32 && f != DataFormat::fp8_e4m3; }
 bool is_narrow(DataFormat f) { return numerics::source_of(f) == Source::fp16; }
-
-NoKernel missing(std::string reason) { return {std::move(reason), "golden with mode=bits executes it"}; }
 
 // What holds for all families.
 std::optional<NoKernel> unable(const Op& op) {
@@ -128,11 +157,26 @@ std::uint32_t phase_bits(netlist::MathFidelity fidelity) {
   return bits;
 }
 
-Choice copy_kernel(const Op& op) {
+// What the vector unit computes; of dropout with the hardware's random numbers.
+std::optional<sfpu::FunctionCall> function_of(const Op& op) {
+  auto function = arith::bits::vector_function(op);
+  if (op.type != OpType::dropout) return function;
+  const double p = std::clamp<double>(op.attributes.p, 0, 1);
+  function->name = "dropout";
+  function->constants["threshold"] = static_cast<std::uint32_t>(std::min(p * 0x1p31, 0x1p31 - 1));
+  return function;
+}
+
+Choice unary_kernel(const Op& op) {
   const DataFormat in = op.inputs[0].format;
   const Dest dest = arith::bits::dest_form(op, in);
   const CopyWay way = copy_way(in, dest);
-  Kernel k{"copy", {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2)}};
+  auto vector = program(function_of(op), dest, op.attributes.vector);
+  if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
+  const std::uint32_t seed = op.type == OpType::dropout ? std::max(static_cast<std::uint32_t>(op.attributes.seed), 1u) : 0;
+  Kernel k{"copy",
+           {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2),
+            std::move(std::get<Constant>(vector)), number("seed", seed)}};
   add_output(op, dest, k.constants);
   return k;
 }
@@ -160,7 +204,6 @@ Choice matmul_kernel(const Op& op) {
   const auto& a = op.attributes;
   if (op.ublock_order != netlist::UblockOrder::r) return missing("matmuls with ublock_order c have no kernel");
   if (a.identity) return missing("sparse matmuls have no kernel yet");
-  if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") return missing(cat("sfpu_op '", a.sfpu_op, "' after a matmul has no kernel yet"));
   if (a.requant || a.dequant) return missing("matmuls that requantize or dequantize have no kernel yet");
   const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
   if (auto no = cannot_meet(left, right)) return *no;
@@ -185,6 +228,11 @@ Choice matmul_kernel(const Op& op) {
                        : in_l1 ? "copy"
                                : "none"),
             number("phases", phase_bits(op.fidelity)), number("slots", reads_back && way.operand.to_dest ? 1 : 2)}};
+  std::optional<sfpu::FunctionCall> function;
+  if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") function = sfpu::FunctionCall{a.sfpu_op, {}};
+  auto vector = program(function, dest, netlist::VectorMode::rc);
+  if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
+  k.constants.push_back(std::move(std::get<Constant>(vector)));
   k.constants.push_back(packed("partial", dest, between));
   add_output(op, dest, k.constants);
   return k;
@@ -196,7 +244,8 @@ std::variant<Kernel, NoKernel> kernel_of(const Op& op) {
   if (auto no = unable(op)) return *no;
   switch (netlist::op_class(op.type)) {
     case OpClass::unary:
-      return copy_kernel(op);
+    case OpClass::sfpu:
+      return unary_kernel(op);
     case OpClass::binary:
       return binary_kernel(op);
     case OpClass::matmul:

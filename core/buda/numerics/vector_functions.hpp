@@ -1,45 +1,29 @@
-// The functions of the vector unit (SFPU) that ops have. Includes nothing whose inline functions could leak from a file compiled for one
-// processor into code that runs on others.
+// Programs of the vector unit on the numbers of a destination register. Includes nothing whose inline functions could leak from a file
+// compiled for one processor into code that runs on others.
 //
-// They are programs of the vector unit's own instructions (vector_unit.hpp): multiply-adds of single precision with the hardware's
-// rounding, and operations on the bits of numbers. The polynomials are this project's own; docs/internals/numerics.md has their largest
-// errors. A destination of 16 bits gets the nearest number, by SFP_STOCH_RND without its random part, which rounds halves away from zero
-// and makes a NaN an infinity; one of 32 bits gets what the program computed, without denormals.
+// Functions of ops are programs of the vector unit's own instructions, compiled from text (module sfpu) that kernels are compiled from,
+// too. A destination of 16 bits gets the nearest number, by SFP_STOCH_RND without its random part, which rounds halves away from zero and
+// makes a NaN an infinity; one of 32 bits gets what the program computed, without denormals.
 #pragma once
 
 #include <buda/numerics/registers.hpp>
+#include <buda/numerics/vector_instructions.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::numerics {
 
-enum class VectorFunction : std::uint8_t {
-  exp,
-  log,
-  sqrt,
-  reciprocal,
-  sigmoid,
-  tanh,
-  gelu,             // x * Phi(x)
-  gelu_derivative,  // Phi(x) + x * phi(x)
-  sine,
-  cosine,
-  square,
-  abs,
-  lrelu,    // x, or argument * x where x has a sign
-  power,    // x^exponent
-  scale,    // x * argument
-  maximum,  // of x and `second`, in the order of sign and magnitude
-};
-
+// The program finds a number in register 0 and, where there is a second operand, one of that in register 1.
 struct VectorCall {
-  VectorFunction function = VectorFunction::abs;
+  const VectorInstruction* program = nullptr;
+  std::size_t length = 0;
+  std::size_t result = 0;  // the register where it leaves what it made
   Dest form = Dest::bf16;
   std::uint32_t* numbers = nullptr;  // destination words, in place
   std::size_t count = 0;             // a multiple of 16
-  float argument = 0;
-  std::int32_t exponent = 0;
   const std::uint32_t* second = nullptr;
 };
 
@@ -47,9 +31,19 @@ struct VectorCall {
 struct VectorUnit {
   const char* name;
   void (*apply)(const VectorCall& call);
+  // One instruction in 32 lanes.
+  VectorFault (*execute)(const VectorInstruction& instruction, VectorState& state);
+  // SFPLOAD and SFPSTORE of 32 words of a destination register, in the lanes that are on.
+  void (*load)(Dest form, const std::uint32_t* words, std::size_t to, VectorState& state);
+  void (*store)(Dest form, std::size_t from, const VectorState& state, std::uint32_t* words);
   // a * b + c of floats: for tests
   void (*mad)(const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* result, std::size_t count);
 };
+
+// As after power-on.
+void reset_vector_state(VectorState& state);
+// The seed of the random numbers (configuration word 164).
+void seed_random(VectorState& state, std::uint32_t seed);
 
 const VectorUnit& portable_vector_unit();
 const VectorUnit* avx2_vector_unit();
@@ -59,3 +53,5 @@ const VectorUnit* runnable_avx512_vector_unit();
 const VectorUnit& best_vector_unit();
 
 }  // namespace buda::numerics
+
+#pragma GCC visibility pop

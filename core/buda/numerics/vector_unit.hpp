@@ -1,6 +1,5 @@
-// The vector unit's instructions and the programs of its functions, for vectors of any width: compiled by each file that includes this for
-// its instruction set, so that everything here has internal linkage. (A file long because the programs call the instructions by their plain
-// names, which a base class that is a template would hide.)
+// The vector unit's instructions, for vectors of any width: compiled by each file that includes this for its instruction set, so that
+// everything here has internal linkage.
 //
 // Multiply-add (Wormhole's SFPMAD). Denormal operands are zeros. The product's 48 bits are cut to 28, the last of which tells whether any
 // bit was lost; it and the addend, which gets three more bits, are aligned to the larger exponent, where a bit that is lost is remembered
@@ -15,7 +14,7 @@ namespace {
 
 // `Ints`: a vector of 32-bit integers (GCC's and Clang's extension).
 template <class Ints, class Unsigned, class Floats>
-struct VectorPrograms {  // wide because it has a function for each instruction and program
+struct VectorMachine {  // wide because it has a function for each instruction
   static constexpr std::size_t kLanes = sizeof(Ints) / 4;
   static constexpr std::int32_t kSign = static_cast<std::int32_t>(kSignBit), kInfinity = 0x7f800000, kOne = 0x3f800000;
 
@@ -107,145 +106,28 @@ struct VectorPrograms {  // wide because it has a function for each instruction 
     return select(infinite, infinity, result);
   }
 
-  static Ints mul(Ints a, Ints b) { return mad(a, b, Ints{}); }
-  static Ints add(Ints a, Ints b) { return mad(a, all(kOne), b); }
-  static Ints sub(Ints a, Ints b) { return mad(b, all(kOne ^ kSign), a); }
-  static Ints less(Ints a, Ints b) { return sub(a, b) >> 31; }
-
-  // Horner's scheme; the coefficients begin with that of the highest power.
-  template <class... Rest>
-  static Ints polynomial(Ints x, float first, Rest... rest) {
-    Ints sum = number(first);
-    ((sum = mad(sum, x, number(rest))), ...);
-    return sum;
-  }
-
-  // x * 2^by; infinite, or +0, where that is out of range.
-  static Ints scaled(Ints x, Ints by) {
-    const Ints e = exponent(x) + by;
-    const Ints moved = select((e > 254), (x & kSign) | kInfinity, with_exponent(x, e));
-    return moved & (e > 0) & ~is_zero(x);
-  }
-
-  // The nearest whole number, as a float; adding 1.5 * 2^23 leaves no fraction. For |x| < 2^22.
-  static constexpr float kWhole = 12582912.0f;
-  static Ints whole(Ints x) { return sub(add(x, number(kWhole)), number(kWhole)); }
-  static Ints integer(Ints x) { return add(x, number(kWhole)) - number(kWhole); }
-
-  // e^x = 2^k * e^r with |r| <= ln 2 / 2.
-  static Ints exp(Ints x) {
-    const Ints z = mul(x, number(1.44269504f)), k = whole(z);
-    const Ints r = mad(k, number(-1.42860677e-06f), mad(k, number(-0.693145752f), x));
-    const Ints p =
-        polynomial(r, 0.0001989098271f, 0.001393364269f, 0.008333310933f, 0.04166646499f, 0.1666666668f, 0.5000000013f, 1.0f, 1.0f);
-    Ints result = scaled(p, integer(z));
-    result = select(less(number(88.7228394f), x), all(kInfinity), result);
-    result = result & ~less(x, number(-88.0f));
-    return select(is_nan(x), x, result);
-  }
-
-  // 1 / x by Newton's method from a line through the significand.
-  static Ints reciprocal(Ints x) {
-    const Ints m = with_exponent(x & ~kSign, all(126)), minus_m = m | kSign;  // in [0.5, 1)
-    Ints y = mad(minus_m, number(1.88235294f), number(2.82352941f));
-    for (int i = 0; i < 3; ++i) y = mad(y, mad(minus_m, y, all(kOne)), y);
-    Ints result = scaled(y, 126 - exponent(x));
-    result = select(is_zero(x), all(kInfinity), result);
-    result = result & ~(exponent(x) == 255);
-    return select(is_nan(x), x, result | (x & kSign));
-  }
-
-  // x * x^(-1/2), by Newton's method from the bits of x.
-  static Ints sqrt(Ints x) {
-    const Ints half = mul(x, number(-0.5f));
-    Ints y = 0x5f3759df - (x >> 1);
-    for (int i = 0; i < 3; ++i) y = mul(y, mad(mul(half, y), y, number(1.5f)));
-    Ints root = mul(x, y);
-    root = mad(mul(y, number(0.5f)), mad(root | kSign, root, x), root);
-    root = select(is_zero(x), Ints{}, select((x == kInfinity), x, root));
-    return select(is_nan(x) | ((x >> 31) & ~is_zero(x)), all(0x7fc00001), root);
-  }
-
-  // ln x = e ln 2 + ln(1 + f), with 1 + f between sqrt(1/2) and sqrt(2).
-  static Ints log(Ints x) {
-    const Ints upper = ((x & 0x7fffff) > 0x3504f3);
-    const Ints m = with_exponent(x, 127 + upper), e = exponent(x) - 127 - upper;
-    const Ints f = sub(m, all(kOne)), square = mul(f, f);
-    const Ints p = polynomial(f, 0.06971611471f, -0.1147973385f, 0.1168541992f, -0.1242568733f, 0.1424905765f, -0.1666780232f,
-                              0.2000071575f, -0.2499999696f, 0.3333333118f);
-    const Ints ef = from_integer(e);
-    Ints y = mad(mul(f, square), p, mul(ef, number(-2.12194440e-4f)));
-    y = mad(square, number(-0.5f), y);
-    y = mad(ef, number(0.693359375f), add(f, y));
-    y = select(is_zero(x), all(kInfinity | kSign), select((x == kInfinity), x, y));
-    return select(is_nan(x) | ((x >> 31) & ~is_zero(x)), all(0x7fc00001), y);
-  }
-  // Whole numbers below 2^22 as floats.
-  static Ints from_integer(Ints i) { return sub(i + number(kWhole), number(kWhole)); }
-
-  static Ints sigmoid(Ints x) {
-    const Ints e = exp(x | kSign), r = reciprocal(add(e, all(kOne)));
-    return select(is_nan(x), x, select(x >> 31, mul(e, r), r));
-  }
-
-  // 1 - 2 / (e^2x + 1), and near zero a polynomial, where this would lose bits.
-  static Ints tanh(Ints x) {
-    const Ints a = x & ~kSign, s = mul(a, a);
-    const Ints near =
-        mad(mul(a, s), polynomial(s, 0.002269501684f, -0.008323187058f, 0.02176250291f, -0.05395846163f, 0.1333330015f, -0.3333333315f), a);
-    const Ints far = mad(reciprocal(add(exp(add(a, a)), all(kOne))), number(-2.0f), all(kOne));
-    return select(is_nan(x), x, select(less(a, number(0.625f)), near, far) | (x & kSign));
-  }
-
-  // Phi(-a) = e^(-a^2/2) P(1 / (1 + a/4)), for a >= 0.
-  static Ints tail(Ints a, Ints e) {
-    const Ints u = reciprocal(mad(a, number(0.25f), all(kOne)));
-    return mul(e, polynomial(u, 0.03766544501f, -0.2160984141f, 0.441190834f, -0.3941931375f, 0.3542767842f, -0.04674095865f, 0.1305610579f,
-                             0.09291557774f, 0.1004560086f, -3.319707973e-5f));
-  }
-  static Ints bell(Ints a) { return exp(mul(mul(a, a), number(-0.5f))); }
-
-  static Ints gelu(Ints x) {
-    const Ints a = smaller(x & ~kSign, number(14.0f)), h = tail(a, bell(a));
-    return select(is_nan(x), x,
-                  select(x >> 31, mul(select(((x & ~kSign) > number(14.0f)), Ints{}, x), h),
-                         mad(x | kSign, select((x > number(14.0f)), Ints{}, h), x)));
-  }
-  static Ints gelu_derivative(Ints x) {
-    const Ints a = smaller(x & ~kSign, number(14.0f)), e = bell(a), h = tail(a, e);
-    const Ints density = mul(e, number(0.398942280f)), signed_a = a | (x & kSign);
-    return select(is_nan(x), x, mad(signed_a, density, select(x >> 31, h, sub(all(kOne), h))));
-  }
-
-  // sin(x) = (-1)^k sin(x - k pi).
-  static Ints sine_from(Ints x, Ints k, Ints turn) {
-    Ints r = mad(k, number(-3.140625f), x);
-    r = mad(k, number(-9.67502594e-4f), r);
-    r = mad(k, number(-1.50995798e-7f), r);
-    const Ints s = mul(r, r);
-    const Ints y = mad(mul(r, s), polynomial(s, -2.408019043e-8f, 2.753646356e-6f, -0.0001984108656f, 0.008333332769f, -0.1666666666f), r);
-    return select((exponent(x) == 255), all(0x7fc00001), y ^ ((turn & 1) << 31));
-  }
-  static Ints sine(Ints x) {
-    const Ints z = mul(x, number(0.318309886f));
-    return sine_from(x, whole(z), integer(z));
-  }
-  // cos(x) = sin(x + pi/2) = (-1)^(j+1) sin(x - (j + 1/2) pi)
-  static Ints cosine(Ints x) {
-    const Ints z = mad(x, number(0.318309886f), number(-0.5f));
-    return sine_from(x, add(whole(z), number(0.5f)), integer(z) + 1);
-  }
-
-  static Ints power(Ints x, std::int32_t n) {
-    Ints result = all(kOne), base = x;
-    for (std::uint32_t e = n < 0 ? 0u - static_cast<std::uint32_t>(n) : static_cast<std::uint32_t>(n); e != 0; e >>= 1) {
-      if ((e & 1) != 0) result = mul(result, base);
-      base = mul(base, base);
-    }
-    return n < 0 ? reciprocal(result) : result;
-  }
-
   static Ints order(Ints x) { return x ^ ((x >> 31) & ~kSign); }
+
+  // The nearest number with `dropped` bits less: halves away from zero, NaN an infinity, denormals +0.
+  static Ints rounded(Ints x, int dropped) {
+    const Ints r = (x + (1 << (dropped - 1))) & -(1 << dropped);
+    return select((exponent(x) == 255), x & (kSign | kInfinity), r) & ~is_zero(x);
+  }
+  // The nearest integer of up to `largest`, as sign and magnitude: halves away from zero.
+  static Ints rounded_to_integer(Ints x, std::int32_t largest, bool keeps_sign) {
+    const Ints e = exponent(x) - 127, m = (x & 0x7fffff) | 0x800000;
+    // Only -1 <= e < 16 counts: one bit of the fraction is kept, which rounds.
+    const Ints halves = right(m, smaller(larger(22 - e, all(0)), all(31)));
+    const Ints magnitude = select((e >= 16), all(largest), select((e < -1), all(0), smaller((halves + 1) >> 1, all(largest))));
+    const Ints sign = keeps_sign ? x & kSign & (magnitude != 0) : Ints{};
+    return magnitude | sign;
+  }
+  static Ints float_of(Ints x) {
+    const Ints sign = x & kSign, m = x & ~kSign;
+    // Halves apart, so that each is exact, and their sum is rounded once, to even.
+    const Floats high = __builtin_convertvector(m >> 16, Floats) * 65536.0f, low = __builtin_convertvector(m & 0xffff, Floats);
+    return sign | __builtin_bit_cast(Ints, high + low);
+  }
 
   // SFPLOAD: a fp16 gets an exponent of 8 bits; one without an exponent stays without.
   template <Dest form>
@@ -253,63 +135,297 @@ struct VectorPrograms {  // wide because it has a function for each instruction 
     if constexpr (form != Dest::fp16) return word;
     return word + ((exponent(word) != 0) & (112 << 23));
   }
-  // SFP_STOCH_RND and SFPSTORE.
+  // SFPSTORE: cuts.
   template <Dest form>
   static Ints stored(Ints x) {
-    if constexpr (form == Dest::fp32) return select(is_zero(x), x & kSign, x);
-    constexpr int kDropped = form == Dest::bf16 ? 16 : 13;
-    const Ints special = (exponent(x) == 255);
-    Ints r = (x + (1 << (kDropped - 1))) & -(1 << kDropped);
-    r = select(special, x & (kSign | kInfinity), r) & ~is_zero(x);
-    if constexpr (form == Dest::bf16) return r;
-    const Ints e = exponent(r) - 112;
+    if constexpr (form != Dest::fp16) {
+      const Ints kept = select(is_zero(x), x & kSign, x);
+      return form == Dest::fp32 ? kept : kept & static_cast<std::int32_t>(0xffff0000u);
+    }
+    const Ints r = x & -(1 << 13), e = exponent(r) - 112;
     const Ints word = select((e > 31), (r & kSign) | static_cast<std::int32_t>(kLargestFp16), with_exponent(r, e & 31));
     return select((e <= 0), r & kSign, word);
   }
+  // SFP_STOCH_RND without its random part, and SFPSTORE.
+  template <Dest form>
+  static Ints rounded_and_stored(Ints x) {
+    return stored<form>(form == Dest::fp32 ? x : rounded(x, form == Dest::bf16 ? 16 : 13));
+  }
 
-  static Ints of(const VectorCall& c, Ints x, Ints second) {
-    switch (c.function) {
-      case VectorFunction::exp:
-        return exp(x);
-      case VectorFunction::log:
-        return log(x);
-      case VectorFunction::sqrt:
-        return sqrt(x);
-      case VectorFunction::reciprocal:
-        return reciprocal(x);
-      case VectorFunction::sigmoid:
-        return sigmoid(x);
-      case VectorFunction::tanh:
-        return tanh(x);
-      case VectorFunction::gelu:
-        return gelu(x);
-      case VectorFunction::gelu_derivative:
-        return gelu_derivative(x);
-      case VectorFunction::sine:
-        return sine(x);
-      case VectorFunction::cosine:
-        return cosine(x);
-      case VectorFunction::square:
-        return mul(x, x);
-      case VectorFunction::abs:
-        return x & ~kSign;
-      case VectorFunction::lrelu:
-        return select(x >> 31, mul(x, number(c.argument)), x);
-      case VectorFunction::power:
-        return power(x, c.exponent);
-      case VectorFunction::scale:
-        return mul(x, number(c.argument));
-      case VectorFunction::maximum:
-        return select((order(second) > order(x)), second, x);
+  static Ints reg(const VectorState& s, std::size_t index, std::size_t lane) {
+    Ints v;
+    __builtin_memcpy(&v, s.registers[index] + lane, sizeof v);
+    return v;
+  }
+  static Ints flags_at(const VectorState& s, std::size_t lane) {
+    Ints v;
+    __builtin_memcpy(&v, s.flags.lanes + lane, sizeof v);
+    return v;
+  }
+  static void put(std::int32_t* to, Ints v) { __builtin_memcpy(to, &v, sizeof v); }
+
+  // d = value(lane) where the lane is on.
+  template <class Value>
+  static VectorFault set(VectorState& s, std::size_t d, Value value) {
+    if (d >= 8) return VectorFault::read_only_register;
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints v = value(lane);
+      put(s.registers[d] + lane, s.flags.on ? select(flags_at(s, lane), v, reg(s, d, lane)) : v);
     }
-    return x;
+    return VectorFault::none;
+  }
+  // The flags of lanes that are on = condition(lane).
+  template <class Condition>
+  static void set_flags(VectorState& s, Condition condition) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints on = s.flags.on ? flags_at(s, lane) : all(-1);
+      put(s.flags.lanes + lane, select(on, condition(lane), flags_at(s, lane)));
+    }
+  }
+  static void fill_flags(VectorState& s, std::int32_t value) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) put(s.flags.lanes + lane, all(value));
+  }
+
+  static VectorFault test(const VectorInstruction& i, VectorState& s) {
+    if (!s.flags.on || i.mod > 6 || i.mod % 2 != 0) return VectorFault::unknown_mode;
+    set_flags(s, [&](std::size_t lane) -> Ints {
+      const Ints c = reg(s, i.c, lane);
+      if (i.mod == 0) return (c < 0);
+      if (i.mod == 2) return (c != 0);
+      return i.mod == 4 ? (c >= 0) : (c == 0);
+    });
+    return VectorFault::none;
+  }
+
+  static VectorFault change_flags(const VectorInstruction& i, VectorState& s) {
+    switch (i.op) {
+      case VectorOp::push_flags:
+        if (s.depth == kFlagDepth) return VectorFault::flag_stack;
+        s.stack[s.depth++] = s.flags;
+        return VectorFault::none;
+      case VectorOp::pop_flags:
+        if (s.depth == 0) return VectorFault::flag_stack;
+        s.flags = s.stack[--s.depth];
+        return VectorFault::none;
+      case VectorOp::set_flags:
+        if (i.mod != 0 && i.mod != 10) return VectorFault::unknown_mode;
+        fill_flags(s, i.mod == 0 || (i.immediate & 2) != 0 ? -1 : 0);
+        if (i.mod == 10) s.flags.on = (i.immediate & 1) != 0;
+        return VectorFault::none;
+      default:
+        if (!s.flags.on) return VectorFault::unknown_mode;
+        for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+          Ints before = all(-1);
+          if (s.depth > 0) __builtin_memcpy(&before, s.stack[s.depth - 1].lanes + lane, sizeof before);
+          put(s.flags.lanes + lane, before & ~flags_at(s, lane));
+        }
+        return VectorFault::none;
+    }
+  }
+
+  static VectorFault load_immediate(const VectorInstruction& i, VectorState& s) {
+    const std::int32_t value = i.immediate & 0xffff, upper = value << 16;
+    switch (i.mod) {
+      case 0:
+        return set(s, i.d, [&](std::size_t) { return all(upper); });
+      case 2:
+        return set(s, i.d, [&](std::size_t) { return all(value); });
+      case 4:
+        return set(s, i.d, [&](std::size_t) { return all(upper >> 16); });
+      case 8:
+        return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & 0xffff) | upper; });
+      case 10:
+        return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & ~0xffff) | value; });
+      default:
+        return VectorFault::unknown_mode;
+    }
+  }
+
+  static VectorFault integer_add(const VectorInstruction& i, VectorState& s) {
+    const auto sum = [&](std::size_t lane) {
+      const Ints c = reg(s, i.c, lane);
+      return (i.mod & 1) != 0 ? c + i.immediate : (i.mod & 2) != 0 ? c - reg(s, i.d, lane) : c + reg(s, i.d, lane);
+    };
+    if ((i.mod & 3) == 3) return VectorFault::unknown_mode;
+    if ((i.mod & 4) != 0 && (i.mod & 8) == 0) return set(s, i.d, sum);
+    // Flags change only after the sum, which is in the lanes that were on.
+    const VectorState::Flags before = s.flags;
+    set_flags(s, [&](std::size_t lane) -> Ints { return (i.mod & 8) != 0 ? (sum(lane) >= 0) : (sum(lane) < 0); });
+    const VectorState::Flags after = s.flags;
+    s.flags = before;
+    const VectorFault fault = set(s, i.d, sum);
+    s.flags = after;
+    return fault;
+  }
+
+  static Ints shifted(Ints x, Ints by) { return select((by >= 0), x << (by & 31), right(x, -by & 31)); }
+
+  static VectorFault random(VectorState& s, std::size_t d) {
+    const VectorFault fault = set(s, d, [&](std::size_t lane) {
+      Ints v;
+      __builtin_memcpy(&v, s.random + lane, sizeof v);
+      return v;
+    });
+    step_random(s);
+    return fault;
+  }
+  static void step_random(VectorState& s) {
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
+      if (!s.flags.on || s.flags.lanes[lane] != 0) s.random[lane] = next_random(s.random[lane]);
+  }
+  static std::uint32_t next_random(std::uint32_t state) {
+    const auto taps = static_cast<std::uint32_t>(__builtin_popcount(state & 0x80200003u));
+    return ~taps << 31 | state >> 1;
+  }
+
+  static VectorFault round(const VectorInstruction& i, VectorState& s) {
+    constexpr std::int32_t kLargest[] = {0, 0, 255, 127, 255, 127, 65535, 32767};
+    if (i.mod > 7 || i.mod == 4 || i.mod == 5) return VectorFault::unknown_mode;
+    step_random(s);
+    return set(s, i.d, [&](std::size_t lane) {
+      const Ints c = reg(s, i.c, lane);
+      return i.mod < 2 ? rounded(c, i.mod == 1 ? 16 : 13) : rounded_to_integer(c, kLargest[i.mod], i.mod % 2 != 0);
+    });
+  }
+
+  static VectorFault sort(const VectorInstruction& i, VectorState& s) {
+    if (i.mod > 1) return VectorFault::unknown_mode;
+    if (i.d >= 8 || i.c >= 8) return VectorFault::read_only_register;
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints c = reg(s, i.c, lane), d = reg(s, i.d, lane);
+      Ints exchanges = i.mod == 0 ? all(-1) : (order(c) < order(d));
+      if (s.flags.on) exchanges = exchanges & flags_at(s, lane);
+      put(s.registers[i.d] + lane, select(exchanges, c, d));
+      put(s.registers[i.c] + lane, select(exchanges, d, c));
+    }
+    return VectorFault::none;
+  }
+
+  static VectorFault set_constant(const VectorInstruction& i, VectorState& s) {
+    if (i.d < 11 || i.d > 14 || i.mod > 1 || (i.mod == 1 && i.d != 11)) return VectorFault::unknown_mode;
+    const std::int32_t value = i.mod == 1 ? kOne ^ kSign : s.registers[0][0];
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) put(s.registers[i.d] + lane, all(value));
+    return VectorFault::none;
+  }
+
+  static VectorFault bits(const VectorInstruction& i, VectorState& s) {
+    return set(s, i.d, [&](std::size_t lane) -> Ints {
+      const Ints c = reg(s, i.c, lane), d = reg(s, i.d & 7u, lane);
+      switch (i.op) {
+        case VectorOp::exponent:
+          return i.mod == 1 ? exponent(c) : exponent(c) - 127;
+        case VectorOp::fraction:
+          return i.mod == 1 ? c & 0x7fffff : (c & 0x7fffff) | 0x800000;
+        case VectorOp::bit_and:
+          return c & d;
+        case VectorOp::bit_or:
+          return c | d;
+        case VectorOp::bit_xor:
+          return c ^ d;
+        case VectorOp::bit_not:
+          return ~c;
+        case VectorOp::shift:
+          return shifted(d, i.mod == 1 ? all(i.immediate) : c);
+        case VectorOp::with_exponent:
+          return with_exponent(c, (i.mod == 1 ? all(i.immediate) : i.mod == 2 ? exponent(d) : d) & 255);
+        case VectorOp::with_sign:
+          return (c & ~kSign) | (i.mod == 1 ? all(i.immediate << 31) : d & kSign);
+        case VectorOp::absolute:
+          if (i.mod == 0) return select((c < 0), -c, c);
+          return select(is_nan(c) & (c < 0), c, c & ~kSign);
+        case VectorOp::float_of:
+          return float_of(c);
+        default:
+          return c;
+      }
+    });
+  }
+
+  static VectorFault execute(const VectorInstruction& i, VectorState& s) {
+    switch (i.op) {
+      case VectorOp::nop:
+        return VectorFault::none;
+      case VectorOp::load_immediate:
+        return load_immediate(i, s);
+      case VectorOp::mad:
+        if (i.mod != 0) return VectorFault::unknown_mode;
+        return set(s, i.d, [&](std::size_t lane) { return mad(reg(s, i.a, lane), reg(s, i.b, lane), reg(s, i.c, lane)); });
+      case VectorOp::integer_add:
+        return integer_add(i, s);
+      case VectorOp::test:
+        return test(i, s);
+      case VectorOp::move:
+        if (i.mod == 8) return i.c == 9 ? random(s, i.d) : VectorFault::unknown_mode;
+        if (i.mod > 2) return VectorFault::unknown_mode;
+        if (i.mod == 2) {
+          const bool on = s.flags.on;
+          s.flags.on = false;
+          const VectorFault fault = set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane); });
+          s.flags.on = on;
+          return fault;
+        }
+        return set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane) ^ (i.mod == 1 ? kSign : 0); });
+      case VectorOp::push_flags:
+      case VectorOp::pop_flags:
+      case VectorOp::set_flags:
+      case VectorOp::invert_flags:
+        return change_flags(i, s);
+      case VectorOp::sort:
+        return sort(i, s);
+      case VectorOp::round:
+        return round(i, s);
+      case VectorOp::set_constant:
+        return set_constant(i, s);
+      default:
+        return bits(i, s);
+    }
+  }
+
+  template <Dest form>
+  static void load_as(const std::uint32_t* words, std::size_t to, VectorState& s) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints v = loaded<form>(load(words + lane));
+      put(s.registers[to] + lane, s.flags.on ? select(flags_at(s, lane), v, reg(s, to, lane)) : v);
+    }
+  }
+  static void load_words(Dest form, const std::uint32_t* words, std::size_t to, VectorState& s) {
+    if (form == Dest::fp32) return load_as<Dest::fp32>(words, to, s);
+    if (form == Dest::bf16) return load_as<Dest::bf16>(words, to, s);
+    load_as<Dest::fp16>(words, to, s);
+  }
+
+  template <Dest form, bool rounds>
+  static void store_as(std::size_t from, const VectorState& s, std::uint32_t* words) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints x = reg(s, from, lane), v = rounds ? rounded_and_stored<form>(x) : stored<form>(x);
+      store(s.flags.on ? select(flags_at(s, lane), v, load(words + lane)) : v, words + lane);
+    }
+  }
+  static void store_words(Dest form, std::size_t from, const VectorState& s, std::uint32_t* words) {
+    if (form == Dest::fp32) return store_as<Dest::fp32, false>(from, s, words);
+    if (form == Dest::bf16) return store_as<Dest::bf16, false>(from, s, words);
+    store_as<Dest::fp16, false>(from, s, words);
   }
 
   template <Dest form>
   static void apply_as(const VectorCall& c) {
-    for (std::size_t i = 0; i < c.count; i += kLanes) {
-      const Ints second = c.second == nullptr ? Ints{} : loaded<form>(load(c.second + i));
-      store(stored<form>(of(c, loaded<form>(load(c.numbers + i)), second)), c.numbers + i);
+    VectorState s;
+    s.flags.on = true;
+    for (std::size_t r = 9; r < 12; ++r)
+      for (std::size_t lane = 0; lane < kVectorLanes; ++lane) s.registers[r][lane] = r == 9 ? 0 : r == 10 ? kOne : kOne ^ kSign;
+    std::uint32_t words[2][kVectorLanes] = {};
+    for (std::size_t i = 0; i < c.count; i += kVectorLanes) {
+      const std::size_t count = c.count - i < kVectorLanes ? c.count - i : kVectorLanes;
+      fill_flags(s, -1);
+      __builtin_memcpy(words[0], c.numbers + i, count * sizeof(std::uint32_t));
+      load_as<form>(words[0], 0, s);
+      if (c.second != nullptr) {
+        __builtin_memcpy(words[1], c.second + i, count * sizeof(std::uint32_t));
+        load_as<form>(words[1], 1, s);
+      }
+      for (std::size_t k = 0; k < c.length; ++k) execute(c.program[k], s);
+      store_as<form, true>(c.result, s, words[0]);
+      __builtin_memcpy(c.numbers + i, words[0], count * sizeof(std::uint32_t));
     }
   }
 
@@ -322,6 +438,8 @@ struct VectorPrograms {  // wide because it has a function for each instruction 
   static void mad_all(const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* result, std::size_t count) {
     for (std::size_t i = 0; i < count; i += kLanes) store(mad(load(a + i), load(b + i), load(c + i)), result + i);
   }
+
+  static constexpr VectorUnit unit(const char* name) { return {name, &apply, &execute, &load_words, &store_words, &mad_all}; }
 };
 
 }  // namespace

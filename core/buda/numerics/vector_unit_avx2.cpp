@@ -9,12 +9,12 @@ namespace {
 using Ints [[gnu::vector_size(32)]] = std::int32_t;
 using Unsigned [[gnu::vector_size(32)]] = std::uint32_t;
 using Floats [[gnu::vector_size(32)]] = float;
-using Chosen = VectorPrograms<Ints, Unsigned, Floats>;
+using Chosen = VectorMachine<Ints, Unsigned, Floats>;
 
 }  // namespace
 
 const VectorUnit* avx2_vector_unit() {
-  static constexpr VectorUnit unit = {"avx2", &Chosen::apply, &Chosen::mad_all};
+  static constexpr VectorUnit unit = Chosen::unit("avx2");
   return &unit;
 }
 #else

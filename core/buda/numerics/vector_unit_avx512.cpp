@@ -9,12 +9,12 @@ namespace {
 using Ints [[gnu::vector_size(64)]] = std::int32_t;
 using Unsigned [[gnu::vector_size(64)]] = std::uint32_t;
 using Floats [[gnu::vector_size(64)]] = float;
-using Chosen = VectorPrograms<Ints, Unsigned, Floats>;
+using Chosen = VectorMachine<Ints, Unsigned, Floats>;
 
 }  // namespace
 
 const VectorUnit* avx512_vector_unit() {
-  static constexpr VectorUnit unit = {"avx512", &Chosen::apply, &Chosen::mad_all};
+  static constexpr VectorUnit unit = Chosen::unit("avx512");
   return &unit;
 }
 #else

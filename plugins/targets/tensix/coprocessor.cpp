@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
+#include <buda/numerics/vector_functions.hpp>
 
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace {
 
 std::array<Execute, 256> executors() {
   std::array<Execute, 256> out = {};
-  for (auto list : {unpacker_instructions(), matrix_instructions(), packer_instructions(), control_instructions()})
+  for (auto list : {unpacker_instructions(), matrix_instructions(), vector_instructions(), packer_instructions(), control_instructions()})
     for (const NamedExecute& named : list)
       if (const isa::Opcode* opcode = isa::find_opcode(named.name)) out[opcode->code] = named.execute;
   return out;
@@ -40,7 +41,9 @@ Execute executor_of(std::uint8_t opcode) {
   return table[opcode];
 }
 
-Coprocessor::Coprocessor(std::span<std::uint8_t> memory, StoreWord store) : l1(memory), store_word(std::move(store)) {}
+Coprocessor::Coprocessor(std::span<std::uint8_t> memory, StoreWord store) : l1(memory), store_word(std::move(store)) {
+  numerics::reset_vector_state(vector);
+}
 
 Step Coprocessor::fail(std::string what) {
   fault_ = std::move(what);

@@ -8,6 +8,8 @@
 #include "frontend.hpp"
 #include "registers.hpp"
 
+#include <buda/numerics/vector_instructions.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +71,7 @@ class Coprocessor {
   std::span<std::uint8_t> l1;
   SourceRegister src_a, src_b;
   DestRegister dest;
+  numerics::VectorState vector;
   std::array<std::array<AddressCounters, 3>, kThreads> addresses = {};  // by thread and unit: unpacker 0, unpacker 1, packers
   std::array<RowCounters, kThreads> rows = {};
   StoreWord store_word;
@@ -93,8 +96,13 @@ struct NamedExecute {
 };
 // The products that wait, which are all of this thread.
 void execute_products(Coprocessor& coprocessor, std::size_t thread);
+// Moves the thread's row counters as its address modifier `index` says.
+void apply_address_mod(Coprocessor& coprocessor, std::size_t thread, std::uint32_t index);
+// The first row of the destination that an instruction of the matrix or the vector unit with this field means.
+std::uint32_t first_dest_row(const Coprocessor& coprocessor, std::size_t thread, std::uint32_t dst);
 std::span<const NamedExecute> unpacker_instructions();
 std::span<const NamedExecute> matrix_instructions();
+std::span<const NamedExecute> vector_instructions();
 std::span<const NamedExecute> packer_instructions();
 std::span<const NamedExecute> control_instructions();
 

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
+#include <buda/numerics/vector_functions.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@ constexpr std::size_t kOwnBytes = 2048;  // of each compute thread's processor
 constexpr std::uint64_t kTurn = 2000;    // instructions of a processor
 constexpr std::uint32_t kStreamRegisterBase = 0xffb40000u, kLoopWords = 0xffb80000u, kGprs = 0xffe00000u, kQueue = 0xffe40000u,
                         kThreadIdle = 0xffe80004u, kExpanderIdle = 0xffe80008u, kSemaphores = 0xffe80020u, kConfigWords = 0xffef0000u;
+constexpr std::uint32_t kRandomSeed = 164;  // a word of configuration
 
 bool within(std::uint32_t address, std::uint32_t base, std::uint32_t words) { return address >= base && address - base < words * 4; }
 
@@ -61,6 +63,7 @@ class Core::ThreadBus final : public riscv::Bus {
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
       c.config.word(index / Config::kWords, index % Config::kWords) = value;
+      if (index % Config::kWords == kRandomSeed) numerics::seed_random(c.vector, value);
       return riscv::Access::done;
     }
     if (within(address, kGprs, 64)) {

@@ -64,20 +64,6 @@ void move(std::uint32_t& counter, std::uint32_t& start, std::uint32_t by, bool r
   }
 }
 
-void apply_address_mod(Coprocessor& c, std::size_t thread, std::uint32_t index) {
-  if ((c.config.of_thread(thread, kAddressModBase) & 1) != 0) index += 4;
-  const std::uint32_t ab = c.config.of_thread(thread, kAddressModsAb + 2 * index), d = c.config.of_thread(thread, kAddressModsDest + index);
-  RowCounters& r = c.rows[thread];
-  move(r.a, r.a_start, ab & 63, (ab & 1u << 6) != 0, (ab & 1u << 7) != 0, kSourceRows);
-  move(r.b, r.b_start, ab >> 8 & 63, (ab & 1u << 14) != 0, (ab & 1u << 15) != 0, kSourceRows);
-  if ((d & 1u << 12) != 0) {
-    r.d = r.d_start = (r.d + (d & 1023)) % kDestRows;
-  } else {
-    move(r.d, r.d_start, d & 1023, (d & 1u << 10) != 0, (d & 1u << 11) != 0, kDestRows);
-  }
-  r.phase = (d & 1u << 15) != 0 ? 0 : (r.phase + (d >> 13 & 3)) & 3;
-}
-
 Step release(Coprocessor& c, std::uint32_t flip) {
   if ((flip & 1) != 0) {
     if (!c.src_a.to_compute().valid) return c.fail("it gives back a bank of SrcA that it does not have");
@@ -92,7 +78,7 @@ Step release(Coprocessor& c, std::uint32_t flip) {
 
 // The first of the rows of the destination that an instruction means, nothing where they are beyond its end.
 std::optional<std::uint32_t> dest_row(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
-  const std::uint32_t row = (c.rows[thread].d + dst + (c.config.of_thread(thread, kDestOffset) & 4095u)) % kDestRows;
+  const std::uint32_t row = first_dest_row(c, thread, dst);
   if (row % kRows == 0 && row + kRows <= DestRegister::rows(wide)) return row;
   c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
   return std::nullopt;
@@ -287,6 +273,24 @@ Step incrwc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
 }
 
 }  // namespace
+
+void apply_address_mod(Coprocessor& c, std::size_t thread, std::uint32_t index) {
+  if ((c.config.of_thread(thread, kAddressModBase) & 1) != 0) index += 4;
+  const std::uint32_t ab = c.config.of_thread(thread, kAddressModsAb + 2 * index), d = c.config.of_thread(thread, kAddressModsDest + index);
+  RowCounters& r = c.rows[thread];
+  move(r.a, r.a_start, ab & 63, (ab & 1u << 6) != 0, (ab & 1u << 7) != 0, kSourceRows);
+  move(r.b, r.b_start, ab >> 8 & 63, (ab & 1u << 14) != 0, (ab & 1u << 15) != 0, kSourceRows);
+  if ((d & 1u << 12) != 0) {
+    r.d = r.d_start = (r.d + (d & 1023)) % kDestRows;
+  } else {
+    move(r.d, r.d_start, d & 1023, (d & 1u << 10) != 0, (d & 1u << 11) != 0, kDestRows);
+  }
+  r.phase = (d & 1u << 15) != 0 ? 0 : (r.phase + (d >> 13 & 3)) & 3;
+}
+
+std::uint32_t first_dest_row(const Coprocessor& c, std::size_t thread, std::uint32_t dst) {
+  return (c.rows[thread].d + dst + (c.config.of_thread(thread, kDestOffset) & 4095u)) % kDestRows;
+}
 
 void execute_products(Coprocessor& c, std::size_t thread) {
   constexpr std::size_t kAtOnce = 32;

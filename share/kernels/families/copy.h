@@ -1,13 +1,15 @@
-// Ops that hand on what they get.
+// Ops that hand on what they get, or a function of it.
 #pragma once
 
 #include <matrix.h>
 #include <pack.h>
 #include <unpack.h>
+#include <vector.h>
 
 namespace tt {
 
-// K: `in` (Operand), `copy` (Copy), `slots`, `out` (Packed), `relu_mode`, `relu_threshold`.
+// K: `in` (Operand), `copy` (Copy), `slots`, `program` (Program), `seed` (of random numbers; 0 for none), `out` (Packed), `relu_mode`,
+// `relu_threshold`.
 template <class K>
 struct CopyKernel {
   static void unpack() {
@@ -32,9 +34,14 @@ struct CopyKernel {
     set_width<K::out.wide>();
     set_address_mod<0, 8, 8, 8>();
     begin_math<K::slots>();
+    if constexpr (K::seed != 0) {
+      config(164) = K::seed;
+      config_written();
+    }
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       begin_tile<K::out.wide, K::slots>(slot);
       copy_tile<K::copy>();
+      apply_program<K>();
       end_tile();
     }
   }

@@ -16,8 +16,8 @@ namespace tt {
 enum class Round : uint32_t { none, copy, bias };
 
 // K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand),
-// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `out` and
-// `partial` (Packed), `relu_mode`, `relu_threshold`.
+// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `program`
+// (Program, of the vector unit, at the end), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct MatmulKernel {
   static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
@@ -169,23 +169,32 @@ struct MatmulKernel {
             multiply_phase<3>();
             rewind<3>();
           }
+          if constexpr (K::program.count > 0 && last_packs_out) {
+            if (block + 1 == a.blocks) {
+              apply_program<K>();
+              step_for_products();
+            }
+          }
           end_tile();
         }
       }
       if constexpr (K::round != Round::none) {
         if constexpr (K::round == Round::bias) {
           set_formats<K::sums.unpacked, K::bias.unpacked>();
-          step_for_bias();
         } else {
           set_formats<moved_format, moved_format>();
-          step_by_eight();
         }
+        step_for_round();
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
           if constexpr (K::round == Round::copy) {
             copy_tile<K::copy>();
           } else {
             add_bias();
+          }
+          if constexpr (K::program.count > 0) {
+            apply_program<K>();
+            step_for_round();
           }
           end_tile();
         }
@@ -202,6 +211,7 @@ struct MatmulKernel {
     set_address_mod<1, 8, 16, 8>();
     set_address_mod<2, 8, 48, 8>();
   }
+  static void step_for_round() { K::round == Round::bias ? step_for_bias() : step_by_eight(); }
   template <uint32_t addr_mod>
   static void add_row() {
     issue<ELWADD::word | ELWADD::broadcast(2) | ELWADD::addr_mod(addr_mod)>();

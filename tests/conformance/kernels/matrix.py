@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bfp8_b", "Bfp4_b", "Bfp2_b"]
-KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul"]
+FUNCTIONS = ["exp", "log", "sqrt", "reciprocal", "sigmoid", "tanh", "gelu", "gelu_derivative", "sine", "cosine", "square", "abs", "lrelu", "power"]
+KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function"]
 RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
 
 
@@ -34,14 +35,17 @@ def case(number):
     mblock, ublock, grid = ([rnd.choice([1, 2]) for _ in range(2)] for _ in range(3))
     rt, ct = (grid[i] * mblock[i] * ublock[i] for i in range(2))
     order, attributes, between = "r" if kind == "matmul" else rnd.choice("rc"), [relu] if relu else [], acc
-    shapes = [(t, rt, ct)] * (1 if kind == "nop" else 2)
+    shapes = [(t, rt, ct)] * (1 if kind in ("nop", "function") else 2)
+    if kind == "function":
+        kind = rnd.choice(FUNCTIONS)
+        attributes += [f"vector: {rnd.choice(['r', 'c', 'rc', 'rc'])}"] + {"lrelu": ["slope: 0.1"], "power": [f"exp: {rnd.choice([0, 3, 5, -2])}"]}.get(kind, [])
     if kind == "matmul":
         blocks, inner, more = rnd.choice([1, 2, 3]), rnd.choice([1, 2]), rnd.choice(["", "", "l1_acc", "z", "bias", "bias l1_acc"])
         between = rnd.choice(NARROW[:2] if family is NARROW and acc != "Float32" else WIDE[:3])
         if "l1_acc" in more:
             between = acc if acc == "Float32" else "Float16_b"
         z = 2 if more == "z" else 1
-        attributes += [f"m_k: {blocks}, u_kt: {inner}"] + ["l1_acc: true"] * ("l1_acc" in more) + ["accumulate: true, z: 2"] * (z == 2) + ["bias: true"] * ("bias" in more)
+        attributes += [f"m_k: {blocks}, u_kt: {inner}"] + ["l1_acc: true"] * ("l1_acc" in more) + ["accumulate: true, z: 2"] * (z == 2) + ["bias: true"] * ("bias" in more) + ["sfpu_op: gelu"] * (rnd.random() < 0.2)
         shapes = [(z * t, rt, blocks * inner), (z * t, blocks * inner, ct)] + [(t, rt, ct)] * ("bias" in more)
     names = ["a", "b", "c"][:len(shapes)]
     formats = [rnd.choice(family) for _ in names]

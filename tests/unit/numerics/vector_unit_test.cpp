@@ -1,4 +1,4 @@
-// The vector unit: its multiply-add by hand, and its functions next to the C library's in double precision.
+// The vector unit: its multiply-add by hand, and what its instructions do to registers and flags.
 #include "words.hpp"
 
 #include <buda/numerics/fields.hpp>
@@ -6,11 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <vector>
+#include <cstdint>
 
 namespace buda::numerics {
 namespace {
@@ -47,116 +46,76 @@ TEST(Mad, KnowsInfinitiesAndNaN) {
   EXPECT_EQ(mad(0x7fc00000u, word(1), word(1)) & 1u, 1u);
 }
 
-std::vector<float> applied(VectorCall call, std::vector<float> numbers) {
-  numbers.resize((numbers.size() + 15) / 16 * 16, 1.0f);
-  std::vector<std::uint32_t> words(numbers.size());
-  std::transform(numbers.begin(), numbers.end(), words.begin(), [](float v) { return std::bit_cast<std::uint32_t>(v); });
-  call.form = Dest::fp32;
-  call.numbers = words.data();
-  call.count = words.size();
-  best_vector_unit().apply(call);
-  std::transform(words.begin(), words.end(), numbers.begin(), [](std::uint32_t w) { return std::bit_cast<float>(w); });
-  return numbers;
+VectorState executed(std::initializer_list<VectorInstruction> instructions, VectorState state) {
+  for (const VectorInstruction& i : instructions) {
+    VectorState portable = state;
+    EXPECT_EQ(best_vector_unit().execute(i, state), VectorFault::none);
+    EXPECT_EQ(portable_vector_unit().execute(i, portable), VectorFault::none);
+    for (std::size_t r = 0; r < kVectorRegisters; ++r)
+      EXPECT_TRUE(std::equal(std::begin(state.registers[r]), std::end(state.registers[r]), std::begin(portable.registers[r])));
+  }
+  return state;
 }
 
-double phi(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::acos(-1.0)); }
-double cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+VectorState with(std::int32_t first) {
+  VectorState state;
+  reset_vector_state(state);
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) state.registers[0][lane] = first + static_cast<std::int32_t>(lane);
+  state.flags.on = true;
+  std::fill(std::begin(state.flags.lanes), std::end(state.flags.lanes), -1);
+  return state;
+}
 
-struct Function {
-  const char* name;
-  VectorFunction function;
-  double (*exact)(double);
-  double low, high;
-  double relative, absolute;  // the error is below one or the other
-};
-
-// The bounds are those of docs/internals/numerics.md.
-const Function kFunctions[] = {
-    {"exp", VectorFunction::exp, [](double x) { return std::exp(x); }, -87, 88.7, 3e-7, 0},
-    {"log", VectorFunction::log, [](double x) { return std::log(x); }, 1e-30, 30, 3e-7, 2e-7},
-    {"sqrt", VectorFunction::sqrt, [](double x) { return std::sqrt(x); }, 0, 1e6, 1.3e-7, 0},
-    {"reciprocal", VectorFunction::reciprocal, [](double x) { return 1 / x; }, -50, 50, 2e-7, 0},
-    {"sigmoid", VectorFunction::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 6e-7, 0},
-    {"tanh", VectorFunction::tanh, [](double x) { return std::tanh(x); }, -10, 10, 4e-7, 0},
-    {"gelu", VectorFunction::gelu, [](double x) { return x * cdf(x); }, -10, 10, 3e-6, 3e-7},
-    {"gelu_derivative", VectorFunction::gelu_derivative, [](double x) { return cdf(x) + x * phi(x); }, -10, 10, 3e-6, 3e-7},
-    {"sine", VectorFunction::sine, [](double x) { return std::sin(x); }, -100, 100, 3e-7, 3e-7},
-    {"cosine", VectorFunction::cosine, [](double x) { return std::cos(x); }, -100, 100, 3e-7, 3e-7},
-    {"square", VectorFunction::square, [](double x) { return x * x; }, -100, 100, 6e-8, 0},
-};
-
-TEST(Functions, StayWithinTheirErrorBounds) {
-  for (const Function& f : kFunctions) {
-    std::vector<float> x;
-    constexpr int kPoints = 4096;
-    for (int i = 0; i <= kPoints; ++i) x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / kPoints));
-    // And close to zero, where relative errors show.
-    for (int e = -20; e < 4; ++e)
-      for (float sign : {1.0f, -1.0f})
-        if (const float v = sign * std::ldexp(1.37f, e); v >= f.low && v <= f.high) x.push_back(v);
-    const std::vector<float> y = applied({.function = f.function}, x);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double exact = f.exact(static_cast<double>(x[i])), error = std::fabs(static_cast<double>(y[i]) - exact);
-      if (x[i] == 0 && f.function == VectorFunction::reciprocal) continue;
-      ASSERT_LE(error, std::max({f.relative * std::fabs(exact), f.absolute, 1.2e-38})) << f.name << '(' << x[i] << ") is " << y[i];
-    }
+TEST(VectorUnit, ActsInTheLanesWhoseFlagIsSet) {
+  // Lanes 0 to 15 hold negative numbers: they get 1, the others 2.
+  const VectorState s = executed({{.op = VectorOp::push_flags},
+                                  {.op = VectorOp::test, .mod = 0, .c = 0},
+                                  {.op = VectorOp::load_immediate, .mod = 2, .d = 1, .immediate = 1},
+                                  {.op = VectorOp::invert_flags},
+                                  {.op = VectorOp::load_immediate, .mod = 2, .d = 1, .immediate = 2},
+                                  {.op = VectorOp::pop_flags},
+                                  {.op = VectorOp::integer_add, .mod = 5, .d = 2, .c = 1, .immediate = -1}},
+                                 with(-16));
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+    EXPECT_EQ(s.registers[1][lane], lane < 16 ? 1 : 2);
+    EXPECT_EQ(s.registers[2][lane], lane < 16 ? 0 : 1);
   }
 }
 
-TEST(Functions, AtTheEnds) {
-  const auto one = [](VectorFunction f, float x) { return applied({.function = f}, {x})[0]; };
-  EXPECT_EQ(one(VectorFunction::exp, 100), kInfinity);
-  EXPECT_EQ(one(VectorFunction::exp, -200), 0.0f);
-  EXPECT_EQ(one(VectorFunction::exp, -kInfinity), 0.0f);
-  EXPECT_EQ(one(VectorFunction::exp, 0), 1.0f);
-  EXPECT_EQ(one(VectorFunction::log, 0), -kInfinity);
-  EXPECT_EQ(one(VectorFunction::log, 1), 0.0f);
-  EXPECT_TRUE(std::isnan(one(VectorFunction::log, -1)));
-  EXPECT_EQ(one(VectorFunction::reciprocal, -0.0f), -kInfinity);
-  EXPECT_EQ(word(one(VectorFunction::reciprocal, kInfinity)), 0u);
-  EXPECT_EQ(one(VectorFunction::reciprocal, 4), 0.25f);
-  EXPECT_EQ(one(VectorFunction::sqrt, 0), 0.0f);
-  EXPECT_EQ(one(VectorFunction::sqrt, 9), 3.0f);
-  EXPECT_TRUE(std::isnan(one(VectorFunction::sqrt, -4)));
-  EXPECT_EQ(one(VectorFunction::sigmoid, -kInfinity), 0.0f);
-  EXPECT_EQ(one(VectorFunction::sigmoid, 0), 0.5f);
-  EXPECT_EQ(one(VectorFunction::tanh, kInfinity), 1.0f);
-  EXPECT_EQ(one(VectorFunction::tanh, -kInfinity), -1.0f);
-  EXPECT_EQ(one(VectorFunction::gelu, 50), 50.0f);
-  EXPECT_EQ(one(VectorFunction::gelu, -50), 0.0f);
-  EXPECT_EQ(one(VectorFunction::gelu_derivative, 50), 1.0f);
-  EXPECT_TRUE(std::isnan(one(VectorFunction::sine, kInfinity)));
-  for (VectorFunction f : {VectorFunction::exp, VectorFunction::log, VectorFunction::tanh, VectorFunction::gelu, VectorFunction::sigmoid})
-    EXPECT_TRUE(std::isnan(one(f, std::numeric_limits<float>::quiet_NaN()))) << static_cast<int>(f);
+TEST(VectorUnit, SortsInTheOrderOfSignAndMagnitude) {
+  VectorState state = with(0);
+  const std::uint32_t a[] = {word(1), word(-1), 0u, kSignBit}, b[] = {word(2), word(-2), kSignBit, 0u};
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    state.registers[0][lane] = static_cast<std::int32_t>(a[lane]);
+    state.registers[1][lane] = static_cast<std::int32_t>(b[lane]);
+  }
+  const VectorState s = executed({{.op = VectorOp::sort, .mod = 1, .d = 0, .c = 1}}, state);
+  const std::uint32_t smaller[] = {word(1), word(-2), kSignBit, kSignBit};
+  for (std::size_t lane = 0; lane < 4; ++lane) EXPECT_EQ(static_cast<std::uint32_t>(s.registers[0][lane]), smaller[lane]);
 }
 
-TEST(Functions, WithArguments) {
-  const std::vector<float> leaky = applied({.function = VectorFunction::lrelu, .argument = 0.25f}, {-4, 4});
-  EXPECT_EQ(leaky[0], -1.0f);
-  EXPECT_EQ(leaky[1], 4.0f);
-  EXPECT_EQ(applied({.function = VectorFunction::power, .exponent = 5}, {-2})[0], -32.0f);
-  EXPECT_EQ(applied({.function = VectorFunction::power, .exponent = 0}, {-2})[0], 1.0f);
-  EXPECT_EQ(applied({.function = VectorFunction::power, .exponent = -2}, {4})[0], 0.0625f);
-  EXPECT_EQ(applied({.function = VectorFunction::scale, .argument = 2.0f}, {3})[0], 6.0f);
+TEST(VectorUnit, RoundsAndMakesFloatsOfIntegers) {
+  VectorState state = with(0);
+  const float numbers[] = {2.5f, -2.5f, 1000.0f, -0.4f};
+  for (std::size_t lane = 0; lane < 4; ++lane) state.registers[0][lane] = std::bit_cast<std::int32_t>(numbers[lane]);
+  const VectorState s = executed({{.op = VectorOp::round, .mod = 3, .d = 1, .c = 0},
+                                  {.op = VectorOp::round, .mod = 1, .d = 2, .c = 0},
+                                  {.op = VectorOp::float_of, .d = 3, .c = 1}},
+                                 state);
+  const std::uint32_t integers[] = {3u, kSignBit | 3u, 127u, 0u};
+  const float again[] = {3.0f, -3.0f, 127.0f, 0.0f};
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    EXPECT_EQ(static_cast<std::uint32_t>(s.registers[1][lane]), integers[lane]);
+    EXPECT_EQ(std::bit_cast<float>(s.registers[3][lane]), again[lane]);
+  }
+  EXPECT_EQ(std::bit_cast<float>(s.registers[2][3]), -0.400390625f);
 }
 
-TEST(Functions, RoundOnTheWayToADestinationOf16Bits) {
-  std::array<std::uint32_t, 16> words;
-  words.fill(word(1.0078125f));
-  best_vector_unit().apply({.function = VectorFunction::square, .form = Dest::bf16, .numbers = words.data(), .count = 16});
-  EXPECT_EQ(words[0], word(1.015625f));  // 1.01568603515625
-  words.fill(word_of_fp16(0x3c01));      // 1 + 2^-10
-  best_vector_unit().apply({.function = VectorFunction::square, .form = Dest::fp16, .numbers = words.data(), .count = 16});
-  EXPECT_EQ(words[0], word_of_fp16(0x3c02));
-  words.fill(word_of_fp16(0x7800));  // 2^15: its square is too large
-  best_vector_unit().apply({.function = VectorFunction::square, .form = Dest::fp16, .numbers = words.data(), .count = 16});
-  EXPECT_EQ(words[0], kLargestFp16);
-  std::array<std::uint32_t, 16> second;
-  words.fill(word(-3));
-  second.fill(word(-2));
-  best_vector_unit().apply(
-      {.function = VectorFunction::maximum, .form = Dest::bf16, .numbers = words.data(), .count = 16, .second = second.data()});
-  EXPECT_EQ(words[7], word(-2));
+TEST(VectorUnit, RefusesWhatIsNotThere) {
+  VectorState s = with(0);
+  EXPECT_EQ(best_vector_unit().execute({.op = VectorOp::mad, .d = 9}, s), VectorFault::read_only_register);
+  EXPECT_EQ(best_vector_unit().execute({.op = VectorOp::pop_flags}, s), VectorFault::flag_stack);
+  EXPECT_EQ(best_vector_unit().execute({.op = VectorOp::load_immediate, .mod = 3}, s), VectorFault::unknown_mode);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Core, UndefinedBehaviourIsNamed) {
   EXPECT_THAT(fault_of({"PACR packers=15, last=1"}, 2), HasSubstr("masked edges"));
   EXPECT_THAT(fault_of({"ZEROACC mode=2, dst=2"}), HasSubstr("has no half number 2"));
   EXPECT_THAT(fault_of({"SETC16 register=60"}), HasSubstr("has no setting 60"));
-  EXPECT_THAT(fault_of({"SFPLOAD"}), HasSubstr("not executed yet: SFPLOAD"));
+  EXPECT_THAT(fault_of({"SFPLUT"}), HasSubstr("not executed yet: SFPLUT"));
   EXPECT_THAT(fault_of({"UNPACR_NOP kind=7", "UNPACR_NOP kind=7, unpacker=1", "SETRWC which=1, a=4", "MVMUL"}),
               HasSubstr("from row 4 of SrcA"));
 }

@@ -1,0 +1,179 @@
+// The vector unit: on the destination register, 32 numbers at a time.
+//
+// A load or store means four rows, of which it takes the even or the odd columns: lane 8 r + k is row r, column 2 k (and one more where bit
+// 1 of the row is set). What instructions do is module numerics.
+// Source: tt-isa-documentation, WormholeB0: SFPLOAD, SFPSTORE, and the pages of the other instructions SFP*.
+#include "coprocessor.hpp"
+#include "fields.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/numerics/vector_functions.hpp>
+#include <buda/sfpu/words.hpp>
+
+#include <optional>
+
+namespace buda::tensix {
+namespace {
+
+using numerics::Dest;
+using numerics::kVectorLanes;
+using numerics::VectorFault;
+using numerics::VectorInstruction;
+
+// Kernels push the same words again and again.
+class DecodedWords {
+ public:
+  const VectorInstruction* find(std::uint32_t word) {
+    Entry& e = entries_[(word ^ word >> 11 ^ word >> 19) & (kEntries - 1)];
+    if (e.word == word) return &e.instruction;
+    const auto instruction = sfpu::instruction_of(word);
+    if (!instruction) return nullptr;
+    e = {word, *instruction};
+    return &e.instruction;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 1024;
+  struct Entry {
+    std::uint32_t word = 0;
+    VectorInstruction instruction;
+  };
+  std::array<Entry, kEntries> entries_ = {};
+};
+
+std::string description(VectorFault fault) {
+  switch (fault) {
+    case VectorFault::unknown_mode:
+      return "this form of the instruction is not executed";
+    case VectorFault::read_only_register:
+      return "it writes a register of the vector unit that is only read";
+    case VectorFault::flag_stack:
+      return "the stack of flags is full, or has none to give back";
+    case VectorFault::none:
+      break;
+  }
+  return {};
+}
+
+Step vector_instruction(Coprocessor& c, std::size_t, std::uint32_t word) {
+  static thread_local DecodedWords decoded;
+  static const numerics::VectorUnit& unit = numerics::best_vector_unit();
+  const VectorInstruction* instruction = decoded.find(word);
+  if (instruction == nullptr) return c.fail(description(VectorFault::unknown_mode));
+  const VectorFault fault = unit.execute(*instruction, c.vector);
+  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
+}
+
+constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatInteger = 12;
+
+bool is_narrow_format(std::uint32_t format) {
+  return format == kFloat16 || format == kLf8 || format == kBfp8 || format == kBfp4 || format == kBfp2;
+}
+
+struct Access {
+  Dest form = Dest::bf16;
+  bool integer = false;  // two's complement in registers, sign and magnitude in the destination
+  std::size_t lreg = 0;
+  std::uint32_t addr_mod = 0;
+  std::array<std::uint32_t*, kVectorLanes> numbers = {};
+};
+
+Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a) {
+  static const NamedOpcode kOpcode("SFPLOAD");
+  static const isa::Field kRow = kOpcode.field("row"), kAddrMod = kOpcode.field("addr_mod"), kFormat = kOpcode.field("format"),
+                          kLreg = kOpcode.field("lreg");
+  std::uint32_t format = get(word, kFormat);
+  if (format == kImplied)
+    format = c.config.get(thread, setting::kWideVector) != 0                ? kFormatFloat32
+             : is_narrow_format(c.config.get(thread, setting::kSrcBFormat)) ? kFormatFloat16
+                                                                            : kFormatFloat16B;
+  if (format == kFormatFloat16) {
+    a.form = Dest::fp16;
+  } else if (format == kFormatFloat32 || format == kFormatInteger) {
+    a.form = Dest::fp32;
+  } else if (format != kFormatFloat16B) {
+    return c.fail(cat("format ", format, " of the vector unit is not executed yet"));
+  }
+  a.integer = format == kFormatInteger;
+  a.lreg = get(word, kLreg);
+  a.addr_mod = get(word, kAddrMod);
+  const bool wide = a.form == Dest::fp32;
+  const std::uint32_t row = first_dest_row(c, thread, get(word, kRow));
+  if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide)) return c.fail(cat("it works on row ", row, " of the destination"));
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
+    a.numbers[lane] = c.dest.row(wide, (row & ~3u) + lane / 8) + 2 * (lane & 7) + (row >> 1 & 1);
+  return Step::done;
+}
+
+// The way between two's complement, and sign and magnitude.
+std::uint32_t other_integer(std::uint32_t word) {
+  return (word & numerics::kSignBit) != 0 ? numerics::kSignBit | (0u - (word & ~numerics::kSignBit)) : word;
+}
+
+Step sfpload(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  Access a;
+  if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
+  if (a.lreg >= 8) return c.fail(description(VectorFault::read_only_register));
+  std::array<std::uint32_t, kVectorLanes> words;
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
+  if (a.integer)
+    for (std::uint32_t& w : words) w = (w & numerics::kSignBit) != 0 ? 0u - (w & ~numerics::kSignBit) : w;
+  numerics::best_vector_unit().load(a.form, words.data(), a.lreg, c.vector);
+  apply_address_mod(c, thread, a.addr_mod);
+  return Step::done;
+}
+
+Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  Access a;
+  if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
+  if (a.lreg >= 12) return c.fail("it stores a register of the vector unit that cannot be stored");
+  std::array<std::uint32_t, kVectorLanes> words;
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
+  if (a.integer) {
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
+      if (!c.vector.flags.on || c.vector.flags.lanes[lane] != 0)
+        words[lane] = other_integer(static_cast<std::uint32_t>(c.vector.registers[a.lreg][lane]));
+  } else {
+    numerics::best_vector_unit().store(a.form, a.lreg, c.vector, words.data());
+  }
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) *a.numbers[lane] = words[lane];
+  apply_address_mod(c, thread, a.addr_mod);
+  return Step::done;
+}
+
+}  // namespace
+
+std::span<const NamedExecute> vector_instructions() {
+  static constexpr NamedExecute kAll[] = {
+      {"SFPLOAD", &sfpload},
+      {"SFPSTORE", &sfpstore},
+      {"SFPLOADI", &vector_instruction},
+      {"SFPMAD", &vector_instruction},
+      {"SFPADD", &vector_instruction},
+      {"SFPMUL", &vector_instruction},
+      {"SFPEXEXP", &vector_instruction},
+      {"SFPEXMAN", &vector_instruction},
+      {"SFPIADD", &vector_instruction},
+      {"SFPSHFT", &vector_instruction},
+      {"SFPSETCC", &vector_instruction},
+      {"SFPMOV", &vector_instruction},
+      {"SFPABS", &vector_instruction},
+      {"SFPAND", &vector_instruction},
+      {"SFPOR", &vector_instruction},
+      {"SFPXOR", &vector_instruction},
+      {"SFPNOT", &vector_instruction},
+      {"SFPSETEXP", &vector_instruction},
+      {"SFPSETSGN", &vector_instruction},
+      {"SFPPUSHC", &vector_instruction},
+      {"SFPPOPC", &vector_instruction},
+      {"SFPENCC", &vector_instruction},
+      {"SFPCOMPC", &vector_instruction},
+      {"SFPSWAP", &vector_instruction},
+      {"SFPCAST", &vector_instruction},
+      {"SFP_STOCH_RND", &vector_instruction},
+      {"SFPCONFIG", &vector_instruction},
+  };
+  return kAll;
+}
+
+}  // namespace buda::tensix
