@@ -1,5 +1,5 @@
 // The vector unit's instructions, for vectors of any width: compiled by each file that includes this for its instruction set, so that
-// everything here has internal linkage.
+// everything here has internal linkage. (A file long because each of them makes one class of all instructions.)
 //
 // Multiply-add (Wormhole's SFPMAD). Denormal operands are zeros. The product's 48 bits are cut to 28, the last of which tells whether any
 // bit was lost; it and the addend, which gets three more bits, are aligned to the larger exponent, where a bit that is lost is remembered

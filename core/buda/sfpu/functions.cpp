@@ -15,8 +15,8 @@ namespace {
 
 Library built_in() {
   Library library;
-  for (std::size_t i = 0; i < kTextCount; ++i) {
-    auto functions = parse(kTexts[i].text, kTexts[i].file);
+  for (const Text& t : texts()) {
+    auto functions = parse(t.text, t.file);
     if (functions) (void)add(library, std::move(*functions)).ok();
   }
   return library;

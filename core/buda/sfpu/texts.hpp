@@ -1,7 +1,7 @@
 // The files of share/kernels/sfpu, in a source that the build generates.
 #pragma once
 
-#include <cstddef>
+#include <span>
 
 namespace buda::sfpu {
 
@@ -9,7 +9,6 @@ struct Text {
   const char* file;
   const char* text;
 };
-extern const Text kTexts[];
-extern const std::size_t kTextCount;
+std::span<const Text> texts();
 
 }  // namespace buda::sfpu
