@@ -16,6 +16,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::Ne;
+using ::testing::SizeIs;
 
 std::vector<LoadedBuffer> buffers_of_epoch(const std::vector<std::uint64_t>& bytes) {
   std::vector<LoadedBuffer> out;
@@ -123,6 +124,13 @@ TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
         }
     EXPECT_LE(*std::max_element(loads.begin(), loads.end()), 1.1 * sum / 6) << epoch;
   }
+}
+
+// Two buffers that each fill a half, and two that fill half of one, are as even by halves if one channel holds both large ones.
+TEST(ByLoad, WholeChannelsAreLoadedAlikeToo) {
+  const auto halves = place_by_load(buffers_of_epoch({400, 400, 200, 200}), ChannelRoom(std::vector<std::uint64_t>(4, 1 << 30), 1), true);
+  EXPECT_THAT(std::set<std::int32_t>(halves.begin(), halves.end()), SizeIs(4));
+  EXPECT_NE(halves[0] / 2, halves[1] / 2);
 }
 
 TEST(ByLoad, ChannelsWithoutRoomAndFixedBuffersAreRespected) {

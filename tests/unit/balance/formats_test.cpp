@@ -2,8 +2,8 @@
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 #include "unit/passes/default_pipeline.hpp"
-#include "unit/passes/harness.hpp"
 #include "unit/passes/random_graphs.hpp"
+#include "unit/passes/values.hpp"
 
 #include <buda/netlist/check/check.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>

@@ -2,7 +2,7 @@
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/solve/epoch_pool.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
-#include <buda/balance/solve/even_writes.hpp>
+#include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
@@ -443,12 +443,12 @@ TEST(Trials, RateByOpsLinksAndDram) {
 }
 
 // On one core each, both ops write all that they make to one buffer, which is most of what their epochs move.
-TEST(EvenWrites, GiveLargeResultsSeveralBuffers) {
+TEST(EvenChannels, GiveLargeResultsSeveralBuffers) {
   const Chosen c(perceptron(1024, {64, 1024, 1024}), {"fc2"});
   PolicyContext context(c.space, 1);
   LinkModel links(context);
   const Choice small = by_size(c.space, false);
-  const auto even = with_even_writes(context, links, small, Unevenness::any);
+  const auto even = with_even_channels(context, links, small, EvenRules{});
   ASSERT_TRUE(even.has_value());
   EXPECT_TRUE(check_choice(c.space, *even).empty());
   for (std::size_t i = 0; i < small.ops.size(); ++i) {
@@ -456,14 +456,28 @@ TEST(EvenWrites, GiveLargeResultsSeveralBuffers) {
     EXPECT_LE(even->ops[i].model.cycles, small.ops[i].model.cycles);
   }
   EXPECT_GT(even->ops[0].model.cores(), small.ops[0].model.cores());
-  EXPECT_FALSE(with_even_writes(context, links, *even, Unevenness::any).has_value()) << "there is nothing left to do";
+  EXPECT_FALSE(with_even_channels(context, links, *even, EvenRules{}).has_value()) << "there is nothing left to do";
 }
 
-TEST(EvenWrites, LeaveSmallResultsAlone) {
+// Ops of other kinds stay as they are.
+TEST(EvenChannels, DivideOneKindOfOps) {
+  const Chosen c(perceptron(1024, {64, 1024, 1024}), {"fc2"});
+  PolicyContext context(c.space, 1);
+  LinkModel links(context);
+  const Choice small = by_size(c.space, false);
+  const std::set<std::size_t> kinds = uneven_kinds(context, links, small);
+  ASSERT_GE(kinds.size(), 2u);
+  const auto even = with_even_channels(context, links, small, {.kind = *kinds.begin()});
+  ASSERT_TRUE(even.has_value());
+  for (std::size_t i = 0; i < small.ops.size(); ++i)
+    if (context.kind(OpId(static_cast<std::uint32_t>(i))) != *kinds.begin()) EXPECT_EQ(even->ops[i].model, small.ops[i].model);
+}
+
+TEST(EvenChannels, LeaveSmallResultsAlone) {
   const Chosen c(perceptron(32, {64, 32, 32}), {"fc2"});
   PolicyContext context(c.space, 1);
   LinkModel links(context);
-  EXPECT_FALSE(with_even_writes(context, links, by_size(c.space, false), Unevenness::any).has_value());
+  EXPECT_FALSE(with_even_channels(context, links, by_size(c.space, false), EvenRules{}).has_value());
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

@@ -21,12 +21,12 @@ std::optional<std::uint64_t> buffer_bytes(const netlist::Queue& queue, const dev
 Diagnostic no_free_block(const netlist::Queue& queue, std::size_t index, std::size_t channel, std::uint64_t available,
                          const device::DeviceDescriptor& device) {
   const std::uint64_t needed = buffer_bytes(queue, device).value_or(std::uint64_t{1} << 62);
-  Diagnostic d = does_not_fit(
-      "BL016", queue.name, "dram", needed, available,
-      cat("queue '", queue.name, "': buffer ", index + 1, " of ", queue.grid.volume(), " (", queue.entries,
-          queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format), ") needs ",
-          needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
-      "a narrower format would take less");
+  Diagnostic d =
+      does_not_fit("BL016", queue.name, "dram", needed, available,
+                   cat("queue '", queue.name, "': buffer ", index + 1, " of ", queue.grid.volume(), " (", queue.entries,
+                       queue.entries == 1 ? " entry of " : " entries of ", queue.block.tiles(), " tiles in ", format_name(queue.format),
+                       ") needs ", needed, " bytes; the largest free block, in channel ", channel, ", has ", available),
+                   "a narrower format would take less");
   d.data.emplace_back("channel", cat(channel));
   return d;
 }

@@ -145,7 +145,7 @@ std::vector<DramBank> banks_by_load(const std::vector<UnplacedBuffer>& buffers, 
     loaded.push_back(std::move(one));
   }
   std::vector<DramBank> out;
-  for (std::int32_t bank : place_by_load(loaded, ChannelRoom(halves > 1 ? room.halves : room.channels, room.epochs)))
+  for (std::int32_t bank : place_by_load(loaded, ChannelRoom(halves > 1 ? room.halves : room.channels, room.epochs), halves > 1))
     out.emplace_back(bank / halves, halves > 1 ? bank % halves : DramBank::kEitherHalf);
   return out;
 }

@@ -20,6 +20,10 @@ constexpr std::int64_t kMostPairs = 20'000'000;
 // An epoch whose busiest channel has so much of the mean is not improved by swaps.
 constexpr double kEven = 1.02;
 
+// What the load of a whole channel counts beside those of its halves: each half has a rate of its own, so that it decides only between
+// placements that load halves alike.
+constexpr double kOfWholeChannel = 1;
+
 double cost_of(double load, double mean) {
   const double x = load / mean, x2 = x * x, x4 = x2 * x2;
   return mean * x4 * x4;
@@ -33,8 +37,13 @@ struct Share {
 
 class Shares {
  public:
-  Shares(const std::vector<LoadedBuffer>& buffers, ChannelRoom room)
-      : buffers_(buffers), channels_(room.channels()), room_(std::move(room)), of_buffer_(buffers.size()), channel_(buffers.size(), -1) {
+  Shares(const std::vector<LoadedBuffer>& buffers, ChannelRoom room, std::size_t halves)
+      : buffers_(buffers),
+        halves_(halves),
+        channels_(room.channels()),
+        room_(std::move(room)),
+        of_buffer_(buffers.size()),
+        channel_(buffers.size(), -1) {
     std::map<std::int32_t, std::size_t> numbers;  // by epoch
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferLoad& load : buffers[b].loads)
@@ -94,8 +103,12 @@ class Shares {
   double added(std::size_t b, std::size_t channel) const {
     double sum = 0;
     for (const Share& s : of_buffer_[b]) {
-      const double load = load_[s.load][channel];
-      sum += cost_of(load + s.bytes, mean_[s.load]) - cost_of(load, mean_[s.load]);
+      const std::vector<double>& loads = load_[s.load];
+      const double load = loads[channel], mean = mean_[s.load];
+      sum += cost_of(load + s.bytes, mean) - cost_of(load, mean);
+      if (halves_ == 1) continue;
+      const double whole = load + loads[channel ^ 1];
+      sum += kOfWholeChannel * (cost_of(whole + s.bytes, 2 * mean) - cost_of(whole, 2 * mean));
     }
     return sum;
   }
@@ -183,7 +196,8 @@ class Shares {
   double added_together(std::size_t a, std::size_t of_a, std::size_t b, std::size_t of_b) const { return added(a, of_a) + added(b, of_b); }
 
   const std::vector<LoadedBuffer>& buffers_;
-  std::size_t channels_;
+  std::size_t halves_;
+  std::size_t channels_;  // or halves of them
   ChannelRoom room_;
   std::vector<std::vector<Share>> of_buffer_;
   std::vector<double> weight_;                     // by buffer: its shares together
@@ -196,9 +210,9 @@ class Shares {
 
 }  // namespace
 
-std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room) {
+std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room, bool of_halves) {
   if (room.channels() == 0) return std::vector<std::int32_t>(buffers.size(), 0);
-  return Shares(buffers, std::move(room)).place();
+  return Shares(buffers, std::move(room), of_halves ? 2 : 1).place();
 }
 
 }  // namespace buda::balance

@@ -17,7 +17,8 @@ struct LoadedBuffer {
   Lifetime life = {};
 };
 
-// The channel of each buffer; one that fits nowhere gets channel 0.
-std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room);
+// The channel of each buffer; one that fits nowhere gets channel 0. `of_halves`: `room` is that of the halves of channels, 2n and 2n + 1
+// those of channel n.
+std::vector<std::int32_t> place_by_load(const std::vector<LoadedBuffer>& buffers, ChannelRoom room, bool of_halves = false);
 
 }  // namespace buda::balance

@@ -2,7 +2,7 @@
 #include <buda/balance/solve/search.hpp>
 
 #include <buda/balance/solve/epoch_search.hpp>
-#include <buda/balance/solve/even_writes.hpp>
+#include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/spread.hpp>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void Search::improve() {
 
 // An epoch that writes a buffer does not know what later ones read from it.
 Trial Search::evened(Trial trial) {
-  auto even = with_even_writes(context_, links_, trial.choice, Unevenness::holds_up);
+  auto even = with_even_channels(context_, links_, trial.choice, {.which = Unevenness::holds_up});
   if (!even) return trial;
   Trial out = trials_.rated(std::move(*even));
   return out.is_better(trial) ? out : trial;

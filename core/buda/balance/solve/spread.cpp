@@ -1,7 +1,7 @@
 // Searches beside each other, and the best of what they find.
 #include <buda/balance/solve/spread.hpp>
 
-#include <buda/balance/solve/even_writes.hpp>
+#include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>
 #include <buda/base/parallel.hpp>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace {
 // Plans put together from epochs whose estimates are known.
 constexpr int kCombined = 3;
 // By how much a plan may take longer whose channels of DRAM have more alike to move: less than the estimate is sure of.
-constexpr double kAsFast = 1.005;
+constexpr double kAsFast = 1.01;
+// For that, how many times as long an op may take, and how many kinds of ops are tried one after the other.
+constexpr double kSlowerModel = 1.15;
+constexpr std::size_t kMostKinds = 4;
 // By effort: how many times as many ops a search may place. Each effort does what those before it do as well.
 constexpr double kBudgets[] = {1, 1, 2.5, 5};
 // Problems of which all plans are tried, within a budget of a tenth of a second; with more effort, of seconds.
@@ -114,12 +118,32 @@ Trial first_estimated(Searches& searches) {
   return best.trial();
 }
 
-// With channels of DRAM that have more alike to move, where that is as fast.
-Trial evened(Search& search, Trial trial) {
-  auto choice = with_even_writes(search.context(), search.links(), trial.choice, Unevenness::any);
-  if (!choice) return trial;
+// The plan with other models by these rules, where that is as fast.
+std::optional<Trial> evened(Search& search, const Trial& trial, double most_cycles, const EvenRules& rules) {
+  auto choice = with_even_channels(search.context(), search.links(), trial.choice, rules);
+  if (!choice) return std::nullopt;
   Trial even = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
-  return !even.fails && even.cycles <= kAsFast * trial.cycles ? even : trial;
+  if (even.fails || even.cycles > most_cycles) return std::nullopt;
+  return even;
+}
+
+// With channels of DRAM that have more alike to move: all ops at once, or one kind after the other, and what remains by slower models.
+Trial evened(Search& search, Trial trial) {
+  const double most = kAsFast * trial.cycles;
+  for (double slower : {1.0, kSlowerModel}) {
+    const std::set<std::size_t> kinds = uneven_kinds(search.context(), search.links(), trial.choice);
+    if (kinds.empty()) break;
+    if (auto even = evened(search, trial, most, {.slower = slower})) {
+      trial = std::move(*even);
+      continue;
+    }
+    std::size_t tried = 0;
+    for (std::size_t kind : kinds) {
+      if (kinds.size() == 1 || ++tried > kMostKinds) break;
+      if (auto even = evened(search, trial, most, {.slower = slower, .kind = kind})) trial = std::move(*even);
+    }
+  }
+  return trial;
 }
 
 // The searches of a budget that found anything. `failure`: why none did.
