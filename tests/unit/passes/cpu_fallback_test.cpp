@@ -1,5 +1,5 @@
 // cpu-fallback and lowering in part: which ops go to the host, what goes along, and that the mixed graph computes the same.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/placement.hpp>

@@ -1,5 +1,5 @@
 // Passes on device graphs: fuse-relu and assign-formats.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

@@ -1,5 +1,5 @@
 // Queues and nops that the user wants on edges, and tilizers: from the model's graph to what the balancer reads.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/tile_rows.hpp>

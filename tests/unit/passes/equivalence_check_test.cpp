@@ -1,7 +1,7 @@
 // The check that a pass keeps the meaning: it finds what changed, and only that.
 #include <buda/graph/value.hpp>
 
-#include "harness.hpp"
+#include "values.hpp"
 
 namespace buda::passes {
 namespace {

@@ -1,5 +1,5 @@
 // The families of decomposition plugins, op by op: decomposed and lowered they mean what they meant.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <limits>
 

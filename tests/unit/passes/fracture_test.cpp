@@ -1,5 +1,5 @@
 // fracture: whatever is split computes the same, chains stay split, and what cannot be split says why.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 #include <functional>

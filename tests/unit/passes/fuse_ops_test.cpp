@@ -1,5 +1,5 @@
 // fuse-ops: which ops become one, in which order, and where their values wait.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/passes/fuse/fuse_ops.hpp>

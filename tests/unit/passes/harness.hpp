@@ -1,4 +1,4 @@
-// What tests of passes need: a host, a device, tensors, and the plugins of the build tree.
+// What tests of passes need: a host, a device, and the plugins of the build tree. Tests that look at values include values.hpp.
 #pragma once
 
 #include <buda/base/text.hpp>
@@ -7,15 +7,12 @@
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
-#include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -33,16 +30,6 @@ using graph::Tm;
 using graph::TmDim;
 using graph::ValueRef;
 using ops::Builder;
-
-inline Tensor f32(Shape shape, std::vector<float> elements) { return Tensor(std::move(shape), std::move(elements)); }
-
-// Numbers from -1 to 1 that are all different, and the same in each run.
-inline Tensor varied(Shape shape, std::uint64_t seed = 1) {
-  Rng rng(seed);
-  std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
-  for (float& x : v) x = static_cast<float>(rng.uniform(-1, 1));
-  return Tensor(std::move(shape), std::move(v));
-}
 
 inline device::DeviceDescriptor wormhole_like() {
   device::DeviceDescriptor d;
@@ -114,30 +101,6 @@ inline ValueRef called(Builder& b, const std::string& name, ValueRef value) {
 inline std::string body(const Graph& graph) {
   std::string text = listing(graph);
   return text.substr(text.find('\n') + 1);
-}
-
-inline NamedTensors evaluated(const Graph& graph, const NamedTensors& inputs) {
-  auto out = ops::evaluate_graph(graph, inputs);
-  if (out) return std::move(*out);
-  ADD_FAILURE() << Bench::message(out.failure()) << '\n' << listing(graph);
-  return {};
-}
-
-// Runs the passes one after the other and expects that each keeps the meaning of the graph.
-inline void expect_equivalence(Graph& graph, Bench& bench, const std::vector<const Pass*>& passes, NamedTensors inputs = {}) {
-  if (inputs.empty()) {
-    auto random = random_inputs(graph, 1);
-    ASSERT_TRUE(random.ok());
-    inputs = std::move(*random);
-  }
-  EquivalenceCheck check(bench.host, ops::standard_ops());
-  auto started = check.start(graph, std::move(inputs));
-  ASSERT_TRUE(started.ok()) << Bench::message(started.failure());
-  for (const Pass* pass : passes) {
-    bench.run(*pass, graph);
-    auto same = check.after(graph, pass->name);
-    ASSERT_TRUE(same.ok()) << Bench::message(same.failure()) << '\n' << listing(graph);
-  }
 }
 
 // The decompositions of the plugins beside the test's executable; loaded once.

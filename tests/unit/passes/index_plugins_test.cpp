@@ -1,5 +1,5 @@
 // Lookups and scatters by indices that the model computes: decomposed and lowered they mean what they meant.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 

@@ -1,5 +1,5 @@
 // Graphs in which the elements of a batch meet: they are lowered with the batch joined to the slices.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 #include <functional>

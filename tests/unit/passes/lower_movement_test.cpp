@@ -1,5 +1,5 @@
 // Lowering of what moves data: reshapes and transposes by edges and by pickers, slices, concatenations, borders, gathers.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/layout/rearrangement.hpp>
 

@@ -1,7 +1,7 @@
 // A bench for lower-to-device alone, and a graph's ops as text.
 #pragma once
 
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

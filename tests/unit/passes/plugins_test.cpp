@@ -1,5 +1,5 @@
 // The rules of our decomposition plugins: what they build, and that it means the same.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Rules of mixed precision: reading them, whom they are for, and what assign-formats makes of them.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/formats/precision_rules.hpp>
 

@@ -3,7 +3,7 @@
 #include "random_graphs.hpp"
 
 #include "default_pipeline.hpp"
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>

@@ -1,5 +1,5 @@
 // Recurrent networks: unrolled and lowered they mean what they meant.
-#include "harness.hpp"
+#include "values.hpp"
 
 namespace buda::passes {
 namespace {

@@ -1,5 +1,5 @@
 // Sampling at computed places, and determinants: decomposed and lowered they mean what they meant.
-#include "harness.hpp"
+#include "values.hpp"
 
 namespace buda::passes {
 namespace {

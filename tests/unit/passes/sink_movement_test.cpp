@@ -1,5 +1,5 @@
 // sink-movement: inverse movements meet and cancel, and what does not gain by it stays.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/pipeline/standard_passes.hpp>
 

@@ -1,5 +1,5 @@
 // Convolutions, pools and resizing: after decomposition and after lowering they mean what the ops mean.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/pipeline/standard_passes.hpp>
 

@@ -1,5 +1,5 @@
 // Passes on tensor graphs: what they rewrite, what they leave, and that the meaning stays.
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/value.hpp>

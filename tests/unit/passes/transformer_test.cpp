@@ -1,6 +1,6 @@
 // Transformers, small and as exporters write them, through the whole pipeline: what they mean stays, and data moves on edges alone.
 #include "default_pipeline.hpp"
-#include "harness.hpp"
+#include "values.hpp"
 
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
