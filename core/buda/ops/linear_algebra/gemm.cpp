@@ -9,9 +9,7 @@
 #include <buda/ops/linear_algebra/gemm.hpp>
 
 #include <buda/base/parallel.hpp>
-#include <buda/ops/linear_algebra/one_openmp_thread.hpp>
-
-#include <dnnl.h>
+#include <buda/ops/dnnl/functions.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,25 +57,19 @@ void plain(const Extent& e, Matrix<T> a, Matrix<T> b, T* c, unsigned threads) {
   });
 }
 
-// The block of c at (row, col).
-bool dnnl_block(const Extent& e, Matrix<float> a, Matrix<float> b, float* c, std::int64_t row, std::int64_t col, std::int64_t rows,
-                std::int64_t cols) {
-  OneOpenMpThread one;
-  const float* pa = a.data + (a.transposed ? row : row * e.k);
-  const float* pb = b.data + (b.transposed ? col * e.k : col);
-  return dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', rows, cols, e.k, 1.0f, pa, a.transposed ? e.m : e.k, pb,
-                    b.transposed ? e.k : e.n, 0.0f, c + row * e.n + col, e.n) == dnnl_success;
-}
-
 bool by_dnnl(const Extent& e, Matrix<float> a, Matrix<float> b, float* c, unsigned threads) {
   // Few rows: blocks of columns give several threads something to do.
   bool by_rows = e.m > kBlockRows;
   std::int64_t block = by_rows ? kBlockRows : kBlockCols, size = by_rows ? e.m : e.n;
   auto blocks = static_cast<std::size_t>((size + block - 1) / block);
   std::vector<char> done(blocks, 0);
+  const DnnlFunctions& dnnl = dnnl_functions();
   parallel_for(threads, blocks, [&](std::size_t i) {
     std::int64_t at = static_cast<std::int64_t>(i) * block, length = std::min(block, size - at);
-    done[i] = by_rows ? dnnl_block(e, a, b, c, at, 0, length, e.n) : dnnl_block(e, a, b, c, 0, at, e.m, length);
+    ProductBlock part{e.m, e.n, e.k, a.data, b.data, c, a.transposed, b.transposed, 0, 0, e.m, e.n};
+    (by_rows ? part.row : part.col) = at;
+    (by_rows ? part.rows : part.cols) = length;
+    done[i] = dnnl.product(part);
   });
   return std::all_of(done.begin(), done.end(), [](char d) { return d != 0; });
 }

@@ -3,11 +3,11 @@
 // Large ones in fp32 are oneDNN's; the others, integers among them, are products of the weights' matrix with one of the windows' elements.
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/ops/dnnl/functions.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/spatial/columns.hpp>
-#include <buda/ops/spatial/conv_dnnl.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
@@ -87,7 +87,8 @@ Result<Tensor> convolved(const EvaluateCall& call, const ConvShape& s) {
   auto data = [&](std::size_t i) { return i < in.size() ? reinterpret_cast<const Element<T>*>(in[i].template as<T>().data()) : nullptr; };
   auto* y = reinterpret_cast<Element<T>*>(out.bytes());
   if constexpr (std::is_same_v<T, float>) {
-    if (s.flops() >= kPlainBelow && conv_by_dnnl(s, data(0), data(1), data(2), y, call.threads)) return std::move(out).take();
+    if (s.flops() >= kPlainBelow && dnnl_functions().convolution(s, data(0), data(1), data(2), y, call.threads))
+      return std::move(out).take();
   }
   if (call.outputs[0].shape.volume() != 0) BUDA_TRY(by_columns<Element<T>>(s, data(0), data(1), data(2), y, call.threads));
   return std::move(out).take();
@@ -128,6 +129,11 @@ OpDef conv_op() {
 }
 
 }  // namespace
+
+double ConvShape::flops() const {
+  return 2.0 * static_cast<double>(samples) * static_cast<double>(out_channels) * static_cast<double>(window.out()) *
+         static_cast<double>(window.taps()) * static_cast<double>(in_channels) / static_cast<double>(std::max<std::int64_t>(groups, 1));
+}
 
 std::vector<OpDef> conv_ops() { return {conv_op<1>(), conv_op<2>(), conv_op<3>()}; }
 

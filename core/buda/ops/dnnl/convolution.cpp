@@ -8,10 +8,10 @@
 // piece runs on one thread (one_openmp_thread.hpp says why).
 //
 // oneDNN keeps primitives (generated code) by their shape in a cache of its own, so that a network's repeated layers are generated once.
-#include <buda/ops/spatial/conv_dnnl.hpp>
+#include <buda/ops/dnnl/convolution.hpp>
 
 #include <buda/base/parallel.hpp>
-#include <buda/ops/linear_algebra/one_openmp_thread.hpp>
+#include <buda/ops/dnnl/one_openmp_thread.hpp>
 
 #include <dnnl.hpp>
 
@@ -158,11 +158,6 @@ class Conv {
 };
 
 }  // namespace
-
-double ConvShape::flops() const {
-  return 2.0 * static_cast<double>(samples) * static_cast<double>(out_channels) * static_cast<double>(window.out()) *
-         static_cast<double>(window.taps()) * static_cast<double>(in_channels) / static_cast<double>(std::max<std::int64_t>(groups, 1));
-}
 
 bool conv_by_dnnl(const ConvShape& shape, const float* x, const float* weights, const float* bias, float* y, unsigned threads) {
   try {

@@ -1,5 +1,5 @@
 // Calls of OpenMP's runtime.
-#include <buda/ops/linear_algebra/one_openmp_thread.hpp>
+#include <buda/ops/dnnl/one_openmp_thread.hpp>
 
 // From libgomp, with which Debian's oneDNN is built; <omp.h> would need the compiler's OpenMP switch, which for clang means another
 // library.
