@@ -12,11 +12,12 @@ PACKAGES := $(shell sed -n '/^## Tools/q; $(LISTED)' docs/internals/dependencies
 TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; /^## Browser/q; $(LISTED)' docs/internals/dependencies.md)
 BROWSER_PACKAGES := $(shell sed -n '1,/^## Browser/d; /^## Office/q; $(LISTED)' docs/internals/dependencies.md)
 OFFICE_PACKAGES := $(shell sed -n '1,/^## Office/d; /^## Terminal/q; $(LISTED)' docs/internals/dependencies.md)
-TERMINAL_PACKAGES := $(shell sed -n '1,/^## Terminal/d; $(LISTED)' docs/internals/dependencies.md)
+TERMINAL_PACKAGES := $(shell sed -n '1,/^## Terminal/d; /^## Frameworks/q; $(LISTED)' docs/internals/dependencies.md)
+FRAMEWORK_PACKAGES := $(shell sed -n '1,/^## Frameworks/d; $(LISTED)' docs/internals/dependencies.md)
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,7 +38,8 @@ clang-tidy: WANTED = clang-tidy
 browser: WANTED = $(BROWSER_PACKAGES)
 office: WANTED = $(OFFICE_PACKAGES)
 terminal: WANTED = $(TERMINAL_PACKAGES)
-deps tools browser office terminal clang-tidy:
+frameworks: WANTED = $(FRAMEWORK_PACKAGES)
+deps tools browser office terminal frameworks clang-tidy:
 	@missing=$$(for p in $(WANTED); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "== installing Debian packages:" $$missing; \
@@ -60,7 +62,7 @@ toolchain: deps $(BUILD)/build.ninja
 demo: toolchain
 	@sh share/examples/digits/demo.sh $(BUILD)
 
-test: build browser office terminal
+test: build browser office terminal frameworks
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
 

@@ -12,6 +12,7 @@
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/cli/timeline.hpp>
+#include <buda/compiler/model_name.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -260,7 +261,9 @@ std::string passes_folder(const Options& o) { return reports_folder(o) + "/passe
 
 std::string image_path(const Options& o) { return o.output.empty() ? cli::model_name(o.model) + ".tti" : o.output; }
 
-Result<void> compile_model(const Options& o, cli::ToolHost& host) {
+Result<void> compile_model(const Options& given, cli::ToolHost& host) {
+  Options o = given;
+  o.model = compiler::model_file(given.model, host.fs());
   std::string image = image_path(o);
   if (image == io::kStdStream)
     return usage_error("BD002", "option --output: an image is an archive and cannot be written to standard output; name a file");

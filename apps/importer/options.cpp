@@ -10,7 +10,7 @@ namespace buda::importer {
 namespace {
 
 void declare(cli::OptionSet& set, Options& o) {
-  set.optional_positional("MODEL", o.model, "the model file; - reads standard input");
+  set.optional_positional("MODEL", o.model, "the model file, or the folder of a SavedModel; - reads standard input");
   set.path("output", o.output, "FILE", "the graph; default: the model's name with .graph.json, in the current folder; - is standard output")
       .also("-o");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");

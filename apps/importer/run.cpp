@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/import.hpp>
+#include <buda/compiler/model_name.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
@@ -98,9 +99,9 @@ Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
   if ((code != "IP001" && code != "SC006") || kind <= cli::FileKind::device_graph) return failure;
   using cli::FileKind;
-  const cli::InputFile input{
-      source.path,
-      {FileKind::model, FileKind::tflite_model, FileKind::torchscript_model, FileKind::stablehlo_module, FileKind::tensor_graph}};
+  const cli::InputFile input{source.path,
+                             {FileKind::model, FileKind::tflite_model, FileKind::torchscript_model, FileKind::stablehlo_module,
+                              FileKind::tensorflow_model, FileKind::tensor_graph}};
   return cli::wrong_kind("importer", input, kind);
 }
 
@@ -126,8 +127,8 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
     return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
-  plugin::ModelSource source{options.model, {}};
-  BUDA_ASSIGN(source.bytes, host.fs().read(options.model));
+  plugin::ModelSource source{compiler::model_file(options.model, host.fs()), {}};
+  BUDA_ASSIGN(source.bytes, host.fs().read(source.path));
   auto graph = compiler::import_model(
       source, options.frontend,
       {.name = options.name, .dims = std::move(dims), .values = std::move(values), .input_shapes = std::move(shapes)},

@@ -53,6 +53,7 @@ done
 seed frontend_tflite "$source"/plugins/frontends/tflite/samples/*.tflite
 seed frontend_torchscript "$source"/plugins/frontends/torchscript/samples/*.pt
 seed frontend_stablehlo "$source"/plugins/frontends/stablehlo/samples/*.mlir
+seed frontend_tensorflow "$source"/plugins/frontends/tensorflow/samples/*.pb*
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 

@@ -66,6 +66,28 @@ bool is_onnx(std::string_view head) {
   return head.size() > 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 0x20 && kNextFields.find(head[2]) != std::string_view::npos;
 }
 
+// A SavedModel: the version 1 and a MetaGraphDef, whose first field is a message, while ONNX has a text there. Or a GraphDef: a node that
+// begins with its name and op; or one of both as text.
+bool is_tensorflow(std::string_view head) {
+  const auto behind_number = [&](std::size_t at) {
+    while (at < head.size() && static_cast<unsigned char>(head[at]) >= 0x80) ++at;
+    return at + 1;
+  };
+  if (head.starts_with("\x08\x01\x12")) {
+    const std::size_t inside = behind_number(3);
+    return inside < head.size() && (head[inside] == '\x0a' || head[inside] == '\x12');
+  }
+  const std::size_t name = behind_number(1);
+  if (head.starts_with('\x0a') && name + 1 < head.size() && head[name] == '\x0a') {
+    const std::size_t op = name + 2 + static_cast<unsigned char>(head[name + 1]);
+    if (op + 2 < head.size() && head[op] == '\x12' && head[op + 2] > ' ') return true;
+  }
+  const std::string_view text = trim(head);
+  for (const std::string_view field : {"node", "saved_model_schema_version:", "meta_graphs"})
+    if (text.starts_with(field)) return field.ends_with(':') || trim(text.substr(field.size())).starts_with('{');
+  return false;
+}
+
 // A zip file whose first member is one that PyTorch writes first: an archive of torch.jit.save.
 bool is_torchscript(std::string_view head) {
   constexpr std::size_t kNameAt = 30, kNameLengthAt = 26;
@@ -109,6 +131,8 @@ std::string_view kind_name(FileKind kind) {
       return "a TorchScript archive";
     case FileKind::stablehlo_module:
       return "a StableHLO module";
+    case FileKind::tensorflow_model:
+      return "a TensorFlow model";
     case FileKind::tensor_graph:
       return "a graph";
     case FileKind::device_graph:
@@ -203,6 +227,7 @@ std::string advice(const InputFile& input, FileKind found) {
 
 FileKind file_kind(std::string_view head) {
   if (is_tar(head)) return FileKind::image;
+  if (is_tensorflow(head)) return FileKind::tensorflow_model;
   if (is_onnx(head)) return FileKind::model;
   if (is_tflite(head)) return FileKind::tflite_model;
   if (is_torchscript(head)) return FileKind::torchscript_model;

@@ -18,6 +18,7 @@ enum class FileKind : std::uint8_t {
   tflite_model,
   torchscript_model,
   stablehlo_module,  // MLIR text or bytecode
+  tensorflow_model,  // a GraphDef or SavedModel
   tensor_graph,      // importer's
   device_graph,      // optimizer's
   netlist,

@@ -4,6 +4,7 @@
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/image_blocks.hpp>
 
 namespace buda::tflite_frontend {
 namespace {
@@ -70,28 +71,6 @@ Result<void> import_depthwise_conv(NodeImport& n) {
   return convolve(n, std::move(c));
 }
 
-// The padding with which the result has the wanted size, as the format has it: that of the convolution of which this is the transpose. What
-// is cut off less than the result needs is added at the end.
-Result<ops::AttrMap> transposed_attrs(NodeImport& n, const Shape& x, const Shape& w, const Dims& result, Dims stride,
-                                      format::Padding padding) {
-  Dims before(2), after(2), more(2);
-  for (std::size_t i = 0; i < 2; ++i) {
-    std::int64_t size = result[i + 1], kernel = w[i + 1];
-    if (size < 1 || size > kLargestWindow || stride[i] < 1 || stride[i] > kLargestWindow)
-      return n.refuse(cat("its result ", list_text(result), " or stride ", list_text(stride), " is impossible"));
-    std::int64_t windows = padding == format::Padding::SAME ? (size + stride[i] - 1) / stride[i] : (size + stride[i] - kernel) / stride[i];
-    std::int64_t total = std::max<std::int64_t>(0, (windows - 1) * stride[i] + kernel - size);
-    before[i] = total / 2;
-    after[i] = (x[i + 1] - 1) * stride[i] + kernel - before[i] - size;
-    if (after[i] < 0) more[i] = -after[i];
-    after[i] = std::max<std::int64_t>(after[i], 0);
-  }
-  frontend::WindowArguments window{{w[1], w[2]}, std::move(stride), {1, 1}, {before[0], before[1], after[0], after[1]}};
-  ops::AttrMap attrs = window.attrs();
-  if (more[0] != 0 || more[1] != 0) attrs["output_padding"] = more;
-  return attrs;
-}
-
 // Inputs: the shape of the result, weights [outputs, rows, columns, inputs], x, bias.
 Result<void> import_transpose_conv(NodeImport& n) {
   const auto& o = n.options<format::TransposeConvOptions>();
@@ -101,7 +80,8 @@ Result<void> import_transpose_conv(NodeImport& n) {
   if (w.rank() != 4 || x.rank() != 4 || result.size() != 4)
     return n.refuse(
         cat("its input is ", x.text(), ", its weights ", w.text(), " and its result ", list_text(result), "; four axes are needed"));
-  BUDA_ASSIGN(auto attrs, transposed_attrs(n, x, w, result, {o.stride_h(), o.stride_w()}, o.padding()));
+  BUDA_ASSIGN(auto attrs, frontend::transposed_window(n, {x[1], x[2]}, {w[1], w[2]}, {result[1], result[2]}, {o.stride_h(), o.stride_w()},
+                                                      o.padding() == format::Padding::SAME));
   if (n.is_exact() && has_integer_products(n)) {
     // Products of integers are exact in F64, in which this operation computes.
     DType sum_in = sum_type(n);

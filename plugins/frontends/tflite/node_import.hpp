@@ -8,11 +8,11 @@
 // A quantised tensor can be had in two ways: as it is stored, in integers (`input`), or as the numbers that it stands for (`number`).
 #pragma once
 
-#include "layouts.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
 
 #include <buda/frontend/axes.hpp>
+#include <buda/frontend/layouts.hpp>
 #include <buda/frontend/op_import.hpp>
 #include <buda/frontend/values.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
@@ -28,6 +28,7 @@ namespace buda::tflite_frontend {
 
 using frontend::computed_value;
 using frontend::known_value;
+using frontend::Layouts;
 using frontend::Operand;
 using frontend::Role;
 

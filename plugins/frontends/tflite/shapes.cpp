@@ -2,6 +2,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/image_blocks.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -208,119 +209,40 @@ Result<void> import_range(NodeImport& n) {
   return success();
 }
 
-// [n, r, c, d] as [n, r / b, b, c / b, b, d], of which the two b move before d.
 Result<void> import_space_to_depth(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  std::int64_t b = n.options<format::SpaceToDepthOptions>().block_size();
-  if (x.rank() != 4 || b < 1 || x[1] % b != 0 || x[2] % b != 0)
-    return n.refuse(cat("its input ", x.text(), " cannot be cut into blocks of ", b));
   Ref value = n.moved(0);
-  Ref cut = n.step("cut").reshape(value, Shape{x[0], x[1] / b, b, x[2] / b, b, x[3]});
-  Ref moved = n.step("moved").transpose(cut, {0, 1, 3, 2, 4, 5});
-  n.output(n.result().reshape(moved, Shape{x[0], x[1] / b, x[2] / b, b * b * x[3]}));
+  BUDA_ASSIGN(Ref y, frontend::space_to_depth(n, value, x, n.options<format::SpaceToDepthOptions>().block_size()));
+  n.output(y);
   return success();
 }
 
 Result<void> import_depth_to_space(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  std::int64_t b = n.options<format::DepthToSpaceOptions>().block_size();
-  if (x.rank() != 4 || b < 1 || b > (1 << 15) || x[3] % (b * b) != 0)
-    return n.refuse(cat("its input ", x.text(), " cannot be cut into blocks of ", b));
   Ref value = n.moved(0);
-  Ref cut = n.step("cut").reshape(value, Shape{x[0], x[1], x[2], b, b, x[3] / (b * b)});
-  Ref moved = n.step("moved").transpose(cut, {0, 1, 3, 2, 4, 5});
-  n.output(n.result().reshape(moved, Shape{x[0], x[1] * b, x[2] * b, x[3] / (b * b)}));
+  BUDA_ASSIGN(Ref y, frontend::depth_to_space(n, value, x, n.options<format::DepthToSpaceOptions>().block_size()));
+  n.output(y);
   return success();
 }
 
-struct Blocks {
-  Dims sizes;
-  Dims before, after;  // padding or crops, for each axis of a block
-};
-
-Result<Blocks> blocks_of(NodeImport& n, std::size_t rank, std::string_view what) {
-  Blocks out;
-  BUDA_ASSIGN(out.sizes, n.known_integers(1, "block"));
-  BUDA_ASSIGN(Dims pairs, n.known_integers(2, what));
-  bool fits = rank >= out.sizes.size() + 1 && pairs.size() == 2 * out.sizes.size();
-  for (auto b : out.sizes) fits = fits && b >= 1 && b < kLargestKnown;
-  for (auto p : pairs) fits = fits && p >= 0 && p < kLargestKnown;
-  if (!fits)
-    return n.refuse(
-        cat("its block ", list_text(out.sizes), " and ", what, ' ', list_text(pairs), " do not fit an input of ", rank, " axes"));
-  for (std::size_t i = 0; i < out.sizes.size(); ++i) {
-    out.before.push_back(pairs[2 * i]);
-    out.after.push_back(pairs[2 * i + 1]);
-  }
-  return out;
-}
-
-// The places inside a block become samples: [n, s1 / b1, b1, …, rest] with all b before n.
 Result<void> import_space_to_batch(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Blocks blocks, blocks_of(n, x.rank(), "paddings"));
-  std::size_t count = blocks.sizes.size();
-  Dims before(x.rank(), 0), after(x.rank(), 0), cut{x[0]}, order, result{x[0]};
-  for (std::size_t i = 0; i < count; ++i) {
-    before[i + 1] = blocks.before[i];
-    after[i + 1] = blocks.after[i];
-    std::int64_t size = x[i + 1] + before[i + 1] + after[i + 1], b = blocks.sizes[i];
-    if (size % b != 0) return n.refuse(cat("axis ", i + 1, " of its input ", x.text(), " cannot be cut into blocks of ", b));
-    cut.insert(cut.end(), {size / b, b});
-    order.push_back(static_cast<std::int64_t>(2 * i + 2));
-    result[0] *= b;
-    if (result[0] > (std::int64_t{1} << 31)) return n.refuse(cat("its block ", list_text(blocks.sizes), " is too large"));
-    result.push_back(size / b);
-  }
-  order.push_back(0);
-  for (std::size_t i = 0; i < count; ++i) order.push_back(static_cast<std::int64_t>(2 * i + 1));
-  for (std::size_t axis = count + 1; axis < x.rank(); ++axis) {
-    cut.push_back(x[axis]);
-    order.push_back(static_cast<std::int64_t>(axis + count));
-    result.push_back(x[axis]);
-  }
+  BUDA_ASSIGN(Dims block, n.known_integers(1, "block"));
+  BUDA_ASSIGN(Dims paddings, n.known_integers(2, "paddings"));
   double border = n.is_exact() && n.input_info(0).is_quantized() ? static_cast<double>(n.input_info(0).quantization->zero_points[0]) : 0;
   Ref value = n.moved(0);
-  value = n.step("padded").pad(value, before, after, border);
-  value = n.step("cut").reshape(value, Shape(cut));
-  value = n.step("moved").transpose(value, order);
-  n.output(n.result().reshape(value, Shape(result)));
+  BUDA_ASSIGN(Ref y, frontend::space_to_batch(n, value, x, block, paddings, border));
+  n.output(y);
   return success();
 }
 
 Result<void> import_batch_to_space(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Blocks blocks, blocks_of(n, x.rank(), "crops"));
-  std::size_t count = blocks.sizes.size();
-  std::int64_t places = 1;
-  Dims cut, order{static_cast<std::int64_t>(count)}, joined;
-  for (auto b : blocks.sizes) {
-    places *= b;
-    cut.push_back(b);
-    if (places > kLargestKnown) return n.refuse(cat("its block ", list_text(blocks.sizes), " is too large"));
-  }
-  if (x[0] % places != 0) return n.refuse(cat("its input ", x.text(), " has no blocks of ", list_text(blocks.sizes)));
-  cut.push_back(x[0] / places);
-  joined.push_back(x[0] / places);
-  for (std::size_t i = 0; i < count; ++i) {
-    order.insert(order.end(), {static_cast<std::int64_t>(count + 1 + i), static_cast<std::int64_t>(i)});
-    joined.push_back(x[i + 1] * blocks.sizes[i]);
-  }
-  for (std::size_t axis = 1; axis < x.rank(); ++axis) {
-    cut.push_back(x[axis]);
-    if (axis <= count) continue;
-    order.push_back(static_cast<std::int64_t>(axis + count));
-    joined.push_back(x[axis]);
-  }
+  BUDA_ASSIGN(Dims block, n.known_integers(1, "block"));
+  BUDA_ASSIGN(Dims crops, n.known_integers(2, "crops"));
   Ref value = n.moved(0);
-  value = n.step("cut").reshape(value, Shape(cut));
-  value = n.step("moved").transpose(value, order);
-  value = n.step("joined").reshape(value, Shape(joined));
-  for (std::size_t i = 0; i < count; ++i) {
-    auto axis = static_cast<std::int64_t>(i + 1);
-    value = n.step(cat("cropped", axis)).slice(value, axis, blocks.before[i], joined[i + 1] - blocks.after[i]);
-  }
-  n.output(n.result().identity(value));
+  BUDA_ASSIGN(Ref y, frontend::batch_to_space(n, value, x, block, crops));
+  n.output(y);
   return success();
 }
 

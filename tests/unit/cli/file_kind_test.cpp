@@ -23,6 +23,9 @@ TEST(FileKind, IsToldByContent) {
       {"ML\xefR\x0dStableHLO_v1.0.0", FileKind::stablehlo_module},
       {"#map = affine_map<(d0) -> (d0)>\n// an MLP\nmodule @jit_f attributes {} {\n", FileKind::stablehlo_module},
       {"  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {", FileKind::stablehlo_module},
+      {std::string("\x08\x01\x12\xd0\x0f\x0a\x07", 7), FileKind::tensorflow_model},
+      {std::string("\x0a\x09\x0a\x01x\x12\x04Relu", 11), FileKind::tensorflow_model},
+      {"\nnode {\n  name: \"x\"\n", FileKind::tensorflow_model},
       {R"({"schema": "buda.telemetry/1"})", FileKind::telemetry},
       {R"({"schema": "buda.graph/1", "name": "g", "level": "tensor"})", FileKind::tensor_graph},
       {"\n{\n  \"schema\" : \"buda.graph/1\",\n  \"level\": \"device\"", FileKind::device_graph},
@@ -81,15 +84,25 @@ TEST(FileKind, WhatIsNoStageGetsItsOwnAdvice) {
 
 // Every tool's kind and every other have advice, and it names a command.
 TEST(FileKind, EveryPairHasAdvice) {
-  constexpr FileKind kAll[] = {
-      FileKind::model,           FileKind::tflite_model, FileKind::torchscript_model, FileKind::stablehlo_module, FileKind::tensor_graph,
-      FileKind::device_graph,    FileKind::netlist,      FileKind::host_plan,         FileKind::placement_report, FileKind::pipes,
-      FileKind::stream_programs, FileKind::image,        FileKind::telemetry};
+  constexpr FileKind kAll[] = {FileKind::model,
+                               FileKind::tflite_model,
+                               FileKind::torchscript_model,
+                               FileKind::stablehlo_module,
+                               FileKind::tensorflow_model,
+                               FileKind::tensor_graph,
+                               FileKind::device_graph,
+                               FileKind::netlist,
+                               FileKind::host_plan,
+                               FileKind::placement_report,
+                               FileKind::pipes,
+                               FileKind::stream_programs,
+                               FileKind::image,
+                               FileKind::telemetry};
   for (FileKind wanted : kAll)
     for (FileKind found : kAll) {
       // No tool reads one of these and not ONNX.
-      const bool is_other_model =
-          wanted == FileKind::tflite_model || wanted == FileKind::torchscript_model || wanted == FileKind::stablehlo_module;
+      const bool is_other_model = wanted == FileKind::tflite_model || wanted == FileKind::torchscript_model ||
+                                  wanted == FileKind::stablehlo_module || wanted == FileKind::tensorflow_model;
       if (wanted == found || is_other_model) continue;
       const Diagnostic d = wrong_kind("tool", {"m.x", {wanted}}, found);
       EXPECT_THAT(d.message, AnyOf(StartsWith("is a"), StartsWith("is telemetry")));

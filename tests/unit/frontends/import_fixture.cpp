@@ -4,9 +4,11 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/plugin/frontend.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace buda::test {
 namespace {
@@ -17,7 +19,7 @@ const plugin::Registries& plugins() {
     auto fs = io::make_real_file_system();
     CollectingSink sink;
     Host host(*fs, sink);
-    for (const char* name : {"onnx", "tflite", "torchscript", "stablehlo", "native", "example"})
+    for (const char* name : {"onnx", "tflite", "torchscript", "stablehlo", "tensorflow", "native", "example"})
       if (auto r = plugin::load_plugin(cat(PLUGIN_DIR "/frontend_", name, ".so"), out, host); !r) ADD_FAILURE() << text_of(r.failure());
     return out;
   }();
@@ -73,6 +75,29 @@ std::string ImportTest::refusal(const std::string& bytes, std::vector<std::strin
   auto graph = import(bytes, std::move(dims));
   EXPECT_EQ(fs_.find("out/m.graph.json"), nullptr) << "nothing may be written";
   return graph ? "imported" : text_of(graph.failure());
+}
+
+void ImportTest::expect_page_lists_operators(const std::string& frontend) {
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  if (source == nullptr) GTEST_SKIP() << "BUDA_SOURCE_DIR is not set";
+  auto reader = plugin::make(host_.plugins, host_.plugins.frontends, plugin::Kind::frontend, frontend, {}, host_);
+  ASSERT_TRUE(reader);
+  std::string table = "| operator | notes |\n|---|---|\n";
+  for (const auto& op : (*reader)->operators()) table += cat("| `", op.name, "` | ", op.notes, " |\n");
+  const std::string begin = "<!-- written by unit_frontends -->\n", end = "<!-- end -->";
+  const std::string path = cat(source, "/docs/formats/", frontend, ".md");
+  auto fs = io::make_real_file_system();
+  auto page = fs->read(path);
+  ASSERT_TRUE(page);
+  std::string text(page->view());
+  const auto from = text.find(begin), to = text.find(end);
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
+  std::string wanted = cat(text.substr(0, from), begin, table, text.substr(to));
+  if (std::getenv("BUDA_UPDATE_DOCS") != nullptr) {
+    ASSERT_TRUE(io::make_real_file_system()->write(path, wanted));
+    return;
+  }
+  EXPECT_EQ(text, wanted) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.frontends`";
 }
 
 Tensor pattern(Shape shape, float phase) {

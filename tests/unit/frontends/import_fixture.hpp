@@ -30,6 +30,9 @@ class ImportTest : public ::testing::Test {
   // All diagnostics of an import that must fail: "CODE message" and a line for each note and hint.
   std::string refusal(const std::string& bytes, std::vector<std::string> dims = {});
 
+  // The table in docs/formats/FRONTEND.md, which BUDA_UPDATE_DOCS writes anew.
+  void expect_page_lists_operators(const std::string& frontend);
+
   io::MemoryFileSystem fs_;
   CollectingSink sink_;
   cli::ToolHost host_{fs_, sink_};

@@ -79,7 +79,7 @@ TEST_F(Importer, NobodyRecognisesTheFile) {
   fs_.put("notes.txt", "hello");
   EXPECT_EQ(failure(options_for("notes.txt")),
             "IP001 no frontend recognises this model\n"
-            "  note: certainty of each frontend, from 0 to 100: example 0, native 0, onnx 0, stablehlo 0, tflite 0, torchscript 0\n"
+            "  note: certainty of each frontend, from 0 to 100: example 0, native 0, onnx 0, stablehlo 0, tensorflow 0, tflite 0, torchscript 0\n"
             "  hint: name one with --frontend, or give the folder of another with --plugin-path\n");
   fs_.put("empty.onnx", "");
   EXPECT_EQ(failure(options_for("empty.onnx")), "IP005 the file is empty; expected a model\n");
@@ -91,7 +91,7 @@ TEST_F(Importer, TwoFrontendsAreEquallySure) {
   fs_.put("m.onnx", small_mlp().bytes());
   EXPECT_EQ(failure(options_for("m.onnx")),
             "IP002 several frontends recognise this model equally well: another, onnx\n"
-            "  note: certainty of each frontend, from 0 to 100: another 90, onnx 90, example 0, native 0, stablehlo 0, tflite 0, torchscript 0\n"
+            "  note: certainty of each frontend, from 0 to 100: another 90, onnx 90, example 0, native 0, stablehlo 0, tensorflow 0, tflite 0, torchscript 0\n"
             "  hint: choose with --frontend another\n");
   auto options = options_for("m.onnx");
   options.frontend = "onnx";

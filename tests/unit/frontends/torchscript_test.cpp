@@ -6,12 +6,10 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/plugin/frontend.hpp>
 
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstdlib>
 
 namespace buda::test {
 namespace {
@@ -352,26 +350,7 @@ TEST_F(TorchScript, PartsAndPlaces) {
 // ---- the page
 
 TEST_F(TorchScript, ThePageListsWhatIsRead) {
-  const char* source = std::getenv("BUDA_SOURCE_DIR");
-  if (source == nullptr) GTEST_SKIP() << "BUDA_SOURCE_DIR is not set";
-  auto frontend = plugin::make(host_.plugins, host_.plugins.frontends, plugin::Kind::frontend, "torchscript", {}, host_);
-  ASSERT_TRUE(frontend);
-  std::string table = "| operator | notes |\n|---|---|\n";
-  for (const auto& op : (*frontend)->operators()) table += cat("| `", op.name, "` | ", op.notes, " |\n");
-  const std::string begin = "<!-- written by unit_frontends -->\n", end = "<!-- end -->";
-  const std::string path = cat(source, "/docs/formats/torchscript.md");
-  auto fs = io::make_real_file_system();
-  auto page = fs->read(path);
-  ASSERT_TRUE(page);
-  std::string text(page->view());
-  const auto from = text.find(begin), to = text.find(end);
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
-  std::string wanted = cat(text.substr(0, from), begin, table, text.substr(to));
-  if (std::getenv("BUDA_UPDATE_DOCS") != nullptr) {
-    ASSERT_TRUE(io::make_real_file_system()->write(path, wanted));
-    return;
-  }
-  EXPECT_EQ(text, wanted) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.frontends`";
+  expect_page_lists_operators("torchscript");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The two orders of an image's axes: the format has channels last, our convolutions have them first.
+// The two orders of an image's axes: formats of TensorFlow have channels last, our convolutions have them first.
 //
 // A convolution's result exists in both orders: [samples, channels, rows, columns] as it is computed, and behind a transpose as the file
 // has it. What works on images, or on every element alone, takes the first; everything else the second. Transposes that nobody uses are
@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
-namespace buda::tflite_frontend {
+#pragma GCC visibility push(default)
+
+namespace buda::frontend {
 
 class Layouts {
  public:
@@ -38,4 +40,6 @@ class Layouts {
   std::vector<graph::NodeId> transposes_;
 };
 
-}  // namespace buda::tflite_frontend
+}  // namespace buda::frontend
+
+#pragma GCC visibility pop

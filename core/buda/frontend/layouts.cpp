@@ -1,9 +1,9 @@
 // Which values exist in both orders.
-#include "layouts.hpp"
+#include <buda/frontend/layouts.hpp>
 
 #include <buda/graph/graph.hpp>
 
-namespace buda::tflite_frontend {
+namespace buda::frontend {
 
 std::optional<Layouts::Ref> Layouts::channels_first(Ref value) const {
   if (!value.valid()) return std::nullopt;
@@ -32,4 +32,4 @@ void Layouts::erase_unused(graph::Graph& graph) const {
     if (graph.contains(transposes_[i]) && graph.use_count(transposes_[i]) == 0) graph.erase(transposes_[i]);
 }
 
-}  // namespace buda::tflite_frontend
+}  // namespace buda::frontend

@@ -1,0 +1,179 @@
+// Elements by their places, and places of elements.
+#include "node_import.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
+
+namespace buda::tensorflow_frontend {
+namespace {
+
+using Ref = NodeImport::Ref;
+using Dims = NodeImport::Dims;
+
+// With batch axes: each sample's slices by its own indices, which is a gather of single elements' coordinates.
+Result<void> gather(NodeImport& n, const Operand& table, std::int64_t given_axis) {
+  Ref value = n.ref(table), indices = n.input(1);
+  BUDA_ASSIGN(Shape x, n.shape_of(value));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given_axis, x.rank()));
+  std::int64_t batch = n.integer("batch_dims", 0);
+  if (batch == 0) {
+    n.output(n.result().op("gather", {value, indices}, {{"dim", axis}}));
+    return success();
+  }
+  BUDA_ASSIGN(Shape places, n.shape(1));
+  if (batch < 0) batch += static_cast<std::int64_t>(places.rank());
+  if (batch < 0 || batch != axis || batch > static_cast<std::int64_t>(places.rank()))
+    return n.refuse(cat("its batch_dims ", batch, " with axis ", axis, " are not supported; both must be equal"));
+  Ref column = n.step("indices").unsqueeze(indices, {static_cast<std::int64_t>(places.rank())});
+  n.output(n.result().op("gather_nd", {value, column}, {{"batch_dims", batch}}));
+  return success();
+}
+
+Result<void> import_gather(NodeImport& n) {
+  BUDA_ASSIGN(Operand table, n.read(0));
+  return gather(n, table, 0);
+}
+
+Result<void> import_gather_v2(NodeImport& n) {
+  BUDA_ASSIGN(auto axis, n.known_integer(2, "axis"));
+  return gather(n, n.operand(0), axis);
+}
+
+Result<void> import_gather_nd(NodeImport& n) {
+  Ref value = n.input(0), indices = n.input(1);
+  n.output(n.result().op("gather_nd", {value, indices}, {{"batch_dims", n.integer("batch_dims", 0)}}));
+  return success();
+}
+
+// Updates are added to zeros.
+Result<void> import_scatter_nd(NodeImport& n) {
+  BUDA_ASSIGN(Dims shape, n.known_integers(2, "shape"));
+  BUDA_ASSIGN(auto type, n.type(1));
+  constexpr std::int64_t kMost = std::int64_t{1} << 26;
+  if (Shape(shape).volume().value_or(kMost + 1) > kMost) return n.refuse(cat("its shape ", list_text(shape), " is too large"));
+  BUDA_ASSIGN(Tensor zeros, Tensor::zeros(type.dtype, Shape(shape)));
+  Ref indices = n.input(0), updates = n.input(1);
+  Ref base = n.step("zeros").constant(std::move(zeros));
+  n.output(n.result().op("scatter_nd", {base, indices, updates}, {{"reduction", std::string("add")}}));
+  return success();
+}
+
+Result<void> import_tensor_scatter(NodeImport& n) {
+  Ref value = n.input(0), indices = n.input(1), updates = n.input(2);
+  n.output(n.result().op("scatter_nd", {value, indices, updates}, {{"reduction", std::string(n.importer().op)}}));
+  return success();
+}
+
+// Inputs: indices, depth, the value at an index, and the one elsewhere.
+Result<void> import_one_hot(NodeImport& n) {
+  BUDA_ASSIGN(auto depth, n.known_integer(1, "depth"));
+  BUDA_ASSIGN(double on, n.known_number(2, "value at an index"));
+  BUDA_ASSIGN(double off, n.known_number(3, "value elsewhere"));
+  BUDA_ASSIGN(auto type, n.type(2));
+  Tensor values(Shape{2}, std::vector<double>{off, on});
+  Ref indices = n.input(0);
+  Ref both = n.step("values").constant(values.cast(type.dtype));
+  n.output(n.result().op("one_hot", {indices, both}, {{"depth", depth}, {"dim", n.integer("axis", -1)}}));
+  return success();
+}
+
+Result<void> import_arg(NodeImport& n) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(auto given, n.known_integer(1, "axis"));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
+  BUDA_ASSIGN(DType type, n.dtype("output_type", DType::i64));
+  Ref value = n.input(0);
+  Ref index = (type == DType::i64 ? n.result() : n.step("index")).op(n.importer().op, {value}, {{"dim", axis}, {"keep_dims", false}});
+  n.output(type == DType::i64 ? index : n.result().op("cast", {index}, {{"dtype", std::string(dtype_name(type))}}));
+  return success();
+}
+
+Result<void> top_k(NodeImport& n, std::int64_t k) {
+  BUDA_ASSIGN(DType type, n.dtype("index_type", DType::i32));
+  Ref value = n.input(0);
+  Ref largest = n.result().op("topk", {value}, {{"k", k}});
+  n.output(largest, 0);
+  if (largest.valid()) n.output(n.step("indices").op("cast", {Ref(largest.node, 1)}, {{"dtype", std::string(dtype_name(type))}}), 1);
+  return success();
+}
+
+Result<void> import_top_k(NodeImport& n) { return top_k(n, n.integer("k", 1)); }
+
+Result<void> import_top_k_v2(NodeImport& n) {
+  BUDA_ASSIGN(auto k, n.known_integer(1, "k"));
+  return top_k(n, k);
+}
+
+Result<void> import_cumsum(NodeImport& n) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(auto given, n.known_integer(1, "axis"));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
+  Ref value = n.input(0);
+  n.output(
+      n.result().op("cumsum", {value}, {{"dim", axis}, {"exclusive", n.flag("exclusive", false)}, {"reverse", n.flag("reverse", false)}}));
+  return success();
+}
+
+Result<void> import_reverse_sequence(NodeImport& n) {
+  Ref value = n.input(0), lengths = n.input(1);
+  n.output(n.result().op("reverse_sequence", {value, lengths},
+                         {{"batch_dim", n.integer("batch_dim", 0)}, {"time_dim", n.integer("seq_dim", 0)}}));
+  return success();
+}
+
+// What lies more than `lower` diagonals below the main one, or `upper` above it, becomes 0; a negative number keeps all.
+Result<void> import_band(NodeImport& n) {
+  BUDA_ASSIGN(auto lower, n.known_integer(1, "number of lower diagonals"));
+  BUDA_ASSIGN(auto upper, n.known_integer(2, "number of upper diagonals"));
+  Ref value = n.input(0);
+  if (lower >= 0) value = n.step("lower").op("triangle", {value}, {{"upper", true}, {"diagonal", -lower}});
+  if (upper >= 0) value = n.step("upper").op("triangle", {value}, {{"upper", false}, {"diagonal", upper}});
+  n.output(n.result().identity(value));
+  return success();
+}
+
+// The coordinates of what is not zero.
+Result<void> import_where(NodeImport& n) {
+  BUDA_ASSIGN(Tensor condition, n.known(0, "condition"));
+  Tensor truths = condition.cast(DType::boolean);
+  const Shape& shape = condition.shape();
+  std::vector<std::int64_t> places;
+  std::int64_t found = 0;
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    if (!static_cast<bool>(truths.as<Boolean>()[i])) continue;
+    ++found;
+    auto rest = static_cast<std::int64_t>(i);
+    Dims coordinates(shape.rank());
+    for (std::size_t axis = shape.rank(); axis-- > 0; rest /= shape[axis]) coordinates[axis] = rest % shape[axis];
+    places.insert(places.end(), coordinates.begin(), coordinates.end());
+  }
+  n.output_known(Tensor(Shape{found, static_cast<std::int64_t>(shape.rank())}, std::move(places)));
+  return success();
+}
+
+constexpr OpImporter kIndexingOps[] = {
+    {"ArgMax", import_arg, "argmax", "axis known"},
+    {"ArgMin", import_arg, "argmin", "axis known"},
+    {"Cumsum", import_cumsum, {}, "axis known"},
+    {"Gather", import_gather},
+    {"GatherNd", import_gather_nd},
+    {"GatherV2", import_gather_v2, {}, "axis known"},
+    {"MatrixBandPart", import_band, {}, "numbers of diagonals known"},
+    {"OneHot", import_one_hot, {}, "all but the indices known"},
+    {"ResourceGather", import_gather},
+    {"ReverseSequence", import_reverse_sequence},
+    {"ScatterNd", import_scatter_nd, {}, "shape known"},
+    {"TensorScatterAdd", import_tensor_scatter, "add"},
+    {"TensorScatterMax", import_tensor_scatter, "max"},
+    {"TensorScatterMin", import_tensor_scatter, "min"},
+    {"TensorScatterUpdate", import_tensor_scatter, "none"},
+    {"TopK", import_top_k, {}, {}, "values indices"},
+    {"TopKV2", import_top_k_v2, {}, "k known", "values indices"},
+    {"Where", import_where, {}, "condition known"},
+};
+
+}  // namespace
+
+std::span<const OpImporter> indexing_ops() { return kIndexingOps; }
+
+}  // namespace buda::tensorflow_frontend
