@@ -15,10 +15,12 @@ struct Ring {
   uint32_t stream;
 };
 
+enum : uint32_t { kInputs = 16, kBuffers = 9 };
+
 struct Arguments {
   uint32_t done[3];  // by thread: 1 when it has ended
   uint32_t reserved;
-  Ring inputs[4];
+  Ring inputs[kInputs];
   Ring output;
   Ring between;    // partial sums of a matmul, as many as a matrix of the output has tiles
   uint32_t tiles;  // of the output; of a matmul, of one matrix of it
@@ -28,6 +30,12 @@ struct Arguments {
   uint32_t inner;                   // tiles of the inner dimension in a block
   uint32_t block_rows, block_cols;  // of the output, in its blocks
   uint32_t rows, cols;              // of one of these, in tiles
+  // Of steps (families/steps.h).
+  uint32_t rounds;  // how often all of them are executed
+  uint32_t table;   // where their table is
+  uint32_t input_count;
+  uint32_t round_tiles[kInputs];  // of each input, in a round
+  Ring buffers[kBuffers];         // between steps; of the stream of the first, register 4 counts the steps that are packed
 };
 
 enum : uint32_t { kArgumentsAddress = 0x15c00, kArgumentsBytes = 1024 };

@@ -44,6 +44,9 @@ inline void set_destination() {
   issue<SETC16::word | SETC16::register_(3) | SETC16::value(to_dest ? 0 : 4)>();
 }
 
+// Where numbers go that are unpacked past the source registers: a tile of the destination.
+inline void set_destination_tile(uint32_t tile) { config(72) = (64 + 1024 * tile) | (64 + 1024 * tile) << 16; }
+
 template <uint32_t unpacker>
 inline void set_base(uint32_t tile) {
   config(UnpackerWords<unpacker>::base) = tile >> 4;  // the unpacker skips the header

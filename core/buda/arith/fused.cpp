@@ -5,9 +5,7 @@
 // a part the sub-ops run one after the other on all ublocks, which gives the same numbers as going through the schedule ublock by ublock:
 // no sub-op of a schedule but the last one (matmul, reduce) looks at more than one ublock. Results have the format of the buffer that they
 // go to: intermed_df, acc_df in the destination register, out_df.
-#include <buda/arith/op.hpp>
-
-#include <buda/arith/gather.hpp>
+#include <buda/arith/fused.hpp>
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
@@ -31,22 +29,6 @@ using netlist::TmKind;
 
 using Kind = SubOperand::Kind;
 
-// Which part of an input a core takes: its block, the whole rows of tiles that it lies in (a matmul's operand 0), or the columns.
-enum class Cut : std::uint8_t { block, rows, columns };
-
-struct FusedOperand {
-  SubOperand what;
-  Cut cut = Cut::block;
-  Gather gather;
-  Dim within_tiles = Dim::none;  // tile_broadcast
-};
-
-struct Step {
-  Op op;  // the sub-op as an op of one core
-  SubOperand output;
-  std::vector<FusedOperand> operands;
-};
-
 // What is known of a buffer between sub-ops.
 struct Buffer {
   bool full = false;
@@ -63,8 +45,6 @@ TileShape part_shape(const Op& base, const TileShape& whole, Cut cut) {
   return {1, cut == Cut::columns ? whole.rt : whole.rt / base.grid.rows, cut == Cut::rows ? whole.ct : whole.ct / base.grid.cols};
 }
 
-DataFormat dest_format(const Op& base) { return base.acc_format == DataFormat::invalid ? base.out_format : base.acc_format; }
-
 class Builder {
  public:
   Builder(const Op& base, const FusedOp& fused, std::vector<TileShape> inputs, std::vector<TileDim> dims)
@@ -74,7 +54,7 @@ class Builder {
         fused_(fused),
         buffers_(static_cast<std::size_t>(std::max(fused.intermediates, 0))) {}
 
-  std::variant<std::vector<Step>, Unable> run() {
+  std::variant<std::vector<FusedStep>, Unable> run() {
     for (const auto& schedule : fused_.schedules)
       for (const SubOp& sub : schedule) {
         if (auto unable = add(sub)) return *unable;
@@ -85,18 +65,9 @@ class Builder {
 
  private:
   std::optional<Unable> add(const SubOp& sub) {
-    Step step;
+    FusedStep step;
+    step.op = op_of(base_, sub);
     Op& op = step.op;
-    op.name = cat(base_.name, "/", sub.name);
-    op.type = sub.type;
-    op.block = sub.block;
-    op.block.t = 1;
-    op.tile_dim = base_.tile_dim;
-    op.intermed_format = base_.intermed_format;
-    op.acc_format = base_.acc_format;
-    op.fidelity = base_.fidelity;
-    op.attributes = sub.attributes;
-    op.attributes.identity = op.attributes.accumulate = op.attributes.bias = false;
     step.output = sub.output;
     OpShapes shapes{op, {}, {}, nullptr};
     for (std::size_t i = 0; i < sub.inputs.size(); ++i)
@@ -108,12 +79,6 @@ class Builder {
       std::swap(shapes.inputs[0], shapes.inputs[1]);
       std::swap(shapes.dims[0], shapes.dims[1]);
     }
-    op.out_format = sub.output.kind == Kind::output     ? base_.out_format
-                    : sub.output.kind == Kind::intermed ? base_.intermed_format
-                                                        : dest_format(base_);
-    // Integers that were scaled leave for dest or an intermediate as 8 bits.
-    if (sub.output.kind != Kind::output && (sub.type == OpType::quantization || sub.type == OpType::requantization))
-      op.out_format = DataFormat::int8;
     if (auto unable = check_op(shapes)) {
       unable->reason = cat("sub-op '", sub.name, "' of fused op '", fused_.id, "': ", unable->reason);
       return unable;
@@ -121,7 +86,7 @@ class Builder {
     return write(sub, std::move(step));
   }
 
-  std::optional<Unable> write(const SubOp& sub, Step step) {
+  std::optional<Unable> write(const SubOp& sub, FusedStep step) {
     dest_ = {};
     const Buffer made{true, step.op.shape(), step.op.out_format};
     switch (sub.output.kind) {
@@ -144,7 +109,7 @@ class Builder {
     return std::nullopt;
   }
 
-  std::optional<Unable> add_operand(const SubOp& sub, std::size_t i, Step& step, OpShapes& shapes) {
+  std::optional<Unable> add_operand(const SubOp& sub, std::size_t i, FusedStep& step, OpShapes& shapes) {
     const auto& given = sub.inputs[i];
     FusedOperand operand{given.operand, Cut::block, {}, Dim::none};
     TileShape shape;
@@ -206,7 +171,7 @@ class Builder {
   std::vector<Buffer> buffers_;
   Buffer dest_;
   bool writes_output_ = false;
-  std::vector<Step> steps_;
+  std::vector<FusedStep> steps_;
 };
 
 std::optional<Unable> check_fused(const OpShapes& shapes) {
@@ -255,12 +220,12 @@ void broadcast_within_tiles(Value& v, Dim dim) {
 // One core's execution for one matrix.
 class Core {
  public:
-  Core(const OpCall& call, const std::vector<Step>& steps, std::size_t t, std::size_t r, std::size_t c)
+  Core(const OpCall& call, const std::vector<FusedStep>& steps, std::size_t t, std::size_t r, std::size_t c)
       : call_(call), steps_(steps), t_(t), r_(r), c_(c) {}
 
   std::variant<ValuePtr, std::string> run() {
     ValuePtr result;
-    for (const Step& step : steps_) {
+    for (const FusedStep& step : steps_) {
       std::vector<ValuePtr> operands;
       for (const FusedOperand& operand : step.operands) operands.push_back(fetch(operand));
       auto outcome = op_kind(step.op.type).run({step.op, operands, call_.mode, 1, nullptr, nullptr});
@@ -304,7 +269,7 @@ class Core {
   }
 
   const OpCall& call_;
-  const std::vector<Step>& steps_;
+  const std::vector<FusedStep>& steps_;
   std::size_t t_, r_, c_;
   std::map<std::int32_t, ValuePtr> buffers_;
   std::map<std::pair<std::int32_t, Cut>, ValuePtr> parts_;
@@ -320,7 +285,7 @@ Outcome run_fused(const OpCall& call) {
     dims.push_back(input->dim);
   }
   auto built = Builder(op, *call.fused, std::move(shapes), std::move(dims)).run();
-  const auto& steps = std::get<std::vector<Step>>(built);
+  const auto& steps = std::get<std::vector<FusedStep>>(built);
   Value out(op.shape(), op.tile_dim, op.out_format);
   const auto rows = static_cast<std::size_t>(op.grid.rows), cols = static_cast<std::size_t>(op.grid.cols);
   std::vector<std::string> errors(out.depth() * rows * cols);
@@ -349,6 +314,33 @@ Outcome run_fused(const OpCall& call) {
 double flops_fused(const Op& op) { return elements(op); }
 
 }  // namespace
+
+std::variant<std::vector<FusedStep>, Unable> fused_steps(const Op& base, const FusedOp& fused, std::vector<TileShape> inputs,
+                                                         std::vector<TileDim> dims) {
+  return Builder(base, fused, std::move(inputs), std::move(dims)).run();
+}
+
+Op op_of(const Op& base, const SubOp& sub) {
+  Op op;
+  op.name = cat(base.name, "/", sub.name);
+  op.type = sub.type;
+  op.block = sub.block;
+  op.block.t = 1;
+  op.tile_dim = base.tile_dim;
+  op.intermed_format = base.intermed_format;
+  op.acc_format = base.acc_format;
+  op.fidelity = base.fidelity;
+  op.attributes = sub.attributes;
+  op.attributes.identity = op.attributes.accumulate = op.attributes.bias = false;
+  op.out_format = sub.output.kind == Kind::output          ? base.out_format
+                  : sub.output.kind == Kind::intermed      ? base.intermed_format
+                  : base.acc_format == DataFormat::invalid ? base.out_format
+                                                           : base.acc_format;
+  // Integers that were scaled leave for dest or an intermediate as 8 bits.
+  if (sub.output.kind != Kind::output && (sub.type == OpType::quantization || sub.type == OpType::requantization))
+    op.out_format = DataFormat::int8;
+  return op;
+}
 
 const OpKind kFused = {&check_fused, &run_fused, &flops_fused};
 

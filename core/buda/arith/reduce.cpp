@@ -4,7 +4,7 @@
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/numerics/unpack.hpp>
+#include <buda/numerics/fields.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -118,23 +118,21 @@ Value run_reduce_as(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
-// Source registers hold the numbers, denormals count as +0, and the order is that of sign and magnitude: that of integers, if the
-// magnitudes of negative numbers are inverted.
+// The vector unit compares copies of the numbers in the destination register, in the order of sign and magnitude: that of integers, if the
+// magnitudes of negative numbers are inverted. It stores no denormals.
 Value run_reduce_bits(const OpCall& call) {
   const Value& in = *call.inputs[0];
-  auto order = [](std::uint32_t word) {
-    return static_cast<std::int32_t>((word & numerics::kSignBit) != 0 ? word ^ ~numerics::kSignBit : word);
-  };
+  const auto exchange = [](std::uint32_t word) { return (word & numerics::kSignBit) != 0 ? word ^ ~numerics::kSignBit : word; };
+  const bits::DestNumbers copies = bits::copied(call, in.format, in.floats);
   Value keys(in.tiles, in.dim, DataFormat::int32);
-  const bits::Words words = bits::source_words(call, in);
-  std::transform(words.begin(), words.end(), keys.ints.begin(), [&](std::uint32_t word) { return order(numerics::move_to_dest(word)); });
+  std::transform(copies.words.begin(), copies.words.end(), keys.ints.begin(),
+                 [&](std::uint32_t word) { return static_cast<std::int32_t>(exchange(word)); });
   const std::vector<std::int32_t> most = reduced_as<std::int32_t>(call, keys);
-  bits::DestNumbers out{bits::dest_form(call.op, in.format), bits::Words(most.size())};
-  const bool widens = out.form == numerics::Dest::fp32 && numerics::source_of(in.format) == numerics::Source::fp16;
+  bits::DestNumbers out{copies.form, bits::Words(most.size())};
+  const bool computes = call.op.attributes.reduce_dim != Dim::z || call.op.attributes.z > 1;
   for (std::size_t i = 0; i < most.size(); ++i) {
-    const std::uint32_t word =
-        most[i] < 0 ? static_cast<std::uint32_t>(most[i]) ^ ~numerics::kSignBit : static_cast<std::uint32_t>(most[i]);
-    out.words[i] = widens ? std::bit_cast<std::uint32_t>(numerics::value_of_dest(numerics::Dest::fp16, word)) : word;
+    const std::uint32_t word = exchange(static_cast<std::uint32_t>(most[i]));
+    out.words[i] = computes && numerics::is_zero(word) ? numerics::sign_of(word) : word;
   }
   return bits::finish(call, out);
 }

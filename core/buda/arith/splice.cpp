@@ -6,6 +6,7 @@
 // began. A round passes `index` + `stride` ublocks, and all rounds together the whole input: what is left would come first in the next t.
 // Granularity t does the same with whole t.
 #include <buda/arith/op.hpp>
+#include <buda/arith/splice.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -64,22 +65,6 @@ std::optional<Unable> check_splice(const OpShapes& shapes) {
   return std::nullopt;
 }
 
-// Which unit of which input each unit of the output is.
-std::vector<std::pair<std::size_t, std::int64_t>> sources(const Op& op) {
-  std::vector<std::int64_t> cursor(op.inputs.size(), 0);
-  std::vector<std::pair<std::size_t, std::int64_t>> out;
-  const auto wanted = static_cast<std::size_t>(units(op, op.shape()));
-  while (out.size() < wanted) {
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      const SpliceRange& s = *op.inputs[i].splice;
-      cursor[i] += s.index;
-      for (std::int32_t k = 0; k < s.length; ++k) out.emplace_back(i, cursor[i] + k);
-      cursor[i] += s.stride;
-    }
-  }
-  return out;
-}
-
 // Where ublock `unit` of a core's part of a tensor begins, in rows and columns of numbers.
 struct Corner {
   std::size_t row, col;
@@ -96,7 +81,7 @@ template <class T>
 Value run_splice_as(const OpCall& call) {
   const Op& op = call.op;
   const TileShape shape = op.shape();
-  const auto from = sources(op);
+  const auto from = splice_sources(op);
   std::vector<T> out(static_cast<std::size_t>(elements(op)));
   const std::size_t cols = static_cast<std::size_t>(shape.ct) * static_cast<std::size_t>(op.tile_dim.cols);
   const std::size_t matrix = out.size() / static_cast<std::size_t>(shape.t);
@@ -124,6 +109,23 @@ Value run_splice_as(const OpCall& call) {
 Value run_splice(const OpCall& call) { return call.inputs[0]->integer() ? run_splice_as<std::int32_t>(call) : run_splice_as<float>(call); }
 
 }  // namespace
+
+std::vector<std::pair<std::size_t, std::int64_t>> splice_sources(const Op& op) {
+  std::vector<std::int64_t> cursor(op.inputs.size(), 0);
+  std::vector<std::pair<std::size_t, std::int64_t>> out;
+  const auto wanted = static_cast<std::size_t>(units(op, op.shape()));
+  while (out.size() < wanted) {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const SpliceRange& s = *op.inputs[i].splice;
+      cursor[i] += s.index;
+      for (std::int32_t k = 0; k < s.length; ++k) out.emplace_back(i, cursor[i] + k);
+      cursor[i] += s.stride;
+    }
+  }
+  return out;
+}
+
+bool splices_whole_t(const Op& op) { return whole_t(op); }
 
 const OpKind kSplice = {&check_splice, &always<run_splice>, [](const Op&) { return 0.0; }};
 

@@ -37,6 +37,12 @@ Diagnostic refused(const netlist::Netlist& netlist, const netlist::Op& op, const
 // Ethernet cores copy without kernels.
 bool has_kernel(const netlist::Op& op) { return netlist::op_class(op.type) != netlist::OpClass::ethernet; }
 
+const netlist::FusedOp* fused_op_of(const netlist::Netlist& netlist, const netlist::Op& op) {
+  for (const netlist::FusedOp& fused : netlist.fused_ops)
+    if (fused.id == op.attributes.fused_op_id) return &fused;
+  return nullptr;
+}
+
 Result<Wanted> wanted_of(const netlist::Netlist& netlist) {
   Failure failure;
   std::set<Kernel> kernels;
@@ -44,7 +50,7 @@ Result<Wanted> wanted_of(const netlist::Netlist& netlist) {
   for (const auto& graph : netlist.graphs)
     for (const netlist::Op& op : graph.ops) {
       if (!has_kernel(op)) continue;
-      auto choice = kernel_of(op);
+      auto choice = kernel_of(op, fused_op_of(netlist, op));
       if (const auto* no = std::get_if<NoKernel>(&choice)) {
         failure.add(refused(netlist, op, *no));
         continue;

@@ -3,14 +3,13 @@
 
 #include <buda/arith/bits.hpp>
 #include <buda/base/text.hpp>
+#include <buda/kernels/kernel_constants.hpp>
+#include <buda/kernels/steps.hpp>
 #include <buda/numerics/pack.hpp>
-#include <buda/numerics/unpack.hpp>
-#include <buda/sfpu/functions.hpp>
-#include <buda/sfpu/words.hpp>
+
+#include <kernels/arguments.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -21,122 +20,6 @@ using netlist::Op;
 using netlist::OpClass;
 using netlist::OpType;
 using numerics::Dest;
-using numerics::Intermediate;
-using numerics::Source;
-
-using Choice = std::variant<Kernel, NoKernel>;
-
-// How a number from L1 arrives (Operand in share/kernels/formats.h).
-struct Operand {
-  DataFormat stored = DataFormat::invalid, unpacked = DataFormat::invalid;
-  bool to_dest = false;
-};
-
-Constant flag(std::string name, bool value) { return {"bool", std::move(name), value ? "true" : "false"}; }
-Constant number(std::string name, std::uint32_t value) { return {"uint32_t", std::move(name), cat(value)}; }
-Constant enumerator(const std::string& type, std::string name, std::string_view value) {
-  return {type, std::move(name), cat(type, "::", value)};
-}
-Constant operand(std::string name, const Operand& o) {
-  return {"Operand", std::move(name),
-          cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", '}')};
-}
-
-DataFormat of_source(Source source) {
-  return source == Source::tf32 ? DataFormat::tf32 : source == Source::fp16 ? DataFormat::float16 : DataFormat::float16_b;
-}
-
-// Through a source register: a Float32 as `source` says, everything else as it is.
-Operand through(DataFormat format, Source source) { return {format, format == DataFormat::float32 ? of_source(source) : format, false}; }
-Operand as_factor(DataFormat format) { return through(format, numerics::source_of(format)); }
-
-// Copies into the destination register: the name in share/kernels/matrix.h, and the operand.
-struct CopyWay {
-  std::string_view name;
-  Operand operand;
-};
-CopyWay copy_way(DataFormat format, Dest dest) {
-  if (dest != Dest::fp32) return {"move", through(format, numerics::copy_source_of(format, dest))};
-  if (format == DataFormat::float32) return {"to_dest", {format, format, true}};
-  return {"add", as_factor(format)};
-}
-
-DataFormat own_format(Dest dest) {
-  return dest == Dest::fp32 ? DataFormat::float32 : dest == Dest::bf16 ? DataFormat::float16_b : DataFormat::float16;
-}
-
-std::uint32_t intermediate_code(Intermediate intermediate) {
-  switch (intermediate) {
-    case Intermediate::wide:
-      return format_code(DataFormat::float32);
-    case Intermediate::bf16:
-      return format_code(DataFormat::float16_b);
-    case Intermediate::e8m6:
-      return format_code(DataFormat::bfp8_b);
-    case Intermediate::fp16:
-      return format_code(DataFormat::float16);
-    case Intermediate::e5m6:
-      break;
-  }
-  return format_code(DataFormat::bfp8);
-}
-
-Constant packed(std::string name, Dest dest, DataFormat out) {
-  const auto packing = numerics::packing_for(dest, out);
-  return {"Packed", std::move(name),
-          cat('{', dest == Dest::fp32 ? "true" : "false", ", ", intermediate_code(packing.intermediate), ", ", format_code(out), '}')};
-}
-
-// A threshold as the packers keep it: the upper 16 bits of a Float32, or a Float16 that is cut.
-std::uint32_t threshold_bits(double threshold, Intermediate intermediate) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(threshold));
-  if (intermediate != Intermediate::fp16 && intermediate != Intermediate::e5m6) return bits >> 16;
-  const int exponent = static_cast<int>(bits >> 23) - (127 - 15);
-  if (exponent <= 0) return 0;
-  return exponent > 31 ? 0x7fffu : static_cast<std::uint32_t>(exponent) << 10 | (bits >> 13 & 0x3ff);
-}
-
-void add_output(const Op& op, Dest dest, std::vector<Constant>& to) {
-  to.push_back(packed("out", dest, op.out_format));
-  const auto& relu = op.attributes.relu;
-  const auto intermediate = numerics::packing_for(dest, op.out_format).intermediate;
-  const std::uint32_t threshold = relu.enabled ? threshold_bits(relu.threshold, intermediate) : 0;
-  const std::uint32_t mode = !relu.enabled ? 0 : relu.mode == netlist::ReluMode::max ? 3 : relu.threshold == 0 ? 1 : 2;
-  to.push_back(number("relu_mode", mode));
-  to.push_back(number("relu_threshold", threshold));
-}
-
-NoKernel missing(std::string reason) { return {std::move(reason), "golden with mode=bits executes it"}; }
-
-// A program for the vector unit, with what rounds its result on the way into a destination of 16 bits; none without a function.
-constexpr std::size_t kMostWords = 600;  // share/kernels/vector.h
-std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>& function, Dest dest, netlist::VectorMode mode) {
-  const auto as = [](std::string value) { return Constant{"Program", "program", std::move(value)}; };
-  if (!function) return as("{0, 0, 0, 0, 0, {0}}");
-  const sfpu::Program* found = sfpu::program_of(*function);
-  if (found == nullptr) return missing(cat(function->name, " has no program for the vector unit"));
-  sfpu::Program whole = *found;
-  if (dest != Dest::fp32) {
-    numerics::VectorInstruction round;
-    round.op = numerics::VectorOp::round;
-    round.mod = dest == Dest::bf16 ? 1 : 0;
-    round.c = static_cast<std::uint8_t>(whole.result);
-    whole.instructions.push_back(round);
-    whole.result = 0;
-  }
-  const std::vector<std::uint32_t> words = sfpu::words_of(whole);
-  if (words.size() > kMostWords)
-    return missing(cat(function->name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
-  const int format = dest == Dest::fp32 ? 3 : dest == Dest::bf16 ? 2 : 1;
-  const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
-  std::string text = cat('{', words.size(), ", ", whole.result, ", ", format, ", ", format, ", ", faces, ", {");
-  for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));
-  return as(text + "}}");
-}
-
-// A format that unpackers and packers know.
-bool is_known(DataFormat f) { return is_float(f) && f != DataFormat::tf32 && f != DataFormat::fp8_e4m3; }
-bool is_narrow(DataFormat f) { return numerics::source_of(f) == Source::fp16; }
 
 // What holds for all families.
 std::optional<NoKernel> unable(const Op& op) {
@@ -147,24 +30,8 @@ std::optional<NoKernel> unable(const Op& op) {
   if (op.untilize_output) return missing("untilize_output has no kernel yet");
   if (op.gradient_op) return missing("gradient_op has no kernel yet");
   if (op.attributes.stochastic_rounding != netlist::StochasticRounding::none) return missing("stochastic rounding has no kernel");
-  if (op.inputs.size() > 4) return missing(cat("it has ", op.inputs.size(), " inputs; kernels of its family take at most 4"));
+  if (op.inputs.size() > tt::kInputs) return missing(cat("it has ", op.inputs.size(), " inputs; kernels take at most ", int{tt::kInputs}));
   return std::nullopt;
-}
-
-std::uint32_t phase_bits(netlist::MathFidelity fidelity) {
-  std::uint32_t bits = 0;
-  for (unsigned phase : arith::bits::phases_of(fidelity)) bits |= 1u << phase;
-  return bits;
-}
-
-// What the vector unit computes; of dropout with the hardware's random numbers.
-std::optional<sfpu::FunctionCall> function_of(const Op& op) {
-  auto function = arith::bits::vector_function(op);
-  if (op.type != OpType::dropout) return function;
-  const double p = std::clamp<double>(op.attributes.p, 0, 1);
-  function->name = "dropout";
-  function->constants["threshold"] = static_cast<std::uint32_t>(std::min(p * 0x1p31, 0x1p31 - 1));
-  return function;
 }
 
 Choice unary_kernel(const Op& op) {
@@ -181,14 +48,7 @@ Choice unary_kernel(const Op& op) {
   return k;
 }
 
-std::optional<NoKernel> cannot_meet(DataFormat a, DataFormat b) {
-  if (is_narrow(a) == is_narrow(b)) return std::nullopt;
-  return NoKernel{cat("its operands are ", format_name(a), " and ", format_name(b), ", and the matrix unit takes exponents of one width"),
-                  "give them formats that both end in _b, or both do not"};
-}
-
 Choice binary_kernel(const Op& op) {
-  if (op.type == OpType::maximum) return missing("maximum has no kernel yet");
   const DataFormat a = op.inputs[0].format, b = op.inputs[1].format;
   if (auto no = cannot_meet(a, b)) return *no;
   const Dest dest = arith::bits::dest_form(op, a);
@@ -240,8 +100,9 @@ Choice matmul_kernel(const Op& op) {
 
 }  // namespace
 
-std::variant<Kernel, NoKernel> kernel_of(const Op& op) {
+std::variant<Kernel, NoKernel> kernel_of(const Op& op, const netlist::FusedOp* fused) {
   if (auto no = unable(op)) return *no;
+  if (takes_steps(op)) return steps_kernel(op, fused);
   switch (netlist::op_class(op.type)) {
     case OpClass::unary:
     case OpClass::sfpu:
@@ -251,8 +112,7 @@ std::variant<Kernel, NoKernel> kernel_of(const Op& op) {
     case OpClass::matmul:
       return matmul_kernel(op);
     default:
-      return missing(
-          cat(netlist::op_type_name(op.type), " ops have no kernel yet; copies, add, subtract, multiply and dense matmuls have"));
+      return missing(cat(netlist::op_type_name(op.type), " ops have no kernel yet"));
   }
 }
 

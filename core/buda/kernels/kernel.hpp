@@ -24,6 +24,7 @@ struct Constant {
 struct Kernel {
   std::string family;  // of a header in share/kernels/families
   std::vector<Constant> constants;
+  std::vector<std::vector<Constant>> steps = {};  // of family `steps`: those of each step
   friend auto operator<=>(const Kernel&, const Kernel&) = default;
 };
 
@@ -33,7 +34,8 @@ struct NoKernel {
   std::string hint;
 };
 
-std::variant<Kernel, NoKernel> kernel_of(const netlist::Op& op);
+// `fused`: the fused op that it refers to, or null.
+std::variant<Kernel, NoKernel> kernel_of(const netlist::Op& op, const netlist::FusedOp* fused);
 
 }  // namespace buda::kernels
 

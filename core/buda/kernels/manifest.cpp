@@ -40,6 +40,8 @@ Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host
   for (const CompiledKernel& k : set.kernels) {
     KernelRecord record{k.id.substr(0, kIdDigits), k.kernel.family, {}};
     for (const Constant& c : k.kernel.constants) record.constants[c.name] = c.value;
+    for (std::size_t i = 0; i < k.kernel.steps.size(); ++i)
+      for (const Constant& c : k.kernel.steps[i]) record.constants[cat("step", i, '.', c.name)] = c.value;
     const std::string own = folder_of(folder, record.id);
     BUDA_TRY(host.fs().make_directories(own));
     for (std::size_t t = 0; t < kThreads; ++t) {
@@ -64,7 +66,7 @@ Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
     if (record.id.empty() || record.id.find_first_not_of("0123456789abcdef") != std::string::npos)
       return input_error("KC011", {file}, cat("'", record.id, "' is no id of a kernel"));
     by_id[record.id] = set.kernels.size();
-    CompiledKernel kernel{record.id, {record.family, {}}, {}, {}};
+    CompiledKernel kernel{record.id, {record.family, {}, {}}, {}, {}};
     for (const auto& [name, value] : record.constants) kernel.kernel.constants.push_back({{}, name, value});
     for (std::size_t t = 0; t < kThreads; ++t) {
       BUDA_ASSIGN(kernel.executables[t], host.fs().read(cat(folder_of(folder, record.id), '/', kThreadNames[t], ".elf")));

@@ -3,6 +3,7 @@
 
 #include <buda/arith/tiles.hpp>
 #include <buda/base/text.hpp>
+#include <buda/kernels/steps.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using netlist::Op;
 using netlist::OpClass;
 using netlist::UblockOrder;
 
-constexpr std::uint32_t kFirstInputStream = 4, kOutputStream = 24, kBetweenStream = 32;
+constexpr std::uint32_t kFirstInputStream = 4, kOutputStream = 24, kBetweenStream = 32, kFirstBufferStream = 33;
 
 netlist::BlockShape block_shape(const netlist::OperandBlocks& b) {
   return {static_cast<std::int32_t>(b.t), static_cast<std::int32_t>(b.blocks_r), static_cast<std::int32_t>(b.blocks_c),
@@ -35,6 +36,12 @@ class L1Space {
     ring = {next_, bytes, static_cast<std::uint32_t>(tiles), stream};
     next_ += bytes * static_cast<std::uint32_t>(tiles);
     return true;
+  }
+  std::optional<std::uint32_t> place_words(std::size_t count) {
+    const std::uint32_t at = next_;
+    if (count > (end_ - next_) / 4) return std::nullopt;
+    next_ += (static_cast<std::uint32_t>(count) * 4 + 31) / 32 * 32;
+    return at;
   }
 
  private:
@@ -84,8 +91,27 @@ bool keeps_sums(const Op& op) {
 }
 DataFormat sums_format(const Op& op) { return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32; }
 
+// Steps: their table, and buffers between them.
+bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
+  tt::Arguments& a = to.arguments;
+  const auto table = space.place_words(steps.words.size());
+  if (!table) return false;
+  a.table = *table;
+  a.rounds = static_cast<std::uint32_t>(steps.rounds);
+  a.input_count = static_cast<std::uint32_t>(to.inputs.size());
+  for (std::size_t i = 0; i < to.inputs.size(); ++i) a.round_tiles[i] = static_cast<std::uint32_t>(steps.round_tiles[i]);
+  for (std::uint32_t i = 0; i < kStepBuffers; ++i) {
+    a.buffers[i] = {0, 0, 0, kFirstBufferStream + i};
+    const StepBuffer& buffer = steps.buffers[i];
+    if (buffer.tiles > 0 && !space.place(a.buffers[i], buffer.format, buffer.tiles, kFirstBufferStream + i)) return false;
+  }
+  to.table = steps.words;
+  return true;
+}
+
 // Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
-std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand) {
+std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand, const StepTable* steps) {
+  if (steps != nullptr) return steps->round_tiles[input];
   if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
   return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
 }
@@ -101,7 +127,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   const Op& op = call.op;
   OpLayout out;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    const auto order = tiling::tile_order_of(op, nullptr, i, call.inputs[i]->tiles);
+    const auto order = tiling::tile_order_of(op, call.fused, i, call.inputs[i]->tiles);
     if (const auto* error = std::get_if<tiling::OrderError>(&order)) return error->reason;
     out.inputs.push_back(operand_layout(std::get<tiling::TileOrder>(order)));
     if (out.inputs.back().tiles >= 1 << 30) return cat("input ", i, " has too many tiles");
@@ -113,15 +139,24 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto wrong = wrong_order(op, out)) return *wrong;
     set_matmul(op, out.arguments);
   }
+  std::optional<StepTable> steps;
+  if (takes_steps(op)) {
+    auto table = step_table(call, out.inputs, out.output);
+    if (auto* wrong = std::get_if<std::string>(&table)) return std::move(*wrong);
+    steps = std::move(std::get<StepTable>(table));
+  }
   // With two parts of each ring, or, where they do not fit, one.
   for (std::int64_t parts : {2, 1}) {
     L1Space space(l1_begin, l1_end);
     bool fits = true;
     for (std::size_t i = 0; i < out.inputs.size(); ++i)
-      fits = fits && space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i]),
-                                 kFirstInputStream + static_cast<std::uint32_t>(i));
+      fits = fits &&
+             space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
+                         kFirstInputStream + static_cast<std::uint32_t>(i));
     fits = fits && space.place(out.output.ring, op.out_format, parts, kOutputStream);
-    if (matmul && keeps_sums(op)) fits = fits && space.place(out.arguments.between, sums_format(op), op.block.mblock_tiles(), kBetweenStream);
+    if (matmul && keeps_sums(op))
+      fits = fits && space.place(out.arguments.between, sums_format(op), op.block.mblock_tiles(), kBetweenStream);
+    fits = fits && (!steps || place_steps(space, *steps, out));
     if (!fits) continue;
     for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
     out.arguments.output = out.output.ring;

@@ -30,6 +30,7 @@ struct OpLayout {
   std::vector<OperandLayout> inputs;
   OperandLayout output;
   tt::Arguments arguments = {};
+  std::vector<std::uint32_t> table;  // of steps: words at arguments.table
 };
 
 // A sentence without a full stop where the op cannot run on a core: its tiles do not come in an order that its kernel takes, or do not fit

@@ -83,6 +83,8 @@ class CoreRun {
       entries[t] = work_.programs[t].entry;
     }
     const tt::Arguments& arguments = work_.layout.arguments;
+    const auto& table = work_.layout.table;
+    if (!table.empty()) core_.write(arguments.table, {reinterpret_cast<const char*>(table.data()), table.size() * sizeof table[0]});
     core_.write(tt::kArgumentsAddress, {reinterpret_cast<const char*>(&arguments), sizeof arguments});
     core_.start(entries);
   }

@@ -16,6 +16,13 @@ std::string class_name(std::string family) {
   return cat(family, "Kernel");
 }
 
+std::string members(const std::vector<Constant>& constants) {
+  std::string text;
+  for (const Constant& c : constants)
+    text += cat("  static constexpr ", c.type, ' ', c.name, c.value.starts_with('{') ? "" : " = ", c.value, ";\n");
+  return text;
+}
+
 }  // namespace
 
 std::string instruction_header() {
@@ -34,11 +41,15 @@ std::string instruction_header() {
 }
 
 std::string kernel_source(const Kernel& kernel, std::size_t thread) {
-  std::string text =
-      cat("// The ", kThreadNames[thread], " thread of a kernel of the family ", kernel.family, ". Generated.\n#include <families/",
-          kernel.family, ".h>\n#include <start.h>\n\nnamespace tt {\n\nstruct Constants {\n");
-  for (const Constant& c : kernel.constants)
-    text += cat("  static constexpr ", c.type, ' ', c.name, c.value.starts_with('{') ? "" : " = ", c.value, ";\n");
+  std::string text = cat("// The ", kThreadNames[thread], " thread of a kernel of the family ", kernel.family,
+                         ". Generated.\n#include <families/", kernel.family, ".h>\n#include <start.h>\n\nnamespace tt {\n\n");
+  std::string visits;
+  for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
+    text += cat("struct Step", i, " {\n", members(kernel.steps[i]), "};\n\n");
+    visits += cat("    visit(Step", i, "());\n");
+  }
+  text += cat("struct Constants {\n", members(kernel.constants));
+  if (!visits.empty()) text += cat("  template <class Visit>\n  static void for_steps(Visit visit) {\n", visits, "  }\n");
   return cat(text, "};\n\nvoid run() { ", class_name(kernel.family), "<Constants>::", kThreadNames[thread],
              "(); }\n\n}  // namespace tt\n");
 }

@@ -39,6 +39,8 @@ enum class VectorOp : std::uint8_t {
   sort,          // mod 1: the smaller of d and c, in the order of sign and magnitude, into d, and the larger into c; 0: exchanged
   float_of,      // d = the integer c, sign and magnitude, as the nearest float
   round,         // d = c, mod 0: as a Float16, 1: as a Float16_b; 2 to 7: as an integer of 8 or 16 bits (sign and magnitude)
+  rotate,        // mod 3: d = c with the 8 lanes of each row one to the right
+  transpose,     // of registers 0 to 3, and of 4 to 7: row j of register i and row i of register j change places
   set_constant,  // register d (11 to 14) = mod 0: lane 0 of register 0, 1: its value after power-on
 };
 

@@ -301,6 +301,32 @@ struct VectorMachine {  // wide because it has a function for each instruction
     return VectorFault::none;
   }
 
+  static VectorFault rotate(const VectorInstruction& i, VectorState& s) {
+    if (i.mod != 3) return VectorFault::unknown_mode;
+    if (i.d >= 8) return VectorFault::read_only_register;
+    std::int32_t from[kVectorLanes];
+    __builtin_memcpy(from, s.registers[i.c], sizeof from);
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
+      if (!s.flags.on || s.flags.lanes[lane] != 0) s.registers[i.d][lane] = from[lane % 8 == 0 ? lane + 7 : lane - 1];
+    return VectorFault::none;
+  }
+
+  static VectorFault transpose(VectorState& s) {
+    if (s.flags.on)
+      for (std::int32_t flag : s.flags.lanes)
+        if (flag == 0) return VectorFault::unknown_mode;
+    for (std::size_t base = 0; base < 8; base += 4)
+      for (std::size_t i = 1; i < 4; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          for (std::size_t k = 0; k < 8; ++k) {
+            std::int32_t &a = s.registers[base + i][j * 8 + k], &b = s.registers[base + j][i * 8 + k];
+            const std::int32_t kept = a;
+            a = b;
+            b = kept;
+          }
+    return VectorFault::none;
+  }
+
   static VectorFault set_constant(const VectorInstruction& i, VectorState& s) {
     if (i.d < 11 || i.d > 14 || i.mod > 1 || (i.mod == 1 && i.d != 11)) return VectorFault::unknown_mode;
     const std::int32_t value = i.mod == 1 ? kOne ^ kSign : s.registers[0][0];
@@ -374,6 +400,10 @@ struct VectorMachine {  // wide because it has a function for each instruction
         return sort(i, s);
       case VectorOp::round:
         return round(i, s);
+      case VectorOp::rotate:
+        return rotate(i, s);
+      case VectorOp::transpose:
+        return transpose(s);
       case VectorOp::set_constant:
         return set_constant(i, s);
       default:

@@ -44,6 +44,8 @@ constexpr Named kNames[] = {
     {VectorOp::sort, "SFPSWAP"},
     {VectorOp::float_of, "SFPCAST"},
     {VectorOp::round, "SFP_STOCH_RND"},
+    {VectorOp::rotate, "SFPSHFT2"},
+    {VectorOp::transpose, "SFPTRANSP"},
     {VectorOp::set_constant, "SFPCONFIG"},
 };
 

@@ -171,6 +171,8 @@ std::span<const NamedExecute> vector_instructions() {
       {"SFPSWAP", &vector_instruction},
       {"SFPCAST", &vector_instruction},
       {"SFP_STOCH_RND", &vector_instruction},
+      {"SFPSHFT2", &vector_instruction},
+      {"SFPTRANSP", &vector_instruction},
       {"SFPCONFIG", &vector_instruction},
   };
   return kAll;

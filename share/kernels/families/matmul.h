@@ -131,6 +131,14 @@ struct MatmulKernel {
     }
   }
 
+  static void multiply_tile() {
+    multiply_phase<0>();
+    multiply_phase<1>();
+    multiply_phase<2>();
+    multiply_phase<3>();
+    rewind<3>();
+  }
+
   static void step_for_products() {
     set_address_mod<0, 0, 8, 0>();
     set_address_mod<1, 0, 24, 0>();
@@ -162,13 +170,7 @@ struct MatmulKernel {
               set_formats<K::right.unpacked, K::left.unpacked>();
             }
           }
-          for (uint32_t k = 0; k < inner; ++k) {
-            multiply_phase<0>();
-            multiply_phase<1>();
-            multiply_phase<2>();
-            multiply_phase<3>();
-            rewind<3>();
-          }
+          for (uint32_t k = 0; k < inner; ++k) multiply_tile();
           if constexpr (K::program.count > 0 && last_packs_out) {
             if (block + 1 == a.blocks) {
               apply_program<K>();

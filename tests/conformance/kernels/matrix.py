@@ -16,7 +16,8 @@ import tempfile
 
 NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bfp8_b", "Bfp4_b", "Bfp2_b"]
 FUNCTIONS = ["exp", "log", "sqrt", "reciprocal", "sigmoid", "tanh", "gelu", "gelu_derivative", "sine", "cosine", "square", "abs", "lrelu", "power"]
-KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function"]
+KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function",
+         "maximum", "reduce", "splice", "depthwise", "fused_op", "fused_op"]
 RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
 
 
@@ -24,6 +25,19 @@ def queue(name, source, fmt, t, grid, mblock, ublock, order, channel):
     buffers = ", ".join(f"[{channel}, {hex(0x10000000 + i * 0x1000000)}]" for i in range(grid[0] * grid[1]))
     return (f"  {name}: {{type: queue, input: {source}, entries: 1, grid_size: [{grid[0]}, {grid[1]}], t: {t}, mblock: [{mblock[0]}, {mblock[1]}], "
             f"ublock: [{ublock[0]}, {ublock[1]}], ublock_order: {order}, df: {fmt}, target_device: 0, loc: dram, dram: [{buffers}]}}\n")
+
+
+def fused(rnd, shape):
+    """A fused op of two inputs, and what its op needs."""
+    (rt, ct), sub = shape, "      - {name}: {{type: {type}, inputs: [{inputs}], mblock: [1, 1], ublock: [{rt}, {ct}], output: {output}{more}}}\n"
+    def step(name, kind, inputs, output, more=""):
+        return sub.format(name=name, type=kind, inputs=", ".join(inputs), rt=rt, ct=ct, output=output, more=more)
+    spread = rnd.choice(["", "", ", input_1_tms: [tile_broadcast: r]", ", input_1_tms: [tile_broadcast: c]"])
+    text = step("first", rnd.choice(["add", "multiply", "subtract"]), ["input0", "input1"], rnd.choice(["dest", "intermed0"]), spread)
+    middle = "dest" if "output: dest" in text else "intermed0"
+    text += step("second", rnd.choice(["exp", "nop", "reciprocal", "sqrt"]), [middle], "intermed1", ", pop: [intermed0]" if middle == "intermed0" else "")
+    text += step("third", rnd.choice(["add", "multiply", "maximum"]), ["intermed1", rnd.choice(["input0", "input1"])], "output", ", pop: [intermed1]")
+    return f"fused_ops:\n  0:\n    inputs: 2\n    intermediates: 2\n    schedules:\n    -\n{text}"
 
 
 def case(number):
@@ -34,7 +48,7 @@ def case(number):
     fidelity, relu, t = rnd.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), rnd.choice(RELUS), rnd.choice([1, 2])
     mblock, ublock, grid = ([rnd.choice([1, 2]) for _ in range(2)] for _ in range(3))
     rt, ct = (grid[i] * mblock[i] * ublock[i] for i in range(2))
-    order, attributes, between = "r" if kind == "matmul" else rnd.choice("rc"), [relu] if relu else [], acc
+    order, attributes, between = "r" if kind in ("matmul", "depthwise") else rnd.choice("rc"), [relu] if relu else [], acc
     shapes = [(t, rt, ct)] * (1 if kind in ("nop", "function") else 2)
     if kind == "function":
         kind = rnd.choice(FUNCTIONS)
@@ -47,8 +61,40 @@ def case(number):
         z = 2 if more == "z" else 1
         attributes += [f"m_k: {blocks}, u_kt: {inner}"] + ["l1_acc: true"] * ("l1_acc" in more) + ["accumulate: true, z: 2"] * (z == 2) + ["bias: true"] * ("bias" in more) + ["sfpu_op: gelu"] * (rnd.random() < 0.2)
         shapes = [(z * t, rt, blocks * inner), (z * t, blocks * inner, ct)] + [(t, rt, ct)] * ("bias" in more)
+    blocks_of, extra = {}, ""
+    if kind == "maximum":
+        shapes = [(t, rt, ct)] * 2
+    if kind == "reduce":
+        dim, z, inner = rnd.choice("rcz"), rnd.choice([1, 2, 3]), rnd.choice([1, 2, 3])
+        along = {"r": 0, "c": 1}.get(dim)
+        if along is not None:
+            mblock[along] = ublock[along] = 1
+            rt, ct = (grid[i] * mblock[i] * ublock[i] for i in range(2))
+        attributes += [f"dim: {dim}, type: max, " + (f"z: {z}" if dim == "z" else f"m_k: {blocks_of.setdefault('m_k', rnd.choice([1, 2]))}, u_kt: {inner}")]
+        inner *= blocks_of.get("m_k", 1)
+        shapes = [(t * z, rt, ct) if dim == "z" else (t, rt * inner, ct) if dim == "r" else (t, rt, ct * inner)]
+    if kind == "splice":
+        shapes = [(t, rt, ct)] * 2
+        units = mblock[0] * mblock[1]
+        mblock[1] *= 2
+        ct *= 2
+        attributes += [f"input{i}: [0, {units}, {units}]" for i in range(2)]
+        shapes = [(t, rt, ct // 2)] * 2
+    if kind == "depthwise":
+        grid[1], inner = 1, rnd.choice([1, 2, 4])
+        rt, ct = (grid[i] * mblock[i] * ublock[i] for i in range(2))
+        attributes += [f"m_k: {inner}, u_kt: 1"]
+        shapes = [(t, rt, ct * inner), (t, inner, ct)]
+    if kind == "fused_op":
+        mblock = [1, 1]
+        rt, ct = (grid[i] * ublock[i] for i in range(2))
+        shapes, attributes = [(t, rt, ct)] * 2, ["fused_op_id: 0"]
+        extra = fused(rnd, ublock)
     names = ["a", "b", "c"][:len(shapes)]
-    formats = [rnd.choice(family) for _ in names]
+    one_format = kind == "reduce" and "dim: z" in attributes[-1]
+    if one_format:
+        out = between = rnd.choice(family)
+    formats = [out] if one_format else [rnd.choice(family)] * len(names) if kind == "splice" else [rnd.choice(family) for _ in names]
     text = "devices: {arch: wormhole_b0}\nqueues:\n"
     for i, (name, fmt, shape) in enumerate(zip(names, formats, shapes)):
         text += queue(name, "HOST", fmt, shape[0], (1, 1), shape[1:], (1, 1), "r", i)
@@ -57,7 +103,7 @@ def case(number):
              f"t: {t}, mblock: [{mblock[0]}, {mblock[1]}], ublock: [{ublock[0]}, {ublock[1]}], ublock_order: {order}, buf_size_mb: 2, in_df: [{', '.join(formats)}], out_df: {out}, "
              f"intermed_df: {between}, acc_df: {acc}, math_fidelity: {fidelity}{', attributes: {' + ', '.join(attributes) + '}' if attributes else ''}}}\n")
     setting = "{prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0}"
-    return text + "programs:\n  - main:\n    - execute: {graph_name: g, queue_settings: {" + ", ".join(f"{n}: {setting}" for n in names) + "}}\n"
+    return text + extra + "programs:\n  - main:\n    - execute: {graph_name: g, queue_settings: {" + ", ".join(f"{n}: {setting}" for n in names) + "}}\n"
 
 
 def run(build, folder, number, target, options):

@@ -194,6 +194,22 @@ TEST_F(Kernels, MatmulsHaveGoldensBits) {
   }
 }
 
+TEST_F(Kernels, ReductionsHaveGoldensBits) {
+  for (const auto& [format, acc, attributes] : {std::array{"Float32", "Float32", "dim: c, type: max, m_k: 2, u_kt: 1"},
+                                                std::array{"Float16_b", "Float16_b", "dim: r, type: max, m_k: 1, u_kt: 2"},
+                                                std::array{"Float16", "Float16", "dim: z, type: max, z: 2"}}) {
+    OpText o = op("reduce", {"a"}, format, format, acc, attributes);
+    o.intermed_df = format;
+    const std::string_view dim = std::string_view(attributes).substr(5, 1);
+    expect_equal_bits({o, {dim == "c" ? Shape{1, 1, 32, 64} : dim == "r" ? Shape{1, 1, 64, 32} : Shape{1, 2, 32, 32}}});
+  }
+}
+
+TEST_F(Kernels, MaximaHaveGoldensBits) {
+  const OpText o = op("maximum", {"a", "b"}, "Float32", "Float16_b", "Float32");
+  expect_equal_bits({o, {Shape{1, 1, 32, 32}, Shape{1, 1, 32, 32}}});
+}
+
 TEST_F(Kernels, FoldersKeepThem) {
   const std::string text = text_of({op("nop", {"a"}, "Float16_b", "Float16_b", "Float16_b"), {Shape{1, 1, 32, 32}}});
   auto set = build(text, compilers().front().name);
