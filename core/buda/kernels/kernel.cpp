@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/kernels/kernel_constants.hpp>
 #include <buda/kernels/steps.hpp>
+#include <buda/netlist/model/sparse_encoding.hpp>
 #include <buda/numerics/pack.hpp>
 
 #include <kernels/arguments.h>
@@ -24,8 +25,10 @@ using numerics::Dest;
 // What holds for all families.
 std::optional<NoKernel> unable(const Op& op) {
   if (op.tile_dim != TileDim{}) return missing(cat("tiles of ", op.tile_dim.rows, 'x', op.tile_dim.cols, " have no kernel yet"));
+  const bool has_index = op.attributes.identity && op.inputs.size() > 2 && is_raw(op.inputs[2].format);
   for (const auto& input : op.inputs)
-    if (!is_known(input.format)) return missing(cat("operands of format ", format_name(input.format), " have no kernel yet"));
+    if (!is_known(input.format) && !(has_index && &input == &op.inputs[2]))
+      return missing(cat("operands of format ", format_name(input.format), " have no kernel yet"));
   if (!is_known(op.out_format)) return missing(cat("outputs of format ", format_name(op.out_format), " have no kernel yet"));
   if (op.untilize_output) return missing("untilize_output has no kernel yet");
   if (op.gradient_op) return missing("gradient_op has no kernel yet");
@@ -60,10 +63,38 @@ Choice binary_kernel(const Op& op) {
   return k;
 }
 
+// Sparse tiles times activations; the kernel decodes the index tiles.
+Choice sparse_kernel(const Op& op) {
+  const auto& a = op.attributes;
+  const auto encoding = netlist::sparse_geometry(op);
+  if (const auto* why = std::get_if<std::string>(&encoding)) return missing(*why);
+  const auto& geometry = std::get<netlist::SparseGeometry>(encoding);
+  if (geometry.form != netlist::SparseGeometry::Form::strips)
+    return missing("sparse matmuls whose index tiles hold words (indices_len) have no kernel yet");
+  if (a.bias) return missing("sparse matmuls with a bias have no kernel yet");
+  if (a.sparse.fracture_factor != 1) return missing("sparse matmuls with fracture_factor have no kernel yet");
+  const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
+  if (auto no = cannot_meet(left, right)) return *no;
+  const Dest dest = arith::bits::dest_form(op, left);
+  const DataFormat between = is_known(op.intermed_format) ? op.intermed_format : own_format(dest);
+  if (dest != Dest::fp32 && is_narrow(between) != (dest == Dest::fp16))
+    return missing(cat("sums of ", format_name(left), " operands in ", format_name(between), " have no kernel yet"));
+  const CopyWay way = copy_way(between, dest);
+  Kernel k{"sparse",
+           {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand),
+            enumerator("Copy", "copy", way.name), flag("spills", between != own_format(dest)),
+            number("tile_bits", static_cast<std::uint32_t>(geometry.tile_bits)),
+            number("ublock_bits", static_cast<std::uint32_t>(geometry.ublock_bits)),
+            number("inner_bits", static_cast<std::uint32_t>(geometry.inner_bits)), number("phases", phase_bits(op.fidelity)),
+            number("slots", 2), packed("partial", dest, between)}};
+  add_output(op, dest, k.constants);
+  return k;
+}
+
 Choice matmul_kernel(const Op& op) {
   const auto& a = op.attributes;
   if (op.ublock_order != netlist::UblockOrder::r) return missing("matmuls with ublock_order c have no kernel");
-  if (a.identity) return missing("sparse matmuls have no kernel yet");
+  if (a.identity) return sparse_kernel(op);
   if (a.requant || a.dequant) return missing("matmuls that requantize or dequantize have no kernel yet");
   const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
   if (auto no = cannot_meet(left, right)) return *no;

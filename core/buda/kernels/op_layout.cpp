@@ -84,9 +84,49 @@ void set_matmul(const Op& op, tt::Arguments& to) {
   to.cols = u32(op.block.ublock_ct);
 }
 
+// Sparse tiles and index tiles of a row of cores, row by row.
+netlist::OperandBlocks list_blocks(const arith::Value& value, GridShape grid) {
+  return {MulticastAxis::core, value.tiles.t, value.tiles.rt / grid.rows, value.tiles.ct, 1, 1};
+}
+
+// What the kernel of a sparse matmul needs besides a dense one; a sentence otherwise.
+std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layout, std::size_t& table_words) {
+  const Op& op = call.op;
+  constexpr std::int32_t kMost = 0xffff;  // of a half of an entry
+  for (std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    OperandLayout& list = layout.inputs[i];
+    list.blocks = list_blocks(*call.inputs[i], op.grid);
+    list.grid = {op.grid.rows, 1};
+    list.order = UblockOrder::r;
+    list.tiles = list.blocks.t * list.blocks.tiles_per_t();
+  }
+  const OperandLayout& activations = layout.inputs[1];
+  if (activations.order != UblockOrder::r && activations.blocks.blocks_r > 1 && activations.blocks.blocks_c > 1)
+    return "its activations do not come block by block, row by row";
+  std::size_t most = 0;
+  for (std::int32_t row = 0; row < op.grid.rows; ++row) {
+    const auto products = arith::sparse_products(op, *call.inputs[2], {row, 0});
+    if (const auto* wrong = std::get_if<std::string>(&products)) return cat("its index tiles for core row ", row, " are wrong: ", *wrong);
+    const auto& list = std::get<std::vector<netlist::SparseProduct>>(products);
+    most = std::max(most, list.size());
+    for (const netlist::SparseProduct& p : list)
+      if (p.act >= kMost || p.tile >= kMost || p.act >= call.inputs[1]->tiles.t * call.inputs[1]->tiles.rt ||
+          p.tile >= layout.inputs[0].tiles)
+        return cat("its index tiles for core row ", row, " ask for activation row ", p.act, " and sparse tile ", p.tile);
+  }
+  // Two words and one more for each row, and of each product one and one before it.
+  const auto rows =
+      static_cast<std::size_t>(op.block.t) * static_cast<std::size_t>(op.block.mblock_m) * static_cast<std::size_t>(op.block.ublock_rt);
+  table_words = 3 * rows + 1 + 2 * most;
+  for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+    layout.arguments.round_tiles[i] = static_cast<std::uint32_t>(layout.inputs[i].tiles);
+  return std::nullopt;
+}
+
 // Whether sums of a matmul wait in L1, and in which format; without one of its own, in at most as many bytes as a Float32.
 bool keeps_sums(const Op& op) {
   const auto& a = op.attributes;
+  if (a.identity) return true;
   return a.m_k > 1 || (a.accumulate && a.z > 1) || a.bias || a.l1_acc;
 }
 DataFormat sums_format(const Op& op) { return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32; }
@@ -112,6 +152,7 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
 // Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
 std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand, const StepTable* steps) {
   if (steps != nullptr) return steps->round_tiles[input];
+  if (op.attributes.identity) return operand.tiles;
   if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
   return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
 }
@@ -135,7 +176,12 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   out.output = operand_layout(tiling::elementwise_order(op));
   const bool matmul = netlist::op_class(op.type) == OpClass::matmul;
   out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
-  if (matmul) {
+  const bool sparse = matmul && op.attributes.identity;
+  std::size_t sparse_words = 0;
+  if (sparse) {
+    if (auto wrong = set_sparse(call, out, sparse_words)) return *wrong;
+    set_matmul(op, out.arguments);
+  } else if (matmul) {
     if (auto wrong = wrong_order(op, out)) return *wrong;
     set_matmul(op, out.arguments);
   }
@@ -155,7 +201,13 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
                          kFirstInputStream + static_cast<std::uint32_t>(i));
     fits = fits && space.place(out.output.ring, op.out_format, parts, kOutputStream);
     if (matmul && keeps_sums(op))
-      fits = fits && space.place(out.arguments.between, sums_format(op), op.block.mblock_tiles(), kBetweenStream);
+      fits = fits && space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
+    if (sparse) {
+      const auto table = space.place_words(sparse_words);
+      fits = fits && table;
+      out.arguments.table = table.value_or(0);
+      out.arguments.buffers[0].stream = kFirstBufferStream;
+    }
     fits = fits && (!steps || place_steps(space, *steps, out));
     if (!fits) continue;
     for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;

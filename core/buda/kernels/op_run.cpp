@@ -105,8 +105,12 @@ class CoreRun {
       const std::uint32_t taken = core_.counter(p.stream(), Counter::taken);
       tile_.resize(p.layout.ring.tile_bytes);
       while (!p.done() && ((p.count() - taken) & 0xffff) < p.layout.ring.tiles) {
-        pack_tile({value.format, value.dim}, value.floats.data() + first_number(value, p.layout.tile(work_.place, p.moved)), value.cols(),
-                  tile_.data());
+        const std::size_t first = first_number(value, p.layout.tile(work_.place, p.moved));
+        if (value.integer()) {
+          pack_tile({value.format, value.dim}, value.ints.data() + first, value.cols(), tile_.data());
+        } else {
+          pack_tile({value.format, value.dim}, value.floats.data() + first, value.cols(), tile_.data());
+        }
         core_.write(p.slot(), tile_);
         ++p.moved;
         core_.set_counter(p.stream(), Counter::arrived, p.count());
@@ -143,7 +147,7 @@ class CoreRun {
 std::optional<std::string> unable(const OpCall& call) {
   if (call.previous) return "sums over inputs are not executed on cores yet";
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.inputs[i]->integer()) return cat("input ", i, " holds integers");
+    if (call.inputs[i]->integer() && !(call.op.attributes.identity && i == 2)) return cat("input ", i, " holds integers");
     if (call.inputs[i]->dim != TileDim{})
       return cat("input ", i, " has tiles of ", call.inputs[i]->dim.rows, 'x', call.inputs[i]->dim.cols);
   }
@@ -170,6 +174,8 @@ std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, co
 CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core) {
+  // Ethernet cores move bytes, without a kernel.
+  if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
   const auto found = kernels.kernel_of_op.find(call.op.name);
   if (found == kernels.kernel_of_op.end()) return std::string("it has no kernel");
   if (auto why = unable(call)) return *why;

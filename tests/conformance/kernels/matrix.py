@@ -2,8 +2,10 @@
 """Run kernels of random ops on target tensix, and on Tenstorrent's simulator where there is one, and compare every output with golden's bits.
 
     matrix.py --build BUILD_DIR [--cases N] [--first N] [--library libttsim.so]
+    matrix.py --build BUILD_DIR --netlists FOLDER [--most-bytes N] [--every N] [--seconds N]
 
-Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
+With --netlists those of a folder are run instead, with values that they ask for; those with dropout, whose random numbers are the hardware's, are
+counted apart. Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
 """
 import argparse
 import collections
@@ -18,6 +20,7 @@ NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bf
 FUNCTIONS = ["exp", "log", "sqrt", "reciprocal", "sigmoid", "tanh", "gelu", "gelu_derivative", "sine", "cosine", "square", "abs", "lrelu", "power"]
 KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function",
          "maximum", "reduce", "splice", "depthwise", "fused_op", "fused_op"]
+REFUSALS = ["KC001", "KC005", "UnimplementedFunctionality", "UnsupportedFunctionality", "late"]
 RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
 
 
@@ -106,14 +109,17 @@ def case(number):
     return text + extra + "programs:\n  - main:\n    - execute: {graph_name: g, queue_settings: {" + ", ".join(f"{n}: {setting}" for n in names) + "}}\n"
 
 
-def run(build, folder, number, target, options):
+def run(build, folder, number, target, options, netlist=None, seconds=300):
     """The bytes of the outputs, or what was said instead."""
     product = folder / f"{target}.npz"
     product.unlink(missing_ok=True)
-    command = [build / "bin/runner", folder / "net.yaml", "--bare", "--stimulus", "--seed", str(number + 1), "--target", target, "-o", product, "-q"]
+    command = [build / "bin/runner", netlist or folder / "net.yaml", "--bare", "--stimulus", "--seed", str(number + 1), "--target", target, "-o", product, "-q"]
     for option in options:
         command += ["--set", f"target.{target}.{option}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None, "ERROR: late"
     return (product.read_bytes(), "") if done.returncode == 0 else (None, done.stderr)
 
 
@@ -123,27 +129,46 @@ def reason(said):
     return found[1] if found else "?"
 
 
+def netlists(folder, most_bytes, every):
+    """Those of a folder for wormhole_b0 that are not large."""
+    files = sorted(f for f in folder.rglob("*.yaml") if f.stat().st_size <= most_bytes and "error_tests" not in f.parts)
+    return [f for f in files if "wormhole" in f.read_text(errors="replace").lower()][::every]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--library")
+    parser.add_argument("--netlists", type=pathlib.Path)
+    parser.add_argument("--most-bytes", type=int, default=1 << 30)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=300)
     args = parser.parse_args()
     counts, wrong = collections.Counter(), []
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         cache = f"cache={folder / 'store'}"
-        for number in range(args.first, args.first + args.cases):
-            (folder / "net.yaml").write_text(case(number))
-            expected, said = run(args.build, folder, number, "golden", ["mode=bits"])
+        cases = range(args.first, args.first + args.cases) if args.netlists is None else netlists(args.netlists, args.most_bytes, args.every)
+        if not cases:
+            sys.exit(77)
+        for number in cases:
+            netlist = number if args.netlists else None
+            if netlist is None:
+                (folder / "net.yaml").write_text(case(number))
+            seed = 0 if netlist else number
+            expected, said = run(args.build, folder, seed, "golden", ["mode=bits"], netlist, args.seconds)
             if expected is None:
                 counts[f"golden refuses: {reason(said)}"] += 1
                 continue
+            if netlist and "type: dropout" in netlist.read_text(errors="replace"):
+                counts["with random numbers"] += 1
+                continue
             targets = {"tensix": [cache]} | ({"ttsim": [cache, f"library={args.library}"]} if args.library else {})
             for target, options in targets.items():
-                made, said = run(args.build, folder, number, target, options)
-                refused = made is None and reason(said) in ("KC001", "UnimplementedFunctionality", "UnsupportedFunctionality")
+                made, said = run(args.build, folder, seed, target, options, netlist, args.seconds)
+                refused = made is None and reason(said) in REFUSALS
                 counts[f"{target} refuses: {reason(said)}" if refused else f"{target}: {'the same bits' if made == expected else 'other bits or none'}"] += 1
                 if not refused and made != expected:
                     wrong.append(f"case {number} on {target}: {said or 'other bits'}")

@@ -212,7 +212,7 @@ TEST(BitsOfRelu, StandsInThePacker) {
   EXPECT_EQ(one(one_tile("datacopy", "Float16_b", "Float16_b", 1, "relu_en: true, relu_threshold: 1.5, relu_mode: max"), 2), 1.5f);
 }
 
-TEST(BitsOfReduce, AreThoseOfSourceRegisters) {
+TEST(BitsOfReduce, AreThoseOfCopies) {
   OpText op{"op", "reduce", {"a"}};
   op.attributes = "dim: r, type: max, m_k: 1, u_kt: 1";
   std::vector<float> numbers(1024, -7.0f);
@@ -220,7 +220,7 @@ TEST(BitsOfReduce, AreThoseOfSourceRegisters) {
   const auto got =
       floats(run_netlist(netlist_text(queue("a", "HOST", 1, 1, 1) + queue("out", "op", 1, 1, 1), op.text(), once(at_start("a"))),
                          {{"a", Tensor(Shape{1, 1, 32, 32}, numbers)}}, kBits));
-  EXPECT_EQ(got.at(4), 1.0f);  // ten fraction bits of 1.0001
+  EXPECT_EQ(got.at(4), 1.0001f);  // a Float32 is copied whole into 32 bits
   EXPECT_EQ(got.at(5), -7.0f);
   EXPECT_EQ(got.at(32 + 4), 0.0f);
 }

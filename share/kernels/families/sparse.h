@@ -1,0 +1,211 @@
+// Products of sparse tiles and activation tiles, as index tiles list them.
+//
+// The unpack thread decodes the index tiles (strips, see buda/netlist/model/sparse_encoding.hpp) into a list for each row of output tiles:
+// the activation row and the sparse tile of each product, in the order in which they are added. Where sums are rounded between strips, the
+// list says so: there they wait in L1, and are read back. The other threads begin when the lists are there.
+#pragma once
+
+#include <families/matmul.h>
+
+namespace tt {
+
+// K: as of a matmul with `left` (sparse tiles) and `right` (activations), and `tile_bits`, `ublock_bits`, `inner_bits` of words of strips.
+template <class K>
+struct SparseKernel {
+  enum : uint32_t { kRest = 0xffffffff };  // in a list: the sums wait here
+
+  // In L1: where the list of each row begins, and one more; of the unpack thread the strip that added to a row last; then the lists.
+  static uint32_t row_count() { return arguments().matrices * arguments().block_rows * arguments().rows; }
+  static volatile uint32_t& begin_of(uint32_t row) { return at(arguments().table + 4 * row); }
+  static volatile uint32_t& strip_of(uint32_t row) { return at(arguments().table + 4 * (row_count() + 1 + row)); }
+  static volatile uint32_t& listed(uint32_t index) { return at(arguments().table + 4 * (2 * row_count() + 1 + index)); }
+
+  // Calls visit(row of output tiles, activation row, sparse tile, strip) for each product.
+  template <class Visit>
+  static void for_products(const RingEnd& index, Visit visit) {
+    const volatile Arguments& a = arguments();
+    uint32_t tile = 0, word = index.address(0) + 16, strip_number = 0;
+    const auto next = [&word]() {
+      const uint32_t value = *reinterpret_cast<volatile uint16_t*>(word);
+      word += 2;
+      return value;
+    };
+    for (uint32_t t = 0; t < a.matrices; ++strip_number) {
+      const uint32_t low = next(), head = low | next() << 16;
+      const uint32_t strip = head & 0x3fffffff;
+      for (uint32_t ublocks = next(); ublocks > 0; --ublocks) {
+        const uint32_t code = next(), ublock = code & ((1u << K::ublock_bits) - 1);
+        uint32_t tiles = code >> K::ublock_bits;
+        if (tiles == 0) tiles = 1u << (16 - K::ublock_bits);
+        for (; tiles > 0; --tiles) {
+          const uint32_t product = next(), place = product & ((1u << (16 - K::tile_bits)) - 1);
+          const uint32_t row = place >> K::inner_bits, inner = place & ((1u << K::inner_bits) - 1);
+          visit((t * a.block_rows + ublock) * a.rows + row, strip * a.inner + inner, K::tile_bits == 0 ? 0 : product >> (16 - K::tile_bits),
+                strip_number);
+        }
+      }
+      if ((head >> 31 & 1) != 0) word = index.address(++tile) + 16;
+      if ((head >> 30 & 1) != 0) ++t;
+    }
+  }
+
+  static void decode(const RingEnd& index) {
+    const uint32_t rows = row_count();
+    uint32_t last_strip = 0;
+    const auto forget = [rows]() {
+      for (uint32_t row = 0; row < rows; ++row) strip_of(row) = kRest;
+    };
+    // A strip that adds to a row after another one is preceded by a rest.
+    const auto rests = [](uint32_t row, uint32_t strip) {
+      const uint32_t before = strip_of(row);
+      strip_of(row) = strip;
+      return K::spills && before != kRest && before != strip;
+    };
+    for (uint32_t row = 0; row <= rows; ++row) begin_of(row) = 0;
+    forget();
+    for_products(index, [&](uint32_t row, uint32_t, uint32_t, uint32_t strip) {
+      begin_of(row) = begin_of(row) + (rests(row, strip) ? 2 : 1);
+      last_strip = strip;
+    });
+    // All but the sums of the very last strip are rounded once more at the end.
+    uint32_t sum = 0;
+    for (uint32_t row = 0; row < rows; ++row) {
+      const uint32_t before = strip_of(row), count = begin_of(row) + (K::spills && before != kRest && before != last_strip ? 1 : 0);
+      begin_of(row) = sum;
+      sum += count;
+    }
+    begin_of(rows) = sum;
+    for (uint32_t i = 0; i < sum; ++i) listed(i) = kRest;
+    // begin_of() moves through each list, and back afterwards: every list ends where the next begins.
+    forget();
+    for_products(index, [&](uint32_t row, uint32_t activation, uint32_t tile, uint32_t strip) {
+      uint32_t to = begin_of(row);
+      if (rests(row, strip)) ++to;
+      listed(to) = activation << 16 | tile;
+      begin_of(row) = to + 1;
+    });
+    for (uint32_t row = 0; row < rows; ++row)
+      if (K::spills && strip_of(row) != kRest && strip_of(row) != last_strip) begin_of(row) = begin_of(row) + 1;
+    for (uint32_t row = rows; row > 0; --row) begin_of(row) = begin_of(row - 1);
+    begin_of(0) = 0;
+    // What was stored is in L1 when it can be read back.
+    const uint32_t stored = begin_of(0);
+    asm volatile("" : : "r"(stored));
+    stream_register(arguments().buffers[0].stream, kArrived) = 1;
+  }
+  static void wait_for_lists() {
+    while (stream_register(arguments().buffers[0].stream, kArrived) == 0) {
+    }
+  }
+
+  // Calls visit(row of output tiles, column) for the tiles of the output, in its order.
+  template <class Visit>
+  static void for_outputs(Visit visit) {
+    const volatile Arguments& a = arguments();
+    const uint32_t block_rows = a.block_rows, block_cols = a.block_cols, rows = a.rows, cols = a.cols, matrices = a.matrices;
+    for (uint32_t i = 0; i < matrices * block_rows; ++i)
+      for (uint32_t j = 0; j < block_cols; ++j)
+        for (uint32_t r = 0; r < rows; ++r)
+          for (uint32_t c = 0; c < cols; ++c) visit(i * rows + r, j, c);
+  }
+
+  // The place of an activation tile: matrix by matrix, in each block by block, in a block row by row.
+  static uint32_t activation_tile(uint32_t row, uint32_t block_col, uint32_t col) {
+    const volatile Arguments& a = arguments();
+    const uint32_t inner = a.inner, cols = a.cols, block = row / inner;
+    return (block * a.block_cols + block_col) * inner * cols + row % inner * cols + col;
+  }
+
+  static void unpack() {
+    begin_unpacking();
+    set_destination<false>();
+    configure_unpacker<kSrcA>(K::right);
+    configure_unpacker<kSrcB>(K::left);
+    const volatile Arguments& a = arguments();
+    RingEnd left(a.inputs[0]), right(a.inputs[1]), index(a.inputs[2]), between(a.between);
+    index.wait_for(a.round_tiles[2]);
+    decode(index);
+    left.wait_for(a.round_tiles[0]);
+    right.wait_for(a.round_tiles[1]);
+    for_outputs([&](uint32_t row, uint32_t block_col, uint32_t col) {
+      const uint32_t end = begin_of(row + 1);
+      for (uint32_t i = begin_of(row); i < end; ++i) {
+        const uint32_t product = listed(i);
+        if (product == kRest) {
+          between.wait_for(1);
+          MatmulKernel<K>::read_back(between.address(0));
+          between.take(1);
+        } else {
+          unpack_pair(right.address(activation_tile(product >> 16, block_col, col)), left.address(product & 0xffff));
+        }
+      }
+    });
+    for (uint32_t i = 0; i < 3; ++i) {
+      RingEnd& end = i == 0 ? left : i == 1 ? right : index;
+      end.take(a.round_tiles[i]);
+    }
+  }
+
+  static void math() {
+    using Products = MatmulKernel<K>;
+    set_formats<K::right.unpacked, K::left.unpacked>();
+    set_width<K::out.wide>();
+    begin_math<K::slots>();
+    Products::load_products();
+    wait_for_lists();
+    uint32_t slot = 0;
+    for_outputs([&](uint32_t row, uint32_t, uint32_t) {
+      begin_tile<K::out.wide, K::slots>(slot);
+      const uint32_t end = begin_of(row + 1);
+      for (uint32_t i = begin_of(row); i < end; ++i) {
+        if (listed(i) != kRest) {
+          Products::multiply_tile();
+          continue;
+        }
+        end_tile();
+        slot ^= 1;
+        begin_tile<K::out.wide, K::slots>(slot);
+        set_formats<K::between.unpacked, K::between.unpacked>();
+        Products::step_by_eight();
+        copy_tile<K::copy>();
+        Products::step_for_products();
+        set_formats<K::right.unpacked, K::left.unpacked>();
+      }
+      end_tile();
+      slot ^= 1;
+    });
+  }
+
+  static void pack() {
+    begin_packing();
+    RingEnd out(arguments().output), between(arguments().between);
+    wait_for_lists();
+    uint32_t slot = 0;
+    const auto pack_to = [&slot](RingEnd& ring, uint32_t stored) {
+      ring.wait_for_room(0);
+      wait_idle();
+      set_pack_address(ring.address(0), stored);
+      config_written();
+      pack_tile<K::slots>(slot);
+      ring.put(1);
+      slot ^= 1;
+    };
+    configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+    for_outputs([&](uint32_t row, uint32_t, uint32_t) {
+      if constexpr (K::spills) {
+        const uint32_t end = begin_of(row + 1);
+        for (uint32_t i = begin_of(row); i < end; ++i) {
+          if (listed(i) != kRest) continue;
+          wait_idle();
+          configure_packers(K::partial, kNoRelu, 0, false);
+          pack_to(between, K::partial.stored);
+          wait_idle();
+          configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+        }
+      }
+      pack_to(out, K::out.stored);
+    });
+  }
+};
+
+}  // namespace tt
