@@ -30,6 +30,9 @@ struct Arguments {
   uint32_t inner;                   // tiles of the inner dimension in a block
   uint32_t block_rows, block_cols;  // of the output, in its blocks
   uint32_t rows, cols;              // of one of these, in tiles
+  // Of an output that leaves as rows of numbers, the same counts, and the bytes of such a row. Each message is a row of blocks.
+  uint32_t row_bytes;
+  uint32_t adds;  // the output is added to what is in its ring
   // Of steps (families/steps.h).
   uint32_t rounds;  // how often all of them are executed
   uint32_t table;   // where their table is

@@ -54,18 +54,51 @@ inline void set_pack_address(uint32_t tile, uint32_t stored) {
   for (uint32_t i = 0; i < 4; ++i) config(packer_word(i) + 1) = (tile >> 4) + i * face;
 }
 
-// Packs the slot when it is full, and gives it back.
+// Whether the packers add to what is in the output's ring.
+template <class K>
+inline bool adds() {
+  return K::adds && arguments().adds != 0;
+}
+
 template <uint32_t slots>
-inline void pack_tile(uint32_t slot) {
+inline void select_slot(uint32_t slot) {
   if (slots == 1 || slot == 0) {
     issue<SETADCZW::word | SETADCZW::units(4) | SETADCZW::which(2) | SETADCZW::w0(0)>();
   } else {
     issue<SETADCZW::word | SETADCZW::units(4) | SETADCZW::which(2) | SETADCZW::w0(1)>();
   }
-  wait_semaphore<kSlotsSemaphore, kWhileZero>();
-  issue<PACR::word | PACR::packers(15) | PACR::last(1)>();
+}
+inline void give_slot_back() {
   issue<STALLWAIT::word | STALLWAIT::blocked(kBlockSync) | STALLWAIT::conditions(kWaitPackers)>();
   issue<SEMGET::word | SEMGET::semaphores(kSlotsSemaphore)>();
+}
+
+// Packs the slot when it is full, as rows of numbers that are `row_bytes` apart: of each face a row at a time.
+template <uint32_t slots>
+inline void pack_rows(uint32_t slot, uint32_t address, uint32_t row_bytes, uint32_t stored) {
+  const uint32_t half = 16 * datum_bits(stored) / 8;  // bytes of a face's row
+  issue<SETADCXX::word | SETADCXX::units(4) | SETADCXX::x0(0) | SETADCXX::x1(15)>();
+  select_slot<slots>(slot);
+  wait_semaphore<kSlotsSemaphore, kWhileZero>();
+  for (uint32_t y = 0; y < 16; ++y) {
+    wait_idle();
+    for (uint32_t i = 0; i < 4; ++i) config(packer_word(i) + 1) = ((address + (16 * (i >> 1) + y) * row_bytes + (i & 1) * half) >> 4) - 1;
+    config_written();
+    push(SETADC::word | SETADC::units(4) | SETADC::dimension(1) | SETADC::value(y));
+    issue<PACR::word | PACR::packers(15) | PACR::last(1)>();
+  }
+  issue<SETADC::word | SETADC::units(4) | SETADC::dimension(1)>();
+  issue<SETADCXX::word | SETADCXX::units(4) | SETADCXX::x0(0) | SETADCXX::x1(255)>();
+  give_slot_back();
+}
+
+// Packs the slot when it is full, and gives it back.
+template <uint32_t slots>
+inline void pack_tile(uint32_t slot) {
+  select_slot<slots>(slot);
+  wait_semaphore<kSlotsSemaphore, kWhileZero>();
+  issue<PACR::word | PACR::packers(15) | PACR::last(1)>();
+  give_slot_back();
 }
 
 }  // namespace tt

@@ -30,8 +30,18 @@ std::optional<NoKernel> unable(const Op& op) {
     if (!is_known(input.format) && !(has_index && &input == &op.inputs[2]))
       return missing(cat("operands of format ", format_name(input.format), " have no kernel yet"));
   if (!is_known(op.out_format)) return missing(cat("outputs of format ", format_name(op.out_format), " have no kernel yet"));
-  if (op.untilize_output) return missing("untilize_output has no kernel yet");
-  if (op.gradient_op) return missing("gradient_op has no kernel yet");
+  if (op.untilize_output) {
+    if (is_bfp(op.out_format) || op.out_format == DataFormat::lf8)
+      return missing(cat("untilize_output in ", format_name(op.out_format), " has no kernel yet"));
+    const OpClass kind = netlist::op_class(op.type);
+    if (takes_steps(op) || (kind != OpClass::unary && kind != OpClass::sfpu && kind != OpClass::binary))
+      return missing(cat("untilize_output of ", netlist::op_type_name(op.type), " ops has no kernel yet"));
+    if (op.ublock_order == netlist::UblockOrder::c && op.block.mblock_m > 1 && op.block.mblock_n > 1)
+      return missing("untilize_output with ublock_order c has no kernel: its rows are not complete one after the other");
+  }
+  if (op.gradient_op && op.untilize_output) return missing("untilize_output of a gradient_op has no kernel yet");
+  if (op.gradient_op && !numerics::can_accumulate_in_l1(op.out_format))
+    return missing(cat("gradient_op in ", format_name(op.out_format), ", which packers do not add up, has no kernel yet"));
   if (op.attributes.stochastic_rounding != netlist::StochasticRounding::none) return missing("stochastic rounding has no kernel");
   if (op.inputs.size() > tt::kInputs) return missing(cat("it has ", op.inputs.size(), " inputs; kernels take at most ", int{tt::kInputs}));
   return std::nullopt;

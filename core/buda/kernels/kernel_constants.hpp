@@ -30,7 +30,7 @@ Constant number(std::string name, std::uint32_t value);
 Constant enumerator(const std::string& type, std::string name, std::string_view value);
 Constant operand(std::string name, const Operand& o);
 Constant packed(std::string name, numerics::Dest dest, DataFormat out);
-// `out`, `relu_mode`, `relu_threshold`.
+// `out`, `relu_mode`, `relu_threshold`, `adds`, `as_rows`.
 void add_output(const netlist::Op& op, numerics::Dest dest, std::vector<Constant>& to);
 
 // Into a source register, for the matrix unit.

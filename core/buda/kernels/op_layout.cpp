@@ -30,7 +30,9 @@ class L1Space {
   L1Space(std::uint32_t begin, std::uint32_t end) : next_(begin), end_(end) {}
 
   bool place(tt::Ring& ring, DataFormat format, std::int64_t tiles, std::uint32_t stream) {
-    const auto bytes = static_cast<std::uint32_t>(tile_bytes(format));
+    return place_messages(ring, static_cast<std::uint32_t>(tile_bytes(format)), tiles, stream);
+  }
+  bool place_messages(tt::Ring& ring, std::uint32_t bytes, std::int64_t tiles, std::uint32_t stream) {
     const std::int64_t room = (end_ - next_) / bytes;
     if (tiles > room) return false;
     ring = {next_, bytes, static_cast<std::uint32_t>(tiles), stream};
@@ -71,17 +73,21 @@ std::optional<std::string> wrong_order(const Op& op, const OpLayout& layout) {
   return "its operands do not come block by block of the inner dimension";
 }
 
-void set_matmul(const Op& op, tt::Arguments& to) {
-  const auto u32 = [](std::int64_t v) { return static_cast<std::uint32_t>(v); };
-  const auto& a = op.attributes;
-  to.tiles = u32(op.block.mblock_tiles());
+std::uint32_t u32(std::int64_t v) { return static_cast<std::uint32_t>(v); }
+
+void set_blocks(const Op& op, tt::Arguments& to) {
   to.matrices = u32(op.block.t);
-  to.blocks = u32(std::int64_t{a.m_k} * (a.accumulate ? std::max(a.z, 1) : 1));
-  to.inner = u32(a.u_kt);
   to.block_rows = u32(op.block.mblock_m);
   to.block_cols = u32(op.block.mblock_n);
   to.rows = u32(op.block.ublock_rt);
   to.cols = u32(op.block.ublock_ct);
+}
+
+void set_matmul(const Op& op, tt::Arguments& to) {
+  const auto& a = op.attributes;
+  to.tiles = u32(op.block.mblock_tiles());
+  to.blocks = u32(std::int64_t{a.m_k} * (a.accumulate ? std::max(a.z, 1) : 1));
+  to.inner = u32(a.u_kt);
 }
 
 // Sparse tiles and index tiles of a row of cores, row by row.
@@ -176,6 +182,13 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   out.output = operand_layout(tiling::elementwise_order(op));
   const bool matmul = netlist::op_class(op.type) == OpClass::matmul;
   out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
+  out.arguments.adds = call.previous ? 1 : 0;
+  set_blocks(op, out.arguments);
+  const std::int64_t row_bytes = out.output.blocks.part_ct() * 32 * bits_per_datum(op.out_format) / 8;
+  if (op.untilize_output) {
+    out.row_messages = out.output.blocks.t * out.output.blocks.blocks_r;
+    out.arguments.row_bytes = u32(row_bytes);
+  }
   const bool sparse = matmul && op.attributes.identity;
   std::size_t sparse_words = 0;
   if (sparse) {
@@ -199,7 +212,8 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
       fits = fits &&
              space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
                          kFirstInputStream + static_cast<std::uint32_t>(i));
-    fits = fits && space.place(out.output.ring, op.out_format, parts, kOutputStream);
+    const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
+    fits = fits && message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
     if (matmul && keeps_sums(op))
       fits = fits && space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
     if (sparse) {

@@ -30,6 +30,7 @@ struct OpLayout {
   std::vector<OperandLayout> inputs;
   OperandLayout output;
   tt::Arguments arguments = {};
+  std::int64_t row_messages = 0;     // of an output that leaves as rows of numbers; 0: as tiles
   std::vector<std::uint32_t> table;  // of steps: words at arguments.table
 };
 

@@ -6,9 +6,11 @@
 #include <buda/kernels/elf.hpp>
 #include <buda/kernels/op_layout.hpp>
 #include <buda/kernels/source.hpp>
+#include <buda/numerics/pack.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace buda::kernels {
@@ -86,11 +88,27 @@ class CoreRun {
     const auto& table = work_.layout.table;
     if (!table.empty()) core_.write(arguments.table, {reinterpret_cast<const char*>(table.data()), table.size() * sizeof table[0]});
     core_.write(tt::kArgumentsAddress, {reinterpret_cast<const char*>(&arguments), sizeof arguments});
+    for (std::int64_t n = 0; n < std::min<std::int64_t>(output_.layout.ring.tiles, messages()); ++n) put_previous(n);
     core_.start(entries);
   }
 
+  // What the output's ring takes, altogether.
+  std::int64_t messages() const { return work_.layout.row_messages > 0 ? work_.layout.row_messages : output_.layout.tiles; }
+
+  // Where the packers add to earlier sums, these are in the output's slots.
+  void put_previous(std::int64_t message) {
+    if (!work_.call.previous || message >= messages()) return;
+    const Value& value = *work_.call.previous;
+    const tt::Ring& ring = output_.layout.ring;
+    const std::uint32_t slot = ring.address + static_cast<std::uint32_t>(message % ring.tiles) * ring.tile_bytes;
+    std::string tile(ring.tile_bytes, '\0');
+    pack_tile({value.format, value.dim}, value.floats.data() + first_number(value, output_.layout.tile(work_.place, message)), value.cols(),
+              tile.data());
+    core_.write(slot, tile);
+  }
+
   bool ended() {
-    if (!output_.done()) return false;
+    if (output_.moved != messages()) return false;
     std::array<std::uint32_t, kThreads> done;
     core_.read(tt::kArgumentsAddress, reinterpret_cast<char*>(done.data()), sizeof done);
     return std::find(done.begin(), done.end(), 0u) == done.end();
@@ -121,19 +139,42 @@ class CoreRun {
   }
 
   bool collect() {
-    if (output_.done()) return false;
+    if (output_.moved == messages()) return false;
     const std::uint32_t arrived = core_.counter(output_.stream(), Counter::arrived);
     const std::int64_t before = output_.moved;
     tile_.resize(output_.layout.ring.tile_bytes);
-    while (!output_.done() && ((arrived - output_.count()) & 0xffff) != 0) {
+    while (output_.moved != messages() && ((arrived - output_.count()) & 0xffff) != 0) {
       core_.read(output_.slot(), tile_.data(), tile_.size());
-      made_.resize(made_.size() + kTileNumbers);
-      unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made_.data() + made_.size() - kTileNumbers, 32);
+      if (work_.layout.row_messages > 0) {
+        take_rows();
+      } else {
+        made_.resize(made_.size() + kTileNumbers);
+        unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made_.data() + made_.size() - kTileNumbers, 32);
+      }
+      put_previous(output_.moved + output_.layout.ring.tiles);
       ++output_.moved;
     }
     if (output_.moved == before) return false;
     core_.set_counter(output_.stream(), Counter::taken, output_.count());
     return true;
+  }
+
+  // A row of blocks as rows of numbers becomes its tiles.
+  void take_rows() {
+    const netlist::OperandBlocks& b = output_.layout.blocks;
+    const DataFormat format = work_.call.op.out_format;
+    const auto bytes = static_cast<std::size_t>(bits_per_datum(format)) / 8, cols = static_cast<std::size_t>(b.part_ct()) * 32;
+    const auto number = [&](std::size_t row, std::size_t col) {
+      std::uint32_t datum = 0;
+      std::memcpy(&datum, tile_.data() + 16 + (row * cols + col) * bytes, bytes);
+      return numerics::value_of_datum(format, datum, 0);
+    };
+    const auto blocks = static_cast<std::size_t>(b.blocks_c), rows = static_cast<std::size_t>(b.block_rt),
+               width = static_cast<std::size_t>(b.block_ct);
+    for (std::size_t j = 0; j < blocks; ++j)
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < width; ++c)
+          for (std::size_t i = 0; i < kTileNumbers; ++i) made_.push_back(number(r * 32 + i / 32, (j * width + c) * 32 + i % 32));
   }
 
   const CoreWork& work_;
@@ -145,7 +186,6 @@ class CoreRun {
 };
 
 std::optional<std::string> unable(const OpCall& call) {
-  if (call.previous) return "sums over inputs are not executed on cores yet";
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.inputs[i]->integer() && !(call.op.attributes.identity && i == 2)) return cat("input ", i, " holds integers");
     if (call.inputs[i]->dim != TileDim{})

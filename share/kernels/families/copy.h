@@ -9,7 +9,7 @@
 namespace tt {
 
 // K: `in` (Operand), `copy` (Copy), `slots`, `program` (Program), `seed` (of random numbers; 0 for none), `out` (Packed), `relu_mode`,
-// `relu_threshold`.
+// `relu_threshold`, `adds` (to the output, as arguments say), `as_rows` (the output is rows of numbers).
 template <class K>
 struct CopyKernel {
   static void unpack() {
@@ -46,10 +46,28 @@ struct CopyKernel {
     }
   }
 
+  // Row of blocks by row of blocks, each a message.
+  static void pack_all_rows(RingEnd& out) {
+    const volatile Arguments& a = arguments();
+    const uint32_t block_cols = a.block_cols, rows = a.rows, cols = a.cols, row_bytes = a.row_bytes;
+    uint32_t slot = 0;
+    for (uint32_t n = a.matrices * a.block_rows; n > 0; --n) {
+      out.wait_for_room(0);
+      const uint32_t message = out.address(0) + 16;
+      for (uint32_t j = 0; j < block_cols; ++j)
+        for (uint32_t r = 0; r < rows; ++r)
+          for (uint32_t c = 0; c < cols; ++c, slot ^= 1)
+            pack_rows<K::slots>(slot, message + 32 * r * row_bytes + 4 * datum_bits(K::out.stored) * (j * cols + c), row_bytes,
+                                K::out.stored);
+      out.put(1);
+    }
+  }
+
   static void pack() {
     begin_packing();
-    configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+    configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
     RingEnd out(arguments().output);
+    if constexpr (K::as_rows) return pack_all_rows(out);
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       out.wait_for_room(0);
       wait_idle();

@@ -249,7 +249,7 @@ struct MatmulKernel {
         const bool last = block + 1 == blocks;
         wait_idle();
         if (last && last_packs_out) {
-          configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+          configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
           pack_all(out, K::out.stored, true);
         } else {
           configure_packers(K::partial, kNoRelu, 0, K::sums_in_l1 && block > 0);
@@ -258,7 +258,7 @@ struct MatmulKernel {
       }
       if constexpr (!last_packs_out) {
         wait_idle();
-        configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+        configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
         pack_all(out, K::out.stored, true);
       }
     }

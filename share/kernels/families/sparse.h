@@ -190,7 +190,7 @@ struct SparseKernel {
       ring.put(1);
       slot ^= 1;
     };
-    configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+    configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
     for_outputs([&](uint32_t row, uint32_t, uint32_t) {
       if constexpr (K::spills) {
         const uint32_t end = begin_of(row + 1);
@@ -200,7 +200,7 @@ struct SparseKernel {
           configure_packers(K::partial, kNoRelu, 0, false);
           pack_to(between, K::partial.stored);
           wait_idle();
-          configure_packers(K::out, K::relu_mode, K::relu_threshold, false);
+          configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
         }
       }
       pack_to(out, K::out.stored);

@@ -320,7 +320,7 @@ struct StepsKernel {
       K::for_steps([&](auto step) {
         using S = decltype(step);
         wait_idle();
-        configure_packers(S::out, S::relu_mode, S::relu_threshold, false);
+        configure_packers(S::out, S::relu_mode, S::relu_threshold, S::last && adds<S>());
         const uint32_t tiles = table.take(), entries = table.take();
         table.skip(tiles * entries);
         for (uint32_t n = 0; n < tiles; ++n, slot ^= 1) {
