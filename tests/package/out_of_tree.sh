@@ -62,13 +62,15 @@ buda run digits.tti --inputs "$digits/digits.images.npz" --expect "$digits/digit
 "$cmake" --install "$work/policy/build" --prefix "$prefix" > /dev/null
 balancer --list-plugins | grep -q "^policy $(name policy) "
 echo "used the out-of-tree policy $(name policy)"
-# A policy that asks a solver of integer programs.
-cp -r "$prefix/share/buda/examples/cbc-policy" "$work/cbc-policy"
-"$cmake" -S "$work/cbc-policy" -B "$work/cbc-policy/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/cbc-policy.log"
-"$cmake" --build "$work/cbc-policy/build" >> "$work/cbc-policy.log"
-"$ctest" --test-dir "$work/cbc-policy/build" --output-on-failure > "$work/cbc-policy.ctest" || { cat "$work/cbc-policy.ctest"; exit 1; }
-buda compile "$digits/digits.onnx" -o cbc.tti --policy cbc --plugin-path cbc-policy/build/lib/buda/plugins/abi1 -q
-buda run cbc.tti --inputs "$digits/digits.images.npz" --expect "$digits/digits.expected.npz" --pcc 0.999 -q
+# The examples: on the scope interface, a search, and one that asks a solver of integer programs.
+for policy in packing restarts cbc; do
+  cp -r "$prefix/share/buda/examples/policies/$policy" "$work/$policy"
+  "$cmake" -S "$work/$policy" -B "$work/$policy/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$policy.log"
+  "$cmake" --build "$work/$policy/build" >> "$work/$policy.log"
+  "$ctest" --test-dir "$work/$policy/build" --output-on-failure > "$work/$policy.ctest" || { cat "$work/$policy.ctest"; exit 1; }
+  buda compile "$digits/digits.onnx" -o "$policy.tti" --policy "$policy" --plugin-path "$policy/build/lib/buda/plugins/abi1" -q
+  buda run "$policy.tti" --inputs "$digits/digits.images.npz" --expect "$digits/digits.expected.npz" --pcc 0.999 -q
+done
 # Embedding programs, against the installation alone.
 for program in embedding embedding-runtime generate; do
   cp -r "$prefix/share/buda/examples/$program" "$work/$program"

@@ -257,8 +257,8 @@ std::optional<std::vector<double>> estimated_cycles(const Problem& problem, cons
 }
 
 Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::string& name, std::uint64_t seed,
-                      PolicyContext::Estimate estimate, unsigned threads) {
-  PolicyContext context(space, seed, std::move(estimate), threads);
+                      PolicyContext::Estimate estimate, unsigned threads, const QueueOptions& queues) {
+  PolicyContext context(space, seed, std::move(estimate), threads, [&] { return lower_bound_of(space, queues); });
   auto chosen = policy.choose(context);
   if (!chosen) {
     for (Diagnostic& d : chosen.failure().diagnostics())
@@ -305,7 +305,7 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
     return cycles;
   };
   host.progress("placing", 0, 0);
-  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads));
+  BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads, options.queues));
   out.choice.chips = chips_of_ops(out.problem, out.choice);
   return space;
 }

@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -426,6 +428,46 @@ TEST(EpochPool, PutsTheFastestEpochsTogether) {
   outside.epochs = {1, 1};
   pool.add(context, runs, outside);
   EXPECT_FALSE(pool.best(context));
+}
+
+// A search that does not end: every context of the policy takes from one budget.
+TEST(PolicyContext, PlacingEndsWithTheBudget) {
+  Chosen c(uneven());
+  c.space.placement_budget = 5;
+  PolicyContext context(c.space, 1);
+  PolicyContext second = context.another();
+  const OpId first = context.schedule().front();
+  const OpModel& model = context.models(first).front();
+  const auto place_and_take_back = [&](PolicyContext& in) {
+    if (in.place(first, model)) in.rewind(first);
+  };
+  for (int i = 0; i < 3; ++i) place_and_take_back(context);
+  EXPECT_EQ(second.placements_left(), 2);
+  for (int i = 0; i < 2; ++i) place_and_take_back(second);
+  try {
+    place_and_take_back(context);
+    FAIL() << "placed once more";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "it placed ops 5 times, which is its budget at effort 1; placements_left() tells what remains");
+  }
+}
+
+// The bound that a policy sees is that of the report.
+TEST(PolicyContext, HasTheBoundOfTheReport) {
+  struct Asks final : Policy {
+    Result<Choice> choose(PolicyContext& context) override {
+      bound = context.bound();
+      for (OpId op : context.schedule()) BUDA_TRY(context.place_best(op, [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
+      return context.choice();
+    }
+    std::optional<double> bound;
+  };
+  Asks policy;
+  const auto graph = perceptron(1024, {64, 1024, 1024});
+  auto result = balance_with(graph, "n150", {}, policy);
+  ASSERT_TRUE(result.ok());
+  ASSERT_TRUE(policy.bound && result->report.totals.schedule_bound);
+  EXPECT_EQ(static_cast<std::int64_t>(*policy.bound), result->report.totals.schedule_bound->cycles);
 }
 
 TEST(Trials, RateByOpsLinksAndDram) {

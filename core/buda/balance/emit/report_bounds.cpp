@@ -36,7 +36,24 @@ void add_epoch_bounds(const ScheduleBound& bound, const Choice& choice, Placemen
   }
 }
 
+// An iteration of a pipeline of chips takes no less than its share of what one chip would take.
+double chips_of(const ChoiceSpace& space) { return static_cast<double>(space.problem->chips.size()); }
+
+BoundedChip all_chips(const ChoiceSpace& space, BoundedChip chip) {
+  chip.cores *= static_cast<std::int64_t>(space.problem->chips.size());
+  chip.dram_bytes_per_cycle *= chips_of(space);
+  return chip;
+}
+
 }  // namespace
+
+double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues) {
+  std::vector<BoundedOp> ops = bounded_ops(space, queues);
+  const BoundedChip chip = bounded_chip(space);
+  const UniversalBound universal = universal_bound(ops, all_chips(space, chip));
+  const ScheduleBound schedule(std::move(ops), chip);
+  return std::max(schedule.cycles() / chips_of(space), universal.cycles());
+}
 
 double gap_above(double cycles, double bound) { return bound > 0 ? three_digits(100 * (cycles - bound) / bound) : 0; }
 
@@ -44,17 +61,12 @@ void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptio
   if (choice.ops.empty()) return;
   std::vector<BoundedOp> ops = bounded_ops(space, queues);
   const BoundedChip chip = bounded_chip(space);
-  // An iteration of a pipeline of chips takes no less than its share of what one chip would take.
-  const auto chips = static_cast<double>(space.problem->chips.size());
-  BoundedChip all = chip;
-  all.cores *= static_cast<std::int64_t>(space.problem->chips.size());
-  all.dram_bytes_per_cycle *= chips;
-  const UniversalBound universal = universal_bound(ops, all);
+  const UniversalBound universal = universal_bound(ops, all_chips(space, chip));
   report.totals.universal_bound = bound_of(universal.cycles(), report.totals);
   report.totals.universal_bound->limiter = universal.limiter();
   if (!follows_schedule(choice)) return;
   const ScheduleBound schedule(std::move(ops), chip);
-  report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips, universal.cycles()), report.totals);
+  report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips_of(space), universal.cycles()), report.totals);
   add_epoch_bounds(schedule, choice, report);
   if (choice.ops.size() > kMostExplained) return;
   std::vector<double> intervals;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 namespace buda::balance {
 namespace {
@@ -39,6 +40,14 @@ std::vector<std::size_t> by_preference(std::span<const OpModel> models, const Po
   return order;
 }
 
+// How often a policy may place ops: tens of times what searches of that effort do, and minutes at most.
+std::int64_t placement_budget(const ChoiceSpace& space) {
+  if (space.placement_budget > 0) return space.placement_budget;
+  constexpr std::int64_t kForEachOp[] = {20'000, 20'000, 50'000, 100'000}, kAtLeast = 1'000'000;
+  const auto effort = static_cast<std::size_t>(std::clamp(space.effort, 0, 3));
+  return kAtLeast + kForEachOp[effort] * static_cast<std::int64_t>(space.problem->ops.size());
+}
+
 }  // namespace
 
 std::int32_t Choice::epochs() const {
@@ -47,13 +56,20 @@ std::int32_t Choice::epochs() const {
   return last + 1;
 }
 
-PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate, unsigned threads)
+PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate, unsigned threads, Bound bound)
+    : PolicyContext(space, seed, std::move(estimate), threads, std::move(bound),
+                    std::make_shared<std::atomic<std::int64_t>>(placement_budget(space))) {}
+
+PolicyContext::PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate, unsigned threads, Bound bound,
+                             Counter placements_left)
     : space_(&space),
       seed_(seed),
       placed_(space.problem->ops.size()),
       placer_(space.problem->device->grid()),
       edges_(std::make_unique<EdgeBook>(*space.problem, space.kinds)),
       estimate_(std::move(estimate)),
+      bound_(std::move(bound)),
+      placements_left_(std::move(placements_left)),
       threads_(threads) {
   for (std::size_t i = 0; i < placed_.size(); ++i) schedule_.push_back(OpId(static_cast<std::uint32_t>(i)));
 }
@@ -108,6 +124,9 @@ std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model
 }
 
 void PolicyContext::put(OpId id, const OpModel& model, const Place& place) {
+  if (placements_left_->fetch_sub(1) <= 0)
+    throw std::runtime_error(cat("it placed ops ", placement_budget(*space_), " times, which is its budget at effort ", effort(),
+                                 "; placements_left() tells what remains"));
   auto lookup = [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; };
   auto measured = edges_->measure(id, model, epoch_, lookup);
   if (auto* entry = std::get_if<EdgeBook::Entry>(&measured)) edges_->enter(id, std::move(*entry));

@@ -19,6 +19,7 @@
 #include <buda/balance/problem/problem.hpp>
 #include <buda/diag/result.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -54,7 +55,8 @@ struct ChoiceSpace {
   // By OpId: the first op that has the same properties but for its names, and the same models. Empty: nothing is known of that.
   std::vector<std::size_t> kinds;
   ModelOptions options;
-  std::int32_t effort = 1;  // PolicyContext::effort()
+  std::int32_t effort = 1;            // PolicyContext::effort()
+  std::int64_t placement_budget = 0;  // PolicyContext::placements_left() at first; 0: as the effort says
 };
 
 // Code of the diagnostics about what a policy did wrong.
@@ -71,10 +73,13 @@ class PolicyContext {
   // do not fit DRAM, or there are no stream programs for it. It may be asked by several threads at once.
   using Estimate = std::function<std::optional<std::vector<double>>(const Choice& choice)>;
 
-  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate = {}, unsigned threads = 1);
+  // Cycles of all epochs, with all inputs of a microbatch, below which no estimate of a choice in the order of the schedule is.
+  using Bound = std::function<double()>;
+
+  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate = {}, unsigned threads = 1, Bound bound = {});
   ~PolicyContext();
-  // An empty one of the same problem, for another thread.
-  PolicyContext another() const { return {*space_, seed_, estimate_, threads_}; }
+  // An empty one of the same problem, for another thread. It takes from the same budget.
+  PolicyContext another() const { return {*space_, seed_, estimate_, threads_, bound_, placements_left_}; }
 
   // ---- what there is
 
@@ -86,6 +91,9 @@ class PolicyContext {
   // How much a policy that searches should try: 0, little; 1, as much as takes seconds; 2 and 3, several times as much. It counts what it
   // tries, and not time, so that it finds the same everywhere; what more effort finds is at least as good.
   std::int32_t effort() const { return space_->effort; }
+  // How many times an op may still be placed, in all contexts of the policy together. Placing throws when the budget is used up, and the
+  // policy is reported: a search that does not end cannot stop the compilation.
+  std::int64_t placements_left() const { return *placements_left_; }
   // How many threads a policy may use; its choice must not depend on it.
   unsigned threads() const { return threads_; }
   // All ops, each after those that it takes inputs from. A policy may place them in any such order.
@@ -138,8 +146,13 @@ class PolicyContext {
   // tens of ops, a second for thousands.
   bool estimates() const { return estimate_ != nullptr; }
   std::optional<std::vector<double>> estimate(const Choice& choice) const { return estimate_(choice); }
+  // Nothing where choices cannot be estimated. A search may end when its best choice is close to it.
+  std::optional<double> bound() const { return bound_ ? std::optional(bound_()) : std::nullopt; }
 
  private:
+  using Counter = std::shared_ptr<std::atomic<std::int64_t>>;
+  PolicyContext(const ChoiceSpace& space, std::uint64_t seed, Estimate estimate, unsigned threads, Bound bound, Counter placements_left);
+
   void put(OpId op, const OpModel& model, const Place& place);
   std::optional<Diagnostic> objection_of_epoch(OpId op) const;
 
@@ -153,6 +166,8 @@ class PolicyContext {
   Placer placer_;
   std::unique_ptr<EdgeBook> edges_;
   Estimate estimate_;
+  Bound bound_;
+  Counter placements_left_;
   unsigned threads_;
 };
 

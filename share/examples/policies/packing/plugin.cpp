@@ -1,0 +1,76 @@
+// A policy on the scope interface: it fills one epoch after the other, takes back what was placed, and keeps the best of what it tried.
+#include <buda/plugin/plugin.hpp>
+#include <buda/plugin/policy.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using namespace buda;
+using balance::OpId;
+using balance::OpModel;
+using balance::PolicyContext;
+
+// An epoch whose ops all keep within `cycles`, and what it does for its time.
+struct Epoch {
+  double cycles = 0, value = 0;
+  std::size_t ops = 0;
+};
+
+// What an op would take on all cores, at the least.
+double least_work(const PolicyContext& context, OpId op) {
+  double least = 1e300;
+  for (const OpModel& m : context.models(op)) least = std::min(least, m.cycles * static_cast<double>(m.cores()));
+  return least / static_cast<double>(context.device().grid().volume());
+}
+
+// Places the next ops, each on the fewest cores on which it keeps within the cycles, until one objects or finds no room.
+Epoch fill(PolicyContext& context, std::size_t next, double cycles) {
+  Epoch out{cycles};
+  double work = 0;
+  for (const auto& schedule = context.schedule(); next + out.ops < schedule.size(); ++out.ops) {
+    const OpId op = schedule[next + out.ops];
+    const auto models = context.models(op);  // those with fewer cores first
+    if (std::none_of(models.begin(), models.end(), [&](const OpModel& m) { return m.cycles <= cycles && context.place(op, m); })) break;
+    work += least_work(context, op);
+  }
+  out.value = work / cycles;
+  return out;
+}
+
+class Packing final : public balance::Policy {
+  Result<balance::Choice> choose(PolicyContext& context) override {
+    constexpr int kSteps = 12;
+    constexpr double kStep = 1.5;
+    const auto& schedule = context.schedule();
+    for (std::size_t next = 0; next < schedule.size();) {
+      context.next_epoch();
+      double cycles = 1e300;
+      for (const OpModel& m : context.models(schedule[next])) cycles = std::min(cycles, m.cycles);
+      Epoch best;
+      for (int step = 0; step < kSteps; ++step, cycles *= kStep) {
+        const Epoch tried = fill(context, next, cycles);
+        if (tried.ops > 0 && tried.value > best.value) best = tried;
+        if (tried.ops == 0) continue;
+        context.rewind(schedule[next]);
+        context.next_epoch();
+      }
+      if (best.ops > 0) fill(context, next, best.cycles);
+      if (best.ops == 0) BUDA_TRY(context.place_best(schedule[next], [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
+      next += std::max<std::size_t>(best.ops, 1);
+    }
+    return context.choice();
+  }
+};
+
+}  // namespace
+
+BUDA_PLUGIN(.name = "packing", .version = "0.1", .description = "a policy that fills epochs and takes back", .license = "Apache-2.0") {
+  registrar.add_policy({.name = "packing",
+                        .summary = "epochs one after the other, each the best of twelve",
+                        .options = {},
+                        .make = [](const schema::OptionValues&, Host&) -> Result<std::unique_ptr<balance::Policy>> {
+                          return std::unique_ptr<balance::Policy>(std::make_unique<Packing>());
+                        }});
+}
