@@ -22,6 +22,14 @@ using netlist::OpClass;
 using netlist::OpType;
 using numerics::Dest;
 
+// A gradient op whose earlier sums the packers cannot add to: they are read back, after a product that has nothing else at its end.
+bool reads_previous(const Op& op) { return op.gradient_op && !numerics::can_accumulate_in_l1(op.out_format); }
+bool can_read_previous(const Op& op) {
+  const auto& a = op.attributes;
+  return netlist::op_class(op.type) == OpClass::matmul && !a.identity && !a.bias && !a.l1_acc &&
+         (a.sfpu_op.empty() || a.sfpu_op == "invalid");
+}
+
 // What holds for all families.
 std::optional<NoKernel> unable(const Op& op) {
   if (op.tile_dim != TileDim{}) return missing(cat("tiles of ", op.tile_dim.rows, 'x', op.tile_dim.cols, " have no kernel yet"));
@@ -40,7 +48,7 @@ std::optional<NoKernel> unable(const Op& op) {
       return missing("untilize_output with ublock_order c has no kernel: its rows are not complete one after the other");
   }
   if (op.gradient_op && op.untilize_output) return missing("untilize_output of a gradient_op has no kernel yet");
-  if (op.gradient_op && !numerics::can_accumulate_in_l1(op.out_format))
+  if (reads_previous(op) && !can_read_previous(op))
     return missing(cat("gradient_op in ", format_name(op.out_format), ", which packers do not add up, has no kernel yet"));
   if (op.attributes.stochastic_rounding != netlist::StochasticRounding::none) return missing("stochastic rounding has no kernel");
   if (op.inputs.size() > tt::kInputs) return missing(cat("it has ", op.inputs.size(), " inputs; kernels take at most ", int{tt::kInputs}));
@@ -116,18 +124,23 @@ Choice matmul_kernel(const Op& op) {
   if (dest != Dest::fp32 && is_narrow(between) != (dest == Dest::fp16))
     return missing(cat("sums of ", format_name(left), " operands in ", format_name(between), " have no kernel yet"));
   const CopyWay way = copy_way(between, dest);
-  const Operand sums = as_factor(between);
-  const Operand bias = a.bias ? as_factor(op.inputs[2].format) : sums;
+  const bool previous = reads_previous(op);
+  const Operand sums = as_factor(previous ? own_format(dest) : between);
+  const Operand bias = a.bias ? as_factor(op.inputs[2].format) : previous ? as_factor(op.out_format) : sums;
   if (a.bias)
     if (auto no = cannot_meet(between, op.inputs[2].format)) return *no;
+  if (previous && dest == Dest::fp32) return missing("gradient_op in a Bfp format with sums of 32 bits has no kernel yet");
+  if (previous)
+    if (auto no = cannot_meet(own_format(dest), op.out_format)) return *no;
   const bool reads_back = (blocks > 1 && !in_l1) || (in_l1 && !a.bias);
   Kernel k{"matmul",
            {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand), operand("sums", sums),
             operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1), flag("sums_in_l1", in_l1),
             enumerator("Round", "round",
-                       a.bias  ? "bias"
-                       : in_l1 ? "copy"
-                               : "none"),
+                       previous ? "previous"
+                       : a.bias ? "bias"
+                       : in_l1  ? "copy"
+                                : "none"),
             number("phases", phase_bits(op.fidelity)), number("slots", reads_back && way.operand.to_dest ? 1 : 2)}};
   std::optional<sfpu::FunctionCall> function;
   if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") function = sfpu::FunctionCall{a.sfpu_op, {}};
@@ -135,6 +148,7 @@ Choice matmul_kernel(const Op& op) {
   if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
   k.constants.push_back(std::move(std::get<Constant>(vector)));
   k.constants.push_back(packed("partial", dest, between));
+  k.constants.push_back(packed("whole", dest, own_format(dest)));
   add_output(op, dest, k.constants);
   return k;
 }

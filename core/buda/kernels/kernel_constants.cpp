@@ -92,7 +92,7 @@ void add_output(const Op& op, Dest dest, std::vector<Constant>& to) {
   const std::uint32_t mode = !relu.enabled ? 0 : relu.mode == netlist::ReluMode::max ? 3 : relu.threshold == 0 ? 1 : 2;
   to.push_back(number("relu_mode", mode));
   to.push_back(number("relu_threshold", threshold));
-  to.push_back(flag("adds", op.gradient_op));
+  to.push_back(flag("adds", op.gradient_op && numerics::can_accumulate_in_l1(op.out_format)));
   to.push_back(flag("as_rows", op.untilize_output));
 }
 

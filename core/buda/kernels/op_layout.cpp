@@ -132,10 +132,14 @@ std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layou
 // Whether sums of a matmul wait in L1, and in which format; without one of its own, in at most as many bytes as a Float32.
 bool keeps_sums(const Op& op) {
   const auto& a = op.attributes;
-  if (a.identity) return true;
+  if (a.identity || op.gradient_op) return true;
   return a.m_k > 1 || (a.accumulate && a.z > 1) || a.bias || a.l1_acc;
 }
-DataFormat sums_format(const Op& op) { return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32; }
+DataFormat sums_format(const Op& op) {
+  // Whole sums of a gradient op wait there, too, whatever the width of the destination.
+  if (op.gradient_op) return DataFormat::float32;
+  return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32;
+}
 
 // Steps: their table, and buffers between them.
 bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {

@@ -97,11 +97,12 @@ class CoreRun {
 
   // Where the packers add to earlier sums, these are in the output's slots.
   void put_previous(std::int64_t message) {
-    if (!work_.call.previous || message >= messages()) return;
-    const Value& value = *work_.call.previous;
+    if (!work_.call.op.gradient_op || message >= messages()) return;
     const tt::Ring& ring = output_.layout.ring;
     const std::uint32_t slot = ring.address + static_cast<std::uint32_t>(message % ring.tiles) * ring.tile_bytes;
     std::string tile(ring.tile_bytes, '\0');
+    if (!work_.call.previous) return core_.write(slot, tile);  // zeros, where sums start anew
+    const Value& value = *work_.call.previous;
     pack_tile({value.format, value.dim}, value.floats.data() + first_number(value, output_.layout.tile(work_.place, message)), value.cols(),
               tile.data());
     core_.write(slot, tile);

@@ -12,7 +12,6 @@
 namespace buda::sfpu {
 namespace {
 
-using numerics::VectorInstruction;
 using numerics::VectorOp;
 using Kind = Expression::Kind;
 

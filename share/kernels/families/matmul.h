@@ -3,7 +3,7 @@
 // For each matrix of the output, block by block of the inner dimension: every tile of the output is the sum of the products of its row of
 // in0's block and its column of in1's. Between blocks the sums wait in L1, in the intermediate format: they are read back before the next
 // block, or, with K::sums_in_l1, the packers add to them. Where more is to be done with the sums (read them back, add a bias), a last round
-// over them does it.
+// over them does it: also where what the output has from earlier inputs (K::previous) is added, in a format that packers do not add up.
 //
 // Products of one tile: in0's faces are in SrcB, in1's in SrcA. First all with the left half of in0's tile, then with the right half: the
 // order in which numbers are added is part of the result.
@@ -13,11 +13,12 @@
 
 namespace tt {
 
-enum class Round : uint32_t { none, copy, bias };
+enum class Round : uint32_t { none, copy, bias, previous };
 
-// K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand),
-// `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `program`
-// (Program, of the vector unit, at the end), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
+// K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand;
+// with Round::previous the output), `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round),
+// `phases`, `slots`, `program` (Program, of the vector unit, at the end), `whole` (Packed, of sums to which the output's earlier ones are
+// added), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct MatmulKernel {
   static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
@@ -50,14 +51,19 @@ struct MatmulKernel {
     configure_unpacker<kSrcA>(K::right);
   }
 
-  static void unpack_round(RingEnd& between, RingEnd& bias) {
+  static void unpack_round(RingEnd& between, RingEnd& bias, RingEnd& out) {
     wait_idle();
-    configure_unpacker<kSrcA>(K::round == Round::bias ? K::sums : K::between);
+    configure_unpacker<kSrcA>(K::round == Round::previous ? K::bias : K::round == Round::bias ? K::sums : K::between);
+    if constexpr (K::round == Round::previous) configure_unpacker<kSrcB>(K::sums);
     if constexpr (K::round == Round::bias) configure_unpacker<kSrcB>(K::bias);
     set_destination<K::round == Round::copy && K::between.to_dest>();
     for (uint32_t n = arguments().tiles; n > 0; --n) {
       between.wait_for(1);
-      if constexpr (K::round == Round::bias) {
+      if constexpr (K::round == Round::previous) {
+        out.wait_for_room(0);
+        unpack_pair(out.address(0), between.address(0));
+        out.pass(1);
+      } else if constexpr (K::round == Round::bias) {
         bias.wait_for(1);
         unpack_pair(between.address(0), bias.address(0));
         bias.take(1);
@@ -84,7 +90,7 @@ struct MatmulKernel {
     configure_unpacker<kSrcB>(K::left);
     const volatile Arguments& a = arguments();
     const uint32_t inner = a.inner, cols = a.cols, left_tiles = a.block_rows * a.rows * inner, right_tiles = a.block_cols * inner * cols;
-    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]);
+    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]), out(a.output);
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < a.blocks; ++block) {
         left.wait_for(left_tiles);
@@ -103,7 +109,7 @@ struct MatmulKernel {
         left.take(left_tiles);
         right.take(right_tiles);
       }
-      if constexpr (K::round != Round::none) unpack_round(between, bias);
+      if constexpr (K::round != Round::none) unpack_round(between, bias, out);
     }
   }
 
@@ -181,7 +187,9 @@ struct MatmulKernel {
         }
       }
       if constexpr (K::round != Round::none) {
-        if constexpr (K::round == Round::bias) {
+        if constexpr (K::round == Round::previous) {
+          set_formats<K::bias.unpacked, K::sums.unpacked>();
+        } else if constexpr (K::round == Round::bias) {
           set_formats<K::sums.unpacked, K::bias.unpacked>();
         } else {
           set_formats<moved_format, moved_format>();
@@ -189,7 +197,10 @@ struct MatmulKernel {
         step_for_round();
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
-          if constexpr (K::round == Round::copy) {
+          if constexpr (K::round == Round::previous) {
+            for (uint32_t i = 0; i < 8; ++i) issue<ELWADD::word | ELWADD::addr_mod(0)>();
+            rewind<3>();
+          } else if constexpr (K::round == Round::copy) {
             copy_tile<K::copy>();
           } else {
             add_bias();
@@ -252,8 +263,10 @@ struct MatmulKernel {
           configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
           pack_all(out, K::out.stored, true);
         } else {
-          configure_packers(K::partial, kNoRelu, 0, K::sums_in_l1 && block > 0);
-          pack_all(between, K::partial.stored, last || !K::sums_in_l1);
+          // What is added at the end is not rounded before.
+          constexpr Packed whole = K::round == Round::previous ? K::whole : K::partial;
+          configure_packers(last ? whole : K::partial, kNoRelu, 0, K::sums_in_l1 && block > 0);
+          pack_all(between, last ? whole.stored : K::partial.stored, last || !K::sums_in_l1);
         }
       }
       if constexpr (!last_packs_out) {
