@@ -1,8 +1,8 @@
 // Names are those that Jax gives to arguments and results (jax.arg_info, jax.result_info), else the name of the argument, and "result".
 #include "inputs.hpp"
 
-#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/frontend/unknown_input.hpp>
 #include <buda/frontend/values.hpp>
 
 #include <algorithm>
@@ -31,11 +31,11 @@ class InputResolver {
       input(unique(name.empty() ? cat("arg", i) : name, taken), body.argument_types[i]);
     }
     for (const auto& [name, value] : options_->dims)
-      if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value, ": the model has no dimension '", name, '\''), name, places_);
+      if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value), "dimension", name, places_);
     for (const auto& [name, value] : options_->values)
-      if (names_.count(name) == 0) unknown(cat("--value ", name, ": the model has no input '", name, '\''), name, names_);
+      if (names_.count(name) == 0) unknown(cat("--value ", name), "input", name, names_);
     for (const auto& [name, shape] : options_->input_shapes)
-      if (names_.count(name) == 0) unknown(cat("--input-shape ", name, ": the model has no input '", name, '\''), name, names_);
+      if (names_.count(name) == 0) unknown(cat("--input-shape ", name), "input", name, names_);
     if (!failure_.empty()) return std::move(failure_);
     return std::move(inputs_);
   }
@@ -89,15 +89,8 @@ class InputResolver {
     failure_.add(std::move(d));
   }
 
-  void unknown(std::string message, const std::string& name, const std::set<std::string>& all) {
-    const std::vector<std::string> known(all.begin(), all.end());
-    Diagnostic d = usage_error("SH024", std::move(message));
-    if (auto near = nearest_word(name, known))
-      d.hint = cat("did you mean '", *near, "'?");
-    else
-      d.hint = known.empty() ? "it has none" : cat("it has: ", join(known, ", "));
-    d.loc = SourceLoc{module_->path};
-    failure_.add(std::move(d));
+  void unknown(std::string_view given, std::string_view what, const std::string& name, const std::set<std::string>& known) {
+    failure_.add(frontend::unknown_input("SH024", {module_->path}, given, what, name, known));
   }
 
   const Module* module_;

@@ -175,6 +175,9 @@ std::vector<Terminal> terminals_of(const google::protobuf::Map<std::string, form
 }
 
 Result<void> read_saved_model(Model& model, const Choices& choices) {
+  if (!choices.inputs.empty() || !choices.outputs.empty())
+    return usage_error("GF022",
+                       "options --set frontend.tensorflow.inputs and outputs are for graphs; a SavedModel's are those of its signature");
   auto saved = std::make_shared<format::SavedModel>();
   BUDA_TRY(parse(model, Root::saved_model, *saved));
   BUDA_ASSIGN(const auto* meta, choose_graph(model, *saved, choices.tag));

@@ -3,10 +3,10 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/image_blocks.hpp>
+#include <buda/frontend/sequences.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace buda::tensorflow_frontend {
@@ -222,13 +222,8 @@ Result<void> import_range(NodeImport& n) {
   BUDA_ASSIGN(double limit, n.known_number(1, "limit"));
   BUDA_ASSIGN(double step, n.known_number(2, "step"));
   BUDA_ASSIGN(auto type, n.type(0));
-  double count = step != 0 ? std::max(0.0, std::ceil((limit - start) / step)) : -1;
-  if (!(count >= 0 && count <= static_cast<double>(kMostKnown)))
-    return n.refuse(cat("its range from ", to_text(start), " to ", to_text(limit), " by ", to_text(step), " is not supported"));
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) values.push_back(start + static_cast<double>(i) * step);
-  auto size = static_cast<std::int64_t>(values.size());
-  n.output_known(Tensor(Shape{size}, std::move(values)).cast(type.dtype));
+  BUDA_ASSIGN(Tensor values, frontend::sequence(n, start, limit, step, type.dtype));
+  n.output_known(std::move(values));
   return success();
 }
 

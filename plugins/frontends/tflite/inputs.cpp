@@ -5,8 +5,8 @@
 // computed anew, and an operator that has the old size built in says so.
 #include "model.hpp"
 
-#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/frontend/unknown_input.hpp>
 #include <buda/plugin/model_source.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -51,11 +51,11 @@ class InputResolver {
 
   Result<void> finish() {
     for (const auto& [name, value] : options_->dims)
-      if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value, ": the model has no dimension '", name, '\''), name, places_);
+      if (places_.count(name) == 0) unknown(cat("--dim ", name, '=', value), "dimension", name, places_);
     for (const auto& [name, value] : options_->values)
-      if (inputs_.count(name) == 0) unknown(cat("--value ", name, ": the model has no input '", name, '\''), name, inputs_);
+      if (inputs_.count(name) == 0) unknown(cat("--value ", name), "input", name, inputs_);
     for (const auto& [name, shape] : options_->input_shapes)
-      if (inputs_.count(name) == 0) unknown(cat("--input-shape ", name, ": the model has no input '", name, '\''), name, inputs_);
+      if (inputs_.count(name) == 0) unknown(cat("--input-shape ", name), "input", name, inputs_);
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }
@@ -80,15 +80,8 @@ class InputResolver {
     failure_.add(std::move(d));
   }
 
-  void unknown(std::string message, const std::string& name, const std::set<std::string>& all) {
-    std::vector<std::string> known(all.begin(), all.end());
-    Diagnostic d = usage_error("TF022", std::move(message));
-    if (auto near = nearest_word(name, known))
-      d.hint = cat("did you mean '", *near, "'?");
-    else
-      d.hint = known.empty() ? "it has none" : cat("it has: ", join(known, ", "));
-    d.loc = model_->error("", "").loc;
-    failure_.add(std::move(d));
+  void unknown(std::string_view given, std::string_view what, const std::string& name, const std::set<std::string>& known) {
+    failure_.add(frontend::unknown_input("TF022", model_->error("", "").loc, given, what, name, known));
   }
 
   Model* model_;

@@ -3,10 +3,10 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/image_blocks.hpp>
+#include <buda/frontend/sequences.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace buda::tflite_frontend {
@@ -15,8 +15,6 @@ namespace {
 namespace format = tflite_format;
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
-
-constexpr std::int64_t kLargestKnown = std::int64_t{1} << 26;  // elements of a value that a few bytes of the file ask for
 
 Result<void> import_reshape(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
@@ -197,15 +195,9 @@ Result<void> import_range(NodeImport& n) {
   BUDA_ASSIGN(Tensor to, n.known(1, "limit"));
   BUDA_ASSIGN(Tensor by, n.known(2, "step"));
   if (from.size() != 1 || to.size() != 1 || by.size() != 1) return n.refuse("its start, limit and step must be single numbers");
-  double start = from.cast(DType::f64).as<double>()[0], limit = to.cast(DType::f64).as<double>()[0],
-         step = by.cast(DType::f64).as<double>()[0];
-  double count = step != 0 ? std::max(0.0, std::ceil((limit - start) / step)) : -1;
-  if (!(count >= 0 && count <= static_cast<double>(kLargestKnown)))
-    return n.refuse(cat("its range from ", to_text(start), " to ", to_text(limit), " by ", to_text(step), " is not supported"));
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) values.push_back(start + static_cast<double>(i) * step);
-  auto size = static_cast<std::int64_t>(values.size());
-  n.output_known(Tensor(Shape{size}, std::move(values)).cast(from.dtype()));
+  auto number = [](const Tensor& t) { return t.cast(DType::f64).as<double>()[0]; };
+  BUDA_ASSIGN(Tensor values, frontend::sequence(n, number(from), number(to), number(by), from.dtype()));
+  n.output_known(std::move(values));
   return success();
 }
 
