@@ -8,7 +8,6 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
-#include <buda/compiler/model_name.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/schema/option_set.hpp>
@@ -67,8 +66,7 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   Result<void> done = [&]() -> Result<void> {
     py::gil_scoped_release others_run;
     if (graph == nullptr) {
-      source.path = compiler::model_file(model, environment.host().fs());
-      BUDA_ASSIGN(source.bytes, environment.host().fs().read(source.path));
+      BUDA_ASSIGN(source.bytes, environment.host().fs().read(model));
     }
     BUDA_ASSIGN(auto image, buda::compile(source, compile, registries, environment.host()));
     return write(std::move(image), path, environment.host());

@@ -83,7 +83,7 @@ class Module(unittest.TestCase):
             openbuda.run_inference(self.image, [(batches[0], batches[0])])
 
     def test_frameworks_that_are_not_there_are_refused(self):
-        for module in (openbuda.TFModule, openbuda.TFGraphDefModule, openbuda.JaxModule):
+        for module in (openbuda.TFModule, openbuda.JaxModule):
             with self.assertRaisesRegex(NotImplementedError, "TFLiteConverter.*OnnxModule"):
                 module("net", None)
 
@@ -91,6 +91,15 @@ class Module(unittest.TestCase):
         # No table of the format lies at the offset that the first bytes name.
         with tempfile.TemporaryDirectory() as folder:
             self.refused("TF002", openbuda.compile_to_image, openbuda.TFLiteModule("net", b"\x1c\0\0\0TFL3" + bytes(64)), f"{folder}/net.tti")
+
+    def test_graphs_of_tensorflow_are_read_as_such(self):
+        text = b'''node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" value { shape { dim { size: 1 } dim { size: 32 } } } } }
+                  node { name: "y" op: "Relu" input: "x" }'''
+        with tempfile.TemporaryDirectory() as folder:
+            path = openbuda.compile_to_image(openbuda.TFGraphDefModule("net", text), f"{folder}/net.tti")
+            x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(1, 32)
+            np.testing.assert_allclose(openbuda.run_inference(openbuda.load_image(path), [(x,)], mode="fp32")[0][0], np.maximum(x, 0))
+            self.refused("GF001", openbuda.compile_to_image, openbuda.TFGraphDefModule("net", b"node { name: "), f"{folder}/net.tti")
 
     def test_segments_of_the_host_run_with_the_model(self):
         class Middle(openbuda.PyBudaModule):

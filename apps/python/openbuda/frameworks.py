@@ -80,6 +80,21 @@ class TFLiteModule(Module):
         return str(path)
 
 
+class TFGraphDefModule(Module):
+    """A frozen graph of TensorFlow: a file, a GraphDef, or its bytes (as text, too)."""
+
+    def __init__(self, name, module):
+        self.name, self.module = name, module
+
+    def export(self, folder, sample_inputs=None):
+        content = self.module.SerializeToString() if hasattr(self.module, "SerializeToString") else self.module
+        if not isinstance(content, (bytes, bytearray, memoryview)):
+            return str(content)
+        path = pathlib.Path(folder, f"{self.name}.pb")
+        path.write_bytes(content)
+        return str(path)
+
+
 class _Unavailable:
     """A framework that Debian does not have, so that there is nothing here with which its models could be exported."""
 
@@ -91,11 +106,7 @@ class _Unavailable:
 
 
 class TFModule(_Unavailable):
-    framework, export = "TensorFlow", "tf.lite.TFLiteConverter or tf2onnx"
-
-
-class TFGraphDefModule(_Unavailable):
-    framework, export = "TensorFlow", "tf.lite.TFLiteConverter or tf2onnx --graphdef"
+    framework, export = "TensorFlow", "tf.lite.TFLiteConverter or tf2onnx, or give compile_to_image the folder that tf.saved_model.save wrote"
 
 
 class JaxModule(_Unavailable):
@@ -104,7 +115,7 @@ class JaxModule(_Unavailable):
 
 def module_of(model):
     """A model of a framework as one of the modules above; None for something else."""
-    if isinstance(model, (PyTorchModule, OnnxModule, TFLiteModule)):
+    if isinstance(model, (PyTorchModule, OnnxModule, TFLiteModule, TFGraphDefModule)):
         return model
     if type(model).__module__.partition(".")[0] in ("tensorflow", "keras"):
         return TFModule(getattr(model, "name", "model"))

@@ -7,6 +7,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/protobuf.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
