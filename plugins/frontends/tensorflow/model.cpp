@@ -91,7 +91,8 @@ Result<void> parse(const Model& model, Root root, M& out) {
       for (auto& d : structure.failure().diagnostics()) d.loc = {model.path};
       return std::move(structure).failure();
     }
-    if (!out.ParseFromString(*structure)) return model.error("GF001", "is not a TensorFlow model: its messages are nested wrongly");
+    if (!out.ParseFromString(*structure))
+      return model.error("GF001", "is not a TensorFlow model: its messages are nested wrongly, or its names are not UTF-8");
     return success();
   }
   if (bytes.size() > std::numeric_limits<int>::max()) return model.error("GF002", "is a text of more than 2 GiB, which is not read");

@@ -9,6 +9,8 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <exception>
 
 namespace buda::tensorflow_frontend {
@@ -39,7 +41,8 @@ class TensorFlowFrontend final : public plugin::Frontend {
   }
 
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
-    // Protobuf throws where this project returns; nothing of its gets past this line.
+    // Protobuf throws and prints where this project returns; nothing of its gets past these lines.
+    google::protobuf::LogSilencer quiet;
     try {
       BUDA_ASSIGN(Model model, read_model(source, choices_));
       BUDA_TRY(resolve_inputs(model, options));
