@@ -20,9 +20,9 @@ constexpr std::int64_t kMostPairs = 20'000'000;
 // An epoch whose busiest channel has so much of the mean is not improved by swaps.
 constexpr double kEven = 1.02;
 
-// What the load of a whole channel counts beside those of its halves: each half has a rate of its own, so that it decides only between
-// placements that load halves alike.
-constexpr double kOfWholeChannel = 1;
+// What the load of a whole channel counts beside those of its halves. Each half has a rate of its own, but with less than this weight
+// channels stay uneven whose halves are about even, and plans are no faster by the estimate.
+constexpr double kOfWholeChannel = 8;
 
 double cost_of(double load, double mean) {
   const double x = load / mean, x2 = x * x, x4 = x2 * x2;
