@@ -3,9 +3,15 @@ const received = new Map();
 
 globalThis.reportify = {receive: (id, data) => received.set(id, data)};
 
-// The data with this id, which the script data/ID.js hands over.
+const asked = new Map();
+
+// The data with this id, which the script data/ID.js hands over. It is asked for once.
 export function load(id) {
-  if (received.has(id)) return Promise.resolve(received.get(id));
+  if (!asked.has(id)) asked.set(id, ask(id));
+  return asked.get(id);
+}
+
+function ask(id) {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = `data/${id}.js`;

@@ -48,8 +48,11 @@ function showPath(titles) {
 async function show() {
   leave();
   leave = () => {};
+  const words = decodeURIComponent(location.hash.slice(1)).split('/');
+  // What is large loads beside the list of modules, which will say whether there is such a pass.
+  if (/^pass-\d+$/.test(words[1]) && /^\d+$/.test(words[0])) load(`${words[0]}/${words[1]}`).catch(() => {});
   const {modules} = await load('modules');
-  const view = viewOf(modules, decodeURIComponent(location.hash.slice(1)).split('/'));
+  const view = viewOf(modules, words);
   showPath(view.titles);
   clear(main);
   try {
