@@ -387,7 +387,7 @@ class GraphImport final : public Walk {
 
   // ---- loops of control flow v1
 
-  // Enter's value is what stands before the loop, outside.
+  // An Enter passes on the value from the scope outside the loop.
   void import_enter(Scope& scope, int index) {
     const auto& node = (*scope.body->nodes)[index];
     Scope* home = &scope;

@@ -123,7 +123,7 @@ Result<double> NodeImport::known_number(std::size_t i, std::string_view what) co
 Result<bool> NodeImport::known_truth(const Operand& value, std::string_view what) const {
   if (value == nullptr) return refuse(cat("its ", what, " is no tensor"));
   BUDA_ASSIGN(Tensor tensor, frontend::known_argument(*this, state_->store, value, what));
-  if (tensor.size() != 1) return refuse(cat("its ", what, " is ", tensor.describe(), ", not a single truth value"));
+  if (tensor.size() != 1) return refuse(cat("its ", what, " is ", tensor.describe(), ", not one Boolean"));
   return static_cast<bool>(tensor.cast(DType::boolean).as<Boolean>()[0]);
 }
 
