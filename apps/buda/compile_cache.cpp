@@ -55,7 +55,7 @@ Result<std::string> cache_key(const Options& o, cli::ToolHost& host) {
   const BuildFiles build("build", cli::model_name(o.model));
   for (const auto& command :
        {importer_command(o, host, build), optimizer_command(o, host, build), balancer_command(o, host, build),
-        netlist2pipe_command(o, host, build), pipegen_command(o, host, build, "epoch"), pack_command(o, host, build, "image.tti")})
+        netlist2pipe_command(o, host, build), pipegen_command(o, host, build), pack_command(o, host, build, "image.tti")})
     for (const auto& word : significant(command, o)) text += cat(word.size(), ' ', word, '\n');
   BUDA_ASSIGN(auto model, files->read(o.model));
   text += io::sha256_hex(model.view());

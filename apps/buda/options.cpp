@@ -42,7 +42,7 @@ cli::ToolSpec tool(Options& o, CacheOptions& cache_options) {
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
-      "Runs importer, optimizer, balancer, netlist2pipe, pipegen (once per epoch, in parallel) and tti-pack as processes, each on the "
+      "Runs importer, optimizer, balancer, netlist2pipe, pipegen and tti-pack as processes, each on the "
       "products of the previous one. -### prints the commands, which can also be run by hand.\nOptions of these tools can be given "
       "directly, here and in a config file: each is passed to the tools that have it. 'optimizer --help' and the others list them.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";

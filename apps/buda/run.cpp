@@ -1,4 +1,4 @@
-// Running of the stages: one after the other, the epochs of pipegen side by side.
+// Running of the stages, one after the other.
 #include "apps/buda/run.hpp"
 
 #include "apps/buda/compile_cache.hpp"
@@ -6,7 +6,6 @@
 #include "apps/buda/taken_image.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
-#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cache/store.hpp>
 #include <buda/cli/depfile.hpp>
@@ -22,8 +21,6 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
 
 namespace buda::driver {
@@ -73,9 +70,6 @@ bool tells_of_files(const Failure& failure) {
                      [](const Diagnostic& d) { return d.code == "BD001" && !d.hint.empty(); });
 }
 
-// "temporal_epoch_10" after "temporal_epoch_9".
-bool natural_order(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
-
 Result<void> print_summary(const io::Bytes& bytes, const std::string& path, cli::ToolHost& host) {
   BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), path));
   BUDA_ASSIGN(auto report, schema::read<balance::PlacementReport>(node));
@@ -91,14 +85,10 @@ class Compilation {
   Result<void> run() {
     std::size_t done = 0;
     BUDA_TRY(remove_old_epochs());
-    for (const auto& command : {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_),
-                                balancer_command(o_, host_, files_), netlist2pipe_command(o_, host_, files_)})
-      BUDA_TRY(run_stage({command}, ++done));
-    BUDA_ASSIGN(auto epochs, epoch_folders());
-    std::vector<StageCommand> commands;
-    for (const auto& epoch : epochs) commands.push_back(pipegen_command(o_, host_, files_, epoch));
-    BUDA_TRY(run_stage(commands, ++done));
-    BUDA_TRY(run_stage({pack_command(o_, host_, files_, image_path(o_))}, ++done));
+    for (const auto& command :
+         {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_), balancer_command(o_, host_, files_),
+          netlist2pipe_command(o_, host_, files_), pipegen_command(o_, host_, files_), pack_command(o_, host_, files_, image_path(o_))})
+      BUDA_TRY(run_stage(command, ++done));
     return success();
   }
 
@@ -119,43 +109,26 @@ class Compilation {
     return success();
   }
 
-  Result<void> run_stage(const std::vector<StageCommand>& commands, std::size_t number) {
+  Result<void> run_stage(const StageCommand& command, std::size_t number) {
     auto start = Clock::now();
-    std::vector<std::optional<Result<io::ProcessResult>>> results(commands.size());
-    for (const auto& command : commands) host_.log(1, io::shell_line(command.argv));
-    if (host_.timeline != nullptr && !commands.empty()) host_.timeline->stage(commands.front().stage);
-    // One tool tells for itself how far it is; of several that run side by side this one does.
-    std::size_t ended = 0;
-    std::mutex telling;
-    if (commands.size() > 1) host_.progress(commands.front().stage, 0, commands.size());
-    parallel_for(host_.threads, commands.size(), [&](std::size_t i) {
-      results[i] = io::run_process(arguments_of(commands[i], commands.size() > 1));
-      const std::lock_guard lock(telling);
-      if (commands.size() > 1) host_.progress(commands[i].stage, ++ended, commands.size());
-    });
-    for (const auto& command : commands) BUDA_TRY(add_timeline_of(command));
-    Failure failure;
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      if (!*results[i])
-        failure.add(std::move(*results[i]).failure());
-      else if ((**results[i]).exit_code != 0)
-        failure.add(stage_failed(commands[i], **results[i], folder_));
-    }
-    if (!failure.empty()) return failure;
-    for (const auto& command : commands) BUDA_TRY(note_dependencies(command));
-    std::string product = commands.size() == 1 ? commands.front().product : cat(commands.size(), " epochs");
+    host_.log(1, io::shell_line(command.argv));
+    if (host_.timeline != nullptr) host_.timeline->stage(command.stage);
+    BUDA_ASSIGN(const auto result, io::run_process(arguments_of(command)));
+    BUDA_TRY(add_timeline_of(command));
+    if (result.exit_code != 0) return stage_failed(command, result, folder_);
+    BUDA_TRY(note_dependencies(command));
+    std::string product = command.product;
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
-    std::string name = commands.empty() ? "pipegen" : commands.front().stage;
+    const std::string& name = command.stage;
     host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '),
                      product, std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
     return success();
   }
 
   // Stages after the first work on files that nobody but us has seen.
-  std::vector<std::string> arguments_of(const StageCommand& command, bool beside_others) const {
+  std::vector<std::string> arguments_of(const StageCommand& command) const {
     auto argv = command.argv;
     if (command.stage != "importer") argv.insert(argv.end(), {"--made-from", o_.model});
-    if (beside_others) argv.push_back("--progress=off");
     if (host_.timeline != nullptr) argv.insert(argv.end(), {"--timeline", timeline_of(command)});
     return argv;
   }
@@ -179,13 +152,6 @@ class Compilation {
     for (const auto& name : cli::dependencies_of(text.view()))
       if (!name.starts_with(folder_ + '/')) host_.fs().note_read(name);
     return success();
-  }
-
-  Result<std::vector<std::string>> epoch_folders() {
-    BUDA_ASSIGN(auto names, host_.fs().list(files_.pipes));
-    std::erase_if(names, [](const std::string& n) { return !n.starts_with("temporal_epoch_"); });
-    std::sort(names.begin(), names.end(), natural_order);
-    return names;
   }
 
   const Options& o_;
@@ -240,16 +206,10 @@ Result<void> compile_in(const std::string& folder, const Options& o, const std::
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
   BuildFiles files(folder, cli::model_name(o.model));
   std::string out = cat("mkdir -p ", io::shell_line({folder}), '\n');
-  for (const auto& command : {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
-                              netlist2pipe_command(o, host, files)})
+  for (const auto& command :
+       {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
+        netlist2pipe_command(o, host, files), pipegen_command(o, host, files), pack_command(o, host, files, image_path(o))})
     out += io::shell_line(command.argv) + '\n';
-  // Which epochs there are is known when the netlist is.
-  const std::string epoch = cat(files.pipes, "/temporal_epoch_N");
-  std::vector<std::string> words;
-  for (const auto& word : pipegen_command(o, host, files, "temporal_epoch_N").argv)
-    words.push_back(word.starts_with(epoch) ? cat("\"$epoch\"", word.substr(epoch.size())) : io::shell_line({word}));
-  out += cat("for epoch in ", io::shell_line({files.pipes}), "/temporal_epoch_*; do ", join(words, " "), " || exit; done\n");
-  out += io::shell_line(pack_command(o, host, files, image_path(o)).argv) + '\n';
   return host.fs().write(std::string(io::kStdStream), out);
 }
 

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace buda::driver {
@@ -22,6 +23,11 @@ StageCommand begin(const Options& o, const cli::ToolHost& host, const std::strin
   if (auto own = o.handed_on.find(stage); own != o.handed_on.end()) argv.insert(argv.end(), own->second.begin(), own->second.end());
   argv.insert(argv.end(), host.common_arguments.begin(), host.common_arguments.end());
   return command;
+}
+
+void move_depfile(StageCommand& command, const std::string& path) {
+  std::replace(command.argv.begin(), command.argv.end(), command.depfile, path);
+  command.depfile = path;
 }
 
 }  // namespace
@@ -75,9 +81,9 @@ StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, c
   return c;
 }
 
-StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch) {
-  std::string overlay = cat(files.pipes, '/', epoch, "/overlay/");
-  StageCommand c = begin(o, host, "pipegen", overlay + "blob.json", {overlay + "pipes.json"});
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "pipegen", files.pipes, {files.pipes});
+  move_depfile(c, files.pipes + ".blobs.d");  // the other is netlist2pipe's
   c.argv.insert(c.argv.end(), {"--device", o.device});
   return c;
 }
@@ -87,10 +93,7 @@ StageCommand pack_command(const Options& o, const cli::ToolHost& host, const Bui
                          {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--settings", files.optimizer_settings,
                           "--settings", files.balancer_settings, "--device", o.device});
   // The image's own folder is the user's; the depfile stays with the other intermediate files.
-  std::string moved = files.netlist + ".tti.d";
-  for (auto& a : c.argv)
-    if (a == c.depfile) a = moved;
-  c.depfile = moved;
+  move_depfile(c, files.netlist + ".tti.d");
   return c;
 }
 

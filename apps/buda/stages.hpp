@@ -31,8 +31,8 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
-// `epoch` is a folder name below files.pipes, such as "temporal_epoch_0".
-StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& epoch);
+// Of all epochs.
+StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 
 }  // namespace buda::driver

@@ -5,6 +5,8 @@
 
 #include <buda/cli/product_name.hpp>
 
+#include <filesystem>
+
 namespace buda::pipegen {
 
 std::string output_path(const Options& o) { return cli::product_path(o.output, o.pipes, o.format == "yaml" ? ".blob.yaml" : ".blob.json"); }
@@ -12,7 +14,7 @@ std::string output_path(const Options& o) { return cli::product_path(o.output, o
 cli::ToolSpec tool(Options& o) {
   cli::ToolSpec spec;
   spec.name = "pipegen";
-  spec.summary = "compile the pipes of an epoch to stream programs";
+  spec.summary = "compile pipes to stream programs";
   spec.description =
       "Assigns streams and phases to every edge and an address in L1 to every buffer, and checks the limits of the device. What does not "
       "fit is reported with core, op and operand, what it needs, what is available, and the smallest change that helps. A feature that is "
@@ -23,9 +25,12 @@ cli::ToolSpec tool(Options& o) {
       "cluster.";
   spec.writes = "the stream programs: buda.blob/1 or, with --format yaml, the form of TT-Buda's pipegen2; the report, if asked for.";
   spec.declare = [&o](cli::OptionSet& set) {
-    set.positional("PIPEGEN", o.pipes, "the pipegen or pipes file; - for standard input");
-    set.path("output", o.output, "FILE",
-             "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output")
+    set.positional(
+        "PIPEGEN", o.pipes,
+        "the pipegen or pipes file of an epoch, - for standard input; or the folder that netlist2pipe wrote, for all of its epochs");
+    set.path("output", o.output, "FILE|DIR",
+             "the stream programs; default: PIPEGEN's name with .blob.json (or .blob.yaml), in the current folder; - for standard output. "
+             "Of a folder: where temporal_epoch_N/overlay/blob.json (or blob.yaml) is written for each epoch; default: that folder")
         .also("-o");
     cli::declare_device(set, o.device,
                         "device of the stream programs; default: the device that the pipes were made for, or n150 if they do not name one");
@@ -35,11 +40,13 @@ cli::ToolSpec tool(Options& o) {
     set.path("report", o.report, "FILE",
              "L1 map, streams, phases, and bytes per network link, DRAM channel and Ethernet link: JSON if FILE ends in .json, a picture "
              "if in .svg, else text");
-    set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml").range(0, 65535);
+    set.integer("epoch", o.epoch, "N", "number of the epoch, for the phase ids of --format yaml; in a folder, that of its name")
+        .range(0, 65535);
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.pipes, {cli::FileKind::pipes}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{output_path(o)}; };
+  // Those of a folder are known when its epochs are.
+  spec.products = [&o] { return std::filesystem::is_directory(o.pipes) ? o.products : std::vector<std::string>{output_path(o)}; };
   return spec;
 }
 

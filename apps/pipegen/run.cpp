@@ -1,106 +1,143 @@
-// Reads pipes, makes stream programs, writes them.
+// The pipes of one epoch, or of all in a folder: reads, compiles, writes.
 #include "apps/pipegen/run.hpp"
 
+#include "apps/pipegen/stream_programs.hpp"
+
 #include <buda/base/text.hpp>
-#include <buda/device/cluster.hpp>
-#include <buda/device/device_name.hpp>
-#include <buda/device/load.hpp>
+#include <buda/diag/parallel_results.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
-#include <buda/overlay/build.hpp>
 #include <buda/overlay/reports/report.hpp>
-#include <buda/pipes/format/pipes_file.hpp>
 
 #include <algorithm>
-#include <optional>
+#include <charconv>
+#include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace buda::pipegen {
 namespace {
 
-// Where the file says the pipe, the buffer, or the op's first buffer on the core that a diagnostic of the stream programs is about.
-SourceLoc place_of(const Diagnostic& d, const pipes::PlacedGraph& placed, const std::string& file) {
-  auto at = [&](const auto& entities, const std::vector<pipes::FilePlace>& places, auto is_meant) -> std::optional<SourceLoc> {
-    auto it = std::find_if(entities.begin(), entities.end(), is_meant);
-    if (it == entities.end()) return std::nullopt;
-    const pipes::FilePlace& p = places[static_cast<std::size_t>(it - entities.begin())];
-    return SourceLoc{file, p.line, p.column};
-  };
-  std::string core;
-  for (const auto& [key, value] : d.data) {
-    auto has_id = [&id = value](const auto& entity) { return cat(entity.id) == id; };
-    std::optional<SourceLoc> found;
-    if (key == "pipe") found = at(placed.graph.pipes, placed.pipes, has_id);
-    if (key == "buffer") found = at(placed.graph.buffers, placed.buffers, has_id);
-    if (found) return *found;
-    if (key == "core") core = value;
-  }
-  auto of_op = at(placed.graph.buffers, placed.buffers, [&](const pipes::Buffer& b) {
-    return !d.node.empty() && b.op == d.node && (core.empty() || cat('[', b.core.row, ", ", b.core.col, ']') == core);
-  });
-  return of_op.value_or(SourceLoc{file, 0, 0});
+Result<void> write_blob(const StreamPrograms& made, const std::string& format, std::int64_t epoch, io::OutputFile& out) {
+  if (format == "yaml") return overlay::write_blob_yaml(made.blob, made.pipes.graph, made.device, static_cast<std::uint32_t>(epoch), out);
+  return overlay::write_blob(made.blob, out);
 }
 
-// The device that --device names, else the one for which the pipes were made. TT-Buda's do not say.
-Result<device::DeviceDescriptor> load_device(const Options& o, const std::string& made_for, const std::string& file, Host& host) {
-  constexpr const char* kUsual = "n150";
-  if (!o.device.empty() || made_for.empty()) return device::load_device(host, o.device.empty() ? kUsual : o.device);
-  const auto shipped = device::known_devices(host);
-  BUDA_ASSIGN(const auto name, device::parse_device_name(made_for));
-  if (std::find(shipped.begin(), shipped.end(), name.board) != shipped.end()) return device::load_device(host, made_for);
-  Diagnostic d = input_error("OV041", {file, 0, 0}, cat("the pipes were made for the device of '", made_for, "', which is not installed"));
-  d.hint = cat("give the path of that descriptor: --device PATH/", made_for);
-  return d;
+Result<void> write_report(const StreamPrograms& made, const std::string& path, Host& host) {
+  const overlay::Report report = overlay::make_report(made.blob, made.device, made.cluster.eth_core);
+  const std::string text = path.ends_with(".json")  ? overlay::report_json(report, made.blob)
+                           : path.ends_with(".svg") ? overlay::report_svg(report, made.blob, made.device)
+                                                    : overlay::report_text(report, made.blob, made.device);
+  return host.fs().write(path, text, host.write_mode);
+}
+
+// What --verbose tells of stream programs.
+struct Totals {
+  std::size_t cores = 0, streams = 0;
+  std::int64_t phases = 0;
+
+  void add(const overlay::Blob& blob) {
+    cores += blob.cores.size();
+    for (const auto& core : blob.cores) {
+      streams += core.streams.size();
+      phases += core.phases();
+    }
+  }
+  std::string text() const { return cat(cores, " cores, ", streams, " streams, ", phases, " phases"); }
+};
+
+Result<void> run_file(Options& o, Host& host) {
+  o.products = {output_path(o)};
+  const std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
+  host.progress("reading pipes", 0, 0);
+  BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
+  host.progress("making stream programs", 0, 0);
+  std::mutex files;
+  Devices devices(o, host, files);
+  BUDA_ASSIGN(const auto made, compile(bytes, file, !o.cluster.empty(), devices));
+  host.progress("writing", 0, 0);
+  BUDA_ASSIGN(auto out, host.fs().create(output_path(o), host.write_mode));
+  BUDA_TRY(write_blob(made, o.format, o.epoch, *out));
+  BUDA_TRY(out->commit());
+  if (!o.report.empty()) BUDA_TRY(write_report(made, o.report, host));
+  Totals totals;
+  totals.add(made.blob);
+  host.log(1, totals.text());
+  return success();
+}
+
+// An epoch in a folder of netlist2pipe.
+struct Epoch {
+  std::int64_t number = 0;
+  std::string pipes, blob;
+};
+
+constexpr std::string_view kEpochFolder = "temporal_epoch_";
+
+Result<std::vector<Epoch>> epochs_of(const Options& o, io::FileSystem& fs) {
+  BUDA_ASSIGN(const auto names, fs.list(o.pipes));
+  std::vector<Epoch> out;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kEpochFolder)) continue;
+    Epoch epoch;
+    const char* end = name.data() + name.size();
+    auto [rest, error] = std::from_chars(name.data() + kEpochFolder.size(), end, epoch.number);
+    if (error != std::errc() || rest != end) continue;
+    const std::string overlay = cat('/', name, "/overlay/");
+    epoch.pipes = cat(o.pipes, overlay, fs.exists(cat(o.pipes, overlay, "pipes.json")) ? "pipes.json" : "pipegen.yaml");
+    epoch.blob = cat(o.output.empty() ? o.pipes : o.output, overlay, o.format == "yaml" ? "blob.yaml" : "blob.json");
+    out.push_back(std::move(epoch));
+  }
+  std::sort(out.begin(), out.end(), [](const Epoch& a, const Epoch& b) { return a.number < b.number; });
+  // Of a netlist that executes nothing, netlist2pipe writes this file only.
+  if (out.empty() && !fs.exists(o.pipes + "/netlist_queues.yaml")) {
+    Diagnostic d = input_error("OV042", {o.pipes, 0, 0}, "the folder has no epochs");
+    d.hint = "give the folder that netlist2pipe has written, or the pipes of one epoch";
+    return d;
+  }
+  return out;
+}
+
+Result<void> check_options_of_folder(const Options& o) {
+  if (!o.report.empty()) return usage_error("OV043", "option --report: a report is about one epoch; give the pipes of that epoch");
+  if (o.epoch != 0) return usage_error("OV043", "option --epoch: the epochs of a folder have their numbers from their names");
+  return success();
+}
+
+// The file system works in one thread at a time; the work between reading and committing is shared.
+Result<void> run_folder(Options& o, Host& host) {
+  BUDA_TRY(check_options_of_folder(o));
+  BUDA_ASSIGN(const auto epochs, epochs_of(o, host.fs()));
+  if (!o.output.empty())
+    for (const Epoch& epoch : epochs) BUDA_TRY(host.fs().make_directories(epoch.blob.substr(0, epoch.blob.rfind('/'))));
+  std::mutex files;
+  Devices devices(o, host, files);
+  std::size_t ended = 0;
+  Totals totals;
+  host.progress("making stream programs", 0, epochs.size());
+  auto compile_epoch = [&](const Epoch& epoch) -> Result<std::string> {
+    std::unique_lock lock(files);
+    BUDA_ASSIGN(auto bytes, host.fs().read(epoch.pipes));
+    lock.unlock();
+    BUDA_ASSIGN(const auto made, compile(bytes, epoch.pipes, !o.cluster.empty(), devices));
+    lock.lock();
+    BUDA_ASSIGN(auto out, host.fs().create(epoch.blob, host.write_mode));
+    lock.unlock();
+    BUDA_TRY(write_blob(made, o.format, epoch.number, *out));
+    lock.lock();
+    BUDA_TRY(out->commit());
+    totals.add(made.blob);
+    host.progress("making stream programs", ++ended, epochs.size());
+    return epoch.blob;
+  };
+  BUDA_ASSIGN(o.products, parallel_results(host.threads, epochs.size(), [&](std::size_t i) { return compile_epoch(epochs[i]); }));
+  host.log(1, cat(epochs.size(), epochs.size() == 1 ? " epoch: " : " epochs: ", totals.text()));
+  return success();
 }
 
 }  // namespace
 
-Result<void> run(const Options& o, Host& host) {
-  std::string file = o.pipes == io::kStdStream ? "<stdin>" : o.pipes;
-  host.progress("reading pipes", 0, 0);
-  BUDA_ASSIGN(auto bytes, host.fs().read(o.pipes));
-  BUDA_ASSIGN(auto placed, pipes::parse_pipe_graph(bytes.view(), file));
-  const pipes::PipeGraph& graph = placed.graph;
-  BUDA_ASSIGN(auto device, load_device(o, graph.device, file, host));
-  const bool over_ethernet = std::any_of(graph.buffers.begin(), graph.buffers.end(),
-                                         [](const pipes::Buffer& b) { return b.type == pipes::BufferType::ethernet_relay; });
-  const bool over_pcie =
-      std::any_of(graph.pipes.begin(), graph.pipes.end(), [](const pipes::Pipe& p) { return p.mmio_downstream.has_value(); });
-  device::Cluster cluster;
-  if (over_ethernet || over_pcie || !o.cluster.empty()) {
-    BUDA_ASSIGN(cluster, device::load_cluster(host, device, o.cluster));
-    device.chips = std::max(device.chips, device::chips_of(cluster));
-  }
-  if (over_pcie) device.chips = std::max(device.chips, 2);  // so that messages and reports name chips
-  host.progress("making stream programs", 0, 0);
-  auto blob = overlay::build_blob(graph, device, cluster);
-  if (!blob) {
-    for (Diagnostic& d : blob.failure().diagnostics())
-      if (d.loc.file.empty()) d.loc = place_of(d, placed, file);
-    return std::move(blob).failure();
-  }
-  host.progress("writing", 0, 0);
-  BUDA_ASSIGN(auto out, host.fs().create(output_path(o), host.write_mode));
-  if (o.format == "yaml") {
-    BUDA_TRY(overlay::write_blob_yaml(*blob, graph, device, static_cast<std::uint32_t>(o.epoch), *out));
-  } else {
-    BUDA_TRY(overlay::write_blob(*blob, *out));
-  }
-  BUDA_TRY(out->commit());
-  if (!o.report.empty()) {
-    overlay::Report report = overlay::make_report(*blob, device, cluster.eth_core);
-    std::string text = o.report.ends_with(".json")  ? overlay::report_json(report, *blob)
-                       : o.report.ends_with(".svg") ? overlay::report_svg(report, *blob, device)
-                                                    : overlay::report_text(report, *blob, device);
-    BUDA_TRY(host.fs().write(o.report, text, host.write_mode));
-  }
-  std::size_t streams = 0;
-  std::int64_t phases = 0;
-  for (const auto& core : blob->cores) {
-    streams += core.streams.size();
-    phases += core.phases();
-  }
-  host.log(1, cat(blob->cores.size(), " cores, ", streams, " streams, ", phases, " phases"));
-  return success();
+Result<void> run(Options& o, Host& host) {
+  return o.pipes != io::kStdStream && host.fs().is_directory(o.pipes) ? run_folder(o, host) : run_file(o, host);
 }
 
 }  // namespace buda::pipegen

@@ -5,6 +5,7 @@
 
 namespace buda::pipegen {
 
-Result<void> run(const Options& options, Host& host);
+// `options.products` become the files that were written.
+Result<void> run(Options& options, Host& host);
 
 }  // namespace buda::pipegen
