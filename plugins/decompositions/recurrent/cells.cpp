@@ -80,6 +80,7 @@ Cell::State Cell::lstm(const Term& x, const State& before) {
   Term candidate = applied(r_, functions_[1], arriving(gates_[3], x, before.h));
   Term kept = forget * *before.c;
   Term c = kept + input * candidate;
+  if (double most = r_.real("cell_clip"); most > 0) c = clip(c, -most, most);
   Term output = with_peephole(1, 1, c);
   return {output * applied(r_, functions_[2], c), c};
 }

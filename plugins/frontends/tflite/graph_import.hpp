@@ -12,6 +12,6 @@
 namespace buda::tflite_frontend {
 
 // Every operator that cannot be imported is reported, but not those that merely depend on it.
-Result<graph::Graph> import_graph(const Model& model, const std::string& name, Arithmetic arithmetic, Host& host);
+Result<graph::Graph> import_graph(const Model& model, const std::string& name, const ImportChoices& choices, Host& host);
 
 }  // namespace buda::tflite_frontend

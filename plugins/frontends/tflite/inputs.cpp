@@ -21,7 +21,7 @@ class InputResolver {
   InputResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), options_(&options) {}
 
   void input(std::int32_t tensor) {
-    const TensorInfo& info = model_->tensors[static_cast<std::size_t>(tensor)];
+    const TensorInfo& info = model_->main().tensors[static_cast<std::size_t>(tensor)];
     if (!inputs_.insert(info.name).second) failure_.add(model_->error("TF032", cat("has two inputs named '", info.name, "'")));
     if (!info.dtype) {
       refuse(info, cat("has elements of ", info.type_name, "; only numbers and booleans of at most 64 bits are supported"));
@@ -93,9 +93,13 @@ class InputResolver {
 
 }  // namespace
 
-Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options) {
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options, StateOption states) {
   InputResolver resolver(model, options);
-  for (auto tensor : model.inputs) resolver.input(tensor);
+  const auto& inputs = model.main().inputs;
+  for (auto tensor : inputs) resolver.input(tensor);
+  if (states == StateOption::passed)
+    for (auto tensor : model.states())
+      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) resolver.input(tensor);
   return resolver.finish();
 }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
 
 namespace buda::tflite_frontend {
 namespace {
@@ -86,6 +87,14 @@ Tensor unpacked(const Shape& shape, std::string_view bytes, bool with_sign) {
   return with_sign ? Tensor(shape, std::move(out)) : Tensor(shape, std::move(out)).cast(DType::u8);
 }
 
+std::vector<std::int64_t> called_by(const format::Operator& op) {
+  if (const auto* o = op.builtin_options_as_IfOptions()) return {o->then_subgraph_index(), o->else_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_WhileOptions()) return {o->cond_subgraph_index(), o->body_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_CallOptions()) return {o->subgraph()};
+  if (const auto* o = op.builtin_options_as_CallOnceOptions()) return {o->init_subgraph_index()};
+  return {};
+}
+
 class ModelReader {
  public:
   explicit ModelReader(const plugin::ModelSource& source) {
@@ -98,20 +107,29 @@ class ModelReader {
     BUDA_TRY(verify());
     const auto* graphs = root_->subgraphs();
     if (graphs == nullptr || graphs->size() == 0) return model_.error("TF002", "has no subgraph");
-    const format::SubGraph& graph = *graphs->Get(0);
-    if (graph.tensors() != nullptr)
-      for (const auto* tensor : *graph.tensors()) add_tensor(*tensor);
-    model_.inputs = list(graph.inputs());
-    model_.outputs = list(graph.outputs());
-    check_indices(model_.inputs, "the model's inputs", 0);
-    check_indices(model_.outputs, "the model's outputs", 0);
-    if (graph.operators() != nullptr)
-      for (const auto* op : *graph.operators()) add_operator(*op);
+    for (const auto* graph : *graphs) add_subgraph(*graph);
     if (!failure_.empty()) return std::move(failure_);
     return std::move(model_);
   }
 
  private:
+  void add_subgraph(const format::SubGraph& graph) {
+    graph_ = &model_.subgraphs.emplace_back();
+    if (graph.tensors() != nullptr)
+      for (const auto* tensor : *graph.tensors()) add_tensor(*tensor);
+    graph_->inputs = list(graph.inputs());
+    graph_->outputs = list(graph.outputs());
+    check_indices(graph_->inputs, cat("the inputs", of_subgraph()), 0);
+    check_indices(graph_->outputs, cat("the outputs", of_subgraph()), 0);
+    if (graph.operators() != nullptr)
+      for (const auto* op : *graph.operators()) add_operator(*op);
+  }
+
+  // For messages: most files have one subgraph, the model.
+  std::string of_subgraph() const {
+    return model_.subgraphs.size() == 1 ? " of the model" : cat(" of subgraph ", model_.subgraphs.size() - 1);
+  }
+
   Result<void> verify() {
     std::string_view bytes = model_.bytes.view();
     if (bytes.size() < 8 || bytes.substr(4, 4) != format::ModelIdentifier())
@@ -131,15 +149,15 @@ class ModelReader {
 
   void check_indices(const std::vector<std::int32_t>& tensors, std::string_view whose, std::int32_t least) {
     for (auto t : tensors)
-      if (t < least || t >= static_cast<std::int64_t>(model_.tensors.size()))
-        failure_.add(model_.error("TF002", cat(whose, " name tensor ", t, "; there are ", model_.tensors.size())));
+      if (t < least || t >= static_cast<std::int64_t>(graph_->tensors.size()))
+        failure_.add(model_.error("TF002", cat(whose, " name tensor ", t, "; there are ", graph_->tensors.size())));
   }
 
   void add_tensor(const format::Tensor& record) {
     TensorInfo out;
-    std::string where = cat("tensor ", model_.tensors.size());
+    std::string where = cat("tensor ", graph_->tensors.size(), model_.subgraphs.size() == 1 ? "" : of_subgraph());
     out.name = frontend::graph_name(text(record.name()));
-    if (out.name.empty()) out.name = cat("tensor_", model_.tensors.size());
+    if (out.name.empty()) out.name = cat("tensor_", graph_->tensors.size());
     out.type_name = type_name(record.type());
     out.dtype = dtype_of(record.type());
     out.is_variable = record.is_variable();
@@ -153,7 +171,7 @@ class ModelReader {
       failure_.add(model_.error("TF002", cat(where, " ('", out.name, "') has the impossible shape ", out.shape.text())));
     read_quantization(out, record, where);
     if (failure_.empty()) read_value(out, record, where);
-    model_.tensors.push_back(std::move(out));
+    graph_->tensors.push_back(std::move(out));
   }
 
   void read_quantization(TensorInfo& out, const format::Tensor& record, const std::string& where) {
@@ -242,8 +260,9 @@ class ModelReader {
 
   void add_operator(const format::Operator& record) {
     OperatorInfo out;
-    out.index = model_.operators.size();
-    std::string where = cat("operator ", out.index);
+    out.subgraph = model_.subgraphs.size() - 1;
+    out.index = graph_->operators.size();
+    std::string where = cat("operator ", out.index, out.subgraph == 0 ? "" : of_subgraph());
     const auto* codes = root_->operator_codes();
     if (codes == nullptr || record.opcode_index() >= codes->size()) {
       failure_.add(model_.error(
@@ -262,13 +281,20 @@ class ModelReader {
     std::size_t before = failure_.diagnostics().size();
     check_indices(out.inputs, cat("the inputs of ", where), -1);
     check_indices(out.outputs, cat("the outputs of ", where), 0);
+    for (auto called : called_by(record)) {
+      if (called < 0 || called >= static_cast<std::int64_t>(root_->subgraphs()->size()))
+        failure_.add(model_.error("TF002", cat(where, " names subgraph ", called, "; there are ", root_->subgraphs()->size())));
+      else
+        out.called.push_back(static_cast<std::size_t>(called));
+    }
     if (failure_.diagnostics().size() == before)
       out.name = frontend::graph_name(out.outputs.empty() ? cat(out.type, '_', out.index)
-                                                          : model_.tensors[static_cast<std::size_t>(out.outputs[0])].name);
-    model_.operators.push_back(std::move(out));
+                                                          : graph_->tensors[static_cast<std::size_t>(out.outputs[0])].name);
+    graph_->operators.push_back(std::move(out));
   }
 
   Model model_;
+  Subgraph* graph_ = nullptr;  // the one that is being read
   const format::Model* root_ = nullptr;
   Failure failure_;
 };
@@ -279,9 +305,18 @@ Diagnostic Model::error(std::string code, std::string message) const {
   return input_error(std::move(code), {path == io::kStdStream ? "<stdin>" : path}, std::move(message));
 }
 
+std::vector<std::int32_t> Model::states() const {
+  std::set<std::int32_t> used;
+  for (const auto& op : main().operators)
+    for (auto input : op.inputs)
+      if (input >= 0 && main().tensors[static_cast<std::size_t>(input)].is_variable) used.insert(input);
+  return {used.begin(), used.end()};
+}
+
 Diagnostic node_error(const Model& model, const OperatorInfo& op, std::string code, std::string reason) {
-  Diagnostic d = model.error(std::move(code), cat("node '", op.name, "' (op type ", op.type, op.custom ? ", a custom operator" : "",
-                                                  ", operator ", op.index, ", version ", op.version, "): ", reason));
+  std::string place = cat("operator ", op.index, op.subgraph == 0 ? "" : cat(" of subgraph ", op.subgraph));
+  Diagnostic d = model.error(std::move(code), cat("node '", op.name, "' (op type ", op.type, op.custom ? ", a custom operator" : "", ", ",
+                                                  place, ", version ", op.version, "): ", reason));
   d.node = op.name;
   d.data = {{"op_type", op.type}, {"operator", cat(op.index)}, {"version", cat(op.version)}};
   return d;

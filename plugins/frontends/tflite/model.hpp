@@ -24,6 +24,9 @@ struct Operator;
 
 namespace buda::tflite_frontend {
 
+// Calls of subgraphs within others.
+inline constexpr int kDeepestCalls = 64;
+
 // A stored number q stands for scale * (q - zero point): one of each, or one for each slice along an axis.
 struct Quantization {
   std::vector<float> scales;
@@ -43,8 +46,8 @@ struct TensorInfo {
   std::vector<bool> open_axes;  // the axes whose sizes are open
   std::optional<Quantization> quantization;
   Boxed<Tensor> value;
-  bool is_variable = false;
-  std::string unreadable;  // why not, of a constant whose elements are not read
+  bool is_variable = false;  // a state: operators leave in it what the next run begins with
+  std::string unreadable;    // why not, of a constant whose elements are not read
 
   // Do its integers stand for other numbers?
   bool is_quantized() const { return quantization.has_value() && dtype && is_integer(*dtype); }
@@ -52,17 +55,31 @@ struct TensorInfo {
 
 // An operator of the file. It has no name there: it is called after its first result, as tools for this format do.
 struct OperatorInfo {
-  std::size_t index = 0;  // in the file
-  std::int32_t code = 0;  // BuiltinOperator
-  std::string type;       // "CONV_2D"; of a custom operator its own name
+  std::size_t subgraph = 0, index = 0;  // in the file
+  std::int32_t code = 0;                // BuiltinOperator
+  std::string type;                     // "CONV_2D"; of a custom operator its own name
   bool custom = false;
   int version = 1;
   std::string name;
   std::vector<std::int32_t> inputs, outputs;  // tensors; -1: none
+  std::vector<std::size_t> called;            // subgraphs: of IF those of true and false, of WHILE condition and body
   const tflite_format::Operator* record = nullptr;
 };
 
-// What the user pushes.
+// The first one is the model; operators of control flow name others.
+struct Subgraph {
+  std::vector<TensorInfo> tensors;
+  std::vector<OperatorInfo> operators;
+  std::vector<std::int32_t> inputs, outputs;
+};
+
+// What becomes of states.
+enum class StateOption {
+  passed,   // each is an input and an output, which the next run takes as its input
+  initial,  // each run begins as the first one: with zeros, or the value that the file gives
+};
+
+// What the user pushes: an input or a state of the model.
 struct ModelInput {
   std::size_t tensor = 0;
   Shape shape;
@@ -70,13 +87,15 @@ struct ModelInput {
 };
 
 struct Model {
-  std::string path;  // as given, for messages
-  std::string file;  // without folders, for provenance
-  io::Bytes bytes;   // of the file; records refer to it
-  std::vector<TensorInfo> tensors;
-  std::vector<OperatorInfo> operators;
-  std::vector<std::int32_t> inputs, outputs;
+  std::string path;                 // as given, for messages
+  std::string file;                 // without folders, for provenance
+  io::Bytes bytes;                  // of the file; records refer to it
+  std::vector<Subgraph> subgraphs;  // at least one
   std::vector<ModelInput> pushed;
+
+  const Subgraph& main() const { return subgraphs.front(); }
+  // The states that operators of the main subgraph have, in the order of their tensors.
+  std::vector<std::int32_t> states() const;
 
   // An error of the file as a whole.
   Diagnostic error(std::string code, std::string message) const;
@@ -85,11 +104,11 @@ struct Model {
 // "node 'fc1' (op type CONV_2D, operator 3, version 1): <reason>": every refusal of an operator has this form.
 Diagnostic node_error(const Model& model, const OperatorInfo& op, std::string code, std::string reason);
 
-// Verifies the file's structure, and reads the tensors and operators of its main subgraph. Constants refer to the file's bytes.
+// Verifies the file's structure, and reads the tensors and operators of its subgraphs. Constants refer to the file's bytes.
 Result<Model> read_model(const plugin::ModelSource& source);
 
 // Fills model.pushed. Reports every size and value that was given for no input.
-Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options);
+Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options, StateOption states);
 
 // Is every operator read here, and every value computed before it is used?
 Result<void> check_model(const Model& model);

@@ -56,11 +56,11 @@ const TensorInfo& NodeImport::output_info(std::size_t i) const { return info(has
 
 const TensorInfo& NodeImport::info(std::int32_t tensor) const {
   static const TensorInfo kNone;
-  return tensor < 0 ? kNone : state_->model->tensors[static_cast<std::size_t>(tensor)];
+  return tensor < 0 ? kNone : scope_->graph->tensors[static_cast<std::size_t>(tensor)];
 }
 
 Operand NodeImport::operand(std::size_t i) const {
-  return has_input(i) ? state_->values[static_cast<std::size_t>(op_->inputs[i])] : nullptr;
+  return has_input(i) ? scope_->values[static_cast<std::size_t>(op_->inputs[i])] : nullptr;
 }
 
 Ref NodeImport::input(std::size_t i) { return state_->store.ref(operand(i)); }
@@ -69,8 +69,8 @@ Ref NodeImport::number(std::size_t i) {
   Ref value = input(i);
   const auto* type = state_->builder->graph().type(value);
   if (type == nullptr || is_float(type->dtype) || !input_info(i).is_quantized()) return value;
-  Ref& known = state_->numbers[op_->inputs[i]];
-  if (!known.valid()) known = dequantized(*state_->builder, value, input_info(i), input_info(i).name);
+  Ref& known = scope_->numbers[op_->inputs[i]];
+  if (!known.valid()) known = dequantized(*state_->builder, value, input_info(i), cat(scope_->prefix, input_info(i).name));
   return known;
 }
 
@@ -124,11 +124,55 @@ Result<NodeImport::Dims> NodeImport::result_shape(std::size_t i) const {
   return stated.shape.dims();
 }
 
+Result<bool> NodeImport::known_truth(const Operand& value, std::string_view what) const {
+  BUDA_ASSIGN(Tensor tensor, frontend::known_argument(*this, state_->store, value, what));
+  if (tensor.size() != 1) return refuse(cat("its ", what, " is ", tensor.describe(), ", not a single boolean"));
+  return tensor.cast(DType::f64).as<double>()[0] != 0;
+}
+
+Result<Ref> NodeImport::state(std::size_t i, const Shape& shape, bool as_numbers) {
+  const TensorInfo& stored = input_info(i);
+  if (!stored.dtype) return refuse(cat("its state '", stored.name, "' has elements of ", stored.type_name));
+  if (operand(i) == nullptr) {
+    BUDA_ASSIGN(Tensor zeros, Tensor::zeros(*stored.dtype, shape));
+    if (stored.is_quantized())
+      zeros = Tensor(shape, std::vector<std::int64_t>(zeros.size(), stored.quantization->zero_points[0])).cast(*stored.dtype);
+    scope_->values[static_cast<std::size_t>(op_->inputs[i])] = known_value(stored.name, std::move(zeros), Role::constant, stored.name);
+  }
+  BUDA_ASSIGN(Shape given, this->shape(i));
+  if (given.volume() != shape.volume())
+    return refuse(cat("its state '", stored.name, "' is ", given.text(), " where ", shape.text(), " is needed"));
+  Ref value = as_numbers ? number(i) : input(i);
+  return given == shape ? value : step(cat("state", i)).reshape(value, shape);
+}
+
+void NodeImport::keep_state(std::size_t i, Ref value, bool as_numbers) {
+  auto tensor = static_cast<std::size_t>(op_->inputs[i]);
+  const TensorInfo& stored = input_info(i);
+  auto before = this->shape(i), now = shape_of(value);
+  if (before && now && *before != *now) value = step(cat("state", i, ".next")).reshape(value, *before);
+  if (as_numbers && stored.is_quantized() && state_->arithmetic == Arithmetic::exact) value = quantized(value, stored);
+  scope_->numbers.erase(op_->inputs[i]);
+  scope_->values[tensor] = computed_value(stored.name, value);
+}
+
+Result<std::vector<Operand>> NodeImport::call(std::size_t which, const std::vector<Operand>& arguments, std::string_view name) {
+  if (which >= op_->called.size()) return refuse("it does not name its subgraphs");
+  return state_->calls->call(*this, op_->called[which], arguments, cat(scope_->prefix, op_->name, '/', name, name.empty() ? "" : "/"));
+}
+
+void NodeImport::output_all(const std::vector<Operand>& results) {
+  for (std::size_t i = 0; i < results.size() && i < output_count(); ++i)
+    scope_->values[static_cast<std::size_t>(op_->outputs[i])] = results[i];
+}
+
 Ref NodeImport::cast(Ref value, DType to, std::string_view step_name) {
   return step(step_name).op("cast", {value}, {{"dtype", std::string(dtype_name(to))}});
 }
 
-ops::Builder& NodeImport::named(std::string_view name) { return state_->builder->named(state_->builder->graph().fresh_name(name)); }
+ops::Builder& NodeImport::named(std::string_view name) {
+  return state_->builder->named(state_->builder->graph().fresh_name(cat(scope_->prefix, name)));
+}
 
 ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(op_->name, '.', suffix)); }
 
@@ -158,10 +202,12 @@ Result<Ref> NodeImport::activated(Ref value, tflite_format::Activation activatio
 void NodeImport::output(Ref value, std::size_t i) {
   if (!has_output(i)) return;
   auto tensor = static_cast<std::size_t>(op_->outputs[i]);
-  state_->values[tensor] = computed_value(output_info(i).name, value);
+  scope_->values[tensor] = computed_value(output_info(i).name, value);
 }
 
-Ref NodeImport::quantized(Ref value, const TensorInfo& to) { return requantized(*state_->builder, value, to, cat(op_->name, ".stored")); }
+Ref NodeImport::quantized(Ref value, const TensorInfo& to) {
+  return requantized(*state_->builder, value, to, cat(scope_->prefix, op_->name, ".stored"));
+}
 
 void NodeImport::output_number(Ref value, std::size_t i) {
   if (!has_output(i)) return;
@@ -174,11 +220,11 @@ void NodeImport::output_number(Ref value, std::size_t i) {
 void NodeImport::output_known(Tensor tensor, std::size_t i) {
   if (!has_output(i)) return;
   const auto& name = output_info(i).name;
-  state_->values[static_cast<std::size_t>(op_->outputs[i])] = known_value(name, std::move(tensor), Role::constant, name);
+  scope_->values[static_cast<std::size_t>(op_->outputs[i])] = known_value(name, std::move(tensor), Role::constant, name);
 }
 
 void NodeImport::output_input(std::size_t input) {
-  if (has_output(0)) state_->values[static_cast<std::size_t>(op_->outputs[0])] = operand(input);
+  if (has_output(0)) scope_->values[static_cast<std::size_t>(op_->outputs[0])] = operand(input);
 }
 
 }  // namespace buda::tflite_frontend

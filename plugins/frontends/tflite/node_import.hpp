@@ -38,17 +38,51 @@ enum class Arithmetic {
   real,   // the numbers that they stand for, without rounding between operators
 };
 
-// The values of a subgraph, by tensor, and what all operators share.
+// What the user chooses by the frontend's options.
+struct ImportChoices {
+  Arithmetic arithmetic = Arithmetic::exact;
+  StateOption states = StateOption::passed;
+};
+
+class NodeImport;
+
+// The values of a subgraph while it is imported, by tensor. One that is called twice has a scope for each call.
+struct Scope {
+  const Subgraph* graph = nullptr;
+  std::string prefix;  // of its nodes' names
+  std::vector<Operand> values;
+  std::map<std::int32_t, graph::ValueRef> numbers;  // of quantised tensors: those that they stand for
+  int depth = 0;                                    // of calls
+  bool initialises = false;                         // is it run once, before the first run?
+};
+
+// A variable that operators name and assign. Its handle is a known number: its place among all.
+struct Variable {
+  std::string name;
+  Operand value;
+};
+
+// What imports a subgraph in the place of an operator that calls it.
+class Calls {
+ public:
+  virtual ~Calls() = default;
+  // The results; one that could not be imported has failed, and was reported.
+  virtual Result<std::vector<Operand>> call(const NodeImport& caller, std::size_t subgraph, const std::vector<Operand>& arguments,
+                                            std::string prefix) = 0;
+};
+
+// What all operators share.
 struct ImportState {
-  ImportState(const Model& m, ops::Builder& b, Arithmetic a)
-      : model(&m), builder(&b), arithmetic(a), store(b.graph(), m.file), values(m.tensors.size()) {}
+  ImportState(const Model& m, ops::Builder& b, const ImportChoices& chosen, Calls& c)
+      : model(&m), builder(&b), arithmetic(chosen.arithmetic), states(chosen.states), calls(&c), store(b.graph(), m.file) {}
 
   const Model* model;
   ops::Builder* builder;
   Arithmetic arithmetic;
+  StateOption states;
+  Calls* calls;
+  std::vector<Variable> variables;
   frontend::ValueStore store;
-  std::vector<Operand> values;
-  std::map<std::int32_t, graph::ValueRef> numbers;  // of quantised tensors: those that they stand for
   Layouts layouts;
 };
 
@@ -68,9 +102,12 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   using Ref = graph::ValueRef;
   using Dims = std::vector<std::int64_t>;
 
-  NodeImport(ImportState& state, const OperatorInfo& op, const OpImporter& importer) : state_(&state), op_(&op), importer_(&importer) {}
+  NodeImport(ImportState& state, Scope& scope, const OperatorInfo& op, const OpImporter& importer)
+      : state_(&state), scope_(&scope), op_(&op), importer_(&importer) {}
 
   const OpImporter& importer() const { return *importer_; }
+  const Scope& scope() const { return *scope_; }
+  ImportState& shared() { return *state_; }
   Layouts& layouts() { return state_->layouts; }
 
   // The operator's options; those that the file leaves out have their standard values.
@@ -106,8 +143,23 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   // The shape of result 0, which input i is: if that is not known, the one that the file states for the result, where that is not open.
   Result<Dims> result_shape(std::size_t i) const;
   Result<Shape> shape_of(Ref value) const;
+  // Of a value that must be known and is one boolean or number: is it other than 0?
+  Result<bool> known_truth(const Operand& value, std::string_view what) const;
   // A value of another element type.
   Ref cast(Ref value, DType to, std::string_view step_name);
+
+  // ---- states, which are inputs that the operator changes
+
+  // The state as it is now, as it is stored or as the numbers that it stands for, in this shape.
+  Result<Ref> state(std::size_t i, const Shape& shape, bool as_numbers);
+  void keep_state(std::size_t i, Ref value, bool as_numbers);
+
+  // ---- subgraphs
+
+  // `which` counts those that the operator names.
+  Result<std::vector<Operand>> call(std::size_t which, const std::vector<Operand>& arguments, std::string_view name);
+  // Operands 0 and up are the results.
+  void output_all(const std::vector<Operand>& results);
 
   // ---- results
 
@@ -138,6 +190,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   ops::Builder& named(std::string_view name);
 
   ImportState* state_;
+  Scope* scope_;
   const OperatorInfo* op_;
   const OpImporter* importer_;
 };

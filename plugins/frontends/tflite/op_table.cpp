@@ -13,7 +13,7 @@ const std::map<std::int32_t, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::int32_t, const OpImporter*>;
     for (auto family : {elementwise_ops(), linear_ops(), convolution_ops(), pooling_ops(), shape_ops(), slicing_ops(), indexing_ops(),
-                        reduction_ops(), normalization_ops(), resizing_ops(), quantization_ops()})
+                        reduction_ops(), normalization_ops(), resizing_ops(), quantization_ops(), recurrent_ops(), control_ops()})
       for (const auto& op : family) out->emplace(static_cast<std::int32_t>(op.code), &op);
     return out;
   }();
@@ -36,23 +36,6 @@ std::string_view out_of_scope(std::int32_t code) {
     case Code::LSH_PROJECTION:
     case Code::SKIP_GRAM:
       return "tables and strings are not supported: a chip computes with numbers";
-    case Code::CALL_ONCE:
-    case Code::VAR_HANDLE:
-    case Code::READ_VARIABLE:
-    case Code::ASSIGN_VARIABLE:
-      return "variables that keep their values between runs are not supported";
-    case Code::SVDF:
-    case Code::LSTM:
-    case Code::RNN:
-    case Code::UNIDIRECTIONAL_SEQUENCE_LSTM:
-    case Code::UNIDIRECTIONAL_SEQUENCE_RNN:
-    case Code::BIDIRECTIONAL_SEQUENCE_LSTM:
-    case Code::BIDIRECTIONAL_SEQUENCE_RNN:
-      return "recurrent operators are not read yet";
-    case Code::IF:
-    case Code::WHILE:
-    case Code::CALL:
-      return "control flow is not read yet";
     case Code::NON_MAX_SUPPRESSION_V4:
     case Code::NON_MAX_SUPPRESSION_V5:
     case Code::UNIQUE:

@@ -51,5 +51,8 @@ std::span<const OpImporter> reduction_ops();
 std::span<const OpImporter> normalization_ops();
 std::span<const OpImporter> resizing_ops();
 std::span<const OpImporter> quantization_ops();
+std::span<const OpImporter> recurrent_ops();
+Result<void> import_svdf(NodeImport& node);
+std::span<const OpImporter> control_ops();
 
 }  // namespace buda::tflite_frontend

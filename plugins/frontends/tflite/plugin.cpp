@@ -24,7 +24,7 @@ std::string graph_name_for(const std::string& path) {
 
 class TfliteFrontend final : public plugin::Frontend {
  public:
-  explicit TfliteFrontend(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
+  explicit TfliteFrontend(const ImportChoices& choices) : choices_(choices) {}
 
   int recognizes(std::string_view head, const std::string& file_name) const override {
     if (head.size() >= 8 && head.substr(4, 4) == "TFL3") return 100;
@@ -41,11 +41,11 @@ class TfliteFrontend final : public plugin::Frontend {
     try {
       BUDA_ASSIGN(Model model, read_model(source));
       Failure failure;
-      if (auto inputs = resolve_inputs(model, options); !inputs) failure.add(std::move(inputs).failure());
+      if (auto inputs = resolve_inputs(model, options, choices_.states); !inputs) failure.add(std::move(inputs).failure());
       if (auto checked = check_model(model); !checked) failure.add(std::move(checked).failure());
       if (!failure.empty()) return failure;
       BUDA_ASSIGN(graph::Graph graph,
-                  import_graph(model, options.name.empty() ? graph_name_for(source.path) : options.name, arithmetic_, host));
+                  import_graph(model, options.name.empty() ? graph_name_for(source.path) : options.name, choices_, host));
       refer_to_file(graph, source.bytes, source.path);
       return graph;
     } catch (const std::bad_alloc&) {
@@ -54,26 +54,33 @@ class TfliteFrontend final : public plugin::Frontend {
   }
 
  private:
-  Arithmetic arithmetic_;
+  ImportChoices choices_;
 };
 
 }  // namespace
 }  // namespace buda::tflite_frontend
 
 BUDA_PLUGIN(.name = "tflite", .version = "1.0", .description = "reads TensorFlow Lite models", .license = "Apache-2.0") {
-  using buda::tflite_frontend::Arithmetic;
+  using namespace buda::tflite_frontend;
   buda::schema::OptionSpec arithmetic{
       .name = "arithmetic",
       .type = buda::schema::OptionType::choice,
       .summary = "quantised models: exact: integers with the reference's rounding; real: the numbers that they stand for"};
   arithmetic.choices = {"exact", "real"};
   arithmetic.default_text = "exact";
+  buda::schema::OptionSpec state{.name = "state",
+                                 .type = buda::schema::OptionType::choice,
+                                 .summary = "states: passed: inputs and outputs of the graph; initial: each run begins as the first one"};
+  state.choices = {"passed", "initial"};
+  state.default_text = "passed";
   registrar.add_frontend(
       {.name = "tflite",
        .summary = "TensorFlow Lite models (.tflite)",
-       .options = {arithmetic},
+       .options = {arithmetic, state},
        .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
-         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<buda::tflite_frontend::TfliteFrontend>(
-             options.text("arithmetic") == "real" ? Arithmetic::real : Arithmetic::exact));
+         ImportChoices choices;
+         if (options.text("arithmetic") == "real") choices.arithmetic = Arithmetic::real;
+         if (options.text("state") == "initial") choices.states = StateOption::initial;
+         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<TfliteFrontend>(choices));
        }});
 }

@@ -32,9 +32,11 @@ Tensor zero_point_of(const TensorInfo& info, DType as) {
 
 ops::Builder& as_result(NodeImport& n) { return n.result(); }
 
+}  // namespace
+
 // The builder is asked for last: it gives its name to the next node.
-Ref requantize(NodeImport& n, std::string_view step, Ref value, const std::vector<FixedFactor>& factors, std::int64_t axis,
-               Tensor zero_point, ops::Builder& (*last)(NodeImport&)) {
+graph::ValueRef requantize(NodeImport& n, std::string_view step, graph::ValueRef value, const std::vector<FixedFactor>& factors,
+                           std::int64_t axis, Tensor zero_point, ops::Builder& (*last)(NodeImport&)) {
   std::vector<std::int32_t> multipliers, shifts;
   for (const auto& f : factors) {
     multipliers.push_back(f.multiplier);
@@ -49,8 +51,6 @@ Ref requantize(NodeImport& n, std::string_view step, Ref value, const std::vecto
   if (count > 1) attrs["dim"] = axis;
   return (last != nullptr ? last(n) : n.step(step)).op("requantize", {value, multiplier, shift, zero}, std::move(attrs));
 }
-
-}  // namespace
 
 StoredRange stored_range(const TensorInfo& result, Activation activation) {
   StoredRange out = limits_of(*result.dtype);
@@ -92,9 +92,15 @@ graph::ValueRef centred(NodeImport& n, std::size_t i, graph::ValueRef value, DTy
 graph::ValueRef rescaled_products(NodeImport& n, graph::ValueRef sum, std::int64_t axis, Activation activation,
                                   ops::Builder& (*last)(NodeImport&)) {
   const auto &data = n.input_info(n.importer().code == Code::TRANSPOSE_CONV ? 2 : 0), &result = n.output_info(0);
+  // Of weights with one scale, products of matrices (but not convolutions) multiply it in fp32.
+  const auto& scales = n.input_info(1).quantization->scales;
+  bool of_matrices = n.importer().code == Code::FULLY_CONNECTED || n.importer().code == Code::BATCH_MATMUL;
   std::vector<FixedFactor> factors;
-  for (float scale : n.input_info(1).quantization->scales)
-    factors.push_back(fixed_factor(scale_of(data) * static_cast<double>(scale) / scale_of(result)));
+  for (float scale : scales) {
+    double product = of_matrices && scales.size() == 1 ? static_cast<double>(data.quantization->scales[0] * scale)
+                                                       : scale_of(data) * static_cast<double>(scale);
+    factors.push_back(fixed_factor(product / scale_of(result)));
+  }
   Tensor zero = zero_point_of(result, *result.dtype);
   if (activation == Activation::NONE) return requantize(n, "scaled", sum, factors, axis, std::move(zero), last);
   Ref scaled = requantize(n, "scaled", sum, factors, axis, std::move(zero), nullptr);

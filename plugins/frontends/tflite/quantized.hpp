@@ -28,6 +28,11 @@ struct StoredRange {
 };
 StoredRange stored_range(const TensorInfo& result, tflite_format::Activation activation);
 
+// Integers times a factor, or one for each slice along `axis`, plus the zero point, in its type. The node is made by `last` where it is
+// given, else it is a step.
+graph::ValueRef requantize(NodeImport& n, std::string_view step, graph::ValueRef value, const std::vector<FixedFactor>& factors,
+                           std::int64_t axis, Tensor zero_point, ops::Builder& (*last)(NodeImport&) = nullptr);
+
 // The value (integers less their zero point) times the factor, as stored in the result.
 graph::ValueRef rescaled(NodeImport& n, std::string_view step, graph::ValueRef value, double factor, const TensorInfo& result);
 // The same as the operator's result.

@@ -26,6 +26,12 @@ int TfliteModel::input(const std::string& name, const Dims& shape, tfl::TensorTy
   return out;
 }
 
+int TfliteModel::variable(const std::string& name, const Dims& shape, tfl::TensorType type) {
+  int out = tensor(name, shape, type);
+  graph().tensors.back()->is_variable = true;
+  return out;
+}
+
 TfliteModel& TfliteModel::output(int tensor) {
   graph().outputs.push_back(tensor);
   return *this;

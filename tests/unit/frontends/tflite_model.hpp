@@ -27,6 +27,8 @@ class TfliteModel {
   int tensor(const std::string& name, const Dims& shape, tfl::TensorType type = tfl::TensorType::FLOAT32);
   int input(const std::string& name, const Dims& shape, tfl::TensorType type = tfl::TensorType::FLOAT32);
   TfliteModel& output(int tensor);
+  // A state, which operators change.
+  int variable(const std::string& name, const Dims& shape, tfl::TensorType type = tfl::TensorType::FLOAT32);
   int constant(const std::string& name, const Dims& shape, const std::vector<float>& values);
   int constant(const std::string& name, const Dims& shape, const std::vector<std::int32_t>& values);
   int bytes_constant(const std::string& name, const Dims& shape, tfl::TensorType type, const std::vector<std::uint8_t>& bytes);
@@ -42,7 +44,9 @@ class TfliteModel {
   }
 
   tfl::ModelT& model() { return model_; }
-  tfl::SubGraphT& graph() { return *model_.subgraphs[0]; }
+  // The subgraph that is being built: the first one, unless another was selected.
+  tfl::SubGraphT& graph() { return *model_.subgraphs[selected_]; }
+  void select_subgraph(std::size_t i) { selected_ = i; }
   std::string bytes() const;
 
  private:
@@ -54,6 +58,7 @@ class TfliteModel {
   }
 
   tfl::ModelT model_;
+  std::size_t selected_ = 0;
 };
 
 }  // namespace buda::test

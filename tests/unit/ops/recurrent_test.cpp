@@ -97,6 +97,10 @@ TEST(Lstm, PeepholesAndInputForget) {
   auto out = all("lstm", in, attrs);
   expect_near(out[2], {1, 1, 1}, {1.75});
   expect_near(out[0], {1, 1, 1, 1}, {1.75 * 3.5});
+  attrs["cell_clip"] = 0.25;
+  out = all("lstm", in, attrs);
+  expect_near(out[2], {1, 1, 1}, {0.25});
+  expect_near(out[0], {1, 1, 1, 1}, {0.25 * 0.5});
 }
 
 TEST(Recurrent, Refusals) {

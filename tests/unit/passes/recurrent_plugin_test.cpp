@@ -71,6 +71,7 @@ TEST(Recurrent, OneStepAndManyNumbers) {
 
 TEST(Recurrent, Options) {
   expect_kept({.op = "lstm", .attrs = {{"input_forget", true}, {"clip", 0.5}}});
+  expect_kept({.op = "lstm", .attrs = {{"cell_clip", 0.05}}});
   expect_kept({.op = "gru", .attrs = {{"linear_before_reset", true}}});
   expect_kept({.op = "gru", .attrs = {{"linear_before_reset", true}, {"direction", std::string("bidirectional")}}, .lengths = {1, 3}});
   for (const char* f : {"affine", "elu", "hard_sigmoid", "leaky_relu", "relu", "scaled_tanh", "sigmoid", "softplus", "softsign", "tanh",

@@ -100,7 +100,8 @@ class Layer {
         threads_(threads),
         clip_(attrs.has("clip") ? attrs.real("clip") : 0),
         linear_before_reset_(kind == CellKind::gru && attrs.boolean("linear_before_reset")),
-        input_forget_(kind == CellKind::lstm && attrs.boolean("input_forget")) {}
+        input_forget_(kind == CellKind::lstm && attrs.boolean("input_forget")),
+        cell_clip_(kind == CellKind::lstm ? attrs.real("cell_clip") : 0) {}
 
   Result<void> run(std::span<const std::int32_t> lengths, bool backwards) {
     BUDA_TRY(prepare());
@@ -173,6 +174,7 @@ class Layer {
     double input = function(0, arriving(0, k, in, state) + peep(0, before));
     double forget = input_forget_ ? 1 - input : function(0, arriving(2, k, in, state) + peep(2, before));
     double cell = forget * before + input * function(1, arriving(3, k, in, state));
+    if (cell_clip_ > 0) cell = std::clamp(cell, -cell_clip_, cell_clip_);
     double output = function(0, arriving(1, k, in, state) + peep(1, cell));
     c = static_cast<T>(cell);
     h = static_cast<T>(output * function(2, cell));
@@ -214,6 +216,7 @@ class Layer {
   unsigned threads_;
   double clip_;
   bool linear_before_reset_, input_forget_;
+  double cell_clip_;
   std::vector<Buffer> owners_;
   std::span<T> inputs_;       // [steps, batch, gates * hidden]: all inputs times w
   std::span<T> product_;      // [batch, gates * hidden]: the state times r
@@ -306,6 +309,7 @@ OpDef recurrent_op(std::string name, std::string summary, std::string standard) 
     def.inputs.insert(def.inputs.end(), {"c", "p"});
     def.least_inputs = def.most_inputs = 8;
     def.attrs.push_back({"input_forget", AttrType::boolean, false, "the forget gate is 1 - input gate", {}});
+    def.attrs.push_back({"cell_clip", AttrType::real, 0.0, "c is clipped to this magnitude; 0: not", {}});
   }
   if (kKind == CellKind::gru)
     def.attrs.push_back({"linear_before_reset", AttrType::boolean, false, "multiply with the recurrent weights before the reset gate", {}});
