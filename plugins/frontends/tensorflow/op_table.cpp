@@ -13,7 +13,7 @@ const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
     for (auto family : {elementwise_ops(), linear_ops(), convolution_ops(), shape_ops(), slicing_ops(), indexing_ops(), reduction_ops(),
-                        normalization_ops(), resizing_ops(), quantization_ops(), control_ops(), list_ops()})
+                        normalization_ops(), resizing_ops(), quantization_ops(), control_ops(), list_ops(), block_ops()})
       for (const auto& op : family) out->emplace(op.type, &op);
     return out;
   }();

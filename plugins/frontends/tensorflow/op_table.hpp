@@ -44,5 +44,6 @@ std::span<const OpImporter> resizing_ops();
 std::span<const OpImporter> quantization_ops();
 std::span<const OpImporter> control_ops();
 std::span<const OpImporter> list_ops();
+std::span<const OpImporter> block_ops();
 
 }  // namespace buda::tensorflow_frontend

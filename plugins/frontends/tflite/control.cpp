@@ -12,29 +12,29 @@ namespace buda::tflite_frontend {
 namespace {
 
 namespace format = tflite_format;
-using Operands = std::vector<Operand>;
+using OperandList = std::vector<Operand>;
 
 constexpr int kMostIterations = 1 << 16;
 
-Operands inputs_from(const NodeImport& n, std::size_t first) {
-  Operands out;
+OperandList inputs_from(const NodeImport& n, std::size_t first) {
+  OperandList out;
   for (std::size_t i = first; i < n.input_count(); ++i) out.push_back(n.operand(i));
   return out;
 }
 
-bool any_failed(const Operands& values) { return std::any_of(values.begin(), values.end(), frontend::failed); }
+bool any_failed(const OperandList& values) { return std::any_of(values.begin(), values.end(), frontend::failed); }
 
 Result<void> import_if(NodeImport& n) {
   BUDA_ASSIGN(bool condition, n.known_truth(n.operand(0), "condition (input 0)"));
-  BUDA_ASSIGN(Operands results, n.call(condition ? 0 : 1, inputs_from(n, 1), condition ? "then" : "else"));
+  BUDA_ASSIGN(OperandList results, n.call(condition ? 0 : 1, inputs_from(n, 1), condition ? "then" : "else"));
   n.output_all(results);
   return success();
 }
 
 Result<void> import_while(NodeImport& n) {
-  Operands states = inputs_from(n, 0);
+  OperandList states = inputs_from(n, 0);
   for (int i = 0;; ++i) {
-    BUDA_ASSIGN(Operands goes_on, n.call(0, states, cat("cond/", i)));
+    BUDA_ASSIGN(OperandList goes_on, n.call(0, states, cat("cond/", i)));
     if (goes_on.size() != 1) return n.refuse(cat("its condition has ", goes_on.size(), " results"));
     if (any_failed(goes_on)) return success();
     BUDA_ASSIGN(bool truth, n.known_truth(goes_on[0], cat("condition before iteration ", i)));
@@ -50,7 +50,7 @@ Result<void> import_while(NodeImport& n) {
 }
 
 Result<void> import_call(NodeImport& n) {
-  BUDA_ASSIGN(Operands results, n.call(0, inputs_from(n, 0), ""));
+  BUDA_ASSIGN(OperandList results, n.call(0, inputs_from(n, 0), ""));
   n.output_all(results);
   return success();
 }

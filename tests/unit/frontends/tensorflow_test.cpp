@@ -11,6 +11,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace buda::test {
 namespace {
 
@@ -463,6 +466,70 @@ TEST_F(SavedModel, SignaturesAreChosenByName) {
   ASSERT_FALSE(tagged);
   EXPECT_EQ(text_of(tagged.failure()),
             "GF020 has no graph with the tag 'train'\n  hint: choose one with --set frontend.tensorflow.tag=TAG; it has: serve\n");
+}
+
+// ---- cells that are one operator
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+// i cs f o ci co h of one number of x, h and c: w has the rows of x and h, and a column for each gate.
+Floats lstm_results(double x, double h, double c, const Floats& w, const Floats& b, bool second, double forget_bias, double clip) {
+  auto arriving = [&](std::size_t column) { return x * w[column] + h * w[4 + column] + b[column]; };
+  double i = logistic(arriving(0)), ci = std::tanh(arriving(second ? 2 : 1)), f = logistic(arriving(second ? 1 : 2) + forget_bias);
+  double cs = ci * i + c * f;
+  if (clip > 0) cs = std::clamp(cs, -clip, clip);
+  double o = logistic(arriving(3)), co = std::tanh(cs);
+  Floats out;
+  for (double v : {i, cs, f, o, ci, co, co * o}) out.push_back(static_cast<float>(v));
+  return out;
+}
+
+const Floats kCellWeights{0.5f, -1, 2, 0.25f, 1, 0.75f, -0.5f, 1.5f}, kCellBias{0.1f, -0.2f, 0.3f, 0.4f};
+
+TEST_F(TensorFlow, LstmCellWithAllItsResults) {
+  std::string model = placeholder("x", {1, 1}) + constant("c", {1, 1}, {0.8f}) + constant("h", {1, 1}, {-0.6f}) +
+                      constant("w", {2, 4}, kCellWeights) + constant("p", {1}, {0}) + constant("b", {4}, kCellBias) +
+                      node("LSTMBlockCell", "cell", {"x", "c", "h", "w", "p", "p", "p", "b"}, {{"cell_clip", "f: 0.5"}});
+  Texts names;
+  for (int i = 0; i < 7; ++i) {
+    names.push_back(cat("out", i));
+    model += node("Identity", names.back(), {cat("cell:", i)});
+  }
+  Tensor x({1, 1}, Floats{0.9f});
+  Floats expected = lstm_results(0.9, -0.6, 0.8, kCellWeights, kCellBias, false, 1, 0.5);
+  auto outputs = run(model, {x}, {{"outputs", join(names, ",")}});
+  ASSERT_EQ(outputs.size(), 7u);
+  for (std::size_t i = 0; i < 7; ++i) expect_near(outputs.at(names[i]).to_f32(), {expected[i]});
+}
+
+TEST_F(TensorFlow, LstmOverStepsInBothOrdersOfGates) {
+  for (bool second : {false, true}) {
+    std::string model = placeholder("x", {3, 1, 1}) + constant("c", {1, 1}, {0.8f}) + constant("h", {1, 1}, {-0.6f}) +
+                        constant("w", {2, 4}, kCellWeights) + constant("p", {1}, {0}) + constant("b", {4}, kCellBias) +
+                        "node { name: \"steps\" op: \"Const\" attr { key: \"value\" value { tensor { dtype: DT_INT64 tensor_shape { } int64_val: 3 } } } }\n" +
+                        node(second ? "BlockLSTMV2" : "BlockLSTM", "block", {"steps", "x", "c", "h", "w", "p", "p", "p", "b"}) +
+                        node("Identity", "y", {"block:6"});
+    Floats in{0.9f, -2, 0.4f}, expected;
+    double h = -0.6f, c = 0.8f;
+    for (float x : in) {
+      Floats results = lstm_results(x, h, c, kCellWeights, kCellBias, second, second ? 0 : 1, second ? 0 : 3);
+      c = results[1];
+      h = results[6];
+      expected.push_back(results[6]);
+    }
+    expect_near(one(model, {Tensor({3, 1, 1}, in)}), expected);
+  }
+}
+
+TEST_F(TensorFlow, GruCell) {
+  const Floats gates{0.5f, -1, 0.75f, 0.25f}, candidate{1.5f, -0.5f};
+  std::string model = placeholder("x", {1, 1}) + constant("h", {1, 1}, {-0.6f}) + constant("w", {2, 2}, gates) +
+                      constant("wc", {2, 1}, candidate) + constant("b", {2}, {0.1f, -0.3f}) + constant("bc", {1}, {0.2f}) +
+                      node("GRUBlockCell", "cell", {"x", "h", "w", "wc", "b", "bc"}) + node("Identity", "y", {"cell:3"});
+  double x = 0.9f, h = -0.6f;
+  double r = logistic(x * 0.5 + h * 0.75 + 0.1f), u = logistic(-x + h * 0.25 - 0.3f);
+  double c = std::tanh(x * 1.5 + h * r * -0.5 + 0.2f);
+  expect_near(one(model, {Tensor({1, 1}, Floats{0.9f})}), {static_cast<float>(u * h + (1 - u) * c)});
 }
 
 TEST_F(TensorFlow, ThePageListsWhatIsRead) { expect_page_lists_operators("tensorflow"); }
