@@ -1,13 +1,20 @@
 // Sparse matmuls on cores: what is encoded, read again as a device reads it, selects what the selection matrix says.
 #include <buda/balance/models/sparse.hpp>
 
+#include "unit/balance/fixture.hpp"
+
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/sparse_encoding.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace buda::balance {
 namespace {
@@ -253,6 +260,30 @@ TEST(SparseMatmul, IndicesHaveAsManyBitsAsTheyHave) {
   // A strip of 4,096 bytes: head, one row of ublocks, 2,044 products.
   EXPECT_EQ(use_of(one_row(2044, 1), {1, 1, 1, 1, 2044}).index_tiles, 1);
   EXPECT_THAT(refusal(one_row(2045, 1), {1, 1, 1, 1, 2045}), HasSubstr("the products of a strip take 4098 bytes"));
+}
+
+// Each row of cores reads its tiles of an encoded selection: a core that reads many of them from one buffer keeps that channel busy.
+TEST(EncodedSelection, ItsTilesAreDividedAmongChannels) {
+  const auto buffers_for_a_row_of_cores = [](std::uint64_t divided_from) {
+    DeviceGraph g;
+    constexpr std::int64_t kRows = 512;
+    std::vector<std::int32_t> rows;
+    for (std::int32_t i = 0; i < kRows; ++i) rows.push_back(1 + i * 37 % kRows);
+    auto x = g.input("x", {1, 1, kRows, 32}, {kRows, 32});
+    auto picks = g.constant("picks", Tensor(Shape{1, 1, 1, kRows}, std::move(rows)));
+    auto picked = g.op("picked", "matmul", {picks, x}, {1, 1, kRows, 32}, {{"identity", true}, {"slices", std::int64_t{1}}});
+    g.output("y", picked, {kRows, 32});
+    BalanceOptions options;
+    options.queues.divided_from = divided_from;
+    auto result = balance_with(g.graph, "n150", options, *some_policy(2));
+    EXPECT_TRUE(result.ok());
+    const netlist::Netlist& n = result->built.netlist;
+    const auto queue =
+        std::find_if(n.queues.begin(), n.queues.end(), [](const netlist::Queue& q) { return q.name.ends_with("sparse_tiles"); });
+    return static_cast<double>(queue->grid.volume()) / n.graphs.at(0).ops.at(0).grid.rows;
+  };
+  EXPECT_EQ(buffers_for_a_row_of_cores(UINT64_MAX), 1);
+  EXPECT_GT(buffers_for_a_row_of_cores(0), 1);
 }
 
 }  // namespace
