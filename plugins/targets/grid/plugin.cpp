@@ -1,9 +1,8 @@
 // Target `grid`: executes the stream programs of a model tile by tile, in time, and says what limits each epoch.
-#include "device.hpp"
-
 #include <buda/base/text.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
+#include <buda/timed/device.hpp>
 
 #include <algorithm>
 
@@ -13,17 +12,16 @@ using namespace buda;
 
 class GridTarget final : public runtime::Target {
  public:
-  explicit GridTarget(grid::GridOptions options) : options_(std::move(options)) {}
+  explicit GridTarget(timed::DeviceOptions options) : options_(std::move(options)) {}
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
-    BUDA_ASSIGN(auto device, grid::GridDevice::make(program, descriptor, options_, host));
-    return std::unique_ptr<runtime::Device>(std::move(device));
+    return timed::make_device(program, descriptor, options_, host);
   }
   runtime::Needs needs() const override { return {.streams = true}; }
 
  private:
-  grid::GridOptions options_;
+  timed::DeviceOptions options_;
 };
 
 Result<std::map<std::string, double>> scales_of(const std::vector<std::string>& texts) {
@@ -115,10 +113,10 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
                                  "time of a core between two epochs beside that of the bytes that it loads; 0: cores change "
                                  "epochs in no time")},
        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-         grid::GridOptions options;
+         timed::DeviceOptions options;
          options.check_tiles = values.text("values") != "off";
          options.chunk_tiles = std::max<std::int64_t>(values.integer("chunk-tiles"), 1);
-         options.computes = values.text("values") == "exact";
+         if (values.text("values") == "exact") options.computes.emplace();
          options.jitter = static_cast<std::uint64_t>(values.integer("jitter"));
          options.transfers = {values.real("noc-scale"), values.real("dram-scale")};
          options.host_gbs = values.real("host-gbs");

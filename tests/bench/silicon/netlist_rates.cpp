@@ -1,7 +1,7 @@
 // Sections performance-check, and the summaries of runs beside them.
 #include "netlist_rates.hpp"
 
-#include "grid/device.hpp"
+#include <buda/timed/device.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/cost/kernel_cycles.hpp>
@@ -40,16 +40,15 @@ double goal_of(const std::string& netlist) {
 
 class GridTarget final : public runtime::Target {
  public:
-  explicit GridTarget(grid::GridOptions options) : options_(std::move(options)) {}
+  explicit GridTarget(timed::DeviceOptions options) : options_(std::move(options)) {}
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& device,
                                                 Host& host) override {
-    BUDA_ASSIGN(auto made, grid::GridDevice::make(program, device, options_, host));
-    return std::unique_ptr<runtime::Device>(std::move(made));
+    return timed::make_device(program, device, options_, host);
   }
   runtime::Needs needs() const override { return {.streams = true}; }
 
  private:
-  grid::GridOptions options_;
+  timed::DeviceOptions options_;
 };
 
 std::string text_of(const io::Node& config, std::string_view key) {
@@ -194,7 +193,7 @@ Result<std::vector<CheckedNetlist>> checked_netlists(Host& host, const std::stri
 
 Result<std::vector<NetlistRate>> netlist_rates(const CheckedNetlist& checked, const device::DeviceDescriptor& device,
                                                const NetlistSettings& settings, Host& host) {
-  grid::GridOptions options;
+  timed::DeviceOptions options;
   options.check_tiles = false;
   options.switch_cycles = settings.switch_cycles;
   for (const auto& graph : checked.program.netlist.graphs)

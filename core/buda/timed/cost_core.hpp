@@ -1,0 +1,28 @@
+// Cores that take the time of core/buda/cost.
+#pragma once
+
+#include <buda/timed/index_tiles.hpp>
+
+#include <buda/device/descriptor.hpp>
+#include <buda/sim/core_model.hpp>
+
+#include <map>
+#include <string>
+
+namespace buda::timed {
+
+// The time of an op's kernel for one input is spread over its steps in proportion to their work. What kernels wait for is the simulator's.
+class CostCore final : public sim::CoreModel {
+ public:
+  // `scale`: factors by op, for the ops that are to take another time than they do. All must outlive it.
+  CostCore(const device::DeviceDescriptor& device, const IndexTiles& index_tiles, std::map<std::string, double> scale)
+      : device_(device), index_tiles_(index_tiles), scale_(std::move(scale)) {}
+  Result<sim::KernelPlan> plan(const sim::KernelContext& kernel) const override;
+
+ private:
+  const device::DeviceDescriptor& device_;
+  const IndexTiles& index_tiles_;
+  std::map<std::string, double> scale_;
+};
+
+}  // namespace buda::timed

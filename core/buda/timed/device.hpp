@@ -1,0 +1,48 @@
+// A device that executes stream programs in simulated time. Targets with streams are such devices; what they differ in is who computes an
+// op.
+#pragma once
+
+#include <buda/arith/op.hpp>
+#include <buda/arith/precision.hpp>
+#include <buda/device/descriptor.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/io/host.hpp>
+#include <buda/runtime/target.hpp>
+#include <buda/sim/time_scale.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#pragma GCC visibility push(default)
+
+namespace buda::timed {
+
+// How values are computed from the tiles that have arrived. Time is over when that happens, so that it cannot change a bit.
+struct Computing {
+  arith::Mode mode = arith::Mode::exact;
+  // What computes an op; without it the host does, as `mode` says.
+  std::function<arith::Outcome(const arith::OpCall&)> run_op = {};
+};
+
+struct DeviceOptions {
+  bool check_tiles = true;              // tags
+  std::optional<Computing> computes;    // without it all outputs are zeros
+  std::uint64_t jitter = 0;             // a seed: every duration times 0.7 to 1.3
+  std::map<std::string, double> scale;  // of kernels' times, by op
+  sim::TimeScale transfers;             // how much longer they take
+  std::int64_t chunk_tiles = 8;         // that travel together at most
+  double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
+  double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
+};
+
+// The program has the stream programs of its epochs. The host must outlive the device.
+Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& device,
+                                                     const DeviceOptions& options, Host& host);
+
+}  // namespace buda::timed
+
+#pragma GCC visibility pop
