@@ -53,9 +53,7 @@ Result<std::string> cache_key(const Options& o, cli::ToolHost& host) {
   }
   for (const auto& variable : host.option_environment) text += variable + '\n';
   const BuildFiles build("build", cli::model_name(o.model));
-  for (const auto& command :
-       {importer_command(o, host, build), optimizer_command(o, host, build), balancer_command(o, host, build),
-        netlist2pipe_command(o, host, build), pipegen_command(o, host, build), pack_command(o, host, build, "image.tti")})
+  for (const auto& command : stage_commands(o, host, build, "image.tti"))
     for (const auto& word : significant(command, o)) text += cat(word.size(), ' ', word, '\n');
   BUDA_ASSIGN(auto model, files->read(o.model));
   text += io::sha256_hex(model.view());

@@ -11,8 +11,8 @@ namespace buda::driver {
 inline constexpr const char* kCachedImage = "image";
 inline constexpr const char* kCachedReport = "report";
 
-// A digest of all that decides on an image apart from further files that the stages read: the model; the commands of the stages, but for where
-// their files are and for what changes no product; the programs, the library and the plugins that there are.
+// A digest of all that decides on an image apart from further files that the stages read: the model; the commands of the stages, but for
+// where their files are and for what changes no product; the programs, the library and the plugins that there are.
 Result<std::string> cache_key(const Options& o, cli::ToolHost& host);
 
 }  // namespace buda::driver

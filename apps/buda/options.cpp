@@ -20,6 +20,7 @@ void declare(cli::OptionSet& set, Options& o) {
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
   set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
+  set.flag("kernels", o.kernels, "compile the kernels of the image's ops, for targets that execute them (tensix)");
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
   set.path("reports", o.reports, "DIR",
@@ -42,7 +43,7 @@ cli::ToolSpec tool(Options& o, CacheOptions& cache_options) {
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
-      "Runs importer, optimizer, balancer, netlist2pipe, pipegen and tti-pack as processes, each on the "
+      "Runs importer, optimizer, balancer, netlist2pipe, pipegen, with --kernels kernelc, and tti-pack as processes, each on the "
       "products of the previous one. -### prints the commands, which can also be run by hand.\nOptions of these tools can be given "
       "directly, here and in a config file: each is passed to the tools that have it. 'optimizer --help' and the others list them.";
   compile.reads = "the model and the files that belong to it; the device descriptor; the plugins.";

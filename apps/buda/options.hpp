@@ -28,6 +28,7 @@ struct Options {
   bool save_temps = false;
   bool dry_run = false;  // -###
   bool check = false;    // let every stage prove its product
+  bool kernels = false;  // compile kernels into the image
   // --set TOOL.KEY=VALUE, by "TOOL.KEY", and op.NAME.KEY for the balancer.
   std::map<std::string, std::map<std::string, std::string>> stage_options;
   // Options of a stage that were given to the driver as they are, by stage: as arguments.

@@ -83,12 +83,9 @@ class Compilation {
       : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, cli::model_name(o.model)) {}
 
   Result<void> run() {
-    std::size_t done = 0;
     BUDA_TRY(remove_old_epochs());
-    for (const auto& command :
-         {importer_command(o_, host_, files_), optimizer_command(o_, host_, files_), balancer_command(o_, host_, files_),
-          netlist2pipe_command(o_, host_, files_), pipegen_command(o_, host_, files_), pack_command(o_, host_, files_, image_path(o_))})
-      BUDA_TRY(run_stage(command, ++done));
+    const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, image_path(o_));
+    for (std::size_t i = 0; i < commands.size(); ++i) BUDA_TRY(run_stage(commands[i], cat('[', i + 1, '/', commands.size(), ']')));
     return success();
   }
 
@@ -109,7 +106,7 @@ class Compilation {
     return success();
   }
 
-  Result<void> run_stage(const StageCommand& command, std::size_t number) {
+  Result<void> run_stage(const StageCommand& command, const std::string& number) {
     auto start = Clock::now();
     host_.log(1, io::shell_line(command.argv));
     if (host_.timeline != nullptr) host_.timeline->stage(command.stage);
@@ -120,8 +117,8 @@ class Compilation {
     std::string product = command.product;
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
     const std::string& name = command.stage;
-    host_.log(0, cat('[', number, '/', std::size(kStages), "] ", name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '),
-                     product, std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
+    host_.log(0, cat(number, ' ', name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '), product,
+                     std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
     return success();
   }
 
@@ -206,10 +203,7 @@ Result<void> compile_in(const std::string& folder, const Options& o, const std::
 Result<void> print_commands(const Options& o, cli::ToolHost& host, const std::string& folder) {
   BuildFiles files(folder, cli::model_name(o.model));
   std::string out = cat("mkdir -p ", io::shell_line({folder}), '\n');
-  for (const auto& command :
-       {importer_command(o, host, files), optimizer_command(o, host, files), balancer_command(o, host, files),
-        netlist2pipe_command(o, host, files), pipegen_command(o, host, files), pack_command(o, host, files, image_path(o))})
-    out += io::shell_line(command.argv) + '\n';
+  for (const auto& command : stage_commands(o, host, files, image_path(o))) out += io::shell_line(command.argv) + '\n';
   return host.fs().write(std::string(io::kStdStream), out);
 }
 

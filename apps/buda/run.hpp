@@ -9,8 +9,8 @@
 
 namespace buda::driver {
 
-// The tools in the order in which they run.
-inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "tti-pack"};
+// The tools in the order in which they run; kernelc only where kernels are wanted.
+inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "kernelc", "tti-pack"};
 
 Result<void> compile_model(const Options& options, cli::ToolHost& host);
 

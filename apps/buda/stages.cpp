@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/runtime/streams.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -40,6 +41,7 @@ BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   plan = base + ".plan.json";
   report = base + ".report.json";
   pipes = base + ".pipes";
+  kernels = cat(pipes, '/', runtime::kKernelProducts.substr(0, runtime::kKernelProducts.size() - 1));
   optimizer_settings = base + ".optimizer.json";
   balancer_settings = base + ".balancer.json";
 }
@@ -88,6 +90,12 @@ StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const 
   return c;
 }
 
+StageCommand kernelc_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "kernelc", files.kernels, {files.netlist});
+  if (!o.cache.empty()) c.argv.insert(c.argv.end(), {"--cache", o.cache});
+  return c;
+}
+
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
   StageCommand c = begin(o, host, "tti-pack", image,
                          {"--netlist", files.netlist, "--plan", files.plan, "--build", files.pipes, "--settings", files.optimizer_settings,
@@ -95,6 +103,15 @@ StageCommand pack_command(const Options& o, const cli::ToolHost& host, const Bui
   // The image's own folder is the user's; the depfile stays with the other intermediate files.
   move_depfile(c, files.netlist + ".tti.d");
   return c;
+}
+
+std::vector<StageCommand> stage_commands(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
+  std::vector<StageCommand> commands = {importer_command(o, host, files), optimizer_command(o, host, files),
+                                        balancer_command(o, host, files), netlist2pipe_command(o, host, files),
+                                        pipegen_command(o, host, files)};
+  if (o.kernels) commands.push_back(kernelc_command(o, host, files));
+  commands.push_back(pack_command(o, host, files, image));
+  return commands;
 }
 
 }  // namespace buda::driver

@@ -23,7 +23,8 @@ struct BuildFiles {
   std::string netlist;  // balancer's
   std::string plan;
   std::string report;
-  std::string pipes;  // folder of netlist2pipe's and pipegen's
+  std::string pipes;    // folder of netlist2pipe's and pipegen's
+  std::string kernels;  // kernelc's, in that folder
   std::string optimizer_settings, balancer_settings;
 };
 
@@ -33,6 +34,10 @@ StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const
 StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 // Of all epochs.
 StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+StageCommand kernelc_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
+
+// All that a compilation runs, in order.
+std::vector<StageCommand> stage_commands(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 
 }  // namespace buda::driver

@@ -21,6 +21,7 @@ cli::ToolSpec tool(Options& o) {
     set.choice("cxx", o.cxx, {"any", "gcc", "clang"}, "the compiler; any: gcc, or clang where there is no gcc");
     set.path("compiler", o.compiler, "FILE", "the compiler's C++ driver, of the kind that --cxx says; default: that in /usr/bin");
     set.path("cache", o.cache, "DIR", "keep compiled kernels in this store, and take them from there");
+    set.texts("kernel-path", o.kernel_path, "DIR", "folder with a kernel.yaml: a kernel that replaces those of some ops");
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

@@ -14,6 +14,7 @@ struct Options {
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it
   std::string cache;
+  std::vector<std::string> kernel_path;  // folders of packages
   std::vector<std::string> products;  // that were written
 };
 

@@ -34,6 +34,7 @@ Result<void> run(Options& o, Host& host) {
   options.compiler = o.cxx == "gcc" ? kernels::Compiler::gcc : o.cxx == "clang" ? kernels::Compiler::clang : kernels::Compiler::any;
   options.path = o.compiler;
   options.store = o.cache;
+  options.packages = o.kernel_path;
   host.progress("compiling kernels", 0, 0);
   BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
   const std::string folder = o.output.empty() ? "kernels" : o.output;

@@ -8,6 +8,7 @@
 #   BUDA_DEVICE                          device to compile for (n150)
 #   IMPORTER_FLAGS ... TTI_PACK_FLAGS    further options of one tool
 #   BUDA_PIPES_FORMAT                    json (default), or yaml: pipes as TT-Buda's tools read them
+#   BUDA_KERNELS                         set before the include: images get kernels, too, for targets that execute them
 #   BUDA_FLAGS                           further options of all tools
 #   BUDA_BIN                             folder of the tools; default: beside this file's installation, else $PATH
 
@@ -39,7 +40,7 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 # by side with `make -j`. Where nothing but pipes of epochs has changed, they were edited, and stay.
 buda_edited = %/overlay/pipes.json %/overlay/pipegen.yaml
 %.pipes/stamp: %.yaml
-	$(if $(filter-out $(buda_edited),$?),rm -rf $(@D)/temporal_epoch_* $(@D)/reports)
+	$(if $(filter-out $(buda_edited),$?),rm -rf $(@D)/temporal_epoch_* $(@D)/reports $(@D)/kernels)
 	$(if $(filter-out $(buda_edited),$?),$(call buda_tool,netlist2pipe) $< -o $(@D) --format $(BUDA_PIPES_FORMAT) \
 	  --device $(BUDA_DEVICE) $(buda_common) $(NETLIST2PIPE_FLAGS))
 	@+$(MAKE) --no-print-directory -f $(BUDA_MK) BUDA_PIPES=$(@D) BUDA_BIN='$(BUDA_BIN)' BUDA_DEVICE='$(BUDA_DEVICE)' \
@@ -61,14 +62,17 @@ ifdef BUDA_PIPES
 buda-epochs: $(addsuffix /overlay/blob.json,$(wildcard $(BUDA_PIPES)/temporal_epoch_*))
 endif
 
-%.tti: %.yaml %.pipes/stamp
+%.pipes/kernels/manifest.json: %.yaml %.pipes/stamp
+	$(call buda_tool,kernelc) $< -o $(@D) $(buda_common) $(KERNELC_FLAGS)
+
+%.tti: %.yaml %.pipes/stamp $(if $(BUDA_KERNELS),%.pipes/kernels/manifest.json)
 	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ $(buda_common) $(TTI_PACK_FLAGS)
 
-.PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp
+.PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp %.pipes/kernels/manifest.json
 
 # Rules of depfiles must not become the goal of a plain `make`: that is the Makefile's first one.
 # The make for one folder's epochs has nothing to do with other files, whose depfiles may name pipes that are no longer there.
 buda_goal := $(.DEFAULT_GOAL)
 -include $(wildcard $(if $(BUDA_PIPES),$(BUDA_PIPES)/temporal_epoch_*/overlay/blob.json.d,$(foreach folder,. *,$(addprefix $(folder)/, \
-  *.graph.json.d *.yaml.d *.pipes/stamp.d *.pipes/temporal_epoch_*/overlay/blob.json.d *.tti.d))))
+  *.graph.json.d *.yaml.d *.pipes/stamp.d *.pipes/kernels/manifest.json.d *.pipes/temporal_epoch_*/overlay/blob.json.d *.tti.d))))
 .DEFAULT_GOAL := $(buda_goal)

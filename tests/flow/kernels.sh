@@ -1,6 +1,6 @@
 #!/bin/sh
-# The digits perceptron, compiled, on target tensix: every op by the instructions of its kernel. The outputs are golden's bits, whatever the
-# number of threads.
+# The digits perceptron, compiled, on target tensix: every op by the instructions of its kernel, op by op, and fed by the stream programs of
+# its epochs. The outputs are golden's bits, and the times the same, whatever the number of threads.
 #   kernels.sh BUILD_DIR SOURCE_DIR
 set -eu
 build=$1 digits=$2/share/examples/digits
@@ -8,9 +8,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 PATH=$build/bin:$PATH
 cd "$work"
-buda compile "$digits/digits.onnx" -o digits.tti --device n150 -q
+buda compile "$digits/digits.onnx" -o digits.tti --device n150 --kernels -q
 runner digits.tti --target golden --set target.golden.mode=bits --inputs "$digits/digits.images.npz" -o bits.npz -q
 for threads in 1 2 8; do
-  runner digits.tti --target tensix --set target.tensix.cache=store --inputs "$digits/digits.images.npz" -o "$threads.npz" --threads $threads -q
+  runner digits.tti --target tensix --inputs "$digits/digits.images.npz" -o "$threads.npz" --threads $threads -q
   cmp bits.npz "$threads.npz"
+  runner digits.tti --target tensix --set target.tensix.streams=true --inputs "$digits/digits.images.npz" -o streams.npz --perf "times.$threads" \
+    --threads $threads -q
+  cmp bits.npz streams.npz
+  cmp times.1/summary.txt "times.$threads/summary.txt"
 done

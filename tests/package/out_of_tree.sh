@@ -71,6 +71,14 @@ for policy in packing restarts cbc; do
   buda compile "$digits/digits.onnx" -o "$policy.tti" --policy "$policy" --plugin-path "$policy/build/lib/buda/plugins/abi1" -q
   buda run "$policy.tti" --inputs "$digits/digits.images.npz" --expect "$digits/digits.expected.npz" --pcc 0.999 -q
 done
+# The tutorial of kernels, word for word: its files are the template's, and its commands run.
+page=$prefix/share/doc/openbuda/tutorial/kernel.md
+sed -n '/^```sh$/,/^```$/p' "$page" | sed '/^```/d' > steps.sh
+for part in yaml:kernel.yaml cpp:softsign.h cmake:CMakeLists.txt; do
+  sed -n "/^\`\`\`${part%%:*}\$/,/^\`\`\`\$/p" "$page" | sed '1d;$d' | diff - "$prefix/share/buda/templates/kernel/${part#*:}"
+done
+(PREFIX=$prefix sh -eu steps.sh) > kernel.log 2>&1 || { cat kernel.log; exit 1; }
+grep -q "100% tests passed, 0 tests failed out of 2" kernel.log
 # Embedding programs, against the installation alone.
 for program in embedding embedding-runtime generate; do
   cp -r "$prefix/share/buda/examples/$program" "$work/$program"

@@ -93,12 +93,16 @@ DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float>
 
 void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second) {
   const buda::sfpu::Program* program = buda::sfpu::program_of(function);
-  if (program == nullptr) return;  // vector_function() names only functions that there are, which a test shows
+  // vector_function() names only functions that there are, which a test shows.
+  if (program != nullptr) apply(call, numbers, *program, second);
+}
+
+void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::Program& function, const Words& second) {
   in_parts(call.threads, numbers.words.size(), kGroup, [&](std::size_t begin, std::size_t end) {
     numerics::VectorCall part;
-    part.program = program->instructions.data();
-    part.length = program->instructions.size();
-    part.result = program->result;
+    part.program = function.instructions.data();
+    part.length = function.instructions.size();
+    part.result = function.result;
     part.form = numbers.form;
     part.numbers = numbers.words.data() + begin;
     part.count = end - begin;

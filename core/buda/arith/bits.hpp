@@ -40,6 +40,7 @@ DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float>
 
 // Applies a function of the vector unit; `second` has as many words, or none. numbers.words.size() must be a multiple of 16.
 void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second = {});
+void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::Program& function, const Words& second = {});
 // The function of an op of the unary class: nothing for a copy. Of dropout, what it does with numbers that it keeps.
 std::optional<buda::sfpu::FunctionCall> vector_function(const netlist::Op& op);
 
@@ -59,6 +60,8 @@ Outcome binary(const OpCall& call);
 Outcome matmul(const OpCall& call);
 Outcome sparse_matmul(const OpCall& call);
 Outcome depthwise(const OpCall& call);
+// An op of one operand, with another function than its own.
+Value unary_with(const OpCall& call, const buda::sfpu::Program& function);
 
 // Of a product of operands 0 and 1; phases in the order of execution.
 numerics::Product product(const OpCall& call);

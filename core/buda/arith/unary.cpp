@@ -112,21 +112,29 @@ std::optional<Unable> check_unary(const OpShapes& shapes) {
   return std::nullopt;
 }
 
-Value run_unary_bits(const OpCall& call) {
+// `change`: what is done with all numbers, of which those remain that the op's vector mode processes.
+template <class Change>
+Value run_in_dest(const OpCall& call, Change change) {
   const Value& in = *call.inputs[0];
   const Op& op = call.op;
   bits::DestNumbers numbers = bits::copied(call, in.format, in.floats);
-  const auto function = bits::vector_function(op);
-  if (!function) return bits::finish(call, numbers);
   const bits::Words before = op.attributes.vector == VectorMode::rc ? bits::Words() : numbers.words;
-  bits::apply(call, numbers, *function);
-  if (op.type == OpType::dropout)
-    for (std::size_t i = 0; i < numbers.words.size(); ++i)
-      if (!sfpu::dropout_keeps(op.attributes.seed, op.attributes.p, i)) numbers.words[i] = 0;
+  change(numbers);
   const std::size_t cols = in.cols(), h = static_cast<std::size_t>(op.tile_dim.rows), w = static_cast<std::size_t>(op.tile_dim.cols);
   for (std::size_t i = 0; i < before.size(); ++i)
     if (!processed(op.attributes.vector, i / cols % h, i % cols % w)) numbers.words[i] = before[i];
   return bits::finish(call, numbers);
+}
+
+Value run_unary_bits(const OpCall& call) {
+  const Op& op = call.op;
+  const auto function = bits::vector_function(op);
+  return run_in_dest(call, [&](bits::DestNumbers& numbers) {
+    if (function) bits::apply(call, numbers, *function);
+    if (op.type == OpType::dropout)
+      for (std::size_t i = 0; i < numbers.words.size(); ++i)
+        if (!sfpu::dropout_keeps(op.attributes.seed, op.attributes.p, i)) numbers.words[i] = 0;
+  });
 }
 
 Value run_unary(const OpCall& call) {
@@ -147,6 +155,10 @@ double flops_unary(const Op& op) { return is_unary_copy(op) ? 0 : elements(op); 
 const OpKind kUnary = {&check_unary, &always<run_unary>, &flops_unary};
 
 namespace bits {
+
+Value unary_with(const OpCall& call, const buda::sfpu::Program& function) {
+  return run_in_dest(call, [&](DestNumbers& numbers) { apply(call, numbers, function); });
+}
 
 std::optional<buda::sfpu::FunctionCall> vector_function(const Op& op) {
   const auto word = [](double v) { return std::bit_cast<std::uint32_t>(static_cast<float>(v)); };

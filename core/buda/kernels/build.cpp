@@ -11,10 +11,12 @@
 #include <buda/io/temporary_directory.hpp>
 #include <buda/kernels/check.hpp>
 #include <buda/kernels/compiler.hpp>
+#include <buda/kernels/package.hpp>
 #include <buda/kernels/source.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -43,14 +45,14 @@ const netlist::FusedOp* fused_op_of(const netlist::Netlist& netlist, const netli
   return nullptr;
 }
 
-Result<Wanted> wanted_of(const netlist::Netlist& netlist) {
+Result<Wanted> wanted_of(const netlist::Netlist& netlist, const Packages& packages) {
   Failure failure;
   std::set<Kernel> kernels;
   std::map<std::string, Kernel> by_op;
   for (const auto& graph : netlist.graphs)
     for (const netlist::Op& op : graph.ops) {
       if (!has_kernel(op)) continue;
-      auto choice = kernel_of(op, fused_op_of(netlist, op));
+      auto choice = kernel_of(op, fused_op_of(netlist, op), package_of(packages, op));
       if (const auto* no = std::get_if<NoKernel>(&choice)) {
         failure.add(refused(netlist, op, *no));
         continue;
@@ -72,10 +74,13 @@ class Build {
   Build(const BuildOptions& options, Host& host, std::string scratch) : options_(options), host_(host), scratch_(std::move(scratch)) {}
 
   Result<KernelSet> run(const netlist::Netlist& netlist) {
-    BUDA_ASSIGN(Wanted wanted, wanted_of(netlist));
-    BUDA_ASSIGN(toolchain_, find_toolchain(options_, scratch_, host_));
+    BUDA_ASSIGN(const Packages packages, read_packages(netlist, options_.packages, host_));
+    BUDA_ASSIGN(Wanted wanted, wanted_of(netlist, packages));
+    BUDA_ASSIGN(toolchain_, find_toolchain(options_, scratch_, *files_));
     BUDA_TRY(prepare());
     KernelSet set{netlist.arch, toolchain_.version, {}, std::move(wanted.of_op)};
+    for (const Package& package : packages)
+      if (!package.header.empty()) BUDA_TRY(take_headers(package));
     for (Kernel& kernel : wanted.kernels) set.kernels.push_back(described(std::move(kernel)));
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < set.kernels.size(); ++i)
@@ -105,12 +110,29 @@ class Build {
     return success();
   }
 
+  // The headers of a package are compiled where no product says from which folder they are; messages name them by the package.
+  Result<void> take_headers(const Package& package) {
+    if (digests_.count(package.name) != 0) return success();
+    const std::string folder = own_folder(package.name);
+    BUDA_TRY(files_->make_directories(folder));
+    BUDA_ASSIGN(const auto names, host_.fs().list(package.folder));
+    for (const std::string& name : names) {
+      if (!name.ends_with(".h")) continue;
+      const std::string path = cat(package.folder, '/', name);
+      BUDA_ASSIGN(const auto bytes, host_.fs().read(path));
+      BUDA_TRY(files_->write(cat(folder, '/', name), cat("#line 1 \"", package.name, '/', name, "\"\n", bytes.view())));
+      digests_[package.name] += cat(name, ' ', io::sha256_hex(bytes.view()), '\n');
+      inputs_.insert(host_.fs().canonical(path));
+    }
+    return success();
+  }
+
   // What all kernels are made from.
   Result<void> prepare() {
     begun_ = std::filesystem::file_time_type::clock::now();
     const std::string isa = instruction_header();
-    BUDA_TRY(host_.fs().write(scratch_ + "/isa.h", isa));
-    for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(host_.fs().write(script(t), linker_script(t)));
+    BUDA_TRY(files_->write(scratch_ + "/isa.h", isa));
+    for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(files_->write(script(t), linker_script(t)));
     common_ = cat(io::sha256_hex(isa), '\n', toolchain_.version, '\n');
     const std::string nowhere = "x";
     CompileJob job{0, nowhere, nowhere, nowhere, {}, {}};
@@ -124,6 +146,7 @@ class Build {
   CompiledKernel described(Kernel kernel) const {
     CompiledKernel out;
     std::string text = common_;
+    if (!kernel.header.empty()) text += digests_.at(kernel.family);
     for (std::size_t t = 0; t < kThreads; ++t) {
       out.sources[t] = io::Bytes(kernel_source(kernel, t));
       text += out.sources[t].view();
@@ -150,10 +173,16 @@ class Build {
     return cat(scratch_, '/', kernel.id.substr(0, 16), '-', kThreadNames[thread], ending);
   }
 
+  std::vector<std::string> include_of(const Kernel& kernel) const {
+    std::vector<std::string> folders = {headers(), scratch_};
+    if (!kernel.header.empty()) folders.push_back(own_folder(kernel.family));
+    return folders;
+  }
+  std::string own_folder(const std::string& package) const { return cat(scratch_, '/', package); }
+
   Result<void> compile_all(KernelSet& set, const std::vector<std::size_t>& missing) {
     for (std::size_t i : missing)
-      for (std::size_t t = 0; t < kThreads; ++t)
-        BUDA_TRY(host_.fs().write(file(set.kernels[i], t, ".cpp"), set.kernels[i].sources[t].view()));
+      for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(files_->write(file(set.kernels[i], t, ".cpp"), set.kernels[i].sources[t].view()));
     std::vector<Result<void>> results(missing.size() * kThreads);
     const std::string here = host_.fs().canonical(".");
     parallel_for(host_.threads, results.size(), [&](std::size_t job) {
@@ -164,7 +193,7 @@ class Build {
                               file(kernel, t, ".cpp"),
                               script(t),
                               file(kernel, t, ".elf"),
-                              {headers(), scratch_},
+                              include_of(kernel.kernel),
                               {{here, "."}, {headers(), "kernels"}, {scratch_, "generated"}}},
                              cat("the ", kThreadNames[t], " thread of a kernel of the family ", kernel.kernel.family));
     });
@@ -176,7 +205,7 @@ class Build {
   Result<void> keep(CompiledKernel& kernel) {
     cache::Products products;
     for (std::size_t t = 0; t < kThreads; ++t) {
-      BUDA_ASSIGN(const auto bytes, host_.fs().read(file(kernel, t, ".elf")));
+      BUDA_ASSIGN(const auto bytes, files_->read(file(kernel, t, ".elf")));
       // A copy: the file goes away.
       kernel.executables[t] = io::Bytes(std::string(bytes.view()));
       BUDA_TRY(check_executable(kernel.executables[t].view(), t, cat(kernel.kernel.family, '/', executable_name(t))));
@@ -197,9 +226,12 @@ class Build {
 
   const BuildOptions& options_;
   Host& host_;
+  // For files of the temporary folder, on which no product depends: the host's notes what it reads.
+  std::unique_ptr<io::FileSystem> files_ = io::make_real_file_system();
   std::string scratch_;
   Toolchain toolchain_;
   std::string common_;
+  std::map<std::string, std::string> digests_;  // of packages, by name
   std::set<std::string> inputs_;
   std::filesystem::file_time_type begun_;
 };

@@ -15,9 +15,9 @@ constexpr std::string_view kFolders[] = {"/usr/bin/", "/usr/local/bin/"};
 std::string_view program_of(Compiler kind) { return kind == Compiler::gcc ? "riscv64-unknown-elf-g++" : "clang++"; }
 std::string_view name_of(Compiler kind) { return kind == Compiler::gcc ? "gcc" : "clang"; }
 
-std::string installed(Compiler kind, Host& host) {
+std::string installed(Compiler kind, io::FileSystem& fs) {
   for (std::string_view folder : kFolders)
-    if (const std::string path = cat(folder, program_of(kind)); host.fs().exists(path)) return path;
+    if (const std::string path = cat(folder, program_of(kind)); fs.exists(path)) return path;
   return {};
 }
 
@@ -57,18 +57,18 @@ Result<void> run(const std::vector<std::string>& command, const std::string& wha
 
 }  // namespace
 
-Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string& scratch, Host& host) {
+Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string& scratch, io::FileSystem& fs) {
   Toolchain t{options.compiler == Compiler::clang ? Compiler::clang : Compiler::gcc, options.path, {}};
-  if (t.path.empty()) t.path = installed(t.kind, host);
+  if (t.path.empty()) t.path = installed(t.kind, fs);
   if (t.path.empty() && options.compiler == Compiler::any) {
     t.kind = Compiler::clang;
-    t.path = installed(t.kind, host);
+    t.path = installed(t.kind, fs);
   }
-  if (t.path.empty() || !host.fs().exists(t.path)) return no_compiler(options);
+  if (t.path.empty() || !fs.exists(t.path)) return no_compiler(options);
   const std::string source = scratch + "/version.cpp", product = scratch + "/version.txt";
-  BUDA_TRY(host.fs().write(source, "__VERSION__\n"));
+  BUDA_TRY(fs.write(source, "__VERSION__\n"));
   BUDA_TRY(run({t.path, "-E", "-P", source, "-o", product}, "out its version"));
-  BUDA_ASSIGN(const auto text, host.fs().read(product));
+  BUDA_ASSIGN(const auto text, fs.read(product));
   t.version = cat(name_of(t.kind), ' ', version_in(text.view()));
   return t;
 }

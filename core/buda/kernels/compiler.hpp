@@ -15,7 +15,7 @@ struct Toolchain {
 };
 
 // `scratch` is a folder for a file.
-Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string& scratch, Host& host);
+Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string& scratch, io::FileSystem& fs);
 
 // What one thread of a kernel is compiled from, by paths.
 struct CompileJob {

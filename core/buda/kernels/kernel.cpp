@@ -4,6 +4,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/base/text.hpp>
 #include <buda/kernels/kernel_constants.hpp>
+#include <buda/kernels/package.hpp>
 #include <buda/kernels/steps.hpp>
 #include <buda/netlist/model/sparse_encoding.hpp>
 #include <buda/numerics/pack.hpp>
@@ -55,13 +56,15 @@ std::optional<NoKernel> unable(const Op& op) {
   return std::nullopt;
 }
 
-Choice unary_kernel(const Op& op) {
+Choice unary_kernel(const Op& op, const Package* package) {
   const DataFormat in = op.inputs[0].format;
   const Dest dest = arith::bits::dest_form(op, in);
   const CopyWay way = copy_way(in, dest);
-  auto vector = program(function_of(op), dest, op.attributes.vector);
+  const bool replaced = package != nullptr && package->function;
+  auto vector = replaced ? program(*package->function, package->name, dest, op.attributes.vector)
+                         : program(function_of(op), dest, op.attributes.vector);
   if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
-  const std::uint32_t seed = op.type == OpType::dropout ? std::max(static_cast<std::uint32_t>(op.attributes.seed), 1u) : 0;
+  const std::uint32_t seed = op.type == OpType::dropout && !replaced ? std::max(static_cast<std::uint32_t>(op.attributes.seed), 1u) : 0;
   Kernel k{"copy",
            {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2),
             std::move(std::get<Constant>(vector)), number("seed", seed)}};
@@ -153,15 +156,12 @@ Choice matmul_kernel(const Op& op) {
   return k;
 }
 
-}  // namespace
-
-std::variant<Kernel, NoKernel> kernel_of(const Op& op, const netlist::FusedOp* fused) {
-  if (auto no = unable(op)) return *no;
+Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package* package) {
   if (takes_steps(op)) return steps_kernel(op, fused);
   switch (netlist::op_class(op.type)) {
     case OpClass::unary:
     case OpClass::sfpu:
-      return unary_kernel(op);
+      return unary_kernel(op, package);
     case OpClass::binary:
       return binary_kernel(op);
     case OpClass::matmul:
@@ -169,6 +169,19 @@ std::variant<Kernel, NoKernel> kernel_of(const Op& op, const netlist::FusedOp* f
     default:
       return missing(cat(netlist::op_type_name(op.type), " ops have no kernel yet"));
   }
+}
+
+}  // namespace
+
+std::variant<Kernel, NoKernel> kernel_of(const Op& op, const netlist::FusedOp* fused, const Package* package) {
+  if (auto no = unable(op)) return *no;
+  Choice choice = family_kernel(op, fused, package);
+  // A header of others gets the constants of the family that it replaces.
+  if (auto* kernel = std::get_if<Kernel>(&choice); kernel != nullptr && package != nullptr && !package->header.empty()) {
+    kernel->family = package->name;
+    kernel->header = package->header;
+  }
+  return choice;
 }
 
 }  // namespace buda::kernels

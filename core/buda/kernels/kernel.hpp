@@ -15,6 +15,8 @@
 
 namespace buda::kernels {
 
+struct Package;
+
 // A constant of a kernel, as C++ writes it: `constexpr TYPE NAME = VALUE`.
 struct Constant {
   std::string type, name, value;
@@ -22,9 +24,10 @@ struct Constant {
 };
 
 struct Kernel {
-  std::string family;  // of a header in share/kernels/families
+  std::string family;  // of a header in share/kernels/families, or the name of a package
   std::vector<Constant> constants;
   std::vector<std::vector<Constant>> steps = {};  // of family `steps`: those of each step
+  std::string header = {};                        // of a package's header
   friend auto operator<=>(const Kernel&, const Kernel&) = default;
 };
 
@@ -34,8 +37,8 @@ struct NoKernel {
   std::string hint;
 };
 
-// `fused`: the fused op that it refers to, or null.
-std::variant<Kernel, NoKernel> kernel_of(const netlist::Op& op, const netlist::FusedOp* fused);
+// `fused`: the fused op that it refers to, or null; `package`: what replaces its kernel, or null.
+std::variant<Kernel, NoKernel> kernel_of(const netlist::Op& op, const netlist::FusedOp* fused, const Package* package = nullptr);
 
 }  // namespace buda::kernels
 

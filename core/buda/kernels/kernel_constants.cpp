@@ -100,11 +100,15 @@ NoKernel missing(std::string reason) { return {std::move(reason), "golden with m
 
 std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>& function, Dest dest, netlist::VectorMode mode,
                                          bool rounds) {
-  const auto as = [](std::string value) { return Constant{"Program", "program", std::move(value)}; };
-  if (!function) return as("{0, 0, 0, 0, 0, {0}}");
+  if (!function) return Constant{"Program", "program", "{0, 0, 0, 0, 0, {0}}"};
   const sfpu::Program* found = sfpu::program_of(*function);
   if (found == nullptr) return missing(cat(function->name, " has no program for the vector unit"));
-  sfpu::Program whole = *found;
+  return program(*found, function->name, dest, mode, rounds);
+}
+
+std::variant<Constant, NoKernel> program(const sfpu::Program& function, std::string_view name, Dest dest, netlist::VectorMode mode,
+                                         bool rounds) {
+  sfpu::Program whole = function;
   if (rounds && dest != Dest::fp32) {
     numerics::VectorInstruction round;
     round.op = numerics::VectorOp::round;
@@ -114,13 +118,12 @@ std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>
     whole.result = 0;
   }
   const std::vector<std::uint32_t> words = sfpu::words_of(whole);
-  if (words.size() > kMostWords)
-    return missing(cat(function->name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
+  if (words.size() > kMostWords) return missing(cat(name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
   const int format = dest == Dest::fp32 ? 3 : dest == Dest::bf16 ? 2 : 1;
   const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
   std::string text = cat('{', words.size(), ", ", whole.result, ", ", format, ", ", format, ", ", faces, ", {");
   for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));
-  return as(text + "}}");
+  return Constant{"Program", "program", text + "}}"};
 }
 
 bool is_known(DataFormat f) { return is_float(f) && f != DataFormat::tf32 && f != DataFormat::fp8_e4m3; }

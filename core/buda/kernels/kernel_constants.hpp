@@ -59,6 +59,9 @@ std::optional<sfpu::FunctionCall> function_of(const netlist::Op& op);
 // none.
 std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>& function, numerics::Dest dest, netlist::VectorMode mode,
                                          bool rounds = true);
+// The same of a function that is compiled already; `name` is for messages.
+std::variant<Constant, NoKernel> program(const sfpu::Program& function, std::string_view name, numerics::Dest dest,
+                                         netlist::VectorMode mode, bool rounds = true);
 
 // The kernel of an op of family `steps`: fused ops, and those that take their tiles in an order of their own.
 Choice steps_kernel(const netlist::Op& op, const netlist::FusedOp* fused);

@@ -39,8 +39,9 @@ enum class Compiler : std::uint8_t {
 
 struct BuildOptions {
   Compiler compiler = Compiler::any;
-  std::string path;   // of a compiler of the kind `compiler`; empty: where Debian's packages have it
-  std::string store;  // of products (cache/store.hpp); empty: nothing is kept
+  std::string path;                        // of a compiler of the kind `compiler`; empty: where Debian's packages have it
+  std::string store;                       // of products (cache/store.hpp); empty: nothing is kept
+  std::vector<std::string> packages = {};  // folders of kernels that replace those of some ops (package.hpp)
 };
 
 // Ops without a kernel are KC001, each at its place; no compiler is KC002, one that fails KC003, a kernel that does not fit KC004.
@@ -50,6 +51,8 @@ Result<KernelSet> build_kernels(const netlist::Netlist& netlist, const BuildOpti
 Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host& host);
 // Sources are not read.
 Result<KernelSet> read_kernels(const std::string& folder, Host& host);
+// The same of files by their path in the folder; `where` is for messages.
+Result<KernelSet> read_kernels(const std::map<std::string, io::Bytes>& files, const std::string& where);
 
 }  // namespace buda::kernels
 

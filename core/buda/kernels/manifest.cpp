@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kIdDigits = 16;  // of names of folders
 
+const std::string kManifest = "manifest.json";
+
 std::string folder_of(const std::string& folder, const std::string& id) { return cat(folder, '/', id); }
 
 }  // namespace
@@ -52,12 +54,16 @@ Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host
   }
   for (const auto& [op, kernel] : set.kernel_of_op) manifest.ops[op] = manifest.kernels[kernel].id;
   BUDA_TRY(host.fs().make_directories(folder));
-  return host.fs().write(folder + "/manifest.json", io::json_pretty(schema::write(manifest)), host.write_mode);
+  return host.fs().write(folder_of(folder, kManifest), io::json_pretty(schema::write(manifest)), host.write_mode);
 }
 
-Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
-  const std::string file = folder + "/manifest.json";
-  BUDA_ASSIGN(const auto bytes, host.fs().read(file));
+namespace {
+
+// `read`: from a path in the folder to its bytes.
+template <class Read>
+Result<KernelSet> read_set(const std::string& folder, Read read) {
+  const std::string file = folder_of(folder, kManifest);
+  BUDA_ASSIGN(const auto bytes, read(kManifest));
   BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), file));
   BUDA_ASSIGN(const auto manifest, schema::read<Manifest>(node));
   KernelSet set{manifest.arch, manifest.compiler, {}, {}};
@@ -69,7 +75,7 @@ Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
     CompiledKernel kernel{record.id, {record.family, {}, {}}, {}, {}};
     for (const auto& [name, value] : record.constants) kernel.kernel.constants.push_back({{}, name, value});
     for (std::size_t t = 0; t < kThreads; ++t) {
-      BUDA_ASSIGN(kernel.executables[t], host.fs().read(cat(folder_of(folder, record.id), '/', kThreadNames[t], ".elf")));
+      BUDA_ASSIGN(kernel.executables[t], read(cat(record.id, '/', kThreadNames[t], ".elf")));
     }
     set.kernels.push_back(std::move(kernel));
   }
@@ -79,6 +85,20 @@ Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
     set.kernel_of_op[op] = found->second;
   }
   return set;
+}
+
+}  // namespace
+
+Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
+  return read_set(folder, [&](const std::string& name) { return host.fs().read(folder_of(folder, name)); });
+}
+
+Result<KernelSet> read_kernels(const std::map<std::string, io::Bytes>& files, const std::string& where) {
+  return read_set(where, [&](const std::string& name) -> Result<io::Bytes> {
+    const auto found = files.find(name);
+    if (found == files.end()) return input_error("KC011", {where}, cat("it has no file '", name, "'"));
+    return found->second;
+  });
 }
 
 }  // namespace buda::kernels

@@ -41,8 +41,9 @@ std::string instruction_header() {
 }
 
 std::string kernel_source(const Kernel& kernel, std::size_t thread) {
-  std::string text = cat("// The ", kThreadNames[thread], " thread of a kernel of the family ", kernel.family,
-                         ". Generated.\n#include <families/", kernel.family, ".h>\n#include <start.h>\n\nnamespace tt {\n\n");
+  std::string text =
+      cat("// The ", kThreadNames[thread], " thread of a kernel of the family ", kernel.family, ". Generated.\n#include <",
+          kernel.header.empty() ? cat("families/", kernel.family, ".h") : kernel.header, ">\n#include <start.h>\n\nnamespace tt {\n\n");
   std::string visits;
   for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
     text += cat("struct Step", i, " {\n", members(kernel.steps[i]), "};\n\n");

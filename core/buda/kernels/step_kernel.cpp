@@ -169,7 +169,6 @@ std::uint32_t buffer_of(const netlist::SubOperand& operand) {
 Choice steps_kernel(const Op& op, const netlist::FusedOp* fused) {
   if (netlist::op_class(op.type) != OpClass::fused) return kernel_with({op}, {StepShape{}});
   if (fused == nullptr) return missing(cat("there is no fused op '", op.attributes.fused_op_id, "'"));
-  if (!fused->custom_kernel_path.empty()) return missing("custom_kernel_path is not compiled yet");
   return fused_kernel(op, *fused);
 }
 

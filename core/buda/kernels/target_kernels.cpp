@@ -24,8 +24,12 @@ std::vector<schema::OptionSpec> source_options() {
       option("cxx", schema::OptionType::choice, "compiler for kernels; any: gcc, or clang where there is no gcc", "COMPILER");
   cxx.default_text = "any";
   cxx.choices = {"any", "gcc", "clang"};
-  return {option("kernels", schema::OptionType::text, "folder of kernels, from kernelc; without it they are compiled", "DIR"), cxx,
-          option("cache", schema::OptionType::text, "store of compiled kernels", "DIR")};
+  schema::OptionSpec packages =
+      option("kernel-path", schema::OptionType::path, "folder with a kernel.yaml, of kernels for some ops", "DIR");
+  packages.repeatable = true;
+  return {option("kernels", schema::OptionType::text,
+                 "folder of kernels, from kernelc; without it those of the image, or else they are compiled", "DIR"),
+          cxx, option("cache", schema::OptionType::text, "store of compiled kernels", "DIR"), packages};
 }
 
 KernelSource source_of(const schema::OptionValues& values) {
@@ -34,16 +38,20 @@ KernelSource source_of(const schema::OptionValues& values) {
   const std::string& cxx = values.text("cxx");
   source.build.compiler = cxx == "gcc" ? Compiler::gcc : cxx == "clang" ? Compiler::clang : Compiler::any;
   source.build.store = values.text("cache");
+  source.build.packages = values.texts("kernel-path");
   return source;
 }
 
-Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const KernelSource& source, Host& host) {
+Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<std::string, io::Bytes>& in_image, const KernelSource& source,
+                              Host& host) {
   if (netlist.arch != "wormhole_b0") {
     Diagnostic d = input_error("KC005", {netlist.file}, cat("kernels are for wormhole_b0, and the netlist is for ", netlist.arch));
     d.hint = "--target golden --set target.golden.mode=bits";
     return d;
   }
-  return source.folder.empty() ? build_kernels(netlist, source.build, host) : read_kernels(source.folder, host);
+  if (!source.folder.empty()) return read_kernels(source.folder, host);
+  if (!in_image.empty() && source.build.packages.empty()) return read_kernels(in_image, "the image's kernels");
+  return build_kernels(netlist, source.build, host);
 }
 
 }  // namespace buda::kernels

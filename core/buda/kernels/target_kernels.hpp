@@ -4,6 +4,7 @@
 #include <buda/kernels/kernel_set.hpp>
 #include <buda/schema/option.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct KernelSource {
 // Options kernels, cxx and cache, and what was said for them.
 std::vector<schema::OptionSpec> source_options();
 KernelSource source_of(const schema::OptionValues& values);
-// The kernels of a netlist for wormhole_b0; one for another architecture is KC005.
-Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const KernelSource& source, Host& host);
+// The kernels of a netlist for wormhole_b0; one for another architecture is KC005. `in_image`: files of a folder of kernels, or none.
+Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<std::string, io::Bytes>& in_image, const KernelSource& source,
+                              Host& host);
 
 }  // namespace buda::kernels
 

@@ -1,12 +1,12 @@
 // A compiled program: what is loaded into a device.
 #pragma once
 
-#include <buda/base/grid.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/netlist/model/netlist.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,18 +26,6 @@ struct EpochStreams {
   std::shared_ptr<const overlay::Blob> blob;
 };
 
-// The processors of a core: the two that move data, and the three threads of the compute pipeline.
-enum class CoreRole : std::uint8_t { brisc, ncrisc, unpack, math, pack };
-
-// What one processor of one core executes for an op.
-struct Kernel {
-  std::string op;
-  std::int32_t chip = 0;
-  GridCoord core;  // logical
-  CoreRole role = CoreRole::unpack;
-  io::Bytes elf;  // equal kernels share their bytes
-};
-
 // Beyond the netlist it holds what the target asked for (Target::needs), and may hold more.
 struct Program {
   // Compiled in one place (docs/decisions/0021).
@@ -50,7 +38,8 @@ struct Program {
 
   netlist::Netlist netlist;
   std::vector<EpochStreams> epochs;  // by number; with Needs::streams one for every temporal epoch, else empty
-  std::vector<Kernel> kernels;       // empty as long as no tool compiles kernels
+  // A folder of kernels (docs/formats/kernels.md): its files by their path in it. With Needs::kernels, where an image has them.
+  std::map<std::string, io::Bytes> kernels;
 };
 
 }  // namespace buda::runtime

@@ -129,6 +129,9 @@ Result<Products> read_products(io::FileSystem& fs, const std::string& folder) {
 
 Result<void> complete_program(Program& program, const Needs& needs, const Products& products, const device::DeviceDescriptor& device,
                               Host& host) {
+  if (needs.kernels)
+    for (const auto& [name, bytes] : products.files)
+      if (name.starts_with(kKernelProducts)) program.kernels.emplace(name.substr(kKernelProducts.size()), bytes);
   if (!needs.streams || !program.epochs.empty()) return success();
   const bool made = std::any_of(products.files.begin(), products.files.end(), [](const auto& file) { return is_blob(file.first); });
   auto epochs =

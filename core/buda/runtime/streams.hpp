@@ -10,13 +10,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #pragma GCC visibility push(default)
 
 namespace buda::runtime {
 
-// Of an image its cluster descriptor, by this name among the products.
+// Of an image its cluster descriptor, by this name among the products, and the folder of kernels, by what their names begin with.
 inline constexpr const char* kClusterProduct = "cluster_desc.yaml";
+inline constexpr std::string_view kKernelProducts = "kernels/";
 
 // Files that the compiler has made, by their name in its output folder ("temporal_epoch_0/overlay/blob.json"), unread.
 struct Products {
@@ -30,7 +32,7 @@ Result<Products> read_products(io::FileSystem& fs, const std::string& folder);
 // Puts into the program what the target needs and the program lacks. Stream programs are read from the products, where there are any, each
 // once; a bad one is reported with its file and line, and one that is missing, or is not of this netlist and architecture, is an error
 // (RT041). Without products they are made from the netlist, for the chips of the device, and the Ethernet links of
-// the image or else the device.
+// the image or else the device. Kernels are those among the products; where there are none, targets compile them.
 Result<void> complete_program(Program& program, const Needs& needs, const Products& products, const device::DeviceDescriptor& device,
                               Host& host);
 

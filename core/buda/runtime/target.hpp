@@ -135,6 +135,7 @@ class Device {
 // What a target needs of a program beyond its netlist.
 struct Needs {
   bool streams = false;  // Program::epochs
+  bool kernels = false;  // Program::kernels, where they were compiled
 };
 
 class Target {

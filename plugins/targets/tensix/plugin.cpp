@@ -6,8 +6,11 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/forwarding_device.hpp>
+#include <buda/timed/device.hpp>
 
+#include <functional>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -20,7 +23,7 @@ struct Cores {
   tensix::Counts counts;
 };
 
-// The device of functional/, with its ops on cores.
+// A device whose ops are on cores: that of functional/, or that of timed/.
 class TensixDevice final : public runtime::ForwardingDevice {
  public:
   TensixDevice(std::unique_ptr<runtime::Device> device, std::shared_ptr<const Cores> cores)
@@ -40,24 +43,49 @@ class TensixDevice final : public runtime::ForwardingDevice {
 
 class TensixTarget final : public runtime::Target {
  public:
-  explicit TensixTarget(kernels::KernelSource source) : source_(std::move(source)) {}
+  TensixTarget(kernels::KernelSource source, bool streams) : source_(std::move(source)), streams_(streams) {}
+  runtime::Needs needs() const override { return {.streams = streams_, .kernels = true}; }
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
-    BUDA_ASSIGN(auto kernels, kernels::kernels_for(program.netlist, source_, host));
+    BUDA_ASSIGN(auto kernels, kernels::kernels_for(program.netlist, program.kernels, source_, host));
     auto cores = std::make_shared<Cores>();
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
-    functional::DeviceOptions options;
-    options.mode = arith::Mode::bits;
-    options.run_op = [cores](const arith::OpCall& call) { return tensix::run_op(cores->kernels, cores->l1, call, cores->counts); };
-    BUDA_ASSIGN(auto device, functional::make_device(program, options, host));
+    const auto run_op = [cores](const arith::OpCall& call) { return tensix::run_op(cores->kernels, cores->l1, call, cores->counts); };
+    BUDA_ASSIGN(auto device, make_device(program, descriptor, run_op, host));
     return std::unique_ptr<runtime::Device>(new TensixDevice(std::move(device), std::move(cores)));
   }
 
  private:
+  using RunOp = std::function<arith::Outcome(const arith::OpCall&)>;
+
+  Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
+                                                       RunOp run_op, Host& host) const {
+    if (streams_) {
+      timed::DeviceOptions options;
+      options.computes = timed::Computing{arith::Mode::bits, std::move(run_op)};
+      return timed::make_device(program, descriptor, options, host);
+    }
+    functional::DeviceOptions options;
+    options.mode = arith::Mode::bits;
+    options.run_op = std::move(run_op);
+    return functional::make_device(program, options, host);
+  }
+
   kernels::KernelSource source_;
+  bool streams_;
 };
+
+std::vector<schema::OptionSpec> options() {
+  std::vector<schema::OptionSpec> all = kernels::source_options();
+  schema::OptionSpec streams;
+  streams.name = "streams";
+  streams.type = schema::OptionType::flag;
+  streams.summary = "feed the cores through the stream programs of each epoch, in simulated time, instead of op by op";
+  all.push_back(std::move(streams));
+  return all;
+}
 
 }  // namespace
 
@@ -65,8 +93,8 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
             .license = "Apache-2.0") {
   registrar.add_target({.name = "tensix",
                         .summary = "kernels on cores of wormhole_b0, instruction by instruction, with the hardware's arithmetic",
-                        .options = kernels::source_options(),
+                        .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          return std::unique_ptr<runtime::Target>(new TensixTarget(kernels::source_of(values)));
+                          return std::unique_ptr<runtime::Target>(new TensixTarget(kernels::source_of(values), values.flag("streams")));
                         }});
 }

@@ -21,11 +21,12 @@ struct Options {
 class TtsimTarget final : public runtime::Target {
  public:
   explicit TtsimTarget(Options options) : options_(std::move(options)) {}
+  runtime::Needs needs() const override { return {.kernels = true}; }
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
     if (options_.library.empty() || !host.fs().exists(options_.library)) return no_library();
-    BUDA_ASSIGN(auto set, kernels::kernels_for(program.netlist, options_.source, host));
+    BUDA_ASSIGN(auto set, kernels::kernels_for(program.netlist, program.kernels, options_.source, host));
     functional::DeviceOptions options;
     options.mode = arith::Mode::bits;
     options.run_op = [library = options_.library, l1 = descriptor.l1, kernels = std::make_shared<const kernels::KernelSet>(std::move(set))](

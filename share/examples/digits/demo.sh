@@ -32,6 +32,12 @@ model() {
   say "What it saw"
   "$build/share/buda-examples/digits-show" "$here/digits.images.npz" "$here/digits.labels.npz" "$1.outputs.npz"
 
+  if [ -x /usr/bin/riscv64-unknown-elf-g++ ] || [ -x /usr/bin/clang++ ]; then
+    say "The kernels of its ops, compiled and executed instruction by instruction"
+    buda compile "$here/$1.onnx" -o "$1.kernels.tti" --device "$device" --kernels -q
+    buda run "$1.kernels.tti" --target tensix --inputs "$here/$1.images.npz" --expect "$here/$1.expected.npz" --pcc 0.999
+  fi
+
   say "How fast the chip would be: its stream programs in simulated time"
   runner "$1.tti" --target grid --set target.grid.values=off --inputs "$here/$1.images.npz" --perf "$1.times" 2> "$1.times.log" || { cat "$1.times.log"; exit 1; }
   sed -n '1,2p' "$1.times/summary.txt"

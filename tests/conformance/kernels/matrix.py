@@ -146,6 +146,7 @@ def main():
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--library")
+    parser.add_argument("--streams", action="store_true", help="also through the stream programs of the epoch")
     parser.add_argument("--netlists", type=pathlib.Path)
     parser.add_argument("--most-bytes", type=int, default=1 << 30)
     parser.add_argument("--every", type=int, default=1)
@@ -170,13 +171,15 @@ def main():
             if netlist and "type: dropout" in netlist.read_text(errors="replace"):
                 counts["with random numbers"] += 1
                 continue
-            targets = {"tensix": [cache]} | ({"ttsim": [cache, f"library={args.library}"]} if args.library else {})
-            for target, options in targets.items():
+            targets = [("tensix", "tensix", [cache])]
+            targets += [("tensix, streams", "tensix", [cache, "streams=true"])] if args.streams else []
+            targets += [("ttsim", "ttsim", [cache, f"library={args.library}"])] if args.library else []
+            for name, target, options in targets:
                 made, said = run(args.build, folder, seed, target, options, netlist, args.seconds)
                 refused = made is None and reason(said) in REFUSALS
-                counts[f"{target} refuses: {reason(said)}" if refused else f"{target}: {'the same bits' if made == expected else 'other bits or none'}"] += 1
+                counts[f"{name} refuses: {reason(said)}" if refused else f"{name}: {'the same bits' if made == expected else 'other bits or none'}"] += 1
                 if not refused and made != expected:
-                    wrong.append(f"case {number} on {target}: {said or 'other bits'}")
+                    wrong.append(f"case {number} on {name}: {said or 'other bits'}")
     for what, count in sorted(counts.items()):
         print(f"{count:5} {what}")
     print("\n".join(wrong))

@@ -12,6 +12,7 @@
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/json.hpp>
 #include <buda/kernels/manifest.hpp>
+#include <buda/kernels/package.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
@@ -75,6 +76,7 @@ std::vector<Format> formats() {
                              record_format<host_plan::HostPlan>(),
                              record_format<passes::Pipeline>(),
                              record_format<kernels::Manifest>(),
+                             record_format<kernels::PackageFile>(),
                              record_format<balance::PlacementReport>(),
                              record_format<perf::SummaryFile>(),
                              record_format<perf::ExecutionsFile>(),
