@@ -36,4 +36,17 @@ Result<Tensor> known_argument(const OpImport& op, ValueStore& store, const Opera
   return d;
 }
 
+Result<std::vector<std::int64_t>> integers_of(const OpImport& op, const Tensor& argument, std::string_view what) {
+  if (!is_integer(argument.dtype())) return op.refuse(cat("its ", what, " is ", argument.describe(), ", not a list of integers"));
+  Tensor wide = argument.cast(DType::i64);
+  auto elements = wide.as<std::int64_t>();
+  return std::vector<std::int64_t>(elements.begin(), elements.end());
+}
+
+Result<std::int64_t> integer_of(const OpImport& op, const Tensor& argument, std::string_view what) {
+  BUDA_ASSIGN(auto list, integers_of(op, argument, what));
+  if (list.size() != 1) return op.refuse(cat("its ", what, " has ", list.size(), " elements, not one"));
+  return list[0];
+}
+
 }  // namespace buda::frontend

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace buda::frontend {
 namespace {
@@ -116,6 +117,13 @@ Result<Borders> borders_of(const OpImport& op, const Dims& pairs, std::size_t ra
     (i % 2 == 0 ? out.before : out.after).push_back(pairs[i]);
   }
   return out;
+}
+
+graph::ValueRef reversed(OpImport& op, graph::ValueRef x, const Dims& axes) {
+  // From the last element to the one before the first.
+  Dims starts(axes.size(), -1), stops(axes.size(), std::numeric_limits<std::int64_t>::min()), steps(axes.size(), -1);
+  return op.result().op("slice", {x},
+                        {{"dims", axes}, {"starts", std::move(starts)}, {"stops", std::move(stops)}, {"steps", std::move(steps)}});
 }
 
 Result<Ref> mirrored(OpImport& op, Ref x, const Shape& shape, const Borders& borders, bool repeats) {

@@ -35,6 +35,9 @@ struct Borders {
 // From pairs for each axis, [before, after, before, after, …].
 Result<Borders> borders_of(const OpImport& op, const Dims& pairs, std::size_t rank);
 
+// The elements along each of the axes (which are not negative) in the opposite order.
+graph::ValueRef reversed(OpImport& op, graph::ValueRef x, const Dims& axes);
+
 // A border that mirrors x: at its first and last element, or (`repeats`) at its edges, so that these stand there twice.
 Result<graph::ValueRef> mirrored(OpImport& op, graph::ValueRef x, const Shape& shape, const Borders& borders, bool repeats);
 

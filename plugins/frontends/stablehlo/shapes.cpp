@@ -2,6 +2,7 @@
 #include "op_call.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/slices.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -92,12 +93,7 @@ Result<void> reverse(OpCall& n) {
   BUDA_TRY(n.expect_inputs(1, 1));
   BUDA_ASSIGN(Dims axes, n.integers("dimensions"));
   Ref x = n.input(0);
-  if (!axes.empty()) {
-    // Python's x[::-1] as start, stop and step: the stop lies before the first element.
-    const Dims starts(axes.size(), -1), stops(axes.size(), INT64_MIN), steps(axes.size(), -1);
-    x = n.result().op("slice", {x}, {{"dims", axes}, {"starts", starts}, {"stops", stops}, {"steps", steps}});
-  }
-  n.output(x);
+  n.output(axes.empty() ? x : frontend::reversed(n, x, axes));
   return success();
 }
 

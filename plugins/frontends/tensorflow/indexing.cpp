@@ -2,6 +2,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/scatter.hpp>
 #include <buda/tensor/tensor.hpp>
 
 namespace buda::tensorflow_frontend {
@@ -49,12 +50,9 @@ Result<void> import_gather_nd(NodeImport& n) {
 Result<void> import_scatter_nd(NodeImport& n) {
   BUDA_ASSIGN(Dims shape, n.known_integers(2, "shape"));
   BUDA_ASSIGN(auto type, n.type(1));
-  constexpr std::int64_t kMost = std::int64_t{1} << 26;
-  if (Shape(shape).volume().value_or(kMost + 1) > kMost) return n.refuse(cat("its shape ", list_text(shape), " is too large"));
-  BUDA_ASSIGN(Tensor zeros, Tensor::zeros(type.dtype, Shape(shape)));
   Ref indices = n.input(0), updates = n.input(1);
-  Ref base = n.step("zeros").constant(std::move(zeros));
-  n.output(n.result().op("scatter_nd", {base, indices, updates}, {{"reduction", std::string("add")}}));
+  BUDA_ASSIGN(Ref result, frontend::scattered_onto_zeros(n, indices, updates, type.dtype, Shape(shape)));
+  n.output(result);
   return success();
 }
 

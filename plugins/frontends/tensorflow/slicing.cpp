@@ -78,13 +78,8 @@ Result<void> import_reverse(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims given, n.known_integers(1, "axes"));
   BUDA_ASSIGN(Dims axes, frontend::axes_of(n, given, x.rank()));
-  Dims starts, stops, steps(axes.size(), -1);
-  for (auto axis : axes) {
-    starts.push_back(x[static_cast<std::size_t>(axis)] - 1);
-    stops.push_back(-x[static_cast<std::size_t>(axis)] - 1);
-  }
   Ref value = n.input(0);
-  n.output(n.result().op("slice", {value}, {{"dims", axes}, {"starts", starts}, {"stops", stops}, {"steps", steps}}));
+  n.output(frontend::reversed(n, value, axes));
   return success();
 }
 

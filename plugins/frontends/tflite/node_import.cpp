@@ -105,16 +105,12 @@ Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {
 
 Result<NodeImport::Dims> NodeImport::known_integers(std::size_t i, std::string_view what) const {
   BUDA_ASSIGN(Tensor tensor, known(i, what));
-  if (!is_integer(tensor.dtype())) return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a list of integers"));
-  Tensor wide = tensor.cast(DType::i64);
-  auto elements = wide.as<std::int64_t>();
-  return Dims(elements.begin(), elements.end());
+  return frontend::integers_of(*this, tensor, cat(what, " (input ", i, ')'));
 }
 
 Result<std::int64_t> NodeImport::known_integer(std::size_t i, std::string_view what) const {
-  BUDA_ASSIGN(Dims list, known_integers(i, what));
-  if (list.size() != 1) return refuse(cat("its ", what, " (input ", i, ") has ", list.size(), " elements, not one"));
-  return list[0];
+  BUDA_ASSIGN(Tensor tensor, known(i, what));
+  return frontend::integer_of(*this, tensor, cat(what, " (input ", i, ')'));
 }
 
 Result<NodeImport::Dims> NodeImport::result_shape(std::size_t i) const {

@@ -100,6 +100,14 @@ bool is_known_name(std::string_view name) {
   return name.starts_with("__torch__") || find_storage(name) != nullptr;
 }
 
+// Of tensors that are not plain ones: what they are, and what to save instead.
+std::string_view other_tensor(std::string_view function) {
+  if (function == "torch._utils _rebuild_qtensor") return "a quantised tensor, which is not read: save the model in float32";
+  if (function == "torch._utils _rebuild_sparse_tensor" || function == "torch._utils _rebuild_sparse_csr_tensor")
+    return "a sparse tensor, which is not read: save it with to_dense()";
+  return {};
+}
+
 class PickleReader {  // wide because it has a function for each kind of opcode
  public:
   PickleReader(const Archive& archive, const std::string& member, std::string_view bytes)
@@ -290,6 +298,7 @@ class PickleReader {  // wide because it has a function for each kind of opcode
     BUDA_ASSIGN(auto name, line());
     std::string full = cat(module, ' ', name);
     if (!is_valid_utf8(full)) return damaged("has a name that is not UTF-8");
+    if (auto what = other_tensor(full); !what.empty()) return error("TS005", cat("has ", what));
     if (!is_known_name(full))
       return error("TS003", cat("refers to '", module, '.', name, "', which TorchScript does not write; nothing of it is run"));
     push(Pickled::Kind::name)->text = std::move(full);

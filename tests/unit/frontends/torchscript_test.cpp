@@ -215,6 +215,18 @@ TEST_F(TorchScript, NothingIsExecuted) {
               HasSubstr("TS003 its member 'data.pkl' refers to 'posix.system', which TorchScript does not write; nothing of it is run"));
 }
 
+TEST_F(TorchScript, TensorsOfOtherKinds) {
+  auto with = [&](const std::string& function) {
+    TorchArchive m = body("    return x\n");
+    m.member("data.pkl", cat("\x80\x02", "ctorch._utils\n", function, "\n)R."));
+    return refused(m.bytes());
+  };
+  EXPECT_THAT(with("_rebuild_qtensor"),
+              HasSubstr("TS005 its member 'data.pkl' has a quantised tensor, which is not read: save the model in float32"));
+  EXPECT_THAT(with("_rebuild_sparse_tensor"),
+              HasSubstr("TS005 its member 'data.pkl' has a sparse tensor, which is not read: save it with to_dense()"));
+}
+
 TEST_F(TorchScript, ProgramsWithoutAnEndAreEnded) {
   EXPECT_THAT(refused(body("    a = True\n    while a:\n      b = 1\n    return x\n").bytes()), HasSubstr("TS050"));
   EXPECT_THAT(refused(body("    return (self).forward(x, )\n").bytes()), HasSubstr("TS050"));
@@ -349,9 +361,7 @@ TEST_F(TorchScript, PartsAndPlaces) {
 
 // ---- the page
 
-TEST_F(TorchScript, ThePageListsWhatIsRead) {
-  expect_page_lists_operators("torchscript");
-}
+TEST_F(TorchScript, ThePageListsWhatIsRead) { expect_page_lists_operators("torchscript"); }
 
 }  // namespace
 }  // namespace buda::test
