@@ -85,7 +85,7 @@ class Core::ThreadBus final : public riscv::Bus {
   riscv::Access push(std::uint32_t word) override {
     Frontend& frontend = core_.coprocessor_->frontend(thread_);
     if (!frontend.has_room()) return riscv::Access::waits;
-    frontend.push(word);
+    frontend.push(word, core_.pc(thread_));
     return riscv::Access::done;
   }
 
@@ -105,7 +105,7 @@ class Core::ThreadBus final : public riscv::Bus {
   std::string fault_;
 };
 
-Core::Core(std::size_t l1_bytes) : l1_(l1_bytes) { reset({}); }
+Core::Core(std::size_t l1_bytes, Places places) : places_(std::move(places)), l1_(l1_bytes) { reset({}); }
 Core::~Core() = default;
 
 void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
@@ -152,20 +152,30 @@ Core::Progress Core::advance() {
   return progress;
 }
 
+std::string Core::address_text(std::size_t thread, std::uint32_t address) const {
+  const std::string place = places_ ? places_(thread, address) : std::string();
+  return cat(hex_text(address), place.empty() ? std::string() : cat(" (", place, ')'));
+}
+
 std::uint32_t Core::pc(std::size_t thread) const { return processors_[thread]->pc(); }
 
 std::string Core::fault() const {
-  if (!processor_fault_) return cat(coprocessor_->fault(), ": ", isa::disassemble(coprocessor_->current(fault_thread_)));
+  if (!processor_fault_)
+    return cat(coprocessor_->fault(), ": ", isa::disassemble(coprocessor_->current(fault_thread_)), " from ",
+               address_text(fault_thread_, coprocessor_->frontend(fault_thread_).from()));
   const std::string& what = processors_[fault_thread_]->fault();
   const std::uint32_t at = pc(fault_thread_);
   return cat(what.empty() ? std::string("it stops at ebreak") : what, ": ",
              at + 4 <= l1_.size() ? riscv::disassemble(word(at), at) : std::string("nothing"));
 }
 
+std::string Core::place(std::size_t thread) const { return cat(kThreadNames[thread], " at ", address_text(thread, pc(thread))); }
+
 std::string Core::where(std::size_t thread) const {
   const std::uint32_t waits = coprocessor_->current(thread);
-  return cat(kThreadNames[thread], " at ", hex_text(pc(thread)),
-             waits == 0 ? std::string() : cat(", waiting with ", isa::disassemble(waits)));
+  if (waits == 0) return place(thread);
+  return cat(place(thread), ", waiting with ", isa::disassemble(waits), " from ",
+             address_text(thread, coprocessor_->frontend(thread).from()));
 }
 
 std::uint32_t Core::word(std::uint32_t address) const {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,9 +18,12 @@
 
 namespace buda::tensix {
 
+// Where an instruction of a thread's program is in its sources: "copy.h:40"; empty where that is not known.
+using Places = std::function<std::string(std::size_t thread, std::uint32_t address)>;
+
 class Core {
  public:
-  explicit Core(std::size_t l1_bytes);
+  explicit Core(std::size_t l1_bytes, Places places = {});
   ~Core();
   Core(const Core&) = delete;
 
@@ -36,7 +40,8 @@ class Core {
 
   // Where and why a core stopped, or where its threads stand.
   std::string fault() const;
-  std::string where(std::size_t thread) const;
+  std::string place(std::size_t thread) const;  // "math at 0x12114 (softsign.h:20)"
+  std::string where(std::size_t thread) const;  // the same, and what it waits with
   std::uint32_t pc(std::size_t thread) const;
   std::size_t fault_thread() const { return fault_thread_; }
 
@@ -60,7 +65,9 @@ class Core {
   static constexpr std::size_t kStreams = 64, kStreamRegisters = 256;
 
   bool store_stream(std::uint32_t address, std::uint32_t value);
+  std::string address_text(std::size_t thread, std::uint32_t address) const;
 
+  Places places_;
   std::vector<std::uint8_t> l1_;
   std::vector<std::uint32_t> streams_ = std::vector<std::uint32_t>(kStreams * kStreamRegisters);
   std::unique_ptr<Coprocessor> coprocessor_;

@@ -25,9 +25,10 @@ std::optional<std::uint32_t> Frontend::next() {
     if (queue_.empty()) return std::nullopt;
     expanded_.clear();
     at_ = 0;
-    const std::uint32_t word = queue_.front();
+    const Pushed pushed = queue_.front();
     queue_.pop_front();
-    expand(word);
+    from_ = pushed.from;
+    expand(pushed.word);
     if (!fault_.empty()) return std::nullopt;
   }
   return expanded_[at_++];

@@ -24,12 +24,15 @@ class Frontend {
   explicit Frontend(std::size_t depth) : depth_(depth) {}
 
   bool has_room() const { return queue_.size() < depth_; }
-  void push(std::uint32_t word) { queue_.push_back(word); }
+  // `from`: the address of the instruction that pushes it.
+  void push(std::uint32_t word, std::uint32_t from = 0) { queue_.push_back({word, from}); }
   // The words of MOP's loops. False where there is no such word.
   bool configure(std::size_t index, std::uint32_t word);
 
   // The next instruction for the units, none where the queue is empty. A fault is a sentence without a full stop.
   std::optional<std::uint32_t> next();
+  // Whence the word came that the last instruction is from.
+  std::uint32_t from() const { return from_; }
   // The unit could not take it: it comes again.
   void put_back() { --at_; }
   const std::string& fault() const { return fault_; }
@@ -46,7 +49,10 @@ class Frontend {
   void emit(std::uint32_t word);
 
   std::size_t depth_;
-  std::deque<std::uint32_t> queue_;
+  struct Pushed {
+    std::uint32_t word = 0, from = 0;
+  };
+  std::deque<Pushed> queue_;
   std::array<std::uint32_t, 9> loop_ = {};
   std::uint32_t mask_high_ = 0;
   std::array<std::uint32_t, kReplay> buffer_ = {};
@@ -54,6 +60,7 @@ class Frontend {
   bool executes_ = false;                  // what is stored
   std::vector<std::uint32_t> expanded_;    // from the last word of the queue
   std::size_t at_ = 0;
+  std::uint32_t from_ = 0;
   std::string fault_;
 };
 

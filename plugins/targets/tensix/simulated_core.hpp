@@ -8,12 +8,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace buda::tensix {
 
 class SimulatedCore final : public kernels::Core {
  public:
-  explicit SimulatedCore(std::size_t l1_bytes) : core_(l1_bytes) {}
+  explicit SimulatedCore(std::size_t l1_bytes, Places places = {}) : core_(l1_bytes, std::move(places)) {}
 
   void write(std::uint32_t address, std::string_view bytes) override;
   void read(std::uint32_t address, char* to, std::size_t count) override;
