@@ -175,6 +175,34 @@ TEST(Streaming, DenseOpsGiveTheSame) {
     }
 }
 
+// Two images, one weight for both: a netlist's depthwise product takes as many matrices of weights as of images.
+TEST(Depthwise, HasOneMatrixOfWeightsForAllImages) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 64, 192}, {64, 192});
+  auto images = g.op("images", "nop", {graph::Edge(x, {graph::Tm::vslice(2)})}, {1, 2, 32, 192});
+  auto diagonals = numbers(g, "diagonals", {1, 1, 3 * 32, 64}, 3);
+  g.output("y", g.op("conv", "depthwise", {images, diagonals}, {1, 2, 32, 64}), {2, 32, 64});
+  auto result = balance_with(g.graph, "n150", {});
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  expect_same_bits(g.graph, *result, {{{"x", whole_numbers({64, 192}, 5)}}});
+}
+
+// Windows of an attention with heads: a bias for each head is added in each window. Of a parameter and of what an op gives.
+TEST(Broadcasts, OfSeveralMatricesAlongZ) {
+  for (bool known : {true, false}) {
+    DeviceGraph g;
+    auto x = g.input("x", {1, 6, 64, 32}, {6, 64, 32}), h = g.input("h", {1, 2, 64, 32}, {2, 64, 32});
+    auto bias = known ? numbers(g, "bias", {1, 2, 64, 32}, 3) : g.op("bias", "nop", {h}, {1, 2, 64, 32});
+    auto y = g.op("y", "add", {x, graph::Edge(bias, {graph::Tm::broadcast(graph::TmDim::z, 3)})}, {1, 6, 64, 32});
+    g.output("sum", y, {6, 64, 32});
+    g.output("same", g.op("same", "nop", {h}, {1, 2, 64, 32}), {2, 64, 32});
+    SCOPED_TRACE(known ? "of a parameter" : "of a result");
+    auto result = balance_with(g.graph, "n150", {});
+    ASSERT_TRUE(result.ok()) << text_of(result.failure());
+    expect_same_bits(g.graph, *result, {{{"x", whole_numbers({6, 64, 32}, 5)}, {"h", whole_numbers({2, 64, 32}, 6)}}});
+  }
+}
+
 // Two heads, cut out of one value and merged again, part by part or head by head.
 TEST(Streaming, MatricesGoTogetherOrOneByOne) {
   DeviceGraph g;

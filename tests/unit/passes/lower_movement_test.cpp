@@ -56,6 +56,33 @@ TEST(LowerRearrangement, HeadsThatAreNoTilesArePicked) {
             1u);
 }
 
+// Windows of 3 x 4 pixels are made an image of 12 x 12 again, and then a grid of 6 x 2: 12 is cut into 4 and 3, and into 2 and 6 or 6
+// and 2.
+TEST(LowerRearrangement, WholeRowsArePickedOnceWhereAxesAreCutInTwoWays) {
+  const auto image = [](Builder& b, Edge x) {
+    return b.reshape(b.transpose(b.reshape(x, {1, 4, 3, 3, 4, 8}), {0, 5, 1, 3, 2, 4}), {1, 8, 12, 12});
+  };
+  const auto grid = [](Builder& b, Edge x) {
+    return b.reshape(b.transpose(b.reshape(x, {1, 8, 2, 6, 6, 2}), {0, 3, 5, 2, 4, 1}), {1, 12, 12, 8});
+  };
+  Movement m;
+  EXPECT_EQ(pickers(m.lowered({1, 12, 12, 8}, [&](Builder& b, Edge x) { return grid(b, image(b, x)); })), 1u);
+  // Of one column, as a mean over the channels is.
+  EXPECT_EQ(pickers(m.lowered({1, 4, 30, 1},
+                              [](Builder& b, Edge x) {
+                                Edge turned = b.transpose(b.reshape(x, {8, 15}), {1, 0});
+                                return b.reshape(b.transpose(b.reshape(turned, {12, 10}), {1, 0}), {1, 3, 40, 1});
+                              })),
+            1u);
+  // Channels that do not stay in their rows are moved step by step.
+  EXPECT_GT(
+      pickers(m.lowered({1, 12, 12, 8},
+                        [&](Builder& b, Edge x) {
+                          return b.reshape(b.transpose(b.reshape(image(b, x), {1, 8, 2, 6, 6, 2}), {0, 3, 1, 5, 2, 4}), {1, 12, 8, 12});
+                        })),
+      1u);
+}
+
 TEST(LowerRearrangement, EveryPermutationOfThreeAxes) {
   std::vector<std::int64_t> order{0, 1, 2};
   do {

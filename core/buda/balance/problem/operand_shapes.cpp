@@ -1,4 +1,4 @@
-// Splices and embeddings.
+// Splices, embeddings and depthwise products.
 #include <buda/balance/problem/operand_shapes.hpp>
 
 #include <buda/base/text.hpp>
@@ -49,6 +49,11 @@ std::vector<ShapeFinding> check_embedding(OpSpec& spec, const std::vector<TileSh
 }
 
 }  // namespace
+
+void repeat_weights(OpSpec& spec) {
+  if (spec.op.type == OpType::depthwise && spec.out.t > 1)
+    spec.op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(Dim::z, static_cast<std::int32_t>(spec.out.t)));
+}
 
 bool has_free_operands(const netlist::Op& op) { return op.type == OpType::splice || op.type == OpType::embedding; }
 

@@ -1,4 +1,5 @@
-// Shapes of operands that do not follow from the result's shape alone: those of splices and embeddings.
+// Shapes of operands that do not follow from the result's shape alone: those of splices and embeddings, and of weights of depthwise
+// products.
 #pragma once
 
 #include <buda/balance/problem/problem.hpp>
@@ -11,6 +12,9 @@ namespace buda::balance {
 struct ShapeFinding {
   std::string code, message;
 };
+
+// A depthwise product of several matrices has one matrix of weights in a graph, and one for each of them in a netlist.
+void repeat_weights(OpSpec& spec);
 
 bool has_free_operands(const netlist::Op& op);
 

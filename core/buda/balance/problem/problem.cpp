@@ -272,7 +272,10 @@ class ProblemBuilder {
       return false;
     }
     const Node& producer = graph_.node(edge.source.node);
-    auto maps = netlist_maps(edge.tms);
+    Operand operand{found->second, {}, false};
+    operand.shape =
+        operand.from.op.valid() ? problem_.ops[operand.from.op.index()].out : problem_.sources[operand.from.source.index()].shape;
+    auto maps = netlist_maps(edge.tms, operand.shape);
     if (auto* reason = std::get_if<std::string>(&maps)) {
       fail(node_error("BL008", node, cat("input ", i, ", from '", producer.name(), "': ", *reason)));
       return false;
@@ -280,13 +283,10 @@ class ProblemBuilder {
     netlist::OpInput input;
     input.maps = std::get<netlist::EdgeMaps>(std::move(maps));
     input.format = format_of(producer);
-    Operand operand{found->second, {}, false};
     auto& users =
         operand.from.op.valid() ? problem_.ops[operand.from.op.index()].users : problem_.sources[operand.from.source.index()].users;
     input.name =
         operand.from.op.valid() ? problem_.ops[operand.from.op.index()].op.name : problem_.sources[operand.from.source.index()].name;
-    operand.shape =
-        operand.from.op.valid() ? problem_.ops[operand.from.op.index()].out : problem_.sources[operand.from.source.index()].shape;
     operand.constant = operand.from.source.valid() && problem_.source(operand.from.source).kind != SourceKind::input;
     users.push_back({id, spec.operands.size()});
     spec.op.inputs.push_back(std::move(input));
@@ -407,6 +407,7 @@ class ProblemBuilder {
   }
 
   void check_shapes(const Node& node, OpSpec& spec) {
+    repeat_weights(spec);
     std::vector<TileShape> in;
     for (std::size_t i = 0; i < spec.operands.size(); ++i) {
       // A producer with an error of its own has no shape to speak of.

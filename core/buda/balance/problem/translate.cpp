@@ -6,6 +6,7 @@
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -35,9 +36,26 @@ netlist::Tm netlist_tm(const graph::Tm& tm) {
   return netlist::Tm::transpose();
 }
 
+// A netlist repeats a single matrix along z. Several, a b, are one matrix [a b] for that time: [a b] [a b] is cut into a b a b.
+std::vector<netlist::Tm> with_single_matrices_repeated(const std::vector<netlist::Tm>& tms, netlist::TileShape at) {
+  std::vector<netlist::Tm> out;
+  for (const netlist::Tm& tm : tms) {
+    const bool repeats = tm.kind == netlist::TmKind::broadcast && tm.dim == netlist::Dim::z;
+    const auto matrices = static_cast<std::int32_t>(at.t);
+    auto next = netlist::shape_after(at, tm);
+    const auto* after = std::get_if<netlist::TileShape>(&next);
+    if (after == nullptr) return tms;  // an error, which is reported where shapes are checked
+    if (repeats && matrices > 1) out.push_back(netlist::Tm::hstack(matrices));
+    out.push_back(tm);
+    if (repeats && matrices > 1) out.push_back(netlist::Tm::hslice(matrices));
+    at = *after;
+  }
+  return out;
+}
+
 }  // namespace
 
-std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms) {
+std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms, const netlist::TileShape& from) {
   netlist::EdgeMaps out;
   for (std::size_t i = 0; i < tms.size(); ++i) {
     const graph::Tm& tm = tms[i];
@@ -52,6 +70,12 @@ std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<grap
       out.tms.push_back(netlist_tm(tm));
     }
   }
+  netlist::TileShape whole = from;
+  if (out.unpad) {
+    whole.rt -= out.unpad->rt;
+    whole.ct -= out.unpad->ct;
+  }
+  out.tms = with_single_matrices_repeated(out.tms, whole);
   return out;
 }
 

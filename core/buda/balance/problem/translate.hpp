@@ -14,8 +14,9 @@
 namespace buda::balance {
 
 // A netlist has unpad before and pad after everything else; what stands elsewhere in a graph's list is told in a sentence without full
-// stop. Manipulations that do nothing are left out.
-std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms);
+// stop. Manipulations that do nothing are left out. `from`: the shape in which the value leaves its producer; broadcasts along z of
+// several matrices, which no netlist has, become broadcasts of one that has them side by side.
+std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<graph::Tm>& tms, const netlist::TileShape& from);
 
 netlist::MathFidelity netlist_fidelity(graph::MathFidelity fidelity);
 

@@ -96,6 +96,21 @@ std::vector<std::int64_t> Rearrangement::order() const {
   return out;
 }
 
+std::vector<std::int64_t> Rearrangement::sources() const {
+  const Shape dims(split());
+  const std::vector<std::int64_t> steps = dims.strides();
+  std::vector<std::int64_t> out{0};
+  for (std::int64_t axis : order()) {
+    const auto i = static_cast<std::size_t>(axis);
+    std::vector<std::int64_t> next;
+    next.reserve(out.size() * static_cast<std::size_t>(dims[i]));
+    for (std::int64_t outer : out)
+      for (std::int64_t k = 0; k < dims[i]; ++k) next.push_back(outer + k * steps[i]);
+    out = std::move(next);
+  }
+  return out;
+}
+
 std::optional<Rearrangement::Places> Rearrangement::places(const Shape& from4, const Shape& to4) const {
   Rearrangement fine = *this;
   // Cutting the second list may split factors of the first, so both are cut until nothing changes.

@@ -35,6 +35,8 @@ class Rearrangement {
   // As the host does it: reshape to `split`, transpose by `order`, reshape to `to()`.
   std::vector<std::int64_t> split() const;
   std::vector<std::int64_t> order() const;
+  // For each element of the result, in row-major order, its place in the value before.
+  std::vector<std::int64_t> sources() const;
 
   // The factors along the axes (w, z, r, c) of the value before and after. Sizes of 1 have none.
   struct Places {

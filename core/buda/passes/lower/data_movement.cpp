@@ -1,9 +1,12 @@
 // Recognition of reshapes and transposes, and their composition into one rearrangement.
 #include <buda/passes/lower/data_movement.hpp>
 
+#include <buda/ops/device/device_layout.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +22,27 @@ std::vector<std::size_t> permutation_of(const graph::Node& n, const Shape& in) {
   std::vector<std::size_t> out;
   for (std::int64_t axis : std::get<std::vector<std::int64_t>>(n.attrs.find("perm")->second)) out.push_back(*in.axis(axis));
   return out;
+}
+
+// Element by element, more of them would take long.
+constexpr std::int64_t kMostElementsFollowed = std::int64_t{1} << 24;
+
+// The four axes of a value without a batch.
+std::optional<Shape> one_input(const Shape& model, Batch batch) {
+  if (!ops::four_axes(model)) return std::nullopt;
+  Shape four = axes_of(model, batch);
+  return four[0] == 1 ? std::optional(std::move(four)) : std::nullopt;
+}
+
+// The rows that elements are of, in order, if each has all of one.
+std::optional<std::vector<std::int64_t>> whole_rows(const std::vector<std::int64_t>& elements, std::int64_t columns) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto column = static_cast<std::int64_t>(i) % columns;
+    if (column == 0) rows.push_back(elements[i] / columns);
+    if (elements[i] != rows.back() * columns + column) return std::nullopt;
+  }
+  return rows;
 }
 
 }  // namespace
@@ -57,6 +81,23 @@ Chain chain_to(const graph::Graph& graph, const graph::Edge& edge) {
     how.transpose(permutation);
   }
   return {root, how};
+}
+
+std::optional<RowOrder> row_order_to(const graph::Graph& graph, const graph::Edge& edge, Batch batch) {
+  const auto shape_of = [&](const graph::Edge& e) -> const Shape& { return graph.type(e.source)->shape; };
+  Chain chain = chain_to(graph, edge);
+  const auto to = one_input(shape_of(edge), batch);
+  if (!is_rearrangement(graph.node(chain.root.source.node)) || !to || *to->volume() > kMostElementsFollowed) return std::nullopt;
+  std::optional<RowOrder> found;
+  for (std::vector<std::int64_t> elements = chain.how.sources(); is_rearrangement(graph.node(chain.root.source.node));) {
+    chain = chain_to(graph, chain.root);
+    const std::vector<std::int64_t> before = chain.how.sources();
+    for (std::int64_t& element : elements) element = before[static_cast<std::size_t>(element)];
+    const auto from = one_input(shape_of(chain.root), batch);
+    if (!from || (*from)[3] != (*to)[3]) continue;
+    if (auto rows = whole_rows(elements, (*to)[3])) found = RowOrder{chain.root, std::move(*rows)};
+  }
+  return found;
 }
 
 }  // namespace buda::passes

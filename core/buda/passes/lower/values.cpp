@@ -43,9 +43,14 @@ Result<Lowered> Values::of(const Edge& edge) {
 
 // Where the host brings an input to another order, the chain is counted from that order.
 Result<Lowered> Values::rearranged_result(const Node& n) {
+  OpBuilder out(task_, n, out_);
+  if (const auto order = row_order_to(task_.from, Edge(n.id()), task_.batch)) {
+    BUDA_ASSIGN(const Shape to, out.axes(n.outputs[0].shape));
+    BUDA_ASSIGN(const Lowered x, of(order->root));
+    return reordered_rows(out, x, order->rows, to);
+  }
   Chain chain = chain_to(task_.from, Edge(n.id()));
   BUDA_ASSIGN(Lowered x, of(chain.root));
-  OpBuilder out(task_, n, out_);
   Rearrangement how = chain.how;
   if (auto view = views_.find(chain.root.source.node); view != views_.end()) {
     how = view->second.inverse();

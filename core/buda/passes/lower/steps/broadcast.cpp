@@ -30,6 +30,19 @@ Copies copies_for(const Shape& shape, bool rows, bool cols) {
   return rows ? Copies::rows : cols ? Copies::columns : Copies::none;
 }
 
+// The leading axes of an operand as NumPy aligns them with those of the result.
+std::vector<std::int64_t> aligned(const Shape& from, const Shape& to) {
+  std::vector<std::int64_t> axes(to.rank() - from.rank(), 1);
+  axes.insert(axes.end(), from.begin(), from.end());
+  return axes;
+}
+
+// Whether such axes repeat all slices, one run after the other: ones come first, and the others have the sizes of the result.
+bool repeats_all(const std::vector<std::int64_t>& axes, const Shape& to) {
+  const auto first = std::find_if(axes.begin(), axes.end(), [](std::int64_t size) { return size != 1; });
+  return std::equal(first, axes.end(), to.begin() + (first - axes.begin()));
+}
+
 // Whole tiles repeated along z, r and c.
 Lowered repeated_on_edge(Lowered x, const Shape& target, bool rows, bool cols) {
   if (x.shape[1] == 1) add_broadcast(x, TmDim::z, target[1]);
@@ -65,11 +78,14 @@ Result<Lowered> broadcast_operand(Operands& in, std::size_t operand, const Shape
     return out.refuse(cat("an input of shape ", model.text(), " is broadcast along some of its leading axes and not along others"),
                       "give its leading axes all their sizes, or all 1, in the model");
   const bool joins = out.joins_batch() && x.shape[1] != 1 && x.shape[1] != target[1];
+  const Shape slices = leading_axes(model), wanted_slices = leading_axes(in.result_type().shape);
   if (is_known) {
-    BUDA_ASSIGN(x, in.known_with_copies(operand, joins ? Copies::none : copies_for(x.shape, rows, cols)));
+    // A gather of slices takes their rows of data alone, without the copies.
+    const bool gathers = joins && !repeats_all(aligned(slices, wanted_slices), wanted_slices);
+    BUDA_ASSIGN(x, in.known_with_copies(operand, gathers ? Copies::none : copies_for(x.shape, rows, cols)));
   }
   if (joins) {
-    BUDA_ASSIGN(x, broadcast_slices(out, x, leading_axes(model), leading_axes(in.result_type().shape)));
+    BUDA_ASSIGN(x, broadcast_slices(out, x, slices, wanted_slices));
   }
   if (cols && !x.cols_alike) {
     BUDA_ASSIGN(x, with_columns_alike(out, x));
@@ -81,12 +97,8 @@ Result<Lowered> broadcast_operand(Operands& in, std::size_t operand, const Shape
 }
 
 Result<Lowered> broadcast_slices(OpBuilder& out, const Lowered& x, const Shape& from, const Shape& to) {
-  std::vector<std::int64_t> axes(to.rank() - from.rank(), 1);
-  axes.insert(axes.end(), from.begin(), from.end());
-  // Leading ones repeat all slices, one run after the other, which edges do.
-  std::size_t ones = 0;
-  while (ones < axes.size() && axes[ones] == 1) ++ones;
-  if (std::equal(axes.begin() + static_cast<std::ptrdiff_t>(ones), axes.end(), to.begin() + static_cast<std::ptrdiff_t>(ones))) {
+  const std::vector<std::int64_t> axes = aligned(from, to);
+  if (repeats_all(axes, to)) {
     Lowered repeated = x;
     repeated.tms.push_back(graph::Tm::broadcast(TmDim::z, *to.volume() / x.shape[1]));
     repeated.shape[1] = *to.volume();

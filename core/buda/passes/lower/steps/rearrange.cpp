@@ -10,6 +10,7 @@
 //        columns are cut, or come together with rows               the same twice
 //   3. where two shapes cut the elements in ways that do not combine ([6, 10] and [10, 6]), both through a third: as many columns as
 //      the greatest common divisor of theirs.
+// Chains that do not combine into one rearrangement, but together move whole rows, are one gather, too (data_movement.hpp).
 // The batch w stays in its place: the device works through it one after the other.
 #include <buda/passes/lower/steps/rearrange.hpp>
 
@@ -110,14 +111,19 @@ struct Moving {
   DeviceAxes axes;  // of x
 };
 
+// z times r rows of x, all of whose slices stand below one another.
+Result<Lowered> gathered_one_by_one(OpBuilder& out, const Lowered& x, const std::vector<std::int64_t>& rows, std::int64_t z,
+                                    std::int64_t r) {
+  if (z * r > kMaxMovedRows) return out.refuse(cat("it moves ", z * r, " rows, each by itself"), "give the model a smaller input");
+  std::vector<std::int32_t> picks;
+  for (std::int64_t row : rows) picks.push_back(static_cast<std::int32_t>(row + 1));
+  return gathered_rows(out, "picked", stacked_slices(x), Tensor(Shape{1, z, r}, std::move(picks)), nullptr);
+}
+
 // The rows of all slices in another order, columns as they are.
 Result<Moving> gathered_to(OpBuilder& out, Moving at, DeviceAxes to, const Sizes& sizes) {
   if (at.axes == to) return at;
-  std::int64_t z = size_of(to.z(), sizes), r = size_of(to.r(), sizes);
-  if (z * r > kMaxMovedRows) return out.refuse(cat("it moves ", z * r, " rows, each by itself"), "give the model a smaller input");
-  std::vector<std::int32_t> picks;
-  for (std::int64_t row : source_rows(at.axes, to, sizes)) picks.push_back(static_cast<std::int32_t>(row + 1));
-  BUDA_ASSIGN(at.x, gathered_rows(out, "picked", stacked_slices(at.x), Tensor(Shape{1, z, r}, std::move(picks)), nullptr));
+  BUDA_ASSIGN(at.x, gathered_one_by_one(out, at.x, source_rows(at.axes, to, sizes), size_of(to.z(), sizes), size_of(to.r(), sizes)));
   at.axes = std::move(to);
   return at;
 }
@@ -211,6 +217,14 @@ Result<Lowered> rearranged(OpBuilder& out, Lowered x, const Rearrangement& how) 
   if (!tms) return moved_by_gathers(out, {std::move(x), std::move(source)}, target, places->sizes);
   for (const Tm& tm : *tms) x = manipulated(std::move(x), tm);
   return x;
+}
+
+Result<Lowered> reordered_rows(OpBuilder& out, const Lowered& x, const std::vector<std::int64_t>& rows, const Shape& to) {
+  const std::int64_t in_slice = x.shape[2], below = tiles(in_slice) * graph::kTileSide;
+  if (x.shape == to && keeps_all(rows, to[1] * in_slice)) return x;
+  std::vector<std::int64_t> places;
+  for (std::int64_t row : rows) places.push_back(row / in_slice * below + row % in_slice);
+  return gathered_one_by_one(out, x, places, to[1], to[2]);
 }
 
 }  // namespace buda::passes
