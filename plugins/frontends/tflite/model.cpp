@@ -69,9 +69,14 @@ std::string type_name(format::TensorType type) {
   return name.empty() ? cat("element type ", static_cast<int>(type)) : name;
 }
 
+// The verifier sees to the alignment of a vector's length, not to that of its elements.
 template <class T>
 std::vector<T> list(const flatbuffers::Vector<T>* v) {
-  return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
+  if (v == nullptr || v->size() == 0) return {};
+  std::vector<T> out(v->size());
+  std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+  for (T& element : out) element = flatbuffers::EndianScalar(element);
+  return out;
 }
 
 std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
