@@ -82,7 +82,7 @@ std::string run(const Case& c, const std::string& library, double& log_ratio) {
   host.share_dir = BUDA_SHARE_DIR;
   auto netlist = netlist::parse_netlist(netlist_of(c), "bench.yaml");
   if (!netlist) return failure_text(netlist.failure());
-  auto kernels = kernels::kernels_for(*netlist, {}, host);
+  auto kernels = kernels::kernels_for(*netlist, {}, {}, host);
   if (!kernels) return failure_text(kernels.failure());
   const netlist::Op& op = netlist->graphs[0].ops[0];
   const DataFormat format = op.inputs[0].format;

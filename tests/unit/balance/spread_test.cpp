@@ -177,6 +177,31 @@ TEST(QueueTimes, CountReadsAndWrites) {
   EXPECT_EQ(ways_in_choice(context, split, context.schedule()[2]).read, 1u);
 }
 
+// A row of 12 tiles, as a mask, that is read for each row of tiles of each of 16 heads: from one buffer, one channel would move all of it.
+TEST(QueueTimes, ResultsThatAreReadManyTimesAreBetterSpread) {
+  DeviceGraph g;
+  auto mask = g.op("mask", "sqrt", {g.input("m", {1, 1, 32, 384}, {32, 384})}, {1, 1, 32, 384});
+  auto scores = g.op("scores", "sqrt", {g.input("x", {1, 16, 384, 384}, {16, 384, 384})}, {1, 16, 384, 384});
+  const graph::Edge repeated(mask, {graph::Tm::broadcast(graph::TmDim::r, 12), graph::Tm::broadcast(graph::TmDim::z, 16)});
+  g.output("y", g.op("masked", "add", {scores, repeated}, {1, 16, 384, 384}), {16, 384, 384});
+  const Chosen c(g.graph);
+  PolicyContext context(c.space, 1);
+  QueueTimes times(context);
+  OpId spread, read_once;
+  for (OpId op : context.schedule()) (context.op(op).label == "mask" ? spread : read_once) = op;
+  std::int64_t most = 0;
+  for (const OpModel& model : context.models(spread)) most = std::max(most, std::min<std::int64_t>(model.cores(), 6));
+  ASSERT_GT(most, 1);
+  double on_one_core = 0;
+  for (const OpModel& model : context.models(spread)) {
+    const double cycles = times.read_again(spread, model);
+    EXPECT_EQ(cycles > 0, model.cores() < most) << model.cores();
+    if (model.cores() == 1) on_one_core = cycles;
+    if (cycles > 0 && model.cores() > 1) EXPECT_LT(cycles, on_one_core);
+  }
+  for (const OpModel& model : context.models(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
+}
+
 // Two messages meet on as many links as the networks' own rules say.
 TEST(ChipLinks, AreThoseThatMessagesPass) {
   const device::DeviceDescriptor& device = board("n150");

@@ -4,11 +4,16 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/solve/link_loads.hpp>
+#include <buda/balance/solve/moved_queues.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace buda::balance {
 namespace {
+
+// A result that a reader takes so many times over is spread over channels.
+constexpr double kManyTimes = 4;
 
 // `is_apart(other)`: whether op `other` runs in another epoch.
 template <class IsApart>
@@ -51,6 +56,25 @@ double QueueTimes::cycles(OpId op, const OpModel& model, QueueWays ways) {
   for (std::size_t i = 0; i < times.read.size() && i < 32; ++i)
     if ((ways.read >> i & 1) != 0) out = std::max(out, times.read[i]);
   return out;
+}
+
+double QueueTimes::read_again(OpId op, const OpModel& model) {
+  std::optional<ReadAgain>& known = read_again_[op.index()];
+  if (!known) {
+    const OpSpec& spec = context_.op(op);
+    known = ReadAgain{};
+    for (const OpUse& use : spec.users) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const OpModel& reader : context_.models(use.op))
+        least = std::min(least, queue_bytes(context_, with_model(context_.op(use.op), reader), reader, use.input));
+      known->bytes = std::max(known->bytes, least);
+    }
+    if (known->bytes < kManyTimes * tensor_bytes(spec.out, spec.op.out_format, context_.device())) known->bytes = 0;
+    const auto channels = static_cast<std::int64_t>(context_.device().dram.channels.size());
+    for (const OpModel& m : context_.models(op)) known->buffers = std::max(known->buffers, std::min(m.cores(), channels));
+  }
+  if (known->bytes == 0 || model.cores() >= known->buffers) return 0;
+  return channel_cycles(known->bytes / static_cast<double>(model.cores()), context_.device());
 }
 
 const std::vector<QueueTimes::SourceReads>& QueueTimes::source_reads(OpId op) {

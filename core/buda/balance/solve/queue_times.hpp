@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace buda::balance {
@@ -23,7 +24,8 @@ QueueWays ways_in_choice(const PolicyContext& context, const Choice& choice, OpI
 // Cycles of ops as the report counts them, but for the paths that the ops of an epoch share. They are worked out once for each model.
 class QueueTimes {
  public:
-  explicit QueueTimes(const PolicyContext& context) : context_(context), times_(context.schedule().size()), reads_(times_.size()) {}
+  explicit QueueTimes(const PolicyContext& context)
+      : context_(context), times_(context.schedule().size()), reads_(times_.size()), read_again_(times_.size()) {}
 
   // The model is one of context.models(op), or a copy of one.
   double cycles(OpId op, const OpModel& model, QueueWays ways);
@@ -34,6 +36,10 @@ class QueueTimes {
   };
   // By model of the op.
   const std::vector<SourceReads>& source_reads(OpId op);
+
+  // Cycles of later epochs, for which a channel reads one of the buffers that the model's result lies in: where a reader takes it many
+  // times over, and more cores would spread it over more channels; otherwise 0.
+  double read_again(OpId op, const OpModel& model);
 
   // OpModel::cycles counts all ops beside each other.
   struct Times {
@@ -47,6 +53,12 @@ class QueueTimes {
   // By kind of op and by model, where they were asked for.
   std::vector<std::vector<Times>> times_;
   std::vector<std::vector<SourceReads>> reads_;
+  // By op: bytes that a reader takes, where they are many times the result; and the most buffers that help.
+  struct ReadAgain {
+    double bytes = 0;
+    std::int64_t buffers = 0;
+  };
+  std::vector<std::optional<ReadAgain>> read_again_;
 };
 
 }  // namespace buda::balance

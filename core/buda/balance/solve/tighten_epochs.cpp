@@ -252,10 +252,14 @@ std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
     const OpModel* model;
     double cycles, share;
   };
+  // Other plans than those that place ops where there is room first need not do without the cores that later epochs do not need.
+  const bool spreads = goal_ != PlaceGoal::first && ways.written;
   std::vector<Rank> ranks;
-  for (std::size_t i = 0; i < models.size(); ++i)
-    ranks.push_back({&models[i], std::max(model_->times.cycles(op, models[i], ways), reads[i].cycles),
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const double later = spreads ? model_->times.read_again(op, models[i]) : 0;
+    ranks.push_back({&models[i], std::max({model_->times.cycles(op, models[i], ways), reads[i].cycles, later}),
                      static_cast<double>(models[i].cores()) / cores + reads[i].bytes / bytes});
+  }
   std::stable_sort(ranks.begin(), ranks.end(), [most](const Rank& a, const Rank& b) {
     const bool keeps_up = a.cycles <= most;
     if (keeps_up != (b.cycles <= most)) return keeps_up;
