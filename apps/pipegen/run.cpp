@@ -130,6 +130,8 @@ Result<void> run_folder(Options& o, Host& host) {
     return epoch.blob;
   };
   BUDA_ASSIGN(o.products, parallel_results(host.threads, epochs.size(), [&](std::size_t i) { return compile_epoch(epochs[i]); }));
+  // A depfile's rule is for something.
+  if (epochs.empty()) o.products.push_back(o.output.empty() ? o.pipes : o.output);
   host.log(1, cat(epochs.size(), epochs.size() == 1 ? " epoch: " : " epochs: ", totals.text()));
   return success();
 }
