@@ -176,6 +176,22 @@ TEST(L1, ReadsFromDramAreBoundedWhereTTBudaWouldTakeMoreThanThereIs) {
   EXPECT_EQ(op.inputs[1].dram_io_tiles, 0) << "what is read once, before the epoch";
 }
 
+// An input that each core reads for itself is read into its own buffer, which pipegen2 doubles.
+TEST(L1, ReadsOfOneCoreAreBoundedToo) {
+  Op op = unary();
+  Links links;
+  links.inputs.resize(1);
+  links.inputs[0].from_queue = true;
+  bound_dram_reads(op, links, board("n150"), nullptr);
+  EXPECT_EQ(op.inputs[0].dram_io_tiles, 0) << "there is room";
+  op.block = {2, 75, 1, 2, 2};
+  const std::uint64_t used = l1_usage(op, links, board("n150")).used;
+  ASSERT_LE(used, board("n150").l1.operand_bytes());
+  ASSERT_GT(used + 16 * kF16, board("n150").l1.operand_bytes());
+  bound_dram_reads(op, links, board("n150"), nullptr);
+  EXPECT_EQ(op.inputs[0].dram_io_tiles, 16);
+}
+
 TEST(Streams, EveryLimitHasItsResource) {
   Op op = matmul();
   Links links;

@@ -340,8 +340,15 @@ void bound_dram_reads(Op& op, const Links& links, const device::DeviceDescriptor
   std::vector<std::pair<std::size_t, std::int64_t>> from_queues;  // inputs, and tiles that we have under way
   for (std::size_t i = 0; i < links.inputs.size() && i < op.inputs.size(); ++i) {
     const InputLink& in = links.inputs[i];
-    if (!is_shared(op, i) || in.prologue) continue;
+    if (in.prologue) continue;
     const tiling::InputBuffer buffer = input_buffer(op, i, device);
+    if (!is_shared(op, i)) {
+      const std::int64_t more = pipegen2_dram_bytes(buffer.size, buffer.size, buffer.tile_bytes) - buffer.size * buffer.tile_bytes;
+      if (!in.from_queue || more == 0) continue;
+      bytes += as_count(more);
+      from_queues.emplace_back(i, buffer.size);
+      continue;
+    }
     const std::int64_t tiles = tiling::staging_tiles(buffer.size, buffer.clear, buffer.tile_bytes);
     bytes += as_count(tiles * buffer.tile_bytes * (in.from_queue ? kOfQueue : kOfCores));
     if (in.from_queue) from_queues.emplace_back(i, tiles);

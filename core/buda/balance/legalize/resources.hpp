@@ -116,7 +116,7 @@ std::vector<Usage> usages(const netlist::Op& op, const Links& links, const devic
 // The overlay_size with which the op's stream program has room: -1 (the default) or a number of bytes.
 std::int32_t overlay_size_for(const Usage& phases, const device::DeviceDescriptor& device);
 
-// Says how many tiles of an input that is read from DRAM for several cores may be under way, where TT-Buda's pipegen2 would otherwise take
+// Says how many tiles of an input that is read from DRAM may be under way, where TT-Buda's pipegen2 would otherwise take
 // more L1 for them than there is. Our own buffers are no larger.
 void bound_dram_reads(netlist::Op& op, const Links& links, const device::DeviceDescriptor& device, const netlist::FusedOp* fused);
 
