@@ -9,7 +9,8 @@
 namespace buda::kernelc {
 
 struct Options {
-  std::string netlist;
+  std::string input;  // the netlist, or the program that is printed
+  bool disassemble = false;
   std::string output;
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it

@@ -2,6 +2,7 @@
 #include "apps/kernelc/run.hpp"
 
 #include <buda/device/load.hpp>
+#include <buda/kernels/disassembly.hpp>
 #include <buda/kernels/kernel_set.hpp>
 #include <buda/netlist/check/require_rules.hpp>
 #include <buda/netlist/check/validate.hpp>
@@ -26,8 +27,12 @@ Result<void> check(const netlist::Netlist& netlist, Host& host) {
 }  // namespace
 
 Result<void> run(Options& o, Host& host) {
-  const std::string file = o.netlist == io::kStdStream ? "<stdin>" : o.netlist;
-  BUDA_ASSIGN(const auto bytes, host.fs().read(o.netlist));
+  const std::string file = o.input == io::kStdStream ? "<stdin>" : o.input;
+  BUDA_ASSIGN(const auto bytes, host.fs().read(o.input));
+  if (o.disassemble) {
+    BUDA_ASSIGN(const std::string text, kernels::disassembly(bytes.view(), file));
+    return host.fs().write(std::string(io::kStdStream), text);
+  }
   BUDA_ASSIGN(const auto netlist, netlist::parse_netlist(bytes.view(), file, {kArch}));
   BUDA_TRY(check(netlist, host));
   kernels::BuildOptions options;

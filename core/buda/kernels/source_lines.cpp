@@ -1,4 +1,4 @@
-// Through libbuda_lines.so, which is loaded with the first message that names a line.
+// Through libbuda_lines.so, which is loaded when a line is first asked for.
 #include <buda/kernels/source_lines.hpp>
 
 #include <buda/base/late_library.hpp>
@@ -6,8 +6,10 @@
 
 namespace buda::kernels {
 
-std::string lines_at(std::string_view elf, std::uint32_t address) {
-  return late_functions<LineFunctions>(BUDA_LATE_LINES, "buda_line_functions").lines_at(elf, address);
+ProgramSource source_of(std::string_view elf, std::span<const std::uint32_t> addresses) {
+  return late_functions<LineFunctions>(BUDA_LATE_LINES, "buda_line_functions").source_of(elf, addresses);
 }
+
+std::string lines_at(std::string_view elf, std::uint32_t address) { return source_of(elf, {&address, 1}).lines[0]; }
 
 }  // namespace buda::kernels

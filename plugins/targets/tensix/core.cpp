@@ -2,7 +2,9 @@
 #include "core.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/isa/memory_map.hpp>
 #include <buda/isa/opcodes.hpp>
+#include <buda/isa/riscv.hpp>
 #include <buda/numerics/vector_functions.hpp>
 
 #include <algorithm>
@@ -15,8 +17,8 @@ namespace {
 
 constexpr std::size_t kOwnBytes = 2048;  // of each compute thread's processor
 constexpr std::uint64_t kTurn = 2000;    // instructions of a processor
-constexpr std::uint32_t kStreamRegisterBase = 0xffb40000u, kLoopWords = 0xffb80000u, kGprs = 0xffe00000u, kQueue = 0xffe40000u,
-                        kThreadIdle = 0xffe80004u, kExpanderIdle = 0xffe80008u, kSemaphores = 0xffe80020u, kConfigWords = 0xffef0000u;
+using isa::kConfigWords, isa::kExpanderIdle, isa::kGprs, isa::kLoopWords, isa::kQueue, isa::kSemaphores, isa::kStreamRegisterBase,
+    isa::kThreadIdle;
 constexpr std::uint32_t kRandomSeed = 164;  // a word of configuration
 
 bool within(std::uint32_t address, std::uint32_t base, std::uint32_t words) { return address >= base && address - base < words * 4; }
@@ -166,7 +168,7 @@ std::string Core::fault() const {
   const std::string& what = processors_[fault_thread_]->fault();
   const std::uint32_t at = pc(fault_thread_);
   return cat(what.empty() ? std::string("it stops at ebreak") : what, ": ",
-             at + 4 <= l1_.size() ? riscv::disassemble(word(at), at) : std::string("nothing"));
+             at + 4 <= l1_.size() ? isa::riscv::disassemble(word(at), at) : std::string("nothing"));
 }
 
 std::string Core::place(std::size_t thread) const { return cat(kThreadNames[thread], " at ", address_text(thread, pc(thread))); }

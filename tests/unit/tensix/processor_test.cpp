@@ -154,7 +154,7 @@ TEST(Processor, SurvivesRandomWords) {
     for (auto& byte : m.l1) byte = static_cast<std::uint8_t>(rng.next());
     m.processor.reset(static_cast<std::uint32_t>(rng.next()) % 16000 * 4);
     m.processor.run(2000);
-    disassemble(static_cast<std::uint32_t>(rng.next()), 0);
+    isa::riscv::disassemble(static_cast<std::uint32_t>(rng.next()), 0);
   }
 }
 

@@ -1,16 +1,14 @@
 // What libbuda_lines.so does with libdw.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <buda/kernels/source_lines.hpp>
 
 namespace buda::kernels {
 
-std::string lines_by_libdw(std::string_view elf, std::uint32_t address);
+ProgramSource source_by_libdw(std::string_view elf, std::span<const std::uint32_t> addresses);
 
 struct LineFunctions {
-  decltype(&lines_by_libdw) lines_at;
+  decltype(&source_by_libdw) source_of;
 };
 
 }  // namespace buda::kernels

@@ -133,7 +133,7 @@ const Instruction* Processor::fetch() {
   if (i.operation == Operation::undecoded) {
     std::uint32_t word;
     std::memcpy(&word, l1_.data() + pc_, 4);
-    i = decode(word);
+    i = isa::riscv::decode(word);
   }
   return &i;
 }

@@ -5,7 +5,7 @@
 // decoded is an error, since the hardware's instruction cache would not see it.
 #pragma once
 
-#include "instruction.hpp"
+#include <buda/isa/riscv.hpp>
 
 #include <array>
 #include <cstddef>
@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace buda::tensix::riscv {
+
+using isa::riscv::Instruction;
+using isa::riscv::Operation;
 
 enum class Access : std::uint8_t {
   done,

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-namespace buda::tensix::riscv {
+#pragma GCC visibility push(default)
+
+namespace buda::isa::riscv {
 
 enum class Operation : std::uint8_t {
   // clang-format off
@@ -33,4 +36,9 @@ Instruction decode(std::uint32_t word);
 // "addi a0, a0, 1"; of a push, the coprocessor's instruction. `pc` is for the targets of branches.
 std::string disassemble(std::uint32_t word, std::uint32_t pc);
 
-}  // namespace buda::tensix::riscv
+// "a0".
+std::string_view register_name(unsigned number);
+
+}  // namespace buda::isa::riscv
+
+#pragma GCC visibility pop

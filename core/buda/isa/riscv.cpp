@@ -1,12 +1,12 @@
 // Words to instructions, and to text.
-#include "instruction.hpp"
+#include <buda/isa/riscv.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
 
 #include <string_view>
 
-namespace buda::tensix::riscv {
+namespace buda::isa::riscv {
 
 using O = Operation;
 
@@ -68,6 +68,8 @@ constexpr std::string_view kRegisters[32] = {"zero", "ra", "sp", "gp", "tp",  "t
                                              "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
 }  // namespace
+
+std::string_view register_name(unsigned number) { return kRegisters[number & 31]; }
 
 Instruction decode(std::uint32_t w) {
   Instruction i;
@@ -146,4 +148,4 @@ std::string disassemble(std::uint32_t word, std::uint32_t pc) {
   return cat(name, ' ', rd, ", ", a, ", ", b);
 }
 
-}  // namespace buda::tensix::riscv
+}  // namespace buda::isa::riscv
