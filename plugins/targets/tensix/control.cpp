@@ -1,25 +1,35 @@
 // The units that compute nothing: synchronisation, configuration, general-purpose registers, and address counters.
 //
 // Source: tt-isa-documentation, WormholeB0: STALLWAIT, SEMINIT, SEMPOST, SEMGET, SEMWAIT, SETC16, WRCFG, RDCFG, RMWCIB, SETDMAREG,
-// ADDDMAREG, STOREREG, and ADCs.
+// ADDDMAREG, STOREREG, ATGETM, ATRELM, and ADCs.
 #include "coprocessor.hpp"
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
+
+#include <algorithm>
 
 namespace buda::tensix {
 namespace {
 
 Step nothing(Coprocessor&, std::size_t, std::uint32_t) { return Step::done; }
 
-// Units take effect at once here, so that only the banks of source registers are waited for.
-Step stallwait(Coprocessor& c, std::size_t, std::uint32_t word) {
-  static const isa::Field kConditions = NamedOpcode("STALLWAIT").field("conditions");
-  const std::uint32_t conditions = get(word, kConditions);
+// What units do takes effect at once here, and only the time when they are done is waited for.
+Step stallwait(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const NamedOpcode kOpcode("STALLWAIT");
+  static const isa::Field kConditions = kOpcode.field("conditions"), kBlocked = kOpcode.field("blocked");
+  const std::uint32_t conditions = get(word, kConditions) == 0 ? 0x7f : get(word, kConditions);
   const bool waits = ((conditions & 0x100) != 0 && c.src_a.to_unpack().valid) || ((conditions & 0x200) != 0 && c.src_b.to_unpack().valid) ||
                      ((conditions & 0x400) != 0 && !c.src_a.to_compute().valid) ||
                      ((conditions & 0x800) != 0 && !c.src_b.to_compute().valid);
-  return waits ? Step::waits : Step::done;
+  if (waits) return Step::waits;
+  Cycle met = c.time.units_done(thread, conditions);
+  if ((conditions & 0x100) != 0) met = std::max(met, c.src_a.to_unpack().since);
+  if ((conditions & 0x200) != 0) met = std::max(met, c.src_b.to_unpack().since);
+  if ((conditions & 0x400) != 0) met = std::max(met, c.src_a.to_compute().since);
+  if ((conditions & 0x800) != 0) met = std::max(met, c.src_b.to_compute().since);
+  c.time.latch(thread, get(word, kBlocked), met);
+  return Step::done;
 }
 
 // Calls `change` for each semaphore of a mask until one says that it is not done.
@@ -38,6 +48,8 @@ Step seminit(Coprocessor& c, std::size_t, std::uint32_t word) {
   return for_semaphores(get(word, kSemaphores), [&](std::size_t i) {
     c.semaphores[i] = get(word, kValue);
     c.semaphore_limits[i] = get(word, kMost);
+    c.time.semaphores[i] = c.time.now + 1;
+    c.happened |= kForSemaphores;
     return Step::done;
   });
 }
@@ -45,18 +57,47 @@ Step seminit(Coprocessor& c, std::size_t, std::uint32_t word) {
 template <int by>
 Step semchange(Coprocessor& c, std::size_t, std::uint32_t word) {
   static const isa::Field kSemaphores = NamedOpcode("SEMPOST").field("semaphores");
-  return for_semaphores(get(word, kSemaphores), [&](std::size_t i) { return c.change_semaphore(i, by); });
+  return for_semaphores(get(word, kSemaphores), [&](std::size_t i) { return c.change_semaphore(i, by, c.time.now + 1); });
 }
 
-Step semwait(Coprocessor& c, std::size_t, std::uint32_t word) {
+Step semwait(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const NamedOpcode kOpcode("SEMWAIT");
-  static const isa::Field kSemaphores = kOpcode.field("semaphores"), kCondition = kOpcode.field("condition");
+  static const isa::Field kSemaphores = kOpcode.field("semaphores"), kCondition = kOpcode.field("condition"),
+                          kBlocked = kOpcode.field("blocked");
   const std::uint32_t condition = get(word, kCondition);
   if (condition == 0) return c.fail("it waits for no condition");
-  return for_semaphores(get(word, kSemaphores), [&](std::size_t i) {
+  Cycle met = 0;
+  const Step step = for_semaphores(get(word, kSemaphores), [&](std::size_t i) {
+    met = std::max(met, c.time.semaphores[i]);
     const bool waits = ((condition & 1) != 0 && c.semaphores[i] == 0) || ((condition & 2) != 0 && c.semaphores[i] >= c.semaphore_limits[i]);
     return waits ? Step::waits : Step::done;
   });
+  if (step == Step::done) c.time.latch(thread, get(word, kBlocked), met);
+  return step;
+}
+
+// Nobody ever gets the others.
+bool is_mutex(std::uint32_t index) { return index != 1 && index < 8; }
+
+Step atgetm(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const isa::Field kMutex = NamedOpcode("ATGETM").field("mutex");
+  const std::uint32_t index = get(word, kMutex);
+  if (!is_mutex(index)) return c.fail(cat("there is no mutex ", index));
+  if (c.mutexes[index] != 0 && c.mutexes[index] != thread + 1) return Step::waits;
+  c.mutexes[index] = static_cast<std::uint8_t>(thread + 1);
+  c.time.now = std::max(c.time.now, c.time.mutexes[index]);
+  return Step::done;
+}
+
+Step atrelm(Coprocessor& c, std::size_t thread, std::uint32_t word) {
+  static const isa::Field kMutex = NamedOpcode("ATRELM").field("mutex");
+  const std::uint32_t index = get(word, kMutex);
+  if (!is_mutex(index)) return c.fail(cat("there is no mutex ", index));
+  if (c.mutexes[index] != thread + 1) return Step::done;
+  c.mutexes[index] = 0;
+  c.time.mutexes[index] = c.time.now + 1;
+  c.happened |= kForMutexes;
+  return Step::done;
 }
 
 Step setc16(Coprocessor& c, std::size_t thread, std::uint32_t word) {
@@ -114,6 +155,9 @@ Step gpr_arithmetic(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const NamedOpcode kOpcode("ADDDMAREG");
   static const isa::Field kA = kOpcode.field("a"), kB = kOpcode.field("b"), kResult = kOpcode.field("result"),
                           kConstant = kOpcode.field("b_is_constant");
+  // The two are not in the same four.
+  if (get(word, kConstant) == 0 && get(word, kA) / 4 != get(word, kB) / 4)
+    c.time.add_scalar(latency::kFarArithmetic - latency::kArithmetic);
   const std::uint32_t b = get(word, kConstant) != 0 ? get(word, kB) : c.gprs[thread][get(word, kB)], a = c.gprs[thread][get(word, kA)];
   c.gprs[thread][get(word, kResult)] = multiplies ? (a & 0xffffu) * (b & 0xffffu) : a + b;
   return Step::done;
@@ -124,6 +168,7 @@ Step storereg(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const isa::Field kAddress = kOpcode.field("address"), kGpr = kOpcode.field("register");
   const std::uint32_t address = 0xffb00000u | get(word, kAddress) << 2;
   if (!c.store_word(address, c.gprs[thread][get(word, kGpr)])) return c.fail(cat("there is nothing to store to at ", address));
+  c.happened |= kForStreams;
   return Step::done;
 }
 
@@ -187,6 +232,8 @@ std::span<const NamedExecute> control_instructions() {
       {"SEMPOST", &semchange<1>},
       {"SEMGET", &semchange<-1>},
       {"SEMWAIT", &semwait},
+      {"ATGETM", &atgetm},
+      {"ATRELM", &atrelm},
       {"SETC16", &setc16},
       {"WRCFG", &wrcfg},
       {"RDCFG", &rdcfg},

@@ -1,6 +1,8 @@
 // Threads in turn, and who executes what.
 #include "coprocessor.hpp"
 
+#include "fields.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/isa/opcodes.hpp>
 #include <buda/numerics/vector_functions.hpp>
@@ -50,22 +52,40 @@ Step Coprocessor::fail(std::string what) {
   return Step::fault;
 }
 
-std::uint64_t Coprocessor::advance(std::size_t thread) {
+Cycle Coprocessor::banks_since(const InstructionKind& kind, std::uint32_t word) {
+  static const isa::Field kUnpacker = NamedOpcode("UNPACR").field("unpacker");
+  Cycle since = 0;
+  if (kind.unit == Unit::unpackers) return (get(word, kUnpacker) == 0 ? src_a : src_b).to_unpack().since;
+  if (kind.reads_a && src_a.to_compute().valid) since = src_a.to_compute().since;
+  if (kind.reads_b && src_b.to_compute().valid) since = std::max(since, src_b.to_compute().since);
+  return since;
+}
+
+std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awaited) {
   static thread_local CheckedWords checked;
   Frontend& frontend = frontends_[thread];
   std::uint64_t executed = 0;
-  while (fault_.empty()) {
+  standing_[thread].later = 0;
+  while (fault_.empty() && (happened & awaited) == 0) {
     const auto word = frontend.next();
     if (!word) {
-      current_[thread] = 0;
+      standing_[thread].current = 0;
       if (!frontend.fault().empty()) {
         fail(frontend.fault());
         fault_thread_ = thread;
       }
       break;
     }
-    current_[thread] = *word;
+    standing_[thread].current = *word;
     if (!products.empty() && !is_product(*word)) execute_products(*this, thread);
+    const InstructionKind& kind = kind_of(static_cast<std::uint8_t>(*word >> 24));
+    const Cycle since = banks_since(kind, *word);
+    time.now = std::max(time.start(thread, kind, *word, frontend.ready()), since);
+    if (time.now > until && (kind.in_order || since > until)) {
+      standing_[thread].later = time.now;
+      frontend.put_back();
+      break;
+    }
     Step step = Step::done;
     if (!checked.knows(*word) && !isa::decode(*word)) {
       step = fail(cat("'", isa::disassemble(*word), "' is no instruction of the coprocessor"));
@@ -75,19 +95,27 @@ std::uint64_t Coprocessor::advance(std::size_t thread) {
     } else {
       step = fail("this instruction is not executed yet");
     }
-    if (step == Step::waits) frontend.put_back();
+    if (step == Step::waits) {
+      standing_[thread].cause = static_cast<Cause>(kind.waits_for);
+      frontend.put_back();
+    }
     if (step == Step::fault) fault_thread_ = thread;
     if (step != Step::done) break;
+    standing_[thread].began = time.now;
+    time.executed(thread, kind, *word);
+    frontend.passed(time.now);
     ++executed;
   }
   if (!products.empty()) execute_products(*this, thread);
   return executed;
 }
 
-Step Coprocessor::change_semaphore(std::size_t index, int by) {
+Step Coprocessor::change_semaphore(std::size_t index, int by, Cycle at) {
   if (by > 0 && semaphores[index] == 15) return fail(cat("semaphore ", index, " is posted above 15"));
   if (by < 0 && semaphores[index] == 0) return fail(cat("semaphore ", index, " is taken, and is 0"));
   semaphores[index] += static_cast<std::uint32_t>(by);
+  time.semaphores[index] = at;
+  happened |= kForSemaphores;
   return Step::done;
 }
 

@@ -1,12 +1,14 @@
 // The coprocessor of a core: three threads that hand instructions to shared units.
 //
-// Each instruction takes effect as a whole, when its thread comes to it and what it needs is there: no time passes (order only). Threads
-// are advanced in turn, which is one of the orders that the hardware allows, and always the same.
+// Each instruction takes effect as a whole, when its thread comes to it and what it needs is there; `time` says when it begins and ends.
+// Instructions whose effect depends on other threads are executed in the order of their time; what concerns only one thread may be
+// executed before.
 #pragma once
 
 #include "config.hpp"
 #include "frontend.hpp"
 #include "registers.hpp"
+#include "timing.hpp"
 
 #include <buda/numerics/vector_instructions.hpp>
 
@@ -51,20 +53,37 @@ class Coprocessor {
 
   Frontend& frontend(std::size_t thread) { return frontends_[thread]; }
   bool idle(std::size_t thread) const { return frontends_[thread].empty(); }
-  // Executes what the thread can, and gives how many instructions that were. After a fault nothing is executed any more.
-  std::uint64_t advance(std::size_t thread);
+  // Executes what the thread can, up to cycle `until` where the order counts, or until something has happened for which others wait
+  // (`awaited`), and gives how many instructions that were. After a fault nothing is executed any more.
+  std::uint64_t advance(std::size_t thread, Cycle until = kNever, unsigned awaited = 0);
+  // When the thread can go on: never while it waits for a `cause`, or has nothing to execute.
+  Cycle next_at(std::size_t thread) const {
+    return standing_[thread].cause != kNoCause ? kNever
+                                               : std::max({frontends_[thread].next_ready(), time.next(thread), standing_[thread].later});
+  }
+  // When its last instruction began.
+  Cycle began(std::size_t thread) const { return standing_[thread].began; }
+  Cause cause(std::size_t thread) const { return standing_[thread].cause; }
+  void resume(std::size_t thread, Cycle at) {
+    standing_[thread].cause = kNoCause;
+    standing_[thread].later = at;
+  }
 
   // Empty where all is well; otherwise what is wrong, a sentence without a full stop.
   const std::string& fault() const { return fault_; }
   std::size_t fault_thread() const { return fault_thread_; }
   // The instruction that the thread waits with, or that was at fault; 0 for none.
-  std::uint32_t current(std::size_t thread) const { return current_[thread]; }
+  std::uint32_t current(std::size_t thread) const { return standing_[thread].current; }
 
   Config config;
   std::array<std::array<std::uint32_t, 64>, kThreads> gprs = {};
   std::array<std::uint32_t, 8> semaphores = {}, semaphore_limits = {};
-  // Post (+1) or get (-1) by a processor or an instruction.
-  Step change_semaphore(std::size_t index, int by);
+  // Post (+1) or get (-1) by a processor or an instruction, seen from cycle `at` on.
+  Step change_semaphore(std::size_t index, int by, Cycle at);
+  std::array<std::uint8_t, 8> mutexes = {};  // who holds each: 0 for nobody, or the thread's number and 1
+
+  Timing time;
+  unsigned happened = 0;  // Cause: what threads may wait for
 
   // The units, one file each; `word` is the instruction.
   Step fail(std::string what);
@@ -80,7 +99,16 @@ class Coprocessor {
 
  private:
   std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
-  std::array<std::uint32_t, kThreads> current_ = {};
+  // When the banks belong to whom an instruction needs them for; 0 where it needs none, or waits.
+  Cycle banks_since(const InstructionKind& kind, std::uint32_t word);
+
+  // A thread's last instruction, what it waits for, until when it lets others go first.
+  struct Standing {
+    std::uint32_t current = 0;
+    Cause cause = kNoCause;
+    Cycle later = 0, began = 0;
+  };
+  std::array<Standing, kThreads> standing_ = {};
   std::string fault_;
   std::size_t fault_thread_ = 0;
 };

@@ -30,71 +30,100 @@ class Core::ThreadBus final : public riscv::Bus {
  public:
   ThreadBus(Core& core, std::size_t thread) : core_(core), thread_(thread) {}
 
-  riscv::Access load(std::uint32_t address, std::uint32_t& value) override {
+  riscv::Access load(std::uint32_t address, std::uint32_t& value, Cycle& time) override {
     Coprocessor& c = *core_.coprocessor_;
     if (within(address, kStreamRegisterBase, kStreams * 1024)) {
       const std::uint32_t offset = address - kStreamRegisterBase;
       if (offset % 4096 >= kStreamRegisters * 4) return none(address);
+      if (time > until_) return riscv::Access::later;
       value = core_.stream(offset / 4096, offset % 4096 / 4);
+      time += latency::kStreamLoad;
       return riscv::Access::done;
     }
     if (within(address, kSemaphores, 8)) {
+      if (time > until_) return riscv::Access::later;
       value = c.semaphores[(address - kSemaphores) / 4];
+      time += latency::kSyncLoad;
       return riscv::Access::done;
     }
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
       value = c.config.word(index / Config::kWords, index % Config::kWords);
+      time += latency::kConfigLoad;
       return riscv::Access::done;
     }
     if (within(address, kGprs, 64)) {
       value = c.gprs[thread_][(address - kGprs) / 4];
+      time += latency::kConfigLoad;
       return riscv::Access::done;
     }
     if (address == kThreadIdle || address == kExpanderIdle) {
+      if (!c.idle(thread_)) return waits(kIdle);
       value = 0;
-      return c.idle(thread_) ? riscv::Access::done : riscv::Access::waits;
+      time = latency::kSyncLoad + (address == kThreadIdle ? std::max(time, c.time.done(thread_)) : time);
+      return riscv::Access::done;
     }
     return none(address);
   }
 
-  riscv::Access store(std::uint32_t address, std::uint32_t value) override {
+  riscv::Access store(std::uint32_t address, std::uint32_t value, Cycle& time) override {
     Coprocessor& c = *core_.coprocessor_;
-    if (address == kQueue) return push(value);
-    ++stored_;
+    if (address == kQueue) return push(value, time);
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
+      ++stored_;
       c.config.word(index / Config::kWords, index % Config::kWords) = value;
       if (index % Config::kWords == kRandomSeed) numerics::seed_random(c.vector, value);
       return riscv::Access::done;
     }
     if (within(address, kGprs, 64)) {
+      ++stored_;
       c.gprs[thread_][(address - kGprs) / 4] = value;
       return riscv::Access::done;
     }
     if (within(address, kLoopWords, 9)) {
-      if (!c.idle(thread_)) return riscv::Access::waits;
+      if (!c.idle(thread_)) return waits(kIdle);
+      ++stored_;
       c.frontend(thread_).configure((address - kLoopWords) / 4, value);
       return riscv::Access::done;
     }
+    if (time > until_) return riscv::Access::later;
+    ++stored_;
     if (within(address, kSemaphores, 8)) {
-      const Step step = c.change_semaphore((address - kSemaphores) / 4, value % 2 == 0 ? 1 : -1);
+      const Step step = c.change_semaphore((address - kSemaphores) / 4, value % 2 == 0 ? 1 : -1, time + 1);
+      limit(time);
       return step == Step::done ? riscv::Access::done : failed(c.fault());
     }
-    return core_.store_stream(address, value) ? riscv::Access::done : none(address);
+    if (!core_.store_stream(address, value)) return none(address);
+    c.happened |= kForStreams;
+    limit(time);
+    return riscv::Access::done;
   }
 
-  riscv::Access push(std::uint32_t word) override {
+  riscv::Access push(std::uint32_t word, Cycle& time) override {
     Frontend& frontend = core_.coprocessor_->frontend(thread_);
-    if (!frontend.has_room()) return riscv::Access::waits;
-    frontend.push(word, core_.pc(thread_));
+    if (!frontend.has_room()) return waits(kRoom);
+    time = std::max(time, frontend.room_since());
+    frontend.push(word, core_.pc(thread_), time);
+    limit(time + latency::kFrontend);
     return riscv::Access::done;
   }
 
   std::string fault() const override { return fault_; }
   std::uint64_t take_stored() { return std::exchange(stored_, 0); }
+  // Until when it may do what others see.
+  void turn(Cycle until) { until_ = until; }
+  unsigned cause() const { return cause_; }
 
  private:
+  void limit(Cycle until) {
+    until_ = std::min(until_, until);
+    core_.processors_[thread_]->limit(until);
+  }
+  riscv::Access waits(unsigned cause) {
+    cause_ = cause;
+    return riscv::Access::waits;
+  }
   riscv::Access failed(std::string what) {
     fault_ = std::move(what);
     return riscv::Access::fault;
@@ -104,6 +133,8 @@ class Core::ThreadBus final : public riscv::Bus {
   Core& core_;
   std::size_t thread_;
   std::uint64_t stored_ = 0;
+  Cycle until_ = kNever;
+  unsigned cause_ = 0;
   std::string fault_;
 };
 
@@ -121,6 +152,7 @@ void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
   }
   processor_fault_ = false;
   executed_ = 0;
+  for (std::size_t a = 0; a < kAgents; ++a) turns_.set(a, a < kThreads ? 0 : kNever);
 }
 
 bool Core::store_stream(std::uint32_t address, std::uint32_t value) {
@@ -131,24 +163,68 @@ bool Core::store_stream(std::uint32_t address, std::uint32_t value) {
   return true;
 }
 
+void Core::wake(Cycle at) {
+  for (std::size_t a = 0; a < kAgents; ++a) {
+    if ((turns_.cause(a) & coprocessor_->happened) == 0) continue;
+    turns_.set(a, at);
+    if (a >= kThreads) coprocessor_->resume(a - kThreads, at);
+  }
+}
+
+// Where it waits for its own thread of the coprocessor.
+void Core::wake_processor(std::size_t thread) {
+  const unsigned cause = turns_.cause(thread);
+  const Frontend& frontend = coprocessor_->frontend(thread);
+  const bool room = cause == kRoom && frontend.has_room(), idle = cause == kIdle && coprocessor_->idle(thread);
+  if (!room && !idle) return;
+  turns_.set(thread, std::max(processors_[thread]->cycle(), idle ? coprocessor_->time.done(thread) : frontend.room_since()));
+}
+
+// False where the core cannot go on, or has done enough.
+bool Core::run_processor(std::size_t thread, Cycle until, Progress& progress) {
+  riscv::Processor& processor = *processors_[thread];
+  const std::uint64_t before = processor.executed();
+  buses_[thread]->turn(until);
+  const riscv::Stop stop = processor.run(kTurn, until);
+  progress.words += buses_[thread]->take_stored();
+  const bool waits = stop == riscv::Stop::waits;
+  turns_.set(thread, waits || stop == riscv::Stop::ended ? kNever : processor.cycle(), waits ? buses_[thread]->cause() : 0);
+  if (turns_.cause(kThreads + thread) == 0) turns_.set(kThreads + thread, coprocessor_->next_at(thread));
+  if (stop == riscv::Stop::fault || stop == riscv::Stop::halted) {
+    processor_fault_ = coprocessor_->fault().empty();
+    fault_thread_ = processor_fault_ ? thread : coprocessor_->fault_thread();
+    progress.fault = true;
+    return false;
+  }
+  wake_processor(thread);
+  return processor.executed() - before < kTurn;
+}
+
+bool Core::run_coprocessor(std::size_t thread, Cycle until, Progress& progress) {
+  progress.instructions += coprocessor_->advance(thread, until, turns_.awaited() | kForStreams);
+  turns_.set(kThreads + thread, coprocessor_->next_at(thread), coprocessor_->cause(thread));
+  if (!coprocessor_->fault().empty()) {
+    processor_fault_ = false;
+    fault_thread_ = coprocessor_->fault_thread();
+    progress.fault = true;
+    return false;
+  }
+  wake_processor(thread);
+  return true;
+}
+
 Core::Progress Core::advance() {
+  constexpr int kTurns = 256;
   Progress progress;
-  for (std::size_t t = 0; t < kThreads; ++t) {
-    // As long as it is only its queue that keeps the processor from going on.
-    for (bool more = true; more;) {
-      const riscv::Stop stop = processors_[t]->run(kTurn);
-      const std::uint64_t done = coprocessor_->advance(t);
-      progress.instructions += done;
-      more = stop == riscv::Stop::waits && done > 0;
-      if (stop == riscv::Stop::fault || stop == riscv::Stop::halted || !coprocessor_->fault().empty()) {
-        processor_fault_ = coprocessor_->fault().empty();
-        fault_thread_ = processor_fault_ ? t : coprocessor_->fault_thread();
-        progress.fault = true;
-        executed_ += progress.instructions;
-        return progress;
-      }
-    }
-    progress.words += buses_[t]->take_stored();
+  for (int n = 0; n < kTurns; ++n) {
+    Cycle until = kNever;
+    const std::size_t agent = turns_.earliest(until);
+    const Cycle at = turns_.when(agent);
+    if (at == kNever) break;
+    coprocessor_->happened = 0;
+    const bool more = agent < kThreads ? run_processor(agent, until, progress) : run_coprocessor(agent - kThreads, until, progress);
+    if (coprocessor_->happened != 0) wake(at);
+    if (!more || (coprocessor_->happened & kForStreams) != 0) break;
   }
   executed_ += progress.instructions;
   return progress;

@@ -2,10 +2,14 @@
 //
 // Of a stream a kernel sees two counters: how many messages have arrived, and how many are taken (of an output: how many tiles are
 // there, and how many have left). Who moves the data, outside of the core, does it with the same two.
+//
+// Processors and threads of the coprocessor each have their time; whoever is earliest goes on, until it is another's turn, so that what one
+// of them writes is seen by the others from then on. Data that are moved from outside take no time.
 #pragma once
 
 #include "coprocessor.hpp"
 #include "riscv/processor.hpp"
+#include "turns.hpp"
 
 #include <array>
 #include <cstddef>
@@ -35,8 +39,17 @@ class Core {
     std::uint64_t words = 0;         // of registers and counters that processors stored
     bool fault = false;
   };
-  // Lets every thread go on for a while.
+  // Lets the threads go on for a while, at most until one of them changes a stream's counter.
   Progress advance();
+
+  // In cycles from the start on: how far a thread's processor is, when the last instruction of its coprocessor thread began, and when all
+  // is done that this has begun.
+  struct Clock {
+    Cycle processor = 0, coprocessor = 0, done = 0;
+  };
+  Clock clock(std::size_t thread) const {
+    return {processors_[thread]->cycle(), processors_[thread]->stored_at(), coprocessor_->began(thread), coprocessor_->time.done(thread)};
+  }
 
   // Where and why a core stopped, or where its threads stand.
   std::string fault() const;
@@ -62,6 +75,15 @@ class Core {
 
  private:
   class ThreadBus;
+  // Processors, then threads of the coprocessor.
+  static constexpr std::size_t kAgents = 2 * kThreads;
+  // What a processor waits for, beside what its coprocessor's threads can wait for.
+  static constexpr unsigned kRoom = 16, kIdle = 32;
+
+  bool run_processor(std::size_t thread, Cycle until, Progress& progress);
+  bool run_coprocessor(std::size_t thread, Cycle until, Progress& progress);
+  void wake(Cycle at);
+  void wake_processor(std::size_t thread);
   static constexpr std::size_t kStreams = 64, kStreamRegisters = 256;
 
   bool store_stream(std::uint32_t address, std::uint32_t value);
@@ -75,6 +97,7 @@ class Core {
   std::array<std::unique_ptr<riscv::Processor>, kThreads> processors_;
   std::size_t fault_thread_ = 0;
   bool processor_fault_ = false;
+  Turns<kAgents> turns_;
   std::uint64_t executed_ = 0;  // by the coprocessor
 };
 

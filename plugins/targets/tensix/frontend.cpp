@@ -30,8 +30,22 @@ std::optional<std::uint32_t> Frontend::next() {
     from_ = pushed.from;
     expand(pushed.word);
     if (!fault_.empty()) return std::nullopt;
+    take(pushed);
   }
   return expanded_[at_++];
+}
+
+// When a word that was just expanded leaves the queue, and its instructions come out.
+void Frontend::take(const Pushed& pushed) {
+  const bool loop = kMop.is(pushed.word);
+  started_ = std::max(pushed.at + latency::kFrontend, free_ + (after_loop_ && !loop ? 1 : 0));
+  free_ = started_ + std::max<Cycle>(expanded_.size(), 1);
+  after_loop_ = loop;
+  Cycle& between = between_[taken_ % kBetween];
+  const Cycle left = std::max(pushed.at + 1, between);
+  between = std::max(left + 1, gate_before_);
+  left_[taken_ % kLeft] = left;
+  ++taken_;
 }
 
 void Frontend::expand(std::uint32_t word) {

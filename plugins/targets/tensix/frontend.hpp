@@ -6,9 +6,15 @@
 // instruction before each inner loop, up to two after it, and one or two that alternate inside; the last of an inner loop, and the last of
 // all, may be others. NOPs stand for nothing.
 // REPLAY stores instructions that follow in a buffer of 32, or plays a part of it.
+//
+// Each hands on an instruction per cycle; after a macro operation that no other follows, one cycle is lost. Between them there is room for
+// eight and for two instructions; whoever pushes waits when the queue is full as well.
 // Source: tt-isa-documentation, WormholeB0, MOPExpander and REPLAY.
 #pragma once
 
+#include "latencies.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +30,13 @@ class Frontend {
   explicit Frontend(std::size_t depth) : depth_(depth) {}
 
   bool has_room() const { return queue_.size() < depth_; }
-  // `from`: the address of the instruction that pushes it.
-  void push(std::uint32_t word, std::uint32_t from = 0) { queue_.push_back({word, from}); }
+  // When there came to be room for the next word.
+  Cycle room_since() const { return pushed_ < depth_ ? 0 : left_[(pushed_ - depth_) % kLeft]; }
+  // `from`: the address of the instruction that pushes it, `at` when.
+  void push(std::uint32_t word, std::uint32_t from = 0, Cycle at = 0) {
+    queue_.push_back({word, from, at});
+    ++pushed_;
+  }
   // The words of MOP's loops. False where there is no such word.
   bool configure(std::size_t index, std::uint32_t word);
 
@@ -37,11 +48,28 @@ class Frontend {
   void put_back() { --at_; }
   const std::string& fault() const { return fault_; }
 
+  // When the last instruction can be at the gate before the units, and when the next one can at the earliest.
+  Cycle ready() const { return started_ + at_ - 1; }
+  Cycle next_ready() const {
+    if (at_ != expanded_.size()) return started_ + at_;
+    return queue_.empty() ? kNever : std::max(queue_.front().at + latency::kFrontend, free_);
+  }
+  // It has gone through the gate.
+  void passed(Cycle at) {
+    gate_before_ = gate_;
+    gate_ = at;
+  }
+
   bool empty() const { return queue_.empty() && at_ == expanded_.size(); }
 
  private:
-  static constexpr std::size_t kReplay = 32;
+  static constexpr std::size_t kReplay = 32, kLeft = 64, kBetween = 8;
+  struct Pushed {
+    std::uint32_t word = 0, from = 0;
+    Cycle at = 0;
+  };
 
+  void take(const Pushed& pushed);
   void expand(std::uint32_t word);
   void expand_masked(std::uint32_t word);
   void expand_nested();
@@ -49,9 +77,6 @@ class Frontend {
   void emit(std::uint32_t word);
 
   std::size_t depth_;
-  struct Pushed {
-    std::uint32_t word = 0, from = 0;
-  };
   std::deque<Pushed> queue_;
   std::array<std::uint32_t, 9> loop_ = {};
   std::uint32_t mask_high_ = 0;
@@ -62,6 +87,14 @@ class Frontend {
   std::size_t at_ = 0;
   std::uint32_t from_ = 0;
   std::string fault_;
+
+  // Of words, by number: when they left the queue, and when they left the place before the replay buffer.
+  std::uint64_t pushed_ = 0, taken_ = 0;
+  std::array<Cycle, kLeft> left_ = {};
+  std::array<Cycle, kBetween> between_ = {};
+  Cycle started_ = 0, free_ = 0;  // the last word's first instruction; when the next word can be
+  bool after_loop_ = false;
+  Cycle gate_ = 0, gate_before_ = 0;  // of the last two instructions
 };
 
 }  // namespace buda::tensix

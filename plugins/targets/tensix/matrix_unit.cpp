@@ -67,11 +67,13 @@ void move(std::uint32_t& counter, std::uint32_t& start, std::uint32_t by, bool r
 Step release(Coprocessor& c, std::uint32_t flip) {
   if ((flip & 1) != 0) {
     if (!c.src_a.to_compute().valid) return c.fail("it gives back a bank of SrcA that it does not have");
-    c.src_a.release();
+    c.src_a.release(c.time.now + 1);
+    c.happened |= kForBanks;
   }
   if ((flip & 2) != 0) {
     if (!c.src_b.to_compute().valid) return c.fail("it gives back a bank of SrcB that it does not have");
-    c.src_b.release();
+    c.src_b.release(c.time.now + 1);
+    c.happened |= kForBanks;
   }
   return Step::done;
 }
@@ -82,10 +84,6 @@ std::optional<std::uint32_t> dest_row(Coprocessor& c, std::size_t thread, bool w
   if (row % kRows == 0 && row + kRows <= DestRegister::rows(wide)) return row;
   c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
   return std::nullopt;
-}
-std::uint32_t* dest_rows(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
-  const auto row = dest_row(c, thread, wide, dst);
-  return row ? c.dest.row(wide, *row) : nullptr;
 }
 
 struct MatrixFields {
@@ -107,8 +105,12 @@ Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const RowCounters& rows = c.rows[thread];
   if (rows.a % 16 != 0 || rows.b % kRows != 0)
     return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
-  const auto dest = dest_row(c, thread, arithmetic(c.config, thread).wide, get(word, kFields.dst));
+  const bool wide = arithmetic(c.config, thread).wide;
+  const auto dest = dest_row(c, thread, wide, get(word, kFields.dst));
   if (!dest) return Step::fault;
+  const std::size_t block = Timing::dest_block(wide, *dest);
+  c.time.read_dest(block);
+  c.time.write_dest(block, latency::kMatrix);
   c.products.push_back({rows.a, rows.b, *dest, (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3});
   apply_address_mod(c, thread, get(word, kFields.addr_mod));
   if (get(word, kFields.flip) == 0) return Step::done;
@@ -186,8 +188,12 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (rows.a % kRows != 0 || rows.b % kRows != 0)
     return c.fail(cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
   const Arithmetic how = arithmetic(c.config, thread);
-  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kFields.dst));
-  if (dest == nullptr) return Step::fault;
+  const auto row = dest_row(c, thread, how.wide, get(word, kFields.dst));
+  if (!row) return Step::fault;
+  std::uint32_t* dest = c.dest.row(how.wide, *row);
+  const std::size_t block = Timing::dest_block(how.wide, *row);
+  if (operation == Elementwise::multiply || get(word, kAccumulate) != 0) c.time.read_dest(block);
+  c.time.write_dest(block, latency::kMatrix);
   const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
   std::uint32_t b[kRows * kColumns];
   second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, b);
@@ -214,8 +220,11 @@ Step mova2d(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const std::uint32_t format = c.config.get(thread, setting::kSrcAFormat), row = get(word, kSrc) + c.rows[thread].a;
   if (how.wide != (format == kTf32)) return c.fail("MOVA2D writes a Tf32 into rows of 32 bits, and everything else into rows of 16");
   if (row % kRows != 0 || row >= kSourceRows) return c.fail(cat("it moves from row ", row, " of SrcA on"));
-  std::uint32_t* dest = dest_rows(c, thread, how.wide, get(word, kDst));
-  if (dest == nullptr) return Step::fault;
+  const auto dest_at = dest_row(c, thread, how.wide, get(word, kDst));
+  if (!dest_at) return Step::fault;
+  std::uint32_t* dest = c.dest.row(how.wide, *dest_at);
+  c.time.write_dest(Timing::dest_block(how.wide, *dest_at), latency::kMove);
+  c.time.moved_to_dest();
   const std::uint32_t* from = c.src_a.to_compute().words.data() + row * kColumns;
   const std::uint32_t kept = how.dest == Dest::bf16 ? 0xffff0000u : 0xffffe000u;
   for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = numerics::move_to_dest(from[i]) & kept;

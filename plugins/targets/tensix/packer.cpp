@@ -12,6 +12,8 @@
 #include <buda/numerics/fields.hpp>
 #include <buda/numerics/pack.hpp>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -68,6 +70,13 @@ void write_datums(std::span<std::uint8_t> l1, const PackerJob& job, std::uint32_
   }
   std::memset(to, 0, 16 * bits / 8);
   for (std::size_t i = 0; i < 16; ++i) to[i * bits / 8] |= static_cast<std::uint8_t>(datums[i] << (i * bits % 8));
+}
+
+// Rows are read and words written side by side; exponents are a word of their own.
+Cycle pack_cycles(const PackerJob& job) {
+  const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
+  const std::uint32_t rows = job.count / kColumns, words = (job.count * bits / 8 + 15) / 16 + (is_bfp(job.packing.out) ? 1 : 0);
+  return std::max<Cycle>(rows * latency::kPackRow, words * (job.accumulates ? latency::kPackAdd : latency::kPackWord));
 }
 
 void pack_face(Coprocessor& c, const PackerJob& job) {
@@ -157,11 +166,19 @@ Step pacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if ((word & 0xffffffu & ~(kLast.mask() | kPackers.mask() | kAddrMod.mask())) != 0 || get(word, kLast) == 0)
     return c.fail("this form of PACR is not executed yet");
   const std::uint32_t packers = get(word, kPackers);
+  std::array<PackerJob, 4> jobs;
   for (std::size_t i = 0; i < 4; ++i) {
     if ((packers >> i & 1) == 0) continue;
-    PackerJob job;
-    if (const Step step = job_of(c, thread, i, job); step != Step::done) return step;
-    pack_face(c, job);
+    if (const Step step = job_of(c, thread, i, jobs[i]); step != Step::done) return step;
+    // The thread goes on when all packers have taken their work.
+    c.time.wait_for_packer(i);
+    for (std::uint32_t row = 0; row < jobs[i].count / kColumns; row += 8)
+      c.time.read_dest(Timing::dest_block(jobs[i].wide, jobs[i].row + row));
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    if ((packers >> i & 1) == 0) continue;
+    pack_face(c, jobs[i]);
+    c.time.pack(thread, i, pack_cycles(jobs[i]));
   }
   move_pack_counters(c, thread, get(word, kAddrMod));
   return Step::done;

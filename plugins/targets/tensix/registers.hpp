@@ -1,6 +1,8 @@
 // The coprocessor's source and destination registers, in the words of buda/numerics/registers.hpp.
 #pragma once
 
+#include "latencies.hpp"
+
 #include <buda/numerics/matmul.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ inline constexpr std::size_t kColumns = 16, kSourceRows = 64, kDestRows = 1024;
 struct SourceBank {
   std::array<std::uint32_t, kSourceRows* kColumns> words = {};
   bool valid = false;
+  Cycle since = 0;  // it belongs to the one or the other
   // Taken apart for products, when they are needed first.
   std::optional<numerics::LeftOperand> as_left;
   std::optional<numerics::RightOperand> as_right;
@@ -56,8 +59,9 @@ struct SourceRegister {
     unpack ^= 1;
   }
   // Hands the matrix unit's bank back.
-  void release() {
+  void release(Cycle at) {
     to_compute().valid = false;
+    to_compute().since = at;
     matrix ^= 1;
   }
 };

@@ -38,6 +38,7 @@ struct Reading {
   std::uint32_t count = 0, first = 0;       // datums
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1 where those of the tile begin
   std::uint32_t number = 0;                 // of the register, where the first goes
+  std::uint32_t bytes = 0, speed = 1;       // in L1, at 16 bytes per cycle times `speed`
 };
 
 std::uint32_t field_of(const Config& config, std::size_t thread, std::size_t word, unsigned low, unsigned width) {
@@ -78,6 +79,13 @@ std::optional<Source> source_for(std::uint32_t in, std::uint32_t out) {
   const auto format = l1_format(in);
   if (in != out || in == kFloat32 || !format) return std::nullopt;
   return numerics::source_of(*format);
+}
+
+// The speed that settings ask for; what the format allows is sometimes less.
+std::uint32_t speed_of(std::uint32_t throttle, std::uint32_t in, bool to_dest) {
+  if (in == kBfp2 || in == kBfp2B) return 1;
+  const std::uint32_t most = to_dest && (in == kBfp4 || in == kBfp4B) ? 2 : 4;
+  return std::min(most, 1u << std::min(throttle, 2u));
 }
 
 Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Reading& r) {
@@ -121,6 +129,8 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   if (unpacker == 0) r.number += get_bits(72, 0, 16);
   if (unpacker == 0 && r.number < kFirstRow) return c.fail("the first unpacker writes before the first row of SrcA");
   if (unpacker == 0) r.number -= kFirstRow;
+  r.bytes = (r.count * bits + 7) / 8 + (is_bfp(r.format) ? r.count / 16 : 0);
+  r.speed = speed_of(get_bits(s.mode, 4, 2), in, r.to_dest);
   const std::size_t room = r.to_dest ? DestRegister::rows(true) * kColumns : kSourceRows * kColumns;
   if (r.number % kColumns != 0 || r.number + r.count > room)
     return c.fail(cat("it writes ", r.count, " numbers from number ", r.number, " on"));
@@ -156,7 +166,11 @@ Step unpacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   at.channel[0].y = (at.channel[0].y + get(word, kY0)) & 8191;
   at.channel[1].z = (at.channel[1].z + get(word, kZ1)) & 255;
   at.channel[1].y = (at.channel[1].y + get(word, kY1)) & 8191;
-  if (get(word, kFlip) != 0) source.give();
+  c.time.unpack(thread, unpacker, r.bytes, r.speed, r.to_dest && get(word, kFlip) == 0 ? nullptr : &source.to_unpack());
+  if (get(word, kFlip) != 0) {
+    source.give();
+    c.happened |= kForBanks;
+  }
   return Step::done;
 }
 
@@ -174,7 +188,9 @@ Step unpacr_nop(Coprocessor& c, std::size_t, std::uint32_t word) {
       return Step::done;
     case kGive:
       if (source.to_unpack().valid) return c.fail("it makes a bank valid that is");
+      source.to_unpack().since = c.time.after_unpacking(get(word, kUnpacker));
       source.give();
+      c.happened |= kForBanks;
       return Step::done;
     default:
       return c.fail("this form of UNPACR_NOP is not executed yet");

@@ -26,13 +26,13 @@ using testing::HasSubstr;
 class RecordingBus final : public Bus {
  public:
   static constexpr std::uint32_t kResults = 0xffe40000u;
-  Access load(std::uint32_t, std::uint32_t&) override { return Access::waits; }
-  Access store(std::uint32_t address, std::uint32_t value) override {
+  Access load(std::uint32_t, std::uint32_t&, Cycle&) override { return Access::waits; }
+  Access store(std::uint32_t address, std::uint32_t value, Cycle&) override {
     if (address != kResults) return Access::fault;
     results.push_back(value);
     return Access::done;
   }
-  Access push(std::uint32_t word) override {
+  Access push(std::uint32_t word, Cycle&) override {
     pushed.push_back(word);
     return Access::done;
   }

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -99,6 +100,24 @@ bool is_taken(Operation o, std::uint32_t a, std::uint32_t b) {
   }
 }
 
+// An instruction whose fields for registers name none that it does not read or write.
+Instruction with_own_registers(Instruction i) {
+  const O o = i.operation;
+  const bool branches = o >= O::beq && o <= O::bgeu, stores = o >= O::sb && o <= O::sw;
+  if (o <= O::jal || o >= O::fence) i.rs1 = 0;
+  if (!branches && !stores && (o < O::add || o >= O::fence)) i.rs2 = 0;
+  if (branches || stores || o <= O::push || o >= O::fence) i.rd = 0;
+  return i;
+}
+
+// The magnitude of the dividend decides, in a way that the documents leave open: here by its bits.
+Cycle division_cycles(Operation o, std::uint32_t a, std::uint32_t b) {
+  const bool is_signed = o == O::div || o == O::rem;
+  if (b <= 1 || (is_signed && a == 0x80000000u && b == ~0u)) return latency::kTrivialDivide;
+  const std::uint32_t magnitude = is_signed && as_signed(a) < 0 ? 0u - a : a;
+  return std::clamp<Cycle>(static_cast<Cycle>(std::bit_width(magnitude)) + 1, latency::kShortestDivide, latency::kLongestDivide);
+}
+
 std::uint32_t size_of(Operation o) {
   return o == Operation::lw || o == Operation::sw ? 4 : o == Operation::lh || o == Operation::lhu || o == Operation::sh ? 2 : 1;
 }
@@ -112,6 +131,8 @@ void Processor::reset(std::uint32_t pc) {
   x_ = {};
   pc_ = pc;
   executed_ = 0;
+  stalls_ = stored_at_ = 0;
+  pipeline_ = {};
   fault_.clear();
   std::fill(own_.begin(), own_.end(), std::uint8_t{0});
   for (auto& page : pages_) page = nullptr;
@@ -122,7 +143,9 @@ Stop Processor::failed(std::string what) {
   return Stop::fault;
 }
 
-Stop Processor::bus_stop(Access access) { return access == Access::waits ? Stop::waits : failed(bus_.fault()); }
+Stop Processor::bus_stop(Access access) {
+  return access == Access::waits ? Stop::waits : access == Access::later ? Stop::budget : failed(bus_.fault());
+}
 
 // The instruction at the program counter, or null where there is none.
 const Instruction* Processor::fetch() {
@@ -133,7 +156,7 @@ const Instruction* Processor::fetch() {
   if (i.operation == Operation::undecoded) {
     std::uint32_t word;
     std::memcpy(&word, l1_.data() + pc_, 4);
-    i = isa::riscv::decode(word);
+    i = with_own_registers(isa::riscv::decode(word));
   }
   return &i;
 }
@@ -154,15 +177,24 @@ bool Processor::load(const Instruction& i, Stop& stop) {
     stop = failed(cat("it loads ", bytes, " bytes from ", hex_text(address), ", which is not a multiple of ", bytes));
     return false;
   }
+  const bool own = address >= kOwnMemory && address - kOwnMemory < own_.size();
+  if (!own) stalls_ += pipeline_.load_slot(cycle()) - cycle();
+  const Cycle at = cycle();
+  Cycle time = at;
   if (const std::uint8_t* from = direct(address, bytes)) {
+    if (!own && time > until_) {
+      stop = Stop::budget;
+      return false;
+    }
     std::memcpy(&value, from, bytes);
+    time += own ? latency::kOwnLoad : latency::kL1Load;
   } else {
     if (bytes != 4) {
       stop = failed(
           cat("it loads ", bytes, bytes == 1 ? " byte" : " bytes", " from ", hex_text(address), ", where only whole words can be read"));
       return false;
     }
-    if (const Access access = bus_.load(address, value); access != Access::done) {
+    if (const Access access = bus_.load(address, value, time); access != Access::done) {
       stop = bus_stop(access);
       return false;
     }
@@ -170,6 +202,8 @@ bool Processor::load(const Instruction& i, Stop& stop) {
   if (i.operation == Operation::lb) value = as_unsigned(std::int32_t{static_cast<std::int8_t>(value)});
   if (i.operation == Operation::lh) value = as_unsigned(std::int32_t{static_cast<std::int16_t>(value)});
   if (i.rd != 0) x_[i.rd] = value;
+  if (!own) pipeline_.take_load_slot(time - 1);
+  pipeline_.load(at, executed_, i.rd, time);
   return true;
 }
 
@@ -184,7 +218,16 @@ bool Processor::store(const Instruction& i, Stop& stop) {
       stop = failed(cat("it stores to ", hex_text(address), ", among instructions that were executed"));
       return false;
     }
+    const bool own = address >= kOwnMemory;
+    if (!own && cycle() > until_) {
+      stop = Stop::budget;
+      return false;
+    }
     std::memcpy(to, &value, bytes);
+    if (own) return true;
+    stored_at_ = pipeline_.store_slot(cycle());
+    stalls_ += stored_at_ - cycle();
+    pipeline_.take_store_slot(stored_at_);
     return true;
   }
   if (bytes != 4) {
@@ -192,19 +235,36 @@ bool Processor::store(const Instruction& i, Stop& stop) {
         cat("it stores ", bytes, bytes == 1 ? " byte" : " bytes", " to ", hex_text(address), ", where only whole words can be written"));
     return false;
   }
-  const Access access = bus_.store(address, value);
-  if (access != Access::done) stop = bus_stop(access);
-  return access == Access::done;
+  Cycle time = cycle();
+  const Access access = bus_.store(address, value, time);
+  if (access != Access::done) {
+    stop = bus_stop(access);
+    return false;
+  }
+  stalls_ += time - cycle();
+  return true;
 }
 
-Stop Processor::run(std::uint64_t most) {
+// How long it keeps the integer unit busy.
+Cycle Processor::cycles_of(const Instruction& i) const {
+  if (i.operation < O::mul || i.operation >= O::fence) return 1;
+  return i.operation < O::div ? latency::kMultiply : division_cycles(i.operation, x_[i.rs1], x_[i.rs2]);
+}
+
+Stop Processor::run(std::uint64_t most, Cycle until) {
+  constexpr Cycle kAhead = 64;  // that what concerns nobody else may be executed beyond `until`
+  until_ = until;
+  if (until != kNever) most = std::min<std::uint64_t>(most, (until > cycle() ? until - cycle() : 0) + kAhead);
   Stop stop = Stop::budget;
   for (const std::uint64_t end = executed_ + most; executed_ != end; ++executed_) {
     const Instruction* i = fetch();
     if (i == nullptr) return failed(cat("it executes ", hex_text(pc_), ", where no code can be"));
     std::uint32_t next = pc_ + 4;
     const O o = i->operation;
+    if (const Cycle now = cycle(); pipeline_.busy(now))
+      stalls_ += pipeline_.enter(now, executed_, i->rs1, i->rs2, i->rd, cycles_of(*i)) - now;
     if (o >= O::add) {
+      if (o >= O::mul) stalls_ += cycles_of(*i) - 1;
       if (o >= O::fence) {
         if (o == O::ebreak) return Stop::halted;
       } else if (i->rd != 0) {
@@ -217,12 +277,17 @@ Stop Processor::run(std::uint64_t most) {
     } else if (o >= O::lb) {
       if (!load(*i, stop)) return stop;
     } else if (o >= O::beq) {
-      if (is_taken(o, x_[i->rs1], x_[i->rs2])) next = pc_ + as_unsigned(i->immediate);
+      const bool taken = is_taken(o, x_[i->rs1], x_[i->rs2]);
+      if (taken) next = pc_ + as_unsigned(i->immediate);
+      if (taken != (i->immediate < 0)) stalls_ += latency::kMispredicted;
     } else if (o == O::push) {
-      if (const Access access = bus_.push(as_unsigned(i->immediate)); access != Access::done) return bus_stop(access);
+      Cycle time = cycle();
+      if (const Access access = bus_.push(as_unsigned(i->immediate), time); access != Access::done) return bus_stop(access);
+      stalls_ += time - cycle();
     } else if (o == O::lui || o == O::auipc) {
       if (i->rd != 0) x_[i->rd] = as_unsigned(i->immediate) + (o == O::auipc ? pc_ : 0);
     } else if (o == O::jal || o == O::jalr) {
+      if (o == O::jal && i->immediate == 0 && i->rd == 0) return Stop::ended;
       const std::uint32_t from = o == O::jal ? pc_ : x_[i->rs1];
       if (i->rd != 0) x_[i->rd] = next;
       next = (from + as_unsigned(i->immediate)) & ~1u;

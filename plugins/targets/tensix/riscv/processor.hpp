@@ -2,8 +2,10 @@
 //
 // L1 and the processor's own memory are accessed directly; everything else goes to a Bus, which may answer that the processor has to wait:
 // then it stands before that instruction until it runs again. Instructions are decoded once per page of 4 KiB; a store into a page that was
-// decoded is an error, since the hardware's instruction cache would not see it.
+// decoded is an error, since the hardware's instruction cache would not see it. pipeline.hpp says how much time passes.
 #pragma once
+
+#include "pipeline.hpp"
 
 #include <buda/isa/riscv.hpp>
 
@@ -23,23 +25,31 @@ using isa::riscv::Operation;
 enum class Access : std::uint8_t {
   done,
   waits,  // nothing happened; try again later
+  later,  // the same: others have to come first, for whom it is earlier
   fault,  // Bus::fault says what is wrong
 };
 
-// What a processor reaches beside L1 and its own memory. Only whole, aligned words.
+// What a processor reaches beside L1 and its own memory. Only whole, aligned words. `time` is the cycle of the access; of one that is done
+// it becomes the cycle in which a loaded value can be used, or in which a store or push was taken.
 class Bus {
  public:
   virtual ~Bus() = default;
-  virtual Access load(std::uint32_t address, std::uint32_t& value) = 0;
-  virtual Access store(std::uint32_t address, std::uint32_t value) = 0;
-  virtual Access push(std::uint32_t word) = 0;
+  virtual Access load(std::uint32_t address, std::uint32_t& value, Cycle& time) = 0;
+  virtual Access store(std::uint32_t address, std::uint32_t value, Cycle& time) = 0;
+  virtual Access push(std::uint32_t word, Cycle& time) = 0;
   // Of the last access that was one: a sentence without a full stop.
   virtual std::string fault() const = 0;
 };
 
 inline constexpr std::uint32_t kOwnMemory = 0xffb00000u;
 
-enum class Stop : std::uint8_t { budget, waits, fault, halted };
+enum class Stop : std::uint8_t {
+  budget,
+  waits,
+  fault,
+  halted,
+  ended,  // in a loop that does nothing
+};
 
 class Processor {
  public:
@@ -47,12 +57,17 @@ class Processor {
   Processor(Bus& bus, std::span<std::uint8_t> l1, std::size_t own_bytes);
 
   void reset(std::uint32_t pc);
-  // Executes up to `most` instructions.
-  Stop run(std::uint64_t most);
+  // Executes up to `most` instructions. Those that reach L1 are executed up to cycle `until`, which `limit` may make earlier meanwhile;
+  // others a little further.
+  Stop run(std::uint64_t most, Cycle until = kNever);
+  void limit(Cycle until) { until_ = std::min(until_, until); }
 
   std::uint32_t pc() const { return pc_; }
   std::uint32_t reg(unsigned number) const { return x_[number]; }
   std::uint64_t executed() const { return executed_; }
+  // That of the next instruction; and of the last store to L1.
+  Cycle cycle() const { return executed_ + stalls_; }
+  Cycle stored_at() const { return stored_at_; }
   // After Stop::fault: a sentence without a full stop.
   const std::string& fault() const { return fault_; }
   // Whether this page of L1 was executed.
@@ -66,6 +81,7 @@ class Processor {
   Stop failed(std::string what);
   Stop bus_stop(Access access);
   std::uint8_t* direct(std::uint32_t address, std::uint32_t bytes);
+  Cycle cycles_of(const Instruction& i) const;
   bool load(const Instruction& i, Stop& stop);
   bool store(const Instruction& i, Stop& stop);
 
@@ -76,6 +92,8 @@ class Processor {
   std::array<std::uint32_t, 32> x_ = {};
   std::uint32_t pc_ = 0;
   std::uint64_t executed_ = 0;
+  Cycle stalls_ = 0, until_ = kNever, stored_at_ = 0;
+  Pipeline pipeline_;
   std::string fault_;
 };
 

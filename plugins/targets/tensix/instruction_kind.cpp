@@ -1,0 +1,90 @@
+// By names.
+#include "instruction_kind.hpp"
+
+#include <buda/isa/opcodes.hpp>
+
+#include <initializer_list>
+#include <string_view>
+
+namespace buda::tensix {
+namespace {
+
+// Bits of STALLWAIT.
+constexpr std::uint16_t kTdma = 1, kSync = 2, kPack = 4, kUnpack = 8, kMover = 16, kThCon = 32, kMatrix = 64, kConfig = 128, kVector = 256,
+                        kEverything = 511;
+
+class Table {
+ public:
+  Table() {
+    add_shared();
+    add_matrix();
+    for (std::uint8_t code = 0x70; code <= 0x95; ++code) kinds_[code] = {.unit = Unit::vector, .blocked = kVector};
+    for (std::string_view name : {"SFPMAD", "SFPADD", "SFPMUL", "SFPADDI", "SFPMULI", "SFPLUT", "SFPLUTFP32", "SFPSWAP"})
+      at(name).latency = latency::kVectorMad;
+  }
+  const InstructionKind& operator[](std::uint8_t code) const { return kinds_[code]; }
+
+ private:
+  InstructionKind& at(std::string_view name) { return kinds_[isa::find_opcode(name)->code]; }
+  void set(std::initializer_list<std::string_view> names, InstructionKind kind) {
+    for (std::string_view name : names) at(name) = kind;
+  }
+
+  void add_shared() {
+    set({"NOP"}, {.blocked = kEverything});
+    set({"SEMINIT", "SEMPOST", "SEMGET", "SEMWAIT"}, {.unit = Unit::sync, .waits_for = kForSemaphores, .blocked = kSync, .in_order = true});
+    set({"ATGETM", "ATRELM"}, {.unit = Unit::sync, .waits_for = kForMutexes, .blocked = kSync, .in_order = true});
+    set({"STALLWAIT"}, {.unit = Unit::sync, .blocked = kSync});
+    set({"UNPACR"},
+        {.unit = Unit::unpackers, .blocked = kTdma | kUnpack, .cycles = std::uint8_t{latency::kUnpackAddress}, .in_order = true});
+    set({"UNPACR_NOP"}, {.unit = Unit::unpackers, .blocked = kTdma | kUnpack, .in_order = true});
+    set({"PACR"}, {.unit = Unit::packers, .blocked = kTdma | kPack});
+    set({"SETDMAREG", "DMANOP"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon});
+    set({"ADDDMAREG", "MULDMAREG", "SUBDMAREG", "CMPDMAREG", "BITWOPDMAREG", "SHIFTDMAREG"},
+        {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kArithmetic}});
+    set({"REG2FLOP", "FLUSHDMA"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kRegisterToConfig}});
+    set({"STOREREG"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kStoreRegister}, .in_order = true});
+    set({"SETC16"}, {.unit = Unit::misc, .blocked = kConfig});  // of each thread's own; up to three per cycle
+    set({"RMWCIB0", "RMWCIB1", "RMWCIB2", "RMWCIB3"}, {.unit = Unit::config, .blocked = kConfig});
+    set({"WRCFG", "RDCFG"}, {.unit = Unit::config, .blocked = kConfig, .latency = std::uint8_t{latency::kWriteConfig}});
+    set({"SETADC", "SETADCXX", "SETADCXY", "SETADCZW", "INCADCXY", "INCADCZW", "ADDRCRXY", "ADDRCRZW", "SETDVALID"},
+        {.unit = Unit::misc, .blocked = kTdma});
+    set({"XMOV"}, {.unit = Unit::misc, .blocked = kTdma | kMover});
+  }
+
+  void add_matrix() {
+    const InstructionKind one{.unit = Unit::matrix, .blocked = kMatrix};
+    set({"SETRWC", "INCRWC", "CLEARDVALID", "GATESRCRST", "SHIFTXA", "ZEROACC", "ZEROSRC", "TRNSPSRCB"}, one);
+    InstructionKind k = one;
+    k.latency = latency::kMatrix;
+    k.reads_a = k.reads_b = true;
+    set({"ELWADD", "ELWSUB"}, k);
+    k.after_moves = true;
+    set({"MVMUL", "DOTPV", "GAPOOL", "GMPOOL", "ELWMUL"}, k);
+    k = one;
+    k.latency = latency::kMove;
+    k.reads_a = true;
+    set({"MOVA2D"}, k);
+    k.reads_a = false;
+    k.reads_b = true;
+    set({"MOVB2D", "MOVB2A"}, k);
+    k = one;
+    k.after_moves = true;
+    k.latency = 2;
+    set({"MOVD2A", "MOVD2B"}, k);
+    k = one;
+    k.cycles = k.latency = latency::kShiftB;
+    set({"SHIFTXB"}, k);
+  }
+
+  std::array<InstructionKind, 256> kinds_ = {};
+};
+
+}  // namespace
+
+const InstructionKind& kind_of(std::uint8_t opcode) {
+  static const Table table;
+  return table[opcode];
+}
+
+}  // namespace buda::tensix
