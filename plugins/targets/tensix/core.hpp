@@ -42,10 +42,10 @@ class Core {
   // Lets the threads go on for a while, at most until one of them changes a stream's counter.
   Progress advance();
 
-  // In cycles from the start on: how far a thread's processor is, when the last instruction of its coprocessor thread began, and when all
-  // is done that this has begun.
+  // In cycles from the start on: how far a thread's processor is, when it last stored to L1, when the last instruction of its coprocessor
+  // thread began, and when all is done that this has begun.
   struct Clock {
-    Cycle processor = 0, coprocessor = 0, done = 0;
+    Cycle processor = 0, stored = 0, coprocessor = 0, done = 0;
   };
   Clock clock(std::size_t thread) const {
     return {processors_[thread]->cycle(), processors_[thread]->stored_at(), coprocessor_->began(thread), coprocessor_->time.done(thread)};
