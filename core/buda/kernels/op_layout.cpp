@@ -156,6 +156,7 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
     if (buffer.tiles > 0 && !space.place(a.buffers[i], buffer.format, buffer.tiles, kFirstBufferStream + i)) return false;
   }
   to.table = steps.words;
+  to.table_words = static_cast<std::uint32_t>(steps.words.size());
   return true;
 }
 
@@ -224,6 +225,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
       const auto table = space.place_words(sparse_words);
       fits = fits && table;
       out.arguments.table = table.value_or(0);
+      out.table_words = static_cast<std::uint32_t>(sparse_words);
       out.arguments.buffers[0].stream = kFirstBufferStream;
     }
     fits = fits && (!steps || place_steps(space, *steps, out));

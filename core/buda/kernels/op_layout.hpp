@@ -32,6 +32,7 @@ struct OpLayout {
   tt::Arguments arguments = {};
   std::int64_t row_messages = 0;     // of an output that leaves as rows of numbers; 0: as tiles
   std::vector<std::uint32_t> table;  // of steps: words at arguments.table
+  std::uint32_t table_words = 0;     // that are there; of a sparse matmul they are the kernel's own
 };
 
 // A sentence without a full stop where the op cannot run on a core: its tiles do not come in an order that its kernel takes, or do not fit

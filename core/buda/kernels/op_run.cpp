@@ -89,7 +89,23 @@ class CoreRun {
     if (!table.empty()) core_.write(arguments.table, {reinterpret_cast<const char*>(table.data()), table.size() * sizeof table[0]});
     core_.write(tt::kArgumentsAddress, {reinterpret_cast<const char*>(&arguments), sizeof arguments});
     for (std::int64_t n = 0; n < std::min<std::int64_t>(output_.layout.ring.tiles, messages()); ++n) put_previous(n);
+    allow_parts();
     core_.start(entries);
+  }
+
+  // What the programs may access.
+  void allow_parts() {
+    const tt::Arguments& a = work_.layout.arguments;
+    const auto ring = [&](const tt::Ring& r) { core_.allow(r.address, r.tiles * r.tile_bytes, Core::Use::tiles); };
+    for (const OperandLayout& input : work_.layout.inputs) ring(input.ring);
+    ring(work_.layout.output.ring);
+    ring(a.between);
+    for (const tt::Ring& r : a.buffers) ring(r);
+    core_.allow(a.table, work_.layout.table_words * 4, Core::Use::shared);
+    core_.allow(tt::kArgumentsAddress, tt::kArgumentsBytes, Core::Use::shared);
+    for (std::size_t t = 0; t < kThreads; ++t)
+      for (const Segment& s : work_.programs[t].segments)
+        core_.allow(s.address, s.memory_bytes, static_cast<Core::Use>(static_cast<std::size_t>(Core::Use::unpack_program) + t));
   }
 
   // What the output's ring takes, altogether.

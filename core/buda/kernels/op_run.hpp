@@ -33,6 +33,10 @@ class Core {
   virtual void write(std::uint32_t address, std::string_view bytes) = 0;
   virtual void read(std::uint32_t address, char* to, std::size_t count) = 0;
   virtual std::uint32_t counter(std::uint32_t stream, Counter counter) = 0;
+  // What a part of L1 is for, so that a core which checks its programs can refuse others: tiles are for the units, too, a program for the
+  // processor of its thread.
+  enum class Use : std::uint8_t { tiles, shared, unpack_program, math_program, pack_program };
+  virtual void allow(std::uint32_t /*address*/, std::uint32_t /*bytes*/, Use /*use*/) {}
   virtual void set_counter(std::uint32_t stream, Counter counter, std::uint32_t value) = 0;
 
   // Lets the three threads begin.

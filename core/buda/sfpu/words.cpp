@@ -88,9 +88,41 @@ const isa::Opcode* opcode_of(VectorOp op) {
   return nullptr;
 }
 
-bool reads(const VectorInstruction& i, std::uint8_t reg) { return i.d == reg || i.c == reg || i.b == reg || i.a == reg; }
-
 }  // namespace
+
+bool reads(const VectorInstruction& i, std::uint8_t reg) {
+  const bool d = i.d == reg, c = i.c == reg;
+  switch (i.op) {
+    case VectorOp::load_immediate:
+      return d && i.mod >= 8;  // one half stays
+    case VectorOp::mad:
+      return c || i.b == reg || i.a == reg;
+    case VectorOp::integer_add:
+      return c || (d && (i.mod & 3) != 1);
+    case VectorOp::shift:
+      return d || (c && i.mod == 0);
+    case VectorOp::bit_and:
+    case VectorOp::bit_or:
+    case VectorOp::bit_xor:
+    case VectorOp::sort:
+      return c || d;
+    case VectorOp::with_exponent:
+    case VectorOp::with_sign:
+      return c || (d && i.mod != 1);
+    case VectorOp::transpose:
+      return reg < 8;
+    case VectorOp::set_constant:
+      return reg == 0 && i.mod == 0;
+    case VectorOp::nop:
+    case VectorOp::push_flags:
+    case VectorOp::pop_flags:
+    case VectorOp::set_flags:
+    case VectorOp::invert_flags:
+      return false;
+    default:
+      return c;
+  }
+}
 
 std::uint32_t word_of(const VectorInstruction& instruction) {
   const isa::Opcode* opcode = opcode_of(instruction.op);

@@ -43,13 +43,37 @@ Execute executor_of(std::uint8_t opcode) {
   return table[opcode];
 }
 
-Coprocessor::Coprocessor(std::span<std::uint8_t> memory, StoreWord store) : l1(memory), store_word(std::move(store)) {
+Coprocessor::Coprocessor(std::span<std::uint8_t> memory, const L1Access& access, Checks& checks, StoreWord store)
+    : l1(memory), store_word(std::move(store)), access_(access), checks_(checks) {
   numerics::reset_vector_state(vector);
 }
 
 Step Coprocessor::fail(std::string what) {
   fault_ = std::move(what);
   return Step::fault;
+}
+
+Step Coprocessor::undefined(Check check, std::string_view what) {
+  return checks_.tolerates(check, running_, what) ? Step::done : fail(sentence(check, what));
+}
+
+Step Coprocessor::check_dest(numerics::Dest form, std::size_t row, std::size_t count) {
+  using Form = DestForms::Form;
+  const Form found = dest_forms.read(form, row, count);
+  if (found == DestForms::form_of(form)) return Step::done;
+  const std::string place = cat(count, " rows of the destination from row ", row, " on");
+  if (found == Form::nothing) return undefined(Check::unwritten_dest, cat("it reads ", place, ", which were not written"));
+  if ((found == Form::fp32) != (form == numerics::Dest::fp32))
+    return undefined(Check::unwritten_dest, cat("it reads ", place, ", which were written in the other width"));
+  return undefined(Check::format_mismatch, cat("it reads ", place, " with exponents of another width than they were written with"));
+}
+
+Step Coprocessor::check_l1(std::size_t address, std::size_t bytes, bool writes) {
+  if (access_.allows(address, bytes, L1Access::kTiles)) return Step::done;
+  const std::string place = cat(writes ? "it writes " : "it reads ", bytes, " bytes ", writes ? "to " : "from ", hex_text(address));
+  if (writes && access_.has_program(address, bytes, L1Access::kNoThread))
+    return undefined(Check::code_overwritten, cat(place, ", where a program is"));
+  return undefined(Check::outside_buffers, cat(place, ", outside the op's buffers"));
 }
 
 Cycle Coprocessor::banks_since(const InstructionKind& kind, std::uint32_t word) {
@@ -77,6 +101,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
       break;
     }
     standing_[thread].current = *word;
+    running_ = thread;
     if (!products.empty() && !is_product(*word)) execute_products(*this, thread);
     const InstructionKind& kind = kind_of(static_cast<std::uint8_t>(*word >> 24));
     const Cycle since = banks_since(kind, *word);
@@ -105,14 +130,20 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
     time.executed(thread, kind, *word);
     frontend.passed(time.now);
     ++executed;
+    ++standing_[thread].executed;
   }
   if (!products.empty()) execute_products(*this, thread);
   return executed;
 }
 
+std::optional<std::string> Coprocessor::semaphore_problem(std::size_t index, int by) const {
+  if (by > 0 && semaphores[index] == 15) return cat("semaphore ", index, " is posted above 15");
+  if (by < 0 && semaphores[index] == 0) return cat("semaphore ", index, " is taken, and is 0");
+  return std::nullopt;
+}
+
 Step Coprocessor::change_semaphore(std::size_t index, int by, Cycle at) {
-  if (by > 0 && semaphores[index] == 15) return fail(cat("semaphore ", index, " is posted above 15"));
-  if (by < 0 && semaphores[index] == 0) return fail(cat("semaphore ", index, " is taken, and is 0"));
+  if (const auto wrong = semaphore_problem(index, by)) return undefined(Check::semaphore_range, *wrong);
   semaphores[index] += static_cast<std::uint32_t>(by);
   time.semaphores[index] = at;
   happened |= kForSemaphores;

@@ -5,8 +5,11 @@
 // executed before.
 #pragma once
 
+#include "checks.hpp"
 #include "config.hpp"
+#include "dest_forms.hpp"
 #include "frontend.hpp"
+#include "l1_access.hpp"
 #include "registers.hpp"
 #include "timing.hpp"
 
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +53,8 @@ using StoreWord = std::function<bool(std::uint32_t address, std::uint32_t value)
 
 class Coprocessor {
  public:
-  Coprocessor(std::span<std::uint8_t> l1, StoreWord store_word);
+  // All that it refers to outlives it.
+  Coprocessor(std::span<std::uint8_t> l1, const L1Access& access, Checks& checks, StoreWord store_word);
 
   Frontend& frontend(std::size_t thread) { return frontends_[thread]; }
   bool idle(std::size_t thread) const { return frontends_[thread].empty(); }
@@ -84,13 +89,28 @@ class Coprocessor {
 
   Timing time;
   unsigned happened = 0;  // Cause: what threads may wait for
+  std::optional<std::string> semaphore_problem(std::size_t index, int by) const;
 
   // The units, one file each; `word` is the instruction.
   Step fail(std::string what);
+  // What a chip leaves undefined: a fault, or, where checks are off, done.
+  Step undefined(Check check, std::string_view what);
+  // Of rows of the destination before they are read in this form, and of L1 before units read or write it.
+  Step check_dest(numerics::Dest form, std::size_t row, std::size_t count);
+  Step check_l1(std::size_t address, std::size_t bytes, bool writes);
   std::span<std::uint8_t> l1;
   SourceRegister src_a, src_b;
   DestRegister dest;
+  DestForms dest_forms;
   numerics::VectorState vector;
+  // What the vector unit's last instruction leaves undone for the next one: the register that it still computes, or all.
+  struct LateResult {
+    static constexpr std::uint8_t kNone = 255, kAll = 254;
+    std::uint8_t reg = kNone;
+    std::size_t thread = 0;
+    std::uint64_t number = 0;  // of the instruction in its thread
+  } late;
+  std::uint64_t executed(std::size_t thread) const { return standing_[thread].executed; }
   std::array<std::array<AddressCounters, 3>, kThreads> addresses = {};  // by thread and unit: unpacker 0, unpacker 1, packers
   std::array<RowCounters, kThreads> rows = {};
   StoreWord store_word;
@@ -107,10 +127,14 @@ class Coprocessor {
     std::uint32_t current = 0;
     Cause cause = kNoCause;
     Cycle later = 0, began = 0;
+    std::uint64_t executed = 0;  // instructions
   };
   std::array<Standing, kThreads> standing_ = {};
   std::string fault_;
   std::size_t fault_thread_ = 0;
+  const L1Access& access_;
+  Checks& checks_;
+  std::size_t running_ = 0;  // the thread whose instruction is executed
 };
 
 // What executes an instruction; null for those that are not executed (yet).

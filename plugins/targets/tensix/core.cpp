@@ -21,6 +21,18 @@ using isa::kConfigWords, isa::kExpanderIdle, isa::kGprs, isa::kLoopWords, isa::k
     isa::kThreadIdle;
 constexpr std::uint32_t kRandomSeed = 164;  // a word of configuration
 
+// Whether an instruction reads words of configuration that processors store, or may expand to one that does.
+bool reads_config(std::uint32_t word) {
+  static const auto kCodes = [] {
+    std::array<bool, 256> codes = {};
+    for (const char* name :
+         {"UNPACR", "PACR", "MVMUL", "ELWADD", "ELWSUB", "ELWMUL", "MOVA2D", "SFPLOAD", "SFPSTORE", "RDCFG", "MOP", "REPLAY"})
+      codes[isa::find_opcode(name)->code] = true;
+    return codes;
+  }();
+  return kCodes[word >> 24];
+}
+
 bool within(std::uint32_t address, std::uint32_t base, std::uint32_t words) { return address >= base && address - base < words * 4; }
 
 }  // namespace
@@ -50,6 +62,7 @@ class Core::ThreadBus final : public riscv::Bus {
       const std::uint32_t index = (address - kConfigWords) / 4;
       value = c.config.word(index / Config::kWords, index % Config::kWords);
       time += latency::kConfigLoad;
+      unread_config_ = false;
       return riscv::Access::done;
     }
     if (within(address, kGprs, 64)) {
@@ -71,6 +84,10 @@ class Core::ThreadBus final : public riscv::Bus {
     if (address == kQueue) return push(value, time);
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
+      if (c.frontend(thread_).holds(&reads_config) &&
+          !tolerates(Check::config_race, "it stores configuration that instructions before it in the queue may still read"))
+        return riscv::Access::fault;
+      unread_config_ = true;
       ++stored_;
       c.config.word(index / Config::kWords, index % Config::kWords) = value;
       if (index % Config::kWords == kRandomSeed) numerics::seed_random(c.vector, value);
@@ -90,9 +107,13 @@ class Core::ThreadBus final : public riscv::Bus {
     if (time > until_) return riscv::Access::later;
     ++stored_;
     if (within(address, kSemaphores, 8)) {
-      const Step step = c.change_semaphore((address - kSemaphores) / 4, value % 2 == 0 ? 1 : -1, time + 1);
+      const std::size_t index = (address - kSemaphores) / 4;
+      const int by = value % 2 == 0 ? 1 : -1;
+      if (const auto wrong = c.semaphore_problem(index, by))
+        return tolerates(Check::semaphore_range, *wrong) ? riscv::Access::done : riscv::Access::fault;
+      c.change_semaphore(index, by, time + 1);
       limit(time);
-      return step == Step::done ? riscv::Access::done : failed(c.fault());
+      return riscv::Access::done;
     }
     if (!core_.store_stream(address, value)) return none(address);
     c.happened |= kForStreams;
@@ -103,6 +124,9 @@ class Core::ThreadBus final : public riscv::Bus {
   riscv::Access push(std::uint32_t word, Cycle& time) override {
     Frontend& frontend = core_.coprocessor_->frontend(thread_);
     if (!frontend.has_room()) return waits(kRoom);
+    if (unread_config_ && reads_config(word) &&
+        !tolerates(Check::config_race, cat("it stored configuration and did not read it back before it pushed ", isa::disassemble(word))))
+      return riscv::Access::fault;
     time = std::max(time, frontend.room_since());
     frontend.push(word, core_.pc(thread_), time);
     limit(time + latency::kFrontend);
@@ -110,6 +134,21 @@ class Core::ThreadBus final : public riscv::Bus {
   }
 
   std::string fault() const override { return fault_; }
+
+  bool permits(std::uint32_t address, std::uint32_t bytes, bool writes) override {
+    const L1Access& map = core_.access;
+    if (map.allows(address, bytes, L1Access::kTiles | L1Access::kShared | L1Access::program(thread_))) return true;
+    const std::string place = cat(writes ? "it stores " : "it loads ", bytes, " bytes ", writes ? "to " : "from ", hex_text(address));
+    if (writes && map.has_program(address, bytes, thread_))
+      return tolerates(Check::code_overwritten, cat(place, ", where the program of another thread is"));
+    return tolerates(Check::outside_buffers, cat(place, ", outside the op's buffers and its program"));
+  }
+  bool tolerates(Check check, const std::string& what) override {
+    if (core_.checks.tolerates(check, thread_, what)) return true;
+    fault_ = sentence(check, what);
+    return false;
+  }
+
   std::uint64_t take_stored() { return std::exchange(stored_, 0); }
   // Until when it may do what others see.
   void turn(Cycle until) { until_ = until; }
@@ -135,16 +174,20 @@ class Core::ThreadBus final : public riscv::Bus {
   std::uint64_t stored_ = 0;
   Cycle until_ = kNever;
   unsigned cause_ = 0;
+  bool unread_config_ = false;  // by the processor, since it stored some
   std::string fault_;
 };
 
-Core::Core(std::size_t l1_bytes, Places places) : places_(std::move(places)), l1_(l1_bytes) { reset({}); }
+Core::Core(std::size_t l1_bytes, Places places) : access(l1_bytes), places_(std::move(places)), l1_(l1_bytes) {
+  checks.place = [this](std::size_t thread) { return where(thread); };
+  reset({});
+}
 Core::~Core() = default;
 
 void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
   std::fill(streams_.begin(), streams_.end(), 0u);
-  coprocessor_ =
-      std::make_unique<Coprocessor>(l1_, [this](std::uint32_t address, std::uint32_t value) { return store_stream(address, value); });
+  coprocessor_ = std::make_unique<Coprocessor>(l1_, access, checks,
+                                               [this](std::uint32_t address, std::uint32_t value) { return store_stream(address, value); });
   for (std::size_t t = 0; t < kThreads; ++t) {
     buses_[t] = std::make_unique<ThreadBus>(*this, t);
     processors_[t] = std::make_unique<riscv::Processor>(*buses_[t], l1_, kOwnBytes);

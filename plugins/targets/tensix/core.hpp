@@ -66,6 +66,10 @@ class Core {
   static constexpr std::size_t kTaken = 3, kArrived = 4;
   std::uint32_t& stream(std::size_t stream, std::size_t reg) { return streams_[stream * kStreamRegisters + reg]; }
 
+  // What the parts of L1 are for; and what a chip leaves undefined.
+  L1Access access;
+  Checks checks;
+
   Config& config() { return coprocessor_->config; }
 
   struct Counts {

@@ -59,6 +59,12 @@ class Frontend {
     gate_before_ = gate_;
     gate_ = at;
   }
+  // Whether any of the words that are not executed yet is such a one.
+  template <class Predicate>
+  bool holds(Predicate predicate) const {
+    return std::any_of(expanded_.begin() + static_cast<std::ptrdiff_t>(at_), expanded_.end(), predicate) ||
+           std::any_of(queue_.begin(), queue_.end(), [&](const Pushed& p) { return predicate(p.word); });
+  }
 
   bool empty() const { return queue_.empty() && at_ == expanded_.size(); }
 

@@ -40,9 +40,13 @@ std::string unsupported(const Config& config, std::size_t thread) {
   if (config.get(thread, setting::kIntegerMath) != 0) return "integers are not computed with yet";
   if (config.get(thread, setting::kStochastic) != 0) return "stochastic rounding is not executed";
   if (config.get(thread, setting::kKeepDenormals) != 0) return "denormals are not kept";
-  const Source a = source_of(config.get(thread, setting::kSrcAFormat)), b = source_of(config.get(thread, setting::kSrcBFormat));
-  if ((a == Source::fp16) != (b == Source::fp16)) return "SrcA and SrcB have exponents of different width";
   return {};
+}
+
+Step check_formats(Coprocessor& c, std::size_t thread) {
+  const Source a = source_of(c.config.get(thread, setting::kSrcAFormat)), b = source_of(c.config.get(thread, setting::kSrcBFormat));
+  if ((a == Source::fp16) == (b == Source::fp16)) return Step::done;
+  return c.undefined(Check::format_mismatch, "SrcA and SrcB have exponents of different width");
 }
 
 Arithmetic arithmetic(const Config& config, std::size_t thread) {
@@ -65,25 +69,37 @@ void move(std::uint32_t& counter, std::uint32_t& start, std::uint32_t by, bool r
 }
 
 Step release(Coprocessor& c, std::uint32_t flip) {
-  if ((flip & 1) != 0) {
-    if (!c.src_a.to_compute().valid) return c.fail("it gives back a bank of SrcA that it does not have");
-    c.src_a.release(c.time.now + 1);
-    c.happened |= kForBanks;
-  }
-  if ((flip & 2) != 0) {
-    if (!c.src_b.to_compute().valid) return c.fail("it gives back a bank of SrcB that it does not have");
-    c.src_b.release(c.time.now + 1);
-    c.happened |= kForBanks;
-  }
-  return Step::done;
+  Step step = Step::done;
+  const auto give_back = [&](SourceRegister& source, const char* name) {
+    if (source.to_compute().valid) {
+      source.release(c.time.now + 1);
+      c.happened |= kForBanks;
+    } else if (step == Step::done) {
+      step = c.undefined(Check::unowned_bank, cat("it gives back a bank of ", name, " that it does not have"));
+    }
+  };
+  if ((flip & 1) != 0) give_back(c.src_a, "SrcA");
+  if ((flip & 2) != 0) give_back(c.src_b, "SrcB");
+  return step;
 }
 
 // The first of the rows of the destination that an instruction means, nothing where they are beyond its end.
 std::optional<std::uint32_t> dest_row(Coprocessor& c, std::size_t thread, bool wide, std::uint32_t dst) {
   const std::uint32_t row = first_dest_row(c, thread, dst);
   if (row % kRows == 0 && row + kRows <= DestRegister::rows(wide)) return row;
-  c.fail(cat("it works on 8 rows of the destination from row ", row, " on"));
+  c.fail(sentence(Check::alignment, cat("it works on 8 rows of the destination from row ", row, " on")));
   return std::nullopt;
+}
+// The first of the rows, which are read before if `reads`, and then written with this latency; nothing where they cannot be.
+std::optional<std::uint32_t> use_dest(Coprocessor& c, std::size_t thread, Dest form, std::uint32_t dst, bool reads, Cycle latency) {
+  const bool wide = form == Dest::fp32;
+  const auto row = dest_row(c, thread, wide, dst);
+  if (!row || (reads && c.check_dest(form, *row, kRows) != Step::done)) return std::nullopt;
+  c.dest_forms.write(form, *row, kRows);
+  const std::size_t block = Timing::dest_block(wide, *row);
+  if (reads) c.time.read_dest(block);
+  c.time.write_dest(block, latency);
+  return row;
 }
 
 struct MatrixFields {
@@ -101,16 +117,13 @@ Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const MatrixFields kFields("MVMUL");
   if (!c.src_a.to_compute().valid || !c.src_b.to_compute().valid) return Step::waits;
   if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
+  if (check_formats(c, thread) != Step::done) return Step::fault;
   if (get(word, kFields.broadcast) != 0) return c.fail("a broadcast row of SrcB is not executed yet");
   const RowCounters& rows = c.rows[thread];
   if (rows.a % 16 != 0 || rows.b % kRows != 0)
-    return c.fail(cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
-  const bool wide = arithmetic(c.config, thread).wide;
-  const auto dest = dest_row(c, thread, wide, get(word, kFields.dst));
+    return c.fail(sentence(Check::alignment, cat("it multiplies from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on")));
+  const auto dest = use_dest(c, thread, arithmetic(c.config, thread).dest, get(word, kFields.dst), true, latency::kMatrix);
   if (!dest) return Step::fault;
-  const std::size_t block = Timing::dest_block(wide, *dest);
-  c.time.read_dest(block);
-  c.time.write_dest(block, latency::kMatrix);
   c.products.push_back({rows.a, rows.b, *dest, (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3});
   apply_address_mod(c, thread, get(word, kFields.addr_mod));
   if (get(word, kFields.flip) == 0) return Step::done;
@@ -184,16 +197,15 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const isa::Field kAccumulate = NamedOpcode("ELWADD").field("accumulate");
   if (!c.src_a.to_compute().valid || !c.src_b.to_compute().valid) return Step::waits;
   if (std::string why = unsupported(c.config, thread); !why.empty()) return c.fail(std::move(why));
+  if (check_formats(c, thread) != Step::done) return Step::fault;
   const RowCounters& rows = c.rows[thread];
   if (rows.a % kRows != 0 || rows.b % kRows != 0)
-    return c.fail(cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on"));
+    return c.fail(sentence(Check::alignment, cat("it works from row ", rows.a, " of SrcA and row ", rows.b, " of SrcB on")));
   const Arithmetic how = arithmetic(c.config, thread);
-  const auto row = dest_row(c, thread, how.wide, get(word, kFields.dst));
+  const bool accumulates = operation == Elementwise::multiply || get(word, kAccumulate) != 0;
+  const auto row = use_dest(c, thread, how.dest, get(word, kFields.dst), accumulates, latency::kMatrix);
   if (!row) return Step::fault;
   std::uint32_t* dest = c.dest.row(how.wide, *row);
-  const std::size_t block = Timing::dest_block(how.wide, *row);
-  if (operation == Elementwise::multiply || get(word, kAccumulate) != 0) c.time.read_dest(block);
-  c.time.write_dest(block, latency::kMatrix);
   const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
   std::uint32_t b[kRows * kColumns];
   second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, b);
@@ -204,7 +216,7 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   } else if (phase != 0) {
     return c.fail("sums have no fidelity phases");
   } else {
-    numerics::best_kernels().elwadd(e, get(word, kAccumulate) != 0);
+    numerics::best_kernels().elwadd(e, accumulates);
   }
   apply_address_mod(c, thread, get(word, kFields.addr_mod));
   return release(c, get(word, kFields.flip));
@@ -218,13 +230,14 @@ Step mova2d(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (get(word, kRowCount) != 2 || get(word, kLowHalf) != 0) return c.fail("this form of MOVA2D is not executed yet");
   const Arithmetic how = arithmetic(c.config, thread);
   const std::uint32_t format = c.config.get(thread, setting::kSrcAFormat), row = get(word, kSrc) + c.rows[thread].a;
-  if (how.wide != (format == kTf32)) return c.fail("MOVA2D writes a Tf32 into rows of 32 bits, and everything else into rows of 16");
-  if (row % kRows != 0 || row >= kSourceRows) return c.fail(cat("it moves from row ", row, " of SrcA on"));
-  const auto dest_at = dest_row(c, thread, how.wide, get(word, kDst));
+  if (how.wide != (format == kTf32) &&
+      c.undefined(Check::format_mismatch, "MOVA2D writes a Tf32 into rows of 32 bits, and everything else into rows of 16") != Step::done)
+    return Step::fault;
+  if (row % kRows != 0 || row >= kSourceRows) return c.fail(sentence(Check::alignment, cat("it moves from row ", row, " of SrcA on")));
+  const auto dest_at = use_dest(c, thread, how.dest, get(word, kDst), false, latency::kMove);
   if (!dest_at) return Step::fault;
-  std::uint32_t* dest = c.dest.row(how.wide, *dest_at);
-  c.time.write_dest(Timing::dest_block(how.wide, *dest_at), latency::kMove);
   c.time.moved_to_dest();
+  std::uint32_t* dest = c.dest.row(how.wide, *dest_at);
   const std::uint32_t* from = c.src_a.to_compute().words.data() + row * kColumns;
   const std::uint32_t kept = how.dest == Dest::bf16 ? 0xffff0000u : 0xffffe000u;
   for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = numerics::move_to_dest(from[i]) & kept;
@@ -240,14 +253,17 @@ Step zeroacc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
     case 1:
       if (dst >= kDestRows / 16) return c.fail(cat("the destination has no 16 rows number ", dst));
       c.dest.clear(std::size_t{16} * dst, 16);
+      c.dest_forms.cleared(std::size_t{16} * dst, 16);
       apply_address_mod(c, thread, get(word, kAddrMod));
       return Step::done;
     case 2:
       if (dst > 1) return c.fail(cat("the destination has no half number ", dst));
       c.dest.clear(dst * kDestRows / 2, kDestRows / 2);
+      c.dest_forms.cleared(dst * kDestRows / 2, kDestRows / 2);
       return Step::done;
     case 3:
       c.dest.clear();
+      c.dest_forms.cleared(0, kDestRows);
       return Step::done;
     default:
       return c.fail("clearing a single row is not executed yet");

@@ -105,8 +105,9 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   const auto intermediate = intermediate_of(from);
   job.packing.out = l1_format(to).value_or(DataFormat::invalid);
   if (!intermediate || job.packing.out == DataFormat::invalid) return c.fail(cat("format ", from, " is not packed into ", to, " yet"));
-  if (config.get(thread, setting::kDestFormat) != from)
-    return c.fail("the packers and the destination disagree about the intermediate format");
+  if (config.get(thread, setting::kDestFormat) != from &&
+      c.undefined(Check::format_mismatch, "the packers and the destination disagree about the intermediate format") != Step::done)
+    return Step::fault;
   if (get_bits(20, 0, 16) != 0xffff || get_bits(16, 0, 32) != 0) return c.fail("masked edges are not packed yet");
   job.wide = config.get(thread, setting::kReadWide) != 0;
   job.packing.intermediate = *intermediate;
@@ -140,7 +141,9 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   if (std::uint64_t{job.datums} + std::uint64_t{job.count} * bits / 8 > c.l1.size() ||
       std::uint64_t{job.exponents} + job.count / 16 > c.l1.size())
     return c.fail(cat("it packs beyond the end of L1, from ", job.datums, " on"));
-  return Step::done;
+  if (c.check_dest(job.packing.dest, job.row, job.count / kColumns) != Step::done) return Step::fault;
+  if (is_bfp(job.packing.out) && c.check_l1(job.exponents, job.count / 16, true) != Step::done) return Step::fault;
+  return c.check_l1(job.datums, std::size_t{job.count} * bits / 8, true);
 }
 
 // Counters y and z of what is read; those of what is written are not used by whole tiles.

@@ -43,7 +43,8 @@ class TensixDevice final : public runtime::ForwardingDevice {
 
 class TensixTarget final : public runtime::Target {
  public:
-  TensixTarget(kernels::KernelSource source, bool streams) : source_(std::move(source)), streams_(streams) {}
+  TensixTarget(kernels::KernelSource source, bool streams, tensix::RunOptions run)
+      : source_(std::move(source)), streams_(streams), run_(std::move(run)) {}
   runtime::Needs needs() const override { return {.streams = streams_, .kernels = true}; }
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
@@ -52,7 +53,11 @@ class TensixTarget final : public runtime::Target {
     auto cores = std::make_shared<Cores>();
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
-    const auto run_op = [cores](const arith::OpCall& call) { return tensix::run_op(cores->kernels, cores->l1, call, cores->counts); };
+    tensix::RunOptions run = run_;
+    run.warn = [&host](std::string what) { host.report(warning("TX001", {}, std::move(what))); };
+    const auto run_op = [cores, run = std::move(run)](const arith::OpCall& call) {
+      return tensix::run_op(cores->kernels, cores->l1, call, cores->counts, run);
+    };
     BUDA_ASSIGN(auto device, make_device(program, descriptor, run_op, host));
     return std::unique_ptr<runtime::Device>(new TensixDevice(std::move(device), std::move(cores)));
   }
@@ -75,7 +80,14 @@ class TensixTarget final : public runtime::Target {
 
   kernels::KernelSource source_;
   bool streams_;
+  tensix::RunOptions run_;
 };
+
+tensix::RunOptions run_options(const schema::OptionValues& values) {
+  tensix::RunOptions run;
+  run.checks = values.text("checks") == "error";
+  return run;
+}
 
 std::vector<schema::OptionSpec> options() {
   std::vector<schema::OptionSpec> all = kernels::source_options();
@@ -84,6 +96,14 @@ std::vector<schema::OptionSpec> options() {
   streams.type = schema::OptionType::flag;
   streams.summary = "feed the cores through the stream programs of each epoch, in simulated time, instead of op by op";
   all.push_back(std::move(streams));
+  schema::OptionSpec checks;
+  checks.name = "checks";
+  checks.type = schema::OptionType::choice;
+  checks.summary =
+      "what a chip leaves undefined is an error; off: it is put up with where that is possible, and a warning says what it was";
+  checks.default_text = "error";
+  checks.choices = {"error", "off"};
+  all.push_back(std::move(checks));
   return all;
 }
 
@@ -95,6 +115,7 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
                         .summary = "kernels on cores of wormhole_b0, instruction by instruction, with the hardware's arithmetic",
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          return std::unique_ptr<runtime::Target>(new TensixTarget(kernels::source_of(values), values.flag("streams")));
+                          return std::unique_ptr<runtime::Target>(
+                              new TensixTarget(kernels::source_of(values), values.flag("streams"), run_options(values)));
                         }});
 }

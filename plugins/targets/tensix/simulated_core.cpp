@@ -6,11 +6,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace buda::tensix {
 
 void SimulatedCore::write(std::uint32_t address, std::string_view bytes) {
   if (!bytes.empty()) std::memcpy(core_.l1().data() + address, bytes.data(), bytes.size());
+}
+
+void SimulatedCore::allow(std::uint32_t address, std::uint32_t bytes, Use use) {
+  const auto program = static_cast<std::size_t>(use) - static_cast<std::size_t>(Use::unpack_program);
+  core_.access.allow(address, bytes,
+                     use == Use::tiles    ? L1Access::kTiles
+                     : use == Use::shared ? L1Access::kShared
+                                          : L1Access::program(program));
 }
 
 void SimulatedCore::read(std::uint32_t address, char* to, std::size_t count) { std::memcpy(to, core_.l1().data() + address, count); }
@@ -28,21 +39,56 @@ std::string SimulatedCore::state() const {
   return text;
 }
 
-arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts) {
+namespace {
+
+// What the cores of an op went on after, by their place.
+class AllIgnored {
+ public:
+  void add(GridCoord place, const Checks& checks) {
+    const std::lock_guard lock(mutex_);
+    by_place_[{place.row, place.col}] = checks.ignored;
+  }
+  void tell(const std::string& op, const std::function<void(std::string)>& warn) const {
+    for (std::size_t i = 0; i < kCheckNames.size(); ++i) {
+      std::uint64_t count = 0;
+      std::string first;
+      for (const auto& [place, ignored] : by_place_) {
+        if (count == 0 && ignored[i].count > 0) first = cat("core ", place.first, '-', place.second, ", ", ignored[i].first);
+        count += ignored[i].count;
+      }
+      if (count > 0)
+        warn(cat("op '", op, "': ", kCheckNames[i], " was ignored ", count, count == 1 ? " time: " : " times, first: ", first));
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::array<Ignored, kCheckNames.size()>> by_place_;
+};
+
+}  // namespace
+
+arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts,
+                      const RunOptions& options) {
   const auto found = kernels.kernel_of_op.find(call.op.name);
   const Places places = [&](std::size_t thread, std::uint32_t address) {
     if (found == kernels.kernel_of_op.end()) return std::string();
     return kernels::lines_at(kernels.kernels[found->second].executables[thread].view(), address);
   };
-  return kernels::run_op(kernels, l1, call, [&](const kernels::CoreWork& work, GridCoord) {
+  AllIgnored ignored;
+  auto outcome = kernels::run_op(kernels, l1, call, [&](const kernels::CoreWork& work, GridCoord place) {
     SimulatedCore core(static_cast<std::size_t>(l1.size), places);
-    auto outcome = kernels::run_on(work, core);
+    core.checks().on = options.checks;
+    auto made = kernels::run_on(work, core);
     const tensix::Core::Counts executed = core.counts();
     counts.riscv += executed.riscv;
     counts.coprocessor += executed.coprocessor;
     ++counts.cores;
-    return outcome;
+    if (!options.checks) ignored.add(place, core.checks());
+    return made;
   });
+  if (options.warn) ignored.tell(call.op.name, options.warn);
+  return outcome;
 }
 
 }  // namespace buda::tensix

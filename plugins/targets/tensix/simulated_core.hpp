@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace buda::tensix {
@@ -22,6 +24,7 @@ class SimulatedCore final : public kernels::Core {
   void set_counter(std::uint32_t stream, Counter counter, std::uint32_t value) override {
     core_.stream(stream, static_cast<std::size_t>(counter)) = value;
   }
+  void allow(std::uint32_t address, std::uint32_t bytes, Use use) override;
   void start(const std::array<std::uint32_t, kThreads>& entries) override { core_.reset(entries); }
   Turn advance() override;
   std::string state() const override;
@@ -30,6 +33,7 @@ class SimulatedCore final : public kernels::Core {
   int patience() const override { return 200; }
 
   tensix::Core::Counts counts() const { return core_.counts(); }
+  Checks& checks() { return core_.checks; }
 
  private:
   tensix::Core core_;
@@ -40,7 +44,15 @@ struct Counts {
   std::atomic<std::uint64_t> cores{0}, riscv{0}, coprocessor{0};
 };
 
+// How they are run.
+struct RunOptions {
+  bool checks =
+      true;  // what a chip leaves undefined is an error; otherwise `warn` is told what was ignored, a sentence without a full stop
+  std::function<void(std::string)> warn;
+};
+
 // kernels::run_op on simulated cores.
-arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts);
+arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts,
+                      const RunOptions& options = {});
 
 }  // namespace buda::tensix

@@ -157,6 +157,9 @@ Step unpacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (source.to_unpack().valid) return Step::waits;
   Reading r;
   if (const Step step = reading_of(c, thread, unpacker, r); step != Step::done) return step;
+  const std::size_t end = r.datums + (std::size_t{r.first} + r.count) * static_cast<std::size_t>(bits_per_datum(r.format)) / 8;
+  if (c.check_l1(r.exponents, end - r.exponents, false) != Step::done) return Step::fault;
+  if (r.to_dest) c.dest_forms.write(numerics::Dest::fp32, r.number / kColumns, (r.count + kColumns - 1) / kColumns);
   std::uint32_t* to = r.to_dest ? c.dest.row(true, 0) + r.number : source.to_unpack().words.data() + r.number;
   read_numbers(c.l1, r, to);
   if (r.transposed) transpose_faces(to, r.count);
@@ -187,7 +190,7 @@ Step unpacr_nop(Coprocessor& c, std::size_t, std::uint32_t word) {
       source.to_unpack().change();
       return Step::done;
     case kGive:
-      if (source.to_unpack().valid) return c.fail("it makes a bank valid that is");
+      if (source.to_unpack().valid) return c.undefined(Check::unowned_bank, "it makes a bank valid that is");
       source.to_unpack().since = c.time.after_unpacking(get(word, kUnpacker));
       source.give();
       c.happened |= kForBanks;

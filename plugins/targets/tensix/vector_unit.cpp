@@ -11,6 +11,7 @@
 #include <buda/sfpu/words.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace buda::tensix {
 namespace {
@@ -55,11 +56,25 @@ std::string description(VectorFault fault) {
   return {};
 }
 
-Step vector_instruction(Coprocessor& c, std::size_t, std::uint32_t word) {
+// Whether an instruction comes too early: a multiply-add takes two cycles, and what comes after a sort has to be SFPNOP. What the thread
+// executes elsewhere meanwhile takes a cycle, too.
+template <class Reads>
+Step check_late(Coprocessor& c, std::size_t thread, Reads reads) {
+  const auto late = std::exchange(c.late, {});
+  if (late.reg == late.kNone || late.thread != thread || late.number != c.executed(thread)) return Step::done;
+  if (late.reg == late.kAll) return c.undefined(Check::vector_hazard, "it comes directly after SFPSWAP, which needs SFPNOP after it");
+  if (!reads(late.reg)) return Step::done;
+  return c.undefined(Check::vector_hazard, cat("it reads register ", late.reg, ", which the instruction before still computes"));
+}
+
+Step vector_instruction(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static thread_local DecodedWords decoded;
   static const numerics::VectorUnit& unit = numerics::best_vector_unit();
   const VectorInstruction* instruction = decoded.find(word);
   if (instruction == nullptr) return c.fail(description(VectorFault::unknown_mode));
+  if (check_late(c, thread, [&](std::uint8_t reg) { return sfpu::reads(*instruction, reg); }) != Step::done) return Step::fault;
+  if (instruction->op == numerics::VectorOp::mad || instruction->op == numerics::VectorOp::sort)
+    c.late = {instruction->op == numerics::VectorOp::mad ? instruction->d : c.late.kAll, thread, c.executed(thread) + 1};
   const VectorFault fault = unit.execute(*instruction, c.vector);
   return fault == VectorFault::none ? Step::done : c.fail(description(fault));
 }
@@ -74,6 +89,7 @@ struct Access {
   Dest form = Dest::bf16;
   bool integer = false;  // two's complement in registers, sign and magnitude in the destination
   std::size_t lreg = 0;
+  std::size_t row = 0;  // the first of four
   std::uint32_t addr_mod = 0;
   std::array<std::uint32_t*, kVectorLanes> numbers = {};
 };
@@ -99,7 +115,9 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
   a.addr_mod = get(word, kAddrMod);
   const bool wide = a.form == Dest::fp32;
   const std::uint32_t row = first_dest_row(c, thread, get(word, kRow));
-  if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide)) return c.fail(cat("it works on row ", row, " of the destination"));
+  if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide))
+    return c.fail(sentence(Check::alignment, cat("it works on row ", row, " of the destination")));
+  a.row = row & ~3u;
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
     a.numbers[lane] = c.dest.row(wide, (row & ~3u) + lane / 8) + 2 * (lane & 7) + (row >> 1 & 1);
   return Step::done;
@@ -114,6 +132,8 @@ Step sfpload(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   Access a;
   if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
   if (a.lreg >= 8) return c.fail(description(VectorFault::read_only_register));
+  if (check_late(c, thread, [](std::uint8_t) { return false; }) != Step::done || c.check_dest(a.form, a.row, 4) != Step::done)
+    return Step::fault;
   std::array<std::uint32_t, kVectorLanes> words;
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
   if (a.integer)
@@ -127,6 +147,8 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   Access a;
   if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
   if (a.lreg >= 12) return c.fail("it stores a register of the vector unit that cannot be stored");
+  if (check_late(c, thread, [&](std::uint8_t reg) { return reg == a.lreg; }) != Step::done) return Step::fault;
+  c.dest_forms.write(a.form, a.row, 4);
   std::array<std::uint32_t, kVectorLanes> words;
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
   if (a.integer) {

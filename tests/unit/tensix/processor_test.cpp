@@ -36,9 +36,15 @@ class RecordingBus final : public Bus {
     pushed.push_back(word);
     return Access::done;
   }
-  std::string fault() const override { return "there is nothing"; }
+  std::string fault() const override { return undefined.empty() ? "there is nothing" : undefined; }
+  bool permits(std::uint32_t, std::uint32_t, bool) override { return true; }
+  bool tolerates(Check check, const std::string& what) override {
+    undefined = sentence(check, what);
+    return false;
+  }
 
   std::vector<std::uint32_t> results, pushed;
+  std::string undefined;
 };
 
 struct Machine {

@@ -169,14 +169,27 @@ std::uint8_t* Processor::direct(std::uint32_t address, std::uint32_t bytes) {
   return nullptr;
 }
 
-// False, and why, where the processor cannot go on.
-bool Processor::load(const Instruction& i, Stop& stop) {
-  const std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate), bytes = size_of(i.operation);
-  std::uint32_t value = 0;
-  if (address % bytes != 0) {
-    stop = failed(cat("it loads ", bytes, " bytes from ", hex_text(address), ", which is not a multiple of ", bytes));
+// An address that is no multiple of the size, and parts of L1 that are not for this processor, end the run or are put up with: then the
+// lowest bits of the address do not count.
+bool Processor::is_allowed(std::string_view does, std::string_view where, std::uint32_t& address, std::uint32_t bytes, Stop& stop) {
+  if (address % bytes != 0 && !bus_.tolerates(Check::alignment, cat("it ", does, ' ', bytes, " bytes ", where, ' ', hex_text(address),
+                                                                    ", which is not a multiple of ", bytes))) {
+    stop = failed(bus_.fault());
     return false;
   }
+  address &= ~(bytes - 1);
+  if (address < l1_.size() && !bus_.permits(address, bytes, does == "stores")) {
+    stop = failed(bus_.fault());
+    return false;
+  }
+  return true;
+}
+
+// False, and why, where the processor cannot go on.
+bool Processor::load(const Instruction& i, Stop& stop) {
+  const std::uint32_t bytes = size_of(i.operation);
+  std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate), value = 0;
+  if (!is_allowed("loads", "from", address, bytes, stop)) return false;
   const bool own = address >= kOwnMemory && address - kOwnMemory < own_.size();
   if (!own) stalls_ += pipeline_.load_slot(cycle()) - cycle();
   const Cycle at = cycle();
@@ -208,14 +221,13 @@ bool Processor::load(const Instruction& i, Stop& stop) {
 }
 
 bool Processor::store(const Instruction& i, Stop& stop) {
-  const std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate), bytes = size_of(i.operation), value = x_[i.rs2];
-  if (address % bytes != 0) {
-    stop = failed(cat("it stores ", bytes, " bytes to ", hex_text(address), ", which is not a multiple of ", bytes));
-    return false;
-  }
+  const std::uint32_t bytes = size_of(i.operation), value = x_[i.rs2];
+  std::uint32_t address = x_[i.rs1] + as_unsigned(i.immediate);
+  if (!is_allowed("stores", "to", address, bytes, stop)) return false;
   if (std::uint8_t* to = direct(address, bytes)) {
-    if (has_code(address)) {
-      stop = failed(cat("it stores to ", hex_text(address), ", among instructions that were executed"));
+    if (has_code(address) &&
+        !bus_.tolerates(Check::code_overwritten, cat("it stores to ", hex_text(address), ", among instructions that were executed"))) {
+      stop = failed(bus_.fault());
       return false;
     }
     const bool own = address >= kOwnMemory;

@@ -5,6 +5,7 @@
 // decoded is an error, since the hardware's instruction cache would not see it. pipeline.hpp says how much time passes.
 #pragma once
 
+#include "../checks.hpp"
 #include "pipeline.hpp"
 
 #include <buda/isa/riscv.hpp>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace buda::tensix::riscv {
@@ -39,6 +41,10 @@ class Bus {
   virtual Access push(std::uint32_t word, Cycle& time) = 0;
   // Of the last access that was one: a sentence without a full stop.
   virtual std::string fault() const = 0;
+  // Whether the processor may access this part of L1, and whether it goes on after what a chip leaves undefined. Where not, `fault` says
+  // why.
+  virtual bool permits(std::uint32_t address, std::uint32_t bytes, bool writes) = 0;
+  virtual bool tolerates(Check check, const std::string& what) = 0;
 };
 
 inline constexpr std::uint32_t kOwnMemory = 0xffb00000u;
@@ -82,6 +88,7 @@ class Processor {
   Stop bus_stop(Access access);
   std::uint8_t* direct(std::uint32_t address, std::uint32_t bytes);
   Cycle cycles_of(const Instruction& i) const;
+  bool is_allowed(std::string_view does, std::string_view where, std::uint32_t& address, std::uint32_t bytes, Stop& stop);
   bool load(const Instruction& i, Stop& stop);
   bool store(const Instruction& i, Stop& stop);
 
