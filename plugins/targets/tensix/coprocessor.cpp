@@ -1,6 +1,7 @@
 // Threads in turn, and who executes what.
 #include "coprocessor.hpp"
 
+#include "debug/observer.hpp"
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
@@ -85,6 +86,18 @@ Cycle Coprocessor::banks_since(const InstructionKind& kind, std::uint32_t word) 
   return since;
 }
 
+// What waits to be executed is, so that it can be seen.
+void Coprocessor::observe(std::size_t thread, std::uint32_t word) {
+  if (!products.empty()) execute_products(*this, thread);
+  Standing& s = standing_[thread];
+  const Frontend& frontend = frontends_[thread];
+  const Cause waited_for = std::exchange(s.waited_for, kNoCause);
+  if (auto stop = observer->after(thread, CoprocessorStep{s.began, frontend.ready(), word, frontend.from(), waited_for})) {
+    fail(std::move(*stop));
+    fault_thread_ = thread;
+  }
+}
+
 std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awaited) {
   static thread_local CheckedWords checked;
   Frontend& frontend = frontends_[thread];
@@ -121,7 +134,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
       step = fail("this instruction is not executed yet");
     }
     if (step == Step::waits) {
-      standing_[thread].cause = static_cast<Cause>(kind.waits_for);
+      standing_[thread].cause = standing_[thread].waited_for = static_cast<Cause>(kind.waits_for);
       frontend.put_back();
     }
     if (step == Step::fault) fault_thread_ = thread;
@@ -131,6 +144,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
     frontend.passed(time.now);
     ++executed;
     ++standing_[thread].executed;
+    if (observer != nullptr) observe(thread, *word);
   }
   if (!products.empty()) execute_products(*this, thread);
   return executed;

@@ -51,8 +51,11 @@ enum class Step : std::uint8_t { done, waits, fault };
 // What the coprocessor writes outside of itself: a word at an address of the core (STOREREG). False where there is nothing.
 using StoreWord = std::function<bool(std::uint32_t address, std::uint32_t value)>;
 
+class Observer;
+
 class Coprocessor {
  public:
+  Observer* observer = nullptr;  // of every instruction; none: null
   // All that it refers to outlives it.
   Coprocessor(std::span<std::uint8_t> l1, const L1Access& access, Checks& checks, StoreWord store_word);
 
@@ -119,13 +122,14 @@ class Coprocessor {
 
  private:
   std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
+  void observe(std::size_t thread, std::uint32_t word);
   // When the banks belong to whom an instruction needs them for; 0 where it needs none, or waits.
   Cycle banks_since(const InstructionKind& kind, std::uint32_t word);
 
   // A thread's last instruction, what it waits for, until when it lets others go first.
   struct Standing {
     std::uint32_t current = 0;
-    Cause cause = kNoCause;
+    Cause cause = kNoCause, waited_for = kNoCause;
     Cycle later = 0, began = 0;
     std::uint64_t executed = 0;  // instructions
   };

@@ -1,6 +1,8 @@
 // What the processors of a core reach, and how its threads take turns.
 #include "core.hpp"
 
+#include "debug/observer.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/isa/memory_map.hpp>
 #include <buda/isa/opcodes.hpp>
@@ -34,6 +36,38 @@ bool reads_config(std::uint32_t word) {
 }
 
 bool within(std::uint32_t address, std::uint32_t base, std::uint32_t words) { return address >= base && address - base < words * 4; }
+
+std::uint32_t word_at(std::span<const std::uint8_t> l1, std::uint32_t address) {
+  std::uint32_t word = 0;
+  if (address + 4 <= l1.size()) std::memcpy(&word, l1.data() + address, 4);
+  return word;
+}
+
+// Instruction by instruction. `stop`: why the observer ends it.
+riscv::Stop run_observed(riscv::Processor& processor, Observer& observer, std::size_t thread, Cycle until, std::string& stop) {
+  for (std::uint64_t n = 0; n < kTurn; ++n) {
+    const std::uint64_t executed = processor.executed();
+    ProcessorStep step{processor.cycle(), processor.pc(), word_at(processor.l1(), processor.pc())};
+    const isa::riscv::Instruction i = isa::riscv::decode(step.word);
+    step.first = processor.reg(i.rs1);
+    step.second = processor.reg(i.rs2);
+    if (auto why = observer.before(thread, step.pc)) {
+      stop = std::move(*why);
+      return riscv::Stop::budget;
+    }
+    const riscv::Stop result = processor.run(1, until);
+    if (processor.executed() == executed) return result;
+    until = std::min(until, processor.until());
+    step.result = processor.reg(i.rd);
+    step.cycles = processor.cycle() - step.at;
+    if (auto why = observer.after(thread, step)) {
+      stop = std::move(*why);
+      return riscv::Stop::budget;
+    }
+    if (result != riscv::Stop::budget || processor.cycle() > until) return result;
+  }
+  return riscv::Stop::budget;
+}
 
 }  // namespace
 
@@ -128,7 +162,7 @@ class Core::ThreadBus final : public riscv::Bus {
         !tolerates(Check::config_race, cat("it stored configuration and did not read it back before it pushed ", isa::disassemble(word))))
       return riscv::Access::fault;
     time = std::max(time, frontend.room_since());
-    frontend.push(word, core_.pc(thread_), time);
+    frontend.push(word, core_.processor(thread_).pc(), time);
     limit(time + latency::kFrontend);
     return riscv::Access::done;
   }
@@ -193,7 +227,9 @@ void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
     processors_[t] = std::make_unique<riscv::Processor>(*buses_[t], l1_, kOwnBytes);
     processors_[t]->reset(entries[t]);
   }
+  coprocessor_->observer = observer;
   processor_fault_ = false;
+  stop_.clear();
   executed_ = 0;
   for (std::size_t a = 0; a < kAgents; ++a) turns_.set(a, a < kThreads ? 0 : kNever);
 }
@@ -228,12 +264,12 @@ bool Core::run_processor(std::size_t thread, Cycle until, Progress& progress) {
   riscv::Processor& processor = *processors_[thread];
   const std::uint64_t before = processor.executed();
   buses_[thread]->turn(until);
-  const riscv::Stop stop = processor.run(kTurn, until);
+  const riscv::Stop stop = observer != nullptr ? run_observed(processor, *observer, thread, until, stop_) : processor.run(kTurn, until);
   progress.words += buses_[thread]->take_stored();
   const bool waits = stop == riscv::Stop::waits;
   turns_.set(thread, waits || stop == riscv::Stop::ended ? kNever : processor.cycle(), waits ? buses_[thread]->cause() : 0);
   if (turns_.cause(kThreads + thread) == 0) turns_.set(kThreads + thread, coprocessor_->next_at(thread));
-  if (stop == riscv::Stop::fault || stop == riscv::Stop::halted) {
+  if (stop == riscv::Stop::fault || stop == riscv::Stop::halted || !stop_.empty()) {
     processor_fault_ = coprocessor_->fault().empty();
     fault_thread_ = processor_fault_ ? thread : coprocessor_->fault_thread();
     progress.fault = true;
@@ -278,19 +314,19 @@ std::string Core::address_text(std::size_t thread, std::uint32_t address) const 
   return cat(hex_text(address), place.empty() ? std::string() : cat(" (", place, ')'));
 }
 
-std::uint32_t Core::pc(std::size_t thread) const { return processors_[thread]->pc(); }
-
 std::string Core::fault() const {
   if (!processor_fault_)
     return cat(coprocessor_->fault(), ": ", isa::disassemble(coprocessor_->current(fault_thread_)), " from ",
                address_text(fault_thread_, coprocessor_->frontend(fault_thread_).from()));
-  const std::string& what = processors_[fault_thread_]->fault();
-  const std::uint32_t at = pc(fault_thread_);
+  const std::string& what = stop_.empty() ? processors_[fault_thread_]->fault() : stop_;
+  const std::uint32_t at = processors_[fault_thread_]->pc();
   return cat(what.empty() ? std::string("it stops at ebreak") : what, ": ",
              at + 4 <= l1_.size() ? isa::riscv::disassemble(word(at), at) : std::string("nothing"));
 }
 
-std::string Core::place(std::size_t thread) const { return cat(kThreadNames[thread], " at ", address_text(thread, pc(thread))); }
+std::string Core::place(std::size_t thread) const {
+  return cat(kThreadNames[thread], " at ", address_text(thread, processors_[thread]->pc()));
+}
 
 std::string Core::where(std::size_t thread) const {
   const std::uint32_t waits = coprocessor_->current(thread);

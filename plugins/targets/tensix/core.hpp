@@ -55,7 +55,7 @@ class Core {
   std::string fault() const;
   std::string place(std::size_t thread) const;  // "math at 0x12114 (softsign.h:20)"
   std::string where(std::size_t thread) const;  // the same, and what it waits with
-  std::uint32_t pc(std::size_t thread) const;
+  const riscv::Processor& processor(std::size_t thread) const { return *processors_[thread]; }
   std::size_t fault_thread() const { return fault_thread_; }
 
   std::span<std::uint8_t> l1() { return l1_; }
@@ -70,7 +70,9 @@ class Core {
   L1Access access;
   Checks checks;
 
-  Config& config() { return coprocessor_->config; }
+  Coprocessor& coprocessor() const { return *coprocessor_; }
+  // Who looks on from the next reset on; nobody: null.
+  Observer* observer = nullptr;
 
   struct Counts {
     std::uint64_t riscv = 0, coprocessor = 0;
@@ -101,6 +103,7 @@ class Core {
   std::array<std::unique_ptr<riscv::Processor>, kThreads> processors_;
   std::size_t fault_thread_ = 0;
   bool processor_fault_ = false;
+  std::string stop_;  // why the observer has ended the run at a processor's instruction
   Turns<kAgents> turns_;
   std::uint64_t executed_ = 0;  // by the coprocessor
 };

@@ -1,4 +1,5 @@
 // Target `tensix`: executes compiled kernels instruction by instruction.
+#include "debug/trace_file.hpp"
 #include "simulated_core.hpp"
 
 #include <buda/functional/device.hpp>
@@ -54,6 +55,11 @@ class TensixTarget final : public runtime::Target {
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
     tensix::RunOptions run = run_;
+    if (!run.debug.trace.empty()) {
+      BUDA_ASSIGN(auto file, host.fs().create(run.debug.trace, host.write_mode));
+      run.trace = [file = std::make_shared<tensix::TraceFile>(std::move(file), host)](const std::string& text) { file->write(text); };
+    }
+    run.print = [&host](const std::string& text) { host.log(0, text); };
     run.warn = [&host](std::string what) { host.report(warning("TX001", {}, std::move(what))); };
     const auto run_op = [cores, run = std::move(run)](const arith::OpCall& call) {
       return tensix::run_op(cores->kernels, cores->l1, call, cores->counts, run);
@@ -83,9 +89,10 @@ class TensixTarget final : public runtime::Target {
   tensix::RunOptions run_;
 };
 
-tensix::RunOptions run_options(const schema::OptionValues& values) {
+Result<tensix::RunOptions> run_options(const schema::OptionValues& values) {
   tensix::RunOptions run;
   run.checks = values.text("checks") == "error";
+  BUDA_ASSIGN(run.debug, tensix::debug_settings(values));
   return run;
 }
 
@@ -104,6 +111,7 @@ std::vector<schema::OptionSpec> options() {
   checks.default_text = "error";
   checks.choices = {"error", "off"};
   all.push_back(std::move(checks));
+  for (schema::OptionSpec& debug : tensix::debug_options()) all.push_back(std::move(debug));
   return all;
 }
 
@@ -115,7 +123,8 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
                         .summary = "kernels on cores of wormhole_b0, instruction by instruction, with the hardware's arithmetic",
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
+                          BUDA_ASSIGN(auto run, run_options(values));
                           return std::unique_ptr<runtime::Target>(
-                              new TensixTarget(kernels::source_of(values), values.flag("streams"), run_options(values)));
+                              new TensixTarget(kernels::source_of(values), values.flag("streams"), std::move(run)));
                         }});
 }

@@ -73,6 +73,13 @@ class DestRegister {
   static constexpr std::size_t rows(bool wide) { return wide ? kDestRows / 2 : kDestRows; }
 
   std::uint32_t* row(bool wide, std::size_t index) { return (wide ? wide_.data() : narrow_.data()) + index * kColumns; }
+  // Of a row of 16 bits, and after them those of the row of 32 bits that has its memory.
+  std::array<std::uint32_t, 2 * kColumns> words(std::size_t index) const {
+    std::array<std::uint32_t, 2 * kColumns> out;
+    std::copy_n(narrow_.data() + index * kColumns, kColumns, out.data());
+    std::copy_n(wide_.data() + (index / 16 * 8 + index % 8) * kColumns, kColumns, out.data() + kColumns);
+    return out;
+  }
   // Rows that were not written since they were cleared, or in the other width, read as zeros.
   void clear() {
     narrow_.fill(0);

@@ -1,7 +1,10 @@
 // Turns and memory.
 #include "simulated_core.hpp"
 
+#include "debug/debugged_op.hpp"
+
 #include <buda/base/text.hpp>
+#include <buda/kernels/elf.hpp>
 #include <buda/kernels/source_lines.hpp>
 
 #include <algorithm>
@@ -76,18 +79,23 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
     return kernels::lines_at(kernels.kernels[found->second].executables[thread].view(), address);
   };
   AllIgnored ignored;
+  DebuggedOp debugged(options, call.op);
+  if (found != kernels.kernel_of_op.end()) debugged.read_lines(kernels.kernels[found->second]);
   auto outcome = kernels::run_op(kernels, l1, call, [&](const kernels::CoreWork& work, GridCoord place) {
     SimulatedCore core(static_cast<std::size_t>(l1.size), places);
     core.checks().on = options.checks;
+    const auto debugger = debugged.look_at(core.core(), place);
     auto made = kernels::run_on(work, core);
     const tensix::Core::Counts executed = core.counts();
     counts.riscv += executed.riscv;
     counts.coprocessor += executed.coprocessor;
     ++counts.cores;
     if (!options.checks) ignored.add(place, core.checks());
+    if (debugger) debugged.add(place, *debugger, core.core(), made);
     return made;
   });
   if (options.warn) ignored.tell(call.op.name, options.warn);
+  debugged.tell();
   return outcome;
 }
 

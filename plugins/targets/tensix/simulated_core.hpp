@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core.hpp"
+#include "debug/settings.hpp"
 
 #include <buda/device/descriptor.hpp>
 #include <buda/kernels/op_run.hpp>
@@ -34,6 +35,7 @@ class SimulatedCore final : public kernels::Core {
 
   tensix::Core::Counts counts() const { return core_.counts(); }
   Checks& checks() { return core_.checks; }
+  tensix::Core& core() { return core_; }
 
  private:
   tensix::Core core_;
@@ -49,6 +51,9 @@ struct RunOptions {
   bool checks =
       true;  // what a chip leaves undefined is an error; otherwise `warn` is told what was ignored, a sentence without a full stop
   std::function<void(std::string)> warn;
+  DebugSettings debug;
+  // What is written of the executions of an op, in the order of its cores, and the state of the first that was stopped.
+  std::function<void(std::string)> trace, print;
 };
 
 // kernels::run_op on simulated cores.

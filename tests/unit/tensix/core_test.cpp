@@ -87,9 +87,9 @@ TEST(Core, SurvivesRandomInstructions) {
     }
     core.reset(kEntries);
     // Often what kernels set, so that units come to what they do.
-    for (std::uint32_t w = 0; w < Config::kWords; ++w) core.config().word(0, w) = random() % 3 == 0 ? random() : 0;
-    core.config().word(0, 61) |= 1;
-    core.config().word(0, 101) |= 1;
+    for (std::uint32_t w = 0; w < Config::kWords; ++w) core.coprocessor().config.word(0, w) = random() % 3 == 0 ? random() : 0;
+    core.coprocessor().config.word(0, 61) |= 1;
+    core.coprocessor().config.word(0, 101) |= 1;
     for (int i = 0; i < 8 && !core.advance().fault; ++i) {
     }
     for (std::size_t t = 0; t < kThreads; ++t) core.where(t);

@@ -66,11 +66,13 @@ class Processor {
   // Executes up to `most` instructions. Those that reach L1 are executed up to cycle `until`, which `limit` may make earlier meanwhile;
   // others a little further.
   Stop run(std::uint64_t most, Cycle until = kNever);
+  Cycle until() const { return until_; }
   void limit(Cycle until) { until_ = std::min(until_, until); }
 
   std::uint32_t pc() const { return pc_; }
   std::uint32_t reg(unsigned number) const { return x_[number]; }
   std::uint64_t executed() const { return executed_; }
+  std::span<const std::uint8_t> l1() const { return l1_; }
   // That of the next instruction; and of the last store to L1.
   Cycle cycle() const { return executed_ + stalls_; }
   Cycle stored_at() const { return stored_at_; }

@@ -1,0 +1,34 @@
+// The file of a trace: it grows while the device lives, and is there when that has ended.
+#pragma once
+
+#include <buda/io/host.hpp>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace buda::tensix {
+
+class TraceFile {
+ public:
+  TraceFile(std::unique_ptr<io::OutputFile> file, Host& host) : file_(std::move(file)), host_(host) {}
+  TraceFile(const TraceFile&) = delete;
+  ~TraceFile() { keep(file_->commit()); }
+
+  void write(std::string_view text) {
+    if (!failed_) keep(file_->write(text));
+  }
+
+ private:
+  void keep(Result<void> result) {
+    if (failed_ || result) return;
+    failed_ = true;
+    for (const Diagnostic& d : result.failure().diagnostics()) host_.report(d);
+  }
+
+  std::unique_ptr<io::OutputFile> file_;
+  Host& host_;
+  bool failed_ = false;
+};
+
+}  // namespace buda::tensix
