@@ -97,7 +97,10 @@ class Optimizer {
 
   Result<void> before(const graph::Graph& graph) {
     nodes_before_ = graph.size();
-    if (!o_.verify) return success();
+    return o_.verify ? begin_check(graph) : success();
+  }
+
+  Result<void> begin_check(const graph::Graph& graph) {
     BUDA_ASSIGN(NamedTensors inputs, verify_inputs(graph));
     return check_.start(graph, std::move(inputs));
   }
@@ -116,7 +119,8 @@ class Optimizer {
       number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
       BUDA_TRY(graph::write_graph(host_.fs(), graph, cat(o_.dump_dir, '/', number, '-', run.pass->name, ".graph.json"), host_.write_mode));
     }
-    return o_.verify ? check_.after(graph, run.pass->name) : success();
+    if (!o_.verify) return success();
+    return run.pass->keeps_results ? check_.after(graph, run.pass->name) : begin_check(graph);
   }
 
   void report(const compiler::Optimized& done, const graph::Graph& graph) {

@@ -169,6 +169,48 @@ def cnn(out):
     m.write(out, "cnn", {"x": x}, {"y": y})
 
 
+def quantised(out):
+    """Values that are quantised and dequantised: a convolution with a scale for each channel, a residual, average pooling, a classifier."""
+    m = Model(7)
+    x = m.random.standard_normal((2, 3, 12, 12)).astype(np.float32).astype(np.float64)
+
+    def stored(key, value, scale, zero):
+        """Rounds a value to multiples of scale, as ONNX does; zero is of the type that it is stored in."""
+        limits, scale = np.iinfo(zero.dtype), np.float32(scale)
+        m.constant(f"{key}_scale", scale)
+        m.constant(f"{key}_zero", zero)
+        m.node("QuantizeLinear", [key, f"{key}_scale", f"{key}_zero"], f"{key}_q")
+        m.node("DequantizeLinear", [f"{key}_q", f"{key}_scale", f"{key}_zero"], f"{key}_dq")
+        steps = np.rint(value.astype(np.float32) / scale).astype(np.float64) + float(zero)
+        return (np.clip(steps, limits.min, limits.max) - float(zero)) * float(scale)
+
+    def weights(key, *shape):
+        q = m.random.integers(-127, 128, shape).astype(np.int8)
+        scale = m.random.uniform(0.002, 0.005, shape[0]).astype(np.float32)
+        m.constant(f"{key}_q", q)
+        m.constant(f"{key}_scale", scale)
+        m.constant(f"{key}_zero", np.zeros(shape[0], np.int8))
+        m.node("DequantizeLinear", [f"{key}_q", f"{key}_scale", f"{key}_zero"], f"{key}_dq", axis=0)
+        return q.astype(np.float64) * scale.astype(np.float64).reshape(-1, *[1] * (len(shape) - 1))
+
+    w1, b1, w2, b2 = weights("w1", 8, 3, 3, 3), m.weight("b1", 8, scale=0.1), weights("w2", 8, 8, 3, 3), m.weight("b2", 8, scale=0.1)
+    x0 = stored("x", x, 0.025, np.uint8(128))
+    m.node("Conv", ["x_dq", "w1_dq", "b1"], "c1", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    m.node("Relu", ["c1"], "r1")
+    r1 = stored("r1", np.maximum(convolution(x0, w1, b1, 1, 1), 0), 0.02, np.int8(-128))
+    m.node("Conv", ["r1_dq", "w2_dq", "b2"], "c2", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    c2 = stored("c2", convolution(r1, w2, b2, 1, 1), 0.1, np.int8(5))
+    m.node("Add", ["c2_dq", "r1_dq"], "s")
+    s = stored("s", c2 + r1, 0.1, np.int8(0))
+    m.node("GlobalAveragePool", ["s_dq"], "a")
+    a = stored("a", s.mean((2, 3), keepdims=True), 0.03, np.int8(-10))
+    m.node("Flatten", ["a_dq"], "f")
+    w3, b3 = weights("w3", 6, 8), m.weight("b3", 6, scale=0.1)
+    m.node("Gemm", ["f", "w3_dq", "b3"], "y0", transB=1)
+    y = stored("y0", a.reshape(2, 8) @ w3.T + b3, 0.05, np.uint8(120))
+    m.write(out, "quantised", {"x": x}, {"y0_dq": y})
+
+
 def lstm(out):
     """A recurrent layer over 4 steps and a classifier of its last state."""
     m = Model(4)
@@ -267,5 +309,5 @@ def small_torchscript(_):
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
-    for make in (mlp, attention, cnn, lstm, elementwise, blocks, small_tflite, small_torchscript):
+    for make in (mlp, attention, cnn, quantised, lstm, elementwise, blocks, small_tflite, small_torchscript):
         make(folder)

@@ -44,6 +44,9 @@ void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
         BUDA_TRY(passes::parse_precision_rules(text));
         return success();
       });
+  set.choice("quantized", o.quantized, {"dequantize", "host"},
+             "quantised models: dequantize: compute with the real numbers that their integers stand for, without rounding; host: run their "
+             "ops as they are, on the host");
   set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "format that replaces Float32 on a device that does not compute in it");
 }
 

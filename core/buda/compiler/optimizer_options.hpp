@@ -23,7 +23,8 @@ struct OptimizerOptions {
   std::string amp_level = "0";
   bool bfp8_conversion = false;
   std::vector<std::string> mixed_precision;  // rules, in order
-  std::optional<bool> fold_constants;        // nothing, here and below: from the optimisation level on at which the pipeline does it
+  std::string quantized = "dequantize";
+  std::optional<bool> fold_constants;  // nothing, here and below: from the optimisation level on at which the pipeline does it
   bool stable_softmax = true;
   bool conv_prestride = true;
   std::optional<bool> auto_fusing, small_tiles;

@@ -6,8 +6,7 @@
 //   divide(a, b)         where the quotient is rounded next, directly or as a scale: a product with the reciprocal, corrected to what a
 //                        division in fp32 gives; 1/2 then rounds as it does elsewhere. Other quotients do not pay for that (plugin example)
 //
-// As exact as the device's round: for |x| below 2^22 where it computes in Float32 (lower/rules/eltwise.cpp), and remainders for quotients below
-// that. Integers are their own floor.
+// The op `round` is left to the host, which no chip's units can do (lower/rules/eltwise.cpp). Integers are their own floor.
 #include "rules.hpp"
 
 #include <buda/graph/graph.hpp>

@@ -3,7 +3,8 @@ import dataclasses
 
 
 def graph(name, *nodes, tensors=()):
-    """Nodes are (name, op, inputs, attributes or the shape of an input); tensors are (name, shape), of which each element differs."""
+    """Nodes are (name, op, inputs, attributes or the shape of an input); tensors are (name, shape), of which each element differs, or
+    (name, shape, type, elements)."""
     out = []
     for node_name, op, inputs, rest in nodes:
         node = {"name": node_name, "op": op}
@@ -21,11 +22,12 @@ def graph(name, *nodes, tensors=()):
                 node["attrs"] = rest
         out.append(node)
     stored = []
-    for tensor_name, shape in tensors:
+    for tensor_name, shape, *given in tensors:
         count = 1
         for size in shape:
             count *= size
-        stored.append({"name": tensor_name, "dtype": "F32", "shape": shape, "values": [i % 17 / 8 for i in range(count)]})
+        dtype, values = given or ("F32", [i % 17 / 8 for i in range(count)])
+        stored.append({"name": tensor_name, "dtype": dtype, "shape": shape, "values": values})
     return {"schema": "buda.graph/1", "name": name, "level": "tensor", "nodes": out, "tensors": stored}
 
 
@@ -36,6 +38,9 @@ def op_on_input(name, op, shape, attributes):
 MODELS = [
     graph("chain", ("x", "input", [], [32, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("c", "add", ["b", "a"], None),
           ("out", "output", ["c"], None)),
+    graph("quantised", ("x", "input", [], [32, 40]), ("scale", "constant", [], None), ("zero", "constant", [], None),
+          ("q", "quantize", ["x", "scale", "zero"], None), ("y", "dequantize", ["q", "scale", "zero"], None), ("out", "output", ["y"], None),
+          tensors=[("scale", [], "F32", [0.5]), ("zero", [], "I8", [3])]),
     graph("one-row", ("x", "input", [], [1, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("c", "add", ["b", "a"], None),
           ("out", "output", ["c"], None)),
     graph("branches", ("x", "input", [], [32, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["x"], None), ("c", "add", ["a", "b"], None),
@@ -99,6 +104,7 @@ WITNESSES = {
     "default-accumulate-df": [Witness("mlp", ["Float32"])],
     "default-math-fidelity": [Witness("mlp")],
     "fp32-fallback": [Witness("mlp", ["Float16"], given=["--default-df-override", "Float32", "--device", "e75"])],
+    "quantized": [Witness("quantised")],
     "amp-light": [Witness("mlp")],
     "amp-level": [Witness("mlp")],
     "enable-bfp8-conversion": [Witness("mlp")],

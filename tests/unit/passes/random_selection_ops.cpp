@@ -27,7 +27,7 @@ class SelectionOps {
       case 3:
         return gathered(x);
       default:
-        return rounded(x);
+        return by_sign(x);
     }
   }
 
@@ -88,12 +88,10 @@ class SelectionOps {
     pool_.take("gather", {x, known}, {{"dim", axis}});
   }
 
-  void rounded(const RandomValue& x) {
-    static constexpr const char* kOps[] = {"floor", "ceil", "round", "sign"};
-    for (float v : x.tensor.as<float>()) {
-      double halves = 2 * static_cast<double>(v), away = halves - static_cast<double>(static_cast<std::int64_t>(halves));
-      if (std::abs(away) < 2e-3 || std::abs(away) > 1 - 2e-3) return;
-    }
+  void by_sign(const RandomValue& x) {
+    static constexpr const char* kOps[] = {"abs", "negative", "relu", "sign"};
+    for (float v : x.tensor.as<float>())
+      if (std::abs(v) < 1e-3f) return;
     pool_.unary(kOps[pool_.pick(std::size(kOps))], x);
   }
 

@@ -5,6 +5,7 @@
 
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
+#include <buda/passes/simplify/candidates.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <utility>
@@ -44,6 +45,16 @@ inline void expect_equivalence(Graph& graph, Bench& bench, const std::vector<con
     auto same = check.after(graph, pass->name);
     ASSERT_TRUE(same.ok()) << Bench::message(same.failure()) << '\n' << listing(graph);
   }
+}
+
+// The same passes, the last of which lowers: with the host's partition before it where decompositions round, which no device does.
+inline std::vector<const Pass*> with_host_for_rounding(const Graph& graph, std::vector<const Pass*> passes) {
+  Bench bench;
+  bench.context.decompositions = &plugin_decompositions();
+  Graph decomposed = graph;
+  bench.run(kDecompose, decomposed);
+  if (!ops_of_types(decomposed, {"round"}).empty()) passes.insert(passes.end() - 1, &kCpuFallback);
+  return passes;
 }
 
 }  // namespace buda::passes

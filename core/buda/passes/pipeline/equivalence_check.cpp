@@ -142,6 +142,7 @@ Result<void> EquivalenceCheck::start(const Graph& graph, NamedTensors inputs) {
   BUDA_ASSIGN(Run run, evaluate(graph));
   outputs_ = std::move(run.outputs);
   values_ = std::move(run.values);
+  shapes_.clear();
   for (const auto& [name, tensor] : values_) shapes_.emplace(name, tensor.shape());
   return success();
 }

@@ -34,7 +34,7 @@ class EquivalenceCheck {
   EquivalenceCheck(const EquivalenceCheck&) = delete;
   EquivalenceCheck& operator=(const EquivalenceCheck&) = delete;
 
-  // Evaluates the graph as it is before the first pass, on the given inputs.
+  // Evaluates the graph as it is before the first pass, or after one that changed its results, on the given inputs.
   Result<void> start(const graph::Graph& graph, NamedTensors inputs);
 
   // Compares the graph with what it was before: its outputs with those of the first graph, and the values of all nodes that are still

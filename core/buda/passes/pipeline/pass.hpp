@@ -3,9 +3,10 @@
 // A pass is a function and a description of it. Each has a file of its own, named like the pass, that shows in its opening comment a graph
 // before and after. Adding one takes that file, a line in standard_passes.cpp and a place in share/pipelines/default.yaml.
 //
-// What every pass keeps: the semantics of the graph; the model's inputs and outputs, in name, type and order; and that a node's name stands
-// for its value: a pass may drop a name or give a new one, but no node takes over the name of another value. So values can be compared by
-// name across passes (equivalence_check.hpp), and a user finds the values of his model by their names.
+// What every pass keeps, but those that say otherwise (keeps_results): the semantics of the graph; the model's inputs and outputs, in name,
+// type and order; and that a node's name stands for its value: a pass may drop a name or give a new one, but no node takes over the name of
+// another value. So values can be compared by name across passes (equivalence_check.hpp), and a user finds the values of his model by their
+// names.
 #pragma once
 
 #include <buda/device/descriptor.hpp>
@@ -47,6 +48,12 @@ struct FallbackOptions {
   std::int64_t most_depth = 10;  // of these: ops between them and the input or output
 };
 
+// How the ops of a quantised model are computed (quantized-models).
+enum class QuantizedModels {
+  dequantize,  // with the real numbers that its integers stand for, on the device
+  host,        // as they are, on the host
+};
+
 // Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the
 // first n are done. Passes without which a graph cannot be lowered do not ask.
 class RewriteCounter {
@@ -80,6 +87,7 @@ struct PassContext {
   const device::DeviceDescriptor* device = nullptr;  // null: not chosen; passes with needs_device then fail
   FormatOptions formats;
   FallbackOptions fallback;
+  QuantizedModels quantized = QuantizedModels::dequantize;
   std::vector<FractureGroup> fractures;
   bool device_tilizes = false;         // inputs come to the device in rows (tilize-on-device)
   std::vector<BufferRequest> buffers;  // what is met is taken off (insert-buffers)
@@ -99,6 +107,7 @@ struct Pass {
   std::string_view summary;           // one line, begins with a verb
   std::optional<graph::Level> level;  // of the graphs that it works on; nothing: of both
   bool needs_device = false;
+  bool keeps_results = true;  // false: what comes out is compared with the graph as this pass leaves it
   Result<PassReport> (*run)(graph::Graph& graph, PassContext& context) = nullptr;
 };
 

@@ -12,6 +12,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kInferTypes,
       &kFracture,
       &kInsertBuffers,
+      &kQuantizedModels,
       &kFusePad,
       &kFoldBatchnorm,
       &kFuseGelu,

@@ -130,25 +130,11 @@ Result<Lowered> scalar_like(OpBuilder& out, std::string_view suffix, double valu
   return c;
 }
 
-// Adding 1.5 * 2^23 leaves no room for digits after the point, so that the sum is rounded to an integer, ties to the even one; and
-// then it is taken away again. Exact for |x| < 2^22 where sums are Float32; with other formats the device cannot do it this way. The sum
-// keeps Float32 whatever the options say (tag `exact`). Chips whose matrix unit reads its operands with 10 bits of mantissa lose the sum on
-// the way into the subtraction: on these rounding belongs on the host.
-RuleResult lower_round(Operands& in, OpBuilder& out) {
-  if (!out.device().features.fp32_accumulate)
-    return out.refuse(cat("device '", out.device().name, "' does not compute in Float32, which rounding needs"), "round on the host");
-  BUDA_ASSIGN(Lowered x, in.value(0));
-  BUDA_ASSIGN(Lowered shift, scalar_like(out, "shift", 12582912, x));
-  BUDA_ASSIGN(Lowered shifted, binary(out, "shifted", "add", x, shift));
-  out.mark_exact(shifted);
-  BUDA_ASSIGN(Lowered result, binary(out, "", "subtract", std::move(shifted), std::move(shift)));
-  // Rounding moves a number by 1/2 at most; what the intervals of the two sums make of that is far too wide.
-  auto near = [](const ValueRange& s) { return ValueRange{s.least - 0.5, s.most + 0.5, s.finite}; };
-  result.data = near(x.data);
-  result.rows = near(x.rows);
-  result.cols = near(x.cols);
-  result.corner = near(x.corner);
-  return result;
+// A sum with 1.5 * 2^23 would leave no digits after the point, but the matrix unit reads 10 bits of its operands' mantissas: what is then
+// taken away from the sum is not what was added. The vector unit's functions do not round.
+RuleResult lower_round(Operands&, OpBuilder& out) {
+  return out.refuse("chips read 10 bits of an operand's mantissa, too few for sums that round to integers",
+                    "--enable-cpu-fallback runs it on the host");
 }
 
 RuleResult lower_negative(Operands& in, OpBuilder& out) {
