@@ -19,16 +19,12 @@ inline void issue() {
 inline void push(uint32_t word) { at(0xffe40000u) = word; }
 
 inline volatile uint32_t& config(uint32_t word) { return at(0xffef0000u + 4 * word); }
+// A processor goes on behind a load until an instruction needs the value: this one does.
+inline void wait_for_value(uint32_t value) { asm volatile("addi x0, %0, 0" : : "r"(value)); }
 // Processor and coprocessor see configuration in the order in which it was written only after it was read back.
-inline void config_written() {
-  const uint32_t value = config(0);
-  asm volatile("" : : "r"(value));
-}
+inline void config_written() { wait_for_value(config(0)); }
 // Until the thread's instructions are executed.
-inline void wait_idle() {
-  const uint32_t value = at(0xffe80004u);
-  asm volatile("" : : "r"(value));
-}
+inline void wait_idle() { wait_for_value(at(0xffe80004u)); }
 
 inline const volatile Arguments& arguments() { return *reinterpret_cast<const volatile Arguments*>(kArgumentsAddress); }
 

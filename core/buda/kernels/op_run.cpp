@@ -226,28 +226,48 @@ std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, co
   return out;
 }
 
-}  // namespace
+// What is the same for all cores of an op.
+struct Prepared {
+  OpLayout layout;
+  Programs programs;
+};
 
-CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
-
-arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core) {
-  // Ethernet cores move bytes, without a kernel.
-  if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
+std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call) {
   const auto found = kernels.kernel_of_op.find(call.op.name);
   if (found == kernels.kernel_of_op.end()) return std::string("it has no kernel");
   if (auto why = unable(call)) return *why;
   auto layout = layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
   if (auto* why = std::get_if<std::string>(&layout)) return std::move(*why);
-  const OpLayout& placed = std::get<OpLayout>(layout);
   auto programs = programs_of(kernels.kernels[found->second], l1);
   if (auto* why = std::get_if<std::string>(&programs)) return std::move(*why);
+  return Prepared{std::move(std::get<OpLayout>(layout)), std::move(std::get<Programs>(programs))};
+}
+
+}  // namespace
+
+CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
+
+CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, GridCoord place, Core& core) {
+  auto prepared = prepare(kernels, l1, call);
+  if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
+  const Prepared& op = std::get<Prepared>(prepared);
+  return run_on({call, op.layout, op.programs, place}, core);
+}
+
+arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core) {
+  // Ethernet cores move bytes, without a kernel.
+  if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
+  auto prepared = prepare(kernels, l1, call);
+  if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
+  const OpLayout& placed = std::get<Prepared>(prepared).layout;
+  const Programs& programs = std::get<Prepared>(prepared).programs;
   Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);
   const GridShape grid = call.op.grid;
   std::vector<std::optional<std::string>> errors(static_cast<std::size_t>(grid.volume()));
   parallel_for(call.threads, errors.size(), [&](std::size_t i) {
     const auto n = static_cast<std::int32_t>(i);
     const GridCoord place{n / grid.cols, n % grid.cols};
-    CoreOutcome outcome = run_core({call, placed, std::get<Programs>(programs), place}, place);
+    CoreOutcome outcome = run_core({call, placed, programs, place}, place);
     if (auto* error = std::get_if<std::string>(&outcome)) {
       errors[i] = std::move(*error);
       return;

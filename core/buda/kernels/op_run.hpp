@@ -64,6 +64,8 @@ CoreOutcome run_on(const CoreWork& work, Core& core);
 using RunCore = std::function<CoreOutcome(const CoreWork& work, GridCoord place)>;
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core);
+// One core's part alone.
+CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core);
 
 }  // namespace buda::kernels
 

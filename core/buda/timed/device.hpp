@@ -28,10 +28,14 @@ struct Computing {
   std::function<arith::Outcome(const arith::OpCall&)> run_op = {};
 };
 
+// Cycles of one core of an op for one input, when data and room are there; nothing where they are not known.
+using KernelCyclesOf = std::function<std::optional<double>(const netlist::Op&)>;
+
 struct DeviceOptions {
   bool check_tiles = true;              // tags
   std::optional<Computing> computes;    // without it all outputs are zeros
   std::uint64_t jitter = 0;             // a seed: every duration times 0.7 to 1.3
+  KernelCyclesOf kernel_cycles;         // instead of the cost model's, where there are any
   std::map<std::string, double> scale;  // of kernels' times, by op
   sim::TimeScale transfers;             // how much longer they take
   std::int64_t chunk_tiles = 8;         // that travel together at most

@@ -28,7 +28,7 @@ TimedDevice::TimedDevice(const runtime::Program& program, const device::DeviceDe
       options_(options),
       host_(host),
       index_tiles_(netlist_),
-      cores_(device_, index_tiles_, options_.scale),
+      cores_(device_, index_tiles_, options_.scale, options_.kernel_cycles),
       clocks_(netlist_),
       link_(options.host_gbs / device.cost.clock_ghz),
       switch_(device_, options.switch_cycles) {}

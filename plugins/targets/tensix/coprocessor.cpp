@@ -124,6 +124,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
       frontend.put_back();
       break;
     }
+    if (kind.latches && standing_[thread].first) time.now = *standing_[thread].first;
     Step step = Step::done;
     if (!checked.knows(*word) && !isa::decode(*word)) {
       step = fail(cat("'", isa::disassemble(*word), "' is no instruction of the coprocessor"));
@@ -135,11 +136,13 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
     }
     if (step == Step::waits) {
       standing_[thread].cause = standing_[thread].waited_for = static_cast<Cause>(kind.waits_for);
+      if (!standing_[thread].first) standing_[thread].first = time.now;
       frontend.put_back();
     }
     if (step == Step::fault) fault_thread_ = thread;
     if (step != Step::done) break;
     standing_[thread].began = time.now;
+    standing_[thread].first.reset();
     time.executed(thread, kind, *word);
     frontend.passed(time.now);
     ++executed;

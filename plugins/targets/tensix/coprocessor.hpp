@@ -132,6 +132,7 @@ class Coprocessor {
     Cause cause = kNoCause, waited_for = kNoCause;
     Cycle later = 0, began = 0;
     std::uint64_t executed = 0;  // instructions
+    std::optional<Cycle> first;  // when an instruction that waits came to the gate
   };
   std::array<Standing, kThreads> standing_ = {};
   std::string fault_;

@@ -31,25 +31,36 @@ class Table {
   }
 
   void add_shared() {
-    set({"NOP"}, {.blocked = kEverything});
-    set({"SEMINIT", "SEMPOST", "SEMGET", "SEMWAIT"}, {.unit = Unit::sync, .waits_for = kForSemaphores, .blocked = kSync, .in_order = true});
+    InstructionKind k;
+    k.blocked = kEverything;
+    set({"NOP"}, k);
+    k = {.unit = Unit::sync, .waits_for = kForSemaphores, .blocked = kSync, .in_order = true};
+    set({"SEMINIT", "SEMPOST", "SEMGET"}, k);
+    k.latches = true;
+    set({"SEMWAIT"}, k);
     set({"ATGETM", "ATRELM"}, {.unit = Unit::sync, .waits_for = kForMutexes, .blocked = kSync, .in_order = true});
-    set({"STALLWAIT"}, {.unit = Unit::sync, .blocked = kSync});
-    set({"UNPACR"},
-        {.unit = Unit::unpackers, .blocked = kTdma | kUnpack, .cycles = std::uint8_t{latency::kUnpackAddress}, .in_order = true});
-    set({"UNPACR_NOP"}, {.unit = Unit::unpackers, .blocked = kTdma | kUnpack, .in_order = true});
+    set({"STALLWAIT"}, {.unit = Unit::misc, .blocked = kSync, .latches = true});  // only the gate is concerned
+    k = {.unit = Unit::unpackers, .blocked = kTdma | kUnpack, .in_order = true};
+    set({"UNPACR_NOP"}, k);
+    k.cycles = latency::kUnpackAddress;
+    set({"UNPACR"}, k);
     set({"PACR"}, {.unit = Unit::packers, .blocked = kTdma | kPack});
-    set({"SETDMAREG", "DMANOP"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon});
-    set({"ADDDMAREG", "MULDMAREG", "SUBDMAREG", "CMPDMAREG", "BITWOPDMAREG", "SHIFTDMAREG"},
-        {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kArithmetic}});
-    set({"REG2FLOP", "FLUSHDMA"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kRegisterToConfig}});
-    set({"STOREREG"}, {.unit = Unit::scalar, .blocked = kTdma | kThCon, .cycles = std::uint8_t{latency::kStoreRegister}, .in_order = true});
     set({"SETC16"}, {.unit = Unit::misc, .blocked = kConfig});  // of each thread's own; up to three per cycle
-    set({"RMWCIB0", "RMWCIB1", "RMWCIB2", "RMWCIB3"}, {.unit = Unit::config, .blocked = kConfig});
-    set({"WRCFG", "RDCFG"}, {.unit = Unit::config, .blocked = kConfig, .latency = std::uint8_t{latency::kWriteConfig}});
     set({"SETADC", "SETADCXX", "SETADCXY", "SETADCZW", "INCADCXY", "INCADCZW", "ADDRCRXY", "ADDRCRZW", "SETDVALID"},
         {.unit = Unit::misc, .blocked = kTdma});
     set({"XMOV"}, {.unit = Unit::misc, .blocked = kTdma | kMover});
+    k = {.unit = Unit::config, .blocked = kConfig, .in_order = true};
+    set({"RMWCIB0", "RMWCIB1", "RMWCIB2", "RMWCIB3"}, k);
+    k.latency = latency::kWriteConfig;
+    set({"WRCFG", "RDCFG"}, k);
+    k = {.unit = Unit::scalar, .blocked = kTdma | kThCon, .in_order = true};
+    set({"SETDMAREG", "DMANOP"}, k);
+    k.cycles = latency::kArithmetic;
+    set({"ADDDMAREG", "MULDMAREG", "SUBDMAREG", "CMPDMAREG", "BITWOPDMAREG", "SHIFTDMAREG"}, k);
+    k.cycles = latency::kRegisterToConfig;
+    set({"REG2FLOP", "FLUSHDMA"}, k);
+    k.cycles = latency::kStoreRegister;
+    set({"STOREREG"}, k);
   }
 
   void add_matrix() {

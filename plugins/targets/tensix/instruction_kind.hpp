@@ -19,7 +19,8 @@ struct InstructionKind {
   std::uint16_t blocked = 0;           // bits of STALLWAIT's `blocked` that hold it
   std::uint8_t cycles = 1;             // until its thread and its unit go on
   std::uint8_t latency = 1;            // until its results are there
-  bool in_order = false;               // what it does depends on what other threads did before
+  bool in_order = false;               // what it does, or when, depends on what other threads did before
+  bool latches = false;                // goes through the gate before what it waits for has happened
   bool reads_a = false, reads_b = false;
   bool after_moves = false;  // waits until rows that were moved into the destination are there
 };

@@ -1,5 +1,6 @@
 // Target `tensix`: executes compiled kernels instruction by instruction.
 #include "debug/trace_file.hpp"
+#include "kernel_cycles.hpp"
 #include "simulated_core.hpp"
 
 #include <buda/functional/device.hpp>
@@ -44,8 +45,8 @@ class TensixDevice final : public runtime::ForwardingDevice {
 
 class TensixTarget final : public runtime::Target {
  public:
-  TensixTarget(kernels::KernelSource source, bool streams, tensix::RunOptions run)
-      : source_(std::move(source)), streams_(streams), run_(std::move(run)) {}
+  TensixTarget(kernels::KernelSource source, bool streams, bool measures, tensix::RunOptions run)
+      : source_(std::move(source)), streams_(streams), measures_(measures), run_(std::move(run)) {}
   runtime::Needs needs() const override { return {.streams = streams_, .kernels = true}; }
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
@@ -64,7 +65,7 @@ class TensixTarget final : public runtime::Target {
     const auto run_op = [cores, run = std::move(run)](const arith::OpCall& call) {
       return tensix::run_op(cores->kernels, cores->l1, call, cores->counts, run);
     };
-    BUDA_ASSIGN(auto device, make_device(program, descriptor, run_op, host));
+    BUDA_ASSIGN(auto device, make_device(program, descriptor, *cores, run_op, host));
     return std::unique_ptr<runtime::Device>(new TensixDevice(std::move(device), std::move(cores)));
   }
 
@@ -72,10 +73,14 @@ class TensixTarget final : public runtime::Target {
   using RunOp = std::function<arith::Outcome(const arith::OpCall&)>;
 
   Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
-                                                       RunOp run_op, Host& host) const {
+                                                       const Cores& cores, RunOp run_op, Host& host) const {
     if (streams_) {
       timed::DeviceOptions options;
       options.computes = timed::Computing{arith::Mode::bits, std::move(run_op)};
+      if (measures_) {
+        BUDA_ASSIGN(auto cycles, tensix::KernelCycles::make(program.netlist, cores.kernels, cores.l1));
+        options.kernel_cycles = [cycles](const netlist::Op& op) { return cycles->of(op); };
+      }
       return timed::make_device(program, descriptor, options, host);
     }
     functional::DeviceOptions options;
@@ -86,6 +91,7 @@ class TensixTarget final : public runtime::Target {
 
   kernels::KernelSource source_;
   bool streams_;
+  bool measures_;
   tensix::RunOptions run_;
 };
 
@@ -112,6 +118,13 @@ std::vector<schema::OptionSpec> options() {
   checks.choices = {"error", "off"};
   all.push_back(std::move(checks));
   for (schema::OptionSpec& debug : tensix::debug_options()) all.push_back(std::move(debug));
+  schema::OptionSpec time;
+  time.name = "time";
+  time.type = schema::OptionType::choice;
+  time.choices = {"kernels", "cost"};
+  time.default_text = "kernels";
+  time.summary = "with streams, how long ops take: the cycles of their kernels' instructions, or those of the cost model";
+  all.push_back(std::move(time));
   return all;
 }
 
@@ -124,7 +137,7 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
                           BUDA_ASSIGN(auto run, run_options(values));
-                          return std::unique_ptr<runtime::Target>(
-                              new TensixTarget(kernels::source_of(values), values.flag("streams"), std::move(run)));
+                          return std::unique_ptr<runtime::Target>(new TensixTarget(kernels::source_of(values), values.flag("streams"),
+                                                                                   values.text("time") != "cost", std::move(run)));
                         }});
 }

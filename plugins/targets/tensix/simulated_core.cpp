@@ -36,6 +36,12 @@ kernels::Core::Turn SimulatedCore::advance() {
   return turn;
 }
 
+Cycle SimulatedCore::cycles() const {
+  Cycle last = 0;
+  for (std::size_t t = 0; t < kThreads; ++t) last = std::max(last, core_.clock(t).stored);
+  return last;
+}
+
 std::string SimulatedCore::state() const {
   std::string text;
   for (std::size_t t = 0; t < kThreads; ++t) text += cat(t == 0 ? "" : "; ", core_.where(t));

@@ -36,6 +36,8 @@ class SimulatedCore final : public kernels::Core {
   tensix::Core::Counts counts() const { return core_.counts(); }
   Checks& checks() { return core_.checks; }
   tensix::Core& core() { return core_; }
+  // Until the last thread said in L1 that it has ended.
+  Cycle cycles() const;
 
  private:
   tensix::Core core_;

@@ -186,6 +186,7 @@ Step unpacr_nop(Coprocessor& c, std::size_t, std::uint32_t word) {
   switch (get(word, kKind)) {
     case kZeros:
       if (source.to_compute().valid) return Step::waits;
+      c.time.now = std::max({c.time.now, source.banks[0].since, source.banks[1].since});
       source.to_unpack().words.fill(0);
       source.to_unpack().change();
       return Step::done;

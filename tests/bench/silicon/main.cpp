@@ -3,6 +3,7 @@
 #include "drawing.hpp"
 #include "fits.hpp"
 #include "gemm.hpp"
+#include "kernel_times.hpp"
 #include "measurements.hpp"
 #include "netlist_rates.hpp"
 #include "noc_traces.hpp"
@@ -108,6 +109,16 @@ Result<int> sim(Host& host, const std::vector<Measurement>& measurements, std::s
   return std::all_of(classes.begin(), classes.end(), [](const ClassErrors& c) { return c.reached(); }) ? 0 : 1;
 }
 
+// Other kernels than the measured ones: what has to agree is the order.
+Result<int> kernels(Host& host, const std::vector<Measurement>& measurements, std::size_t every) {
+  constexpr double kGoal = 0.8;
+  BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
+  const KernelTimes times = kernel_times(host, device, measurements, every);
+  std::printf("%s", kernel_time_table(times).c_str());
+  for (const auto& [reason, count] : times.left_out) std::printf("left out: %zu of %s\n", count, reason.c_str());
+  return times.rank_correlation() >= kGoal ? 0 : 1;
+}
+
 // What the parts of the fabric are worth is shown by leaving them out: then the error has to be large.
 Result<int> noc(Host& host, const std::string& folder, Ablation ablation) {
   BUDA_ASSIGN(const device::DeviceDescriptor device, device::load_device(host, kWormhole));
@@ -195,19 +206,22 @@ std::optional<Result<int>> run(const std::vector<std::string>& args, Host& host)
   if (command == "netlists" && count == 2) return netlists(host, args[1]);
   if (command == "gemm" && count == 2) return gemm(host, args[1]);
   if (command == "page" && count == 4) return page(host, args[1], args[2], args[3]);
-  const bool of_ops = (count == 2 && (command == "ops" || command == "fit")) || ((count == 2 || count == 3) && command == "sim");
+  const bool of_ops =
+      (count == 2 && (command == "ops" || command == "fit")) || ((count == 2 || count == 3) && (command == "sim" || command == "kernels"));
   if (!of_ops) return std::nullopt;
   auto measurements = read_measurements(host, args[1]);
   if (!measurements) return measurements.failure();
   if (command == "fit") return fit(host, *measurements);
   if (command == "ops") return ops(host, *measurements);
-  return sim(host, *measurements, count == 3 ? static_cast<std::size_t>(std::max(std::atoi(args[2].c_str()), 1)) : 1);
+  const std::size_t every = count == 3 ? static_cast<std::size_t>(std::max(std::atoi(args[2].c_str()), 1)) : 1;
+  return command == "kernels" ? kernels(host, *measurements, every) : sim(host, *measurements, every);
 }
 
 constexpr const char* kUsage =
     "usage: silicon [--share SHARE] COMMAND\n"
     "  ops DIR                       predicts the measurements of single ops in DIR/ops by the rows of SHARE/devices\n"
     "  sim DIR [N]                   the same of held-out predictions, taken through the simulator, of every Nth measurement\n"
+    "  kernels DIR [N]               cycles of this project's kernels on target tensix, beside every Nth measurement\n"
     "  noc DIR [--ablate links|all]  replays the traces of Wormhole's networks in DIR; without links, or without contention, the error "
     "has\n"
     "                                to be large\n"

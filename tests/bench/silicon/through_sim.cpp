@@ -89,6 +89,8 @@ Result<Queue> input_queue(const Op& op, std::size_t input, std::int32_t channel)
 
 bool is_parameter(const Op& op, std::size_t input) { return op.attributes.identity && input != 1; }
 
+}  // namespace
+
 Result<Netlist> netlist_of(const Measurement& m, const device::DeviceDescriptor& device) {
   const Op op = placed(m);
   Netlist n;
@@ -126,6 +128,8 @@ Result<Netlist> netlist_of(const Measurement& m, const device::DeviceDescriptor&
   n.programs.push_back(std::move(program));
   return n;
 }
+
+namespace {
 
 // Cycles from input to input.
 Result<double> period(Host& host, const device::DeviceDescriptor& device, const Prediction& p) {

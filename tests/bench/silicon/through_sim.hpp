@@ -9,11 +9,15 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/io/host.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <string>
 #include <vector>
 
 namespace buda::silicon {
+
+// The op alone on one core, named "op".
+Result<netlist::Netlist> netlist_of(const Measurement& measurement, const device::DeviceDescriptor& device);
 
 struct Simulated {
   std::vector<Prediction> predictions;  // cycles from input to input

@@ -1,0 +1,44 @@
+// Zeros in the shapes that the op's edges deliver.
+#include "kernel_cycles.hpp"
+
+#include "simulated_core.hpp"
+
+#include <buda/kernels/op_run.hpp>
+
+#include <limits>
+#include <utility>
+
+namespace buda::tensix {
+
+Result<std::shared_ptr<KernelCycles>> KernelCycles::make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels,
+                                                         device::L1Map l1) {
+  std::shared_ptr<KernelCycles> made(new KernelCycles(netlist, kernels, l1));
+  BUDA_ASSIGN(made->plans_, arith::plan_graphs(made->netlist_, std::numeric_limits<std::int64_t>::max()));
+  for (const auto& [index, graph] : made->plans_.graphs)
+    for (const arith::OpPlan& plan : graph.ops) made->ops_[plan.op->name] = &plan;
+  return made;
+}
+
+std::optional<double> KernelCycles::of(const netlist::Op& op) {
+  const std::lock_guard lock(mutex_);
+  const auto plan = ops_.find(op.name);
+  if (plan == ops_.end()) return std::nullopt;
+  auto [known, fresh] = known_.try_emplace(op.name);
+  if (fresh) known->second = measured(*plan->second);
+  return known->second;
+}
+
+std::optional<double> KernelCycles::measured(const arith::OpPlan& plan) const {
+  const netlist::Op& op = *plan.work;
+  if (op.attributes.identity || kernels_.kernel_of_op.count(op.name) == 0) return std::nullopt;
+  std::vector<arith::ValuePtr> inputs;
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i)
+    inputs.push_back(std::make_shared<arith::Value>(plan.inputs[i].gather.shape(), plan.inputs[i].tiles, op.inputs[i].format));
+  SimulatedCore core(static_cast<std::size_t>(l1_.size));
+  const arith::OpCall call{op, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
+  // What goes wrong is told when its values are computed.
+  if (std::holds_alternative<std::string>(kernels::run_part(kernels_, l1_, call, {0, 0}, core))) return std::nullopt;
+  return static_cast<double>(core.cycles());
+}
+
+}  // namespace buda::tensix
