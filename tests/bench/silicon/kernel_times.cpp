@@ -50,6 +50,31 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
+std::string family_of(const netlist::Op& op) {
+  using netlist::OpType;
+  switch (op.type) {
+    case OpType::matmul:
+      return "products";
+    case OpType::reduce:
+      return "reductions";
+    case OpType::nop:
+    case OpType::datacopy:
+    case OpType::add:
+    case OpType::subtract:
+    case OpType::multiply:
+    case OpType::maximum:
+      return "copies, sums, elementwise products and maxima";
+    // The measured kernels read them from tables of three straight lines; those of this project compute them to the last bits.
+    case OpType::gelu:
+    case OpType::gelu_derivative:
+    case OpType::sigmoid:
+    case OpType::tanh:
+      return "functions that the measured kernels look up";
+    default:
+      return "other functions";
+  }
+}
+
 double rank_correlation_of(const std::vector<KernelTimes::Pair>& pairs) {
   std::vector<double> measured, ours;
   for (const auto& p : pairs) {
@@ -80,9 +105,12 @@ KernelTimes kernel_times(Host& host, const device::DeviceDescriptor& device, con
 }
 
 std::string kernel_time_table(const KernelTimes& times) {
-  std::map<std::string, std::vector<KernelTimes::Pair>> files;
-  for (const auto& p : times.pairs) files[p.measured->file].push_back(p);
-  std::string text = "| file | measurements | correlation of ranks | cycles of kernels / of silicon, geometric mean |\n|---|--:|--:|--:|\n";
+  std::map<std::string, std::vector<KernelTimes::Pair>> files, families;
+  for (const auto& p : times.pairs) {
+    files[p.measured->file].push_back(p);
+    families[family_of(p.measured->op)].push_back(p);
+  }
+  std::string text = "| ops | measurements | correlation of ranks | cycles of kernels / of silicon, geometric mean |\n|---|--:|--:|--:|\n";
   const auto row = [&](const std::string& name, const std::vector<KernelTimes::Pair>& pairs) {
     double log_ratio = 0;
     for (const auto& p : pairs) log_ratio += std::log(p.cycles / p.measured->cycles);
@@ -91,6 +119,7 @@ std::string kernel_time_table(const KernelTimes& times) {
                   std::exp(log_ratio / static_cast<double>(pairs.size())));
     text += cat("| ", name, figures);
   };
+  for (const auto& [family, pairs] : families) row(family, pairs);
   for (const auto& [file, pairs] : files) row(file, pairs);
   if (!times.pairs.empty()) row("all", times.pairs);
   return text;
