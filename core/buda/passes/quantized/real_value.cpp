@@ -168,7 +168,8 @@ std::optional<double> kept_offset(const Graph& g, const Node& n, double offset) 
   auto weight = uniform_value(g, n.inputs()[1]);
   const Shape& w = g.type(n.inputs()[1].source)->shape;
   if (!weight || w[0] == 0) return std::nullopt;
-  return offset * *weight * static_cast<double>(w.volume().value_or(0) / w[0]);
+  const std::int64_t taps = w.volume().value_or(0) / w[0];
+  return offset * *weight * static_cast<double>(taps);
 }
 
 // What the results of a product are multiplied with: one number, or one for each slice along an axis of the result.
