@@ -50,6 +50,8 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   return aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
+constexpr const char* kLookedUp = "functions that the measured kernels look up";
+
 std::string family_of(const netlist::Op& op) {
   using netlist::OpType;
   switch (op.type) {
@@ -69,9 +71,9 @@ std::string family_of(const netlist::Op& op) {
     case OpType::gelu_derivative:
     case OpType::sigmoid:
     case OpType::tanh:
-      return "functions that the measured kernels look up";
+      return kLookedUp;
     default:
-      return "other functions";
+      return "other ops";
   }
 }
 
@@ -86,7 +88,12 @@ double rank_correlation_of(const std::vector<KernelTimes::Pair>& pairs) {
 
 }  // namespace
 
-double KernelTimes::rank_correlation() const { return rank_correlation_of(pairs); }
+bool KernelTimes::reached(double goal) const {
+  std::map<std::string, std::vector<Pair>> families;
+  for (const Pair& p : pairs) families[family_of(p.measured->op)].push_back(p);
+  families.erase(kLookedUp);
+  return std::all_of(families.begin(), families.end(), [&](const auto& f) { return rank_correlation_of(f.second) >= goal; });
+}
 
 KernelTimes kernel_times(Host& host, const device::DeviceDescriptor& device, const std::vector<Measurement>& measurements,
                          std::size_t every) {

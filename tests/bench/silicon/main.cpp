@@ -116,7 +116,7 @@ Result<int> kernels(Host& host, const std::vector<Measurement>& measurements, st
   const KernelTimes times = kernel_times(host, device, measurements, every);
   std::printf("%s", kernel_time_table(times).c_str());
   for (const auto& [reason, count] : times.left_out) std::printf("left out: %zu of %s\n", count, reason.c_str());
-  return times.rank_correlation() >= kGoal ? 0 : 1;
+  return times.reached(kGoal) ? 0 : 1;
 }
 
 // What the parts of the fabric are worth is shown by leaving them out: then the error has to be large.
