@@ -11,6 +11,7 @@ namespace buda::kernelc {
 struct Options {
   std::string input;  // the netlist, or the program that is printed
   bool disassemble = false;
+  bool dprint = false;
   std::string output;
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it

@@ -40,6 +40,7 @@ Result<void> run(Options& o, Host& host) {
   options.path = o.compiler;
   options.store = o.cache;
   options.packages = o.kernel_path;
+  options.prints = o.dprint;
   host.progress("compiling kernels", 0, 0);
   BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
   const std::string folder = o.output.empty() ? "kernels" : o.output;

@@ -44,6 +44,14 @@ struct Arguments {
   Ring buffers[kBuffers];         // between steps; of the stream of the first, register 4 counts the steps that are packed
 };
 
+// What a thread prints (dprint.h): messages of two words and more, which are the address of the format, the count of numbers, and these.
+// `written` and `read` count words.
+enum : uint32_t { kPrintAddress = 0x15000, kPrintWords = 128 };
+struct PrintRing {
+  uint32_t written, read;
+  uint32_t words[kPrintWords];
+};
+
 enum : uint32_t { kArgumentsAddress = 0x15c00, kArgumentsBytes = 1024 };
 
 }  // namespace tt

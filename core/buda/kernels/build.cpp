@@ -135,7 +135,7 @@ class Build {
     for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(files_->write(script(t), linker_script(t)));
     common_ = cat(io::sha256_hex(isa), '\n', toolchain_.version, '\n');
     const std::string nowhere = "x";
-    CompileJob job{0, nowhere, nowhere, nowhere, {}, {}};
+    CompileJob job{0, nowhere, nowhere, nowhere, {}, {}, options_.prints};
     auto command = command_of(toolchain_, job);
     for (auto it = command.begin() + 1; it != command.end(); ++it) common_ += cat(*it, '\n');
     for (std::size_t t = 0; t < kThreads; ++t) common_ += linker_script(t);
@@ -194,7 +194,8 @@ class Build {
                               script(t),
                               file(kernel, t, ".elf"),
                               include_of(kernel.kernel),
-                              {{here, "."}, {headers(), "kernels"}, {scratch_, "generated"}}},
+                              {{here, "."}, {headers(), "kernels"}, {scratch_, "generated"}},
+                              options_.prints},
                              cat("the ", kThreadNames[t], " thread of a kernel of the family ", kernel.kernel.family));
     });
     for (auto& result : results) BUDA_TRY(std::move(result));

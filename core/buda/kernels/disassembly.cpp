@@ -51,8 +51,7 @@ std::string value_text(KnownBits value) { return value.all() ? hex_text(value.va
 
 // What a word of a loop is for.
 constexpr std::string_view kLoopWordNames[isa::kLoopWordCount] = {
-    "outer count",        "inner count, or flags",   "before, or B",
-    "after, or A0",       "second after, or A1",     "inner, or A2",
+    "outer count",        "inner count, or flags",    "before, or B",           "after, or A0", "second after, or A1", "inner, or A2",
     "other inner, or A3", "last of all, or masked A", "last inner, or masked B"};
 
 // What is at an address that is no memory, in words; `value` is what is stored there, if anything is.

@@ -41,6 +41,7 @@ struct BuildOptions {
   Compiler compiler = Compiler::any;
   std::string path;                        // of a compiler of the kind `compiler`; empty: where Debian's packages have it
   std::string store;                       // of products (cache/store.hpp); empty: nothing is kept
+  bool prints = false;                     // DPRINT in kernels is compiled
   std::vector<std::string> packages = {};  // folders of kernels that replace those of some ops (package.hpp)
 };
 

@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/kernels/elf.hpp>
 #include <buda/kernels/op_layout.hpp>
+#include <buda/kernels/print_rings.hpp>
 #include <buda/kernels/source.hpp>
 #include <buda/numerics/pack.hpp>
 #include <buda/tensor/tile_layout.hpp>
@@ -21,6 +22,7 @@ struct CoreWork {
   const OpLayout& layout;
   const std::array<Executable, kThreads>& programs;
   GridCoord place;
+  std::vector<PrintedLine>& printed;
 };
 
 namespace {
@@ -52,7 +54,7 @@ struct Passage {
 
 class CoreRun {
  public:
-  CoreRun(const CoreWork& work, Core& core) : work_(work), core_(core), output_{work.layout.output} {
+  CoreRun(const CoreWork& work, Core& core) : work_(work), core_(core), output_{work.layout.output}, rings_(work.programs) {
     for (const OperandLayout& input : work.layout.inputs) inputs_.push_back({input});
   }
 
@@ -63,8 +65,9 @@ class CoreRun {
     while (!ended()) {
       bool moved = feed();
       Core::Turn turn = core_.advance();
+      const bool printed = rings_.take(core_, work_.printed);
       if (turn.fault) return cat("core ", place(), ", ", *turn.fault);
-      moved = collect() || moved;
+      moved = collect() || moved || printed;
       quiet = moved || turn.busy ? 0 : quiet + 1;
       if (quiet > core_.patience())
         return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles, " tiles made: ", core_.state());
@@ -90,6 +93,7 @@ class CoreRun {
     core_.write(tt::kArgumentsAddress, {reinterpret_cast<const char*>(&arguments), sizeof arguments});
     for (std::int64_t n = 0; n < std::min<std::int64_t>(output_.layout.ring.tiles, messages()); ++n) put_previous(n);
     allow_parts();
+    rings_.start(core_);
     core_.start(entries);
   }
 
@@ -198,6 +202,7 @@ class CoreRun {
   Core& core_;
   std::vector<Passage> inputs_;
   Passage output_;
+  PrintRings rings_;
   std::vector<float> made_;
   std::string tile_;
 };
@@ -251,10 +256,11 @@ CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const Op
   auto prepared = prepare(kernels, l1, call);
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
   const Prepared& op = std::get<Prepared>(prepared);
-  return run_on({call, op.layout, op.programs, place}, core);
+  std::vector<PrintedLine> printed;
+  return run_on({call, op.layout, op.programs, place, printed}, core);
 }
 
-arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core) {
+arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core, const Print& print) {
   // Ethernet cores move bytes, without a kernel.
   if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
   auto prepared = prepare(kernels, l1, call);
@@ -264,10 +270,14 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
   Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);
   const GridShape grid = call.op.grid;
   std::vector<std::optional<std::string>> errors(static_cast<std::size_t>(grid.volume()));
-  parallel_for(call.threads, errors.size(), [&](std::size_t i) {
+  std::vector<std::vector<PrintedLine>> printed(errors.size());
+  const auto place_of = [&](std::size_t i) {
     const auto n = static_cast<std::int32_t>(i);
-    const GridCoord place{n / grid.cols, n % grid.cols};
-    CoreOutcome outcome = run_core({call, placed, programs, place}, place);
+    return GridCoord{n / grid.cols, n % grid.cols};
+  };
+  parallel_for(call.threads, errors.size(), [&](std::size_t i) {
+    const GridCoord place = place_of(i);
+    CoreOutcome outcome = run_core({call, placed, programs, place, printed[i]}, place);
     if (auto* error = std::get_if<std::string>(&outcome)) {
       errors[i] = std::move(*error);
       return;
@@ -279,6 +289,8 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
       for (std::size_t row = 0; row < 32; ++row) std::copy_n(from + row * 32, 32, to + row * out.cols());
     }
   });
+  for (std::size_t i = 0; print && i < printed.size(); ++i)
+    for (const PrintedLine& line : printed[i]) print(place_of(i), line);
   for (auto& error : errors)
     if (error) return std::move(*error);
   return out;

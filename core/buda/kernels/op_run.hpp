@@ -60,10 +60,22 @@ using CoreOutcome = std::variant<std::vector<float>, std::string>;
 struct CoreWork;
 CoreOutcome run_on(const CoreWork& work, Core& core);
 
+// What a thread has printed: a line without its end.
+struct PrintedLine {
+  std::size_t thread = 0;
+  std::string text;
+};
+// Is told what a core has printed, after that has run, in the order of their places.
+using Print = std::function<void(GridCoord place, const PrintedLine& line)>;
+
+// Whether any of the kernels was compiled with DPRINT.
+bool prints(const KernelSet& kernels);
+
 // Runs a core's part: makes a core and calls run_on. From several threads at once.
 using RunCore = std::function<CoreOutcome(const CoreWork& work, GridCoord place)>;
 
-arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core);
+arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core,
+                      const Print& print = {});
 // One core's part alone.
 CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core);
 

@@ -27,9 +27,10 @@ std::vector<schema::OptionSpec> source_options() {
   schema::OptionSpec packages =
       option("kernel-path", schema::OptionType::path, "folder with a kernel.yaml, of kernels for some ops", "DIR");
   packages.repeatable = true;
+  schema::OptionSpec prints = option("dprint", schema::OptionType::flag, "compile DPRINT in kernels, whose lines are printed", "");
   return {option("kernels", schema::OptionType::text,
                  "folder of kernels, from kernelc; without it those of the image, or else they are compiled", "DIR"),
-          cxx, option("cache", schema::OptionType::text, "store of compiled kernels", "DIR"), packages};
+          cxx, option("cache", schema::OptionType::text, "store of compiled kernels", "DIR"), packages, prints};
 }
 
 KernelSource source_of(const schema::OptionValues& values) {
@@ -38,6 +39,7 @@ KernelSource source_of(const schema::OptionValues& values) {
   const std::string& cxx = values.text("cxx");
   source.build.compiler = cxx == "gcc" ? Compiler::gcc : cxx == "clang" ? Compiler::clang : Compiler::any;
   source.build.store = values.text("cache");
+  source.build.prints = values.flag("dprint");
   source.build.packages = values.texts("kernel-path");
   return source;
 }
@@ -50,7 +52,7 @@ Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<st
     return d;
   }
   if (!source.folder.empty()) return read_kernels(source.folder, host);
-  if (!in_image.empty() && source.build.packages.empty()) return read_kernels(in_image, "the image's kernels");
+  if (!in_image.empty() && source.build.packages.empty() && !source.build.prints) return read_kernels(in_image, "the image's kernels");
   return build_kernels(netlist, source.build, host);
 }
 

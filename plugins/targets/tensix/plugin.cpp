@@ -11,6 +11,7 @@
 #include <buda/timed/device.hpp>
 
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,11 @@ class TensixTarget final : public runtime::Target {
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
     BUDA_ASSIGN(auto kernels, kernels::kernels_for(program.netlist, program.kernels, source_, host));
+    if (streams_ && kernels::prints(kernels)) {
+      Diagnostic d = input_error("TX004", {}, "DPRINT changes the time of kernels, of which streams=true reports");
+      d.hint = "--set target.tensix.streams=false";
+      return d;
+    }
     auto cores = std::make_shared<Cores>();
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
@@ -60,6 +66,10 @@ class TensixTarget final : public runtime::Target {
       BUDA_ASSIGN(auto file, host.fs().create(run.debug.trace, host.write_mode));
       run.trace = [file = std::make_shared<tensix::TraceFile>(std::move(file), host)](const std::string& text) { file->write(text); };
     }
+    std::map<std::string, std::int32_t> chips;
+    for (const auto& graph : program.netlist.graphs)
+      for (const netlist::Op& op : graph.ops) chips[op.name] = graph.target_device;
+    run.chip_of = [chips = std::move(chips)](const std::string& op) { return chips.at(op); };
     run.print = [&host](const std::string& text) { host.log(0, text); };
     run.warn = [&host](std::string what) { host.report(warning("TX001", {}, std::move(what))); };
     const auto run_op = [cores, run = std::move(run)](const arith::OpCall& call) {

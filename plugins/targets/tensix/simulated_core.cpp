@@ -84,22 +84,31 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
     if (found == kernels.kernel_of_op.end()) return std::string();
     return kernels::lines_at(kernels.kernels[found->second].executables[thread].view(), address);
   };
+  const kernels::Print print = [&](GridCoord place, const kernels::PrintedLine& line) {
+    const GridCoord at = call.op.grid_transpose ? GridCoord{place.col, place.row} : place;
+    if (options.print)
+      options.print(cat(options.chip_of ? options.chip_of(call.op.name) : 0, ':', call.op.grid_loc.row + at.row, '-',
+                        call.op.grid_loc.col + at.col, ":T", line.thread, ": ", line.text));
+  };
   AllIgnored ignored;
   DebuggedOp debugged(options, call.op);
   if (found != kernels.kernel_of_op.end()) debugged.read_lines(kernels.kernels[found->second]);
-  auto outcome = kernels::run_op(kernels, l1, call, [&](const kernels::CoreWork& work, GridCoord place) {
-    SimulatedCore core(static_cast<std::size_t>(l1.size), places);
-    core.checks().on = options.checks;
-    const auto debugger = debugged.look_at(core.core(), place);
-    auto made = kernels::run_on(work, core);
-    const tensix::Core::Counts executed = core.counts();
-    counts.riscv += executed.riscv;
-    counts.coprocessor += executed.coprocessor;
-    ++counts.cores;
-    if (!options.checks) ignored.add(place, core.checks());
-    if (debugger) debugged.add(place, *debugger, core.core(), made);
-    return made;
-  });
+  auto outcome = kernels::run_op(
+      kernels, l1, call,
+      [&](const kernels::CoreWork& work, GridCoord place) {
+        SimulatedCore core(static_cast<std::size_t>(l1.size), places);
+        core.checks().on = options.checks;
+        const auto debugger = debugged.look_at(core.core(), place);
+        auto made = kernels::run_on(work, core);
+        const tensix::Core::Counts executed = core.counts();
+        counts.riscv += executed.riscv;
+        counts.coprocessor += executed.coprocessor;
+        ++counts.cores;
+        if (!options.checks) ignored.add(place, core.checks());
+        if (debugger) debugged.add(place, *debugger, core.core(), made);
+        return made;
+      },
+      print);
   if (options.warn) ignored.tell(call.op.name, options.warn);
   debugged.tell();
   return outcome;

@@ -54,8 +54,10 @@ struct RunOptions {
       true;  // what a chip leaves undefined is an error; otherwise `warn` is told what was ignored, a sentence without a full stop
   std::function<void(std::string)> warn;
   DebugSettings debug;
-  // What is written of the executions of an op, in the order of its cores, and the state of the first that was stopped.
+  // What is written of the executions of an op, in the order of its cores; what its kernels print, and the state of the first core that
+  // was stopped. And the chip of an op, for these lines.
   std::function<void(std::string)> trace, print;
+  std::function<std::int32_t(const std::string& op)> chip_of;
 };
 
 // kernels::run_op on simulated cores.
