@@ -1,7 +1,7 @@
 // Adds up what streams move.
 #include <buda/overlay/traffic.hpp>
 
-#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/routes.hpp>
 
 #include <algorithm>
 #include <map>
@@ -12,6 +12,7 @@ namespace buda::overlay {
 namespace {
 
 using device::NocCoord;
+using pipes::NocAxis;
 
 // The links of one chip. A node has two outgoing ones in each network, to its right or left and down or up.
 class ChipLinks {
@@ -23,7 +24,7 @@ class ChipLinks {
   // The links from one node to another. O(hops).
   void add_route(std::int32_t noc, NocCoord at, NocCoord to) {
     if (!size_.contains(at) || !size_.contains(to)) return;
-    for_each_hop(noc, at, to, size_, [&](NocAxis axis, NocCoord node) { route_.push_back(index(noc, axis, node)); });
+    pipes::for_each_hop(noc, at, to, size_, [&](NocAxis axis, NocCoord node) { route_.push_back(index(noc, axis, node)); });
   }
   void load(std::uint64_t bytes) {
     std::sort(route_.begin(), route_.end());
@@ -37,7 +38,7 @@ class ChipLinks {
         for (std::int32_t y = 0; y < size_.y; ++y)
           for (NocAxis axis : {NocAxis::y, NocAxis::x})
             if (const std::uint64_t n = bytes_[index(noc, axis, {x, y})]; n > 0)
-              out.push_back({chip, noc, {x, y}, neighbour(noc, axis, {x, y}, size_), n});
+              out.push_back({chip, noc, {x, y}, pipes::neighbour(noc, axis, {x, y}, size_), n});
   }
 
  private:

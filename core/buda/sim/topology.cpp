@@ -3,8 +3,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/cost/network.hpp>
-#include <buda/overlay/routes.hpp>
 #include <buda/overlay/traffic.hpp>
+#include <buda/pipes/noc/routes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace buda::sim {
 namespace {
 
 using device::NocCoord;
-using overlay::NocLink;
+using pipes::NocLink;
 
 using cost::kHopCycles, cost::kInterfaceRate, cost::kLatencyCycles, cost::kLinkRate;
 
@@ -60,7 +60,7 @@ std::size_t Topology::add_way(Path& path, std::int32_t chip, std::int32_t noc, N
   std::size_t hops = 0;
   for (NocCoord target : to) {
     std::set<NocLink> way;
-    overlay::add_route(noc, from, target, device_.noc, way);
+    pipes::add_route(noc, from, target, device_.noc, way);
     hops = std::max(hops, way.size());
     tree.insert(way.begin(), way.end());
   }

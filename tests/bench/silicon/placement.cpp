@@ -3,7 +3,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/routes.hpp>
 #include <buda/sim/event_queue.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace buda::silicon {
 namespace {
 
 using device::NocCoord;
-using overlay::NocLink;
+using pipes::NocLink;
 using sim::Ticks;
 
 // How much the measured programs had under way is not known; this keeps a half of a channel busy.
@@ -83,7 +83,7 @@ double gbs(const device::DeviceDescriptor& device, const std::vector<Stream>& st
 // Each stream's core where its way meets the fewest links that are taken, then where it is shortest.
 std::vector<Stream> apart(const device::DeviceDescriptor& device, bool reads, std::int32_t noc) {
   const auto way_of = [&](NocCoord port, NocCoord core, std::set<NocLink>& links) {
-    overlay::add_route(noc, reads ? port : core, reads ? core : port, device.noc, links);
+    pipes::add_route(noc, reads ? port : core, reads ? core : port, device.noc, links);
   };
   std::set<NocLink> taken;
   std::vector<NocCoord> free = workers(device);

@@ -8,7 +8,7 @@
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
 #include <buda/base/rng.hpp>
-#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/routes.hpp>
 
 #include "unit/balance/fixture.hpp"
 
@@ -208,7 +208,7 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
   const ChipLinks links(device);
   OpModel whole;
   whole.grid = device.grid();
-  using Hops = std::set<std::tuple<std::int32_t, overlay::NocAxis, std::int32_t, std::int32_t>>;
+  using Hops = std::set<std::tuple<std::int32_t, pipes::NocAxis, std::int32_t, std::int32_t>>;
   struct Way {
     std::vector<double> bytes;
     Hops hops;
@@ -225,8 +225,8 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
     Way out;
     out.bytes.assign(links.count(), 0);
     links.add(intake, whole, {}, {}, 1, out.bytes);
-    overlay::for_each_hop(m.noc, device.noc_of_worker(m.from), device.noc_of_worker(m.last), device.noc,
-                          [&](overlay::NocAxis axis, device::NocCoord at) { out.hops.emplace(m.noc, axis, at.x, at.y); });
+    pipes::for_each_hop(m.noc, device.noc_of_worker(m.from), device.noc_of_worker(m.last), device.noc,
+                        [&](pipes::NocAxis axis, device::NocCoord at) { out.hops.emplace(m.noc, axis, at.x, at.y); });
     return out;
   };
   std::size_t meetings = 0;
@@ -341,7 +341,7 @@ TEST(EpochSearch, MakesSlowEpochsFaster) {
   EXPECT_EQ(better.choice.epochs(), small.choice.epochs());
 }
 
-// What is known of links while ops are placed is what streams bring later.
+// What is known of links while ops are placed is what streams bring later: at best in equal parts by both networks, at worst by one.
 TEST(LinkLoads, AreThoseOfTheReport) {
   std::size_t compared = 0;
   for (const auto& sizes : {std::vector<std::int64_t>{64, 2048, 1024, 128, 64}, {512, 512, 512, 512, 512, 512}, {2048, 256, 2048}}) {
@@ -364,7 +364,8 @@ TEST(LinkLoads, AreThoseOfTheReport) {
                   const auto& epoch = balanced->report.epochs[static_cast<std::size_t>(context.epoch())];
                   for (const ReportPath& path : epoch.paths)
                     if (path.kind == "NoC") {
-                      EXPECT_NEAR(loads.busiest(), static_cast<double>(path.cycles), 0.3 * static_cast<double>(path.cycles));
+                      EXPECT_LE(loads.busiest(), 1.4 * static_cast<double>(path.cycles));
+                      EXPECT_GE(2.3 * loads.busiest(), static_cast<double>(path.cycles));
                       ++compared;
                     }
                 }).ok());

@@ -89,7 +89,7 @@ class ChipLinks {
   explicit ChipLinks(const device::DeviceDescriptor& device);
 
   std::size_t count() const { return nodes() * 4; }
-  // Bytes per cycle.
+  // Bytes per cycle, of a link and the one of the other network that relieves it.
   double rate() const { return rate_; }
   // Adds the bytes of an op that stands at `place` to the links that they pass. `standing(op)`: a producer's PlacedOp.
   using Standing = std::function<const PlacedOp&(OpId)>;
@@ -97,7 +97,7 @@ class ChipLinks {
            std::vector<double>& bytes) const;
 
  private:
-  // What overlay::for_each_hop() visits, all at once: links of a row, and of a column, have numbers that follow one another.
+  // What pipes::for_each_hop() visits, all at once: links of a row, and of a column, have numbers that follow one another.
   void go(std::int32_t noc, device::NocCoord from, device::NocCoord to, double amount, std::vector<double>& bytes) const {
     double* const rows = bytes.data() + static_cast<std::size_t>(2 * noc) * nodes();
     double* const columns = rows + nodes();

@@ -1,6 +1,7 @@
 // Composes the steps.
 #include <buda/pipes/build/build_pipes.hpp>
 
+#include <buda/pipes/build/balance_networks.hpp>
 #include <buda/pipes/build/epoch_buffers.hpp>
 #include <buda/pipes/build/epoch_pipes.hpp>
 #include <buda/pipes/graph/append.hpp>
@@ -32,6 +33,7 @@ Result<PipeGraph> build_pipes(const NetlistIndex& index, const device::DeviceDes
   append(graph.buffers, std::move(pipes.padding));
   append(pipes.complete, std::move(segments.pipes));
   graph.pipes = number_readers(std::move(pipes.complete), graph.buffers, pipes.reads);
+  balance_networks(index, device, graph);
   return graph;
 }
 

@@ -5,7 +5,7 @@
 //   PlacedEpoch ─ epoch_buffers() ─▶ buffers of ops and queues
 //   PlacedEpoch ─ epoch_pipes() ─▶ pipes within chips, and pipes between chips
 //   pipes between chips ─ assign_routes() ─▶ RouteGroups ─ cut_pipes() ─▶ segments and relays
-//   all pipes ─ number_readers() ─▶ PipeGraph
+//   all pipes ─ number_readers() ─▶ PipeGraph ─ balance_networks() ─▶ its networks and ports
 #pragma once
 
 #include <buda/device/cluster.hpp>

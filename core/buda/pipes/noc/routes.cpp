@@ -1,7 +1,7 @@
 // Dimension by dimension.
-#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/routes.hpp>
 
-namespace buda::overlay {
+namespace buda::pipes {
 
 using device::NocCoord;
 
@@ -15,4 +15,4 @@ void add_route(std::int32_t noc, NocCoord from, NocCoord to, device::NocSize siz
   for_each_hop(noc, from, to, size, [&](NocAxis axis, NocCoord at) { out.insert({at, neighbour(noc, axis, at, size)}); });
 }
 
-}  // namespace buda::overlay
+}  // namespace buda::pipes

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace buda::overlay {
+namespace buda::pipes {
 
 enum class NocAxis : std::uint8_t { x, y };
 
@@ -35,4 +35,4 @@ using NocLink = std::pair<device::NocCoord, device::NocCoord>;
 // Adds the links of a route. Those of several routes from one node are the tree of a multicast.
 void add_route(std::int32_t noc, device::NocCoord from, device::NocCoord to, device::NocSize size, std::set<NocLink>& out);
 
-}  // namespace buda::overlay
+}  // namespace buda::pipes

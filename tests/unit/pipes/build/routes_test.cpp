@@ -1,9 +1,9 @@
 // Ways over the networks.
-#include <buda/overlay/routes.hpp>
+#include <buda/pipes/noc/routes.hpp>
 
 #include <gtest/gtest.h>
 
-namespace buda::overlay {
+namespace buda::pipes {
 namespace {
 
 using device::NocCoord;
@@ -28,4 +28,4 @@ TEST(Routes, ATreeHasEachLinkOnce) {
 }
 
 }  // namespace
-}  // namespace buda::overlay
+}  // namespace buda::pipes

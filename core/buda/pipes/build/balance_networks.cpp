@@ -1,0 +1,290 @@
+// Descent: one pipe or one port is changed at a time, as long as the sum over links of (load / highest load)^4 gets smaller. The power
+// leaves little but the busy links; with a higher one, epochs that have several of them take longer on target `grid`.
+#include <buda/pipes/build/balance_networks.hpp>
+
+#include <buda/pipes/noc/routes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace buda::pipes {
+namespace {
+
+using device::NocCoord;
+
+constexpr int kMostRounds = 8;
+// What passes no link that has so much of the busiest one's load stays where it is.
+constexpr double kBusy = 0.3;
+// A change must make the sum smaller by this part.
+constexpr double kLeastGain = 1e-6;
+
+// One end of a transfer: a worker, or the port of a buffer in DRAM.
+struct End {
+  NocCoord at;
+  std::optional<std::size_t> queued;  // number of a QueuedBuffer
+};
+
+struct Leg {
+  End from, to;
+  double bytes = 0;
+};
+
+// What a pipe sends by one network that is open.
+struct OpenTransfer {
+  std::size_t pipe = 0;
+  std::int32_t Pipe::*network = nullptr;
+  std::vector<Leg> legs;
+};
+
+struct QueuedBuffer {
+  std::size_t buffer = 0;
+  std::vector<std::size_t> transfers;
+  bool is_open = false;  // whether its port is not fixed
+};
+
+class Links {
+ public:
+  explicit Links(device::NocSize size) : size_(size), bytes_(static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 4, 0) {}
+
+  // visit(load of link)
+  template <class Visit>
+  void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) {
+    if (!size_.contains(from) || !size_.contains(to)) return;
+    for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(bytes_[index(noc, axis, node)]); });
+  }
+  void add(std::int32_t noc, NocCoord from, NocCoord to, double bytes) {
+    on_way(noc, from, to, [bytes](double& load) { load += bytes; });
+  }
+  // A message to several cores loads each link of its tree once.
+  void add_multicast(std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to, double bytes) {
+    std::vector<double*> tree;
+    for (NocCoord core : to) on_way(noc, from, core, [&](double& load) { tree.push_back(&load); });
+    std::sort(tree.begin(), tree.end());
+    tree.erase(std::unique(tree.begin(), tree.end()), tree.end());
+    for (double* load : tree) *load += bytes;
+  }
+  double most() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
+  double sum(double scale) const {
+    double out = 0;
+    for (double load : bytes_) {
+      const double x = load * scale, x2 = x * x;
+      out += x2 * x2;
+    }
+    return out;
+  }
+
+ private:
+  std::size_t index(std::int32_t noc, NocAxis axis, NocCoord at) const {
+    const auto lane = static_cast<std::size_t>(2 * noc + (axis == NocAxis::x ? 0 : 1));
+    return (lane * static_cast<std::size_t>(size_.y) + static_cast<std::size_t>(at.y)) * static_cast<std::size_t>(size_.x) +
+           static_cast<std::size_t>(at.x);
+  }
+
+  device::NocSize size_;
+  std::vector<double> bytes_;
+};
+
+// Both networks of one chip.
+class Networks {
+ public:
+  Networks(const NetlistIndex& index, const device::DeviceDescriptor& device, std::int32_t chip, const BufferIndex& buffers,
+           PipeGraph& graph)
+      : index_(index), device_(device), chip_(chip), buffers_(buffers), graph_(graph), links_(device.noc) {
+    for (std::size_t p = 0; p < graph.pipes.size(); ++p) add(p);
+    for (const OpenTransfer& t : transfers_) load(t, 1);
+  }
+
+  void balance() {
+    if (transfers_.empty() || links_.most() <= 0) return;
+    scale_ = 1 / links_.most();
+    sum_ = links_.sum(scale_);
+    for (int round = 0; round < kMostRounds; ++round) {
+      bool changed = false;
+      for (OpenTransfer& t : transfers_) changed = take_other_network(t) || changed;
+      for (QueuedBuffer& q : queued_) changed = take_other_port(q) || changed;
+      if (!changed) break;
+    }
+  }
+
+ private:
+  // Whether its inputs and outputs alone say what it sends.
+  static bool is_plain(const Pipe& pipe) {
+    return !pipe.inputs.empty() && !pipe.ethernet_pipe && !pipe.ethernet_chan && !pipe.mmio_downstream && pipe.dram_num_forks == 1 &&
+           !pipe.mcast_core.empty();
+  }
+  static bool is_worker(const Buffer& b) { return b.core.row != kNoCore && !b.is_queue() && !b.ethernet_chan; }
+  static bool is_in_dram(const Buffer& b) {
+    return (b.type == BufferType::dram_io || b.type == BufferType::dram_prolog) && !b.is_padding && b.dram_io_flag_is_remote == 0;
+  }
+
+  std::optional<End> end_of(const Buffer& b) {
+    if (b.chip != chip_) return std::nullopt;
+    if (is_worker(b)) return End{device_.noc_of_worker(b.core), std::nullopt};
+    if (!is_in_dram(b)) return std::nullopt;
+    const auto number = static_cast<std::size_t>(&b - graph_.buffers.data());
+    const auto [known, fresh] = queued_numbers_.try_emplace(number, queued_.size());
+    if (fresh) {
+      const std::size_t queue = index_.queue(b.op);
+      const bool asked_for = queue != NetlistIndex::kNone &&
+                             !(index_.netlist().queues[queue].read_ports.empty() && index_.netlist().queues[queue].write_ports.empty());
+      queued_.push_back({number, {}, !asked_for});
+    }
+    return End{{}, known->second};
+  }
+
+  // Runs of a pipe in the epoch, by one of its sources.
+  static double passes_of(const Buffer& b) {
+    if (b.type == BufferType::dram_prolog) return 1;
+    const std::int64_t tiles = b.epoch_tiles * (b.is_scatter ? std::max<std::int64_t>(b.replicate, 1) : 1);
+    const std::int64_t entry = b.is_queue() && b.tiles_per_input > 0 ? b.tiles_per_input : b.window_tiles();
+    return std::max(static_cast<double>(tiles) / static_cast<double>(std::max<std::int64_t>(entry, 1)), 1.0);
+  }
+
+  // Bytes that a pipe takes from each of its sources.
+  std::map<const Buffer*, double> sent_bytes(const Pipe& pipe) const {
+    std::map<Id, std::int64_t> blocks;
+    for (Id block : pipe.inputs) ++blocks[base_id(block)];
+    std::map<const Buffer*, double> out;
+    for (const auto& [id, count] : blocks)
+      if (const Buffer* b = buffers_.find(id); b != nullptr && !b->is_padding)
+        out[b] = passes_of(*b) * static_cast<double>(count * pipe.repeats() * b->scatter_gather_num_tiles) * b->tile_size;
+    return out;
+  }
+
+  void add(std::size_t number) {
+    const Pipe& pipe = graph_.pipes[number];
+    if (!is_plain(pipe)) return;
+    std::vector<std::pair<End, double>> sources;
+    bool from_dram = false;
+    double sum = 0;
+    for (const auto& [b, bytes] : sent_bytes(pipe)) {
+      const auto end = end_of(*b);
+      if (!end) return;
+      from_dram = from_dram || end->queued;
+      sum += bytes;
+      sources.emplace_back(*end, bytes / static_cast<double>(pipe.outputs.size()));
+    }
+    OpenTransfer transfer{number, nullptr, {}};
+    for (std::size_t g = 0; g < pipe.outputs.size(); ++g) {
+      const Buffer* to = buffers_.find(pipe.outputs[g].front());
+      auto end = to == nullptr ? std::nullopt : end_of(*to);
+      if (!end) return;
+      const bool is_multicast = pipe.outputs[g].size() > 1;
+      if (is_multicast) {
+        end->at = device_.noc_of_worker(pipe.mcast_core[std::min(g, pipe.mcast_core.size() - 1)].core);
+        pass_on(pipe, g, end->at, sum / static_cast<double>(pipe.outputs.size()));
+      }
+      for (const auto& [source, bytes] : sources) transfer.legs.push_back({source, *end, bytes});
+      transfer.network = is_multicast || from_dram ? &Pipe::incoming_noc : &Pipe::outgoing_noc;
+    }
+    for (const Leg& leg : transfer.legs)
+      for (const End* end : {&leg.from, &leg.to})
+        if (end->queued) queued_[*end->queued].transfers.push_back(transfers_.size());
+    transfers_.push_back(std::move(transfer));
+  }
+
+  void pass_on(const Pipe& pipe, std::size_t group, NocCoord from, double bytes) {
+    std::vector<NocCoord> cores;
+    for (Id id : pipe.outputs[group])
+      if (const Buffer* b = buffers_.find(id); b != nullptr && is_worker(*b)) cores.push_back(device_.noc_of_worker(b->core));
+    links_.add_multicast(pipe.outgoing_noc, from, cores, bytes);
+  }
+
+  NocCoord position(const End& end) const {
+    if (!end.queued) return end.at;
+    const Buffer& b = graph_.buffers[queued_[*end.queued].buffer];
+    return device_.dram.channels[static_cast<std::size_t>(b.dram_chan)].ports[static_cast<std::size_t>(b.dram_sub_chan)];
+  }
+  void load(const OpenTransfer& t, double sign) {
+    const std::int32_t noc = graph_.pipes[t.pipe].*t.network;
+    for (const Leg& leg : t.legs) links_.add(noc, position(leg.from), position(leg.to), sign * leg.bytes);
+  }
+
+  bool is_busy(const OpenTransfer& t) {
+    const double busy = kBusy * links_.most();
+    bool out = false;
+    for (const Leg& leg : t.legs)
+      links_.on_way(graph_.pipes[t.pipe].*t.network, position(leg.from), position(leg.to), [&](double load) { out = out || load >= busy; });
+    return out;
+  }
+
+  bool is_better() {
+    const double sum = links_.sum(scale_);
+    if (sum >= sum_ * (1 - kLeastGain)) return false;
+    sum_ = sum;
+    return true;
+  }
+
+  void set_network(const OpenTransfer& t, std::int32_t noc) {
+    Pipe& pipe = graph_.pipes[t.pipe];
+    pipe.*t.network = noc;
+    const Buffer* to = buffers_.find(pipe.outputs.front().front());
+    if (to != nullptr && to->is_queue()) pipe.incoming_noc = pipe.outgoing_noc = noc;
+  }
+
+  bool take_other_network(const OpenTransfer& t) {
+    if (!is_busy(t)) return false;
+    const std::int32_t before = graph_.pipes[t.pipe].*t.network;
+    load(t, -1);
+    set_network(t, 1 - before);
+    load(t, 1);
+    if (is_better()) return true;
+    load(t, -1);
+    set_network(t, before);
+    load(t, 1);
+    return false;
+  }
+
+  bool take_other_port(const QueuedBuffer& q) {
+    Buffer& b = graph_.buffers[q.buffer];
+    const auto ports = static_cast<std::int32_t>(device_.dram.channels[static_cast<std::size_t>(b.dram_chan)].ports.size());
+    if (!q.is_open || ports < 2 ||
+        std::none_of(q.transfers.begin(), q.transfers.end(), [&](std::size_t t) { return is_busy(transfers_[t]); }))
+      return false;
+    bool changed = false;
+    for (std::int32_t port = 0; port < ports; ++port) {
+      const std::int32_t before = b.dram_sub_chan;
+      if (port == before) continue;
+      move(q, b, port);
+      if (is_better())
+        changed = true;
+      else
+        move(q, b, before);
+    }
+    return changed;
+  }
+  void move(const QueuedBuffer& q, Buffer& b, std::int32_t port) {
+    for (std::size_t t : q.transfers) load(transfers_[t], -1);
+    b.dram_sub_chan = port;
+    for (std::size_t t : q.transfers) load(transfers_[t], 1);
+  }
+
+  const NetlistIndex& index_;
+  const device::DeviceDescriptor& device_;
+  std::int32_t chip_;
+  const BufferIndex& buffers_;
+  PipeGraph& graph_;
+  Links links_;
+  std::vector<OpenTransfer> transfers_;
+  std::vector<QueuedBuffer> queued_;
+  std::map<std::size_t, std::size_t> queued_numbers_;  // by number of the buffer
+  double scale_ = 1, sum_ = 0;
+};
+
+}  // namespace
+
+void balance_networks(const NetlistIndex& index, const device::DeviceDescriptor& device, PipeGraph& graph) {
+  if (device.noc.x < 1 || device.noc.y < 1) return;
+  std::set<std::int32_t> chips;
+  for (const Buffer& b : graph.buffers) chips.insert(b.chip);
+  const BufferIndex buffers(graph.buffers);
+  for (std::int32_t chip : chips) Networks(index, device, chip, buffers, graph).balance();
+}
+
+}  // namespace buda::pipes
