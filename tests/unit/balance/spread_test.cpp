@@ -341,7 +341,8 @@ TEST(EpochSearch, MakesSlowEpochsFaster) {
   EXPECT_EQ(better.choice.epochs(), small.choice.epochs());
 }
 
-// What is known of links while ops are placed is what streams bring later: at best in equal parts by both networks, at worst by one.
+// What is known of links while ops are placed is what streams bring later: by the nearer networks at worst, otherwise relieved by the other
+// one.
 TEST(LinkLoads, AreThoseOfTheReport) {
   std::size_t compared = 0;
   for (const auto& sizes : {std::vector<std::int64_t>{64, 2048, 1024, 128, 64}, {512, 512, 512, 512, 512, 512}, {2048, 256, 2048}}) {
@@ -364,8 +365,8 @@ TEST(LinkLoads, AreThoseOfTheReport) {
                   const auto& epoch = balanced->report.epochs[static_cast<std::size_t>(context.epoch())];
                   for (const ReportPath& path : epoch.paths)
                     if (path.kind == "NoC") {
-                      EXPECT_LE(loads.busiest(), 1.4 * static_cast<double>(path.cycles));
-                      EXPECT_GE(2.3 * loads.busiest(), static_cast<double>(path.cycles));
+                      EXPECT_LE(loads.busiest(), 2.2 * static_cast<double>(path.cycles));
+                      EXPECT_GE(1.6 * loads.busiest(), static_cast<double>(path.cycles));
                       ++compared;
                     }
                 }).ok());

@@ -89,7 +89,7 @@ class ChipLinks {
   explicit ChipLinks(const device::DeviceDescriptor& device);
 
   std::size_t count() const { return nodes() * 4; }
-  // Bytes per cycle, of a link and the one of the other network that relieves it.
+  // Bytes per cycle of a link, and what the other network takes over.
   double rate() const { return rate_; }
   // Adds the bytes of an op that stands at `place` to the links that they pass. `standing(op)`: a producer's PlacedOp.
   using Standing = std::function<const PlacedOp&(OpId)>;

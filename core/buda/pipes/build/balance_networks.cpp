@@ -5,7 +5,6 @@
 #include <buda/pipes/noc/routes.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -21,7 +20,7 @@ using device::NocCoord;
 constexpr int kMostRounds = 8;
 // What passes no link that has so much of the busiest one's load stays where it is.
 constexpr double kBusy = 0.3;
-// A change must make the sum smaller by this part.
+// A change must make its part of the sum smaller by this part.
 constexpr double kLeastGain = 1e-6;
 
 // One end of a transfer: a worker, or the port of a buffer in DRAM.
@@ -35,49 +34,44 @@ struct Leg {
   double bytes = 0;
 };
 
+// What passes a link.
+struct LinkBytes {
+  std::size_t link = 0;
+  double bytes = 0;
+};
+using Way = std::vector<LinkBytes>;  // each link once
+
 // What a pipe sends by one network that is open.
 struct OpenTransfer {
   std::size_t pipe = 0;
   std::int32_t Pipe::*network = nullptr;
   std::vector<Leg> legs;
+  Way way = {};  // by its network and the ports of now
 };
 
 struct QueuedBuffer {
   std::size_t buffer = 0;
-  std::vector<std::size_t> transfers;
-  bool is_open = false;  // whether its port is not fixed
+  std::vector<std::pair<std::size_t, std::size_t>> legs;  // number of a transfer, and of its leg
+  bool is_open = false;                                   // whether its port is not fixed
 };
 
+// The links of both networks by number; the two have none in common.
 class Links {
  public:
   explicit Links(device::NocSize size) : size_(size), bytes_(static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 4, 0) {}
 
-  // visit(load of link)
+  std::size_t count() const { return bytes_.size(); }
+  double operator[](std::size_t link) const { return bytes_[link]; }
+  // visit(number of a link)
   template <class Visit>
-  void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) {
+  void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) const {
     if (!size_.contains(from) || !size_.contains(to)) return;
-    for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(bytes_[index(noc, axis, node)]); });
+    for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(index(noc, axis, node)); });
   }
-  void add(std::int32_t noc, NocCoord from, NocCoord to, double bytes) {
-    on_way(noc, from, to, [bytes](double& load) { load += bytes; });
-  }
-  // A message to several cores loads each link of its tree once.
-  void add_multicast(std::int32_t noc, NocCoord from, const std::vector<NocCoord>& to, double bytes) {
-    std::vector<double*> tree;
-    for (NocCoord core : to) on_way(noc, from, core, [&](double& load) { tree.push_back(&load); });
-    std::sort(tree.begin(), tree.end());
-    tree.erase(std::unique(tree.begin(), tree.end()), tree.end());
-    for (double* load : tree) *load += bytes;
+  void add(const Way& way, double sign) {
+    for (const LinkBytes& l : way) bytes_[l.link] += sign * l.bytes;
   }
   double most() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
-  double sum(double scale) const {
-    double out = 0;
-    for (double load : bytes_) {
-      const double x = load * scale, x2 = x * x;
-      out += x2 * x2;
-    }
-    return out;
-  }
 
  private:
   std::size_t index(std::int32_t noc, NocAxis axis, NocCoord at) const {
@@ -95,17 +89,20 @@ class Networks {
  public:
   Networks(const NetlistIndex& index, const device::DeviceDescriptor& device, std::int32_t chip, const BufferIndex& buffers,
            PipeGraph& graph)
-      : index_(index), device_(device), chip_(chip), buffers_(buffers), graph_(graph), links_(device.noc) {
+      : index_(index), device_(device), chip_(chip), buffers_(buffers), graph_(graph), links_(device.noc), sums_(links_.count(), 0) {
     for (std::size_t p = 0; p < graph.pipes.size(); ++p) add(p);
-    for (const OpenTransfer& t : transfers_) load(t, 1);
+    for (OpenTransfer& t : transfers_) {
+      t.way = way_by(t, graph_.pipes[t.pipe].*t.network);
+      links_.add(t.way, 1);
+    }
   }
 
   void balance() {
     if (transfers_.empty() || links_.most() <= 0) return;
     scale_ = 1 / links_.most();
-    sum_ = links_.sum(scale_);
     for (int round = 0; round < kMostRounds; ++round) {
       bool changed = false;
+      busy_ = kBusy * links_.most();
       for (OpenTransfer& t : transfers_) changed = take_other_network(t) || changed;
       for (QueuedBuffer& q : queued_) changed = take_other_port(q) || changed;
       if (!changed) break;
@@ -180,20 +177,25 @@ class Networks {
         end->at = device_.noc_of_worker(pipe.mcast_core[std::min(g, pipe.mcast_core.size() - 1)].core);
         pass_on(pipe, g, end->at, sum / static_cast<double>(pipe.outputs.size()));
       }
-      for (const auto& [source, bytes] : sources) transfer.legs.push_back({source, *end, bytes});
+      for (const auto& [source, bytes] : sources)
+        if (bytes > 0) transfer.legs.push_back({source, *end, bytes});
       transfer.network = is_multicast || from_dram ? &Pipe::incoming_noc : &Pipe::outgoing_noc;
     }
-    for (const Leg& leg : transfer.legs)
-      for (const End* end : {&leg.from, &leg.to})
-        if (end->queued) queued_[*end->queued].transfers.push_back(transfers_.size());
+    for (std::size_t leg = 0; leg < transfer.legs.size(); ++leg)
+      for (const End* end : {&transfer.legs[leg].from, &transfer.legs[leg].to})
+        if (end->queued) queued_[*end->queued].legs.emplace_back(transfers_.size(), leg);
     transfers_.push_back(std::move(transfer));
   }
 
+  // A message to several cores loads each link of its tree once.
   void pass_on(const Pipe& pipe, std::size_t group, NocCoord from, double bytes) {
-    std::vector<NocCoord> cores;
+    std::set<std::size_t> tree;
     for (Id id : pipe.outputs[group])
-      if (const Buffer* b = buffers_.find(id); b != nullptr && is_worker(*b)) cores.push_back(device_.noc_of_worker(b->core));
-    links_.add_multicast(pipe.outgoing_noc, from, cores, bytes);
+      if (const Buffer* b = buffers_.find(id); b != nullptr && is_worker(*b))
+        links_.on_way(pipe.outgoing_noc, from, device_.noc_of_worker(b->core), [&](std::size_t link) { tree.insert(link); });
+    Way way;
+    for (std::size_t link : tree) way.push_back({link, bytes});
+    links_.add(way, 1);
   }
 
   NocCoord position(const End& end) const {
@@ -201,25 +203,46 @@ class Networks {
     const Buffer& b = graph_.buffers[queued_[*end.queued].buffer];
     return device_.dram.channels[static_cast<std::size_t>(b.dram_chan)].ports[static_cast<std::size_t>(b.dram_sub_chan)];
   }
-  void load(const OpenTransfer& t, double sign) {
-    const std::int32_t noc = graph_.pipes[t.pipe].*t.network;
-    for (const Leg& leg : t.legs) links_.add(noc, position(leg.from), position(leg.to), sign * leg.bytes);
+  void pass(std::int32_t noc, const Leg& leg) {
+    links_.on_way(noc, position(leg.from), position(leg.to), [&](std::size_t link) {
+      if (sums_[link] == 0) passed_.push_back(link);
+      sums_[link] += leg.bytes;
+    });
   }
-
-  bool is_busy(const OpenTransfer& t) {
-    const double busy = kBusy * links_.most();
-    bool out = false;
-    for (const Leg& leg : t.legs)
-      links_.on_way(graph_.pipes[t.pipe].*t.network, position(leg.from), position(leg.to), [&](double load) { out = out || load >= busy; });
+  // Of what has passed since the last time.
+  Way take_way() {
+    Way out;
+    for (std::size_t link : passed_) out.push_back({link, std::exchange(sums_[link], 0)});
+    passed_.clear();
     return out;
   }
-
-  bool is_better() {
-    const double sum = links_.sum(scale_);
-    if (sum >= sum_ * (1 - kLeastGain)) return false;
-    sum_ = sum;
-    return true;
+  Way way_by(const OpenTransfer& t, std::int32_t noc) {
+    for (const Leg& leg : t.legs) pass(noc, leg);
+    return take_way();
   }
+  Way way_of(const QueuedBuffer& q) {
+    for (const auto& [transfer, leg] : q.legs) {
+      const OpenTransfer& t = transfers_[transfer];
+      pass(graph_.pipes[t.pipe].*t.network, t.legs[leg]);
+    }
+    return take_way();
+  }
+
+  bool is_busy(const OpenTransfer& t) const {
+    return std::any_of(t.way.begin(), t.way.end(), [&](const LinkBytes& l) { return links_[l.link] >= busy_; });
+  }
+
+  double cost_of(double load) const {
+    const double x = load * scale_, x2 = x * x;
+    return x2 * x2;
+  }
+  // By how much the sum grows with a way that is added.
+  double added(const Way& way) const {
+    double out = 0;
+    for (const LinkBytes& l : way) out += cost_of(links_[l.link] + l.bytes) - cost_of(links_[l.link]);
+    return out;
+  }
+  static bool is_better(double now, double before) { return now < before * (1 - kLeastGain); }
 
   void set_network(const OpenTransfer& t, std::int32_t noc) {
     Pipe& pipe = graph_.pipes[t.pipe];
@@ -228,41 +251,48 @@ class Networks {
     if (to != nullptr && to->is_queue()) pipe.incoming_noc = pipe.outgoing_noc = noc;
   }
 
-  bool take_other_network(const OpenTransfer& t) {
+  bool take_other_network(OpenTransfer& t) {
     if (!is_busy(t)) return false;
-    const std::int32_t before = graph_.pipes[t.pipe].*t.network;
-    load(t, -1);
-    set_network(t, 1 - before);
-    load(t, 1);
-    if (is_better()) return true;
-    load(t, -1);
-    set_network(t, before);
-    load(t, 1);
-    return false;
+    const std::int32_t other = 1 - graph_.pipes[t.pipe].*t.network;
+    Way way = way_by(t, other);
+    links_.add(t.way, -1);
+    const bool out = is_better(added(way), added(t.way));
+    if (out) {
+      set_network(t, other);
+      t.way = std::move(way);
+    }
+    links_.add(t.way, 1);
+    return out;
   }
 
   bool take_other_port(const QueuedBuffer& q) {
     Buffer& b = graph_.buffers[q.buffer];
     const auto ports = static_cast<std::int32_t>(device_.dram.channels[static_cast<std::size_t>(b.dram_chan)].ports.size());
-    if (!q.is_open || ports < 2 ||
-        std::none_of(q.transfers.begin(), q.transfers.end(), [&](std::size_t t) { return is_busy(transfers_[t]); }))
+    if (!q.is_open || ports < 2 || std::none_of(q.legs.begin(), q.legs.end(), [&](const auto& l) { return is_busy(transfers_[l.first]); }))
       return false;
-    bool changed = false;
+    const std::int32_t before = b.dram_sub_chan;
+    Way way = way_of(q);
+    links_.add(way, -1);
+    double least = added(way);
+    std::int32_t best = before;
     for (std::int32_t port = 0; port < ports; ++port) {
-      const std::int32_t before = b.dram_sub_chan;
       if (port == before) continue;
-      move(q, b, port);
-      if (is_better())
-        changed = true;
-      else
-        move(q, b, before);
+      b.dram_sub_chan = port;
+      Way other = way_of(q);
+      const double cost = added(other);
+      if (!is_better(cost, least)) continue;
+      least = cost;
+      best = port;
+      way = std::move(other);
     }
-    return changed;
-  }
-  void move(const QueuedBuffer& q, Buffer& b, std::int32_t port) {
-    for (std::size_t t : q.transfers) load(transfers_[t], -1);
-    b.dram_sub_chan = port;
-    for (std::size_t t : q.transfers) load(transfers_[t], 1);
+    b.dram_sub_chan = best;
+    links_.add(way, 1);
+    if (best == before) return false;
+    for (const auto& [transfer, leg] : q.legs) {
+      OpenTransfer& t = transfers_[transfer];
+      t.way = way_by(t, graph_.pipes[t.pipe].*t.network);
+    }
+    return true;
   }
 
   const NetlistIndex& index_;
@@ -274,7 +304,10 @@ class Networks {
   std::vector<OpenTransfer> transfers_;
   std::vector<QueuedBuffer> queued_;
   std::map<std::size_t, std::size_t> queued_numbers_;  // by number of the buffer
-  double scale_ = 1, sum_ = 0;
+  double scale_ = 1;                                   // 1 / the highest load at first
+  double busy_ = 0;                                    // bytes
+  std::vector<double> sums_;                           // by link, of what passes
+  std::vector<std::size_t> passed_;
 };
 
 }  // namespace
