@@ -84,6 +84,24 @@ class Links {
   std::vector<double> bytes_;
 };
 
+// Whether its inputs and outputs alone say what it sends.
+bool sends_alone(const Pipe& pipe) {
+  return !pipe.inputs.empty() && !pipe.ethernet_pipe && !pipe.ethernet_chan && !pipe.mmio_downstream && pipe.dram_num_forks == 1 &&
+         !pipe.mcast_core.empty();
+}
+bool is_in_worker(const Buffer& b) { return b.core.row != kNoCore && !b.is_queue() && !b.ethernet_chan; }
+bool is_in_dram(const Buffer& b) {
+  return (b.type == BufferType::dram_io || b.type == BufferType::dram_prolog) && !b.is_padding && b.dram_io_flag_is_remote == 0;
+}
+
+// Runs of a pipe in the epoch, by one of its sources.
+double runs_in_epoch(const Buffer& b) {
+  if (b.type == BufferType::dram_prolog) return 1;
+  const std::int64_t tiles = b.epoch_tiles * (b.is_scatter ? std::max<std::int64_t>(b.replicate, 1) : 1);
+  const std::int64_t entry = b.is_queue() && b.tiles_per_input > 0 ? b.tiles_per_input : b.window_tiles();
+  return std::max(static_cast<double>(tiles) / static_cast<double>(std::max<std::int64_t>(entry, 1)), 1.0);
+}
+
 // Both networks of one chip.
 class Networks {
  public:
@@ -110,19 +128,9 @@ class Networks {
   }
 
  private:
-  // Whether its inputs and outputs alone say what it sends.
-  static bool is_plain(const Pipe& pipe) {
-    return !pipe.inputs.empty() && !pipe.ethernet_pipe && !pipe.ethernet_chan && !pipe.mmio_downstream && pipe.dram_num_forks == 1 &&
-           !pipe.mcast_core.empty();
-  }
-  static bool is_worker(const Buffer& b) { return b.core.row != kNoCore && !b.is_queue() && !b.ethernet_chan; }
-  static bool is_in_dram(const Buffer& b) {
-    return (b.type == BufferType::dram_io || b.type == BufferType::dram_prolog) && !b.is_padding && b.dram_io_flag_is_remote == 0;
-  }
-
   std::optional<End> end_of(const Buffer& b) {
     if (b.chip != chip_) return std::nullopt;
-    if (is_worker(b)) return End{device_.noc_of_worker(b.core), std::nullopt};
+    if (is_in_worker(b)) return End{device_.noc_of_worker(b.core), std::nullopt};
     if (!is_in_dram(b)) return std::nullopt;
     const auto number = static_cast<std::size_t>(&b - graph_.buffers.data());
     const auto [known, fresh] = queued_numbers_.try_emplace(number, queued_.size());
@@ -135,14 +143,6 @@ class Networks {
     return End{{}, known->second};
   }
 
-  // Runs of a pipe in the epoch, by one of its sources.
-  static double passes_of(const Buffer& b) {
-    if (b.type == BufferType::dram_prolog) return 1;
-    const std::int64_t tiles = b.epoch_tiles * (b.is_scatter ? std::max<std::int64_t>(b.replicate, 1) : 1);
-    const std::int64_t entry = b.is_queue() && b.tiles_per_input > 0 ? b.tiles_per_input : b.window_tiles();
-    return std::max(static_cast<double>(tiles) / static_cast<double>(std::max<std::int64_t>(entry, 1)), 1.0);
-  }
-
   // Bytes that a pipe takes from each of its sources.
   std::map<const Buffer*, double> sent_bytes(const Pipe& pipe) const {
     std::map<Id, std::int64_t> blocks;
@@ -150,13 +150,13 @@ class Networks {
     std::map<const Buffer*, double> out;
     for (const auto& [id, count] : blocks)
       if (const Buffer* b = buffers_.find(id); b != nullptr && !b->is_padding)
-        out[b] = passes_of(*b) * static_cast<double>(count * pipe.repeats() * b->scatter_gather_num_tiles) * b->tile_size;
+        out[b] = runs_in_epoch(*b) * static_cast<double>(count * pipe.repeats() * b->scatter_gather_num_tiles) * b->tile_size;
     return out;
   }
 
   void add(std::size_t number) {
     const Pipe& pipe = graph_.pipes[number];
-    if (!is_plain(pipe)) return;
+    if (!sends_alone(pipe)) return;
     std::vector<std::pair<End, double>> sources;
     bool from_dram = false;
     double sum = 0;
@@ -191,7 +191,7 @@ class Networks {
   void pass_on(const Pipe& pipe, std::size_t group, NocCoord from, double bytes) {
     std::set<std::size_t> tree;
     for (Id id : pipe.outputs[group])
-      if (const Buffer* b = buffers_.find(id); b != nullptr && is_worker(*b))
+      if (const Buffer* b = buffers_.find(id); b != nullptr && is_in_worker(*b))
         links_.on_way(pipe.outgoing_noc, from, device_.noc_of_worker(b->core), [&](std::size_t link) { tree.insert(link); });
     Way way;
     for (std::size_t link : tree) way.push_back({link, bytes});
