@@ -24,7 +24,8 @@ class ChipLinks {
   // The links from one node to another. O(hops).
   void add_route(std::int32_t noc, NocCoord at, NocCoord to) {
     if (!size_.contains(at) || !size_.contains(to)) return;
-    pipes::for_each_hop(noc, at, to, size_, [&](NocAxis axis, NocCoord node) { route_.push_back(index(noc, axis, node)); });
+    pipes::for_each_hop(noc, at, to, size_,
+                        [&](NocAxis axis, NocCoord node) { route_.push_back(pipes::link_number(noc, axis, node, size_)); });
   }
   void load(std::uint64_t bytes) {
     std::sort(route_.begin(), route_.end());
@@ -37,17 +38,11 @@ class ChipLinks {
       for (std::int32_t x = 0; x < size_.x; ++x)
         for (std::int32_t y = 0; y < size_.y; ++y)
           for (NocAxis axis : {NocAxis::y, NocAxis::x})
-            if (const std::uint64_t n = bytes_[index(noc, axis, {x, y})]; n > 0)
+            if (const std::uint64_t n = bytes_[pipes::link_number(noc, axis, {x, y}, size_)]; n > 0)
               out.push_back({chip, noc, {x, y}, pipes::neighbour(noc, axis, {x, y}, size_), n});
   }
 
  private:
-  std::size_t index(std::int32_t noc, NocAxis axis, NocCoord at) const {
-    const auto lane = static_cast<std::size_t>(2 * noc + (axis == NocAxis::x ? 0 : 1));
-    return (lane * static_cast<std::size_t>(size_.y) + static_cast<std::size_t>(at.y)) * static_cast<std::size_t>(size_.x) +
-           static_cast<std::size_t>(at.x);
-  }
-
   device::NocSize size_;
   std::vector<std::uint64_t> bytes_;
   std::vector<std::size_t> route_;

@@ -56,8 +56,8 @@ std::string description(VectorFault fault) {
   return {};
 }
 
-// Whether an instruction comes too early: a multiply-add takes two cycles, and what comes after a sort has to be SFPNOP. What the thread
-// executes elsewhere meanwhile takes a cycle, too.
+// Whether an instruction comes too early: a multiply-add takes two cycles, and the instruction after SFPSWAP has to be SFPNOP. What the
+// thread executes elsewhere meanwhile takes a cycle, too.
 template <class Reads>
 Step check_late(Coprocessor& c, std::size_t thread, Reads reads) {
   const auto late = std::exchange(c.late, {});

@@ -107,7 +107,7 @@ struct Pass {
   std::string_view summary;           // one line, begins with a verb
   std::optional<graph::Level> level;  // of the graphs that it works on; nothing: of both
   bool needs_device = false;
-  bool keeps_results = true;  // false: what comes out is compared with the graph as this pass leaves it
+  bool keeps_results = true;  // false: later passes are verified against this pass's output
   Result<PassReport> (*run)(graph::Graph& graph, PassContext& context) = nullptr;
 };
 

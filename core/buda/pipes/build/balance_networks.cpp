@@ -18,7 +18,7 @@ namespace {
 using device::NocCoord;
 
 constexpr int kMostRounds = 8;
-// What passes no link that has so much of the busiest one's load stays where it is.
+// Transfers are moved off links that carry at least this part of the busiest link's load.
 constexpr double kBusy = 0.3;
 // A change must make its part of the sum smaller by this part.
 constexpr double kLeastGain = 1e-6;
@@ -34,7 +34,7 @@ struct Leg {
   double bytes = 0;
 };
 
-// What passes a link.
+// The bytes of a transfer on one link.
 struct LinkBytes {
   std::size_t link = 0;
   double bytes = 0;
@@ -66,7 +66,7 @@ class Links {
   template <class Visit>
   void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) const {
     if (!size_.contains(from) || !size_.contains(to)) return;
-    for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(index(noc, axis, node)); });
+    for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(link_number(noc, axis, node, size_)); });
   }
   void add(const Way& way, double sign) {
     for (const LinkBytes& l : way) bytes_[l.link] += sign * l.bytes;
@@ -74,12 +74,6 @@ class Links {
   double most() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
 
  private:
-  std::size_t index(std::int32_t noc, NocAxis axis, NocCoord at) const {
-    const auto lane = static_cast<std::size_t>(2 * noc + (axis == NocAxis::x ? 0 : 1));
-    return (lane * static_cast<std::size_t>(size_.y) + static_cast<std::size_t>(at.y)) * static_cast<std::size_t>(size_.x) +
-           static_cast<std::size_t>(at.x);
-  }
-
   device::NocSize size_;
   std::vector<double> bytes_;
 };
@@ -209,7 +203,7 @@ class Networks {
       sums_[link] += leg.bytes;
     });
   }
-  // Of what has passed since the last time.
+  // The links that pass() has added to since the last call.
   Way take_way() {
     Way out;
     for (std::size_t link : passed_) out.push_back({link, std::exchange(sums_[link], 0)});
@@ -306,7 +300,7 @@ class Networks {
   std::map<std::size_t, std::size_t> queued_numbers_;  // by number of the buffer
   double scale_ = 1;                                   // 1 / the highest load at first
   double busy_ = 0;                                    // bytes
-  std::vector<double> sums_;                           // by link, of what passes
+  std::vector<double> sums_;                           // by link, of the transfer whose way is being found
   std::vector<std::size_t> passed_;
 };
 

@@ -4,6 +4,7 @@
 #include <buda/device/descriptor.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -15,6 +16,13 @@ enum class NocAxis : std::uint8_t { x, y };
 // The node that network `noc` sends to along an axis: network 0 to the right or down, network 1 to the left or up, round the edges of the
 // grid.
 device::NocCoord neighbour(std::int32_t noc, NocAxis axis, device::NocCoord at, device::NocSize size);
+
+// Number of the link by which a node sends along an axis; the chip has 4 for each node.
+inline std::size_t link_number(std::int32_t noc, NocAxis axis, device::NocCoord node, device::NocSize size) {
+  const auto lane = static_cast<std::size_t>(2 * noc + (axis == NocAxis::x ? 0 : 1));
+  return (lane * static_cast<std::size_t>(size.y) + static_cast<std::size_t>(node.y)) * static_cast<std::size_t>(size.x) +
+         static_cast<std::size_t>(node.x);
+}
 
 // Calls visit(axis, node) for each node on the way that passes a message on: network 0 goes along x first, network 1 along y. Both nodes
 // are on the grid. O(hops).
