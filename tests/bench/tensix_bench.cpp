@@ -1,5 +1,5 @@
-// How long kernels take on simulated cores, per tile of work; with --library FILE also on Tenstorrent's simulator, with the same programs
-// and tiles: paired, in turn, the best of five, and every output compared.
+// How much processor time kernels take on simulated cores, per tile of work; with --library FILE also on Tenstorrent's simulator, with the
+// same programs and tiles: paired, in turn, the best of five, and every output compared.
 //
 //   bench_tensix [--library libttsim.so]
 #include <buda/base/rng.hpp>
@@ -11,9 +11,11 @@
 #include <tensix/simulated_core.hpp>
 #include <ttsim/run_op.hpp>
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -66,10 +68,21 @@ arith::ValuePtr random_value(netlist::TileShape shape, DataFormat format, std::u
   return value;
 }
 
+// Of processor time, in this process and in those that it has waited for: other work on the machine is not counted.
+double processor_seconds() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    getrusage(who, &usage);
+    for (const timeval& t : {usage.ru_utime, usage.ru_stime}) sum += static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  }
+  return sum;
+}
+
 double seconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = processor_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return processor_seconds() - begin;
 }
 
 std::string failure_text(const Failure& failure) { return failure.diagnostics().front().message; }

@@ -16,33 +16,45 @@ constexpr std::size_t kSmall = 1u << 17;
 std::int16_t plane_exponent(std::uint32_t word) { return is_zero(word) ? kZeroExponent : static_cast<std::int16_t>(exponent_of(word)); }
 
 std::int16_t with_sign(std::uint32_t word, std::uint32_t slice) {
-  const auto magnitude = static_cast<std::int16_t>(is_zero(word) ? 0 : slice);
+  const std::int32_t magnitude = is_zero(word) ? 0 : static_cast<std::int32_t>(slice);
   return static_cast<std::int16_t>(is_negative(word) ? -magnitude : magnitude);
 }
 
 }  // namespace
 
-LeftOperand::LeftOperand(std::span<const std::uint32_t> words, std::size_t inner)
-    : inner_(inner), exponents_(words.size()), high_(words.size()), low_(words.size()) {
+void LeftOperand::assign(std::span<const std::uint32_t> words, std::size_t inner) {
+  inner_ = inner;
+  for (auto* plane : {&exponents_, &high_, &low_}) plane->resize(words.size());
+  std::int16_t *exponents = exponents_.data(), *high = high_.data(), *low = low_.data();
   for (std::size_t i = 0; i < words.size(); ++i) {
-    exponents_[i] = plane_exponent(words[i]);
-    high_[i] = with_sign(words[i], slice_b(words[i], 0));
-    low_[i] = with_sign(words[i], slice_b(words[i], 2));
+    const std::uint32_t word = words[i];
+    exponents[i] = plane_exponent(word);
+    high[i] = with_sign(word, slice_b(word, 0));
+    low[i] = with_sign(word, slice_b(word, 2));
   }
 }
 
-RightOperand::RightOperand(std::span<const std::uint32_t> words, std::size_t cols) : cols_(cols), inner_(words.size() / cols) {
+void RightOperand::assign(std::span<const std::uint32_t> words, std::size_t cols) {
+  cols_ = cols;
+  inner_ = words.size() / cols;
   const std::size_t size = panels() * inner_ * kPanel;
-  exponents_.resize(size, kZeroExponent);
+  exponents_.resize(size);
   high_.resize(size);
   low_.resize(size);
   for (std::size_t k = 0; k < inner_; ++k)
-    for (std::size_t j = 0; j < cols; ++j) {
-      const std::uint32_t word = words[k * cols + j];
-      const std::size_t to = (j / kPanel * inner_ + k) * kPanel + j % kPanel;
-      exponents_[to] = plane_exponent(word);
-      high_[to] = static_cast<std::int16_t>(4 * with_sign(word, slice_a(word, 0)));
-      low_[to] = static_cast<std::int16_t>(4 * with_sign(word, slice_a(word, 1)));
+    for (std::size_t first = 0; first < cols; first += kPanel) {
+      const std::size_t width = std::min(kPanel, cols - first), to = (first / kPanel * inner_ + k) * kPanel;
+      const std::uint32_t* from = words.data() + k * cols + first;
+      std::int16_t *exponents = exponents_.data() + to, *high = high_.data() + to, *low = low_.data() + to;
+      for (std::size_t j = 0; j < width; ++j) {
+        const std::uint32_t word = from[j];
+        exponents[j] = plane_exponent(word);
+        high[j] = static_cast<std::int16_t>(4 * with_sign(word, slice_a(word, 0)));
+        low[j] = static_cast<std::int16_t>(4 * with_sign(word, slice_a(word, 1)));
+      }
+      std::fill(exponents + width, exponents + kPanel, kZeroExponent);
+      std::fill(high + width, high + kPanel, std::int16_t{0});
+      std::fill(low + width, low + kPanel, std::int16_t{0});
     }
 }
 

@@ -20,7 +20,9 @@ namespace buda::numerics {
 // The left operand, which goes through SrcB: rows x inner source words, row-major; inner is a multiple of 16.
 class LeftOperand {
  public:
-  LeftOperand(std::span<const std::uint32_t> words, std::size_t inner);
+  LeftOperand() = default;
+  LeftOperand(std::span<const std::uint32_t> words, std::size_t inner) { assign(words, inner); }
+  void assign(std::span<const std::uint32_t> words, std::size_t inner);
   std::size_t rows() const { return exponents_.size() / inner_; }
   std::size_t inner() const { return inner_; }
   const std::int16_t* exponents(std::size_t row, std::size_t k) const { return exponents_.data() + row * inner_ + k; }
@@ -28,14 +30,16 @@ class LeftOperand {
   const std::int16_t* slices(bool low, std::size_t row, std::size_t k) const { return (low ? low_ : high_).data() + row * inner_ + k; }
 
  private:
-  std::size_t inner_;
+  std::size_t inner_ = 0;
   std::vector<std::int16_t> exponents_, high_, low_;
 };
 
 // The right operand, which goes through SrcA: inner x cols source words, row-major. Kept as panels of kPanel columns, filled up with zeros.
 class RightOperand {
  public:
-  RightOperand(std::span<const std::uint32_t> words, std::size_t cols);
+  RightOperand() = default;
+  RightOperand(std::span<const std::uint32_t> words, std::size_t cols) { assign(words, cols); }
+  void assign(std::span<const std::uint32_t> words, std::size_t cols);
   std::size_t cols() const { return cols_; }
   std::size_t inner() const { return inner_; }
   std::size_t panels() const { return (cols_ + kPanel - 1) / kPanel; }
@@ -46,7 +50,7 @@ class RightOperand {
   }
 
  private:
-  std::size_t cols_, inner_;
+  std::size_t cols_ = 0, inner_ = 0;
   std::vector<std::int16_t> exponents_, high_, low_;
 };
 

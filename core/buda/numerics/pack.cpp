@@ -17,26 +17,34 @@ bool narrow(Intermediate intermediate) { return intermediate == Intermediate::fp
 // Rounds magnitudes half up to a multiple of `unit`, a power of two.
 std::uint32_t nearest(std::uint32_t word, std::uint32_t unit) { return (word + unit / 2) & ~(unit - 1); }
 
-std::uint32_t early(const Packing& p, std::uint32_t word) {
-  const auto flushed = [](std::uint32_t w) { return is_zero(w) ? 0 : w; };
+using Group = std::span<std::uint32_t, 16>;
+
+template <class Convert>
+void each(Group words, Convert convert) {
+  for (std::uint32_t& word : words) word = convert(word);
+}
+
+std::uint32_t flushed(std::uint32_t word) { return is_zero(word) ? 0 : word; }
+
+void early(const Packing& p, Group words) {
+  const auto without_nan = [](std::uint32_t w) { return magnitude_of(w) > kLargestWide ? sign_of(w) | kLargestWide : w; };
   switch (p.intermediate) {
     case Intermediate::wide:
-      break;
+      return;
     case Intermediate::bf16:
+      if (p.dest == Dest::bf16) return each(words, [&](std::uint32_t w) { return flushed(nearest(flushed(without_nan(w)), 1u << 16)); });
+      return each(words, [&](std::uint32_t w) { return flushed(nearest(without_nan(w), 1u << 16)); });
     case Intermediate::e8m6:
-      if (magnitude_of(word) > kLargestWide) word = sign_of(word) | kLargestWide;
-      if (p.dest == Dest::bf16) word = flushed(word);
-      if (p.intermediate == Intermediate::e8m6) return flushed(nearest(word & 0xffff0000u, 1u << 17));
-      return flushed(nearest(word, 1u << 16));
+      if (p.dest == Dest::bf16) each(words, [&](std::uint32_t w) { return flushed(without_nan(w)); });
+      return each(words, [&](std::uint32_t w) { return flushed(nearest(without_nan(w) & 0xffff0000u, 1u << 17)); });
     case Intermediate::fp16:
-      return flushed(word);
-    case Intermediate::e5m6: {
-      constexpr std::uint32_t kLargestE5m6 = 31u << 23 | 0x3f0u << 13;
-      if (magnitude_of(word) > (31u << 23 | 0x3f7u << 13)) word = sign_of(word) | kLargestE5m6;
-      return flushed(nearest(word, 1u << 17));
-    }
+      return each(words, [](std::uint32_t w) { return flushed(w); });
+    case Intermediate::e5m6:
+      return each(words, [](std::uint32_t w) {
+        constexpr std::uint32_t kLargestE5m6 = 31u << 23 | 0x3f0u << 13;
+        return flushed(nearest(magnitude_of(w) > (31u << 23 | 0x3f7u << 13) ? sign_of(w) | kLargestE5m6 : w, 1u << 17));
+      });
   }
-  return word;
 }
 
 // The threshold in the form of the intermediate's words.
@@ -48,7 +56,6 @@ std::uint32_t threshold_word(const Packing& p) {
 }
 
 std::uint32_t relu(const Packing& p, std::uint32_t threshold, std::uint32_t word) {
-  if (p.relu == PackerRelu::none) return word;
   if (is_negative(word)) return 0;
   // Where numbers have 32 bits, what exceeds the threshold by less than a tf32 can tell is not above it.
   const int ignored = p.intermediate == Intermediate::wide ? 13 : 0;
@@ -58,38 +65,43 @@ std::uint32_t relu(const Packing& p, std::uint32_t threshold, std::uint32_t word
 }
 
 // What formats of 32, 16 and 8 bits get, and of Bfp formats the word from which the group is made.
-std::uint32_t late(const Packing& p, std::uint32_t word) {
+void late(const Packing& p, Group words) {
   const bool from_narrow = narrow(p.intermediate);
+  const auto as_narrow = [&] {
+    if (!from_narrow) each(words, [](std::uint32_t w) { return narrowed(w); });
+  };
+  const auto as_wide = [&] {
+    if (from_narrow) each(words, [](std::uint32_t w) { return widened(w); });
+  };
   switch (p.out) {
     case DataFormat::float16:
-      return fp16_of_word(from_narrow ? word : narrowed(word));
+      as_narrow();
+      return each(words, [](std::uint32_t w) { return fp16_of_word(w); });
     case DataFormat::lf8:
     case DataFormat::fp8_e4m3:
-      return fp16_of_word(from_narrow ? word : narrowed(word)) >> 8;
+      as_narrow();
+      return each(words, [](std::uint32_t w) { return fp16_of_word(w) >> 8; });
     case DataFormat::float16_b:
-      return (from_narrow ? widened(word) : word) >> 16;
+      as_wide();
+      return each(words, [](std::uint32_t w) { return w >> 16; });
     case DataFormat::bfp8:
     case DataFormat::bfp4:
     case DataFormat::bfp2:
-      return from_narrow ? word : narrowed(word);
-    case DataFormat::bfp8_b:
-    case DataFormat::bfp4_b:
-    case DataFormat::bfp2_b:
-      return from_narrow ? widened(word) : word;
+      return as_narrow();
     default:
-      return from_narrow ? widened(word) : word;
+      return as_wide();
   }
 }
 
-std::uint8_t form_group(DataFormat out, std::span<std::uint32_t, 16> words) {
+std::uint8_t form_group(DataFormat out, Group words) {
   int shared = 0;
   for (std::uint32_t word : words) shared = std::max(shared, exponent_of(word));
   const int bits = bfp_magnitude_bits(out);
   for (std::uint32_t& word : words) {
-    const int shift = shared - exponent_of(word);
+    const int shift = std::min(shared - exponent_of(word), 9);  // more leaves nothing, either
     const std::uint32_t significand = exponent_of(word) == 0 ? 0 : 128 | (word >> 16 & 127);
-    std::uint32_t magnitude = shift >= 8 ? 0 : std::min((significand + (1u << shift)) >> (shift + 1), 127u);
-    magnitude >>= 7 - bits;
+    const std::uint32_t rounded = std::min((significand + (1u << shift)) >> (shift + 1), 127u) >> (7 - bits);
+    const std::uint32_t magnitude = shift >= 8 ? 0 : rounded;
     word = magnitude == 0 ? 0 : (word >> 31) << bits | magnitude;
   }
   return static_cast<std::uint8_t>(shared);
@@ -172,7 +184,10 @@ Packing packing_for(Dest dest, DataFormat out) {
 
 std::uint8_t pack_group(const Packing& packing, std::span<const std::uint32_t, 16> words, std::span<std::uint32_t, 16> datums) {
   const std::uint32_t threshold = threshold_word(packing);
-  for (std::size_t i = 0; i < 16; ++i) datums[i] = late(packing, relu(packing, threshold, early(packing, words[i])));
+  std::copy_n(words.begin(), 16, datums.begin());
+  early(packing, datums);
+  if (packing.relu != PackerRelu::none) each(datums, [&](std::uint32_t word) { return relu(packing, threshold, word); });
+  late(packing, datums);
   return is_bfp(packing.out) ? form_group(packing.out, datums) : std::uint8_t{0};
 }
 

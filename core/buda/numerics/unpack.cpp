@@ -4,7 +4,9 @@
 #include <buda/numerics/kernels.hpp>
 #include <buda/numerics/matrix_unit.hpp>
 
+#include <array>
 #include <bit>
+#include <cstring>
 #include <vector>
 
 namespace buda::numerics {
@@ -32,6 +34,65 @@ std::uint32_t unpack_bfp(DataFormat format, std::uint32_t datum, int exponent) {
   const std::uint32_t seven = magnitude << (7 - bits);
   const int zeros = std::countl_zero(static_cast<std::uint8_t>(seven << 1));
   return normalised(exponent_family(format), sign, exponent - zeros, (seven << zeros) & 63);
+}
+
+// What the datums of a Bfp format become with the exponent 0, and how far their leading bits are below the first.
+struct BfpTable {
+  std::array<std::uint32_t, 256> words = {};
+  std::array<std::uint8_t, 256> zeros = {};
+  explicit BfpTable(DataFormat format) {
+    const int bits = bfp_magnitude_bits(format);
+    for (std::uint32_t datum = 0; datum < 2u << bits; ++datum) {
+      const std::uint32_t magnitude = datum & ((1u << bits) - 1);
+      words[datum] = unpack_bfp(format, datum, 0) & ~(magnitude == 0 ? 0 : kExponent);
+      zeros[datum] = static_cast<std::uint8_t>(magnitude == 0 ? kNothing : bits - std::bit_width(magnitude));
+    }
+  }
+  static constexpr std::uint8_t kNothing = 255;  // of datums on which the exponent has no influence
+  static constexpr std::uint32_t kExponent = 0x7f800000u;
+};
+
+const BfpTable& table_of(DataFormat format) {
+  static const std::array<BfpTable, 6> tables = {BfpTable(DataFormat::bfp8),   BfpTable(DataFormat::bfp4),   BfpTable(DataFormat::bfp2),
+                                                 BfpTable(DataFormat::bfp8_b), BfpTable(DataFormat::bfp4_b), BfpTable(DataFormat::bfp2_b)};
+  switch (format) {
+    case DataFormat::bfp8:
+      return tables[0];
+    case DataFormat::bfp4:
+      return tables[1];
+    case DataFormat::bfp2:
+      return tables[2];
+    case DataFormat::bfp8_b:
+      return tables[3];
+    case DataFormat::bfp4_b:
+      return tables[4];
+    default:
+      return tables[5];
+  }
+}
+
+template <unsigned bits>
+void unpack_bfp_datums(const DatumsInL1& from, std::size_t first, std::span<std::uint32_t> words) {
+  const BfpTable& table = table_of(from.format);
+  const bool narrow = exponent_family(from.format) == ExponentFamily::a;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t at = first + i;
+    const std::size_t datum = from.datums[at * bits / 8] >> (at * bits % 8) & ((1u << bits) - 1);
+    const int zeros = table.zeros[datum], exponent = from.exponents[at / 16] - zeros;
+    const auto field = static_cast<std::uint32_t>(narrow ? (exponent < 0 ? 0 : exponent & 31) : exponent & 255) << 23;
+    words[i] = table.words[datum] | (zeros == BfpTable::kNothing ? 0 : field);
+  }
+}
+
+// Each datum is an unsigned number of this type.
+template <class Datum, class Convert>
+void convert(const DatumsInL1& from, std::size_t first, std::span<std::uint32_t> words, Convert convert_one) {
+  const std::uint8_t* at = from.datums + first * sizeof(Datum);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Datum datum;
+    std::memcpy(&datum, at + i * sizeof(Datum), sizeof(Datum));
+    words[i] = convert_one(std::uint32_t{datum});
+  }
 }
 
 std::uint32_t unpack_bfp_value(DataFormat format, float value) {
@@ -74,6 +135,29 @@ std::uint32_t unpack_datum(DataFormat format, Source as, std::uint32_t datum, st
       return word_of_fp16(datum << 8);
     default:
       return from_float32(as, datum);
+  }
+}
+
+void unpack_datums(const DatumsInL1& from, std::size_t first, std::span<std::uint32_t> words) {
+  switch (from.format) {
+    case DataFormat::bfp8:
+    case DataFormat::bfp8_b:
+      return unpack_bfp_datums<8>(from, first, words);
+    case DataFormat::bfp4:
+    case DataFormat::bfp4_b:
+      return unpack_bfp_datums<4>(from, first, words);
+    case DataFormat::bfp2:
+    case DataFormat::bfp2_b:
+      return unpack_bfp_datums<2>(from, first, words);
+    case DataFormat::float16_b:
+      return convert<std::uint16_t>(from, first, words, [](std::uint32_t datum) { return datum << 16; });
+    case DataFormat::float16:
+      return convert<std::uint16_t>(from, first, words, [](std::uint32_t datum) { return word_of_fp16(datum); });
+    case DataFormat::lf8:
+    case DataFormat::fp8_e4m3:
+      return convert<std::uint8_t>(from, first, words, [](std::uint32_t datum) { return word_of_fp16(datum << 8); });
+    default:
+      return convert<std::uint32_t>(from, first, words, [as = from.as](std::uint32_t datum) { return from_float32(as, datum); });
   }
 }
 

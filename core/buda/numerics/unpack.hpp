@@ -14,6 +14,7 @@
 
 #include <buda/tensor/data_format.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -28,6 +29,16 @@ Source copy_source_of(DataFormat format, Dest dest);
 
 // A datum of L1, with the exponent of its group where the format is a Bfp one (others ignore it).
 std::uint32_t unpack_datum(DataFormat format, Source as, std::uint32_t datum, std::uint8_t exponent);
+
+// Datums as they lie in L1, and their exponents, one for each 16, where the format is a Bfp one.
+struct DatumsInL1 {
+  DataFormat format = DataFormat::invalid;
+  Source as = Source::bf16;
+  const std::uint8_t* datums = nullptr;
+  const std::uint8_t* exponents = nullptr;
+};
+// The same of as many datums as there are words, from number `first` on.
+void unpack_datums(const DatumsInL1& from, std::size_t first, std::span<std::uint32_t> words);
 
 // The same of numbers that L1 holds in this format, given by their values. words.size() must be numbers.size().
 void unpack(DataFormat format, Source as, std::span<const float> numbers, std::span<std::uint32_t> words);

@@ -212,7 +212,7 @@ class Core::ThreadBus final : public riscv::Bus {
   std::string fault_;
 };
 
-Core::Core(std::size_t l1_bytes, Places places) : access(l1_bytes), places_(std::move(places)), l1_(l1_bytes) {
+Core::Core(std::size_t l1_bytes, Places places) : access(l1_bytes), places_(std::move(places)), memory_(l1_bytes), l1_(memory_.bytes()) {
   checks.place = [this](std::size_t thread) { return where(thread); };
   reset({});
 }

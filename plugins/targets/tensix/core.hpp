@@ -10,6 +10,7 @@
 #include "coprocessor.hpp"
 #include "riscv/processor.hpp"
 #include "turns.hpp"
+#include "zeroed_memory.hpp"
 
 #include <array>
 #include <cstddef>
@@ -96,7 +97,8 @@ class Core {
   std::string address_text(std::size_t thread, std::uint32_t address) const;
 
   Places places_;
-  std::vector<std::uint8_t> l1_;
+  ZeroedMemory memory_;
+  std::span<std::uint8_t> l1_;
   std::vector<std::uint32_t> streams_ = std::vector<std::uint32_t>(kStreams * kStreamRegisters);
   std::unique_ptr<Coprocessor> coprocessor_;
   std::array<std::unique_ptr<ThreadBus>, kThreads> buses_;

@@ -10,6 +10,7 @@
 #include <buda/numerics/matrix_unit.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -137,9 +138,9 @@ void execute(Coprocessor& c, const Arithmetic& how, const Product& left_face, co
   const numerics::RightOperand& right = c.src_a.to_compute().right();
   const Product& p = left_face;
   const bool second = right_face == nullptr && p.a % 32 != 0;  // alone, and the right one
-  std::uint32_t* first_half = second ? nullptr : c.dest.row(how.wide, p.dest);
-  std::uint32_t* second_half = second                  ? c.dest.row(how.wide, p.dest)
-                               : right_face != nullptr ? c.dest.row(how.wide, right_face->dest)
+  std::uint32_t* first_half = second ? nullptr : c.dest.row(how.wide, p.dest, kRows);
+  std::uint32_t* second_half = second                  ? c.dest.row(how.wide, p.dest, kRows)
+                               : right_face != nullptr ? c.dest.row(how.wide, right_face->dest, kRows)
                                                        : nullptr;
   std::uint32_t sums[kRows * numerics::kPanel];
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -182,13 +183,15 @@ std::size_t partner(std::span<const Product> products, std::span<const bool> don
 
 enum class Elementwise : std::uint8_t { add, subtract, multiply };
 
-// SrcB's rows, as broadcasting and the operation want them.
-void second_operand(const SourceBank& bank, std::uint32_t row, std::uint32_t broadcast, bool negated, std::uint32_t* out) {
-  for (std::size_t r = 0; r < kRows; ++r)
-    for (std::size_t k = 0; k < kColumns; ++k) {
-      const std::size_t from = (row + ((broadcast & 2) != 0 ? 0 : r)) * kColumns + ((broadcast & 1) != 0 ? 0 : k);
-      out[r * kColumns + k] = bank.words[from] ^ (negated ? numerics::kSignBit : 0);
-    }
+// SrcB's rows, as broadcasting and the operation want them: in `changed`, or as they stand in the bank.
+const std::uint32_t* second_operand(const SourceBank& bank, std::uint32_t row, std::uint32_t broadcast, bool negated,
+                                    std::array<std::uint32_t, kRows * kColumns>& changed) {
+  const std::uint32_t *from = bank.words.data() + row * kColumns, sign = negated ? numerics::kSignBit : 0;
+  if (broadcast == 0 && !negated) return from;
+  const std::size_t row_stride = (broadcast & 2) != 0 ? 0 : kColumns;
+  for (std::size_t r = 0; r < kRows; ++r, from += row_stride)
+    for (std::size_t k = 0; k < kColumns; ++k) changed[r * kColumns + k] = from[(broadcast & 1) != 0 ? 0 : k] ^ sign;
+  return changed.data();
 }
 
 template <Elementwise operation>
@@ -205,10 +208,11 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const bool accumulates = operation == Elementwise::multiply || get(word, kAccumulate) != 0;
   const auto row = use_dest(c, thread, how.dest, get(word, kFields.dst), accumulates, latency::kMatrix);
   if (!row) return Step::fault;
-  std::uint32_t* dest = c.dest.row(how.wide, *row);
+  std::uint32_t* dest = c.dest.row(how.wide, *row, kRows);
   const unsigned phase = (rows.phase + c.config.of_thread(thread, kPhaseBase)) & 3;
-  std::uint32_t b[kRows * kColumns];
-  second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, b);
+  std::array<std::uint32_t, kRows * kColumns> changed;
+  const std::uint32_t* b =
+      second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, changed);
   const numerics::Elementwise e{
       c.src_a.to_compute().words.data() + rows.a * kColumns, b, dest, kRows * kColumns, how.source, how.dest, phase};
   if (operation == Elementwise::multiply) {
@@ -237,7 +241,7 @@ Step mova2d(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const auto dest_at = use_dest(c, thread, how.dest, get(word, kDst), false, latency::kMove);
   if (!dest_at) return Step::fault;
   c.time.moved_to_dest();
-  std::uint32_t* dest = c.dest.row(how.wide, *dest_at);
+  std::uint32_t* dest = c.dest.row(how.wide, *dest_at, kRows);
   const std::uint32_t* from = c.src_a.to_compute().words.data() + row * kColumns;
   const std::uint32_t kept = how.dest == Dest::bf16 ? 0xffff0000u : 0xffffe000u;
   for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = numerics::move_to_dest(from[i]) & kept;

@@ -53,23 +53,43 @@ struct PackerJob {
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1
 };
 
-void write_datums(std::span<std::uint8_t> l1, const PackerJob& job, std::uint32_t first, std::span<const std::uint32_t, 16> datums) {
-  const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
-  std::uint8_t* to = l1.data() + job.datums + std::size_t{first} * bits / 8;
-  if (bits >= 16) {
-    for (std::size_t i = 0; i < 16; ++i) {
-      std::uint32_t datum = datums[i], there = 0;
-      std::uint8_t* at = to + i * (bits / 8);
-      if (job.accumulates) {
-        std::memcpy(&there, at, bits / 8);
-        datum = numerics::accumulate_in_l1(job.packing.out, there, datum);
-      }
-      std::memcpy(at, &datum, bits / 8);
+// Numbers of a whole count of bytes, which are added to what is there where the packer accumulates.
+template <class Datum>
+void write_whole(std::uint8_t* to, const PackerJob& job, std::span<const std::uint32_t, 16> datums) {
+  for (std::size_t i = 0; i < 16; ++i) {
+    auto datum = static_cast<Datum>(datums[i]);
+    if (job.accumulates) {
+      Datum there;
+      std::memcpy(&there, to + i * sizeof there, sizeof there);
+      datum = static_cast<Datum>(numerics::accumulate_in_l1(job.packing.out, there, datum));
     }
-    return;
+    std::memcpy(to + i * sizeof datum, &datum, sizeof datum);
   }
-  std::memset(to, 0, 16 * bits / 8);
-  for (std::size_t i = 0; i < 16; ++i) to[i * bits / 8] |= static_cast<std::uint8_t>(datums[i] << (i * bits % 8));
+}
+
+template <unsigned bits>
+void write_parts(std::uint8_t* to, std::span<const std::uint32_t, 16> datums) {
+  constexpr std::size_t kPerByte = 8 / bits;
+  for (std::size_t i = 0; i < 16 / kPerByte; ++i) {
+    std::uint32_t byte = 0;
+    for (std::size_t k = 0; k < kPerByte; ++k) byte |= datums[i * kPerByte + k] << (k * bits);
+    to[i] = static_cast<std::uint8_t>(byte);
+  }
+}
+
+void write_datums(std::uint8_t* to, const PackerJob& job, std::uint32_t bits, std::span<const std::uint32_t, 16> datums) {
+  switch (bits) {
+    case 32:
+      return write_whole<std::uint32_t>(to, job, datums);
+    case 16:
+      return write_whole<std::uint16_t>(to, job, datums);
+    case 8:
+      return write_parts<8>(to, datums);
+    case 4:
+      return write_parts<4>(to, datums);
+    default:
+      return write_parts<2>(to, datums);
+  }
 }
 
 // Rows are read and words written side by side; exponents are a word of their own.
@@ -80,12 +100,14 @@ Cycle pack_cycles(const PackerJob& job) {
 }
 
 void pack_face(Coprocessor& c, const PackerJob& job) {
+  const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
+  const bool has_exponents = is_bfp(job.packing.out);
+  const std::uint32_t* from = c.dest.row(job.wide, job.row, job.count / kColumns);
   for (std::uint32_t i = 0; i < job.count; i += 16) {
     std::uint32_t datums[16];
-    const std::uint32_t* from = c.dest.row(job.wide, job.row + i / kColumns);
-    const std::uint8_t exponent = numerics::pack_group(job.packing, std::span<const std::uint32_t, 16>(from, 16), datums);
-    if (is_bfp(job.packing.out)) c.l1[job.exponents + i / 16] = exponent;
-    write_datums(c.l1, job, i, datums);
+    const std::uint8_t exponent = numerics::pack_group(job.packing, std::span<const std::uint32_t, 16>(from + i, 16), datums);
+    if (has_exponents) c.l1[job.exponents + i / 16] = exponent;
+    write_datums(c.l1.data() + job.datums + std::size_t{i} * bits / 8, job, bits, datums);
   }
 }
 

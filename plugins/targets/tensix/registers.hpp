@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 namespace buda::tensix {
@@ -23,27 +22,30 @@ struct SourceBank {
   std::array<std::uint32_t, kSourceRows* kColumns> words = {};
   bool valid = false;
   Cycle since = 0;  // it belongs to the one or the other
-  // Taken apart for products, when they are needed first.
-  std::optional<numerics::LeftOperand> as_left;
-  std::optional<numerics::RightOperand> as_right;
 
-  void change() {
-    as_left.reset();
-    as_right.reset();
-  }
+  // The words were changed.
+  void change() { left_is_known_ = right_is_known_ = false; }
+  // Taken apart for products, when they are needed first.
   const numerics::LeftOperand& left() {
-    if (!as_left) as_left.emplace(words, kColumns);
-    return *as_left;
+    if (!left_is_known_) left_.assign(words, kColumns);
+    left_is_known_ = true;
+    return left_;
   }
   // As a matrix of 32 columns: rows 0 to 15 have beside them rows 16 to 31, and rows 32 to 47 rows 48 to 63, as faces of a tile lie.
   const numerics::RightOperand& right() {
-    if (as_right) return *as_right;
+    if (right_is_known_) return right_;
     std::array<std::uint32_t, kSourceRows * kColumns> matrix;
     for (std::size_t row = 0; row < kSourceRows; ++row)
       std::copy_n(words.data() + row * kColumns, kColumns, matrix.data() + ((row / 32 * 16 + row % 16) * 2 + row / 16 % 2) * kColumns);
-    as_right.emplace(matrix, 2 * kColumns);
-    return *as_right;
+    right_.assign(matrix, 2 * kColumns);
+    right_is_known_ = true;
+    return right_;
   }
+
+ private:
+  numerics::LeftOperand left_;
+  numerics::RightOperand right_;
+  bool left_is_known_ = false, right_is_known_ = false;
 };
 
 // SrcA or SrcB.
@@ -72,7 +74,12 @@ class DestRegister {
  public:
   static constexpr std::size_t rows(bool wide) { return wide ? kDestRows / 2 : kDestRows; }
 
-  std::uint32_t* row(bool wide, std::size_t index) { return (wide ? wide_.data() : narrow_.data()) + index * kColumns; }
+  // `count` rows from `first` on, to be read or written.
+  std::uint32_t* row(bool wide, std::size_t first, std::size_t count = 1) {
+    const std::size_t rows_of_block = wide ? kBlock / 2 : kBlock;
+    for (std::size_t b = first / rows_of_block; b <= (first + count - 1) / rows_of_block; ++b) used_ |= std::uint64_t{1} << b;
+    return (wide ? wide_.data() : narrow_.data()) + first * kColumns;
+  }
   // Of a row of 16 bits, and after them those of the row of 32 bits that has its memory.
   std::array<std::uint32_t, 2 * kColumns> words(std::size_t index) const {
     std::array<std::uint32_t, 2 * kColumns> out;
@@ -81,17 +88,20 @@ class DestRegister {
     return out;
   }
   // Rows that were not written since they were cleared, or in the other width, read as zeros.
-  void clear() {
-    narrow_.fill(0);
-    wide_.fill(0);
-  }
-  // Of 16-bit rows.
+  void clear() { clear(0, kDestRows); }
+  // Of 16-bit rows: whole blocks.
   void clear(std::size_t first, std::size_t count) {
-    std::fill_n(narrow_.data() + first * kColumns, count * kColumns, 0u);
-    std::fill_n(wide_.data() + first / 2 * kColumns, count / 2 * kColumns, 0u);
+    for (std::size_t b = first / kBlock; b < (first + count) / kBlock; ++b) {
+      if ((used_ >> b & 1) == 0) continue;
+      std::fill_n(narrow_.data() + b * kBlock * kColumns, kBlock * kColumns, 0u);
+      std::fill_n(wide_.data() + b * kBlock / 2 * kColumns, kBlock / 2 * kColumns, 0u);
+      used_ &= ~(std::uint64_t{1} << b);
+    }
   }
 
  private:
+  static constexpr std::size_t kBlock = 16;  // rows of 16 bits
+  std::uint64_t used_ = 0;                   // blocks in which not all may be zero: kernels clear halves and use little of them
   std::array<std::uint32_t, kDestRows* kColumns> narrow_ = {};
   std::array<std::uint32_t, kDestRows / 2 * kColumns> wide_ = {};
 };

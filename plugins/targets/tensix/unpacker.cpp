@@ -47,27 +47,11 @@ std::uint32_t field_of(const Config& config, std::size_t thread, std::size_t wor
 
 // Fills `words` with the numbers of a reading; the datums are within L1.
 void read_numbers(std::span<const std::uint8_t> l1, const Reading& r, std::uint32_t* words) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(bits_per_datum(r.format));
-  const std::uint8_t* from = l1.data() + r.datums;
-  if (r.format == DataFormat::float16_b) {
-    for (std::uint32_t i = 0; i < r.count; ++i) {
-      std::uint16_t datum;
-      std::memcpy(&datum, from + 2 * (r.first + i), 2);
-      words[i] = std::uint32_t{datum} << 16;
-    }
-    return;
-  }
-  if (bits >= 16) {
-    for (std::uint32_t i = 0; i < r.count; ++i) {
-      std::uint32_t datum = 0;
-      std::memcpy(&datum, from + std::size_t{bits / 8} * (r.first + i), bits / 8);
-      words[i] = r.to_dest ? datum : numerics::unpack_datum(r.format, r.source, datum, 0);
-    }
-    return;
-  }
-  for (std::uint32_t i = 0; i < r.count; ++i) {
-    const std::uint32_t at = r.first + i, datum = from[at * bits / 8] >> (at * bits % 8) & ((1u << bits) - 1);
-    words[i] = numerics::unpack_datum(r.format, r.source, datum, is_bfp(r.format) ? l1[r.exponents + at / 16] : 0);
+  const std::uint8_t* datums = l1.data() + r.datums;
+  if (r.to_dest) {
+    std::memcpy(words, datums + std::size_t{4} * r.first, std::size_t{4} * r.count);
+  } else {
+    numerics::unpack_datums({r.format, r.source, datums, l1.data() + r.exponents}, r.first, {words, r.count});
   }
 }
 
@@ -160,7 +144,9 @@ Step unpacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   const std::size_t end = r.datums + (std::size_t{r.first} + r.count) * static_cast<std::size_t>(bits_per_datum(r.format)) / 8;
   if (c.check_l1(r.exponents, end - r.exponents, false) != Step::done) return Step::fault;
   if (r.to_dest) c.dest_forms.write(numerics::Dest::fp32, r.number / kColumns, (r.count + kColumns - 1) / kColumns);
-  std::uint32_t* to = r.to_dest ? c.dest.row(true, 0) + r.number : source.to_unpack().words.data() + r.number;
+  const std::uint32_t column = r.number % kColumns;
+  std::uint32_t* to = r.to_dest ? c.dest.row(true, r.number / kColumns, (column + r.count + kColumns - 1) / kColumns) + column
+                                : source.to_unpack().words.data() + r.number;
   read_numbers(c.l1, r, to);
   if (r.transposed) transpose_faces(to, r.count);
   if (!r.to_dest) source.to_unpack().change();

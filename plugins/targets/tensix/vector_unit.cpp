@@ -118,8 +118,8 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
   if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide))
     return c.fail(sentence(Check::alignment, cat("it works on row ", row, " of the destination")));
   a.row = row & ~3u;
-  for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
-    a.numbers[lane] = c.dest.row(wide, (row & ~3u) + lane / 8) + 2 * (lane & 7) + (row >> 1 & 1);
+  std::uint32_t* first = c.dest.row(wide, row & ~3u, 4) + (row >> 1 & 1);
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) a.numbers[lane] = first + lane / 8 * kColumns + 2 * (lane & 7);
   return Step::done;
 }
 

@@ -1,15 +1,18 @@
 // Packers and unpackers, against results worked out by hand from their description (pack.hpp, unpack.hpp).
 #include "words.hpp"
 
+#include <buda/base/rng.hpp>
 #include <buda/numerics/matrix_unit.hpp>
 #include <buda/numerics/pack.hpp>
 #include <buda/numerics/unpack.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace buda::numerics {
@@ -134,6 +137,29 @@ TEST(Unpack, BitsAndValuesAgree) {
             << format_name(format) << ' ' << exponent << ' ' << datum;
       }
   }
+}
+
+// In bulk, from any place on: as one by one.
+TEST(Unpack, BulkMeetsSingleDatums) {
+  Rng rng(5);
+  std::array<std::uint8_t, 4 * 96> bytes;
+  std::array<std::uint8_t, 6> exponents;
+  for (DataFormat format : {DataFormat::bfp8_b, DataFormat::bfp4_b, DataFormat::bfp2_b, DataFormat::bfp8, DataFormat::bfp4,
+                            DataFormat::bfp2, DataFormat::float16, DataFormat::float16_b, DataFormat::lf8, DataFormat::float32})
+    for (int round = 0; round < 500; ++round) {
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(rng.next());
+      for (std::uint8_t& exponent : exponents) exponent = static_cast<std::uint8_t>(round % 3 == 0 ? rng.next() % 9 : rng.next());
+      const auto bits = static_cast<std::size_t>(bits_per_datum(format)), first = static_cast<std::size_t>(rng.next() % 32);
+      std::array<std::uint32_t, 64> words{};
+      const Source as = round % 2 == 0 || format != DataFormat::float32 ? source_of(format) : Source::bf16;
+      unpack_datums({format, as, bytes.data(), exponents.data()}, first, words);
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        std::uint32_t datum = 0;
+        std::memcpy(&datum, bytes.data() + (first + i) * bits / 8, std::max<std::size_t>(bits / 8, 1));
+        if (bits < 8) datum = datum >> ((first + i) * bits % 8) & ((1u << bits) - 1);
+        ASSERT_EQ(words[i], unpack_datum(format, as, datum, exponents[(first + i) / 16])) << format_name(format) << ' ' << i;
+      }
+    }
 }
 
 TEST(Copy, KeepsFloat32In32BitsAndFlushesDenormalsElsewhere) {
