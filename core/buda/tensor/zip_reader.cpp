@@ -4,6 +4,7 @@
 #include <buda/tensor/zip.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/checksum.hpp>
 #include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/little_endian.hpp>
 
@@ -46,7 +47,7 @@ class ZipReader {
     std::vector<ZipMember> members;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       BUDA_ASSIGN(io::Bytes content, unpacked(entries[i], packed[i]));
-      if (crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()) != entries[i].crc)
+      if (io::crc32(content.view()) != entries[i].crc)
         return error(cat("member '", entries[i].name, "' is damaged: its checksum does not match"));
       members.push_back({std::move(entries[i].name), std::move(content)});
     }

@@ -2,6 +2,7 @@
 #include <buda/tensor/zip.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/checksum.hpp>
 #include <buda/tensor/little_endian.hpp>
 
 #include <zlib.h>
@@ -122,12 +123,10 @@ Result<void> ZipWriter::add(const std::string& name, std::span<const std::string
   entry.name = name;
   entry.method = method;
   entry.offset = written_;
-  uLong crc = crc32_z(0, nullptr, 0);
   for (std::string_view piece : pieces) {
     entry.size += piece.size();
-    if (!piece.empty()) crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+    entry.crc = io::crc32(piece, entry.crc);
   }
-  entry.crc = low32(crc);
   std::string packed;
   std::string_view packed_piece;
   if (method == ZipMethod::deflated) {

@@ -1,7 +1,7 @@
 // TensorFlow's "tensor bundle": a table of BundleEntryProto by name, and under the empty name a header.
 #include "checkpoint.hpp"
 
-#include "crc32c.hpp"
+#include "masked_crc.hpp"
 #include "table.hpp"
 #include "tensors.hpp"
 

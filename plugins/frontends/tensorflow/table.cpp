@@ -2,7 +2,7 @@
 // (LevelDB documentation, "Table format"). Each block is followed by a byte for its compression and a checksum over both.
 #include "table.hpp"
 
-#include "crc32c.hpp"
+#include "masked_crc.hpp"
 
 #include <buda/base/text.hpp>
 

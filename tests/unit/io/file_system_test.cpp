@@ -1,4 +1,5 @@
 // The real and the in-memory file system, processes, temporary folders.
+#include <buda/io/checksum.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/mapped_memory.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -82,6 +83,44 @@ TEST_F(RealFiles, ReleasedMemoryComesBack) {
   // Memory of other kinds would be lost.
   release_mapped(content);
   EXPECT_EQ(mapped->view(), content);
+}
+
+TEST_F(RealFiles, MappedMemoryIsReadByParts) {
+  std::string content(std::size_t{1} << 20, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 2654435761u >> 13);
+  ASSERT_TRUE(fs_->write(path("large"), content));
+  // With and without a descriptor that is kept.
+  std::vector<Bytes> mapped;
+  for (int i = 0; i < 40; ++i) mapped.push_back(*fs_->read(path("large")));
+  for (std::string_view bytes : {mapped.front().view(), mapped.back().view(), std::string_view(content)})
+    for (auto [offset, count] : std::vector<std::pair<std::size_t, std::size_t>>{{0, content.size()}, {4097, 700000}, {100, 20}, {5, 0}}) {
+      std::string read;
+      read_by_parts(bytes.substr(offset, count), [&](std::string_view part) { read += part; });
+      EXPECT_EQ(read, content.substr(offset, count)) << offset;
+    }
+  mapped.clear();
+  std::string read;
+  read_by_parts(fs_->read(path("large"))->view(), [&](std::string_view part) { read += part; });
+  EXPECT_EQ(read, content);
+}
+
+// The check values of the catalogue of parametrised CRC algorithms, and a file whose parts are summed one after the other.
+TEST_F(RealFiles, Checksums) {
+  EXPECT_EQ(crc32("123456789"), 0xcbf43926u);
+  EXPECT_EQ(crc32("6789", crc32("12345")), 0xcbf43926u);
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32(""), 0u);
+  EXPECT_EQ(crc32c(""), 0u);
+  std::string content(300001, 'x');
+  content[200000] = 'y';
+  ASSERT_TRUE(fs_->write(path("large"), content));
+  auto mapped = fs_->read(path("large"));
+  ASSERT_TRUE(mapped);
+  EXPECT_EQ(crc32(mapped->view()), crc32(content));
+  EXPECT_EQ(crc32c(mapped->view()), crc32c(content));
+  content[299999] = 'z';
+  EXPECT_NE(crc32(mapped->view()), crc32(content));
+  EXPECT_NE(crc32c(mapped->view()), crc32c(content));
 }
 
 TEST_F(RealFiles, AnUnchangedFileKeepsItsTime) {
