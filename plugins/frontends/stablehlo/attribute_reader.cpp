@@ -91,7 +91,12 @@ Result<Type> AttributeReader::tensor() {
       break;
     }
   }
-  out.dtype = element_type(element, out.is_complex);
+  Type of;
+  of.set_element(element);
+  if (auto alias = element.starts_with('!') ? aliases_->types.find(element.substr(1)) : aliases_->types.end();
+      alias != aliases_->types.end() && alias->second.kind == Type::Kind::other)
+    of = alias->second;
+  out.set_element(of);
   return out;
 }
 
@@ -133,7 +138,7 @@ Result<Type> AttributeReader::type() {
     BUDA_ASSIGN(std::string_view parameters, angled_text());
     out.text += cat('<', parameters, '>');
   }
-  out.dtype = element_type(out.text, out.is_complex);
+  out.set_element(out.text);
   return out;
 }
 

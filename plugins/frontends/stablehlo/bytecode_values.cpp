@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <span>
@@ -105,7 +106,7 @@ std::span<const std::string_view> words_of(std::uint64_t code) {
 // Element types, by the code of the type.
 std::string_view element_name(std::uint64_t code) {
   static constexpr std::pair<std::uint64_t, std::string_view> kNames[] = {
-      {0, "i1"},   {2, "bf16"}, {3, "f16"},  {4, "f32"},  {5, "f64"},   {9, "index"}, {11, "i8"},
+      {0, "i1"},   {2, "bf16"}, {3, "f16"},  {4, "f32"},  {5, "f64"},   {9, "index"}, {10, "i4"},  {11, "i8"},
       {12, "i16"}, {13, "i32"}, {14, "i64"}, {16, "ui8"}, {17, "ui16"}, {18, "ui32"}, {19, "ui64"}};
   for (const auto& [number, name] : kNames)
     if (number == code) return name;
@@ -241,8 +242,42 @@ Result<std::vector<Type>> BytecodeValues::type_list(ByteReader& reader) {
   return out;
 }
 
+// As it is spelled in text, which has the same parts.
+Result<std::string> BytecodeValues::quantized_type(ByteReader& reader, bool per_axis) {
+  const bool is_signed = (reader.number() & 1) != 0;
+  BUDA_ASSIGN(Type stored, type(reader.number()));
+  BUDA_ASSIGN(Type expressed, type(reader.number()));
+  auto scale = [&] {
+    std::string text = to_text(std::bit_cast<double>(reader.signed_number()));
+    if (text.find('.') == std::string::npos) text.insert(std::min(text.find('e'), text.size()), ".0");
+    return text;
+  };
+  std::string axis, steps;
+  std::int64_t least = 0, most = 0;
+  if (per_axis) {
+    axis = cat(':', reader.number());
+    least = reader.signed_number();
+    most = reader.signed_number();
+    std::vector<std::string> scales;
+    for (std::size_t i = 0, count = reader.count(); i < count; ++i) scales.push_back(scale());
+    const std::size_t count = reader.count();
+    if (count != scales.size()) return damaged("a quantised type has other numbers of scales and zero points");
+    for (std::string& one : scales) one += cat(':', reader.signed_number());
+    steps = cat('{', join(scales, ", "), '}');
+  } else {
+    steps = scale();
+    steps += cat(':', reader.signed_number());
+    least = reader.signed_number();
+    most = reader.signed_number();
+  }
+  if (reader.failed()) return damaged("a quantised type ends too early");
+  const std::string width = stored.text.substr(std::min(stored.text.find_first_of("0123456789"), stored.text.size()));
+  return cat("!quant.uniform<", is_signed ? 'i' : 'u', width, '<', least, ':', most, ">:", expressed.text, axis, ", ", steps, '>');
+}
+
 Result<Type> BytecodeValues::vhlo_type(ByteReader reader) {
-  constexpr std::uint64_t kComplex = 1, kFunction = 8, kTensor = 20, kTensorWithEncoding = 21, kToken = 22, kTuple = 23;
+  constexpr std::uint64_t kComplex = 1, kFunction = 8, kTensor = 20, kTensorWithEncoding = 21, kToken = 22, kTuple = 23, kQuantized = 24,
+                          kQuantizedPerAxis = 30;
   const std::uint64_t code = reader.number();
   Type out;
   if (code == kTensor || code == kTensorWithEncoding) {
@@ -256,13 +291,15 @@ Result<Type> BytecodeValues::vhlo_type(ByteReader reader) {
       sizes += size < 0 ? "?x" : cat(size, 'x');
     }
     BUDA_ASSIGN(Type element, type(reader.number()));
-    out.dtype = element.dtype;
-    out.is_complex = element.is_complex;
+    out.set_element(element);
     out.text = cat("tensor<", sizes, element.text, '>');
   } else if (code == kComplex) {
     BUDA_ASSIGN(Type element, type(reader.number()));
     out.text = cat("complex<", element.text, '>');
     out.dtype = element_type(out.text, out.is_complex);
+  } else if (code == kQuantized || code == kQuantizedPerAxis) {
+    BUDA_ASSIGN(out.text, quantized_type(reader, code == kQuantizedPerAxis));
+    out.set_element(out.text);
   } else if (code == kFunction) {
     out.text = "a function";
     BUDA_ASSIGN(out.inputs, type_list(reader));

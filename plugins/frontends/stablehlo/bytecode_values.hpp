@@ -27,6 +27,7 @@ class BytecodeValues {
   Result<Attribute> real(ByteReader& reader);
   Result<Attribute> tensor(ByteReader& reader);
   Result<Type> vhlo_type(ByteReader reader);
+  Result<std::string> quantized_type(ByteReader& reader, bool per_axis);
   Result<std::vector<Type>> type_list(ByteReader& reader);
   Result<Attribute> string(ByteReader& reader);
 

@@ -68,6 +68,13 @@ Result<void> bitcast_convert(OpCall& n) {
   return success();
 }
 
+// What is left of it where quantised operands are numbers by then, and quantised results become integers afterwards (quantized_call.hpp).
+Result<void> between_numbers_and_integers(OpCall& n) {
+  BUDA_TRY(n.expect_inputs(1, 1));
+  n.output(n.value(0));
+  return success();
+}
+
 Result<void> complex(OpCall& n) {
   BUDA_TRY(n.expect_inputs(2, 2));
   const Ref re = n.real(0);
@@ -163,6 +170,8 @@ constexpr OpImporter kConversionOps[] = {
     {"stablehlo.complex", complex, Scope::elementwise},
     {"stablehlo.constant", constant, Scope::elementwise},
     {"stablehlo.convert", convert, Scope::elementwise},
+    {"stablehlo.uniform_dequantize", between_numbers_and_integers},
+    {"stablehlo.uniform_quantize", between_numbers_and_integers},
     {"stablehlo.imag", imaginary, Scope::elementwise},
     {"stablehlo.real", real, Scope::elementwise},
     {"stablehlo.reduce_precision", reduce_precision, Scope::elementwise},

@@ -7,6 +7,8 @@
 #include "check.hpp"
 #include "inputs.hpp"
 #include "op_call.hpp"
+#include "quantized_call.hpp"
+#include "quantized_type.hpp"
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -48,7 +50,10 @@ class GraphImport {
 
   Result<graph::Graph> import(const Function& function, const std::vector<ModelInput>& inputs) {
     std::vector<Value> arguments;
-    for (const ModelInput& input : inputs) arguments.push_back(add_input(input));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      arguments.push_back(add_input(inputs[i]));
+      arguments.back().quantized = function.body().argument_types[i].quantized;
+    }
     BUDA_TRY(take_errors(*function.operation, "input"));
     active_.insert(function.name);
     BUDA_ASSIGN(std::vector<Value> results, run(function.body(), std::move(arguments)));
@@ -118,33 +123,51 @@ class GraphImport {
     const OpImporter* importer = find_importer(op.name);
     if (importer == nullptr) return module_->error("SH030", cat("operation ", op.name, " is not read"), op.line);
     BUDA_ASSIGN(std::vector<Value> operands, operands_of(op));
-    OpCall call(state_, op, *importer, std::move(operands), frontend::graph_name(cat(prefix_, node_name(op))));
-    if (state_.lifted && importer->scope != Scope::elementwise && importer->scope != Scope::everywhere)
-      return call.refuse("stands in the body of a reduction; only elementwise operators are read there");
+    const std::string name = frontend::graph_name(cat(prefix_, node_name(op)));
     const std::size_t first_new = builder_.graph().id_bound();
-    auto imported = call.import();
-    BUDA_TRY(take_errors(op, call.name()));
-    if (!imported) return std::move(imported).failure();
-    finish_nodes(call, first_new);
+    auto inner = [&](const Operation& changed, std::vector<Value> given) {
+      return compute(changed, *importer, std::move(given), name, first_new);
+    };
+    auto results = needs_quantized_rule(op, operands) ? compute_quantized(state_, op, std::move(operands), name, inner)
+                                                      : inner(op, std::move(operands));
+    BUDA_TRY(take_errors(op, name));
+    if (!results) return std::move(results).failure();
+    set_origins(name, first_new);
     for (std::size_t i = 0; i < op.results.size(); ++i) {
-      BUDA_TRY(check_result(call, i));
-      values_[op.results[i]] = call.results()[i];
-      if (!call.results()[i].is_tensor()) is_other_.insert(op.results[i]);
+      Value& result = (*results)[i];
+      if (!result.is_tensor()) is_other_.insert(op.results[i]);
+      values_[op.results[i]] = std::move(result);
     }
     return success();
   }
 
-  // The node of the first result gets the operation's own name, unless it is one of a function that is called; all get their origin.
-  void finish_nodes(OpCall& call, std::size_t first_new) {
+  Result<std::vector<Value>> compute(const Operation& op, const OpImporter& importer, std::vector<Value> operands, const std::string& name,
+                                     std::size_t first_new) {
+    OpCall call(state_, op, importer, std::move(operands), name);
+    if (state_.lifted && importer.scope != Scope::elementwise && importer.scope != Scope::everywhere)
+      return call.refuse("stands in the body of a reduction; only elementwise operators are read there");
+    auto imported = call.import();
+    BUDA_TRY(take_errors(op, name));
+    if (!imported) return std::move(imported).failure();
+    name_first_result(call, first_new);
+    for (std::size_t i = 0; i < op.results.size(); ++i) BUDA_TRY(check_result(call, i));
+    return std::move(call.results());
+  }
+
+  // The node of the first result gets the operation's own name, unless it is one of a function that is called.
+  void name_first_result(OpCall& call, std::size_t first_new) {
     auto& graph = builder_.graph();
-    if (!call.results().empty() && call.results()[0].is_tensor()) {
-      const Ref first = call.results()[0].real->ref;
-      const bool is_new = first.valid() && first.node.index() >= first_new;
-      if (is_new && graph.node(first.node).name().starts_with(cat(call.name(), '.'))) graph.rename(first.node, call.name());
-    }
+    if (call.results().empty() || !call.results()[0].is_tensor()) return;
+    const Ref first = call.results()[0].real->ref;
+    const bool is_new = first.valid() && first.node.index() >= first_new;
+    if (is_new && graph.node(first.node).name().starts_with(cat(call.name(), '.'))) graph.rename(first.node, call.name());
+  }
+
+  void set_origins(const std::string& name, std::size_t first_new) {
+    auto& graph = builder_.graph();
     for (std::size_t i = first_new; i < graph.id_bound(); ++i) {
       const graph::NodeId id(static_cast<graph::NodeId::rep>(i));
-      if (graph.contains(id) && graph.node(id).origins.empty()) graph.node(id).origins = {{module_->file, call.name()}};
+      if (graph.contains(id) && graph.node(id).origins.empty()) graph.node(id).origins = {{module_->file, name}};
     }
   }
 
@@ -175,6 +198,9 @@ class GraphImport {
       fits = fits && shape.rank() == stated.dims.size();
       for (std::size_t axis = 0; fits && axis < shape.rank(); ++axis) fits = stated.dims[axis] == kOpen || stated.dims[axis] == shape[axis];
     }
+    if (fits && value.quantized && (!stated.quantized || *value.quantized != *stated.quantized))
+      return call.refuse(cat("its result ", i, " is stated to be ", stated.text, ", and is quantised otherwise"));
+    call.results()[i].quantized = stated.quantized;
     if (fits) return success();
     return call.refuse(cat("its result ", i, " is stated to be ", stated.text, ", and is ", value.is_complex() ? "complex " : "",
                            dtype_name(dtype), ' ', shape.text()));

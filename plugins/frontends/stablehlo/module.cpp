@@ -1,6 +1,8 @@
 // What is asked of a module whichever form it was read from.
 #include "module.hpp"
 
+#include "quantized_type.hpp"
+
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -29,6 +31,26 @@ void collect(const std::vector<Operation>& operations, std::vector<const Operati
 }  // namespace
 
 bool Type::has_open_sizes() const { return std::find(dims.begin(), dims.end(), kOpen) != dims.end(); }
+
+void Type::set_element(std::string_view element) {
+  dtype = element_type(element, is_complex);
+  auto parsed = parse_quantized_type(element);
+  if (!parsed) return;
+  dtype = parsed->stored;
+  quantized = std::make_shared<const QuantizedType>(std::move(*parsed));
+}
+
+void Type::set_element(const Type& element) {
+  dtype = element.dtype;
+  is_complex = element.is_complex;
+  quantized = element.quantized;
+  if (!quantized || !quantized->per_axis) return;
+  const auto axis = static_cast<std::size_t>(quantized->steps.axis);
+  const auto count = static_cast<std::int64_t>(quantized->steps.scales.size());
+  if (axis < dims.size() && (dims[axis] == count || dims[axis] == kOpen)) return;
+  dtype.reset();
+  quantized.reset();
+}
 
 const Attribute* Attributes::find(std::string_view name) const {
   auto it = std::find(names_.begin(), names_.end(), name);

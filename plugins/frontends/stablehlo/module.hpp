@@ -23,16 +23,23 @@ using Dims = std::vector<std::int64_t>;
 // A size that a type leaves open: `?`.
 inline constexpr std::int64_t kOpen = -1;
 
+struct QuantizedType;
+
 struct Type {
   enum class Kind : std::uint8_t { tensor, tuple, other };  // other: tokens, functions, numbers
   Kind kind = Kind::other;
   std::string text;            // as the file spells it
-  std::optional<DType> dtype;  // of elements, or of the parts of complex ones; none: a type that is not supported
+  std::optional<DType> dtype;  // of elements, of the parts of complex ones, or of quantised ones' integers; none: not supported
   bool is_complex = false;
+  std::shared_ptr<const QuantizedType> quantized;  // what the integers stand for
   Dims dims;
   std::vector<Type> inputs, results;  // of a function; a tuple's elements are its results
 
   bool has_open_sizes() const;
+  // As "f32", "complex<f32>" or "!quant.uniform<…>" says. A type that is not supported leaves no dtype.
+  void set_element(std::string_view element);
+  // That of a tensor whose sizes are there. Scales for slices that it does not have leave no dtype.
+  void set_element(const Type& element);
 };
 
 // Elements of a constant: of its type's shape, or a single one (of rank 0) that stands for all.

@@ -28,6 +28,7 @@ using Ref = graph::ValueRef;
 struct Value {
   frontend::Operand real, imaginary;
   std::vector<Value> parts;
+  std::shared_ptr<const QuantizedType> quantized;  // what the integers of `real` stand for
 
   bool is_complex() const { return imaginary != nullptr; }
   bool is_tensor() const { return real != nullptr; }

@@ -23,7 +23,6 @@ bool contains(std::string_view name, std::string_view part) { return name.find(p
 
 std::string_view out_of_scope(std::string_view name) {
   if (contains(name, "rng")) return "its result is random, while a compiled model gives the same result for the same input";
-  if (contains(name, "quantize")) return "quantised types are not supported: export the model in floating point";
   for (std::string_view collective : {"all_gather", "all_reduce", "all_to_all", "collective", "partition_id", "replica_id",
                                       "reduce_scatter", "send", "recv", "infeed", "outfeed"})
     if (contains(name, collective))

@@ -353,7 +353,21 @@ class TextReader {  // wide because the rules of the grammar share the tokens an
     return success();
   }
 
+  // constant dense<…> : type, or, where the result has another type, constant() <{value = dense<…>}> : () -> type.
   Result<void> constant(Operation& op) {
+    if (lexer_.take("(")) {
+      BUDA_TRY(attributes_.expect(")"));
+      if (lexer_.peek().is("<")) {
+        BUDA_ASSIGN(Attribute properties, attributes_.attribute_of_properties());
+        if (const auto* named = properties.as<Attributes>()) op.attributes.merge(*named);
+      }
+      if (lexer_.peek().is("{")) {
+        BUDA_ASSIGN(Attributes more, attributes_.dictionary());
+        op.attributes.merge(std::move(more));
+      }
+      BUDA_TRY(attributes_.expect(":"));
+      return types(op, 1);
+    }
     if (lexer_.peek().is("{")) {
       BUDA_ASSIGN(op.attributes, attributes_.dictionary());
     }

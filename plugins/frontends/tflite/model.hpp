@@ -3,6 +3,7 @@
 
 #include <buda/base/boxed.hpp>
 #include <buda/diag/result.hpp>
+#include <buda/frontend/quantization.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/tensor/dtype.hpp>
 #include <buda/tensor/fwd.hpp>
@@ -27,15 +28,7 @@ namespace buda::tflite_frontend {
 // Calls of subgraphs within others.
 inline constexpr int kDeepestCalls = 64;
 
-// A stored number q stands for scale * (q - zero point): one of each, or one for each slice along an axis.
-struct Quantization {
-  std::vector<float> scales;
-  std::vector<std::int64_t> zero_points;  // as many
-  std::int64_t axis = 0;
-
-  bool per_slice() const { return scales.size() > 1; }
-  friend bool operator==(const Quantization&, const Quantization&) = default;
-};
+using frontend::Quantization;
 
 // A tensor of the file: a constant, an input, or what an operator computes.
 struct TensorInfo {

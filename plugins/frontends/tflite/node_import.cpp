@@ -9,45 +9,21 @@
 #include <algorithm>
 
 namespace buda::tflite_frontend {
-namespace {
-
-struct QuantizationTensors {
-  Tensor scale, zero_point;
-  ops::AttrMap attrs;
-};
-
-QuantizationTensors tensors_of(const TensorInfo& info) {
-  const Quantization& q = *info.quantization;
-  auto count = static_cast<std::int64_t>(q.scales.size());
-  Shape shape = q.per_slice() ? Shape{count} : Shape{};
-  QuantizationTensors out{
-      Tensor(shape, std::vector<float>(q.scales)), Tensor(shape, std::vector<std::int64_t>(q.zero_points)).cast(*info.dtype), {}};
-  if (q.per_slice()) out.attrs["dim"] = q.axis;
-  return out;
-}
-
-}  // namespace
 
 using Ref = graph::ValueRef;
 
 graph::ValueRef dequantized(ops::Builder& b, graph::ValueRef value, const TensorInfo& info, const std::string& name) {
-  auto q = tensors_of(info);
-  Ref scale = b.named(b.graph().fresh_name(cat(name, ".scale"))).constant(std::move(q.scale));
-  if (dtype_size(*info.dtype) > 4) {
-    // Only sums have 64 bits: the bias of 16-bit operators, one axis without a zero point.
-    Ref real = b.named(b.graph().fresh_name(cat(name, ".number"))).op("cast", {value}, {{"dtype", std::string("F32")}});
-    return b.named(b.graph().fresh_name(cat(name, ".real"))).multiply(real, scale);
-  }
-  Ref zero = b.named(b.graph().fresh_name(cat(name, ".zero_point"))).constant(std::move(q.zero_point));
-  return b.named(b.graph().fresh_name(cat(name, ".real"))).op("dequantize", {value, scale, zero}, std::move(q.attrs));
+  const frontend::Quantization& q = *info.quantization;
+  if (dtype_size(*info.dtype) <= 4) return frontend::dequantized(b, value, q, *info.dtype, name);
+  // Only sums have 64 bits: the bias of 16-bit operators, one axis without a zero point.
+  Shape shape = q.per_slice() ? Shape{static_cast<std::int64_t>(q.scales.size())} : Shape{};
+  Ref scale = b.named(b.graph().fresh_name(cat(name, ".scale"))).constant(Tensor(shape, std::vector<float>(q.scales)));
+  Ref real = b.named(b.graph().fresh_name(cat(name, ".number"))).op("cast", {value}, {{"dtype", std::string("F32")}});
+  return b.named(b.graph().fresh_name(cat(name, ".real"))).multiply(real, scale);
 }
 
 graph::ValueRef requantized(ops::Builder& b, graph::ValueRef value, const TensorInfo& info, const std::string& name) {
-  auto q = tensors_of(info);
-  Ref scale = b.named(b.graph().fresh_name(cat(name, ".scale"))).constant(std::move(q.scale));
-  Ref zero = b.named(b.graph().fresh_name(cat(name, ".zero_point"))).constant(std::move(q.zero_point));
-  q.attrs["ties"] = std::string("away");
-  return b.named(b.graph().fresh_name(name)).op("quantize", {value, scale, zero}, std::move(q.attrs));
+  return frontend::quantized(b, value, *info.quantization, *info.dtype, name, "away");
 }
 
 const TensorInfo& NodeImport::input_info(std::size_t i) const { return info(has_input(i) ? op_->inputs[i] : -1); }

@@ -3,8 +3,9 @@
 
     judge.py BIN_DIR FOLDER [--only PART] [--jobs N] [--list]
 
-FOLDER holds the .mlir files of stablehlo/testdata of the public repository openxla/stablehlo, which is not part of this one. Such a file calls
-check.expect_eq, check.expect_close or check.expect_almost_eq with a computed and an expected value; here both become outputs of the model.
+FOLDER holds the .mlir files of stablehlo/testdata, or of its folder quantized, of the public repository openxla/stablehlo, which is not part of
+this one. Such a file calls check.expect_eq, check.expect_close, check.expect_almost_eq or check.eq with a computed and an expected value; here both
+become outputs of the model. Of a file with several modules, the one with such a main function is taken.
 """
 import argparse
 import collections
@@ -19,19 +20,21 @@ import tempfile
 
 import numpy
 
-CHECK = re.compile(r"^\s*stablehlo\.custom_call @check\.(expect_\w+)\((%[\w#]+), (%[\w#]+)\).* : \((tensor<.*>), (tensor<.*>)\) -> \(\)\n", re.M)
+CHECK = re.compile(r"^\s*(?:%\w+ = )?stablehlo\.custom_call @check\.(expect_\w+|eq)\((%[\w#]+), (%[\w#]+)\).* : \((tensor<.*>), (tensor<.*>)\) -> .*\n", re.M)
+MAIN = re.compile(r"func\.func (?:public )?@main\(\)( -> .*?)? \{\n")
 MOST_ULPS = 3  # of expect_close
-TOLERANCE = 1e-4  # of expect_almost_eq
+TOLERANCE = 1e-4  # of expect_almost_eq, and of eq, which is about multiples of a scale
 TIMEOUT = 120
 
 
 def with_outputs(text):
     """The checked values as results of @main, and how each pair is compared."""
+    text = next((part for part in text.split("// -----") if MAIN.search(part) and CHECK.search(part)), text)
     checks = CHECK.findall(text)
     text = CHECK.sub("", text)
     if not checks or "@check." in text:
         return None, []
-    head = re.search(r"func\.func public @main\(\)( -> .*?)? \{\n", text)
+    head = MAIN.search(text)
     types = ", ".join(t for check in checks for t in check[3:])
     values = ", ".join(v for check in checks for v in check[1:3])
     start = head.start()
