@@ -33,7 +33,10 @@ class TfliteFrontend final : public plugin::Frontend {
 
   std::vector<plugin::ReadOperator> operators() const override {
     std::vector<plugin::ReadOperator> out;
-    for (const OpImporter* op : all_importers()) out.push_back({std::string(name_of(*op)), std::string(op->notes)});
+    for (const OpImporter* op : all_importers()) {
+      std::string_view quantized = op->quantized == Exactness::exact ? "quantised: exact" : "quantised: through real numbers";
+      out.push_back({std::string(name_of(*op)), cat(quantized, op->notes.empty() ? "" : "; ", op->notes)});
+    }
     return out;
   }
 

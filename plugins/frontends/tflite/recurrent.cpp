@@ -210,13 +210,19 @@ Result<void> import_sequence_rnn(NodeImport& n) {
   return plain_network(n, s, o.activation());
 }
 
-constexpr std::string_view kLstmNotes = "TANH; without projection, normalised gates, coupled gates";
-
 constexpr OpImporter kRecurrentOps[] = {
-    {Code::LSTM, import_lstm, {}, Exactness::exact, kLstmNotes},
+    {Code::LSTM,
+     import_lstm,
+     {},
+     Exactness::exact,
+     "TANH; without projection, normalised gates, coupled gates; the basic kernel of real numbers only"},
     {Code::RNN, import_rnn, {}, Exactness::rounded, "RELU and TANH"},
     {Code::SVDF, import_svdf, {}, Exactness::exact},
-    {Code::UNIDIRECTIONAL_SEQUENCE_LSTM, import_sequence_lstm, {}, Exactness::exact, kLstmNotes},
+    {Code::UNIDIRECTIONAL_SEQUENCE_LSTM,
+     import_sequence_lstm,
+     {},
+     Exactness::exact,
+     "TANH; without projection, normalised gates, coupled gates"},
     {Code::UNIDIRECTIONAL_SEQUENCE_RNN, import_sequence_rnn, {}, Exactness::rounded, "RELU and TANH"},
 };
 

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace buda::test {
 namespace {
@@ -98,6 +99,26 @@ void ImportTest::expect_page_lists_operators(const std::string& frontend) {
     return;
   }
   EXPECT_EQ(text, wanted) << "run `BUDA_UPDATE_DOCS=1 ctest -R unit.frontends`";
+}
+
+void ImportTest::expect_page_names_operators(const std::string& frontend) {
+  const char* source = std::getenv("BUDA_SOURCE_DIR");
+  if (source == nullptr) GTEST_SKIP() << "BUDA_SOURCE_DIR is not set";
+  auto reader = plugin::make(host_.plugins, host_.plugins.frontends, plugin::Kind::frontend, frontend, {}, host_);
+  ASSERT_TRUE(reader);
+  std::multiset<std::string> read, listed;
+  for (const auto& op : (*reader)->operators()) read.insert(op.name);
+  auto page = io::make_real_file_system()->read(cat(source, "/docs/formats/", frontend, ".md"));
+  ASSERT_TRUE(page);
+  const std::string_view text = page->view(), begin = "\n## Operators\n";
+  const auto from = text.find(begin);
+  ASSERT_NE(from, std::string_view::npos);
+  const std::string_view section = text.substr(from + 1, text.find("\n## ", from + begin.size()) - from);
+  for (std::string_view line : split(section, '\n')) {
+    if (!line.starts_with("| ") || line.starts_with("| operator ")) continue;
+    for (std::string_view name : split(line.substr(2, line.find(" |") - 2), ',')) listed.insert(std::string(trim(name)));
+  }
+  EXPECT_EQ(listed, read);
 }
 
 Tensor pattern(Shape shape, float phase) {

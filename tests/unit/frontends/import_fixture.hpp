@@ -32,6 +32,8 @@ class ImportTest : public ::testing::Test {
 
   // The table in docs/formats/FRONTEND.md, which BUDA_UPDATE_DOCS writes anew.
   void expect_page_lists_operators(const std::string& frontend);
+  // The same for a table that is written by hand, with several operators in a row.
+  void expect_page_names_operators(const std::string& frontend);
 
   io::MemoryFileSystem fs_;
   CollectingSink sink_;

@@ -230,5 +230,7 @@ TEST_F(OnnxModels, SameBytesInSameBytesOut) {
   EXPECT_EQ(fs_.find("out/m.graph.json")->view(), first);
 }
 
+TEST_F(OnnxModels, ThePageNamesWhatIsRead) { expect_page_names_operators("onnx"); }
+
 }  // namespace
 }  // namespace buda::test

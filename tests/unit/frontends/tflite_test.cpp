@@ -387,5 +387,7 @@ TEST_F(Tflite, DamagedFiles) {
   }
 }
 
+TEST_F(Tflite, ThePageListsWhatIsRead) { expect_page_lists_operators("tflite"); }
+
 }  // namespace
 }  // namespace buda::test
