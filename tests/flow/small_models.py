@@ -4,7 +4,7 @@
     small_models.py BUILD_DIR SOURCE_DIR
 
 A model runs as its graph on the host, and compiled for each device on golden: in the device's formats, and in fp32, where the result is nearly exact;
-but of quantised models, which the device computes without rounding to integers.
+but of quantised models, which the device computes without rounding to integers. These are compiled once more with products in Int8, for the device that has it.
 """
 import pathlib
 import sys
@@ -37,11 +37,20 @@ class Tools:
         in_fp32 = IN_FORMATS if model.stem in QUANTISED else NEARLY_EXACT
         self.compare([self.bin / "runner", "--target", "cpu"], lowered, data, *in_fp32)
         for device in DEVICES:
-            stages, image = self.work / f"{model.stem}.{device}", self.work / f"{model.stem}.tti"
-            run(self.bin / "buda", "compile", model, "-o", image, "--device", device, "--check", "--build-dir", stages, "-q")
-            run(self.bin / "netlist", "check", "--for-run", stages / f"{model.stem}.yaml", "-q")
-            self.compare([self.bin / "buda", "run"], image, data, *IN_FORMATS)
-            self.compare([self.bin / "buda", "run"], image, data, *in_fp32, *FP32)
+            self.try_on(model, device, in_fp32)
+        if model.stem in QUANTISED:
+            netlist = self.try_on(model, "n150", in_fp32, "--quantized", "int8")
+            if "requant: true" not in netlist.read_text():
+                raise Failed(f"{netlist.name} has no product in Int8")
+
+    def try_on(self, model, device, in_fp32, *options):
+        stages, image = self.work / "-".join([model.stem, device, *options]), self.work / f"{model.stem}.tti"
+        netlist = stages / f"{model.stem}.yaml"
+        run(self.bin / "buda", "compile", model, "-o", image, "--device", device, "--check", "--build-dir", stages, "-q", *options)
+        run(self.bin / "netlist", "check", "--for-run", netlist, "-q")
+        self.compare([self.bin / "buda", "run"], image, model.with_suffix(""), *IN_FORMATS)
+        self.compare([self.bin / "buda", "run"], image, model.with_suffix(""), *in_fp32, *FP32)
+        return netlist
 
     def try_netlist(self, netlist):
         data, pipes = netlist.with_suffix(""), self.work / f"{netlist.stem}.pipes"

@@ -134,6 +134,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   context.device = &device;
   context.decompositions = &decompositions;
   context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth};
+  if (o.quantized == "int8") context.quantized = passes::QuantizedModels::int8;
   if (o.quantized == "host") context.quantized = passes::QuantizedModels::host;
   BUDA_TRY(read_buffer_requests(o, context));
   context.device_tilizes = o.device_tilize;

@@ -44,9 +44,11 @@ void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
         BUDA_TRY(passes::parse_precision_rules(text));
         return success();
       });
-  set.choice("quantized", o.quantized, {"dequantize", "host"},
-             "quantised models: dequantize: compute with the real numbers that their integers stand for, without rounding; host: run their "
-             "ops as they are, on the host");
+  set.choice(
+      "quantized", o.quantized, {"dequantize", "int8", "host"},
+      "quantised models: dequantize: compute with the real numbers that their integers stand for, without rounding; int8: likewise, "
+      "but products of matrices and convolutions in Int8, where the device has it and they allow it; host: run their ops as they are, "
+      "on the host");
   set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "format that replaces Float32 on a device that does not compute in it");
 }
 

@@ -11,6 +11,8 @@
 // so are the weights. A window of one tap that stands on every element needs no picker. With groups as wide as depthwise ones the product
 // is the device's op `depthwise`; other groups have zeros in their weights.
 //
+// An int8_conv2d becomes an int8_matmul in the same way, with its bias, which may differ by window, as rows.
+//
 // With the tag `window_parts` (--override-multi-op-fracture-factor) the rows of the window are shared out among several products, which may
 // run side by side, and whose results are added. Such a convolution is not prestrided: its rows are those that the user sees.
 #include "rules.hpp"
@@ -29,13 +31,16 @@ using graph::GraphEditor;
 using graph::Node;
 using graph::NodeId;
 
+// Operands of convolutions; of integers in Int8 alone a scale.
+constexpr std::size_t kBias = 2, kScale = 3;
+
 class Convolution final : public passes::Decomposition {
  public:
   explicit Convolution(bool prestride) : prestride_(prestride) {}
 
-  std::vector<std::string> consumes() const override { return {"conv1d", "conv2d", "conv3d"}; }
+  std::vector<std::string> consumes() const override { return {"conv1d", "conv2d", "conv3d", "int8_conv2d"}; }
   std::vector<std::string> produces() const override {
-    return {"reshape", "transpose", "pad", "slice", "sparse_matmul", "matmul", "depthwise", "multiply", "add", "gather"};
+    return {"reshape", "transpose", "pad", "slice", "sparse_matmul", "matmul", "int8_matmul", "depthwise", "multiply", "add", "gather"};
   }
   bool matches(const Graph&, const Node& node) const override {
     return is_float(node.outputs[0].dtype) && node.outputs[0].shape.volume() != 0;
@@ -49,16 +54,23 @@ class Convolution final : public passes::Decomposition {
     BUDA_ASSIGN(Window window,
                 ops::sliding_window(attrs_of(n), editor.graph().type(in[0].source)->shape, {weights.begin() + 2, weights.end()}));
     bool from_outside = editor.graph().node(in[0].source.node).kind() == graph::NodeKind::input;
-    BUDA_ASSIGN(std::int64_t parts, parts_of(n, weights[2]));
+    graph::AttrMap sums;
+    for (std::string_view key : {"zero_point", "dequantize"})
+      if (auto given = n.attrs.find(key); given != n.attrs.end()) sums.insert(*given);
+    // Sums of integers are scaled once: all taps belong to one product.
+    std::int64_t parts = 1;
+    if (in.size() <= kScale) {
+      BUDA_ASSIGN(parts, parts_of(n, weights[2]));
+    }
     Builder b(editor);
     Edge y;
     if (auto blocks = prestride_ && from_outside && groups == 1 && parts == 1 ? prestrided(b, in[0], in[1], window) : std::nullopt) {
-      y = dense(b, picked(b, blocks->rows, blocks->window), blocks->weights, in);
+      y = dense(b, picked(b, blocks->rows, blocks->window), blocks->weights, in, sums);
     } else {
       Edge rows = passes::to_rows(b, in[0]);
-      y = product(b, rows, of_part(b, window, in, 0, parts), groups);
+      y = product(b, rows, of_part(b, window, in, 0, parts), groups, sums);
       for (std::int64_t i = 1; i < parts; ++i) {
-        Edge part = product(b, rows, of_part(b, window, in, i, parts), groups);
+        Edge part = product(b, rows, of_part(b, window, in, i, parts), groups, sums);
         y = b.named("sum").add(y, part);
       }
     }
@@ -103,13 +115,13 @@ class Convolution final : public passes::Decomposition {
     return out;
   }
 
-  static Edge product(Builder& b, const Edge& rows, const Part& part, std::int64_t groups) {
+  static Edge product(Builder& b, const Edge& rows, const Part& part, std::int64_t groups, const graph::AttrMap& sums) {
     if (!b.status()) return {};
     Edge x = picked(b, rows, part.window);
     const Shape weights = b.graph().type(part.in[1].source)->shape;
     bool is_depthwise = groups > 1 && weights[0] == groups * weights[1] && graph::kTileSide % weights[1] == 0;
     if (is_depthwise) return depthwise(b, x, part.in);
-    return dense(b, x, dense_weights(b, part.in[1], groups), part.in);
+    return dense(b, x, dense_weights(b, part.in[1], groups), part.in, sums);
   }
 
   static Edge picked(Builder& b, const Edge& rows, const Window& window) {
@@ -118,8 +130,8 @@ class Convolution final : public passes::Decomposition {
     return b.named("picked").op("sparse_matmul", {picks, rows});
   }
 
-  // x [n, taps, windows, i] and weights [taps, i, o]
-  static Edge dense(Builder& b, Edge x, Edge weights, const std::vector<Edge>& in) {
+  // x [n, taps, windows, i] and weights [taps, i, o]; `sums` says what becomes of sums of integers.
+  static Edge dense(Builder& b, Edge x, Edge weights, const std::vector<Edge>& in, const graph::AttrMap& sums) {
     if (!b.status()) return {};
     Shape shape = b.graph().type(weights.source)->shape;
     if (shape[0] > 1) {
@@ -129,7 +141,12 @@ class Convolution final : public passes::Decomposition {
     }
     Edge matrix = b.named("weights").reshape(weights, {shape[0] * shape[1], shape[2]});
     std::vector<Edge> operands{passes::taps_to_columns(b, x), matrix};
-    if (in.size() > 2) operands.push_back(in[2]);
+    if (in.size() > kScale) {
+      operands.push_back(passes::to_rows(b, in[kBias]));
+      operands.push_back(in[kScale]);
+      return b.named("product").op("int8_matmul", std::move(operands), sums);
+    }
+    if (in.size() > kBias) operands.push_back(in[kBias]);
     return b.named("product").op("matmul", std::move(operands));
   }
 

@@ -248,5 +248,134 @@ TEST(QuantizedModels, OrTheHostComputesThem) {
   EXPECT_EQ(device_ops(graph), "cast transpose relu");
 }
 
+// ---- products in Int8
+
+struct Int8Bench : Bench {
+  Int8Bench() {
+    device.features.int32_accumulate = true;
+    device.formats.insert(device.formats.end(), {DataFormat::int8, DataFormat::int32});
+    context.quantized = QuantizedModels::int8;
+    context.decompositions = &plugin_decompositions();
+  }
+
+  // Runs the pass, and then those that decompose and lower. Outputs move by no more than `most`; lowering changes nothing.
+  void expect_near(Graph& graph, const NamedTensors& inputs, double most, std::string_view note) {
+    NamedTensors before = evaluated(graph, inputs);
+    EXPECT_NE(run(kQuantizedModels, graph).note.find(note), std::string::npos) << listing(graph);
+    NamedTensors after = evaluated(graph, inputs);
+    for (const auto& [name, expected] : before) {
+      std::vector<float> x = expected.to_f32(), y = after.at(name).to_f32();
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], most) << name << '[' << i << "]\n" << listing(graph);
+    }
+    passed_ = device_ops(graph);
+    expect_equivalence(graph, *this, {&kDecompose, &kConstantFolding, &kLowerToDevice}, inputs);
+  }
+
+  // What the pass leaves for the device.
+  const std::string& ops() const { return passed_; }
+
+ private:
+  std::string passed_;
+};
+
+ValueRef product(Builder& b, ValueRef q, std::int32_t zero, const Shape& weights, std::uint64_t seed) {
+  auto w = b.parameter(cat("w", seed), drawn(weights, DType::i8, -127, 127, seed));
+  auto bias = b.parameter(cat("bias", seed), drawn({weights[0]}, DType::i32, -900, 900, seed + 1));
+  return b.add(b.matmul(centred(b, q, zero), b.transpose(wide(b, w), {1, 0})), bias);
+}
+
+TEST(Int8Products, OfMatricesHandOnTheirIntegers) {
+  for (DType type : {DType::i8, DType::u8}) {
+    Builder b("g");
+    const std::int32_t zero = type == DType::i8 ? -128 : 0, most = zero + 255;
+    auto x = b.input("x", {4, 20}, type);
+    auto y = requantized(b, product(b, x, zero + 5, {6, 20}, 2), {0.001}, zero, type);
+    auto z = requantized(b, product(b, y, zero, {5, 6}, 4), {0.002, 0.001, 0.003, 0.004, 0.002}, zero + 90, type);
+    b.output("z", dequantized(b, z, 1, zero + 90, type));
+    Graph graph = finished(b);
+    Int8Bench bench;
+    // The largest integer is left out; what is rounded otherwise counts with weights of up to 127 * 0.004.
+    bench.expect_near(graph, {{"x", drawn({4, 20}, type, zero, most, 1)}}, 2.01, "2 of 2 products are computed in Int8");
+    EXPECT_EQ(bench.ops(), "cast to_int8 int8_matmul int8_matmul clip") << "between the products nothing is a real number";
+  }
+}
+
+TEST(Int8Products, OfConvolutionsKnowTheirBorder) {
+  for (std::int64_t border : {0, 1}) {
+    Builder b("g");
+    auto x = b.input("x", {1, 3, 6, 6}, DType::i8);
+    auto w = b.parameter("w", drawn({4, 3, 3, 3}, DType::i8, -127, 127, 2));
+    auto v = b.parameter("v", drawn({2, 4, 1, 1}, DType::i8, -127, 127, 4));
+    auto bias = b.parameter("bias", drawn({4}, DType::i32, -500, 500, 3));
+    auto sum = b.op("conv2d", {centred(b, x, -100), wide(b, w), bias}, {{"padding", std::vector<std::int64_t>(4, border)}});
+    auto y = b.clip(requantized(b, sum, {0.002, 0.003, 0.001, 0.0005}, -128), -128, 127);
+    auto last = requantized(b, b.op("conv2d", {centred(b, y, -128), wide(b, v)}), {0.004, 0.005}, 3);
+    b.output("y", dequantized(b, b.transpose(last, {0, 2, 3, 1}), 0.5f, 3));
+    Graph graph = finished(b);
+    Int8Bench bench;
+    bench.expect_near(graph, {{"x", drawn({1, 3, 6, 6}, DType::i8, -128, 127, 1)}}, 1.01, "2 of 2");
+    EXPECT_EQ(bench.ops(), "cast to_int8 int8_conv2d int8_conv2d clip transpose multiply");
+  }
+}
+
+// A value that a product reads in Int8, and another op as a number.
+TEST(Int8Products, AreRealNumbersWhereOthersReadThem) {
+  Builder b("g");
+  auto x = b.input("x", {4, 20}, DType::i8);
+  auto y = requantized(b, product(b, x, 3, {6, 20}, 2), {0.001}, -7);
+  b.output("y", b.abs(dequantized(b, y, 1, -7)));
+  b.output("z", dequantized(b, requantized(b, product(b, y, -7, {5, 6}, 4), {0.002}, 0), 1, 0));
+  Graph graph = finished(b);
+  Int8Bench bench;
+  bench.expect_near(graph, {{"x", drawn({4, 20}, DType::i8, -128, 127, 1)}}, 1.01, "2 of 2");
+  EXPECT_NE(bench.ops().find("from_int8"), std::string::npos) << bench.ops();
+}
+
+// As ONNX has them: floating-point products of what is quantised and dequantised.
+TEST(Int8Products, OfDequantizedOperands) {
+  Builder b("g");
+  auto x = b.input("x", {4, 64});
+  auto h = dequantized(b, quantized(b, x, 0.02f, 128, DType::u8), 0.02f, 128, DType::u8);
+  for (std::int64_t size : {96, 10}) {
+    const std::int64_t k = size == 96 ? 64 : 96;
+    auto w = b.parameter(cat("w", size), drawn({k, size}, DType::i8, -127, 127, static_cast<std::uint64_t>(size)));
+    auto bias = b.parameter(cat("bias", size), varied({size}));
+    auto sum = b.add(b.matmul(h, dequantized(b, w, 0.003f, 0)), bias);
+    h = size == 96 ? dequantized(b, quantized(b, b.relu(sum), 0.02f, -128), 0.02f, -128) : sum;
+  }
+  b.output("y", h);
+  Graph graph = finished(b);
+  Int8Bench bench;
+  bench.expect_near(graph, {{"x", varied({4, 64})}}, 0.1, "2 of 2");
+  EXPECT_EQ(bench.ops(), "to_int8 int8_matmul int8_matmul");
+}
+
+TEST(Int8Products, AreCountedWhereTheyAreNone) {
+  Builder b("g");
+  auto x = b.input("x", {1, 4, 6, 6}, DType::i8);
+  auto depthwise = b.parameter("w", drawn({4, 1, 3, 3}, DType::i8, -127, 127, 2));
+  auto least = b.parameter("v", drawn({2, 4, 1, 1}, DType::i8, -128, -128, 4));
+  auto sum = b.op("conv2d", {centred(b, x, 0), wide(b, depthwise)}, {{"groups", std::int64_t{4}}});
+  auto y = requantized(b, sum, {0.002}, -128);
+  b.output("y", dequantized(b, requantized(b, b.op("conv2d", {centred(b, y, -128), wide(b, least)}), {0.004}, 3), 0.5f, 3));
+  Graph graph = finished(b);
+  Int8Bench bench;
+  bench.expect_near(graph, {{"x", drawn({1, 4, 6, 6}, DType::i8, -128, 127, 1)}}, 1.01,
+                    "0 of 2 products are computed in Int8; of the others 1 have channels in groups, 1 have weights beyond -127 to 127");
+}
+
+TEST(Int8Products, NeedADeviceThatMultipliesIntegers) {
+  Builder b("g");
+  auto x = b.input("x", {4, 20}, DType::i8);
+  b.output("y", dequantized(b, requantized(b, product(b, x, 3, {6, 20}, 2), {0.001}, 0), 1, 0));
+  Graph graph = finished(b);
+  Bench bench;
+  bench.context.quantized = QuantizedModels::int8;
+  bench.run(kQuantizedModels, graph);
+  ASSERT_EQ(bench.sink.diagnostics().size(), 1u);
+  EXPECT_EQ(bench.sink.diagnostics()[0].code, "PA037");
+  EXPECT_EQ(device_ops(graph).find("int8"), std::string::npos) << listing(graph);
+}
+
 }  // namespace
 }  // namespace buda::passes

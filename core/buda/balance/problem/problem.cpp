@@ -355,8 +355,9 @@ class ProblemBuilder {
     return true;
   }
 
-  // Ones and zeros are exact in the narrowest format of the activations' exponents.
+  // Ones and zeros are exact in the narrowest format of the activations' exponents. Integers are multiplied with integers.
   DataFormat sparse_format(const SelectionMatrix& matrix, DataFormat activations, const Node* weights) const {
+    if (activations == DataFormat::int8) return activations;
     const bool five_bits = exponent_family(activations) == ExponentFamily::a;
     const DataFormat narrow = five_bits ? DataFormat::bfp2 : DataFormat::bfp2_b;
     if (matrix.ones && device_.supports(narrow)) return narrow;

@@ -2,13 +2,14 @@
 //
 // The device's matmul takes (w, z, r, k) and (w, z, k, c), one product for each w and z; an operand with w = 1 serves all inputs of the
 // batch. `accumulate` sums the results of groups of z neighbours along z into one. A bias is added as the device does it: row 0 of each of
-// its tiles goes to all rows of that tile. Then follow the activation of `sfpu_op` and the packer's ReLU. With `identity` the first operand
-// is a selection matrix (sparse.hpp).
+// its tiles goes to all rows of that tile; of integers all its rows count, and the scaling of the sums follows (requant, dequant). Then
+// follow the activation of `sfpu_op` and the packer's ReLU. With `identity` the first operand is a selection matrix (sparse.hpp).
 #include <buda/base/text.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/elements/strided.hpp>
+#include <buda/ops/elementwise/int8.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/device_attribute.hpp>
@@ -111,6 +112,26 @@ double product_flops(std::span<const ValueType> inputs, std::span<const ValueTyp
   return 2 * volume(outputs[0].shape) * static_cast<double>(a[a.rank() - 1]) + adds;
 }
 
+// ---- integers in Int8
+
+Result<std::vector<ValueType>> infer_int8_matmul(const InferCall& call) {
+  BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
+  BUDA_ASSIGN(Product p, product_of(call.inputs[0].shape, call.inputs[1].shape));
+  if (broadcast(p.result, call.inputs[2].shape) != p.result)
+    return shape_error(cat("the bias ", call.inputs[2].shape.text(), " does not broadcast to the product's shape ", p.result.text()));
+  if (call.inputs[3].shape != Shape{p.n})
+    return shape_error(cat("the scale is ", call.inputs[3].shape.text(), "; one number for each of the ", p.n, " columns is needed"));
+  return one(dtype, std::move(p.result));
+}
+
+Result<std::vector<Tensor>> evaluate_int8_matmul(const EvaluateCall& call) {
+  BUDA_ASSIGN(Product p, product_of(call.inputs[0].shape(), call.inputs[1].shape()));
+  BUDA_ASSIGN(Tensor sums, products<float>(call.inputs[0], call.inputs[1], p, call.threads));
+  BUDA_ASSIGN(sums, sums.reshaped(p.result));
+  BUDA_ASSIGN(Tensor out, scaled_sums(call, sums, call.inputs[2], call.inputs[3], call.attrs.boolean("dequantize")));
+  return std::vector<Tensor>{out.cast(call.outputs[0].dtype)};
+}
+
 // ---- gemm
 
 struct GemmShape {
@@ -177,6 +198,14 @@ double gemm_flops(std::span<const ValueType> inputs, std::span<const ValueType> 
 
 // ---- device level
 
+// Of integers, whose sums are scaled.
+bool scales_sums(const Attrs& attrs) { return attrs.boolean("requant") || attrs.boolean("dequant"); }
+
+std::string wrong_operands(std::size_t given, bool bias, bool scaled) {
+  if (!scaled) return bias ? "'bias' is set, but there is no third input" : "there is a third input, but 'bias' is not set";
+  return cat("there are ", given, " inputs; two operands", bias ? ", a bias" : "", " and the scales of requant or dequant are needed");
+}
+
 Result<std::vector<ValueType>> infer_device_matmul(const InferCall& call) {
   if (call.attrs.boolean("identity")) return infer_device_sparse_matmul(call);
   BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
@@ -191,15 +220,14 @@ Result<std::vector<ValueType>> infer_device_matmul(const InferCall& call) {
   std::int64_t group = call.attrs.boolean("accumulate") ? call.attrs.integer("z") : 1;
   if (group < 1 || a[1] % group != 0) return shape_error(cat("z = ", a[1], " slices cannot be accumulated in groups of ", group));
   Shape shape{std::max(a[0], b[0]), a[1] / group, a[2], b[3]};
-  bool bias = call.attrs.boolean("bias");
-  if (bias != (call.inputs.size() == 3))
-    return shape_error(bias ? "'bias' is set, but there is no third input" : "there is a third input, but 'bias' is not set");
-  if (bias) {
+  const bool bias = call.attrs.boolean("bias"), scaled = scales_sums(call.attrs);
+  if (call.inputs.size() != 2u + (bias ? 1 : 0) + (scaled ? 1 : 0)) return shape_error(wrong_operands(call.inputs.size(), bias, scaled));
+  for (std::size_t i = 2; i < call.inputs.size(); ++i) {
     Shape wanted = shape;
-    if (call.inputs[2].shape[0] == 1) wanted[0] = 1;
-    if (call.inputs[2].shape != wanted)
-      return shape_error(
-          cat("the bias arrives as ", call.inputs[2].shape.text(), " where ", shape.text(), " is needed; edges can broadcast"));
+    if (call.inputs[i].shape[0] == 1) wanted[0] = 1;
+    if (call.inputs[i].shape != wanted)
+      return shape_error(cat(i == 2 && bias ? "the bias arrives as " : "the scales arrive as ", call.inputs[i].shape.text(), " where ",
+                             shape.text(), " is needed; edges can broadcast"));
   }
   return one(dtype, std::move(shape));
 }
@@ -236,7 +264,11 @@ Result<std::vector<Tensor>> evaluate_device_matmul(const EvaluateCall& call) {
   if (call.attrs.boolean("accumulate")) {
     BUDA_ASSIGN(out, accumulated(out, call.attrs.integer("z")));
   }
-  if (call.attrs.boolean("bias")) {
+  if (scales_sums(call.attrs)) {
+    BUDA_ASSIGN(Tensor zeros, Tensor::zeros(DType::f32, {1, 1, 1, 1}));
+    const Tensor& bias = call.attrs.boolean("bias") ? call.inputs[2] : zeros;
+    BUDA_ASSIGN(out, scaled_sums(call, out, bias, call.inputs.back(), call.attrs.boolean("dequant")));
+  } else if (call.attrs.boolean("bias")) {
     BUDA_ASSIGN(Tensor bias, tile_rows_filled(call.inputs[2].cast(DType::f32)));
     BUDA_ASSIGN(out, combined<float>(out, bias, out.shape(), call.threads, [](float x, float y) { return x + y; }));
   }
@@ -269,6 +301,19 @@ std::vector<OpDef> matmul_ops() {
                .infer = infer_matmul,
                .evaluate = evaluate_matmul,
                .flops = product_flops};
+  OpDef integers{.name = "int8_matmul",
+                 .level = Level::tensor,
+                 .family = "matmul",
+                 .summary =
+                     "of integers in Int8: (a times b, plus bias) times the scale of the column, plus zero_point, rounded and limited "
+                     "as the device's Int8 is",
+                 .inputs = {"a", "b", "bias", "scale"},
+                 .least_inputs = 4,
+                 .most_inputs = 4,
+                 .attrs = int8_product_attrs(),
+                 .infer = infer_int8_matmul,
+                 .evaluate = evaluate_int8_matmul,
+                 .flops = product_flops};
   OpDef general{.name = "gemm",
                 .level = Level::tensor,
                 .family = "matmul",
@@ -286,12 +331,17 @@ std::vector<OpDef> matmul_ops() {
   OpDef device{.name = "matmul",
                .level = Level::device,
                .family = "matmul",
-               .summary = "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile",
-               .inputs = {"a", "b", "bias"},
+               .summary =
+                   "a times b for each w and z, plus bias, of which row 0 of each tile counts for the whole tile; with requant or "
+                   "dequant, of integers, all rows of the bias count, and the sums are scaled",
+               .inputs = {"a", "b", "bias", "scales"},
                .least_inputs = 2,
-               .most_inputs = 3,
+               .most_inputs = 4,
                .attrs = with_packer_attrs(
                    {device_attr("bias"),
+                    device_attr("requant"),
+                    device_attr("dequant"),
+                    device_attr("zero_point"),
                     device_attr("accumulate"),
                     device_attr("z", 1),
                     {"sfpu_op", AttrType::text, std::string(), "activation of the result", {"", "gelu"}},
@@ -300,7 +350,7 @@ std::vector<OpDef> matmul_ops() {
                .infer = infer_device_matmul,
                .evaluate = evaluate_device_matmul,
                .flops = device_product_flops};
-  std::vector<OpDef> all{std::move(matmul), std::move(general), std::move(device)};
+  std::vector<OpDef> all{std::move(matmul), std::move(integers), std::move(general), std::move(device)};
   for (auto family : {&sparse_ops, &depthwise_ops})
     for (OpDef& def : family()) all.push_back(std::move(def));
   return all;

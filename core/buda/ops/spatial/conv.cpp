@@ -6,6 +6,7 @@
 #include <buda/ops/dnnl/functions.hpp>
 #include <buda/ops/elements/arithmetic.hpp>
 #include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/elementwise/int8.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
 #include <buda/ops/spatial/columns.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
@@ -104,6 +105,28 @@ Result<std::vector<Tensor>> evaluate_conv(const EvaluateCall& call) {
   });
 }
 
+// ---- integers in Int8
+
+Result<std::vector<ValueType>> infer_int8_conv(const InferCall& call) {
+  BUDA_ASSIGN(std::vector<ValueType> sums, infer_conv<2>({call.inputs.first(2), call.attrs}));
+  BUDA_ASSIGN(DType dtype, common_dtype(call.inputs, Accepts::floats));
+  const Shape &result = sums[0].shape, &bias = call.inputs[2].shape;
+  if (bias.rank() != 4 || broadcast(result, bias) != result)
+    return shape_error(cat("the bias ", bias.text(), " does not broadcast to the sums' shape ", result.text(), " with four axes"));
+  if (call.inputs[3].shape != Shape{result[1]})
+    return shape_error(
+        cat("the scale is ", call.inputs[3].shape.text(), "; one number for each of the ", result[1], " channels is needed"));
+  return one(dtype, result);
+}
+
+Result<std::vector<Tensor>> evaluate_int8_conv(const EvaluateCall& call) {
+  BUDA_ASSIGN(ConvShape s, conv_shape(call.inputs[0].shape(), call.inputs[1].shape(), call.attrs, 2));
+  BUDA_ASSIGN(Tensor sums, convolved<float>({call.inputs.first(2), call.outputs, call.attrs, call.threads}, s));
+  BUDA_ASSIGN(Tensor scale, call.inputs[3].reshaped({s.out_channels, 1, 1}));
+  BUDA_ASSIGN(Tensor out, scaled_sums(call, sums, call.inputs[2], scale, call.attrs.boolean("dequantize")));
+  return std::vector<Tensor>{out.cast(call.outputs[0].dtype)};
+}
+
 double conv_flops(std::span<const ValueType> inputs, std::span<const ValueType> outputs, const Attrs&) {
   double per_output = volume(inputs[1].shape) / std::max(1.0, static_cast<double>(inputs[1].shape[0]));
   return volume(outputs[0].shape) * (2 * per_output + (inputs.size() > 2 ? 1 : 0));
@@ -128,6 +151,20 @@ OpDef conv_op() {
           .flops = conv_flops};
 }
 
+OpDef int8_conv_op() {
+  OpDef def = conv_op<2>();
+  def.name = "int8_conv2d";
+  def.summary =
+      "of integers in Int8: a convolution as conv2d, its sums plus bias [1, channels, 1 or height, 1 or width], times the scale of the "
+      "channel, plus zero_point, rounded and limited as the device's Int8 is";
+  def.inputs = {"x", "weights", "bias", "scale"};
+  def.least_inputs = def.most_inputs = 4;
+  for (AttrDef& attr : int8_product_attrs()) def.attrs.push_back(std::move(attr));
+  def.infer = infer_int8_conv;
+  def.evaluate = evaluate_int8_conv;
+  return def;
+}
+
 }  // namespace
 
 double ConvShape::flops() const {
@@ -135,6 +172,6 @@ double ConvShape::flops() const {
          static_cast<double>(window.taps()) * static_cast<double>(in_channels) / static_cast<double>(std::max<std::int64_t>(groups, 1));
 }
 
-std::vector<OpDef> conv_ops() { return {conv_op<1>(), conv_op<2>(), conv_op<3>()}; }
+std::vector<OpDef> conv_ops() { return {conv_op<1>(), conv_op<2>(), conv_op<3>(), int8_conv_op()}; }
 
 }  // namespace buda::ops

@@ -37,14 +37,15 @@ std::vector<OpDef> sample_ops();
 std::vector<OpDef> region_ops();
 std::vector<OpDef> recurrent_ops();
 std::vector<OpDef> quantization_ops();
+std::vector<OpDef> int8_ops();
 std::vector<OpDef> linear_algebra_ops();
 std::vector<OpDef> spectral_ops();
 
 // In the order in which they are documented.
 inline constexpr std::array kFamilies = {
-    &eltwise_binary_ops, &eltwise_unary_ops, &matmul_ops,         &reduce_ops,       &movement_ops, &nn_ops,        &eltwise_math_ops,
-    &activation_ops,     &comparison_ops,    &integer_ops,        &indexing_ops,     &search_ops,   &rearrange_ops, &conv_ops,
-    &conv_transpose_ops, &pool_ops,          &unpool_ops,         &channel_norm_ops, &resize_ops,   &sample_ops,    &region_ops,
-    &recurrent_ops,      &quantization_ops,  &linear_algebra_ops, &spectral_ops};
+    &eltwise_binary_ops, &eltwise_unary_ops, &matmul_ops,  &reduce_ops,         &movement_ops, &nn_ops,        &eltwise_math_ops,
+    &activation_ops,     &comparison_ops,    &integer_ops, &indexing_ops,       &search_ops,   &rearrange_ops, &conv_ops,
+    &conv_transpose_ops, &pool_ops,          &unpool_ops,  &channel_norm_ops,   &resize_ops,   &sample_ops,    &region_ops,
+    &recurrent_ops,      &quantization_ops,  &int8_ops,    &linear_algebra_ops, &spectral_ops};
 
 }  // namespace buda::ops

@@ -180,7 +180,10 @@ class DenseMatmul {
   DataFormat mid_;
 };
 
-bool is_dense_matmul(const Node& n, std::span<const Tensor> in) { return n.op() == "matmul" && in.size() >= 2 && !is_sparse_product(n); }
+// Of floats. Integers, whose products are exact, end in requant or dequant.
+bool is_dense_matmul(const Node& n, std::span<const Tensor> in) {
+  return n.op() == "matmul" && in.size() >= 2 && !is_sparse_product(n) && !n.attrs.contains("requant") && !n.attrs.contains("dequant");
+}
 
 // Operand A of the multiplier is input 0 here. Exact in fp32: A has at most 10 significant bits, B 11.
 Result<Tensor> multiplied(const Node& n, std::span<const Tensor> in) {

@@ -9,6 +9,7 @@
 //   1. Overrides. Rules of mixed precision (precision_rules.hpp) set formats, in their order. A value without an override keeps the format
 //      that it has; without one it takes the standard format (--default-df-override), else that of its element type: Float16_b, for F16
 //      Float16. Float32 becomes the fallback where the device cannot accumulate in it. A nop gives what it is given.
+//      Ops of integers in Int8 leave no choice: their operands and results have the formats that they take and make.
 //   2. No block floats where datums must stand alone: values of wide range (a mask's very negative padding, tag `wide_range`, whose
 //      neighbours share an exponent) and values that the model gives out (the host reads datums). A 16-bit float of the same family
 //      instead.
@@ -93,6 +94,12 @@ class Formats {
     if (n.outputs.empty()) return;
     const FormatOverride& asked = overrides_[n.id().index()];
     DataFormat& f = chosen_[n.id().index()];
+    mask_integers(n);
+    if (auto needed = integer_format(n)) {
+      f = *needed;
+      fixed_[n.id().index()] = 1;
+      return;
+    }
     if (asked.output) {
       f = *asked.output;
     } else if (n.outputs[0].format) {
@@ -104,6 +111,25 @@ class Formats {
     }
     if (n.tags.contains(kWideRange)) f = unblocked(f);
     if (is_exact(n, device_)) f = DataFormat::float32;
+  }
+
+  // What ops of integers leave no choice of: their results, and their operands.
+  std::optional<DataFormat> integer_format(const Node& n) const {
+    if (auto made = integer_result(n)) return made;
+    for (const graph::Use& use : graph_.users(n.id()))
+      if (auto needed = integer_operand(graph_.node(use.node), use.input)) return needed;
+    const bool hands_on =
+        is_copy(n) || n.op() == "multiply" || n.op() == "add" || ops::is_sparse_product(n) || n.op() == "splice" || is_z_maximum(n);
+    const std::size_t data = ops::is_sparse_product(n) ? 1 : 0;
+    return hands_on && input_format(n, data) == DataFormat::int8 ? std::optional(DataFormat::int8) : std::nullopt;
+  }
+
+  // The mask of ones and zeros that an integer is multiplied with has its format.
+  void mask_integers(const Node& n) {
+    if (n.op() != "multiply" || input_format(n, 0) != DataFormat::int8 || !graph_.node(n.inputs()[1].source.node).has_value()) return;
+    const NodeId mask = n.inputs()[1].source.node;
+    chosen_[mask.index()] = DataFormat::int8;
+    fixed_[mask.index()] = 1;
   }
 
   DataFormat natural_format(const Node& n) const {
@@ -225,7 +251,7 @@ class Formats {
     graph::Precision chosen = n.precision;
     DataFormat in = input_format(n, ops::is_sparse_product(n) ? 1 : 0), out = chosen_[n.id().index()];
     bool matmul = n.op() == "matmul";
-    if (is_integer(in) && !is_raw(in)) {
+    if ((is_integer(in) && !is_raw(in)) || n.op() == "quantization") {
       chosen = {DataFormat::int32, DataFormat::int32, graph::MathFidelity::hifi4};
     } else {
       if (asked.accumulate) chosen.accumulate = asked.accumulate;

@@ -49,6 +49,26 @@ bool can_accumulate(const device::DeviceDescriptor& device, DataFormat f) {
   return f == DataFormat::float16 || f == DataFormat::float16_b;
 }
 
+bool multiplies_int8(const device::DeviceDescriptor& device) {
+  return device.supports(DataFormat::int8) && device.supports(DataFormat::int32) && device.features.int32_accumulate;
+}
+
+bool multiplies_integers(const Node& n) { return n.op() == "matmul" && (n.attrs.contains("requant") || n.attrs.contains("dequant")); }
+
+std::optional<DataFormat> integer_result(const Node& n) {
+  if (n.op() == "quantization" || (multiplies_integers(n) && n.attrs.contains("requant"))) return DataFormat::int8;
+  if (n.op() == "dequantization") return DataFormat::float32;
+  return std::nullopt;
+}
+
+std::optional<DataFormat> integer_operand(const Node& user, std::size_t input) {
+  if (user.op() == "quantization") return DataFormat::float32;
+  if (user.op() == "dequantization") return input == 0 ? DataFormat::int8 : DataFormat::float32;
+  if (!multiplies_integers(user)) return std::nullopt;
+  if (input < 2) return DataFormat::int8;
+  return input + 1 == user.inputs().size() ? DataFormat::float32 : DataFormat::int32;
+}
+
 std::string format_list(const std::vector<DataFormat>& formats) {
   std::vector<std::string> names;
   for (DataFormat f : formats) names.emplace_back(format_name(f));

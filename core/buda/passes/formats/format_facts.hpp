@@ -34,4 +34,12 @@ bool can_accumulate(const device::DeviceDescriptor& device, DataFormat f);
 // "Float16_b, Bfp8_b": for messages.
 std::string format_list(const std::vector<DataFormat>& formats);
 
+// Whether it has the ops of integers: products in Int8 with sums in Int32.
+bool multiplies_int8(const device::DeviceDescriptor& device);
+// A dense product of integers, whose sums are scaled.
+bool multiplies_integers(const graph::Node& n);
+// The format in which an op of integers gives its result, or takes an operand; nothing where others will do, too.
+std::optional<DataFormat> integer_result(const graph::Node& n);
+std::optional<DataFormat> integer_operand(const graph::Node& user, std::size_t input);
+
 }  // namespace buda::passes

@@ -193,8 +193,8 @@ class Sinker {
 
   bool is_elementwise(const Node& n) const {
     static constexpr std::array kFamilies = {std::string_view("eltwise_unary"), std::string_view("eltwise_binary"),
-                                             std::string_view("eltwise_math"), std::string_view("activation"),
-                                             std::string_view("comparison")};
+                                             std::string_view("eltwise_math"),  std::string_view("activation"),
+                                             std::string_view("comparison"),    std::string_view("int8")};
     const ops::OpDef* def = n.is_op() ? context_.ops->find(graph::Level::tensor, n.op()) : nullptr;
     // What the user put on an edge stays there (insert-buffers).
     return def != nullptr && !n.tags.contains(kBuffering) && std::find(kFamilies.begin(), kFamilies.end(), def->family) != kFamilies.end();

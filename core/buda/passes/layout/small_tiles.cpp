@@ -22,6 +22,7 @@
 #include <buda/graph/tile_rows.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/layout/node_classes.hpp>
 
 #include <algorithm>
@@ -49,7 +50,8 @@ std::string_view family_of(const Node& n) {
 bool goes_by_rows(const Node& n, std::size_t input) {
   std::string_view family = family_of(n);
   if (family == "eltwise_binary" || family == "eltwise_unary") return n.op() != "tilizer";
-  return family == "matmul" && input == 0 && !ops::is_sparse_product(n);
+  // All rows of the bias and the scales of integers count, which would have to be as small.
+  return family == "matmul" && input == 0 && !ops::is_sparse_product(n) && !multiplies_integers(n);
 }
 
 bool leaves_rows(const std::vector<Tm>& tms) {

@@ -23,7 +23,7 @@ namespace {
 // Whether an op reads the padding below the rows of an input.
 bool reads_row_padding(const Graph& graph, const Node& n, std::uint32_t input) {
   if (!n.is_op()) return false;
-  if (n.op() == "matmul" || n.op() == "depthwise") return input != 0;
+  if (n.op() == "matmul" || n.op() == "int8_matmul" || n.op() == "depthwise") return input != 0;
   static constexpr std::array kReaders = {
       std::string_view("reduce_max"),  std::string_view("reduce_sum"),    std::string_view("reduce_avg"),
       std::string_view("transpose"),   std::string_view("sparse_matmul"), std::string_view("slice"),

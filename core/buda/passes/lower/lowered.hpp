@@ -15,6 +15,9 @@ namespace buda::passes {
 
 using ops::ValueRange;
 
+// Of integers that a device holds in Int8, padding included.
+inline constexpr ValueRange kInt8Range{-127, 127, true};
+
 // A device value is a matrix of whole tiles for each w and z:
 //
 //             c        padding

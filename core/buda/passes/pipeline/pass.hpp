@@ -51,6 +51,7 @@ struct FallbackOptions {
 // How the ops of a quantised model are computed (quantized-models).
 enum class QuantizedModels {
   dequantize,  // with the real numbers that its integers stand for, on the device
+  int8,        // likewise, but for products that the device can compute in Int8
   host,        // as they are, on the host
 };
 

@@ -6,17 +6,18 @@
 //
 //   c = subtract(cast(q), 3) : I32 [1, 64]        p = matmul(x, w * factor), with w in F32
 //   p = matmul(c, cast(w)) : I32 [1, 10]          y = clip(p) max=127 min=-128
-//   y = requantize(p, factor) : I8 [1, 10]
+//   y = requantize(p, factor) : I8 [1, 10]            or, with QuantizedModels::int8, y = int8_matmul(x, w, bias, factor)
 //
 // Chips compute with floating-point numbers, and round these to their formats; rounding to integers besides takes ops of Float32 that not
 // all have. Each rounding that is left out is at most half a step of the quantisation. Where an op needs the integers themselves, and at
 // outputs of the model, they are made by the host. With QuantizedModels::host these ops are left as they are, and run on the host.
-#include <buda/passes/quantized/real_value.hpp>
+#include <buda/passes/quantized/int8_products.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
+#include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/passes/simplify/candidates.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
@@ -52,6 +53,8 @@ class Dequantizer {
         real_(graph.id_bound()) {
     for (NodeId id : order_) classify(id);
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) want_inputs(*it);
+    if (context_.quantized != QuantizedModels::int8) return;
+    if (context_.device != nullptr && multiplies_int8(*context_.device)) products_.emplace(graph_, order_, known_, context_.host.threads);
   }
 
   Result<PassReport> on_host() {
@@ -68,8 +71,11 @@ class Dequantizer {
   Result<PassReport> run() {
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
+      const Int8Product* product = products_ ? products_->sums(id) : nullptr;
       if (is_real_[id.index()] != 0 && wanted_[id.index()] != 0) {
-        BUDA_TRY(make_real(id));
+        BUDA_TRY(product != nullptr ? make_sums(id, *product) : make_real(id));
+      } else if (product != nullptr && is_float(n.outputs[0].dtype)) {
+        BUDA_TRY(make_sums(id, *product));
       } else if (leaves(n)) {
         BUDA_TRY(leave(id));
       } else if (rounds_[id.index()] == 0) {
@@ -82,6 +88,7 @@ class Dequantizer {
     for (auto& [id, name] : names_)
       if (graph_.contains(id)) graph_.rename(id, std::move(name));
     report_.note = cat("real numbers take the place of ", report_.rewrites, " nodes of quantised integers");
+    if (context_.quantized == QuantizedModels::int8) tell_of_products();
     return report_;
   }
 
@@ -128,8 +135,9 @@ class Dequantizer {
     }
   }
 
-  RealInputs inputs() {
-    return {[this](const Edge& edge) { return real(edge); }, [this](const Edge& edge) { return known_[edge.source.node.index()] != 0; }};
+  RealInputs inputs(NodeId id) {
+    return {[this](const Edge& edge) { return real(edge); }, [this](const Edge& edge) { return known_[edge.source.node.index()] != 0; },
+            products_ && products_->reads(id)};
   }
 
   // Of values without a rule: the integer, converted.
@@ -156,16 +164,32 @@ class Dequantizer {
   Result<void> make_real(NodeId id) {
     graph::GraphEditor editor(graph_, id);
     ops::Builder b(editor);
-    RealValue made = real_value(b, graph_.node(id), inputs());
+    RealValue made = real_value(b, graph_.node(id), inputs(id));
     BUDA_TRY(b.status());
     real_[id.index()] = made;
+    return success();
+  }
+
+  // Sums of a product in Int8: of integers, or of the numbers that a dequantize gives.
+  Result<void> make_sums(NodeId id, const Int8Product& product) {
+    graph::GraphEditor editor(graph_, id);
+    ops::Builder b(editor);
+    Edge sums = int8_sums(b, product, real(product.integers), context_.host.threads);
+    BUDA_TRY(b.status());
+    if (is_integer(graph_.node(id).outputs[0].dtype)) {
+      real_[id.index()] = RealValue{.x = sums};
+      return success();
+    }
+    graph_.replace_uses(ValueRef(id), sums.source);
+    names_.emplace_back(sums.source.node, graph_.node(id).name());
+    ++report_.rewrites;
     return success();
   }
 
   Result<void> leave(NodeId id) {
     graph::GraphEditor editor(graph_, id);
     ops::Builder b(editor);
-    Edge made = dequantized(b, graph_.node(id), inputs());
+    Edge made = dequantized(b, graph_.node(id), inputs(id));
     BUDA_TRY(b.status());
     graph_.replace_uses(ValueRef(id), made.source);
     if (graph_.node(made.source.node).is_op()) names_.emplace_back(made.source.node, graph_.node(id).name());
@@ -199,6 +223,20 @@ class Dequantizer {
     return success();
   }
 
+  void tell_of_products() {
+    if (products_) {
+      report_.note += cat("; ", products_->note());
+      context_.host.report(note("PA039", {}, products_->note()));
+      return;
+    }
+    Diagnostic d = warning("PA037", {},
+                           cat(context_.device == nullptr ? std::string("no device is chosen")
+                                                          : cat("device '", context_.device->name, "' does not multiply integers"),
+                               ": products of quantised models are computed with real numbers"));
+    d.hint = "'--quantized dequantize' asks for that";
+    context_.host.report(d);
+  }
+
   void to_host(NodeId id) {
     if (context_.fallback.enabled) graph::put_on_host(graph_.node(id));
   }
@@ -209,6 +247,7 @@ class Dequantizer {
   std::vector<NodeId> order_;
   std::vector<char> known_, is_real_, quantized_, wanted_, rounds_;  // by id
   std::vector<std::optional<RealValue>> real_;                       // likewise
+  std::optional<Int8Products> products_;
   std::map<NodeId, std::optional<ValueRef>> stored_;
   std::vector<std::pair<NodeId, std::string>> names_;  // of the nodes that are replaced
 };

@@ -1,6 +1,7 @@
 // Rules of the ops that quantised models compute integers with.
 #include <buda/passes/quantized/real_value.hpp>
 
+#include <buda/passes/quantized/int8_products.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -23,14 +24,6 @@ using ops::Builder;
 using Numbers = std::vector<float>;
 
 // ---- forms of one integer
-
-RealValue limited(Builder& b, RealValue r) {
-  if (!r.is_limited()) return r;
-  r.x = b.named("real.limited").clip(r.x, (r.least - r.offset) * r.scale, (r.most - r.offset) * r.scale);
-  r.least = -RealValue::kNoLimit;
-  r.most = RealValue::kNoLimit;
-  return r;
-}
 
 Edge number(Builder& b, std::string_view name, double value) { return b.named(std::string(name)).constant(static_cast<float>(value)); }
 
@@ -113,19 +106,73 @@ bool is_positive(const std::optional<Numbers>& numbers) {
   return numbers && !numbers->empty() && std::ranges::all_of(*numbers, [](float v) { return v > 0 && std::isfinite(v); });
 }
 
+// ---- sums of products in Int8
+
+// Whether numbers of this shape are one for each column of a matrix product, or channel of a convolution.
+bool is_by_result(const Node& product, const Shape& numbers) {
+  const Shape& result = product.outputs[0].shape;
+  const std::size_t axis = product.op() == "int8_matmul" ? result.rank() - 1 : 1, behind = result.rank() - axis;
+  if (numbers.rank() < behind || numbers[numbers.rank() - behind] != result[axis]) return false;
+  return std::ranges::count_if(numbers, [](std::int64_t d) { return d != 1; }) == 1;
+}
+
+// Sums, and what they are multiplied with on the way to the integers that are made of them.
+struct ScaledSums {
+  Edge sums;
+  Numbers factors;
+};
+
+// An integer of 8 bits that is made of sums: in Int8, if a product reads it so, else as a real number.
+RealValue of_sums(Builder& b, const ScaledSums& s, double zero, Range range, DType type, bool in_int8) {
+  const Node& sums = b.graph().node(s.sums.source.node);
+  if (!in_int8 || dtype_size(type) != 1) return {rescaled_sums(b, sums, s.factors, std::nullopt), 1, zero, range.least, range.most};
+  const double offset = int8_offset(type);
+  Edge integers = rescaled_sums(b, sums, s.factors, zero - offset);
+  Edge x = b.named("real").op("from_int8", {integers}, {{"zero_point", zero - offset}});
+  return {x, 1, zero, -RealValue::kNoLimit, RealValue::kNoLimit, integers, offset};
+}
+
+// Of a quantize: the sums behind factors for each result, and behind activations that its limits make superfluous.
+std::optional<ScaledSums> sums_behind(const Graph& g, Edge x, double scale, double zero, Range range) {
+  Numbers factors{static_cast<float>(1 / scale)};
+  const double least = (range.least - zero) * scale, most = (range.most - zero) * scale;
+  while (true) {
+    const Node& n = g.node(x.source.node);
+    if (gives_int8_sums(n)) return ScaledSums{x, std::move(factors)};
+    if (n.op() == "multiply") {
+      const Node& sums = g.node(n.inputs()[0].source.node);
+      auto by = known_tensor(g, n.inputs()[1], 1);
+      if (!by || !gives_int8_sums(sums) || sums.outputs[0].shape != n.outputs[0].shape) return std::nullopt;
+      Numbers numbers = by->to_f32();
+      if (!is_positive(numbers) || (numbers.size() > 1 && !is_by_result(sums, by->shape()))) return std::nullopt;
+      for (float& f : numbers) f *= factors[0];
+      factors = std::move(numbers);
+      x = n.inputs()[0];
+    } else if (n.op() == "relu" ? n.attrs.empty() && least >= 0
+                                : n.op() == "clip" && clip_range(n).least <= least && clip_range(n).most >= most) {
+      x = n.inputs()[0];
+    } else {
+      return std::nullopt;
+    }
+  }
+}
+
 // ---- quantize and dequantize
 
 bool has_known_steps(const Graph& g, const Node& n) {
   return is_positive(numbers_of(g, n.inputs()[1])) && value_of(g, n.inputs()[2]) != nullptr;
 }
 
-RealValue of_quantize(Builder& b, const Node& n) {
+RealValue of_quantize(Builder& b, const Node& n, bool in_int8) {
   const Graph& g = b.graph();
   Numbers scale = *numbers_of(g, n.inputs()[1]), zero = *numbers_of(g, n.inputs()[2]);
   Range range = range_of(n.outputs[0].dtype);
   Edge x = n.inputs()[0];
   if (g.type(x.source)->dtype != DType::f32) x = b.named("real.f32").op("cast", {x}, {{"dtype", std::string("F32")}});
-  if (scale.size() == 1) return {x, scale[0], zero[0], range.least, range.most};
+  if (scale.size() == 1) {
+    if (auto sums = sums_behind(g, x, scale[0], zero[0], range)) return of_sums(b, *sums, zero[0], range, n.outputs[0].dtype, in_int8);
+    return {x, scale[0], zero[0], range.least, range.most};
+  }
   std::size_t rank = n.outputs[0].shape.rank(), axis = axis_of(n);
   for (float& s : scale) s = 1 / s;
   Edge by = along(b, "real.factor", std::move(scale), axis, rank);
@@ -153,13 +200,6 @@ Edge of_dequantize(Builder& b, const Node& n, const RealValue& q) {
 
 bool has_windows(const Node& n) { return n.op() == "conv1d" || n.op() == "conv2d" || n.op() == "conv3d"; }
 bool is_product(const Node& n) { return has_windows(n) || n.op() == "matmul"; }
-
-bool has_border(const Node& convolution) {
-  auto it = convolution.attrs.find("padding");
-  if (it == convolution.attrs.end()) return false;
-  const auto& border = std::get<std::vector<std::int64_t>>(it->second);
-  return std::ranges::any_of(border, [](std::int64_t v) { return v != 0; });
-}
 
 // A sum of windows keeps the offset of what it sums.
 std::optional<double> kept_offset(const Graph& g, const Node& n, double offset) {
@@ -248,9 +288,15 @@ RealValue of_requantize(Builder& b, const Node& n, const RealInputs& in) {
   Range range = range_of(n.outputs[0].dtype);
   const Edge& sum = n.inputs()[0];
   std::size_t rank = n.outputs[0].shape.rank();
+  RealValue y = in.real(sum);
+  if (const Node& made = g.node(y.x.source.node); gives_int8_sums(made) && y.scale == 1 && y.offset == 0 && !y.is_limited()) {
+    const std::size_t axis = made.op() == "int8_matmul" ? rank - 1 : 1;
+    if (factors.numbers.size() == 1 || factors.axis == axis)
+      return of_sums(b, {y.x, factors.numbers}, zero, range, n.outputs[0].dtype, in.in_int8);
+  }
   auto product = biased_product(g, g.node(sum.source.node), in);
   if (product && takes_factors(g, *product->product, factors, in)) {
-    RealValue y = of_product(b, *product->product, in, factors);
+    y = of_product(b, *product->product, in, factors);
     if (product->bias != nullptr) {
       RealValue bias = with_scale(b, centred(b, in.real(*product->bias)), y.scale);
       Edge row = factors.applied(b, bias.x, 0, 1);
@@ -258,7 +304,7 @@ RealValue of_requantize(Builder& b, const Node& n, const RealInputs& in) {
     }
     return {times(b, y.x, 1 / y.scale), 1, y.offset + zero, range.least, range.most};
   }
-  RealValue x = limited(b, in.real(sum));
+  RealValue x = limited(b, y);
   if (factors.numbers.size() == 1 && !product)
     return with_moderate_scale(b, {x.x, x.scale / factors.numbers[0], x.offset * factors.numbers[0] + zero, range.least, range.most});
   x = in_units(b, x);
@@ -274,7 +320,9 @@ RealValue of_sum(Builder& b, const Node& n, const RealInputs& in) {
     auto number = uniform_value(g, n.inputs()[1 - i]);
     if (!number || (subtract && i == 1) || g.type(n.inputs()[i].source)->shape != n.outputs[0].shape) continue;
     RealValue x = limited(b, in.real(n.inputs()[i]));
-    x.offset += subtract ? -*number : *number;
+    const double more = subtract ? -*number : *number;
+    x.offset += more;
+    x.int8_offset += more;
     return x;
   }
   RealValue x = limited(b, in.real(n.inputs()[0]));
@@ -354,6 +402,11 @@ RealValue of_extreme(Builder& b, const Node& n, const RealInputs& in) {
 RealValue of_movement(Builder& b, const Node& n, const RealInputs& in) {
   RealValue x = limited(b, in.real(n.inputs()[0]));
   x.x = b.named("real.moved").op(n.op(), {x.x}, n.attrs);
+  if (x.int8 && moves_alike(n)) {
+    x.int8 = b.named("int8.moved").op(n.op(), {*x.int8}, n.attrs);
+  } else {
+    x.int8.reset();
+  }
   return x;
 }
 
@@ -362,6 +415,7 @@ RealValue of_pad(Builder& b, const Node& n, const RealInputs& in) {
   graph::AttrMap attrs = n.attrs;
   attrs["value"] = (real_attr(n, "value", 0) - x.offset) * x.scale;
   x.x = b.named("real.padded").op(n.op(), {x.x}, std::move(attrs));
+  x.int8.reset();
   return x;
 }
 
@@ -374,6 +428,7 @@ RealValue of_concatenation(Builder& b, const Node& n, const RealInputs& in) {
     RealValue same = with_scale(b, part, first.scale);
     edges.push_back(plus(b, same.x, (same.offset - first.offset) * first.scale));
   }
+  first.int8.reset();
   first.x = b.named("real.joined").op(n.op(), std::move(edges), n.attrs);
   return first;
 }
@@ -415,7 +470,7 @@ constexpr Rule kRules[] = {
     {"conv1d", [](Builder& b, const Node& n, const RealInputs& in) { return of_product(b, n, in); }},
     {"conv2d", [](Builder& b, const Node& n, const RealInputs& in) { return of_product(b, n, in); }},
     {"conv3d", [](Builder& b, const Node& n, const RealInputs& in) { return of_product(b, n, in); }},
-    {"quantize", [](Builder& b, const Node& n, const RealInputs&) { return of_quantize(b, n); },
+    {"quantize", [](Builder& b, const Node& n, const RealInputs& in) { return of_quantize(b, n, in.in_int8); },
      [](const Graph& g, const Node& n) { return is_float(g.type(n.inputs()[0].source)->dtype) && has_known_steps(g, n); }},
     {"requantize", of_requantize,
      [](const Graph& g, const Node& n) { return fixed_factors(g, n).has_value() && uniform_value(g, n.inputs()[3]).has_value(); }},
@@ -437,6 +492,17 @@ const Rule* rule_of(const Graph& g, const Node& n) {
 }
 
 }  // namespace
+
+bool leaves_int8(const RealValue& r, double int8_offset) { return r.least - int8_offset <= -127 && r.most - int8_offset >= 127; }
+
+RealValue limited(Builder& b, RealValue r) {
+  if (!r.is_limited()) return r;
+  if (r.int8 && !leaves_int8(r, r.int8_offset)) r.int8.reset();
+  r.x = b.named("real.limited").clip(r.x, (r.least - r.offset) * r.scale, (r.most - r.offset) * r.scale);
+  r.least = -RealValue::kNoLimit;
+  r.most = RealValue::kNoLimit;
+  return r;
+}
 
 bool has_real_value(const Graph& graph, const Node& n) {
   return n.is_op() && n.outputs.size() == 1 && is_integer(n.outputs[0].dtype) && rule_of(graph, n) != nullptr;

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 
 namespace buda::passes {
 
@@ -19,6 +20,9 @@ struct RealValue {
   double scale = 1;  // above 0
   double offset = 0;
   double least = -kNoLimit, most = kNoLimit;  // of the integer
+  // The same integer, less its offset there, as a device holds it in Int8 (int8_products.hpp).
+  std::optional<graph::Edge> int8 = std::nullopt;
+  double int8_offset = 0;
 
   bool is_limited() const { return least != -kNoLimit || most != kNoLimit; }
 };
@@ -31,7 +35,13 @@ bool has_real_value(const graph::Graph& graph, const graph::Node& n);
 struct RealInputs {
   std::function<RealValue(const graph::Edge&)> real;   // of an integer
   std::function<bool(const graph::Edge&)> is_weights;  // whether it depends on parameters and constants alone
+  bool in_int8 = false;                                // whether a product in Int8 reads the node's integer
 };
+
+// Whether its limits are those that a value in Int8 has anyway, or wider.
+bool leaves_int8(const RealValue& r, double int8_offset);
+// With its limits applied.
+RealValue limited(ops::Builder& b, RealValue r);
 
 // Of a node with has_real_value(). `b` makes what is needed.
 RealValue real_value(ops::Builder& b, const graph::Node& n, const RealInputs& in);

@@ -3,6 +3,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/broadcast.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
@@ -186,6 +187,29 @@ RuleResult lower_broadcast(Operands& in, OpBuilder& out) {
                     "repeat the value along one of the last three axes");
 }
 
+// ---- to Int8 and back
+
+Result<Lowered> scaled_by(Operands& in, OpBuilder& out, const std::string& op, ValueRange range) {
+  BUDA_ASSIGN(Lowered x, in.value(0));
+  BUDA_ASSIGN(x, without_transpose(out, "copy", x));
+  BUDA_ASSIGN(Lowered scale, scalar_like(out, "scale", in.attrs().real("scale"), x));
+  Lowered result = x;
+  result.tms.clear();
+  result.data = result.rows = result.cols = result.corner = range;
+  result.rows_alike = result.cols_alike = result.far_padding = false;
+  result.zero_cols = 0;
+  result.peak.reset();
+  BUDA_ASSIGN(result.source, out.op("", op, {x.edge(), scale.edge()}, {{"zero_point", in.attrs().real("zero_point")}}));
+  return result;
+}
+
+RuleResult lower_to_int8(Operands& in, OpBuilder& out) {
+  if (!multiplies_int8(out.device())) return out.refuse(cat("device '", out.device().name, "' has no Int8"), "");
+  return scaled_by(in, out, "quantization", kInt8Range);
+}
+
+RuleResult lower_from_int8(Operands& in, OpBuilder& out) { return scaled_by(in, out, "dequantization", ValueRange::unknown()); }
+
 std::vector<LoweringRule> special_rules() {
   return {
       {"subtract", lower_subtract},
@@ -200,6 +224,8 @@ std::vector<LoweringRule> special_rules() {
       {"cast", lower_cast, false, true},
       {"exact_cast", lower_nop, false, true},
       {"broadcast", lower_broadcast, false, true},
+      {"to_int8", lower_to_int8},
+      {"from_int8", lower_from_int8},
   };
 }
 

@@ -4,6 +4,7 @@
 // multiplied and added too: one operand must be zero there and the other finite. Parameters and inputs are padded with zeros, and so is
 // every product; where neither is, one is masked. A bias is laid into row 0 of a row of tiles, from where the device copies it down.
 #include <buda/base/text.hpp>
+#include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/broadcast.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
@@ -87,10 +88,35 @@ RuleResult lower_matmul(Operands& in, OpBuilder& out) {
   return column_result ? transposed(std::move(product)) : product;
 }
 
+// Of integers in Int8, with sums in Int32. Bias and scales stand in all rows: sums of integers have no bias that is copied down.
+RuleResult lower_int8_matmul(Operands& in, OpBuilder& out) {
+  if (!multiplies_int8(out.device()))
+    return out.refuse(cat("device '", out.device().name, "' does not multiply integers"),
+                      "--quantized=dequantize computes with real numbers");
+  BUDA_ASSIGN(Shape result, product_shape(in, out));
+  BUDA_ASSIGN(Lowered a, in.value(0));
+  BUDA_ASSIGN(Lowered b, in.value(1));
+  BUDA_ASSIGN(a, batched(out, in.type(0).shape, in.result_type().shape, std::move(a), result));
+  BUDA_ASSIGN(b, batched(out, in.type(1).shape, in.result_type().shape, std::move(b), result));
+  if (!adds_zeros(a, b)) return out.refuse("its weights are known only at run time", "let them depend on parameters and constants alone");
+  BUDA_ASSIGN(a, without_transpose(out, "copy", a));
+  BUDA_ASSIGN(Lowered bias, broadcast_operand(in, 2, result, out));
+  BUDA_ASSIGN(Lowered scale, broadcast_operand(in, 3, result, out));
+  const bool dequantize = in.attrs().boolean("dequantize");
+  Lowered product = after_matmul(a, b);
+  product.data = product.rows = product.cols = product.corner = dequantize ? ValueRange::unknown() : kInt8Range;
+  // Factors of 0 leave zeros.
+  if (dequantize && scale.cols.is(0)) product.cols = product.corner = ValueRange::exactly(0);
+  AttrMap attrs{{"bias", true}, {dequantize ? "dequant" : "requant", true}, {"zero_point", in.attrs().real("zero_point")}};
+  BUDA_ASSIGN(product.source, out.op("", "matmul", {a.edge(), b.edge(), bias.edge(), scale.edge()}, std::move(attrs)));
+  product.shape = result;
+  return product;
+}
+
 }  // namespace
 
 const std::vector<LoweringRule>& matmul_rules() {
-  static const std::vector<LoweringRule> rules = {{"matmul", lower_matmul}};
+  static const std::vector<LoweringRule> rules = {{"matmul", lower_matmul}, {"int8_matmul", lower_int8_matmul}};
   return rules;
 }
 
