@@ -54,6 +54,12 @@ seed frontend_tflite "$source"/plugins/frontends/tflite/samples/*.tflite
 seed frontend_torchscript "$source"/plugins/frontends/torchscript/samples/*.pt
 seed frontend_stablehlo "$source"/plugins/frontends/stablehlo/samples/*.mlir
 seed frontend_tensorflow "$source"/plugins/frontends/tensorflow/samples/*.pb*
+# Programs, where there is a compiler for them.
+"$build/bin/kernelc" "$source/share/examples/netlists/matmul.yaml" -o "$seeds/made/kernels" -q || true
+seed kernels_elf "$seeds"/made/kernels/*/*.elf
+seed kernels_manifest "$seeds"/made/kernels/manifest.json
+seed kernels_program
+seed kernels_instructions
 seed frontend_native "$source"/schemas/buda.graph-1/*.json
 seed frontend_example
 

@@ -39,7 +39,7 @@ bool within(std::uint32_t address, std::uint32_t base, std::uint32_t words) { re
 
 std::uint32_t word_at(std::span<const std::uint8_t> l1, std::uint32_t address) {
   std::uint32_t word = 0;
-  if (address + 4 <= l1.size()) std::memcpy(&word, l1.data() + address, 4);
+  if (std::size_t{address} + 4 <= l1.size()) std::memcpy(&word, l1.data() + address, 4);
   return word;
 }
 
@@ -82,6 +82,7 @@ class Core::ThreadBus final : public riscv::Bus {
       const std::uint32_t offset = address - kStreamRegisterBase;
       if (offset % 4096 >= kStreamRegisters * 4) return none(address);
       if (time > until_) return riscv::Access::later;
+      core_.polled_[thread_] = offset / 4096 * kStreamRegisters + offset % 4096 / 4;
       value = core_.stream(offset / 4096, offset % 4096 / 4);
       time += latency::kStreamLoad;
       return riscv::Access::done;
@@ -230,6 +231,7 @@ void Core::reset(const std::array<std::uint32_t, kThreads>& entries) {
   coprocessor_->observer = observer;
   processor_fault_ = false;
   stop_.clear();
+  polled_ = {};
   executed_ = 0;
   for (std::size_t a = 0; a < kAgents; ++a) turns_.set(a, a < kThreads ? 0 : kNever);
 }
@@ -321,7 +323,7 @@ std::string Core::fault() const {
   const std::string& what = stop_.empty() ? processors_[fault_thread_]->fault() : stop_;
   const std::uint32_t at = processors_[fault_thread_]->pc();
   return cat(what.empty() ? std::string("it stops at ebreak") : what, ": ",
-             at + 4 <= l1_.size() ? isa::riscv::disassemble(word(at), at) : std::string("nothing"));
+             std::size_t{at} + 4 <= l1_.size() ? isa::riscv::disassemble(word(at), at) : std::string("nothing"));
 }
 
 std::string Core::place(std::size_t thread) const {
@@ -330,7 +332,7 @@ std::string Core::place(std::size_t thread) const {
 
 std::string Core::where(std::size_t thread) const {
   const std::uint32_t waits = coprocessor_->current(thread);
-  if (waits == 0) return place(thread);
+  if (waits == 0 || coprocessor_->idle(thread)) return place(thread);
   return cat(place(thread), ", waiting with ", isa::disassemble(waits), " from ",
              address_text(thread, coprocessor_->frontend(thread).from()));
 }

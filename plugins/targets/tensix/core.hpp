@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ namespace buda::tensix {
 // Where an instruction of a thread's program is in its sources: "copy.h:40"; empty where that is not known.
 using Places = std::function<std::string(std::size_t thread, std::uint32_t address)>;
 
-class Core {
+class Core {  // wide because runs, reports, the debugger and tests all look at a core
  public:
   explicit Core(std::size_t l1_bytes, Places places = {});
   ~Core();
@@ -56,6 +57,8 @@ class Core {
   std::string fault() const;
   std::string place(std::size_t thread) const;  // "math at 0x12114 (softsign.h:20)"
   std::string where(std::size_t thread) const;  // the same, and what it waits with
+  // "math waits until semaphore 1 is not 0; unpack has ended": of all threads, each with the one or the thing that it waits for.
+  std::string waits() const;
   const riscv::Processor& processor(std::size_t thread) const { return *processors_[thread]; }
   std::size_t fault_thread() const { return fault_thread_; }
 
@@ -95,6 +98,7 @@ class Core {
 
   bool store_stream(std::uint32_t address, std::uint32_t value);
   std::string address_text(std::size_t thread, std::uint32_t address) const;
+  std::string wait_of(std::size_t thread) const;
 
   Places places_;
   ZeroedMemory memory_;
@@ -108,6 +112,8 @@ class Core {
   std::string stop_;  // why the observer has ended the run at a processor's instruction
   Turns<kAgents> turns_;
   std::uint64_t executed_ = 0;  // by the coprocessor
+  // The counter that each processor has read last, of all that it can ask again and again: a stream's, by its place in streams_.
+  std::array<std::optional<std::size_t>, kThreads> polled_ = {};
 };
 
 inline constexpr std::array<const char*, kThreads> kThreadNames = {"unpack", "math", "pack"};

@@ -43,8 +43,8 @@ Cycle SimulatedCore::cycles() const {
 }
 
 std::string SimulatedCore::state() const {
-  std::string text;
-  for (std::size_t t = 0; t < kThreads; ++t) text += cat(t == 0 ? "" : "; ", core_.where(t));
+  std::string text = core_.waits();
+  for (std::size_t t = 0; t < kThreads; ++t) text += cat(t == 0 ? ": " : "; ", core_.where(t));
   return text;
 }
 

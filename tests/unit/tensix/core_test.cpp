@@ -56,6 +56,17 @@ TEST(Core, UndefinedBehaviourIsNamed) {
               HasSubstr("from row 4 of SrcA"));
 }
 
+TEST(Core, JumpsBeyondTheEndOfMemoryAreNamed) {
+  Core core(kL1);
+  for (std::size_t t = 0; t < kThreads; ++t) put(core, t, {});
+  core.set_word(kEntries[1], 0xffc00067u);  // jr -4(zero)
+  core.reset(kEntries);
+  bool failed = false;
+  for (int i = 0; i < 10 && !failed; ++i) failed = core.advance().fault;
+  EXPECT_TRUE(failed);
+  EXPECT_THAT(core.fault(), HasSubstr("it executes 0xfffffffc, where no code can be"));
+}
+
 TEST(Core, WaitsWithTheInstructionThatCannotGoOn) {
   Core core(kL1);
   put(core, 0, {});
