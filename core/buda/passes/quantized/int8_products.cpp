@@ -341,7 +341,8 @@ Edge rescaled_sums(Builder& b, const Node& sums, std::span<const float> factors,
     attrs["dequantize"] = false;
     attrs["zero_point"] = *zero;
   }
-  inputs[3] = b.named("int8.scale").constant(Shape{static_cast<std::int64_t>(scale.size())}, std::move(scale));
+  const Shape shape{static_cast<std::int64_t>(scale.size())};
+  inputs[3] = b.named("int8.scale").constant(shape, std::move(scale));
   return b.named(zero ? "int8" : "real.product").op(op, std::move(inputs), std::move(attrs));
 }
 
