@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kParts = static_cast<std::int64_t>(kPipelineParts);
 // Inputs that are followed; the interval is that of the last ones. They are even: where buffers hold two inputs, these come in pairs.
-constexpr std::int64_t kInputs = 6, kLastInputs = 4;
+constexpr std::int64_t kInputs = 10, kLastInputs = 4;
 
 // Parts that make up so much, the last one whole.
 std::int64_t parts_of(double size) { return static_cast<std::int64_t>(std::ceil(size * static_cast<double>(kParts) - 1e-6)); }

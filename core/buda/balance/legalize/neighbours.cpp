@@ -126,6 +126,7 @@ ModelShape shape_of(const OpModel& model) {
           model.m_k,
           model.u_kt,
           model.buf_size_mb,
+          model.held_inputs,
           static_cast<std::int32_t>(model.resident)};
 }
 
@@ -137,7 +138,7 @@ std::size_t EdgeKeyHash::operator()(const EdgeKey& key) const {
   };
   for (std::size_t number : {key.op, key.input, key.producer}) add(number);
   for (const ModelShape* shape : {&key.model, &key.producer_model})
-    for (std::size_t i = 0; i < shape->size(); i += 2)
+    for (std::size_t i = 0; i + 1 < shape->size(); i += 2)
       add(static_cast<std::uint64_t>((*shape)[i]) << 32 ^ static_cast<std::uint32_t>((*shape)[i + 1]));
   return static_cast<std::size_t>(hash);
 }

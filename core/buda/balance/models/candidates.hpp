@@ -63,7 +63,9 @@ class Candidates {
   void keep_residents(OpModel& model) const;
   void set_cycles(OpModel& model, const netlist::Op& op) const;
   bool fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const;
-  void offer_lean(OpModel model);
+  bool leaves_room(const OpModel& model, Usage& l1) const;
+  void deepen(OpModel& model, Usage& l1) const;
+  bool offer_lean(OpModel model);
   bool keep(OpModel model, const Usage& l1);
   bool could_be_fed(const OpModel& model, const netlist::Op& op) const;
 

@@ -245,6 +245,8 @@ bool Candidates::could_fit(OpModel model) {
 
 // What the stream programs of an op's neighbours may add to its own in L1, which only they know.
 constexpr std::uint64_t kRoomForNeighbours = 96 << 10;
+// Results that the buffer of an output holds at most.
+constexpr std::int64_t kMostResultsHeld = 4;
 
 bool Candidates::offer(OpModel model) {
   // Readers in the same epoch may need several mblocks at once, or all of them (see OpSpec::depth); where there is no room for that, they
@@ -258,18 +260,44 @@ bool Candidates::offer(OpModel model) {
   }
   bool fits = fits_with(model, 2 * wanted, l1);
   if (fits && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
+  // A result that fits once alone is made and read by turns; two parts of it are made and read at the same time.
+  if (!fits && model.stream.parts > 1 && options_.inputs_per_epoch > 1 && offer_lean(model)) return true;
   if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
   if (!fits && (wanted == 1 || shallow_) && options_.single_buffer_fallback) fits = fits_with(model, 1, l1);
-  if (fits) return keep(model, l1);
+  if (fits) {
+    deepen(model, l1);
+    return keep(model, l1);
+  }
   out_.rejections.count(Rejection::l1, model, std::move(l1));
   return false;
 }
 
-// Beside a candidate that fills L1 with all parts of its result, one that holds two of them and leaves the room that it saves.
-void Candidates::offer_lean(OpModel model) {
+// Whether a model leaves the room that neighbours may need.
+bool Candidates::leaves_room(const OpModel& model, Usage& l1) const {
+  Usage usage = l1_of(model);
+  if (usage.used + kRoomForNeighbours > usage.available) return false;
+  l1 = std::move(usage);
+  return true;
+}
+
+// With further inputs behind the first, L1 that nothing else needs holds more of them: where a short and a long way through an epoch meet,
+// the short one holds what is under way on the long one. The halves of an output's buffer are what readers wait for, so that a streamed
+// output is no better off with larger ones.
+void Candidates::deepen(OpModel& model, Usage& l1) const {
+  if (options_.inputs_per_epoch < 2) return;
+  OpModel deeper = model;
+  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch / 2 * 2));
+  if (model.block.t == 1 && model.buf_size_mb < deeper.buf_size_mb && leaves_room(deeper, l1)) model = deeper;
+  deeper = model;
+  deeper.held_inputs = 1;
+  if (leaves_room(deeper, l1)) model = deeper;
+}
+
+// Beside a candidate that fills L1 with all parts of its result, or for one that would need more, one that holds two of them.
+bool Candidates::offer_lean(OpModel model) {
   model.buf_size_mb = 2;
   const Usage l1 = l1_of(model);
-  if (l1.fits()) keep(model, l1);
+  return l1.fits() && keep(model, l1);
 }
 
 // Whether padded operands could come at all: from a producer that has everything on one core. Padding may leave a core nothing else, and
@@ -448,6 +476,13 @@ std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input)
   return 2 * tiles < all ? tiles : 0;
 }
 
+// Whole inputs that the buffer of an operand holds at least: what the user wants, or what the model has room for.
+std::int64_t held_inputs(const OpSpec& spec, const OpModel& model, std::size_t input) {
+  const Operand& operand = spec.operands[input];
+  if (operand.buffered_inputs > 0) return operand.buffered_inputs;
+  return operand.from.op.valid() && !operand.queued && !tiling::takes_rows(spec.op, input) ? model.held_inputs : 0;
+}
+
 // Of each input in turn what belongs to one row or column of ublocks, or all its matrices.
 void set_splice(Op& op, const SpliceParts& splice) {
   const std::int64_t unit = splice.dim == netlist::Dim::c ? op.block.ublock_ct : splice.dim == netlist::Dim::r ? op.block.ublock_rt : 1;
@@ -487,9 +522,9 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
       op.inputs[i].kernel_broadcast.tiles = static_cast<std::int32_t>(tiles);
     } else if (model.is_resident(i)) {
       op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
-    } else if (spec.operands[i].buffered_inputs > 0) {
-      op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(
-          std::min<std::int64_t>(spec.operands[i].buffered_inputs * input_order(op, i).tiles(), netlist::kMostDimension));
+    } else if (const std::int64_t held = held_inputs(spec, model, i); held > 0) {
+      op.inputs[i].min_buffer_tiles =
+          static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension));
     }
   }
   return op;

@@ -33,11 +33,12 @@ struct OpModel {
   netlist::UblockOrder order = netlist::UblockOrder::r;
   std::int32_t m_k = 0, u_kt = 0;  // 0 for ops without an inner dimension
   std::int32_t buf_size_mb = 2;
-  SparseUse sparse;            // of a sparse matmul
-  std::uint32_t resident = 0;  // bit i: input i is loaded before the epoch and kept
-  std::uint64_t l1_bytes = 0;  // without what neighbours add
-  double kernel_cycles = 0;    // of one input, data always there
-  double cycles = 0;           // of one input: of the kernel, or to bring and take its data if that is longer
+  std::int32_t held_inputs = 0;  // whole ones, in the buffer of each operand that another op makes; 0: a few blocks
+  SparseUse sparse;              // of a sparse matmul
+  std::uint32_t resident = 0;    // bit i: input i is loaded before the epoch and kept
+  std::uint64_t l1_bytes = 0;    // without what neighbours add
+  double kernel_cycles = 0;      // of one input, data always there
+  double cycles = 0;             // of one input: of the kernel, or to bring and take its data if that is longer
 
   bool is_resident(std::size_t input) const { return input < 32 && (resident >> input & 1) != 0; }
   std::int64_t cores() const { return grid.volume(); }

@@ -32,6 +32,15 @@ constexpr TryAllBudget kSmallBudget{20'000, 100};
 
 using Searches = std::vector<std::unique_ptr<Search>>;
 
+// Without those that repeat one before them; equal plans rate alike, so they are neighbours in most cases.
+std::vector<Trial> unlike(std::vector<Trial> trials) {
+  std::vector<Trial> out;
+  for (Trial& trial : trials)
+    if (std::none_of(out.begin(), out.end(), [&](const Trial& t) { return t.cycles == trial.cycles && t.choice == trial.choice; }))
+      out.push_back(std::move(trial));
+  return out;
+}
+
 // What was improved, then the other placements, the best of all searches first.
 std::vector<Trial> all_trials(Searches& searches) {
   std::vector<Trial> out, others;
@@ -43,7 +52,7 @@ std::vector<Trial> all_trials(Searches& searches) {
   std::stable_sort(out.begin(), out.end(), better);
   std::stable_sort(others.begin(), others.end(), better);
   std::move(others.begin(), others.end(), std::back_inserter(out));
-  return out;
+  return unlike(std::move(out));
 }
 
 // The best first placement of all searches.
@@ -93,9 +102,11 @@ Trial best_estimated(Searches& searches, unsigned threads) {
   if (first - trials.begin() >= static_cast<std::ptrdiff_t>(estimated)) best.keep(search.trials().estimated(*first));
   for (std::size_t i = 0; i < estimated; ++i)
     if (!trials[i].fails) pool.correct(context, search.runs(), trials[i]);
+  std::optional<Choice> last;
   for (int i = 0; i < kCombined && !best.trial().fails; ++i) {
     auto choice = pool.best(context);
-    if (!choice || *choice == best.trial().choice) break;
+    if (!choice || *choice == best.trial().choice || choice == last) break;
+    last = *choice;
     const Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
     best.keep(trial);
     if (trial.fails) break;

@@ -19,8 +19,8 @@ namespace {
 
 // Ops that are placed in all trials of a search together, about a second's worth, and the most trials; the same for estimates. Larger
 // problems are rated by their ops.
-constexpr std::size_t kPlacedOps = 10'000, kFewestPlacements = 6, kMostPlacements = 160;
-constexpr std::size_t kEstimatedOps = 2'000, kFewestEstimates = 2, kMostEstimates = 6;
+constexpr std::size_t kPlacedOps = 12'500, kFewestPlacements = 6, kMostPlacements = 160;
+constexpr std::size_t kEstimatedOps = 1'500, kFewestEstimates = 2, kMostEstimates = 6;
 constexpr std::size_t kLargestProblem = 2'000;
 // The part of DRAM that may be filled: some of it remains unused where buffers are large.
 constexpr double kFullDram = 0.95;
