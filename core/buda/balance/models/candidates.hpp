@@ -77,6 +77,9 @@ class Candidates {
   LegalModels& out_;
 };
 
+// As an operand comes that no op streams.
+inline HeldResult held_by_source(const OpSpec& spec, std::size_t input) { return {{}, spec.operands[input].shape.t, false}; }
+
 // One file per op class.
 void matmul_models(Candidates& candidates);
 void sparse_models(Candidates& candidates);

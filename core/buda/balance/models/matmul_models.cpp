@@ -23,8 +23,8 @@ void matmul_models(Candidates& candidates) {
   });
 }
 
-// A tile of the result is a sum over m_k tiles of the left operand, one step each. All cores of a row get the same tiles of the left operand,
-// and each of its tiles counts for one column of the result: so there is one column of cores.
+// A tile of the result is a sum over m_k tiles of the left operand, one step each. All cores of a row get the same tiles of the left
+// operand, and each of its tiles counts for one column of the result: so there is one column of cores.
 void depthwise_models(Candidates& candidates) {
   candidates.for_each_grid([&](OpModel model) {
     model.u_kt = 1;

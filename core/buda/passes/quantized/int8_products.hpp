@@ -51,6 +51,7 @@ class Int8Products {
   // Whether a product reads this integer of 8 bits, as it is or moved.
   bool reads(graph::NodeId id) const { return read_[id.index()] != 0; }
   // What was found: how many products, and why others are none.
+  bool any() const { return !products_.empty(); }
   std::string note() const;
 
  private:

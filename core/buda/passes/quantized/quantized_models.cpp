@@ -226,7 +226,7 @@ class Dequantizer {
   void tell_of_products() {
     if (products_) {
       report_.note += cat("; ", products_->note());
-      context_.host.report(note("PA039", {}, products_->note()));
+      context_.host.report(note("PA039", {}, cat(products_->any() ? "" : "--quantized has no effect: ", products_->note())));
       return;
     }
     Diagnostic d = warning("PA037", {},
