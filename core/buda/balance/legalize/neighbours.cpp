@@ -137,9 +137,11 @@ std::size_t EdgeKeyHash::operator()(const EdgeKey& key) const {
     hash ^= hash >> 32;
   };
   for (std::size_t number : {key.op, key.input, key.producer}) add(number);
-  for (const ModelShape* shape : {&key.model, &key.producer_model})
+  for (const ModelShape* shape : {&key.model, &key.producer_model}) {
     for (std::size_t i = 0; i + 1 < shape->size(); i += 2)
       add(static_cast<std::uint64_t>((*shape)[i]) << 32 ^ static_cast<std::uint32_t>((*shape)[i + 1]));
+    add(static_cast<std::uint32_t>(shape->back()));
+  }
   return static_cast<std::size_t>(hash);
 }
 

@@ -32,7 +32,7 @@ constexpr TryAllBudget kSmallBudget{20'000, 100};
 
 using Searches = std::vector<std::unique_ptr<Search>>;
 
-// Without those that repeat one before them; equal plans rate alike, so they are neighbours in most cases.
+// Without those that repeat one before them.
 std::vector<Trial> unlike(std::vector<Trial> trials) {
   std::vector<Trial> out;
   for (Trial& trial : trials)
