@@ -4,6 +4,7 @@
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/solve/epoch_pool.hpp>
 #include <buda/balance/solve/repeated_runs.hpp>
+#include <buda/balance/solve/trials.hpp>
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,26 @@ TEST(RepeatedRuns, KeepTheFastestEpochForAllOfThem) {
   trial.epochs = {10, 30, 30, 10};
   pool.add(context, runs, trial);
   EXPECT_EQ(pool.best(context)->ops[first].place, trial.choice.ops[second].place);
+}
+
+TEST(RepeatedRuns, AreRatedOnce) {
+  // One layer, and as many alike behind each other; the first and the last have other neighbours.
+  const Layers layers(std::vector<std::int64_t>(26, 64), true);
+  PolicyContext context(layers.space, 1, [](const Choice&) { return std::nullopt; });
+  LinkModel links(context);
+  RepeatedRuns runs(context);
+  Trials trials(context, links, runs, 1);
+  const std::size_t before = trials.ops_left();
+  const Trial trial = trials.rated(layers.choice);
+  ASSERT_EQ(trial.epochs.size(), 25u);
+  EXPECT_EQ(trial.epochs[5], trial.epochs[20]);
+  EXPECT_EQ(before - trials.ops_left(), 3u + 22u / 8) << "those that stand as others count for little";
+  // One that stands elsewhere is rated by itself.
+  Choice other = layers.choice;
+  other.ops[context.schedule()[7].index()].place.at = {3, 3};
+  const std::size_t left = trials.ops_left();
+  trials.rated(other);
+  EXPECT_EQ(left - trials.ops_left(), 4u + 21u / 8);
 }
 
 TEST(Effort, NeverGivesLess) {

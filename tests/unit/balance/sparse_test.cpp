@@ -84,7 +84,8 @@ std::vector<SparseProduct> decoded(const EncodedSelection& encoded, const Sparse
 std::vector<float> computed(const SelectionMatrix& m, const SparseBlocking& b, const SparseUse& use, const std::vector<float>& x) {
   const EncodedSelection encoded = encode_selection(m, b, use);
   const auto tiles = encoded.tiles.as<float>();
-  const std::int32_t acts = m.act_matrices * m.act_rows, per_core = b.mblock_m * b.ublock_rt, rows_of_part = m.rows / b.parts;
+  const std::int32_t acts = m.act_matrices * m.act_rows, per_core = b.mblock_m * b.ublock_rt;
+  const std::int32_t rows_of_band = m.rows / (b.parts * b.bands), all_of_band = rows_of_band * m.slices;
   std::vector<float> y(static_cast<std::size_t>(m.slices * m.rows * kSide), 0.0f);
   for (std::int32_t core = 0; core < b.grid_rows; ++core) {
     std::int32_t strip = 0;
@@ -94,7 +95,8 @@ std::vector<float> computed(const SelectionMatrix& m, const SparseBlocking& b, c
       EXPECT_LT(p.act, acts * use.passes);
       EXPECT_LT(p.tile, use.tiles);
       const std::int32_t held = core * per_core + p.row;
-      const std::int32_t row = held / rows_of_part * m.rows + p.t * rows_of_part + held % rows_of_part;
+      const std::int32_t in_band = held % all_of_band, band = p.t * b.bands + held / all_of_band;
+      const std::int32_t row = in_band / rows_of_band * m.rows + band * rows_of_band + in_band % rows_of_band;
       for (std::int32_t i = 0; i < kSide; ++i)
         for (std::int32_t k = 0; k < kSide; ++k)
           y[static_cast<std::size_t>(row * kSide + i)] +=
@@ -156,11 +158,12 @@ SparseBlocking random_blocking(Rng& rng, const SelectionShape& s) {
   b.ublock_rt = divisor(held / b.grid_rows);
   b.mblock_m = held / b.grid_rows / b.ublock_rt;
   b.u_kt = divisor(s.act_rows);
+  b.bands = divisor(s.rows / b.parts);
   return b;
 }
 
 TEST(SparseMatmul, WhatIsEncodedIsTheSelection) {
-  int several_passes = 0, streamed = 0;
+  int several_passes = 0, streamed = 0, banded = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Example e = random_example(seed);
     auto matrix = selection_matrix({&e.picks, &e.weights, e.shape.slices}, e.shape);
@@ -169,15 +172,17 @@ TEST(SparseMatmul, WhatIsEncodedIsTheSelection) {
     for (int round = 0; round < 4; ++round) {
       const SparseBlocking b = random_blocking(rng, e.shape);
       SCOPED_TRACE(cat("seed ", seed, ", round ", round, ": ", b.parts, " parts, ", b.grid_rows, " grid rows, mblock ", b.mblock_m,
-                       ", ublock ", b.ublock_rt, ", u_kt ", b.u_kt));
+                       ", ublock ", b.ublock_rt, ", u_kt ", b.u_kt, ", ", b.bands, " bands"));
       const SparseUse use = use_of(*matrix, b);
       ASSERT_EQ(computed(*matrix, b, use, e.x), e.y);
       several_passes += use.passes > 1 ? 1 : 0;
       streamed += b.parts > 1 ? 1 : 0;
+      banded += b.bands > 1 ? 1 : 0;
     }
   }
   EXPECT_GT(several_passes, 20);
   EXPECT_GT(streamed, 100);
+  EXPECT_GT(banded, 50);
 }
 
 // ---- matrices made up: row r of the result is the sum of tile rows acts[r], each times a tile of its own number
@@ -215,6 +220,18 @@ TEST(SparseMatmul, ActivationsAreSentAgainInsteadOfGoingBack) {
   EXPECT_EQ(use_of(upwards, {2, 1, 2, 1, 1}).passes, 2);
   EXPECT_EQ(use_of(upwards, {4, 1, 1, 1, 2}).passes, 2) << "of two tile rows in a strip either comes first";
   EXPECT_EQ(use_of(upwards, {4, 1, 1, 1, 4}).passes, 1);
+}
+
+TEST(SparseMatmul, BandsNeedTheStripsOfAllCoresAtATime) {
+  // Two slices of four rows, each of the activation of its number.
+  SelectionMatrix m = made_up(4, {{{0, 0}}, {{1, 0}}, {{2, 0}}, {{3, 0}}, {{0, 0}}, {{1, 0}}, {{2, 0}}, {{3, 0}}});
+  m.slices = 2;
+  m.rows = 4;
+  EXPECT_EQ(use_of(m, {1, 2, 4, 1, 1}).strips, 4) << "slice by slice, each core needs all";
+  EXPECT_EQ(use_of(m, {1, 2, 4, 1, 1, 2}).strips, 2) << "in bands, each core needs half of them";
+  EXPECT_EQ(use_of(m, {1, 2, 4, 1, 1, 2}).reach, 4);
+  EXPECT_EQ(use_of(m, {2, 2, 2, 1, 1, 2}).reach, 2) << "a part is half of the rows";
+  EXPECT_EQ(use_of(m, {1, 2, 4, 1, 2, 2}).reach, 2) << "of two tile rows";
 }
 
 TEST(SparseMatmul, TheCoreThatNeedsMostCounts) {

@@ -329,11 +329,11 @@ TEST(EpochSearch, MakesSlowEpochsFaster) {
   const Chosen c(uneven());
   PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
   LinkModel links(context);
-  Trials trials(context, links, 64);
+  RepeatedRuns runs(context);
+  Trials trials(context, links, runs, 64);
   std::vector<PacedPlacer> placers;
   placers.emplace_back(context, PlaceGoal::first, links);
   const Trial small = trials.rated(by_size(c.space, false));
-  RepeatedRuns runs(context);
   EpochSearch search(placers, trials, runs, false);
   const Trial better = search.improved(small, 0);
   EXPECT_LT(better.cycles, 0.8 * small.cycles);
@@ -407,7 +407,8 @@ TEST(Trials, CompareByTheEstimate) {
       return std::vector<double>(static_cast<std::size_t>(choice.epochs()), (choice == small) == small_is_best ? 1 : 1e9);
     });
     LinkModel links(context);
-    Trials trials(context, links, 1);
+    RepeatedRuns runs(context);
+    Trials trials(context, links, runs, 1);
     ASSERT_TRUE(trials.estimates());
     const Trial first = trials.estimated(trial_of(c.choice)), second = trials.estimated(trial_of(small)),
                 third = trials.estimated(trial_of(large));
@@ -501,7 +502,8 @@ TEST(Trials, RateByOpsLinksAndDram) {
   const Chosen c(uneven());
   PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
   LinkModel links(context);
-  Trials trials(context, links, 1);
+  RepeatedRuns runs(context);
+  Trials trials(context, links, runs, 1);
   const std::size_t before = trials.ops_left();
   const Trial small = trials.rated(by_size(c.space, false)), large = trials.rated(by_size(c.space, true));
   EXPECT_EQ(trials.ops_left() + 2 * c.problem.ops.size(), before);

@@ -131,7 +131,10 @@ TileIndex logical_place(const TileShape& logical, const HeldResult& result, Tile
   const Stream& s = result.stream;
   const bool by_rows = s.direction == StreamDirection::r || s.direction == StreamDirection::rz;
   const std::int64_t rows = logical.rt / (by_rows ? s.parts : 1);
-  if (result.below) return {held.r / rows, held.t * rows + held.r % rows, held.c};
+  if (result.below) {
+    const std::int64_t of_band = rows / result.bands, band = held.r / (of_band * logical.t), in_band = held.r % (of_band * logical.t);
+    return {in_band / of_band, held.t * rows + band * of_band + in_band % of_band, held.c};
+  }
   const bool all_in_part = s.direction == StreamDirection::r || s.direction == StreamDirection::c;
   const std::int64_t part = all_in_part ? held.t / logical.t : held.t % s.parts,
                      matrix = all_in_part ? held.t % logical.t : held.t / s.parts;
@@ -174,6 +177,7 @@ RandomEdge random_edge(std::uint64_t seed) {
   e.held.matrices = e.producer.t;
   e.held.below = e.producer.t > 1 && rng.below(3) == 0;
   e.held.stream = some_stream(rng, e.producer, e.held.below);
+  if (e.held.below) e.held.bands = some_divisor(rng, e.producer.rt / e.held.stream.parts);
   TileShape arriving = e.producer;
   auto add = [&](const Tm& tm) {
     e.logical.tms.push_back(tm);
@@ -208,7 +212,7 @@ std::optional<std::string> difference(const RandomEdge& e) {
 
 TEST(StreamedMaps, NameTheSameTiles) {
   std::array<int, 5> of_operand{};
-  int both_stream = 0, sparse_streams = 0;
+  int both_stream = 0, sparse_streams = 0, banded = 0;
   constexpr std::uint64_t kEdges = 4000;
   for (std::uint64_t seed = 1; seed <= kEdges; ++seed) {
     const RandomEdge e = random_edge(seed);
@@ -219,10 +223,12 @@ TEST(StreamedMaps, NameTheSameTiles) {
     ++of_operand[static_cast<std::size_t>(e.operand)];
     both_stream += e.held.stream.parts > 1 && e.consumer.parts > 1 ? 1 : 0;
     sparse_streams += e.held.below && e.held.stream.parts > 1 ? 1 : 0;
+    banded += e.held.bands > 1 ? 1 : 0;
   }
   for (int count : of_operand) EXPECT_GT(count, 100);
   EXPECT_GT(both_stream, 400);
   EXPECT_GT(sparse_streams, 100);
+  EXPECT_GT(banded, 100);
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ ModelShape shape_of(const OpModel& model) {
   return {model.grid.rows,
           model.grid.cols,
           model.stream.parts,
+          model.bands,
           static_cast<std::int32_t>(model.stream.direction),
           model.block.t,
           model.block.mblock_m,

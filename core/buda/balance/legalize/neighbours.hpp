@@ -53,7 +53,7 @@ std::variant<std::int32_t, Diagnostic> judge_with_inputs(const Problem& problem,
 bool fits_with_sources(const Problem& problem, OpId op, const OpModel& model);
 
 // What of a model decides how its op takes and gives tensors.
-using ModelShape = std::array<std::int32_t, 15>;
+using ModelShape = std::array<std::int32_t, 16>;
 ModelShape shape_of(const OpModel& model);
 
 // Everything that the cost of an edge depends on. Ops are numbers of kinds (ChoiceSpace::kinds).

@@ -57,6 +57,7 @@ std::string OpModel::text() const {
                         pair_text(block.ublock_rt, block.ublock_ct));
   if (u_kt > 0) out += cat(", u_kt ", u_kt);
   if (stream.parts > 1) out += cat(", ", stream.parts, " parts along ", direction_name(stream.direction));
+  if (bands > 1) out += cat(", ", bands, " bands of rows");
   return out;
 }
 
@@ -101,7 +102,11 @@ std::string Rejections::text() const {
 HeldResult held_result(const OpSpec& spec, const Stream& stream) {
   return {stream, spec.out.t, spec.selection && spec.selection->slices > 1};
 }
-HeldResult held_result(const OpSpec& spec, const OpModel& model) { return held_result(spec, model.stream); }
+HeldResult held_result(const OpSpec& spec, const OpModel& model) {
+  HeldResult out = held_result(spec, model.stream);
+  out.bands = model.bands;
+  return out;
+}
 
 bool holds_all(const OpSpec& spec, const OpModel& model) {
   const std::int64_t mblocks = held_shape(spec.out, held_result(spec, model)).t;
@@ -156,7 +161,7 @@ StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input) {
 }
 
 SparseBlocking sparse_blocking(const OpModel& model) {
-  return {model.stream.parts, model.grid.rows, model.block.mblock_m, model.block.ublock_rt, model.u_kt};
+  return {model.stream.parts, model.grid.rows, model.block.mblock_m, model.block.ublock_rt, model.u_kt, model.bands};
 }
 
 netlist::TileShape operand_shape(const OpSpec& spec, const OpModel& model, std::size_t input) {
@@ -173,6 +178,8 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
   s.sparse_tile_ptr_bits = model.sparse.tile_bits;
   s.sparse_ublock_idx_bits = model.sparse.ublock_bits;
   s.act_t = matrix.act_matrices * model.sparse.passes;
+  if (model.bands > 1)
+    op.inputs[1].min_buffer_tiles = model.sparse.reach * model.u_kt * model.block.mblock_n * model.block.ublock_ct;
   if (model.sparse.passes > 1) op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::z, model.sparse.passes));
   for (std::size_t i : {std::size_t{0}, std::size_t{2}})
     if (model.grid.cols > 1) op.inputs[i].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::c, model.grid.cols));
@@ -272,8 +279,9 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
     } else if (model.is_resident(i)) {
       op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
     } else if (const std::int64_t held = held_inputs(spec, model, i); held > 0) {
-      op.inputs[i].min_buffer_tiles =
-          static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension));
+      op.inputs[i].min_buffer_tiles = std::max(
+          op.inputs[i].min_buffer_tiles,
+          static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension)));
     }
   }
   return op;

@@ -35,6 +35,7 @@ struct OpModel {
   std::int32_t buf_size_mb = 2;
   std::int32_t held_inputs = 0;  // whole ones, in the buffer of each operand that another op makes; 0: a few blocks
   SparseUse sparse;              // of a sparse matmul
+  std::int32_t bands = 1;        // of rows of a sparse matmul's result (stream.hpp)
   std::uint32_t resident = 0;    // bit i: input i is loaded before the epoch and kept
   std::uint64_t l1_bytes = 0;    // without what neighbours add
   double kernel_cycles = 0;      // of one input, data always there

@@ -47,9 +47,16 @@ void append_by_strip(const std::vector<SparseProduct>& part, std::int32_t u_kt, 
 
 // Row of the selection matrix that is row `row` of part `part` on a core.
 std::int32_t matrix_row(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::int32_t part, std::int32_t row) {
-  const std::int32_t held = core * b.mblock_m * b.ublock_rt + row, rows_of_part = matrix.rows / b.parts;
-  return held / rows_of_part * matrix.rows + part * rows_of_part + held % rows_of_part;
+  const std::int32_t held = core * b.mblock_m * b.ublock_rt + row;
+  const std::int32_t rows_of_band = matrix.rows / (b.parts * b.bands), all_of_band = rows_of_band * matrix.slices;
+  const std::int32_t band = part * b.bands + held / all_of_band, in_band = held % all_of_band;
+  return in_band / rows_of_band * matrix.rows + band * rows_of_band + in_band % rows_of_band;
 }
+
+// Strips that cores take, counted on over all passes.
+struct StripRange {
+  std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
+};
 
 // Counts how often activations are sent to a core that takes, part by part, strips from `first` to `last`.
 class Passes {
@@ -136,15 +143,17 @@ class IndexTiles {
 };
 
 // Counts without putting products in order: within a part the rows come in order, and so do the rows of ublocks of each strip. `seen`: by
-// sparse tile the last core that has it.
-CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::vector<std::int32_t>& seen) {
+// sparse tile the last core that has it. `ranges`: of all cores, by part.
+CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::vector<std::int32_t>& seen,
+                    std::vector<StripRange>& ranges) {
   struct Strip {
     std::int32_t words = 0, ublock = -1, of_ublock = 0;
   };
   CoreUse out;
   IndexTiles index_tiles(out);
   Passes passes;
-  std::vector<Strip> strips(static_cast<std::size_t>(matrix.act_matrices * matrix.act_rows / b.u_kt));
+  const std::int32_t all_strips = matrix.act_matrices * matrix.act_rows / b.u_kt;
+  std::vector<Strip> strips(static_cast<std::size_t>(all_strips));
   for (std::int32_t part = 0; part < b.parts; ++part) {
     std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
     for (std::int32_t row = 0; row < b.mblock_m * b.ublock_rt; ++row) {
@@ -168,7 +177,12 @@ CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std:
     }
     // A part of zeros has a strip, too, with nothing in it.
     if (last < 0) index_tiles.add_strip(0);
-    if (last >= 0) passes.take(first, last);
+    if (last >= 0) {
+      passes.take(first, last);
+      StripRange& range = ranges[static_cast<std::size_t>(part)];
+      const std::int32_t before = (passes.count() - 1) * all_strips;
+      range = {std::min(range.first, before + first), std::max(range.last, before + last)};
+    }
     for (std::int32_t number = first; number <= last; ++number) {
       Strip& strip = strips[static_cast<std::size_t>(number)];
       if (strip.words == 0) continue;
@@ -210,8 +224,9 @@ std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, c
   SparseUse use;
   std::int32_t longest = 0, most_of_ublock = 0;
   std::vector<std::int32_t> seen(matrix.tiles.size(), -1);
+  std::vector<StripRange> ranges(static_cast<std::size_t>(b.parts));
   for (std::int32_t core = 0; core < b.grid_rows; ++core) {
-    const CoreUse of_core = use_of_core(matrix, b, core, seen);
+    const CoreUse of_core = use_of_core(matrix, b, core, seen, ranges);
     use.passes = std::max(use.passes, of_core.passes);
     use.tiles = std::max(use.tiles, of_core.tiles);
     use.index_tiles = std::max(use.index_tiles, of_core.index_tiles);
@@ -221,6 +236,8 @@ std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, c
     longest = std::max(longest, of_core.longest);
     most_of_ublock = std::max(most_of_ublock, of_core.most_of_ublock);
   }
+  for (const StripRange& range : ranges)
+    if (range.last >= 0) use.reach = std::max(use.reach, range.last - range.first + 1);
   use.tiles = std::max(use.tiles, 1);
   use.tile_bits = bits_for_count(use.tiles);
   use.ublock_bits = bits_for_count(b.mblock_m);

@@ -10,6 +10,10 @@
 
 namespace buda::balance {
 
+// In bands of rows, a core has all slices of its rows, and readers that put them side by side take each row from one core instead of all of
+// them by turns. Cores then need different strips at a time, so that their buffers must hold all of these; where L1 has no room for that,
+// rows are divided slice by slice, and every core needs strips from top to bottom.
+//
 // A larger u_kt means fewer strips and a larger buffer of activations, and leaves fewer bits of an index for the number of a sparse tile.
 // Where the activations are sent several times for one u_kt and once for another, the latter is worth a smaller step: only models of the
 // fewest passes of a blocking are kept.
@@ -17,13 +21,13 @@ void sparse_models(Candidates& candidates) {
   const OpSpec& spec = candidates.spec();
   auto steps = candidates.inner_steps(spec.inner);
   // Grids of different columns divide the rows alike.
-  std::map<std::array<std::int32_t, 5>, std::variant<SparseUse, std::string>> known;
+  std::map<std::array<std::int32_t, 6>, std::variant<SparseUse, std::string>> known;
   auto use_of = [&](const SparseBlocking& b) -> const std::variant<SparseUse, std::string>& {
-    auto [found, is_new] = known.try_emplace({b.parts, b.grid_rows, b.mblock_m, b.ublock_rt, b.u_kt});
+    auto [found, is_new] = known.try_emplace({b.parts, b.grid_rows, b.mblock_m, b.ublock_rt, b.u_kt, b.bands});
     if (is_new) found->second = sparse_use(*spec.selection, b);
     return found->second;
   };
-  candidates.for_each_grid([&](OpModel model) {
+  const auto offer = [&](OpModel model) {
     std::vector<OpModel> by_passes;
     for (std::int64_t step : steps) {
       model.u_kt = static_cast<std::int32_t>(step);
@@ -45,6 +49,14 @@ void sparse_models(Candidates& candidates) {
       }
     }
     return false;
+  };
+  candidates.for_each_grid([&](OpModel model) {
+    OpModel banded = model;
+    banded.bands = model.grid.rows;
+    const bool are_bands = spec.selection->rows / model.stream.parts % banded.bands == 0;
+    // The host puts the slices of an output together as they lie without bands.
+    if (banded.bands > 1 && are_bands && spec.selection->slices > 1 && spec.outputs == 0 && offer(banded)) return true;
+    return offer(model);
   });
 }
 

@@ -10,7 +10,8 @@ namespace buda::balance {
 // How a result is divided. `parts` of streaming (stream.hpp), each of grid_rows * mblock_m * ublock_rt tile rows.
 struct SparseBlocking {
   std::int32_t parts = 1, grid_rows = 1, mblock_m = 1, ublock_rt = 1;
-  std::int32_t u_kt = 1;  // divides the tile rows of an activation matrix
+  std::int32_t u_kt = 1;   // divides the tile rows of an activation matrix
+  std::int32_t bands = 1;  // of rows, into which a part is cut, each with all slices (stream.hpp)
 };
 
 // What the encoding takes; all of the grid row that needs most.
@@ -22,6 +23,8 @@ struct SparseUse {
   std::int64_t products = 0;  // of sparse tiles with tile rows of activations, for one input
   std::int64_t ublocks = 0;   // of sparse tiles with products: a strip with a row of ublocks of the result
   std::int64_t strips = 0;    // that have products, over all parts
+  // From the first strip that any core needs for a part to the last: of fewer, cores would wait for one another.
+  std::int32_t reach = 0;
   friend bool operator==(const SparseUse&, const SparseUse&) = default;
 };
 

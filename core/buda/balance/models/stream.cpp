@@ -67,11 +67,12 @@ std::vector<Tm> on_all(std::int64_t matrices, bool rows, std::vector<Tm> steps) 
 // From a result as it is held to the result.
 std::vector<Tm> to_whole(const HeldResult& held) {
   const Stream& s = held.stream;
+  const std::int64_t parts = s.parts * held.bands;
   std::vector<Tm> out;
-  if (held.below) out.push_back(Tm::vslice(static_cast<std::int32_t>(held.matrices)));
-  if (s.parts == 1) return out;
-  const bool rows = cuts_rows(s.direction);
-  std::vector<Tm> steps = {stack(rows, s.parts)};
+  if (held.below) out.push_back(slice(true, held.matrices * held.bands));
+  if (parts == 1) return out;
+  const bool rows = held.below || cuts_rows(s.direction);
+  std::vector<Tm> steps = {stack(rows, parts)};
   if (!goes_by_matrix(s.direction)) steps = on_all(held.matrices, rows, std::move(steps));
   out.insert(out.end(), steps.begin(), steps.end());
   return out;

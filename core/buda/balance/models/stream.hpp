@@ -6,7 +6,9 @@
 // of the edge, and an op that streams cuts its inputs by slices after them. Where both stream alike, stacks and slices cancel out.
 //
 // The result of a sparse matmul lies otherwise. A part holds the same rows of all T slices below one another, as (parts, T * R / parts, C):
-// products then read the activations from top to bottom (sparse_models.hpp). Cut into its slices it is a result that streams along r.
+// products then read the activations from top to bottom (sparse_models.hpp). Cut into its slices it is a result that streams along r. In
+// bands, a part holds some of its rows of all slices, then the next ones of all slices: cut into slices, it is one with so many times the
+// parts. Cores that make a band each have all slices of their rows, as readers need them that put the slices side by side.
 #pragma once
 
 #include <buda/netlist/model/op.hpp>
@@ -41,6 +43,7 @@ struct HeldResult {
   Stream stream;
   std::int64_t matrices = 1;  // of the result: its t as the graph has it
   bool below = false;         // of a sparse matmul: in each part they lie below one another
+  std::int64_t bands = 1;     // of rows of each part, if they do
 };
 
 // The shape of `logical` (t, rt, ct) when it is held so. The parts must divide it.

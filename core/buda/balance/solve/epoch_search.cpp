@@ -18,16 +18,6 @@ constexpr double kPassShare = 0.5;
 // Edges that count as slow beside the slowest one.
 constexpr double kSlowEdges = 0.8;
 
-// Whether ops from number `begin` on stand so; otherwise they are taken back.
-bool stand(PolicyContext& context, std::size_t begin, const std::vector<PlacedOp>& ops) {
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (context.place_at(context.schedule()[begin + i], ops[i].model, ops[i].place)) continue;
-    begin_again(context, begin);
-    return false;
-  }
-  return true;
-}
-
 // The ops of the longest way through an epoch, each taking an input as a whole, by their numbers in it.
 std::vector<std::size_t> longest_way(const PolicyContext& context, const std::vector<OpId>& ops, const std::vector<double>& cycles) {
   std::map<OpId, std::size_t> number;
@@ -172,7 +162,7 @@ RatedEpoch EpochSearch::better_of(std::size_t begin, std::size_t end, RatedEpoch
   PolicyContext& context = placers_.front().context();
   if (alike.cycles >= standing.cycles) return standing;
   begin_again(context, begin);
-  if (!stand(context, begin, alike.ops)) return standing;
+  if (!stand_as(context, begin, alike.ops)) return standing;
   RatedEpoch rated = trials_.rated_epoch(end);
   begin_again(context, begin);
   return rated.cycles < standing.cycles ? rated : standing;
@@ -217,14 +207,14 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
       const std::size_t tries = std::min(std::max<std::size_t>(share, 1), all_tries - next_[e]);
       tried = tried || tries > 0;
       best = best_of(e, begin, end, tries, std::move(best));
-      if (stand(context, begin, best.ops)) best = with_other_models(placers_.front(), trials_, begin, end, std::move(best));
+      if (stand_as(context, begin, best.ops)) best = with_other_models(placers_.front(), trials_, begin, end, std::move(best));
       begin_again(context, begin);
       found.emplace(e, best);
     } else {
       best = better_of(begin, end, std::move(best), found.at(first[e]));
       begin_again(context, begin);
     }
-    if (!stand(context, begin, best.ops)) return false;
+    if (!stand_as(context, begin, best.ops)) return false;
     if (best.cycles < before) {
       is_better = true;
       if (first[e] == e) next_[e] = 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -110,16 +111,23 @@ std::size_t best_end(const std::vector<RelaxedOp>& ops, const RelaxedCuts& cuts,
   return best;
 }
 
-// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew.
-Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal,
+// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew. Runs of
+// ops that are alike stand as the first of them, where they can.
+Result<Choice> place_by_and_by(PacedPlacer& placer, RepeatedRuns& runs, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal,
                                bool ends_early) {
   PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
   const RelaxedCuts cuts(ops, chip, goal);
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<PlacedOp>> first;  // epochs, by the first run alike to what was to be one
   if (!schedule.empty()) context.rewind(schedule.front());
   for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
     const RelaxedEpoch epoch = cuts.epoch_from(begin);
     context.next_epoch();
+    const auto [alike, fresh] = first.try_emplace({runs.starts(begin, epoch.end).front(), epoch.end - begin});
+    if (!fresh && stand_as(context, begin, alike->second)) {
+      end = begin + alike->second.size();
+      continue;
+    }
     placer.expect_end(epoch.end);
     for (end = begin; end < epoch.end; ++end) {
       const double most = epoch.cycles[end - begin];
@@ -132,6 +140,8 @@ Result<Choice> place_by_and_by(PacedPlacer& placer, const std::vector<RelaxedOp>
       context.rewind(schedule[end]);
       break;
     }
+    alike->second.clear();
+    for (std::size_t i = begin; i < end; ++i) alike->second.push_back(context.placed(schedule[i]));
   }
   return context.choice();
 }
@@ -271,7 +281,7 @@ std::vector<RelaxedOp> relaxed_ops(const PolicyContext& context, QueueTimes& tim
   return out;
 }
 
-Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links,
+Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links, RepeatedRuns& runs,
                                         const std::vector<RelaxedOp>& all_ops, const RelaxedChip& chip) {
   std::vector<Trial> out;
   Failure failure;
@@ -288,7 +298,7 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
       bool fits = false;
       for (PacedPlacer& placer : placers) {
         if (!out.empty() && trials.ops_left() <= (trials.estimates() && out.front().fails ? 0 : least)) return out;
-        auto choice = trials.estimates() ? place_by_and_by(placer, ops, planned, plan.goal, plan.ends_early)
+        auto choice = trials.estimates() ? place_by_and_by(placer, runs, ops, planned, plan.goal, plan.ends_early)
                                          : place(placer, relaxed_epochs(ops, planned, plan.goal));
         if (choice) {
           Trial trial = trials.rated(std::move(*choice));

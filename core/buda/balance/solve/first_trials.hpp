@@ -5,6 +5,7 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
+#include <buda/balance/solve/repeated_runs.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
 #include <buda/balance/solve/trials.hpp>
 #include <buda/diag/result.hpp>
@@ -22,7 +23,7 @@ std::vector<RelaxedOp> relaxed_ops(const PolicyContext& context, QueueTimes& tim
 
 // Placements of the plans, in turns by all placers, until half of the ops that may be placed are, or all where none fits DRAM; best first.
 // Shapes leave gaps between ops, so plans differ in the share of the chip that they give out; and in what queues may move.
-Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links,
+Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trials& trials, LinkModel& links, RepeatedRuns& runs,
                                         const std::vector<RelaxedOp>& all_ops, const RelaxedChip& chip);
 
 // The first plan that can be built with its ops in the first free places, at the lowest price of queues that is enough; nothing where none

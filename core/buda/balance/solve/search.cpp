@@ -20,9 +20,9 @@ Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& c
     : context_(parent.another()),
       chip_(chip),
       links_(context_, pairs),
-      trials_(context_, links_, chip.inputs_per_epoch, budget),
-      ops_(relaxed_ops(context_, links_.times)),
       runs_(context_),
+      trials_(context_, links_, runs_, chip.inputs_per_epoch, budget),
+      ops_(relaxed_ops(context_, links_.times)),
       pool_(ops_.size(), kEpochChangeCycles * context_.problem().microbatch / chip.inputs_per_epoch) {
   // Where choices are not estimated, nothing tells whether links hold an epoch up.
   if (trials_.estimates()) placers_.emplace_back(context_, PlaceGoal::pairs, links_);
@@ -30,7 +30,7 @@ Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& c
 }
 
 Result<void> Search::place_first() {
-  BUDA_ASSIGN(others_, first_trials(placers_, trials_, links_, ops_, chip_));
+  BUDA_ASSIGN(others_, first_trials(placers_, trials_, links_, runs_, ops_, chip_));
   if (!trials_.estimates()) return success();
   for (const Trial& trial : others_) pool_.add(context_, runs_, trial);
   // What one layer of a deep network found in one trial, and another in another, goes together for all layers.

@@ -47,9 +47,9 @@ class Search {
   PolicyContext context_;
   RelaxedChip chip_;
   LinkModel links_;
+  RepeatedRuns runs_;
   Trials trials_;
   std::vector<RelaxedOp> ops_;
-  RepeatedRuns runs_;
   std::vector<PacedPlacer> placers_;
   std::vector<Trial> improved_, others_;
   EpochPool pool_;

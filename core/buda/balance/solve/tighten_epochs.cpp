@@ -76,15 +76,28 @@ bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::s
   return true;
 }
 
-bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice) {
-  const auto& schedule = context.schedule();
+namespace {
+
+// `op_of`: by place in the schedule.
+template <class OpOf>
+bool stand(PolicyContext& context, std::size_t begin, std::size_t end, OpOf op_of) {
   for (std::size_t i = begin; i < end; ++i) {
-    const PlacedOp& op = choice.ops[schedule[i].index()];
-    if (context.place_at(schedule[i], op.model, op.place)) continue;
+    const PlacedOp& op = op_of(i);
+    if (context.place_at(context.schedule()[i], op.model, op.place)) continue;
     if (i > begin) begin_again(context, begin);
     return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice) {
+  return stand(context, begin, end, [&](std::size_t i) -> const PlacedOp& { return choice.ops[context.schedule()[i].index()]; });
+}
+
+bool stand_as(PolicyContext& context, std::size_t begin, const std::vector<PlacedOp>& ops) {
+  return stand(context, begin, begin + ops.size(), [&](std::size_t i) -> const PlacedOp& { return ops[i - begin]; });
 }
 
 std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& choice) {

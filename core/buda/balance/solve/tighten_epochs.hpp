@@ -80,6 +80,9 @@ bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::s
 // Whether ops [begin, end) stand as a choice has them; otherwise they are taken back.
 bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice);
 
+// The same for ops from `begin` on, as they stood in an epoch that is alike.
+bool stand_as(PolicyContext& context, std::size_t begin, const std::vector<PlacedOp>& ops);
+
 // Places the ops of a choice again, epoch by epoch, and visits each epoch; it ends before number `end` of the schedule.
 Result<void> for_each_epoch(PolicyContext& context, const Choice& choice, const std::function<void(std::size_t end)>& visit);
 

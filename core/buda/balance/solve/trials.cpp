@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -24,6 +25,9 @@ constexpr std::size_t kEstimatedOps = 1'500, kFewestEstimates = 2, kMostEstimate
 constexpr std::size_t kLargestProblem = 2'000;
 // The part of DRAM that may be filled: some of it remains unused where buffers are large.
 constexpr double kFullDram = 0.95;
+
+// So many ops that stand as others cost no more than one that has to be rated.
+constexpr std::size_t kPlacedAlike = 8;
 
 // Buffers of a queue that are told from one another.
 constexpr std::int64_t kMostBuffers = 64;
@@ -79,6 +83,20 @@ RelievedEpoch as_it_stands(const PolicyContext& context, QueueTimes& times, std:
   return out;
 }
 
+// Whether two runs of the schedule that are alike have the same models and places, and take inputs from the same models.
+bool stand_alike(const PolicyContext& context, const Choice& choice, std::size_t a, std::size_t b, std::size_t length) {
+  const auto& schedule = context.schedule();
+  const auto placed = [&](OpId id) -> const PlacedOp& { return choice.ops[id.index()]; };
+  for (std::size_t i = 0; i < length; ++i) {
+    const OpId first = schedule[a + i], second = schedule[b + i];
+    if (placed(first).model != placed(second).model || placed(first).place != placed(second).place) return false;
+    const auto &ones = context.op(first).operands, &others = context.op(second).operands;
+    for (std::size_t k = 0; k < ones.size(); ++k)
+      if (ones[k].from.op.valid() && placed(ones[k].from.op).model != placed(others[k].from.op).model) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 double queue_rate(const device::DeviceDescriptor& device) {
@@ -106,9 +124,10 @@ std::size_t most_estimates(std::size_t ops) {
   return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMostEstimates);
 }
 
-Trials::Trials(PolicyContext& context, LinkModel& links, double inputs, double budget)
+Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, double inputs, double budget)
     : context_(context),
       links_(links),
+      runs_(runs),
       flow_(context, links),
       inputs_(inputs),
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
@@ -141,14 +160,31 @@ Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {
 }
 
 Trial Trials::rated(Choice choice) {
-  count_ops(context_.schedule().size());
+  struct Known {
+    std::size_t begin;
+    RatedEpoch epoch;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Known>> known;  // by the first run of their like, and its length
+  std::size_t rated = 0;                                                    // ops
   Choice better = choice;
   std::vector<double> epochs;
   auto visited = for_each_epoch(context_, choice, [&](std::size_t end) {
-    const RatedEpoch rated = rated_epoch(end);
-    epochs.push_back(rated.cycles);
-    for (std::size_t i = 0; i < rated.ops.size(); ++i) better.ops[context_.in_epoch()[i].index()] = rated.ops[i];
+    const std::size_t length = context_.in_epoch().size(), begin = end - length;
+    std::vector<Known>& alike = known[{estimates_ ? runs_.starts(begin, end).front() : begin, length}];
+    auto found = std::find_if(alike.begin(), alike.end(),
+                              [&](const Known& other) { return stand_alike(context_, choice, other.begin, begin, length); });
+    if (found == alike.end()) {
+      found = alike.insert(found, {begin, rated_epoch(end)});
+      rated += length;
+    }
+    epochs.push_back(found->epoch.cycles);
+    for (std::size_t i = 0; i < length; ++i) {
+      PlacedOp& op = better.ops[context_.in_epoch()[i].index()];
+      op.model = found->epoch.ops[i].model;
+      op.place = found->epoch.ops[i].place;
+    }
   });
+  count_ops(rated + (context_.schedule().size() - rated) / kPlacedAlike);
   Trial out = summed_up(std::move(better), std::move(epochs));
   out.fails = out.fails || !visited.ok();
   return out;

@@ -4,6 +4,7 @@
 #include <buda/balance/solve/flow_times.hpp>
 #include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
+#include <buda/balance/solve/repeated_runs.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -43,7 +44,7 @@ std::size_t most_estimates(std::size_t ops);
 class Trials {
  public:
   // `inputs`: over which the change of epochs is divided. `budget`: how many times the usual number of ops may be placed.
-  Trials(PolicyContext& context, LinkModel& links, double inputs, double budget = 1);
+  Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, double inputs, double budget = 1);
 
   // Whether the context estimates choices of this size at all.
   bool estimates() const { return estimates_; }
@@ -52,7 +53,8 @@ class Trials {
   void count_ops(std::size_t placed) { ops_left_ -= std::min(placed, ops_left_); }
 
   // Rates a choice by the slowest op of each epoch, by what its queues move, and, where choices of this size are estimated, by its busiest
-  // link, which is relieved first. What the context holds is replaced.
+  // link, which is relieved first. Epochs that stand as one before them that is alike are rated as that one. What the context holds is
+  // replaced.
   Trial rated(Choice choice);
   // The same for the context's present epoch, which ends before number `end` of the schedule.
   RatedEpoch rated_epoch(std::size_t end);
@@ -66,6 +68,7 @@ class Trials {
 
   PolicyContext& context_;
   LinkModel& links_;
+  RepeatedRuns& runs_;
   FlowTimes flow_;
   double inputs_;
   bool estimates_;
