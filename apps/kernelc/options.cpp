@@ -27,6 +27,7 @@ cli::ToolSpec tool(Options& o) {
     set.path("cache", o.cache, "DIR", "keep compiled kernels in this store, and take them from there");
     set.flag("disassemble", o.disassemble, "print the instructions of a compiled program (.elf), with lines and symbols");
     set.flag("dprint", o.dprint, "compile DPRINT in kernels, whose lines targets print; without it nothing is left of them");
+    set.flag("zones", o.zones, "compile ZONE in kernels, whose times are in the device log of target tensix");
     set.texts("kernel-path", o.kernel_path, "DIR", "folder with a kernel.yaml: a kernel that replaces those of some ops");
   };
   spec.inputs = [&o] {

@@ -11,13 +11,13 @@ namespace buda::kernelc {
 struct Options {
   std::string input;  // the netlist, or the program that is printed
   bool disassemble = false;
-  bool dprint = false;
+  bool dprint = false, zones = false;
   std::string output;
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it
   std::string cache;
   std::vector<std::string> kernel_path;  // folders of packages
-  std::vector<std::string> products;  // that were written
+  std::vector<std::string> products;     // that were written
 };
 
 BUDA_EXPORT cli::ToolSpec tool(Options& options);

@@ -41,6 +41,7 @@ Result<void> run(Options& o, Host& host) {
   options.store = o.cache;
   options.packages = o.kernel_path;
   options.prints = o.dprint;
+  options.zones = o.zones;
   host.progress("compiling kernels", 0, 0);
   BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
   const std::string folder = o.output.empty() ? "kernels" : o.output;

@@ -81,6 +81,13 @@ std::optional<double> parse_clock(std::string_view text) {
   return *ghz * 1e9;
 }
 
+// Kernels mark what they like as often as they like within a run.
+bool begins_run(const RiscLog& log, std::uint32_t marker) {
+  if (marker > kFirmwareEnd) return false;
+  const auto before = std::find_if(log.stamps.rbegin(), log.stamps.rend(), [](const Stamp& s) { return s.marker <= kFirmwareEnd; });
+  return before != log.stamps.rend() && marker <= before->marker;
+}
+
 bool is_heading(std::string_view text) { return text.starts_with("PCIe slot") || text.starts_with("ARCH"); }
 
 class Parser {
@@ -94,7 +101,7 @@ class Parser {
     if (!log.stamps.empty() && line->stamp.cycle < log.stamps.back().cycle)
       return input_error("PF002", {path_, number, 1},
                          cat("cycle ", line->stamp.cycle, " is before cycle ", log.stamps.back().cycle, " of the same RISC above"));
-    if (log.stamps.empty() || line->stamp.marker <= log.stamps.back().marker) log.starts.push_back(log.stamps.size());
+    if (log.stamps.empty() || begins_run(log, line->stamp.marker)) log.starts.push_back(log.stamps.size());
     log.stamps.push_back(line->stamp);
     return success();
   }

@@ -24,7 +24,7 @@ struct Stamp {
   friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 
-// One RISC of a core. A run begins with each marker that is not larger than the one before.
+// One RISC of a core. A run begins with each marker of the firmware that is not larger than the firmware's marker before.
 struct RiscLog {
   std::vector<Stamp> stamps;        // in the order of time
   std::vector<std::size_t> starts;  // of runs, in `stamps`

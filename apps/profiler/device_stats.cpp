@@ -72,7 +72,7 @@ std::string table(const std::vector<Analysis>& analyses, double clock_hz) {
   return out;
 }
 
-void add_riscs(std::vector<Analysis>& out, std::span<const CoreLog> cores) {
+void add_riscs(std::vector<Analysis>& out, std::span<const CoreLog> cores, const ZoneNames& zones) {
   for (std::size_t r = 0; r < kRiscs.size(); ++r) {
     std::vector<std::uint64_t> durations;
     for (const CoreLog& core : cores) {
@@ -80,7 +80,23 @@ void add_riscs(std::vector<Analysis>& out, std::span<const CoreLog> cores) {
       durations.insert(durations.end(), more.begin(), more.end());
     }
     if (!durations.empty()) out.push_back({cat(kRiscs[r], " kernel"), figures_of(std::move(durations))});
+    for (const ZoneName& zone : zones) {
+      std::vector<std::uint64_t> lengths;
+      for (const CoreLog& core : cores)
+        for (const ZoneTime& time : times_of(zone, core.riscs[r])) lengths.push_back(time.end - time.begin);
+      if (!lengths.empty()) out.push_back({cat(kRiscs[r], " zone ", zone.name), figures_of(std::move(lengths))});
+    }
   }
+}
+
+using Counts = std::map<std::uint32_t, std::size_t>;
+using Occurrences = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+
+// The cycles of a run by marker.
+Occurrences by_marker(std::span<const Stamp> run) {
+  Occurrences out;
+  for (const Stamp& stamp : run) out[stamp.marker].push_back(stamp.cycle);
+  return out;
 }
 
 }  // namespace
@@ -125,7 +141,7 @@ Figures figures_of(std::vector<std::uint64_t> durations) {
   return out;
 }
 
-std::vector<Analysis> analyses_of(const DeviceLog& log) {
+std::vector<Analysis> analyses_of(const DeviceLog& log, const ZoneNames& zones) {
   std::vector<std::uint64_t> firmware, kernel;
   for (const Execution& e : executions_of(log)) {
     firmware.push_back(e.firmware_end - e.firmware_begin);
@@ -133,48 +149,64 @@ std::vector<Analysis> analyses_of(const DeviceLog& log) {
   }
   std::vector<Analysis> out = {{"firmware, first start to last end", figures_of(std::move(firmware))},
                                {"kernel, first start to last end", figures_of(std::move(kernel))}};
-  add_riscs(out, log.cores);
+  add_riscs(out, log.cores, zones);
   return out;
 }
 
-std::vector<Analysis> analyses_of(const CoreLog& core) {
+std::vector<Analysis> analyses_of(const CoreLog& core, const ZoneNames& zones) {
   std::vector<Analysis> out;
-  add_riscs(out, std::span(&core, 1));
+  add_riscs(out, std::span(&core, 1), zones);
   return out;
 }
 
-std::string stats_text(const DeviceLog& log, const std::vector<Analysis>& all) {
+std::string stats_text(const DeviceLog& log, const ZoneNames& zones, const std::vector<Analysis>& all) {
   std::string out = cat("cores: ", log.cores.size(), ", executions: ", all.front().cycles.count);
   if (log.clock_hz > 0) out += cat(", clock: ", figure_text(log.clock_hz / 1e6), " MHz");
   out += "\n\nall cores\n" + table(all, log.clock_hz);
   for (const CoreLog& core : log.cores)
-    out += cat("\nchip ", core.chip, ", core ", core.x, "-", core.y, '\n', table(analyses_of(core), log.clock_hz));
+    out += cat("\nchip ", core.chip, ", core ", core.x, "-", core.y, '\n', table(analyses_of(core, zones), log.clock_hz));
   return out;
 }
 
 std::string timestamps_csv(const DeviceLog& log) {
+  // By RISC and run: the most times of each marker on a core.
+  std::array<std::vector<Counts>, kRiscs.size()> columns;
   std::array<std::set<std::uint32_t>, kRiscs.size()> markers;
-  std::array<std::size_t, kRiscs.size()> runs{};
   for (const CoreLog& core : log.cores)
     for (std::size_t risc = 0; risc < kRiscs.size(); ++risc) {
-      runs[risc] = std::max(runs[risc], core.riscs[risc].starts.size());
-      for (const Stamp& stamp : core.riscs[risc].stamps) markers[risc].insert(stamp.marker);
+      const RiscLog& times = core.riscs[risc];
+      columns[risc].resize(std::max(columns[risc].size(), times.starts.size()));
+      for (const Stamp& stamp : times.stamps) markers[risc].insert(stamp.marker);
+      for (std::size_t r = 0; r < times.starts.size(); ++r)
+        for (const auto& [marker, cycles] : by_marker(times.run(r))) {
+          std::size_t& most = columns[risc][r][marker];
+          most = std::max(most, cycles.size());
+        }
     }
   std::string out = "chip,core_x,core_y";
   for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
-    for (std::size_t r = 0; r < runs[risc]; ++r)
-      for (const std::uint32_t marker : markers[risc]) out += cat(',', kRiscs[risc], ' ', marker, " run ", r);
+    for (std::size_t r = 0; r < columns[risc].size(); ++r)
+      for (const std::uint32_t marker : markers[risc]) {
+        std::size_t& count = columns[risc][r][marker];
+        count = std::max<std::size_t>(count, 1);
+        for (std::size_t n = 0; n < count; ++n)
+          out += cat(',', kRiscs[risc], ' ', marker, " run ", r, n == 0 ? std::string() : cat(" time ", n + 1));
+      }
   out += '\n';
   for (const CoreLog& core : log.cores) {
     out += cat(core.chip, ',', core.x, ',', core.y);
     for (std::size_t risc = 0; risc < kRiscs.size(); ++risc) {
       const RiscLog& times = core.riscs[risc];
-      for (std::size_t r = 0; r < runs[risc]; ++r)
-        for (const std::uint32_t marker : markers[risc]) {
-          const Stamp* stamp = r < times.starts.size() ? find_marker(times.run(r), marker) : nullptr;
-          out += ',';
-          if (stamp != nullptr) append_text(out, stamp->cycle);
+      for (std::size_t r = 0; r < columns[risc].size(); ++r) {
+        const auto cycles = r < times.starts.size() ? by_marker(times.run(r)) : Occurrences();
+        for (const auto& [marker, count] : columns[risc][r]) {
+          const auto found = cycles.find(marker);
+          for (std::size_t n = 0; n < count; ++n) {
+            out += ',';
+            if (found != cycles.end() && n < found->second.size()) append_text(out, found->second[n]);
+          }
         }
+      }
     }
     out += '\n';
   }

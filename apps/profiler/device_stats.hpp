@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/profiler/device_log.hpp"
+#include "apps/profiler/zones.hpp"
 
 #include <string>
 #include <vector>
@@ -29,15 +30,16 @@ struct Analysis {
   std::string what;
   Figures cycles;
 };
-// Firmware and kernels of whole executions, one of each per execution, and the kernels of each RISC on all cores.
-std::vector<Analysis> analyses_of(const DeviceLog& log);
-// The kernels of each RISC of the core.
-std::vector<Analysis> analyses_of(const CoreLog& core);
+// Firmware and kernels of whole executions, one of each per execution, and the kernels and zones of each RISC on all cores.
+std::vector<Analysis> analyses_of(const DeviceLog& log, const ZoneNames& zones = {});
+// The kernels and zones of each RISC of the core.
+std::vector<Analysis> analyses_of(const CoreLog& core, const ZoneNames& zones = {});
 
 // `all`: analyses of the log.
-std::string stats_text(const DeviceLog& log, const std::vector<Analysis>& all);
+std::string stats_text(const DeviceLog& log, const ZoneNames& zones, const std::vector<Analysis>& all);
 
-// device_rearranged_timestamps.csv: a row for each core, with all of its times: "NCRISC 1 run 0", …
+// device_rearranged_timestamps.csv: a row for each core, with all of its times: "NCRISC 1 run 0", …; of a marker that a kernel sets again
+// in the run, "TRISC1 5 run 0 time 2".
 std::string timestamps_csv(const DeviceLog& log);
 
 }  // namespace buda::profiler

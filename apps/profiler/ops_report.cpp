@@ -1,6 +1,8 @@
 // The columns of the report that the dashboard shows.
 #include "apps/profiler/ops_report.hpp"
 
+#include "apps/profiler/csv.hpp"
+
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -10,39 +12,6 @@
 
 namespace buda::profiler {
 namespace {
-
-// The fields of a line, from which what has been read is taken. Quotes inside of quotes are doubled. Nothing: a quote does not end.
-std::optional<std::vector<std::string>> take_line(std::string_view& text, std::uint32_t& lines) {
-  std::vector<std::string> out(1);
-  bool quoted = false;
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '\n') ++lines;
-    if (quoted) {
-      if (c != '"') {
-        out.back() += c;
-      } else if (at + 1 < text.size() && text[at + 1] == '"') {
-        out.back() += c;
-        ++at;
-      } else {
-        quoted = false;
-      }
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',') {
-      out.emplace_back();
-    } else if (c == '\n') {
-      ++at;
-      break;
-    } else if (c != '\r') {
-      out.back() += c;
-    }
-  }
-  text.remove_prefix(at);
-  if (quoted) return std::nullopt;
-  return out;
-}
 
 enum Column : std::size_t { code, call, attributes, begin, end, kernel };
 constexpr std::array<std::string_view, 6> kColumns = {
@@ -77,14 +46,14 @@ std::optional<double> parse_duration(const std::string& text) { return text.empt
 
 Result<OpsReport> parse_ops_report(std::string_view text, const std::string& path) {
   std::uint32_t lines = 1;
-  const auto heading = take_line(text, lines);
+  const auto heading = take_csv_line(text, lines);
   if (!heading) return input_error("PF005", {path, 1, 1}, "a quote does not end");
   BUDA_ASSIGN(const Places places, places_in(*heading, path));
   OpsReport out;
   std::map<std::string, std::size_t> index;
   while (!text.empty()) {
     const std::uint32_t line = lines;
-    const auto fields = take_line(text, lines);
+    const auto fields = take_csv_line(text, lines);
     if (!fields) return input_error("PF005", {path, line, 1}, "a quote does not end");
     if (fields->size() != heading->size())
       return input_error("PF005", {path, line, 1}, cat("has ", fields->size(), " fields; the heading has ", heading->size()));

@@ -26,11 +26,21 @@ Node texts(const std::vector<std::string>& values) {
   return out;
 }
 
-// What would not be told apart at first sight, nor be drawn quickly, is one bar: runs that lie closer than `gap` cycles, where a RISC has
+// From a marker to another one, in each run.
+std::vector<ZoneTime> times_between(const RiscLog& log, Marker begin, Marker end) {
+  std::vector<ZoneTime> out;
+  for (std::size_t r = 0; r < log.starts.size(); ++r) {
+    const Stamp *from = find_marker(log.run(r), begin), *to = find_marker(log.run(r), end);
+    if (from != nullptr && to != nullptr) out.push_back({r, from->cycle, to->cycle});
+  }
+  return out;
+}
+
+// What would not be told apart at first sight, nor be drawn quickly, is one bar: times that lie closer than `gap` cycles, where there are
 // many.
-void add_bars(Node& bars, std::int64_t lane, const RiscLog& log, Marker begin, Marker end, std::string_view what, std::uint64_t gap) {
+void add_bars(Node& bars, std::int64_t lane, const std::vector<ZoneTime>& times, std::string_view what, std::uint64_t gap) {
   constexpr std::size_t kMany = 1000;
-  const bool merges = log.starts.size() > kMany;
+  const bool merges = times.size() > kMany;
   struct Runs {
     std::size_t first = 0, last = 0;
     std::uint64_t begin = 0, end = 0;
@@ -42,23 +52,38 @@ void add_bars(Node& bars, std::int64_t lane, const RiscLog& log, Marker begin, M
     bars.push(bar(lane, open->begin, open->end, cat(what, which)));
     open.reset();
   };
-  for (std::size_t r = 0; r < log.starts.size(); ++r) {
-    const Stamp *from = find_marker(log.run(r), begin), *to = find_marker(log.run(r), end);
-    if (from == nullptr || to == nullptr) continue;
-    if (!merges || !open || to->cycle - open->begin > gap) close();
-    if (!open) open = Runs{r, r, from->cycle, to->cycle};
-    open->last = r;
-    open->end = to->cycle;
+  for (const ZoneTime& time : times) {
+    if (!merges || !open || time.end - open->begin > gap) close();
+    if (!open) open = Runs{time.run, time.run, time.begin, time.end};
+    open->last = time.run;
+    open->end = time.end;
   }
   close();
 }
 
-Node core_row(const CoreLog& core, std::uint64_t gap) {
+// RISCs with zones have a second lane each, after the first ones.
+std::vector<std::size_t> riscs_with_zones(const DeviceLog& log, const ZoneNames& zones) {
+  std::vector<std::size_t> out;
+  for (std::size_t risc = 0; risc < kRiscs.size(); ++risc) {
+    const auto has_any = [&](const CoreLog& core) {
+      return std::any_of(zones.begin(), zones.end(), [&](const ZoneName& zone) { return !times_of(zone, core.riscs[risc]).empty(); });
+    };
+    if (std::any_of(log.cores.begin(), log.cores.end(), has_any)) out.push_back(risc);
+  }
+  return out;
+}
+
+Node core_row(const CoreLog& core, const ZoneNames& zones, const std::vector<std::size_t>& zoned, std::uint64_t gap) {
   Node bars = Node::list();
   // All RISCs of a core are of one firmware.
-  add_bars(bars, -1, core.riscs[0], kFirmwareStart, kFirmwareEnd, "firmware", gap);
+  add_bars(bars, -1, times_between(core.riscs[0], kFirmwareStart, kFirmwareEnd), "firmware", gap);
   for (std::size_t risc = 0; risc < kRiscs.size(); ++risc)
-    add_bars(bars, static_cast<std::int64_t>(risc), core.riscs[risc], kKernelStart, kKernelEnd, cat(kRiscs[risc], " kernel"), gap);
+    add_bars(bars, static_cast<std::int64_t>(risc), times_between(core.riscs[risc], kKernelStart, kKernelEnd), cat(kRiscs[risc], " kernel"),
+             gap);
+  for (std::size_t i = 0; i < zoned.size(); ++i)
+    for (const ZoneName& zone : zones)
+      add_bars(bars, static_cast<std::int64_t>(kRiscs.size() + i), times_of(zone, core.riscs[zoned[i]]),
+               cat(kRiscs[zoned[i]], " zone ", zone.name), gap);
   return Node::list({Node::string(cat("chip ", core.chip, " core ", core.x, "-", core.y)), std::move(bars)});
 }
 
@@ -100,11 +125,13 @@ std::string data_js(const Node& data) { return cat("window.profile = ", serve::s
 
 }  // namespace
 
-io::Node device_page(const DeviceLog& log, const std::vector<Analysis>& all) {
+io::Node device_page(const DeviceLog& log, const ZoneNames& zones, const std::vector<Analysis>& all) {
   Node lanes = Node::list(), rows = Node::list(), tables = Node::list();
   for (const std::string_view risc : kRiscs) lanes.push(Node::string(std::string(risc)));
+  const auto zoned = riscs_with_zones(log, zones);
+  for (const std::size_t risc : zoned) lanes.push(Node::string(cat(kRiscs[risc], " zones")));
   const std::uint64_t gap = merged_gap(log);
-  for (const CoreLog& core : log.cores) rows.push(core_row(core, gap));
+  for (const CoreLog& core : log.cores) rows.push(core_row(core, zones, zoned, gap));
   tables.push(figures_table("All cores", all));
   return page_data("Device Profiler Dashboard", log.clock_hz, std::move(lanes), std::move(rows), std::move(tables));
 }

@@ -12,8 +12,9 @@
 
 namespace buda::profiler {
 
-// A row for each core, a bar for each RISC's kernel in each run, behind them that of the firmware; tables of figures.
-io::Node device_page(const DeviceLog& log, const std::vector<Analysis>& all);
+// A row for each core, a bar for each RISC's kernel in each run and below it those of its zones, behind them that of the firmware; tables
+// of figures.
+io::Node device_page(const DeviceLog& log, const ZoneNames& zones, const std::vector<Analysis>& all);
 // A row for each op code, a bar for each call.
 io::Node ops_page(const OpsReport& report);
 

@@ -8,11 +8,13 @@
 #include <buda/image/archive.hpp>
 
 #include <filesystem>
+#include <optional>
 
 namespace buda::profiler {
 namespace {
 
 constexpr const char* kDeviceLog = "profile_log_device.csv";
+constexpr const char* kZones = "profile_zones.csv";
 constexpr const char* kOpsReport = "ops_perf_results";
 
 // "2026_01_31_12_30_00_device_stats_more.txt", in a folder of its own.
@@ -106,6 +108,14 @@ Result<void> add_folder(const std::string& folder, const std::string& inside, co
   return success();
 }
 
+// Names of zones, which lie beside a log whose kernels have any.
+Result<std::optional<io::Bytes>> read_zones(const std::string& log, Host& host) {
+  const std::string path = (std::filesystem::path(log).parent_path() / kZones).string();
+  if (!host.fs().exists(path)) return std::optional<io::Bytes>();
+  BUDA_ASSIGN(auto bytes, host.fs().read(path));
+  return std::optional(std::move(bytes));
+}
+
 }  // namespace
 
 Result<void> profile_device(const Options& o, const Outside& outside, Host& host) {
@@ -115,15 +125,20 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
   BUDA_ASSIGN(const auto bytes, host.fs().read(path));
   BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
   host.progress("computing figures", 0, 0);
-  const std::vector<Analysis> all = analyses_of(log);
-  const std::string stats = stats_text(log, all);
+  BUDA_ASSIGN(const auto zones_file, read_zones(path, host));
+  ZoneNames zones;
+  if (zones_file) {
+    BUDA_ASSIGN(zones, parse_zone_names(zones_file->view(), kZones));
+  }
+  const std::vector<Analysis> all = analyses_of(log, zones);
+  const std::string stats = stats_text(log, zones, all);
   host.progress("writing", 0, 1);
   Products products(o, outside, "device", host);
   BUDA_TRY(products.begin());
   BUDA_TRY(products.write(products.name("device_stats", ".txt"), stats));
   BUDA_TRY(products.write(products.name("device_rearranged_timestamps", ".csv"), timestamps_csv(log)));
   io::Node data;
-  if (!o.no_plots || !o.no_webapp) data = device_page(log, all);
+  if (!o.no_plots || !o.no_webapp) data = device_page(log, zones, all);
   if (!o.no_plots) {
     BUDA_ASSIGN(const PageCode code, read_page_code(host));
     BUDA_TRY(products.write(products.name("device_perf", ".html"), whole_page(code, data)));
@@ -131,6 +146,7 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
   std::string tarball;
   if (!o.no_artifacts) {
     products.add_member(kDeviceLog, bytes);
+    if (zones_file) products.add_member(kZones, *zones_file);
     BUDA_ASSIGN(tarball, products.write_archive(products.name("device_perf_results", ".tar")));
   }
   host.progress("writing", 1, 1);

@@ -52,6 +52,14 @@ struct PrintRing {
   uint32_t words[kPrintWords];
 };
 
+// The marks of a thread's zones (zones.h), two words each: the address of the zone's name, with kZoneEnds where the zone ends, and the cycle.
+// `written` and `read` count words, `lost` marks for which there was no room. They are where the others print: kernels do one or the other.
+enum : uint32_t { kZoneAddress = kPrintAddress, kZoneWords = 128, kZoneEnds = 0x80000000u };
+struct ZoneRing {
+  uint32_t written, read, lost;
+  uint32_t words[kZoneWords];
+};
+
 enum : uint32_t { kArgumentsAddress = 0x15c00, kArgumentsBytes = 1024 };
 
 }  // namespace tt

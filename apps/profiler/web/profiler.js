@@ -117,7 +117,7 @@
         for (const bar of row.bars) {
           if (bar.end < this.begin || bar.begin > this.end) continue;
           const from = Math.max(this.x(bar.begin), LABEL), to = Math.min(this.x(bar.end), LABEL + this.width);
-          context.fillStyle = colour(bar.lane < 0 ? "--firmware" : `--lane-${bar.lane % 5}`);
+          context.fillStyle = colour(bar.lane < 0 ? "--firmware" : `--lane-${bar.lane % 8}`);
           context.fillRect(from, bar.lane < 0 ? top + 1 : top + 2 + bar.lane * this.laneHeight, Math.max(to - from, 1),
                            bar.lane < 0 ? this.rowHeight - 2 : this.laneHeight - 1);
         }
@@ -146,7 +146,7 @@
           button("all", "show all", () => { this.fit(); this.draw(); }),
           ...data.lanes.map((name, lane) => {
             const key = element("span", {className: "key", textContent: name});
-            key.style.setProperty("--colour", `var(--lane-${lane % 5})`);
+            key.style.setProperty("--colour", `var(--lane-${lane % 8})`);
             return key;
           }),
           element("span", {className: "note", textContent: "cycles; the wheel zooms, dragging moves"})),

@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kGprs = 0xffe00000u, kGprCount = 64;
 inline constexpr std::uint32_t kQueue = 0xffe40000u;  // stores push instructions
 inline constexpr std::uint32_t kThreadIdle = 0xffe80004u, kExpanderIdle = 0xffe80008u;
 inline constexpr std::uint32_t kSemaphores = 0xffe80020u, kSemaphoreCount = 8;
+inline constexpr std::uint32_t kWallClock = 0xffb121f0u;  // the lower 32 bits of a count of cycles
 inline constexpr std::uint32_t kConfigWords = 0xffef0000u;
 
 }  // namespace buda::isa

@@ -135,7 +135,7 @@ class Build {
     for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(files_->write(script(t), linker_script(t)));
     common_ = cat(io::sha256_hex(isa), '\n', toolchain_.version, '\n');
     const std::string nowhere = "x";
-    CompileJob job{0, nowhere, nowhere, nowhere, {}, {}, options_.prints};
+    CompileJob job{0, nowhere, nowhere, nowhere, {}, {}, options_.prints, options_.zones};
     auto command = command_of(toolchain_, job);
     for (auto it = command.begin() + 1; it != command.end(); ++it) common_ += cat(*it, '\n');
     for (std::size_t t = 0; t < kThreads; ++t) common_ += linker_script(t);
@@ -195,7 +195,8 @@ class Build {
                               file(kernel, t, ".elf"),
                               include_of(kernel.kernel),
                               {{here, "."}, {headers(), "kernels"}, {scratch_, "generated"}},
-                              options_.prints},
+                              options_.prints,
+                              options_.zones},
                              cat("the ", kThreadNames[t], " thread of a kernel of the family ", kernel.kernel.family));
     });
     for (auto& result : results) BUDA_TRY(std::move(result));
@@ -240,6 +241,8 @@ class Build {
 }  // namespace
 
 Result<KernelSet> build_kernels(const netlist::Netlist& netlist, const BuildOptions& options, Host& host) {
+  if (options.prints && options.zones)
+    return input_error("KC012", {}, "DPRINT and zones cannot be compiled together: printing takes the time that zones tell");
   BUDA_ASSIGN(const auto scratch, io::TemporaryDirectory::make("", "openbuda-kernels-"));
   return Build(options, host, scratch.path()).run(netlist);
 }

@@ -84,6 +84,7 @@ std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob
   for (const auto& [path, name] : job.known_as) command.push_back(cat("-ffile-prefix-map=", path, '=', name));
   command.push_back(cat("-DTT_THREAD=", job.thread));
   if (job.prints) command.emplace_back("-DTT_DPRINT");
+  if (job.zones) command.emplace_back("-DTT_ZONES");
   for (const std::string& folder : job.include) command.push_back(cat("-I", folder));
   command.push_back(cat("-Wl,-T,", job.script));
   for (const std::string& word : {std::string("-o"), job.output, job.source}) command.push_back(word);

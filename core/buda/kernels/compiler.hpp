@@ -23,7 +23,7 @@ struct CompileJob {
   std::string source, script, output;
   std::vector<std::string> include;                           // folders
   std::vector<std::pair<std::string, std::string>> known_as;  // beginnings of paths, and what products say instead
-  bool prints = false;
+  bool prints = false, zones = false;
 };
 std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob& job);
 Result<void> compile(const Toolchain& toolchain, const CompileJob& job, const std::string& what);

@@ -75,6 +75,7 @@ std::string place_text(std::uint32_t address, const KnownBits* value) {
   if (within(isa::kGprs, isa::kGprCount)) return cat("gpr ", (address - isa::kGprs) / 4, stored);
   if (within(isa::kConfigWords, 2 * 188)) return cat("config ", (address - isa::kConfigWords) / 4, stored);
   if (address == isa::kThreadIdle) return "wait until the thread is idle";
+  if (address == isa::kWallClock) return "cycles";
   if (address == isa::kExpanderIdle) return "wait until the expander is idle";
   return {};
 }

@@ -42,6 +42,7 @@ struct BuildOptions {
   std::string path;                        // of a compiler of the kind `compiler`; empty: where Debian's packages have it
   std::string store;                       // of products (cache/store.hpp); empty: nothing is kept
   bool prints = false;                     // DPRINT in kernels is compiled
+  bool zones = false;                      // ZONE in kernels is compiled; not both: KC012
   std::vector<std::string> packages = {};  // folders of kernels that replace those of some ops (package.hpp)
 };
 

@@ -7,6 +7,7 @@
 #include <buda/kernels/op_layout.hpp>
 #include <buda/kernels/print_rings.hpp>
 #include <buda/kernels/source.hpp>
+#include <buda/kernels/zone_rings.hpp>
 #include <buda/numerics/pack.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
@@ -23,6 +24,7 @@ struct CoreWork {
   const std::array<Executable, kThreads>& programs;
   GridCoord place;
   std::vector<PrintedLine>& printed;
+  ZoneMarks& marks;
 };
 
 namespace {
@@ -54,7 +56,8 @@ struct Passage {
 
 class CoreRun {
  public:
-  CoreRun(const CoreWork& work, Core& core) : work_(work), core_(core), output_{work.layout.output}, rings_(work.programs) {
+  CoreRun(const CoreWork& work, Core& core)
+      : work_(work), core_(core), output_{work.layout.output}, rings_(work.programs), zones_(work.programs) {
     for (const OperandLayout& input : work.layout.inputs) inputs_.push_back({input});
   }
 
@@ -65,12 +68,13 @@ class CoreRun {
     while (!ended()) {
       bool moved = feed();
       Core::Turn turn = core_.advance();
-      const bool printed = rings_.take(core_, work_.printed);
+      const bool printed = rings_.take(core_, work_.printed), marked = zones_.take(core_, work_.marks);
       if (turn.fault) return cat("core ", place(), ", ", *turn.fault);
-      moved = collect() || moved || printed;
+      moved = collect() || moved || printed || marked;
       quiet = moved || turn.busy ? 0 : quiet + 1;
       if (quiet > core_.patience())
-        return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles, " tiles made: ", core_.state());
+        return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles,
+                   " tiles made: ", core_.state());
     }
     return std::move(made_);
   }
@@ -94,6 +98,7 @@ class CoreRun {
     for (std::int64_t n = 0; n < std::min<std::int64_t>(output_.layout.ring.tiles, messages()); ++n) put_previous(n);
     allow_parts();
     rings_.start(core_);
+    zones_.start(core_);
     core_.start(entries);
   }
 
@@ -203,6 +208,7 @@ class CoreRun {
   std::vector<Passage> inputs_;
   Passage output_;
   PrintRings rings_;
+  ZoneRings zones_;
   std::vector<float> made_;
   std::string tile_;
 };
@@ -252,12 +258,12 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
 
 CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
 
-CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, GridCoord place, Core& core) {
+CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, GridCoord place, Core& core, ZoneMarks& marks) {
   auto prepared = prepare(kernels, l1, call);
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
   const Prepared& op = std::get<Prepared>(prepared);
   std::vector<PrintedLine> printed;
-  return run_on({call, op.layout, op.programs, place, printed}, core);
+  return run_on({call, op.layout, op.programs, place, printed, marks}, core);
 }
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core, const Print& print) {
@@ -277,7 +283,8 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
   };
   parallel_for(call.threads, errors.size(), [&](std::size_t i) {
     const GridCoord place = place_of(i);
-    CoreOutcome outcome = run_core({call, placed, programs, place, printed[i]}, place);
+    ZoneMarks marks;  // their cycles are of no use where tiles come at once
+    CoreOutcome outcome = run_core({call, placed, programs, place, printed[i], marks}, place);
     if (auto* error = std::get_if<std::string>(&outcome)) {
       errors[i] = std::move(*error);
       return;

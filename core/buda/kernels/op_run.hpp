@@ -68,16 +68,30 @@ struct PrintedLine {
 // Is told what a core has printed, after that has run, in the order of their places.
 using Print = std::function<void(GridCoord place, const PrintedLine& line)>;
 
-// Whether any of the kernels was compiled with DPRINT.
+// Whether any of the kernels was compiled with DPRINT, or with zones.
 bool prints(const KernelSet& kernels);
+bool has_zones(const KernelSet& kernels);
+
+// Where a thread's zones begin and end, in cycles from the start of the core on, in the order of each thread's time.
+struct ZoneMark {
+  std::size_t thread = 0;
+  std::string zone;
+  bool ends = false;
+  std::uint32_t cycle = 0;
+};
+struct ZoneMarks {
+  std::vector<ZoneMark> marks;
+  std::uint64_t lost = 0;  // for which a thread had no room
+};
 
 // Runs a core's part: makes a core and calls run_on. From several threads at once.
 using RunCore = std::function<CoreOutcome(const CoreWork& work, GridCoord place)>;
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core,
                       const Print& print = {});
-// One core's part alone.
-CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core);
+// One core's part alone, and what its kernel marks.
+CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core,
+                     ZoneMarks& marks);
 
 }  // namespace buda::kernels
 

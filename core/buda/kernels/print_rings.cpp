@@ -2,6 +2,7 @@
 #include <buda/kernels/print_rings.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/kernels/program_text.hpp>
 
 #include <kernels/arguments.h>
 
@@ -20,12 +21,7 @@ std::uint32_t ring_address(std::size_t thread) { return tt::kPrintAddress + stat
 
 }  // namespace
 
-bool prints(const KernelSet& kernels) {
-  return std::any_of(kernels.kernels.begin(), kernels.kernels.end(), [](const CompiledKernel& k) {
-    return std::any_of(k.executables.begin(), k.executables.end(),
-                       [](const io::Bytes& elf) { return elf.view().find(kMark) != std::string_view::npos; });
-  });
-}
+bool prints(const KernelSet& kernels) { return has_text(kernels, kMark); }
 
 std::string printed_text(std::string_view format, std::span<const std::uint32_t> values) {
   std::string text;
@@ -55,24 +51,13 @@ std::string printed_text(std::string_view format, std::span<const std::uint32_t>
 }
 
 PrintRings::PrintRings(const std::array<Executable, 3>& programs) : programs_(programs) {
-  for (const Executable& program : programs)
-    for (const Segment& s : program.segments) used_ = used_ || s.bytes.find(kMark) != std::string_view::npos;
+  used_ = std::any_of(programs.begin(), programs.end(), [](const Executable& program) { return has_text(program, kMark); });
 }
 
 void PrintRings::start(Core& core) const {
   if (!used_) return;
   for (std::size_t t = 0; t < programs_.size(); ++t) core.write(ring_address(t), std::string(sizeof(tt::PrintRing), '\0'));
   core.allow(tt::kPrintAddress, 3 * sizeof(tt::PrintRing), Core::Use::shared);
-}
-
-std::string_view PrintRings::format_at(std::size_t thread, std::uint32_t address) const {
-  for (const Segment& s : programs_[thread].segments) {
-    if (address < s.address || address - s.address >= s.bytes.size()) continue;
-    std::string_view text = s.bytes.substr(address - s.address);
-    text = text.substr(0, text.find('\0'));
-    if (text.starts_with(kMark)) return text.substr(kMark.size());
-  }
-  return "?";
 }
 
 bool PrintRings::take(Core& core, std::vector<PrintedLine>& to) {
@@ -86,7 +71,7 @@ bool PrintRings::take(Core& core, std::vector<PrintedLine>& to) {
       const std::uint32_t count = std::min(word(read_[t] + 1), ring.written - read_[t] - 2);
       std::vector<std::uint32_t> values;
       for (std::uint32_t i = 0; i < count; ++i) values.push_back(word(read_[t] + 2 + i));
-      to.push_back({t, printed_text(format_at(t, word(read_[t])), values)});
+      to.push_back({t, printed_text(text_at(programs_[t], word(read_[t]), kMark).value_or("?"), values)});
       read_[t] += 2 + count;
       any = true;
     }

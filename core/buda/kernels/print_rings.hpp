@@ -26,8 +26,6 @@ class PrintRings {
   bool take(Core& core, std::vector<PrintedLine>& to);
 
  private:
-  std::string_view format_at(std::size_t thread, std::uint32_t address) const;
-
   const std::array<Executable, 3>& programs_;
   bool used_ = false;
   std::array<std::uint32_t, 3> read_ = {};

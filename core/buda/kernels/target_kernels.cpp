@@ -52,7 +52,8 @@ Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<st
     return d;
   }
   if (!source.folder.empty()) return read_kernels(source.folder, host);
-  if (!in_image.empty() && source.build.packages.empty() && !source.build.prints) return read_kernels(in_image, "the image's kernels");
+  if (!in_image.empty() && source.build.packages.empty() && !source.build.prints && !source.build.zones)
+    return read_kernels(in_image, "the image's kernels");
   return build_kernels(netlist, source.build, host);
 }
 

@@ -34,6 +34,7 @@ Result<void> write_products(const Summary& summary, const Recording& recording, 
   BUDA_TRY(sink({"trace.json.gz", chrome_trace(summary, recording)}));
   BUDA_TRY(write_perf_results(summary, executions, sink));
   BUDA_TRY(sink({"profile_log_device.csv", profile_log_csv(summary, executions)}));
+  if (const ZoneMarkers zones = zone_markers(summary); !zones.empty()) BUDA_TRY(sink({"profile_zones.csv", profile_zones_csv(zones)}));
   return sink({"ops_perf_results.csv", op_report_csv(summary, executions)});
 }
 

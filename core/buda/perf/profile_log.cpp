@@ -2,7 +2,7 @@
 //
 // The markers of a RISC are 1: firmware starts, 2: its kernel starts, 3: its kernel ends, 4: firmware ends. Firmware is at work from the
 // beginning of the execution of an epoch to its end. NCRISC is what brings tiles to the core, BRISC what takes them away, TRISC0 to 2 are
-// unpack, math and pack, which begin and end together here.
+// unpack, math and pack, which begin and end together here. What their kernels mark by themselves is between 2 and 3 (profile_zones.cpp).
 #include <buda/perf/writers.hpp>
 
 #include <buda/base/text.hpp>
@@ -25,6 +25,7 @@ struct Span {
 };
 
 constexpr std::array kRiscs = {"NCRISC", "BRISC", "TRISC0", "TRISC1", "TRISC2"};
+constexpr std::size_t kFirstThread = 2;  // of the kernel
 
 std::array<Span, 5> spans_of(const CoreRun& core) {
   const Span kernel{core.begin(), core.end()};
@@ -160,16 +161,25 @@ std::vector<std::string> report_row(const Summary& summary, const EpochSummary& 
 std::string profile_log_csv(const Summary& summary, const Executions& executions) {
   std::string out = cat("Chip clock is at ", rounded(summary.clock.hz / 1e9), " GHz\n",
                         "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset]\n");
-  for (const Execution& execution : executions)
+  const ZoneMarkers zones = zone_markers(summary);
+  for (const Execution& execution : executions) {
+    const EpochSummary* epoch = zones.empty() ? nullptr : find_epoch(summary, execution.graph);
     for (const CoreRun& core : execution.cores) {
       const auto [x, y] = place_of(*core.core);
       const auto spans = spans_of(core);
+      const EpochSummary::Op* op = epoch == nullptr ? nullptr : find_op(*epoch, core.op->name);
       for (std::size_t risc = 0; risc < spans.size(); ++risc) {
-        int marker = 1;
-        for (SimTime time : {execution.begin, spans[risc].begin, spans[risc].end, execution.end})
-          out += cat(core.op->chip, ", ", x, ", ", y, ", ", kRiscs[risc], ", ", marker++, ", ", cycles_text(time), '\n');
+        const std::string start = cat(core.op->chip, ", ", x, ", ", y, ", ", kRiscs[risc], ", ");
+        const auto add = [&](std::uint32_t marker, SimTime time) { out += cat(start, marker, ", ", cycles_text(time), '\n'); };
+        add(1, execution.begin);
+        add(2, spans[risc].begin);
+        if (op != nullptr && risc >= kFirstThread)
+          for (const ZoneStamp& stamp : zone_stamps(*op, core, risc - kFirstThread, zones)) add(stamp.marker, stamp.time);
+        add(3, spans[risc].end);
+        add(4, execution.end);
       }
     }
+  }
   return out;
 }
 

@@ -74,6 +74,16 @@ struct EpochSummary {
     double limiter = 0;                // the same with the ways in and out
     double math = 0;                   // that the math unit works
     std::vector<std::string> formats;  // of the inputs, then of the output
+    // Where parts of its kernel begin and end, in the order of time by thread (unpack, math, pack): a part of the kernel's time for one
+    // input.
+    struct Mark {
+      std::string zone;
+      std::uint8_t thread = 0;
+      bool ends = false;
+      double at = 0;  // 0 to 1
+      friend bool operator==(const Mark&, const Mark&) = default;
+    };
+    std::vector<Mark> marks;
     friend bool operator==(const Op&, const Op&) = default;
   };
   std::vector<Op> ops;

@@ -6,6 +6,9 @@
 #include <buda/perf/op_figures.hpp>
 #include <buda/perf/products.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +34,17 @@ std::string thread_events_json(const EpochSummary& epoch, const Execution& execu
 // TT-Metal's device log, and its report of ops.
 std::string profile_log_csv(const Summary& summary, const Executions& executions);
 std::string op_report_csv(const Summary& summary, const Executions& executions);
+
+// The markers in it of kernels' zones, by name: of the beginning; that of the end is the next.
+using ZoneMarkers = std::map<std::string, std::uint32_t>;
+ZoneMarkers zone_markers(const Summary& summary);
+struct ZoneStamp {
+  std::uint32_t marker = 0;
+  SimTime time;
+};
+// All of a thread of a core, in order of time.
+std::vector<ZoneStamp> zone_stamps(const EpochSummary::Op& op, const CoreRun& core, std::size_t thread, const ZoneMarkers& markers);
+std::string profile_zones_csv(const ZoneMarkers& markers);
 
 // What they share.
 //

@@ -7,6 +7,7 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
+#include <buda/perf/summary.hpp>
 #include <buda/runtime/target.hpp>
 #include <buda/sim/time_scale.hpp>
 
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -31,11 +33,15 @@ struct Computing {
 // Cycles of one core of an op for one input, when data and room are there; nothing where they are not known.
 using KernelCyclesOf = std::function<std::optional<double>(const netlist::Op&)>;
 
+// Where parts of its kernel begin and end.
+using KernelMarksOf = std::function<std::vector<perf::EpochSummary::Op::Mark>(const netlist::Op&)>;
+
 struct DeviceOptions {
   bool check_tiles = true;              // tags
   std::optional<Computing> computes;    // without it all outputs are zeros
   std::uint64_t jitter = 0;             // a seed: every duration times 0.7 to 1.3
   KernelCyclesOf kernel_cycles;         // instead of the cost model's, where there are any
+  KernelMarksOf kernel_marks;           // of what the summary tells; none: no marks
   std::map<std::string, double> scale;  // of kernels' times, by op
   sim::TimeScale transfers;             // how much longer they take
   std::int64_t chunk_tiles = 8;         // that travel together at most

@@ -112,4 +112,9 @@ void add_facts(EpochSummary& epoch, const netlist::Netlist& netlist, const devic
   epoch.math_utilisation = workers == 0 ? 0 : math / static_cast<double>(workers);
 }
 
+void add_marks(EpochSummary& epoch, const netlist::Netlist& netlist, const KernelMarksOf& marks_of) {
+  for (EpochSummary::Op& out : epoch.ops)
+    if (const netlist::Op* op = find_op(netlist, out.name)) out.marks = marks_of(*op);
+}
+
 }  // namespace buda::timed

@@ -202,6 +202,7 @@ std::optional<perf::Summary> TimedDevice::summary() const {
   out.epochs = times_.summaries();
   for (perf::EpochSummary& epoch : out.epochs) {
     add_facts(epoch, netlist_, device_, index_tiles_);
+    if (options_.kernel_marks) add_marks(epoch, netlist_, options_.kernel_marks);
     epoch.advice = advice_for(epoch, device_.grid(), std::max(device_.chips, 1));
   }
   for (const perf::EpochSummary& epoch : out.epochs) out.inputs = std::max(out.inputs, epoch.inputs * epoch.executions);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kOwnBytes = 2048;  // of each compute thread's processor
 constexpr std::uint64_t kTurn = 2000;    // instructions of a processor
 using isa::kConfigWords, isa::kExpanderIdle, isa::kGprs, isa::kLoopWords, isa::kQueue, isa::kSemaphores, isa::kStreamRegisterBase,
-    isa::kThreadIdle;
+    isa::kThreadIdle, isa::kWallClock;
 constexpr std::uint32_t kRandomSeed = 164;  // a word of configuration
 
 // Whether an instruction reads words of configuration that processors store, or may expand to one that does.
@@ -109,6 +109,11 @@ class Core::ThreadBus final : public riscv::Bus {
       if (!c.idle(thread_)) return waits(kIdle);
       value = 0;
       time = latency::kSyncLoad + (address == kThreadIdle ? std::max(time, c.time.done(thread_)) : time);
+      return riscv::Access::done;
+    }
+    if (address == kWallClock) {
+      value = static_cast<std::uint32_t>(time);
+      time += latency::kClockLoad;
       return riscv::Access::done;
     }
     return none(address);

@@ -8,34 +8,50 @@
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/kernels/kernel_set.hpp>
+#include <buda/perf/summary.hpp>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace buda::tensix {
 
 class KernelCycles {
  public:
-  // The kernels outlive it.
-  static Result<std::shared_ptr<KernelCycles>> make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1);
+  using Mark = perf::EpochSummary::Op::Mark;
+
+  // The kernels outlive it. `warn` is told of marks that are lost, a sentence without a full stop.
+  static Result<std::shared_ptr<KernelCycles>> make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1,
+                                                    std::function<void(std::string)> warn);
 
   // Cycles until the last thread of a core has ended; nothing where that cannot be known beforehand. From several threads.
   std::optional<double> of(const netlist::Op& op);
+  // Where the zones of its kernel begin and end.
+  std::vector<Mark> marks_of(const netlist::Op& op);
 
  private:
-  KernelCycles(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1)
-      : netlist_(netlist), kernels_(kernels), l1_(l1) {}
-  std::optional<double> measured(const arith::OpPlan& plan) const;
+  struct Measured {
+    double cycles = 0;
+    std::vector<Mark> marks;
+  };
+  KernelCycles(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1, std::function<void(std::string)> warn)
+      : netlist_(netlist), kernels_(kernels), l1_(l1), warn_(std::move(warn)) {}
+  const std::optional<Measured>& find(const netlist::Op& op);
+  std::optional<Measured> measured(const arith::OpPlan& plan) const;
 
   netlist::Netlist netlist_;
   const kernels::KernelSet& kernels_;
   device::L1Map l1_;
+  std::function<void(std::string)> warn_;
   arith::Plans plans_;
   std::map<std::string, const arith::OpPlan*> ops_;
   std::mutex mutex_;
-  std::map<std::string, std::optional<double>> known_;
+  std::map<std::string, std::optional<Measured>> known_;
 };
 
 }  // namespace buda::tensix

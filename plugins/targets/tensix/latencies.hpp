@@ -16,6 +16,8 @@ namespace latency {
 
 // A processor: from a load to the first instruction that can use the value.
 inline constexpr Cycle kOwnLoad = 2, kSyncLoad = 3, kConfigLoad = 4, kStreamLoad = 7, kL1Load = 8;
+// Of the cycle counter: an assumption, as of a stream's register.
+inline constexpr Cycle kClockLoad = 7;
 inline constexpr Cycle kMultiply = 2, kTrivialDivide = 2, kShortestDivide = 6, kLongestDivide = 33, kMispredicted = 2, kL1Store = 5;
 
 // From a push to the gate before the units: an assumption, one cycle for each of the queue, the expanders and the two queues between.

@@ -58,6 +58,7 @@ class TensixTarget final : public runtime::Target {
       d.hint = "--set target.tensix.streams=false";
       return d;
     }
+    BUDA_TRY(check_zones(kernels));
     auto cores = std::make_shared<Cores>();
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
@@ -80,6 +81,14 @@ class TensixTarget final : public runtime::Target {
   }
 
  private:
+  // Zones are parts of the times that kernels take in an epoch.
+  Result<void> check_zones(const kernels::KernelSet& kernels) const {
+    if (!kernels::has_zones(kernels) || (streams_ && measures_)) return success();
+    Diagnostic d = input_error("TX005", {}, "the zones of kernels are in the log of simulated times, and this run has no times of kernels");
+    d.hint = "--set target.tensix.streams=true --set target.tensix.time=kernels --perf DIR";
+    return d;
+  }
+
   using RunOp = std::function<arith::Outcome(const arith::OpCall&)>;
 
   Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
@@ -88,8 +97,11 @@ class TensixTarget final : public runtime::Target {
       timed::DeviceOptions options;
       options.computes = timed::Computing{arith::Mode::bits, std::move(run_op)};
       if (measures_) {
-        BUDA_ASSIGN(auto cycles, tensix::KernelCycles::make(program.netlist, cores.kernels, cores.l1));
+        BUDA_ASSIGN(auto cycles, tensix::KernelCycles::make(program.netlist, cores.kernels, cores.l1, [&host](std::string what) {
+                      host.report(warning("TX006", {}, std::move(what)));
+                    }));
         options.kernel_cycles = [cycles](const netlist::Op& op) { return cycles->of(op); };
+        options.kernel_marks = [cycles](const netlist::Op& op) { return cycles->marks_of(op); };
       }
       return timed::make_device(program, descriptor, options, host);
     }
@@ -119,6 +131,11 @@ std::vector<schema::OptionSpec> options() {
   streams.type = schema::OptionType::flag;
   streams.summary = "feed the cores through the stream programs of each epoch, in simulated time, instead of op by op";
   all.push_back(std::move(streams));
+  schema::OptionSpec zones;
+  zones.name = "zones";
+  zones.type = schema::OptionType::flag;
+  zones.summary = "compile ZONE in kernels: with streams, the device log of a run has the times of these parts";
+  all.push_back(std::move(zones));
   schema::OptionSpec checks;
   checks.name = "checks";
   checks.type = schema::OptionType::choice;
@@ -147,7 +164,9 @@ BUDA_PLUGIN(.name = "tensix", .version = "1.0", .description = "executes compile
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
                           BUDA_ASSIGN(auto run, run_options(values));
-                          return std::unique_ptr<runtime::Target>(new TensixTarget(kernels::source_of(values), values.flag("streams"),
-                                                                                   values.text("time") != "cost", std::move(run)));
+                          kernels::KernelSource source = kernels::source_of(values);
+                          source.build.zones = values.flag("zones");
+                          return std::unique_ptr<runtime::Target>(
+                              new TensixTarget(std::move(source), values.flag("streams"), values.text("time") != "cost", std::move(run)));
                         }});
 }

@@ -17,6 +17,7 @@ struct BinaryKernel {
     configure_unpacker<kSrcA>(K::a);
     configure_unpacker<kSrcB>(K::b);
     RingEnd a(arguments().inputs[0]), b(arguments().inputs[1]);
+    ZONE("tiles");
     for (uint32_t n = arguments().tiles; n > 0; --n) {
       a.wait_for(1);
       b.wait_for(1);
@@ -40,6 +41,7 @@ struct BinaryKernel {
     set_width<K::out.wide>();
     set_address_mod<0, 8, 8, 8>();
     begin_math<K::slots>();
+    ZONE("tiles");
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       begin_tile<K::out.wide, K::slots>(slot);
       if constexpr (K::operation == Binary::multiply) {

@@ -5,6 +5,7 @@
 #include <pack.h>
 #include <unpack.h>
 #include <vector.h>
+#include <zones.h>
 
 namespace tt {
 
@@ -17,6 +18,7 @@ struct CopyKernel {
     set_destination<K::in.to_dest>();
     configure_unpacker<kSrcA>(K::in);
     RingEnd in(arguments().inputs[0]);
+    ZONE("tiles");
     for (uint32_t n = arguments().tiles; n > 0; --n) {
       in.wait_for(1);
       if constexpr (K::copy == Copy::add) zeros_in_b();
@@ -38,6 +40,7 @@ struct CopyKernel {
       config(164) = K::seed;
       config_written();
     }
+    ZONE("tiles");
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       begin_tile<K::out.wide, K::slots>(slot);
       copy_tile<K::copy>();
@@ -67,6 +70,7 @@ struct CopyKernel {
     begin_packing();
     configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
     RingEnd out(arguments().output);
+    ZONE("tiles");
     if constexpr (K::as_rows) return pack_all_rows(out);
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       out.wait_for_room(0);

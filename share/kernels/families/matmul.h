@@ -52,6 +52,7 @@ struct MatmulKernel {
   }
 
   static void unpack_round(RingEnd& between, RingEnd& bias, RingEnd& out) {
+    ZONE("round");
     wait_idle();
     configure_unpacker<kSrcA>(K::round == Round::previous ? K::bias : K::round == Round::bias ? K::sums : K::between);
     if constexpr (K::round == Round::previous) configure_unpacker<kSrcB>(K::sums);
@@ -93,6 +94,7 @@ struct MatmulKernel {
     RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]), out(a.output);
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < a.blocks; ++block) {
+        ZONE("block");
         left.wait_for(left_tiles);
         right.wait_for(right_tiles);
         for_tiles([&](uint32_t row, uint32_t block_col, uint32_t col) {
@@ -165,6 +167,7 @@ struct MatmulKernel {
     uint32_t slot = 0;
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < a.blocks; ++block) {
+        ZONE("block");
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
           if constexpr (K::spills && !K::sums_in_l1) {
@@ -187,6 +190,7 @@ struct MatmulKernel {
         }
       }
       if constexpr (K::round != Round::none) {
+        ZONE("round");
         if constexpr (K::round == Round::previous) {
           set_formats<K::bias.unpacked, K::sums.unpacked>();
         } else if constexpr (K::round == Round::bias) {
@@ -257,6 +261,7 @@ struct MatmulKernel {
     };
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < blocks; ++block) {
+        ZONE("block");
         const bool last = block + 1 == blocks;
         wait_idle();
         if (last && last_packs_out) {
@@ -270,6 +275,7 @@ struct MatmulKernel {
         }
       }
       if constexpr (!last_packs_out) {
+        ZONE("round");
         wait_idle();
         configure_packers(K::out, K::relu_mode, K::relu_threshold, adds<K>());
         pack_all(out, K::out.stored, true);

@@ -50,6 +50,7 @@ struct SparseKernel {
   }
 
   static void decode(const RingEnd& index) {
+    ZONE("decode");
     const uint32_t rows = row_count();
     uint32_t last_strip = 0;
     const auto forget = [rows]() {
@@ -125,6 +126,7 @@ struct SparseKernel {
     RingEnd left(a.inputs[0]), right(a.inputs[1]), index(a.inputs[2]), between(a.between);
     index.wait_for(a.round_tiles[2]);
     decode(index);
+    ZONE("products");
     left.wait_for(a.round_tiles[0]);
     right.wait_for(a.round_tiles[1]);
     for_outputs([&](uint32_t row, uint32_t block_col, uint32_t col) {
@@ -153,6 +155,7 @@ struct SparseKernel {
     begin_math<K::slots>();
     Products::load_products();
     wait_for_lists();
+    ZONE("products");
     uint32_t slot = 0;
     for_outputs([&](uint32_t row, uint32_t, uint32_t) {
       begin_tile<K::out.wide, K::slots>(slot);
@@ -180,6 +183,7 @@ struct SparseKernel {
     begin_packing();
     RingEnd out(arguments().output), between(arguments().between);
     wait_for_lists();
+    ZONE("products");
     uint32_t slot = 0;
     const auto pack_to = [&slot](RingEnd& ring, uint32_t stored) {
       ring.wait_for_room(0);

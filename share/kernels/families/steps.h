@@ -185,10 +185,12 @@ struct StepsKernel {
     const volatile Arguments& a = arguments();
     uint32_t packed = 0;  // steps
     for (uint32_t round = a.rounds; round > 0; --round) {
+      ZONE("round");
       for (uint32_t i = 0; i < a.input_count; ++i) inputs.end[i].wait_for(a.round_tiles[i]);
       table.rewind();
       K::for_steps([&](auto step) {
         using S = decltype(step);
+        ZONE("step");
         if constexpr (S::waits)
           while (((stream_register(a.buffers[0].stream, kArrived) - packed) & 0x8000) != 0) {
           }
@@ -288,9 +290,11 @@ struct StepsKernel {
     Table table;
     uint32_t slot = 0;
     for (uint32_t round = arguments().rounds; round > 0; --round) {
+      ZONE("round");
       table.rewind();
       K::for_steps([&](auto step) {
         using S = decltype(step);
+        ZONE("step");
         if constexpr (S::kind == Step::products) {
           set_formats<S::b.unpacked, S::a.unpacked>();
           MatmulKernel<S>::load_products();
@@ -316,9 +320,11 @@ struct StepsKernel {
     Table table;
     uint32_t slot = 0, packed = 0;
     for (uint32_t round = a.rounds; round > 0; --round) {
+      ZONE("round");
       table.rewind();
       K::for_steps([&](auto step) {
         using S = decltype(step);
+        ZONE("step");
         wait_idle();
         configure_packers(S::out, S::relu_mode, S::relu_threshold, S::last && adds<S>());
         const uint32_t tiles = table.take(), entries = table.take();

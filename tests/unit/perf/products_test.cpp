@@ -78,6 +78,15 @@ struct SmallRun {
     return content.value_or("");
   }
 
+  bool has(const std::string& path) const {
+    bool found = false;
+    EXPECT_TRUE(write_products(summary, recording, [&](const Product& p) {
+                  found = found || p.path == path;
+                  return success();
+                }).ok());
+    return found;
+  }
+
   Recording recording;
   Summary summary;
 };
@@ -139,11 +148,29 @@ TEST(Products, LogAndReportOfTheProfiler) {
   EXPECT_EQ(line(log, 11), "0, 1, 2, TRISC0, 2, 10");
   EXPECT_EQ(line(log, 21), "0, 1, 2, TRISC2, 4, 200");
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2 + 2 * 2 * 5 * 4);
+  EXPECT_FALSE(run.has("profile_zones.csv"));
   const std::string report = run.file("ops_perf_results.csv");
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 1 + 4) << "a row for each op and execution";
   EXPECT_EQ(line(report, 1),
             "nop,tt_dnn_device,1,name=a graph=fwd t=1 mblock=[1 1] ublock=[1 1],,1,grid 1x1,,,,0,200,200,108,70,53,90,90,90,"
             "2,0,0,0,TILE,BFLOAT16,dev_0_l1,2,0,0,0,TILE,BFLOAT8_B,dev_0_l1,1,,,,,,");
+}
+
+// Op a works on input 0 from cycle 10 to 50 in the first execution, on input 1 from 60 to 100.
+TEST(Products, ZonesOfKernelsAreInTheLog) {
+  SmallRun run;
+  for (auto& op : run.summary.epochs[0].ops) {
+    if (op.name != "a") continue;
+    op.marks = {{"outer", 1, false, 0.1}, {"in, ner", 1, false, 0.5}, {"in, ner", 1, true, 0.5}, {"outer", 1, true, 1}};
+  }
+  const std::string log = run.file("profile_log_device.csv");
+  EXPECT_EQ(run.file("profile_zones.csv"), "first marker,last marker,zone\n5,6,\"in, ner\"\n7,8,outer\n");
+  const std::size_t at = log.find("TRISC1, 2, 10\n");
+  EXPECT_EQ(log.substr(at, log.find("TRISC1, 4", at) - at),
+            "TRISC1, 2, 10\n0, 1, 2, TRISC1, 7, 14\n0, 1, 2, TRISC1, 5, 30\n0, 1, 2, TRISC1, 6, 30\n0, 1, 2, TRISC1, 8, 50\n"
+            "0, 1, 2, TRISC1, 7, 64\n0, 1, 2, TRISC1, 5, 80\n0, 1, 2, TRISC1, 6, 80\n0, 1, 2, TRISC1, 8, 100\n0, 1, 2, TRISC1, 3, 100\n0, "
+            "1, 2, ");
+  EXPECT_EQ(log.find("TRISC0, 5"), std::string::npos);
 }
 
 TEST(Products, TheTraceIsJsonAndUnpacks) {

@@ -24,7 +24,7 @@ DeviceLog read(std::string_view text) {
 
 std::string stats_of(std::string_view text) {
   const DeviceLog log = read(text);
-  return stats_text(log, analyses_of(log));
+  return stats_text(log, {}, analyses_of(log));
 }
 
 std::string refused(std::string_view text) {
@@ -49,6 +49,43 @@ TEST(DeviceLog, TellsTheClockInItsHeading) {
       read("Chip clock is at 1.2 GHz\nPCIe slot, core_x, core_y, RISC processor type, timer_id, time\n0,0,0,TRISC1,7,5\n");
   EXPECT_DOUBLE_EQ(log.clock_hz, 1.2e9);
   EXPECT_THAT(log.cores.front().riscs[3].stamps, ElementsAre(Stamp{7, 5}));
+}
+
+// Kernels mark as often as they like, between markers of the firmware.
+constexpr std::string_view kZones =
+    "0,0,0,TRISC1,1,0\n0,0,0,TRISC1,2,10\n0,0,0,TRISC1,5,12\n0,0,0,TRISC1,7,13\n0,0,0,TRISC1,8,15\n0,0,0,TRISC1,7,15\n"
+    "0,0,0,TRISC1,8,20\n0,0,0,TRISC1,6,21\n0,0,0,TRISC1,3,30\n0,0,0,TRISC1,4,40\n0,0,0,TRISC1,1,40\n0,0,0,TRISC1,6,41\n";
+
+TEST(DeviceLog, MarkersOfKernelsBeginNoRun) {
+  const DeviceLog log = read(kZones);
+  ASSERT_EQ(log.cores[0].riscs[3].starts.size(), 2u);
+  EXPECT_EQ(log.cores[0].riscs[3].run(0).size(), 10u);
+}
+
+TEST(DeviceZones, HaveNamesAndTimes) {
+  const auto names = parse_zone_names("first marker,last marker,zone\n5,6,\"a, b\"\n7,8,step\n", "zones.csv");
+  ASSERT_TRUE(names.ok());
+  ASSERT_EQ(names->size(), 2u);
+  EXPECT_EQ(names->front().name, "a, b");
+  const DeviceLog log = read(kZones);
+  const auto steps = times_of(names->back(), log.cores[0].riscs[3]);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].begin, 15u);
+  EXPECT_EQ(steps[1].end, 20u);
+  EXPECT_EQ(times_of(names->front(), log.cores[0].riscs[3]).size(), 1u) << "an end without a beginning is none";
+  const auto all = analyses_of(log, *names);
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[3].what, "TRISC1 zone a, b");
+  EXPECT_EQ(all[4].cycles.sum, 7);
+  EXPECT_EQ(
+      timestamps_csv(log).substr(0, 130),
+      "chip,core_x,core_y,TRISC1 1 run 0,TRISC1 2 run 0,TRISC1 3 run 0,TRISC1 4 run 0,TRISC1 5 run 0,TRISC1 6 run 0,TRISC1 7 run 0,TRISC1");
+  EXPECT_THAT(timestamps_csv(log), HasSubstr("TRISC1 7 run 0 time 2"));
+}
+
+TEST(DeviceZones, OtherTablesAreRefused) {
+  for (const char* bad : {"h\n5,6\n", "h\n4,6,x\n", "h\n7,6,x\n", "h\n5,6,\"x\n", "h\n5,99999999999,x\n", "h\n-5,6,x\n"})
+    EXPECT_FALSE(parse_zone_names(bad, "zones.csv").ok()) << bad;
 }
 
 TEST(DeviceLog, RefusesWhatIsNone) {

@@ -57,7 +57,7 @@ TEST(ProfilerPage, ManyRunsAreFewBars) {
       text += "0,0,0,BRISC," + std::to_string(marker) + "," + std::to_string(run * 100 + marker * 10) + "\n";
   const auto log = parse_device_log(text, "log.csv");
   ASSERT_TRUE(log.ok());
-  const io::Node data = device_page(*log, analyses_of(*log));
+  const io::Node data = device_page(*log, {}, analyses_of(*log));
   const auto& bars = data.find("rows")->items().front().items().back().items();
   EXPECT_GT(bars.size(), 360u);
   EXPECT_LT(bars.size(), 400u);
