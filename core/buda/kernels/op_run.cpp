@@ -74,7 +74,7 @@ class CoreRun {
       quiet = moved || turn.busy ? 0 : quiet + 1;
       if (quiet > core_.patience())
         return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles,
-                   " tiles made: ", core_.state());
+                   " tiles made: ", core_.state([this](std::uint32_t stream) { return name_of(stream); }));
     }
     return std::move(made_);
   }
@@ -119,6 +119,17 @@ class CoreRun {
 
   // What the output's ring takes, altogether.
   std::int64_t messages() const { return work_.layout.row_messages > 0 ? work_.layout.row_messages : output_.layout.tiles; }
+
+  // Of a stream: whose tiles it counts, and how many of them there have been.
+  std::string name_of(std::uint32_t stream) const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].stream() == stream)
+        return cat("input ", i, " from '", work_.call.op.inputs[i].name, "', of which ", inputs_[i].moved, " of ", inputs_[i].layout.tiles,
+                   " tiles have arrived");
+    if (output_.stream() == stream) return cat("the output, of which ", output_.moved, " of ", messages(), " have left");
+    if (work_.layout.arguments.between.stream == stream) return "sums between blocks";
+    return "between the steps of the kernel";
+  }
 
   // Where the packers add to earlier sums, these are in the output's slots.
   void put_previous(std::int64_t message) {

@@ -47,8 +47,10 @@ class Core {
   };
   // Lets them go on for a while.
   virtual Turn advance() = 0;
-  // What each thread waits for, as far as that can be seen.
-  virtual std::string state() const = 0;
+  // What each thread waits for, as far as that can be seen. `name_of` says what a stream is for, and what has come by it: "input 0 from
+  // 'exp', of which 4 of 4 tiles have arrived".
+  using StreamName = std::function<std::string(std::uint32_t stream)>;
+  virtual std::string state(const StreamName& name_of) const = 0;
   // Turns in which nothing happens, after which it waits for ever.
   virtual int patience() const = 0;
 };

@@ -58,7 +58,8 @@ class Core {  // wide because runs, reports, the debugger and tests all look at 
   std::string place(std::size_t thread) const;  // "math at 0x12114 (softsign.h:20)"
   std::string where(std::size_t thread) const;  // the same, and what it waits with
   // "math waits until semaphore 1 is not 0; unpack has ended": of all threads, each with the one or the thing that it waits for.
-  std::string waits() const;
+  using StreamName = std::function<std::string(std::uint32_t stream)>;
+  std::string waits(const StreamName& name_of) const;
   const riscv::Processor& processor(std::size_t thread) const { return *processors_[thread]; }
   std::size_t fault_thread() const { return fault_thread_; }
 
@@ -98,7 +99,7 @@ class Core {  // wide because runs, reports, the debugger and tests all look at 
 
   bool store_stream(std::uint32_t address, std::uint32_t value);
   std::string address_text(std::size_t thread, std::uint32_t address) const;
-  std::string wait_of(std::size_t thread) const;
+  std::string wait_of(std::size_t thread, const StreamName& name_of) const;
 
   Places places_;
   ZeroedMemory memory_;

@@ -31,7 +31,7 @@ std::string banks_of(Coprocessor& c, std::uint32_t word) {
 
 }  // namespace
 
-std::string Core::wait_of(std::size_t thread) const {
+std::string Core::wait_of(std::size_t thread, const StreamName& name_of) const {
   Coprocessor& c = *coprocessor_;
   switch (c.cause(thread)) {
     case kForSemaphores:
@@ -48,13 +48,14 @@ std::string Core::wait_of(std::size_t thread) const {
   if (turns_.cause(thread) != 0) return "for its own instructions";
   if (!polled_[thread]) return "in a loop of its processor";
   const std::size_t stream = *polled_[thread] / kStreamRegisters, reg = *polled_[thread] % kStreamRegisters;
-  return cat(reg == kTaken ? "until tiles leave stream " : "until tiles arrive at stream ", stream);
+  return cat(reg == kTaken ? "until tiles leave stream " : "until tiles arrive at stream ", stream, " (",
+             name_of(static_cast<std::uint32_t>(stream)), ')');
 }
 
-std::string Core::waits() const {
+std::string Core::waits(const StreamName& name_of) const {
   std::string text, ended;
   for (std::size_t t = 0; t < kThreads; ++t) {
-    const std::string wait = wait_of(t);
+    const std::string wait = wait_of(t, name_of);
     std::string& to = wait.empty() ? ended : text;
     to += cat(to.empty() ? "" : wait.empty() ? ", " : "; ", kThreadNames[t], wait.empty() ? "" : " waits ", wait);
   }

@@ -42,8 +42,8 @@ Cycle SimulatedCore::cycles() const {
   return last;
 }
 
-std::string SimulatedCore::state() const {
-  std::string text = core_.waits();
+std::string SimulatedCore::state(const StreamName& name_of) const {
+  std::string text = core_.waits(name_of);
   for (std::size_t t = 0; t < kThreads; ++t) text += cat(t == 0 ? ": " : "; ", core_.where(t));
   return text;
 }

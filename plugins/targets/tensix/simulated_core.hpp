@@ -28,7 +28,7 @@ class SimulatedCore final : public kernels::Core {
   void allow(std::uint32_t address, std::uint32_t bytes, Use use) override;
   void start(const std::array<std::uint32_t, kThreads>& entries) override { core_.reset(entries); }
   Turn advance() override;
-  std::string state() const override;
+  std::string state(const StreamName& name_of) const override;
   // A processor that computes without instructions of the coprocessor or stores to registers may do so for as many turns of 2000
   // instructions.
   int patience() const override { return 200; }

@@ -17,7 +17,7 @@ class VendorCore final : public kernels::Core {
   void set_counter(std::uint32_t stream, Counter counter, std::uint32_t value) override;
   void start(const std::array<std::uint32_t, 3>& entries) override;
   Turn advance() override;
-  std::string state() const override { return "the library does not tell what its threads wait for"; }
+  std::string state(const StreamName&) const override { return "the library does not tell what its threads wait for"; }
   int patience() const override { return 20000; }
 
  private:

@@ -32,7 +32,7 @@ class SteppedCore final : public kernels::Core {
   }
   void start(const std::array<std::uint32_t, kThreads>& entries) override;
   Turn advance() override;
-  std::string state() const override { return "stepped"; }
+  std::string state(const StreamName&) const override { return "stepped"; }
   int patience() const override { return 20; }
 
   std::uint64_t cycles() const { return last_store_; }  // until the last store to L1
