@@ -1,7 +1,7 @@
 // Ops that hand on what they get: tilizer, ethernet_datacopy, buffer, drainer.
 //
 // A tilizer's input is row-major in the device's memory and its output is tiled; as matrices both are the same. A buffer may have a second
-// input, of which it makes nothing.
+// input, of which it makes nothing. On a chip both, and drainers, are copies through the destination register; ethernet cores move bytes.
 #include <buda/arith/op.hpp>
 
 #include <buda/base/text.hpp>
@@ -33,10 +33,11 @@ Value run_copy(const OpCall& call) {
   return finish(call, std::move(numbers));
 }
 
-// Ethernet cores move bytes; nothing is computed, and so nothing rounded.
+// Of what only moves nothing is rounded.
 Value run_relay(const OpCall& call) {
   const Value& in = *call.inputs[0];
-  if (in.format != call.op.out_format || call.previous) return run_copy(call);
+  const bool copies = call.mode == Mode::bits && netlist::op_class(call.op.type) != OpClass::ethernet;
+  if (copies || in.format != call.op.out_format || call.previous) return run_copy(call);
   Value out = in;
   return out;
 }

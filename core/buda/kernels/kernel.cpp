@@ -166,6 +166,10 @@ Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package*
       return binary_kernel(op);
     case OpClass::matmul:
       return matmul_kernel(op);
+    case OpClass::buffer:
+    case OpClass::drainer:
+      if (op.inputs.size() > 1) return missing(cat(netlist::op_type_name(op.type), " ops with index tiles have no kernel yet"));
+      return unary_kernel(op, package);
     default:
       return missing(cat(netlist::op_type_name(op.type), " ops have no kernel yet"));
   }
