@@ -24,6 +24,8 @@ cli::ToolSpec tool(Options& o) {
     set.path("output", o.output, "DIR", "folder of the kernels; default: kernels in the current folder").also("-o");
     set.choice("cxx", o.cxx, {"any", "gcc", "clang"}, "the compiler; any: gcc, or clang where there is no gcc");
     set.path("compiler", o.compiler, "FILE", "the compiler's C++ driver, of the kind that --cxx says; default: that in /usr/bin");
+    set.integer("compile-timeout", o.compile_timeout, "SECONDS", "a compiler that takes longer for one thread of a kernel is ended")
+        .range(1, 86400);
     set.path("cache", o.cache, "DIR", "keep compiled kernels in this store, and take them from there");
     set.flag("disassemble", o.disassemble, "print the instructions of a compiled program (.elf), with lines and symbols");
     set.flag("dprint", o.dprint, "compile DPRINT in kernels, whose lines targets print; without it nothing is left of them");

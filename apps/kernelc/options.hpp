@@ -3,6 +3,7 @@
 
 #include <buda/cli/tool.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Options {
   std::string cxx = "any";
   std::string compiler;  // path; empty: where Debian has it
   std::string cache;
+  std::int64_t compile_timeout = 300;    // seconds
   std::vector<std::string> kernel_path;  // folders of packages
   std::vector<std::string> products;     // that were written
 };

@@ -39,6 +39,7 @@ Result<void> run(Options& o, Host& host) {
   options.compiler = o.cxx == "gcc" ? kernels::Compiler::gcc : o.cxx == "clang" ? kernels::Compiler::clang : kernels::Compiler::any;
   options.path = o.compiler;
   options.store = o.cache;
+  options.seconds = o.compile_timeout;
   options.packages = o.kernel_path;
   options.prints = o.dprint;
   options.zones = o.zones;

@@ -4,14 +4,21 @@
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 extern char** environ;
 
@@ -38,33 +45,54 @@ std::atomic<pid_t>* enlist(pid_t pid) {
 // The child starts with the default reaction to every signal and an empty mask, whatever ours are.
 struct SpawnAttributes {
   posix_spawnattr_t value;
-  SpawnAttributes() {
+  // `own_group`: signals can reach it and all that it starts, and those of a terminal do not.
+  explicit SpawnAttributes(bool own_group) {
     ::posix_spawnattr_init(&value);
     sigset_t all, none;
     ::sigfillset(&all);
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigdefault(&value, &all);
     ::posix_spawnattr_setsigmask(&value, &none);
-    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    ::posix_spawnattr_setflags(
+        &value, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
   }
   ~SpawnAttributes() { ::posix_spawnattr_destroy(&value); }
   SpawnAttributes(const SpawnAttributes&) = delete;
   SpawnAttributes& operator=(const SpawnAttributes&) = delete;
 };
 
-}  // namespace
+using Limit = std::optional<std::chrono::milliseconds>;
 
-Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
+// Until the process has ended, or the time is over; false then.
+bool ends_within(pid_t pid, std::chrono::milliseconds limit) {
+  const auto process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return true;  // a kernel that has none: it is waited for without a limit
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  int ready = 0;
+  do {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    pollfd descriptor{process, POLLIN, 0};
+    ready = ::poll(&descriptor, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max())));
+  } while (ready < 0 && errno == EINTR);
+  ::close(process);
+  return ready != 0;
+}
+
+Result<ProcessResult> run(const std::vector<std::string>& argv, Limit limit) {
   if (interrupted) return stopped();
   std::vector<char*> arguments;
   for (const auto& a : argv) arguments.push_back(const_cast<char*>(a.c_str()));
   arguments.push_back(nullptr);
-  SpawnAttributes attributes;
+  SpawnAttributes attributes(limit.has_value());
   pid_t pid = 0;
   int error = ::posix_spawn(&pid, argv.front().c_str(), nullptr, &attributes.value, arguments.data(), environ);
   if (error != 0) return input_error("IO005", {argv.front()}, cat("cannot be started: ", error_text(error)));
-  std::atomic<pid_t>* slot = enlist(pid);
-  if (interrupted) ::kill(pid, SIGTERM);
+  // A negative number is a group of processes.
+  const pid_t reached = limit ? -pid : pid;
+  std::atomic<pid_t>* slot = enlist(reached);
+  if (interrupted) ::kill(reached, SIGTERM);
+  const bool timed_out = limit && !ends_within(pid, *limit);
+  if (timed_out) ::kill(reached, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno == EINTR) continue;
@@ -74,6 +102,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
   if (slot != nullptr) slot->store(0);
   if (interrupted) return stopped();
   ProcessResult result;
+  result.timed_out = timed_out;
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
@@ -81,6 +110,11 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
   }
   return result;
 }
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv) { return run(argv, std::nullopt); }
+Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::chrono::milliseconds limit) { return run(argv, limit); }
 
 bool interrupt_processes(int signal) noexcept {
   bool any = false;

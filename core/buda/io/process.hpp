@@ -3,6 +3,7 @@
 
 #include <buda/diag/result.hpp>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,14 @@ namespace buda::io {
 struct ProcessResult {
   int exit_code = 0;
   int signal = 0;
+  bool timed_out = false;  // it was ended after the limit
 };
 
 // Runs a program to its end with our standard streams; `argv[0]` is its path. An error when it cannot be started, or when we are
 // interrupted while it runs: the signal is handed on to it first. May be called from several threads.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv);
+// The same; with all programs that it has started itself it is ended if it takes longer.
+Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::chrono::milliseconds limit);
 
 // For signal handlers: hands the signal on to the running programs. False when there are none. After it, run_process reports
 // `interrupted` in every thread and starts nothing more.

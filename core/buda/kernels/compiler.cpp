@@ -45,12 +45,14 @@ std::string version_in(std::string_view text) {
   return std::string(text.substr(first, end == std::string_view::npos ? end : end - first));
 }
 
-Result<void> run(const std::vector<std::string>& command, const std::string& what) {
-  BUDA_ASSIGN(const auto result, io::run_process(command));
-  if (result.exit_code == 0) return success();
-  Diagnostic d = input_error(
-      "KC003", {},
-      cat("the compiler could not make ", what, result.signal != 0 ? cat(": it ended by signal ", result.signal) : std::string()));
+Result<void> run(const std::vector<std::string>& command, std::chrono::seconds limit, const std::string& what) {
+  BUDA_ASSIGN(const auto result, io::run_process(command, limit));
+  if (result.exit_code == 0 && !result.timed_out) return success();
+  Diagnostic d = input_error("KC003", {},
+                             cat("the compiler could not make ", what,
+                                 result.timed_out ? cat(": it did not end in ", limit.count(), limit.count() == 1 ? " second" : " seconds")
+                                 : result.signal != 0 ? cat(": it ended by signal ", result.signal)
+                                                      : std::string()));
   d.notes.push_back({{}, io::shell_line(command)});
   return d;
 }
@@ -58,7 +60,8 @@ Result<void> run(const std::vector<std::string>& command, const std::string& wha
 }  // namespace
 
 Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string& scratch, io::FileSystem& fs) {
-  Toolchain t{options.compiler == Compiler::clang ? Compiler::clang : Compiler::gcc, options.path, {}};
+  Toolchain t{
+      options.compiler == Compiler::clang ? Compiler::clang : Compiler::gcc, options.path, {}, std::chrono::seconds(options.seconds)};
   if (t.path.empty()) t.path = installed(t.kind, fs);
   if (t.path.empty() && options.compiler == Compiler::any) {
     t.kind = Compiler::clang;
@@ -67,7 +70,7 @@ Result<Toolchain> find_toolchain(const BuildOptions& options, const std::string&
   if (t.path.empty() || !fs.exists(t.path)) return no_compiler(options);
   const std::string source = scratch + "/version.cpp", product = scratch + "/version.txt";
   BUDA_TRY(fs.write(source, "__VERSION__\n"));
-  BUDA_TRY(run({t.path, "-E", "-P", source, "-o", product}, "out its version"));
+  BUDA_TRY(run({t.path, "-E", "-P", source, "-o", product}, t.limit, "out its version"));
   BUDA_ASSIGN(const auto text, fs.read(product));
   t.version = cat(name_of(t.kind), ' ', version_in(text.view()));
   return t;
@@ -92,7 +95,7 @@ std::vector<std::string> command_of(const Toolchain& toolchain, const CompileJob
 }
 
 Result<void> compile(const Toolchain& toolchain, const CompileJob& job, const std::string& what) {
-  return run(command_of(toolchain, job), what);
+  return run(command_of(toolchain, job), toolchain.limit, what);
 }
 
 }  // namespace buda::kernels

@@ -3,7 +3,10 @@
 
 #include <buda/kernels/kernel_set.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::kernels {
@@ -11,7 +14,8 @@ namespace buda::kernels {
 struct Toolchain {
   Compiler kind = Compiler::gcc;
   std::string path;
-  std::string version;  // "gcc 12.2.0"
+  std::string version;            // "gcc 12.2.0"
+  std::chrono::seconds limit{0};  // of a run
 };
 
 // `scratch` is a folder for a file.

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ struct BuildOptions {
   Compiler compiler = Compiler::any;
   std::string path;                        // of a compiler of the kind `compiler`; empty: where Debian's packages have it
   std::string store;                       // of products (cache/store.hpp); empty: nothing is kept
+  std::int64_t seconds = 300;              // a compiler that takes longer for a thread is ended: KC003
   bool prints = false;                     // DPRINT in kernels is compiled
   bool zones = false;                      // ZONE in kernels is compiled; not both: KC012
   std::vector<std::string> packages = {};  // folders of kernels that replace those of some ops (package.hpp)

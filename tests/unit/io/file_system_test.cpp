@@ -190,6 +190,16 @@ TEST(Process, GivesTheExitCodeAndTheSignal) {
   EXPECT_FALSE(run_process({"/no/such/program"}));
 }
 
+TEST(Process, EndsAfterALimitWithAllThatItStarted) {
+  const auto slow = run_process({"/bin/sh", "-c", "sleep 60 & wait"}, std::chrono::milliseconds(50));
+  ASSERT_TRUE(slow.ok());
+  EXPECT_TRUE(slow->timed_out);
+  const auto fast = run_process({"/bin/sh", "-c", "exit 3"}, std::chrono::seconds(60));
+  ASSERT_TRUE(fast.ok());
+  EXPECT_FALSE(fast->timed_out);
+  EXPECT_EQ(fast->exit_code, 3);
+}
+
 TEST(Process, ShownCommandsSurviveAShell) { EXPECT_EQ(shell_line({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
 
 TEST(MemoryFiles, BehavesLikeTheRealOne) {
