@@ -72,8 +72,9 @@ class CoreRun {
       if (turn.fault) return cat("core ", place(), ", ", *turn.fault);
       moved = collect() || moved || printed || marked;
       quiet = moved || turn.busy ? 0 : quiet + 1;
-      if (quiet > core_.patience())
-        return cat("core ", place(), " waits for ever, with ", output_.moved, " of ", output_.layout.tiles,
+      if (turn.late || quiet > core_.patience())
+        return cat("core ", place(), turn.late ? " has not ended in the cycles that it may take, with " : " waits for ever, with ",
+                   output_.moved, " of ", output_.layout.tiles,
                    " tiles made: ", core_.state([this](std::uint32_t stream) { return name_of(stream); }));
     }
     return std::move(made_);

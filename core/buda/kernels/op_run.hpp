@@ -43,6 +43,7 @@ class Core {
   virtual void start(const std::array<std::uint32_t, 3>& entries) = 0;
   struct Turn {
     bool busy = false;                 // something has happened
+    bool late = false;                 // it has taken all the time that it may
     std::optional<std::string> fault;  // where and why it cannot go on: a sentence without a full stop
   };
   // Lets them go on for a while.

@@ -169,6 +169,7 @@ class Core::ThreadBus final : public riscv::Bus {
       return riscv::Access::fault;
     time = std::max(time, frontend.room_since());
     frontend.push(word, core_.processor(thread_).pc(), time);
+    core_.polled_[thread_].reset();
     limit(time + latency::kFrontend);
     return riscv::Access::done;
   }

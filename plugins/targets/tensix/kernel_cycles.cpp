@@ -1,8 +1,6 @@
 // Zeros in the shapes that the op's edges deliver.
 #include "kernel_cycles.hpp"
 
-#include "simulated_core.hpp"
-
 #include <buda/base/text.hpp>
 #include <buda/kernels/op_run.hpp>
 
@@ -14,8 +12,8 @@
 namespace buda::tensix {
 
 Result<std::shared_ptr<KernelCycles>> KernelCycles::make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels,
-                                                         device::L1Map l1, std::function<void(std::string)> warn) {
-  std::shared_ptr<KernelCycles> made(new KernelCycles(netlist, kernels, l1, std::move(warn)));
+                                                         device::L1Map l1, std::function<void(std::string)> warn, Cycle most_cycles) {
+  std::shared_ptr<KernelCycles> made(new KernelCycles(netlist, kernels, l1, std::move(warn), most_cycles));
   BUDA_ASSIGN(made->plans_, arith::plan_graphs(made->netlist_, std::numeric_limits<std::int64_t>::max()));
   for (const auto& [index, graph] : made->plans_.graphs)
     for (const arith::OpPlan& plan : graph.ops) made->ops_[plan.op->name] = &plan;
@@ -47,11 +45,12 @@ std::optional<KernelCycles::Measured> KernelCycles::measured(const arith::OpPlan
   for (std::size_t i = 0; i < plan.inputs.size(); ++i)
     inputs.push_back(std::make_shared<arith::Value>(plan.inputs[i].gather.shape(), plan.inputs[i].tiles, op.inputs[i].format));
   SimulatedCore core(static_cast<std::size_t>(l1_.size));
+  core.most_cycles = most_cycles_;
   const arith::OpCall call{op, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
   // What goes wrong is told when its values are computed.
   kernels::ZoneMarks marks;
   if (std::holds_alternative<std::string>(kernels::run_part(kernels_, l1_, call, {0, 0}, core, marks))) return std::nullopt;
-  if (marks.lost > 0)
+  if (marks.lost > 0 && warn_)
     warn_(cat("op '", op.name, "': ", marks.lost, " marks of zones are lost, because they follow each other faster than they are taken"));
   Measured out{static_cast<double>(core.cycles()), {}};
   for (kernels::ZoneMark& mark : marks.marks)

@@ -4,6 +4,8 @@
 // numbers would take the same cycles; what depends on them, the list of a sparse product, is not measured.
 #pragma once
 
+#include "simulated_core.hpp"
+
 #include <buda/arith/graph_plan.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
@@ -27,7 +29,8 @@ class KernelCycles {
 
   // The kernels outlive it. `warn` is told of marks that are lost, a sentence without a full stop.
   static Result<std::shared_ptr<KernelCycles>> make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1,
-                                                    std::function<void(std::string)> warn);
+                                                    std::function<void(std::string)> warn = {},
+                                                    Cycle most_cycles = SimulatedCore::kMostCycles);
 
   // Cycles until the last thread of a core has ended; nothing where that cannot be known beforehand. From several threads.
   std::optional<double> of(const netlist::Op& op);
@@ -39,8 +42,9 @@ class KernelCycles {
     double cycles = 0;
     std::vector<Mark> marks;
   };
-  KernelCycles(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1, std::function<void(std::string)> warn)
-      : netlist_(netlist), kernels_(kernels), l1_(l1), warn_(std::move(warn)) {}
+  KernelCycles(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1, std::function<void(std::string)> warn,
+               Cycle most_cycles)
+      : netlist_(netlist), kernels_(kernels), l1_(l1), warn_(std::move(warn)), most_cycles_(most_cycles) {}
   const std::optional<Measured>& find(const netlist::Op& op);
   std::optional<Measured> measured(const arith::OpPlan& plan) const;
 
@@ -48,6 +52,7 @@ class KernelCycles {
   const kernels::KernelSet& kernels_;
   device::L1Map l1_;
   std::function<void(std::string)> warn_;
+  Cycle most_cycles_;
   arith::Plans plans_;
   std::map<std::string, const arith::OpPlan*> ops_;
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,9 +98,8 @@ class TensixTarget final : public runtime::Target {
       timed::DeviceOptions options;
       options.computes = timed::Computing{arith::Mode::bits, std::move(run_op)};
       if (measures_) {
-        BUDA_ASSIGN(auto cycles, tensix::KernelCycles::make(program.netlist, cores.kernels, cores.l1, [&host](std::string what) {
-                      host.report(warning("TX006", {}, std::move(what)));
-                    }));
+        const auto warn = [&host](std::string what) { host.report(warning("TX006", {}, std::move(what))); };
+        BUDA_ASSIGN(auto cycles, tensix::KernelCycles::make(program.netlist, cores.kernels, cores.l1, warn, run_.most_cycles));
         options.kernel_cycles = [cycles](const netlist::Op& op) { return cycles->of(op); };
         options.kernel_marks = [cycles](const netlist::Op& op) { return cycles->marks_of(op); };
       }
@@ -120,6 +120,7 @@ class TensixTarget final : public runtime::Target {
 Result<tensix::RunOptions> run_options(const schema::OptionValues& values) {
   tensix::RunOptions run;
   run.checks = values.text("checks") == "error";
+  run.most_cycles = static_cast<tensix::Cycle>(values.integer("max-cycles", tensix::SimulatedCore::kMostCycles));
   BUDA_ASSIGN(run.debug, tensix::debug_settings(values));
   return run;
 }
@@ -145,6 +146,14 @@ std::vector<schema::OptionSpec> options() {
   checks.choices = {"error", "off"};
   all.push_back(std::move(checks));
   for (schema::OptionSpec& debug : tensix::debug_options()) all.push_back(std::move(debug));
+  schema::OptionSpec cycles;
+  cycles.name = "max-cycles";
+  cycles.type = schema::OptionType::integer;
+  cycles.value_name = "N";
+  cycles.least = 1;
+  cycles.default_text = std::to_string(tensix::SimulatedCore::kMostCycles);
+  cycles.summary = "end a run in which a core takes more cycles for an input of its op";
+  all.push_back(std::move(cycles));
   schema::OptionSpec time;
   time.name = "time";
   time.type = schema::OptionType::choice;

@@ -31,7 +31,9 @@ void SimulatedCore::read(std::uint32_t address, char* to, std::size_t count) { s
 
 kernels::Core::Turn SimulatedCore::advance() {
   const tensix::Core::Progress progress = core_.advance();
-  Turn turn{progress.instructions > 0 || progress.words > 0, std::nullopt};
+  Turn turn;
+  turn.busy = progress.instructions > 0 || progress.words > 0;
+  for (std::size_t t = 0; t < kThreads; ++t) turn.late = turn.late || core_.clock(t).processor > most_cycles;
   if (progress.fault) turn.fault = cat("thread ", core_.place(core_.fault_thread()), ": ", core_.fault());
   return turn;
 }
@@ -98,6 +100,7 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
       [&](const kernels::CoreWork& work, GridCoord place) {
         SimulatedCore core(static_cast<std::size_t>(l1.size), places);
         core.checks().on = options.checks;
+        core.most_cycles = options.most_cycles;
         const auto debugger = debugged.look_at(core.core(), place);
         auto made = kernels::run_on(work, core);
         const tensix::Core::Counts executed = core.counts();

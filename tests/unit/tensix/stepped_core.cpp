@@ -107,7 +107,8 @@ kernels::Core::Turn SteppedCore::advance() {
     step_unpackers();
     for (std::size_t t = 0; t < kThreads; ++t) step_hart(t);
   }
-  Turn turn{stream_changed_, std::nullopt};
+  Turn turn;
+  turn.busy = stream_changed_;
   if (!fault_.empty()) turn.fault = fault_;
   return turn;
 }
